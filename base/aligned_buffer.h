@@ -1,0 +1,76 @@
+#ifndef SHOAL_BASE_ALIGNED_BUFFER_H_
+#define SHOAL_BASE_ALIGNED_BUFFER_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "absl/types/span.h"
+
+namespace shoal {
+
+// Memory for numbers that starts on a 64-byte boundary and is kept when the
+// size shrinks, since fresh pages cost more than the work done in them.
+// Thread-compatible. T is trivial; new elements have no value until written.
+template <typename T>
+class AlignedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  static constexpr size_t kAlignment = 64;
+
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(size_t size) { ResizeDiscard(size); }
+  AlignedBuffer(AlignedBuffer&& other) noexcept { *this = std::move(other); }
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
+  // Sets the size. The contents are undefined afterwards; memory is only taken
+  // where `size` exceeds every size before it.
+  void ResizeDiscard(size_t size) {
+    if (size > capacity_) {
+      const size_t bytes =
+          (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+      data_.reset();
+      void* memory = std::aligned_alloc(kAlignment, bytes);
+      if (memory == nullptr) throw std::bad_alloc();
+      data_.reset(static_cast<T*>(memory));
+      capacity_ = bytes / sizeof(T);
+    }
+    size_ = size;
+  }
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](size_t i) { return data_.get()[i]; }
+  const T& operator[](size_t i) const { return data_.get()[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  absl::Span<T> span() { return absl::Span<T>(data(), size_); }
+  absl::Span<const T> span() const {
+    return absl::Span<const T>(data(), size_);
+  }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BASE_ALIGNED_BUFFER_H_

@@ -1,0 +1,74 @@
+#ifndef SHOAL_BASE_FILE_SYSTEM_H_
+#define SHOAL_BASE_FILE_SYSTEM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace shoal {
+
+// Errors of every call below: NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION
+// (a directory where a file is needed, or the reverse), RESOURCE_EXHAUSTED
+// (disk or descriptors), otherwise INTERNAL; the message names the path.
+
+// Thread-safe: reads carry their own offset.
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  // Reads up to out.size() bytes at `offset`; fewer only at the file's end.
+  virtual absl::StatusOr<size_t> Read(uint64_t offset,
+                                      absl::Span<char> out) const = 0;
+  virtual uint64_t size() const = 0;  // bytes, as it was when opened
+};
+
+// Thread-compatible.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual absl::Status Append(absl::string_view bytes) = 0;
+  // Flushes and closes; a file that was not closed may be incomplete.
+  virtual absl::Status Close() = 0;
+};
+
+struct FileInfo {
+  std::string path;
+  uint64_t size = 0;  // bytes
+};
+
+// SEAM: the operating system's files, and the faulty ones of tests/harness.
+// Thread-safe.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
+      const std::string& path) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<WritableFile>> Create(
+      const std::string& path) const = 0;
+
+  // The regular files that `pattern` names, sorted by path: a file, a directory
+  // (its files; not its subdirectories; names beginning with '.' or '_' are
+  // left out) or a glob. Several patterns are separated by commas; a file named
+  // twice is listed once. NOT_FOUND if a pattern names nothing.
+  virtual absl::StatusOr<std::vector<FileInfo>> List(
+      const std::string& pattern) const = 0;
+
+  // Creates the directory and its parents; fine if it is there.
+  virtual absl::Status CreateDirectories(const std::string& path) const = 0;
+  // Replaces `path` by `bytes` whole or not at all (temporary file, rename).
+  virtual absl::Status WriteFileAtomically(const std::string& path,
+                                           absl::string_view bytes) const = 0;
+};
+
+std::unique_ptr<FileSystem> NewPosixFileSystem();
+
+}  // namespace shoal
+
+#endif  // SHOAL_BASE_FILE_SYSTEM_H_

@@ -1,0 +1,175 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/file_system.h"
+#include "base/path.h"
+#include "base/posix_file.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+// Files found so far, by path.
+using Found = std::map<std::string, uint64_t>;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+struct Globbed {
+  ~Globbed() { globfree(&result); }
+  glob_t result = {};
+};
+
+absl::Status AddDirectory(const std::string& path, Found* found) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
+  if (directory == nullptr) return PosixError(errno, path);
+  size_t files = 0;
+  while (true) {
+    errno = 0;
+    const dirent* entry = readdir(directory.get());
+    if (entry == nullptr) break;
+    if (IsHiddenName(entry->d_name)) continue;
+    const std::string file = JoinPath(path, entry->d_name);
+    struct stat info;
+    // A name may be gone since it was read, or be a link to nothing.
+    if (stat(file.c_str(), &info) != 0) continue;
+    if (!S_ISREG(info.st_mode)) continue;
+    found->emplace(file, info.st_size);
+    ++files;
+  }
+  if (errno != 0) return PosixError(errno, path);
+  if (files > 0) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(path, ": the directory has no file"));
+}
+
+absl::Status AddGlob(const std::string& pattern, Found* found) {
+  Globbed globbed;
+  const int error =
+      glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &globbed.result);
+  if (error == GLOB_NOMATCH) return NoSuchFiles(pattern);
+  if (error == GLOB_NOSPACE) return PosixError(ENOMEM, pattern);
+  if (error != 0) return PosixError(errno, pattern);
+  size_t files = 0;
+  for (size_t i = 0; i < globbed.result.gl_pathc; ++i) {
+    const std::string file = globbed.result.gl_pathv[i];
+    struct stat info;
+    if (stat(file.c_str(), &info) != 0) continue;
+    if (!S_ISREG(info.st_mode) || IsHiddenName(Basename(file))) continue;
+    found->emplace(file, info.st_size);
+    ++files;
+  }
+  return files > 0 ? absl::OkStatus() : NoSuchFiles(pattern);
+}
+
+absl::Status AddPattern(const std::string& pattern, Found* found) {
+  struct stat info;
+  // What is there by that very name goes before what the name matches.
+  if (stat(pattern.c_str(), &info) != 0) {
+    if (IsGlob(pattern)) return AddGlob(pattern, found);
+    if (errno == ENOENT) return NoSuchFiles(pattern);
+    return PosixError(errno, pattern);
+  }
+  if (S_ISDIR(info.st_mode)) return AddDirectory(pattern, found);
+  SHOAL_RETURN_IF_ERROR(CheckRegular(info.st_mode, pattern));
+  found->emplace(pattern, info.st_size);
+  return absl::OkStatus();
+}
+
+absl::Status SyncDirectory(const std::string& path) {
+  const FileDescriptor fd(
+      open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || fsync(fd.get()) != 0) return PosixError(errno, path);
+  return absl::OkStatus();
+}
+
+// A new file beside `path`, which a listing leaves out.
+absl::StatusOr<std::string> CreateTemporary(const std::string& path,
+                                            FileDescriptor* fd) {
+  for (int n = 0;; ++n) {
+    const std::string name =
+        JoinPath(Dirname(path),
+                 absl::StrCat(".", Basename(path), ".tmp-", getpid(), "-", n));
+    *fd = FileDescriptor(
+        open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd->valid()) return name;
+    // Another thread's, or left by a process that died with the same number.
+    if (errno != EEXIST || n == 1000) return PosixError(errno, name);
+  }
+}
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
+      const std::string& path) const override {
+    return OpenPosixFile(path);
+  }
+
+  absl::StatusOr<std::unique_ptr<WritableFile>> Create(
+      const std::string& path) const override {
+    return CreatePosixFile(path);
+  }
+
+  absl::StatusOr<std::vector<FileInfo>> List(
+      const std::string& pattern) const override {
+    Found found;
+    for (const std::string& one : SplitPatterns(pattern)) {
+      SHOAL_RETURN_IF_ERROR(AddPattern(one, &found));
+    }
+    std::vector<FileInfo> files;
+    for (const auto& [path, size] : found) files.push_back({path, size});
+    return files;
+  }
+
+  absl::Status CreateDirectories(const std::string& path) const override {
+    std::error_code error;
+    std::filesystem::create_directories(CleanPath(path), error);
+    return error ? PosixError(error.value(), path) : absl::OkStatus();
+  }
+
+  absl::Status WriteFileAtomically(const std::string& path,
+                                   absl::string_view bytes) const override {
+    struct stat info;
+    // Else the rename would put a file where a device or a FIFO was.
+    if (stat(path.c_str(), &info) == 0) {
+      SHOAL_RETURN_IF_ERROR(CheckRegular(info.st_mode, path));
+    }
+    FileDescriptor fd;
+    SHOAL_ASSIGN_OR_RETURN(const std::string temporary,
+                           CreateTemporary(path, &fd));
+    absl::Status status = WriteAll(fd.get(), bytes, temporary);
+    if (status.ok() && fsync(fd.get()) != 0) {
+      status = PosixError(errno, temporary);
+    }
+    if (status.ok()) status = fd.Close(temporary);
+    if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
+      status = PosixError(errno, path);
+    }
+    if (!status.ok()) {
+      unlink(temporary.c_str());
+      return status;
+    }
+    return SyncDirectory(std::string(Dirname(path)));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FileSystem> NewPosixFileSystem() {
+  return std::make_unique<PosixFileSystem>();
+}
+
+}  // namespace shoal

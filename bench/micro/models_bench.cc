@@ -1,0 +1,195 @@
+// A training step's compute without data, network and optimizer:
+// Model::ForwardBackward of the two nets that Shoal's figures are given for.
+//
+// Times are the thread's CPU time, so that a neighbour on the processor does
+// not count.
+//
+//   us/sample   time of ForwardBackward ÷ examples
+//   sgemm       GFLOP/s of oneDNN's sgemm at 1024³, 2·1024³ FLOP each, measured
+//               in this program before and after the net
+//   share       (FLOP of a sample ÷ us/sample) ÷ sgemm
+//
+// FLOP of a sample: 6 × the weights of the MLP (2 forward, 4 backward).
+#include <benchmark/benchmark.h>
+#include <time.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/aligned_buffer.h"
+#include "base/philox.h"
+#include "models/backend/create_backend.h"
+#include "models/create_model.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kFields = 39;
+
+struct Net {
+  const char* name;
+  int dim;
+  std::vector<int> layers;
+};
+const Net kModelA = {"A", 16, {400, 400, 400}};
+const Net kModelB = {"B", 32, {256, 128, 64}};
+
+double FlopPerSample(const Net& net) {
+  double weights = 0;
+  int inputs = kFields * net.dim;
+  for (const int units : net.layers) {
+    weights += double{1.0 * inputs} * units;
+    inputs = units;
+  }
+  return 6 * (weights + inputs);
+}
+
+double ThreadCpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+void FillRandom(uint64_t seed, float scale, AlignedBuffer<float>* buffer) {
+  const Philox philox(seed);
+  for (size_t i = 0; i < buffer->size(); ++i) {
+    (*buffer)[i] = scale * (2 * UniformFloat(philox(0, i)[0]) - 1);
+  }
+}
+
+// Products of 1024³ to measure a backend by.
+class Yardstick {
+ public:
+  static constexpr double kFlop = 2.0 * 1024 * 1024 * 1024;
+
+  explicit Yardstick(Backend* backend)
+      : backend_(backend), a_(1 << 20), b_(1 << 20), c_(1 << 20) {
+    FillRandom(1, 1, &a_);
+    FillRandom(2, 1, &b_);
+    Multiply();
+  }
+
+  void Multiply() {
+    backend_->Gemm({.m = 1024, .n = 1024, .k = 1024}, a_.span(), b_.span(),
+                   c_.span());
+  }
+
+  // FLOP per second over ten products.
+  double Rate() {
+    const double start = ThreadCpuSeconds();
+    for (int i = 0; i < 10; ++i) Multiply();
+    return 10 * kFlop / (ThreadCpuSeconds() - start);
+  }
+
+ private:
+  Backend* const backend_;
+  AlignedBuffer<float> a_;
+  AlignedBuffer<float> b_;
+  AlignedBuffer<float> c_;
+};
+
+void BM_Sgemm1024(benchmark::State& state, const std::string& backend_name) {
+  const auto backend = *CreateBackend(backend_name);
+  Yardstick yardstick(backend.get());
+  const double start = ThreadCpuSeconds();
+  for (auto _ : state) yardstick.Multiply();
+  const double seconds = ThreadCpuSeconds() - start;
+  state.SetLabel(backend->description());
+  state.counters["GFLOP/s"] = 1e-9 * Yardstick::kFlop *
+                              static_cast<double>(state.iterations()) / seconds;
+}
+
+void BM_ForwardBackward(benchmark::State& state, const Net& net,
+                        const std::string& backend_name, float keep) {
+  const int batch_size = static_cast<int>(state.range(0));
+  const auto backend = *CreateBackend(backend_name);
+  const auto sgemm_backend = *CreateBackend("onednn");
+  Yardstick yardstick(sgemm_backend.get());
+  ModelOptions options;
+  options.feature_size = 1000000;
+  options.field_size = kFields;
+  options.embedding_size = net.dim;
+  options.deep_layers = net.layers;
+  options.dropout_keep.assign(net.layers.size(), keep);
+  const auto model = *CreateModel(options, backend.get());
+
+  // 13 fields with one id each and 26 with skewed ones: about as many distinct
+  // rows a batch as Criteo's.
+  const int lookups = batch_size * kFields;
+  const int num_rows = 13 + batch_size * 26 / 4;
+  std::vector<int32_t> row_index(lookups);
+  std::vector<uint8_t> labels(batch_size);
+  AlignedBuffer<float> values(lookups);
+  const Philox philox(3);
+  for (int i = 0; i < lookups; ++i) {
+    const float u = UniformFloat(philox(0, i)[0]);
+    const int field = i % kFields;
+    row_index[i] =
+        field < 13 ? field : 13 + static_cast<int>(u * u * u * (num_rows - 13));
+    values[i] = field < 13 ? u : 1;
+  }
+  for (int b = 0; b < batch_size; ++b) labels[b] = philox(1, b)[0] % 4 == 0;
+  AlignedBuffer<float> rows(static_cast<size_t>(num_rows) * (1 + net.dim));
+  AlignedBuffer<float> dense(model->spec().dense_size());
+  FillRandom(4, 0.01f, &rows);
+  FillRandom(5, 0.05f, &dense);
+  AlignedBuffer<float> logits(batch_size);
+  AlignedBuffer<float> d_rows(rows.size());
+  AlignedBuffer<float> d_dense(dense.size());
+  const ModelInput input = {.batch_size = batch_size,
+                            .field_size = kFields,
+                            .row_index = row_index,
+                            .values = values.span(),
+                            .labels = labels,
+                            .rows = rows.span(),
+                            .dense = dense.span()};
+  ModelOutput output{.logits = logits.span(),
+                     .d_rows = d_rows.span(),
+                     .d_dense = d_dense.span()};
+
+  model->ForwardBackward(input, &output);
+  double sgemm = yardstick.Rate() / 2;
+  const double start = ThreadCpuSeconds();
+  for (auto _ : state) {
+    model->ForwardBackward(input, &output);
+    benchmark::DoNotOptimize(output.loss_sum);
+  }
+  const double elapsed = ThreadCpuSeconds() - start;
+  sgemm += yardstick.Rate() / 2;
+
+  const double seconds_per_sample =
+      elapsed / (static_cast<double>(state.iterations()) * batch_size);
+  state.SetLabel(backend->description());
+  state.counters["us/sample"] = seconds_per_sample * 1e6;
+  state.counters["sgemm_GFLOP/s"] = sgemm / 1e9;
+  state.counters["share"] = FlopPerSample(net) / seconds_per_sample / sgemm;
+}
+
+}  // namespace
+}  // namespace shoal
+
+int main(int argc, char** argv) {
+  for (const char* backend : {"onednn", "reference"}) {
+    benchmark::RegisterBenchmark(absl::StrCat("Sgemm1024/", backend).c_str(),
+                                 shoal::BM_Sgemm1024, backend)
+        ->Unit(benchmark::kMillisecond);
+    for (const shoal::Net* net : {&shoal::kModelA, &shoal::kModelB}) {
+      benchmark::RegisterBenchmark(
+          absl::StrCat("ForwardBackward/", net->name, "/", backend).c_str(),
+          shoal::BM_ForwardBackward, *net, backend, 1.0f)
+          ->ArgName("batch")
+          ->Arg(1024)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  benchmark::RegisterBenchmark("ForwardBackward/A/onednn/keep0.5",
+                               shoal::BM_ForwardBackward, shoal::kModelA,
+                               "onednn", 0.5f)
+      ->ArgName("batch")
+      ->Arg(1024)
+      ->Unit(benchmark::kMillisecond);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,80 @@
+#include "cluster/agreement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+
+namespace shoal {
+namespace {
+
+using Flag = std::pair<absl::string_view, absl::string_view>;
+
+std::vector<Flag> Flags(absl::string_view config) {
+  std::vector<Flag> flags;
+  for (absl::string_view line : absl::StrSplit(config, '\n')) {
+    if (line.empty()) continue;
+    flags.push_back(absl::StrSplit(line, absl::MaxSplits('=', 1)));
+  }
+  // Texts of a foreign client need not be sorted.
+  std::sort(flags.begin(), flags.end());
+  return flags;
+}
+
+std::string Said(absl::string_view who, const Flag* flag) {
+  return flag == nullptr ? absl::StrCat(who, " does not have it")
+                         : absl::StrCat(who, " has ", flag->second);
+}
+
+std::string Describe(const SourceInfo& source) {
+  return absl::StrFormat("%s (%d bytes, first bytes' crc32c %08x)", source.name,
+                         source.size, source.head_crc32c);
+}
+
+}  // namespace
+
+absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
+                             absl::string_view other,
+                             absl::string_view other_config) {
+  if (config == other_config) return absl::OkStatus();
+  const std::vector<Flag> mine = Flags(config);
+  const std::vector<Flag> theirs = Flags(other_config);
+  auto a = mine.begin();
+  auto b = theirs.begin();
+  while (a != mine.end() && b != theirs.end() && *a == *b) ++a, ++b;
+  const Flag* first = a == mine.end() ? nullptr : &*a;
+  const Flag* second = b == theirs.end() ? nullptr : &*b;
+  if (first == nullptr && second == nullptr) return absl::OkStatus();
+  if (first != nullptr && second != nullptr && first->first != second->first) {
+    // The one with the smaller name is the one that the other side lacks.
+    (first->first < second->first ? second : first) = nullptr;
+  }
+  const absl::string_view name =
+      first != nullptr ? first->first : second->first;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--", name, " differs: ", Said(who, first), ", ", Said(other, second),
+      "; start every process of the job with the same value"));
+}
+
+absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
+                              const std::vector<SourceInfo>& sources,
+                              absl::string_view other,
+                              const std::vector<SourceInfo>& other_sources) {
+  if (sources == other_sources) return absl::OkStatus();
+  size_t i = 0;
+  while (i < sources.size() && i < other_sources.size() &&
+         sources[i] == other_sources[i]) {
+    ++i;
+  }
+  const std::string mine =
+      i < sources.size() ? Describe(sources[i]) : "no such file";
+  const std::string theirs =
+      i < other_sources.size() ? Describe(other_sources[i]) : "no such file";
+  return absl::FailedPreconditionError(absl::StrCat(
+      kind, " file ", i, " differs: ", who, " has ", mine, ", ", other, " has ",
+      theirs, "; every worker must read the same files"));
+}
+
+}  // namespace shoal

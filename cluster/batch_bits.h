@@ -1,0 +1,35 @@
+#ifndef SHOAL_CLUSTER_BATCH_BITS_H_
+#define SHOAL_CLUSTER_BATCH_BITS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace shoal {
+
+// A set of batch indexes of one piece: bit i of byte i / 8 is batch i, as in
+// Lease::skip. Holds no memory until something is set.
+class BatchBits {
+ public:
+  bool Get(uint32_t i) const {
+    return i / 8 < bytes_.size() && (bytes_[i / 8] >> (i % 8) & 1);
+  }
+  // Returns whether it was absent.
+  bool Set(uint32_t i) {
+    if (Get(i)) return false;
+    if (i / 8 >= bytes_.size()) bytes_.resize(i / 8 + 1);
+    bytes_[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
+    return true;
+  }
+  void Clear(uint32_t i) {
+    if (Get(i)) bytes_[i / 8] &= static_cast<uint8_t>(~(1u << (i % 8)));
+  }
+  bool empty() const { return bytes_.empty(); }
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_BATCH_BITS_H_

@@ -1,0 +1,253 @@
+#include "cluster/coordinator.h"
+
+#include <atomic>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "base/mutex.h"
+#include "cluster/coordinator_state.h"
+
+namespace shoal {
+
+// Events are posted to the strand, which alone changes state_; the lock is for
+// Report, and is never held while a callback runs.
+class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  // One end of a session, shared with the client's object.
+  struct SessionEnd {
+    explicit SessionEnd(SessionHandler h) : handler(std::move(h)) {}
+    SessionHandler handler;         // the strand's
+    std::atomic<int> queued{0};     // messages that the strand has not taken
+    std::atomic<bool> dead{false};  // the client sent too much, or is gone
+  };
+
+  Impl(CoordinatorOptions options, Executor* executor, Logger* logger)
+      : executor_(executor),
+        logger_(logger),
+        tick_interval_(options.heartbeat_interval / 4),
+        state_(std::move(options), executor->Now()) {}
+
+  void Start() { TickLater(); }
+
+  // Posts `event`, a function of the state and the time that returns actions.
+  template <typename Event>
+  void PostEvent(Event event) {
+    executor_->Post([self = shared_from_this(), event = std::move(event)] {
+      self->Handle(event);
+    });
+  }
+
+  void Register(RegisterRequest request, Done<RegisterReply> done) {
+    executor_->Post([self = shared_from_this(), request = std::move(request),
+                     done = std::move(done)]() mutable {
+      std::move(done)(self->RegisterNow(request));
+    });
+  }
+
+  uint64_t Open(Life life, std::shared_ptr<SessionEnd> end) {
+    const uint64_t session = next_session_.fetch_add(1);
+    executor_->Post([self = shared_from_this(), session, life,
+                     end = std::move(end)]() mutable {
+      self->sessions_[session] = std::move(end);
+      self->Handle([&](CoordinatorState& state, absl::Time now) {
+        return state.OpenSession(session, life, now);
+      });
+    });
+    return session;
+  }
+
+  void Deliver(uint64_t session, std::shared_ptr<SessionEnd> end,
+               ProcessMessage message) {
+    if (end->dead) return;
+    if (end->queued.fetch_add(1) >= kMaxQueuedMessages) {
+      Close(session, std::move(end),
+            absl::ResourceExhaustedError(
+                absl::StrCat("more than ", kMaxQueuedMessages,
+                             " messages to the coordinator are queued")));
+      return;
+    }
+    executor_->Post([self = shared_from_this(), session, end = std::move(end),
+                     message = std::move(message)]() mutable {
+      end->queued.fetch_sub(1);
+      self->Handle([&](CoordinatorState& state, absl::Time now) {
+        return state.OnMessage(session, std::move(message), now);
+      });
+    });
+  }
+
+  // The client's side of the session ends.
+  void Close(uint64_t session, std::shared_ptr<SessionEnd> end,
+             absl::Status why) {
+    if (end->dead.exchange(true)) return;
+    executor_->Post([self = shared_from_this(), session, why = std::move(why)] {
+      self->Handle([&](CoordinatorState& state, absl::Time now) {
+        return state.OnSessionEnd(session, why, now);
+      });
+      self->EndSession(session, why);
+    });
+  }
+
+  void OnFinished(absl::AnyInvocable<void(const JobReport&)> done) {
+    executor_->Post(
+        [self = shared_from_this(), done = std::move(done)]() mutable {
+          self->on_finished_ = std::move(done);
+          if (self->finished_) self->TellFinished();
+        });
+  }
+
+  JobReport Report() const {
+    MutexLock lock(&mu_);
+    return state_.Report(executor_->Now());
+  }
+
+  // The coordinator's owner lets go of it.
+  void Abandon() {
+    abandoned_ = true;
+    executor_->Post([self = shared_from_this()] {
+      self->on_finished_ = nullptr;
+      while (!self->sessions_.empty()) {
+        self->EndSession(self->sessions_.begin()->first,
+                         absl::UnavailableError("the coordinator is gone"));
+      }
+    });
+  }
+
+ private:
+  absl::StatusOr<RegisterReply> RegisterNow(const RegisterRequest& request) {
+    if (abandoned_) return absl::UnavailableError("the coordinator is gone");
+    MutexLock lock(&mu_);
+    return state_.Register(request, executor_->Now());
+  }
+
+  template <typename Event>
+  void Handle(Event event) {
+    if (abandoned_) return;
+    CoordinatorActions actions;
+    {
+      MutexLock lock(&mu_);
+      actions = event(state_, executor_->Now());
+    }
+    for (CoordinatorAction& action : actions) {
+      std::visit([this](auto& a) { this->Do(a); }, action);
+    }
+  }
+
+  void Do(SendAction& action) {
+    const auto it = sessions_.find(action.session);
+    if (it == sessions_.end() || it->second->dead) return;
+    // Holds the end: the handler may destroy the session.
+    const std::shared_ptr<SessionEnd> end = it->second;
+    end->handler.on_message(std::move(action.message));
+  }
+  void Do(EndSessionAction& action) {
+    EndSession(action.session, action.status);
+  }
+  void Do(LogAction& action) {
+    if (logger_ != nullptr) logger_->Log(action.level, action.line);
+  }
+  void Do(FinishedAction&) {
+    finished_ = true;
+    TellFinished();
+  }
+
+  void EndSession(uint64_t session, const absl::Status& status) {
+    const auto it = sessions_.find(session);
+    if (it == sessions_.end()) return;
+    const std::shared_ptr<SessionEnd> end = std::move(it->second);
+    sessions_.erase(it);
+    end->dead = true;
+    SessionHandler handler = std::move(end->handler);
+    if (handler.on_end) handler.on_end(status);
+  }
+
+  void TellFinished() {
+    if (!on_finished_) return;
+    auto done = std::exchange(on_finished_, nullptr);
+    done(Report());
+  }
+
+  void TickLater() {
+    executor_->PostAfter(tick_interval_, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr || self->finished_) return;
+      self->Handle([](CoordinatorState& state, absl::Time now) {
+        return state.Tick(now);
+      });
+      self->TickLater();
+    });
+  }
+
+  Executor* const executor_;
+  Logger* const logger_;
+  const absl::Duration tick_interval_;
+  std::atomic<uint64_t> next_session_{1};
+  std::atomic<bool> abandoned_{false};
+  mutable Mutex mu_;
+  CoordinatorState state_ ABSL_GUARDED_BY(mu_);
+
+  // The strand's.
+  std::map<uint64_t, std::shared_ptr<SessionEnd>> sessions_;
+  bool finished_ = false;
+  absl::AnyInvocable<void(const JobReport&)> on_finished_;
+};
+
+class Coordinator::Session final : public ClusterSession {
+ public:
+  Session(std::shared_ptr<Impl> impl, Life life, SessionHandler handler)
+      : impl_(std::move(impl)),
+        end_(std::make_shared<Impl::SessionEnd>(std::move(handler))),
+        number_(impl_->Open(life, end_)) {}
+
+  ~Session() override {
+    impl_->Close(number_, end_,
+                 absl::CancelledError("the process closed its session"));
+  }
+
+  void Send(ProcessMessage message) override {
+    impl_->Deliver(number_, end_, std::move(message));
+  }
+
+ private:
+  const std::shared_ptr<Impl> impl_;
+  const std::shared_ptr<Impl::SessionEnd> end_;
+  const uint64_t number_;
+};
+
+std::unique_ptr<Coordinator> Coordinator::Create(CoordinatorOptions options,
+                                                 Executor* executor,
+                                                 Logger* logger) {
+  auto impl = std::make_shared<Impl>(std::move(options), executor, logger);
+  impl->Start();
+  return std::unique_ptr<Coordinator>(new Coordinator(std::move(impl)));
+}
+
+Coordinator::Coordinator(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Coordinator::~Coordinator() { impl_->Abandon(); }
+
+void Coordinator::Register(RegisterRequest request, absl::Duration,
+                           Done<RegisterReply> done) {
+  impl_->Register(std::move(request), std::move(done));
+}
+
+std::unique_ptr<ClusterSession> Coordinator::OpenSession(
+    Life life, SessionHandler handler) {
+  return std::make_unique<Session>(impl_, life, std::move(handler));
+}
+
+void Coordinator::OnFinished(absl::AnyInvocable<void(const JobReport&)> done) {
+  impl_->OnFinished(std::move(done));
+}
+
+JobReport Coordinator::Report() const { return impl_->Report(); }
+
+void Coordinator::Stop(absl::Status reason) {
+  impl_->PostEvent(
+      [reason = std::move(reason)](CoordinatorState& state, absl::Time now) {
+        return state.Stop(reason, now);
+      });
+}
+
+}  // namespace shoal

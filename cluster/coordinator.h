@@ -1,0 +1,63 @@
+#ifndef SHOAL_CLUSTER_COORDINATOR_H_
+#define SHOAL_CLUSTER_COORDINATOR_H_
+
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/logger.h"
+#include "cluster/coordinator_options.h"
+#include "cluster/job_report.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// The one coordinator of a job, in process (in PS 0, or beside the worker of
+// `shoal train`). Drives the pure CoordinatorState with messages and time on
+// its executor, on which all callbacks run. Thread-safe.
+//
+// Register answers at once, whatever the timeout. A session may hold at most
+// kMaxQueuedMessages that the strand has not taken; one more ends it
+// (RESOURCE_EXHAUSTED).
+class Coordinator final : public ClusterService {
+ public:
+  static constexpr int kMaxQueuedMessages = 16'384;
+
+  // `executor` must be a strand (one thread); it and `logger` (nullptr: nothing
+  // is logged) outlive the coordinator and its sessions. The start deadline
+  // runs from here.
+  static std::unique_ptr<Coordinator> Create(CoordinatorOptions options,
+                                             Executor* executor,
+                                             Logger* logger = nullptr);
+  // Ends the sessions that are open (UNAVAILABLE), by the executor.
+  ~Coordinator() override;
+
+  void Register(RegisterRequest request, absl::Duration timeout,
+                Done<RegisterReply> done) override;
+  std::unique_ptr<ClusterSession> OpenSession(Life life,
+                                              SessionHandler handler) override;
+
+  // Runs once, on the executor, when the job is over and every process that was
+  // there has said Bye or linger has passed. One at a time.
+  void OnFinished(absl::AnyInvocable<void(const JobReport&)> done);
+
+  // The job as it stands: for the progress line. Any thread.
+  JobReport Report() const;
+
+  // Ends the job with `reason`, as when a signal asks for it. Of a job that is
+  // over already, nothing changes.
+  void Stop(absl::Status reason);
+
+ private:
+  class Impl;
+  class Session;
+  explicit Coordinator(std::shared_ptr<Impl> impl);
+
+  const std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_COORDINATOR_H_

@@ -1,0 +1,59 @@
+#ifndef SHOAL_CLUSTER_COORDINATOR_OPTIONS_H_
+#define SHOAL_CLUSTER_COORDINATOR_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace shoal {
+
+struct CoordinatorOptions {
+  std::string job;
+  std::string config;  // canonical text; see RegisterRequest::config
+  uint32_t coordinator_life = 1;
+  int num_ps = 1;
+  // Where each PS should be, by index: said of those that are missing. May be
+  // empty.
+  std::vector<std::string> ps_addresses;
+  int num_workers = 1;  // expected; more may join, fewer do not stop the job
+  uint32_t batch_size = 1024;
+  uint32_t num_epochs = 1;
+  uint64_t seed = 1;
+  bool shuffle = true;  // order of pieces = f(seed, epoch); false: as listed
+  // Bytes of a piece: clamp(total / 32, 64 KiB, 64 MiB) if unset (-1); 0: each
+  // file is one piece.
+  int64_t piece_bytes = -1;
+  int64_t warmup_steps = 0;  // job steps before the steady window starts
+  // Rows that fail to parse, over the job, before it ends with an error naming
+  // the first; -1: no limit.
+  int64_t max_bad_rows = 0;
+  // Examples of an evaluation whose scores are kept for the exact AUC, 5 bytes
+  // each. An evaluation with more ends the job (RESOURCE_EXHAUSTED): an AUC
+  // over the part that fits would be the wrong figure.
+  uint64_t auc_exact_rows = 20'000'000;
+
+  absl::Duration heartbeat_interval = absl::Seconds(1);
+  absl::Duration silent_after = absl::Seconds(5);
+  absl::Duration worker_lease = absl::Seconds(10);
+  // How long to wait for the PSs at first, and for a worker at any time.
+  absl::Duration start_deadline = absl::Seconds(120);
+  // Once all PSs are there and one worker is, how long the first lease waits
+  // for the other expected workers.
+  absl::Duration worker_grace = absl::Seconds(3);
+  // A lease held so long without a new mark may be copied to an idle worker
+  // once nothing else is left to lease.
+  absl::Duration speculate_after = absl::Seconds(2);
+  // Live workers, but no mark, no piece read and no score for so long: the job
+  // ends and names who holds what. Longer than the largest piece takes to open.
+  absl::Duration progress_deadline = absl::Minutes(10);
+  // How long the shards may take for their last report.
+  absl::Duration report_deadline = absl::Seconds(120);
+  // After the job's end: how long to wait for Byes.
+  absl::Duration linger = absl::Seconds(2);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_COORDINATOR_OPTIONS_H_

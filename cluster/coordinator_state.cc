@@ -1,0 +1,177 @@
+#include "cluster/coordinator_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+MembershipOptions MembershipOf(const CoordinatorOptions& options) {
+  MembershipOptions membership;
+  membership.job = options.job;
+  membership.config = options.config;
+  membership.coordinator_life = options.coordinator_life;
+  membership.num_ps = options.num_ps;
+  membership.silent_after = options.silent_after;
+  return membership;
+}
+
+}  // namespace
+
+CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
+    : options_(std::move(options)),
+      now_(now),
+      patient_now_(now),
+      start_(now),
+      worker_seen_(now),
+      progress_seen_(now),
+      phase_began_(now),
+      membership_(MembershipOf(options_)) {}
+
+void CoordinatorState::Advance(absl::Time now) {
+  if (now <= now_) return;
+  patient_now_ += std::min(now - now_, options_.heartbeat_interval);
+  now_ = now;
+}
+
+CoordinatorActions CoordinatorState::TakeActions() {
+  Step();
+  return std::exchange(actions_, {});
+}
+
+void CoordinatorState::Log(LogLevel level, std::string line) {
+  actions_.emplace_back(LogAction{level, std::move(line)});
+}
+
+void CoordinatorState::Send(const Member& member, CoordinatorMessage message) {
+  actions_.emplace_back(SendAction{member.session, std::move(message)});
+}
+
+absl::StatusOr<RegisterReply> CoordinatorState::Register(
+    const RegisterRequest& request, absl::Time now) {
+  Advance(now);
+  if (phase_ >= Phase::kEnding) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the job is over",
+        status_.ok() ? "" : absl::StrCat(": ", status_.message())));
+  }
+  RegisterReply reply;
+  SHOAL_ASSIGN_OR_RETURN(reply.life,
+                         membership_.Register(request, patient_now_));
+  reply.initialise = request.role == Role::kPs;
+  reply.heartbeat_interval = options_.heartbeat_interval;
+  reply.silent_after = options_.silent_after;
+  progress_.NewLife(request.role, request.index, request.address, now_);
+  return reply;
+}
+
+CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
+                                                 absl::Time now) {
+  Advance(now);
+  const auto opened = membership_.Open(session, life, patient_now_);
+  if (!opened.ok()) {
+    actions_.emplace_back(EndSessionAction{session, opened.status()});
+    return TakeActions();
+  }
+  const Member member = **opened;
+  if (phase_ >= Phase::kEnding) {
+    Send(member, JobEnd{status_, SummaryLines(Report(now_))});
+    return TakeActions();
+  }
+  Log(LogLevel::kInfo,
+      absl::StrCat(member.Name(), " joined as life ", ToString(member.life)));
+  if (member.role == Role::kPs && AllPsOpen()) {
+    // The last PS: those who came before it have waited for this.
+    for (const Member& other : membership_.members()) {
+      if (other.open()) Send(other, View());
+    }
+  } else if (AllPsOpen()) {
+    Send(member, View());
+  }
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
+                                               ProcessMessage message,
+                                               absl::Time now) {
+  Advance(now);
+  const Member* found = membership_.FindSession(session);
+  if (found == nullptr) return TakeActions();
+  const Member from = *found;  // handlers may remove it
+  membership_.Heard(session, patient_now_);
+  const absl::Status status =
+      std::visit([&](auto& m) { return On(from, m); }, message);
+  if (!status.ok() && membership_.FindSession(session) != nullptr) {
+    Lose(from, status, absl::StrCat("broke the protocol: ", status.message()));
+  }
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
+                                                  const absl::Status& status,
+                                                  absl::Time now) {
+  Advance(now);
+  const Member* member = membership_.FindSession(session);
+  if (member == nullptr) return TakeActions();
+  const std::string reason =
+      status.ok() ? "" : absl::StrCat(" (", status.message(), ")");
+  Lose(Member(*member), status,
+       absl::StrCat("died: its session ended without a Bye", reason));
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
+                                          absl::Time now) {
+  Advance(now);
+  End(reason.ok() ? absl::CancelledError("the job was stopped") : reason);
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::Tick(absl::Time now) {
+  Advance(now);
+  for (const Member& member : membership_.Silent(patient_now_)) {
+    const std::string silence = absl::FormatDuration(options_.silent_after);
+    Lose(member,
+         absl::DeadlineExceededError(
+             absl::StrCat(member.Name(), " was silent for more than ", silence,
+                          " and was taken for dead")),
+         absl::StrCat("was silent for more than ", silence,
+                      " and is taken for dead"));
+  }
+  if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
+    leases().Expire(patient_now_);
+    const LedgerTotals& totals = ledger_.totals();
+    progress_.OnTrained(totals.trained + totals.rejected, now_);
+  }
+  CheckDeadlines();
+  return TakeActions();
+}
+
+void CoordinatorState::Lose(const Member& member, const absl::Status& why,
+                            const std::string& how) {
+  Forget(member, why);
+  if (phase_ >= Phase::kEnding) return;
+  const std::string what = absl::StrCat(member.Name(), " ", how);
+  if (member.role == Role::kPs && member.open()) {
+    End(absl::UnavailableError(
+        absl::StrCat(what, "; its shard's state is lost")));
+  } else {
+    Log(LogLevel::kWarn, absl::StrCat(what, "; its leases return"));
+  }
+}
+
+void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
+  membership_.Remove(member.life);
+  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), member.life),
+                 waiting_.end());
+  train_leases_.EndOwner(member.life);
+  eval_leases_.EndOwner(member.life);
+  if (member.open()) {
+    actions_.emplace_back(EndSessionAction{member.session, why});
+  }
+}
+
+}  // namespace shoal

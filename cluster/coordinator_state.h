@@ -1,0 +1,174 @@
+#ifndef SHOAL_CLUSTER_COORDINATOR_STATE_H_
+#define SHOAL_CLUSTER_COORDINATOR_STATE_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/logger.h"
+#include "cluster/coordinator_options.h"
+#include "cluster/evaluation.h"
+#include "cluster/job_progress.h"
+#include "cluster/job_report.h"
+#include "cluster/lease_table.h"
+#include "cluster/ledger.h"
+#include "cluster/membership.h"
+#include "cluster/piece_facts.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// What the coordinator must do after an event, in order.
+struct SendAction {
+  uint64_t session = 0;
+  CoordinatorMessage message;
+};
+// The session is over for us: OK after a Bye, otherwise why not. Nothing that
+// still comes on it counts.
+struct EndSessionAction {
+  uint64_t session = 0;
+  absl::Status status;
+};
+struct LogAction {
+  LogLevel level = LogLevel::kInfo;
+  std::string line;
+};
+// The job is over and everybody has heard, or had the time to. Once, and last.
+struct FinishedAction {};
+
+using CoordinatorAction =
+    std::variant<SendAction, EndSessionAction, LogAction, FinishedAction>;
+using CoordinatorActions = std::vector<CoordinatorAction>;
+
+// The whole protocol of a job as pure logic: (state, event, now) → actions. No
+// threads, sockets or clocks, so that the simulator can run it.
+//
+//   gathering --all PSs, and the workers or their grace--> training
+//   training --every batch has all marks--> evaluating --every piece scored-->
+//   reporting --every shard's report--> ending --Byes or linger--> finished
+//
+// A failure goes straight to ending; the first one is the job's status and
+// names its process. Failures are: a PS that ends, is silent or breaks the
+// protocol (its state is lost), a process's own Failure, data that changed or
+// is bad beyond max_bad_rows, a batch that is torn, a piece that no live worker
+// can read, and a wait whose deadline passed. A worker that dies is none: its
+// life is over, its leases return, and it may register again.
+//
+// Deadlines go by a time of their own, in which the span between two events
+// counts as one heartbeat interval at most: a coordinator that was itself
+// frozen takes nobody for dead. Thread-compatible.
+class CoordinatorState {
+ public:
+  CoordinatorState(CoordinatorOptions options, absl::Time now);
+
+  // Errors: those of Membership; FAILED_PRECONDITION once the job is over.
+  absl::StatusOr<RegisterReply> Register(const RegisterRequest& request,
+                                         absl::Time now);
+  // `session` is the caller's name for it: not 0, never used again.
+  CoordinatorActions OpenSession(uint64_t session, Life life, absl::Time now);
+  CoordinatorActions OnMessage(uint64_t session, ProcessMessage message,
+                               absl::Time now);
+  // The transport lost the session.
+  CoordinatorActions OnSessionEnd(uint64_t session, const absl::Status& status,
+                                  absl::Time now);
+  // To be called a few times every heartbeat interval.
+  CoordinatorActions Tick(absl::Time now);
+  CoordinatorActions Stop(const absl::Status& reason, absl::Time now);
+
+  bool finished() const { return phase_ == Phase::kFinished; }
+  JobReport Report(absl::Time now) const;
+
+ private:
+  enum class Phase {
+    kGathering,
+    kTraining,
+    kEvaluating,
+    kReporting,
+    kEnding,
+    kFinished
+  };
+
+  // ---- Events (coordinator_state.cc)
+  void Advance(absl::Time now);
+  CoordinatorActions TakeActions();
+  void Log(LogLevel level, std::string line);
+  void Send(const Member& member, CoordinatorMessage message);
+  // The member's life is over. `how` completes "worker 1 …".
+  void Lose(const Member& member, const absl::Status& why,
+            const std::string& how);
+  void Forget(const Member& member, const absl::Status& why);
+
+  // ---- One handler a message (coordinator_state_messages.cc). Errors: the
+  // process broke the protocol (INVALID_ARGUMENT, RESOURCE_EXHAUSTED).
+  absl::Status On(const Member& from, Heartbeat& message);
+  absl::Status On(const Member& from, LeaseRequest& message);
+  absl::Status On(const Member& from, PieceReport& message);
+  absl::Status On(const Member& from, LeaseDone& message);
+  absl::Status On(const Member& from, LeaseFailed& message);
+  absl::Status On(const Member& from, MarkDelta& message);
+  absl::Status On(const Member& from, EvalResult& message);
+  absl::Status On(const Member& from, ShardReport& message);
+  absl::Status On(const Member& from, Failure& message);
+  absl::Status On(const Member& from, Bye& message);
+  // Fails the job with `status` unless it is the sender's fault alone.
+  absl::Status FailUnlessInvalid(const Member& from,
+                                 const absl::Status& status);
+  LeaseTable& leases();  // of the present phase
+  PieceFacts& facts(LeasePurpose purpose);
+
+  // ---- Phases (coordinator_state_phases.cc)
+  void Step();  // as far as it goes
+  void CheckDeadlines();
+  void CheckGathering();
+  void StartTraining();
+  void StartEvaluating();
+  void StartReporting();
+  void End(absl::Status status);
+  void GrantLeases();
+  void Grant(const LeaseTable::Held& held);
+  bool AllPsOpen() const;
+  ClusterView View() const;
+  std::string MissingPs() const;
+  std::string WhoHoldsWhat() const;
+
+  double FractionDone() const;  // coordinator_state_report.cc
+
+  const CoordinatorOptions options_;
+  Phase phase_ = Phase::kGathering;
+  absl::Status status_;  // of the job
+  CoordinatorActions actions_;
+
+  absl::Time now_;
+  absl::Time patient_now_;  // see above; what follows is in this time
+  const absl::Time start_;
+  absl::Time worker_seen_;    // when a worker's session was last open
+  absl::Time progress_seen_;  // or when the phase began
+  absl::Time phase_began_;
+  std::optional<absl::Time> first_worker_;  // since when PSs and a worker are
+
+  Membership membership_;
+  JobProgress progress_;
+  PieceFacts train_facts_;
+  PieceFacts eval_facts_;
+  Ledger ledger_;
+  LeaseTable train_leases_;
+  LeaseTable eval_leases_;
+  std::deque<Life> waiting_;  // workers that want a lease, first come first
+  uint64_t next_lease_ = 1;
+  std::string last_lease_failure_;
+  uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
+  Evaluation evaluation_;
+  EvalReport eval_report_;
+  std::set<int> reported_shards_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_COORDINATOR_STATE_H_

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cluster/coordinator_state.h"
+
+namespace shoal {
+namespace {
+
+// A worker asks for the next lease when it has read the last; it may look a
+// few pieces ahead.
+constexpr int kMaxLeaseRequests = 16;
+
+absl::Status OnlyFrom(Role role, const Member& from, const char* what) {
+  if (from.role == role) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(from.Name(), " sent ", what, ", which is not its to send"));
+}
+
+}  // namespace
+
+LeaseTable& CoordinatorState::leases() {
+  return phase_ == Phase::kEvaluating ? eval_leases_ : train_leases_;
+}
+
+PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
+  return purpose == LeasePurpose::kEvaluate ? eval_facts_ : train_facts_;
+}
+
+absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
+                                                 const absl::Status& status) {
+  if (absl::IsInvalidArgument(status)) return status;
+  End(Annotate(status, from.Name()));
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
+  progress_.OnHeartbeat(from.role, from.index, message, now_);
+  train_leases_.Renew(from.life, patient_now_);
+  eval_leases_.Renew(from.life, patient_now_);
+  Send(from, HeartbeatAck{});
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a LeaseRequest"));
+  if (phase_ >= Phase::kReporting) return absl::OkStatus();
+  if (std::count(waiting_.begin(), waiting_.end(), from.life) >=
+      kMaxLeaseRequests) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(from.Name(), " has ", kMaxLeaseRequests,
+                     " lease requests waiting and sent another"));
+  }
+  waiting_.push_back(from.life);
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a PieceReport"));
+  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  PieceFacts& facts = this->facts(message.purpose);
+  const absl::StatusOr<bool> fresh = facts.Add(message);
+  if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
+  if (!*fresh) return absl::OkStatus();
+  progress_seen_ = patient_now_;
+
+  const uint64_t bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
+  if (options_.max_bad_rows >= 0 &&
+      bad_rows > static_cast<uint64_t>(options_.max_bad_rows)) {
+    const std::string& first = train_facts_.first_error().empty()
+                                   ? eval_facts_.first_error()
+                                   : train_facts_.first_error();
+    End(absl::InvalidArgumentError(absl::StrCat(
+        bad_rows, " rows could not be parsed, more than --max_bad_rows=",
+        options_.max_bad_rows, "; the first: ", first)));
+    return absl::OkStatus();
+  }
+  if (message.purpose == LeasePurpose::kEvaluate) {
+    if (evaluation_.has(message.piece) &&
+        evaluation_.examples(message.piece) != message.examples) {
+      End(absl::DataLossError(
+          absl::StrCat(from.Name(), ": ", facts.Name(message.piece), " has ",
+                       message.examples, " examples, but ",
+                       evaluation_.examples(message.piece), " were scored")));
+    }
+    return absl::OkStatus();
+  }
+  const auto complete = ledger_.SetExamples(message.piece, message.examples);
+  if (!complete.ok()) return FailUnlessInvalid(from, complete.status());
+  for (const uint32_t epoch : *complete) {
+    train_leases_.Complete(epoch, message.piece);
+    const Piece& piece = facts.piece(message.piece);
+    complete_bytes_ += piece.end - piece.begin;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
+  train_leases_.Done(message.lease, from.life, patient_now_);
+  eval_leases_.Done(message.lease, from.life, patient_now_);
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
+  if (phase_ != Phase::kTraining && phase_ != Phase::kEvaluating) {
+    return absl::OkStatus();
+  }
+  const auto piece = leases().Failed(message.lease, from.life);
+  if (!piece.has_value()) return absl::OkStatus();
+  const PieceFacts& facts =
+      this->facts(phase_ == Phase::kEvaluating ? LeasePurpose::kEvaluate
+                                               : LeasePurpose::kTrain);
+  const absl::Status status = message.status.ok()
+                                  ? absl::UnknownError("no reason given")
+                                  : message.status;
+  last_lease_failure_ =
+      absl::StrCat(from.Name(), " cannot read ", facts.Name(piece->second),
+                   ": ", status.message());
+  Log(LogLevel::kWarn, last_lease_failure_);
+  std::vector<Life> workers;
+  for (const Member& worker : membership_.Open(Role::kWorker)) {
+    workers.push_back(worker.life);
+  }
+  if (leases().FailedOnAll(piece->first, piece->second, workers)) {
+    End(absl::Status(
+        status.code(),
+        absl::StrCat(last_lease_failure_,
+                     workers.size() > 1 ? "; nor can any other worker" : "")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "marks"));
+  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  for (const Mark& mark : message.marks) {
+    if (mark.lease >= next_lease_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(from.Name(), " marked batch ", ToString(mark.batch),
+                       " for lease ", mark.lease, ", which nobody was given"));
+    }
+    const absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
+    if (!added.ok()) return FailUnlessInvalid(from, added.status());
+    if (!added->fresh) continue;
+    progress_seen_ = patient_now_;
+    train_leases_.Progress(mark.lease, patient_now_);
+    if (added->piece_complete) {
+      train_leases_.Complete(mark.batch.epoch, mark.batch.piece);
+      const Piece& piece = train_facts_.piece(mark.batch.piece);
+      complete_bytes_ += piece.end - piece.begin;
+    }
+  }
+  ledger_.SetRepeatsRefused(from.index, message.repeats_refused);
+  const LedgerTotals& totals = ledger_.totals();
+  if (!progress_.steady_open() &&
+      totals.batches >= static_cast<uint64_t>(options_.warmup_steps)) {
+    progress_.OpenSteady(totals.trained + totals.rejected, now_);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "scores"));
+  // Scores of a copy may come when the other copy's have ended the evaluation.
+  if (phase_ != Phase::kEvaluating) return absl::OkStatus();
+  const uint32_t piece = message.piece;
+  const uint64_t examples = message.labels.size();
+  const absl::Status added = evaluation_.Add(std::move(message));
+  if (!added.ok()) return FailUnlessInvalid(from, added);
+  if (eval_facts_.known(piece) && eval_facts_.examples(piece) != examples) {
+    End(absl::DataLossError(
+        absl::StrCat(from.Name(), ": ", eval_facts_.Name(piece), " has ",
+                     eval_facts_.examples(piece), " examples, but ", examples,
+                     " were scored")));
+    return absl::OkStatus();
+  }
+  eval_leases_.Complete(0, piece);
+  progress_seen_ = patient_now_;
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardReport"));
+  if (phase_ != Phase::kReporting) return absl::OkStatus();
+  progress_.OnShardReport(from.index, message.stats);
+  reported_shards_.insert(from.index);
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, Failure& message) {
+  const absl::Status status =
+      message.status.ok() ? absl::UnknownError("it failed and did not say why")
+                          : message.status;
+  if (from.role == Role::kWorker && phase_ >= Phase::kReporting) {
+    // Everything is trained and scored: what it was doing was a copy.
+    Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()));
+    return absl::OkStatus();
+  }
+  End(Annotate(status, from.Name()));
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, Bye& message) {
+  progress_.OnUsage(from.role, from.index, message.usage, now_);
+  Forget(from, absl::OkStatus());
+  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (from.role == Role::kPs) {
+    End(absl::CancelledError(
+        absl::StrCat(from.Name(), " left before the job was over")));
+  } else {
+    Log(LogLevel::kInfo, absl::StrCat(from.Name(), " left; its leases return"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

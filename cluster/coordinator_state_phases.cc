@@ -1,0 +1,274 @@
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cluster/coordinator_state.h"
+#include "core/piece_table.h"
+
+namespace shoal {
+namespace {
+
+// The only map of a job so far.
+constexpr MapVersion kMapVersion = 1;
+
+}  // namespace
+
+bool CoordinatorState::AllPsOpen() const {
+  return membership_.Open(Role::kPs).size() ==
+         static_cast<size_t>(options_.num_ps);
+}
+
+ClusterView CoordinatorState::View() const {
+  ClusterView view;
+  view.map_version = kMapVersion;
+  for (const Member& ps : membership_.Open(Role::kPs)) {
+    view.ps.push_back(PsInfo{ps.address, ps.life});
+  }
+  return view;
+}
+
+void CoordinatorState::Step() {
+  if (!membership_.Open(Role::kWorker).empty()) {
+    worker_seen_ = patient_now_;
+  } else {
+    progress_seen_ = patient_now_;  // another deadline runs
+  }
+  if (phase_ == Phase::kGathering) CheckGathering();
+  if (phase_ == Phase::kTraining && ledger_.AllComplete()) {
+    const LedgerTotals& totals = ledger_.totals();
+    const uint64_t examples = totals.trained + totals.rejected;
+    progress_.OnTrained(examples, now_);
+    if (progress_.steady_open()) progress_.CloseSteady(examples, now_);
+    StartEvaluating();
+  }
+  if (phase_ == Phase::kEvaluating && evaluation_.complete()) {
+    eval_report_ = evaluation_.Report();
+    evaluation_ = {};
+    StartReporting();
+  }
+  if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
+    GrantLeases();
+  }
+  if (phase_ == Phase::kReporting &&
+      reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
+    End(absl::OkStatus());
+  }
+  if (phase_ == Phase::kEnding &&
+      (membership_.empty() || patient_now_ - phase_began_ >= options_.linger)) {
+    for (const Member& member : membership_.members()) {
+      Forget(member,
+             absl::DeadlineExceededError(absl::StrCat(
+                 member.Name(), " said no Bye within ",
+                 absl::FormatDuration(options_.linger), " of the job's end")));
+    }
+    phase_ = Phase::kFinished;
+    actions_.emplace_back(FinishedAction{});
+  }
+}
+
+void CoordinatorState::CheckGathering() {
+  const size_t workers = membership_.Open(Role::kWorker).size();
+  if (!AllPsOpen() || workers == 0) {
+    first_worker_.reset();
+    return;
+  }
+  if (!first_worker_.has_value()) first_worker_ = patient_now_;
+  if (workers >= static_cast<size_t>(options_.num_workers) ||
+      patient_now_ - *first_worker_ >= options_.worker_grace) {
+    StartTraining();
+  }
+}
+
+void CoordinatorState::StartTraining() {
+  membership_.PinSources();
+  std::optional<uint64_t> piece_bytes;
+  if (options_.piece_bytes >= 0) {
+    piece_bytes = static_cast<uint64_t>(options_.piece_bytes);
+  }
+  auto train = BuildPieceTable(membership_.train_sources(), piece_bytes);
+  auto eval = BuildPieceTable(membership_.eval_sources(), piece_bytes);
+  if (!train.ok() || !eval.ok()) {
+    End(train.ok() ? eval.status() : train.status());
+    return;
+  }
+  train_facts_ = PieceFacts("training", membership_.train_sources(),
+                            *std::move(train), options_.batch_size);
+  eval_facts_ = PieceFacts("evaluation", membership_.eval_sources(),
+                           *std::move(eval), options_.batch_size);
+  if (train_facts_.size() == 0 && eval_facts_.size() == 0) {
+    End(absl::InvalidArgumentError(
+        "all files of --training_data_dir and --val_data_dir are empty"));
+    return;
+  }
+  if (eval_facts_.size() == 0 && !membership_.eval_sources().empty()) {
+    End(absl::InvalidArgumentError("all files of --val_data_dir are empty"));
+    return;
+  }
+  LedgerOptions ledger;
+  ledger.num_shards = options_.num_ps;
+  ledger.num_epochs = options_.num_epochs;
+  ledger.num_pieces = train_facts_.size();
+  ledger.batch_size = options_.batch_size;
+  ledger_ = Ledger(ledger);
+  LeaseTableOptions leases;
+  leases.num_epochs = options_.num_epochs;
+  leases.num_pieces = train_facts_.size();
+  leases.seed = options_.seed;
+  leases.shuffle = options_.shuffle;
+  leases.lease_time = options_.worker_lease;
+  leases.speculate_after = options_.speculate_after;
+  train_leases_ = LeaseTable(leases);
+  phase_ = Phase::kTraining;
+  phase_began_ = progress_seen_ = patient_now_;
+  Log(LogLevel::kInfo,
+      absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
+                   train_facts_.size(), " pieces, ", options_.num_epochs,
+                   " epochs, with ", options_.num_ps, " ps and ",
+                   membership_.Open(Role::kWorker).size(), " workers"));
+}
+
+void CoordinatorState::StartEvaluating() {
+  phase_ = Phase::kEvaluating;
+  phase_began_ = progress_seen_ = patient_now_;
+  if (eval_facts_.size() == 0) {
+    StartReporting();
+    return;
+  }
+  evaluation_ =
+      Evaluation(/*number=*/0, eval_facts_.size(), options_.auc_exact_rows);
+  LeaseTableOptions leases;
+  leases.num_pieces = eval_facts_.size();
+  leases.shuffle = false;
+  leases.lease_time = options_.worker_lease;
+  leases.speculate_after = options_.speculate_after;
+  eval_leases_ = LeaseTable(leases);
+  Log(LogLevel::kInfo,
+      absl::StrCat("trained; evaluating on ", eval_facts_.size(), " pieces"));
+}
+
+void CoordinatorState::StartReporting() {
+  phase_ = Phase::kReporting;
+  phase_began_ = patient_now_;
+  waiting_.clear();
+  for (const Member& ps : membership_.Open(Role::kPs)) Send(ps, ReportShard{});
+}
+
+void CoordinatorState::End(absl::Status status) {
+  if (phase_ >= Phase::kEnding) return;
+  phase_ = Phase::kEnding;
+  phase_began_ = patient_now_;
+  status_ = std::move(status);
+  waiting_.clear();
+  progress_.End(now_);
+  const JobEnd end{status_, SummaryLines(Report(now_))};
+  for (const Member& member : membership_.members()) {
+    if (member.open()) Send(member, end);
+  }
+}
+
+void CoordinatorState::GrantLeases() {
+  std::deque<Life> still_waiting;
+  for (const Life& worker : waiting_) {
+    const std::optional<LeaseTable::Held> held =
+        leases().Take(worker, next_lease_, patient_now_);
+    if (held.has_value()) {
+      ++next_lease_;
+      Grant(*held);
+    } else {
+      still_waiting.push_back(worker);
+    }
+  }
+  waiting_ = std::move(still_waiting);
+}
+
+void CoordinatorState::Grant(const LeaseTable::Held& held) {
+  Lease lease;
+  lease.number = held.number;
+  lease.epoch = held.epoch;
+  lease.batch_size = options_.batch_size;
+  if (phase_ == Phase::kTraining) {
+    lease.purpose = LeasePurpose::kTrain;
+    lease.piece = train_facts_.piece(held.piece);
+    lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
+    lease.backwards = held.copy;
+    progress_.Start(now_);
+    if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
+      progress_.OpenSteady(0, now_);
+    }
+  } else {
+    // Scores are reported in the order of the examples, never backwards.
+    lease.purpose = LeasePurpose::kEvaluate;
+    lease.piece = eval_facts_.piece(held.piece);
+  }
+  for (const Member& worker : membership_.Open(Role::kWorker)) {
+    if (worker.life == held.owner) Send(worker, LeaseGrant{std::move(lease)});
+  }
+}
+
+void CoordinatorState::CheckDeadlines() {
+  if (phase_ == Phase::kGathering && !AllPsOpen() &&
+      patient_now_ - start_ >= options_.start_deadline) {
+    End(absl::DeadlineExceededError(
+        absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
+                     " ", MissingPs())));
+  }
+  const bool needs_worker = phase_ < Phase::kReporting && AllPsOpen();
+  if (needs_worker && patient_now_ - worker_seen_ >= options_.start_deadline) {
+    End(absl::DeadlineExceededError(
+        absl::StrCat("no worker is alive, for ",
+                     absl::FormatDuration(options_.start_deadline), "; ",
+                     options_.num_workers, " were expected")));
+  }
+  if ((phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) &&
+      patient_now_ - progress_seen_ >= options_.progress_deadline) {
+    End(absl::DeadlineExceededError(
+        absl::StrCat("nothing was trained or scored for ",
+                     absl::FormatDuration(options_.progress_deadline), ": ",
+                     WhoHoldsWhat())));
+  }
+  if (phase_ == Phase::kReporting &&
+      patient_now_ - phase_began_ >= options_.report_deadline) {
+    std::vector<std::string> late;
+    for (const Member& ps : membership_.Open(Role::kPs)) {
+      if (reported_shards_.count(ps.index) == 0) late.push_back(ps.Name());
+    }
+    End(absl::DeadlineExceededError(absl::StrCat(
+        absl::StrJoin(late, ", "), " did not report on its shard within ",
+        absl::FormatDuration(options_.report_deadline))));
+  }
+}
+
+std::string CoordinatorState::MissingPs() const {
+  std::vector<std::string> missing;
+  for (int i = 0; i < options_.num_ps; ++i) {
+    const Member* ps = membership_.Find(Role::kPs, i);
+    if (ps != nullptr && ps->open()) continue;
+    const bool placed = static_cast<size_t>(i) < options_.ps_addresses.size();
+    missing.push_back(absl::StrCat(
+        ProcessName(Role::kPs, i),
+        placed ? absl::StrCat(" (at ", options_.ps_addresses[i], ")") : "",
+        ps != nullptr ? ", which registered but opened no session" : ""));
+  }
+  return absl::StrCat("the job still lacks ", absl::StrJoin(missing, "; "),
+                      "; is it running, and can it reach the coordinator?");
+}
+
+std::string CoordinatorState::WhoHoldsWhat() const {
+  const bool training = phase_ == Phase::kTraining;
+  const PieceFacts& facts = training ? train_facts_ : eval_facts_;
+  std::vector<std::string> parts;
+  for (const LeaseTable::Held& held :
+       (training ? train_leases_ : eval_leases_).held()) {
+    for (const Member& worker : membership_.Open(Role::kWorker)) {
+      if (worker.life != held.owner) continue;
+      parts.push_back(
+          absl::StrCat(worker.Name(), " holds ", facts.Name(held.piece)));
+    }
+  }
+  if (parts.empty()) parts.push_back("no live worker holds a lease");
+  if (!last_lease_failure_.empty()) parts.push_back(last_lease_failure_);
+  return absl::StrJoin(parts, "; ");
+}
+
+}  // namespace shoal

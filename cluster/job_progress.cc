@@ -1,0 +1,130 @@
+#include "cluster/job_progress.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+UsageMeter& JobProgress::Usage(Role role, int index) {
+  return role == Role::kPs ? ps_[index].usage : workers_[index].usage;
+}
+
+void JobProgress::NewLife(Role role, int index, const std::string& address,
+                          absl::Time now) {
+  if (role == Role::kPs) {
+    ps_[index].address = address;
+  } else {
+    Worker& worker = workers_[index];
+    worker.earlier_samples += worker.progress.examples;
+    worker.progress = {};
+  }
+  Usage(role, index).NewLife(now);
+}
+
+void JobProgress::OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
+                              absl::Time now) {
+  OnUsage(role, index, heartbeat.usage, now);
+  if (role == Role::kPs) {
+    ps_[index].staleness = heartbeat.staleness;
+    return;
+  }
+  Worker& worker = workers_[index];
+  const TrainProgress& progress = heartbeat.progress;
+  if (progress.examples > worker.progress.examples) {
+    worker.newest_examples = progress.examples - worker.progress.examples;
+    worker.newest_loss_sum = progress.loss_sum - worker.progress.loss_sum;
+    worker.progress = progress;
+  }
+  if (progress.recent_examples != 0) {
+    worker.recent_auc = progress.recent_auc;
+    worker.recent_examples = progress.recent_examples;
+  }
+}
+
+void JobProgress::OnUsage(Role role, int index, const ResourceUsage& usage,
+                          absl::Time now) {
+  Usage(role, index).Add(usage, now);
+}
+
+void JobProgress::OnShardReport(int shard, const StatsReply& stats) {
+  ps_[shard].stats = stats;
+}
+
+void JobProgress::Start(absl::Time now) {
+  if (start_.has_value()) return;
+  start_ = now;
+  rate_.Add(0, now);
+}
+
+void JobProgress::End(absl::Time now) {
+  if (!end_.has_value()) end_ = now;
+}
+
+void JobProgress::OnTrained(uint64_t examples, absl::Time now) {
+  rate_.Add(examples, now);
+}
+
+void JobProgress::OpenSteady(uint64_t examples, absl::Time now) {
+  steady_from_ = Point{now, examples};
+  for (auto& [index, worker] : workers_) worker.usage.OpenWindow(now);
+  for (auto& [index, ps] : ps_) ps.usage.OpenWindow(now);
+}
+
+void JobProgress::CloseSteady(uint64_t examples, absl::Time now) {
+  steady_to_ = Point{now, examples};
+  for (auto& [index, worker] : workers_) worker.usage.CloseWindow(now);
+  for (auto& [index, ps] : ps_) ps.usage.CloseWindow(now);
+}
+
+void JobProgress::Fill(absl::Time now, JobReport* report) const {
+  double loss_sum = 0;
+  double loss_examples = 0;
+  double auc_sum = 0;
+  double auc_examples = 0;
+  for (const auto& [index, worker] : workers_) {
+    loss_sum += worker.newest_loss_sum;
+    loss_examples += static_cast<double>(worker.newest_examples);
+    auc_sum += worker.recent_auc * static_cast<double>(worker.recent_examples);
+    auc_examples += static_cast<double>(worker.recent_examples);
+    WorkerReport out;
+    out.index = index;
+    out.samples = worker.earlier_samples + worker.progress.examples;
+    out.cpu_seconds = worker.usage.cpu_seconds();
+    out.peak_rss_bytes = worker.usage.peak_rss_bytes();
+    report->workers.push_back(out);
+    report->steady_worker_cpu_seconds += worker.usage.WindowCpuSeconds();
+  }
+  for (const auto& [index, ps] : ps_) {
+    PsReport out;
+    out.index = index;
+    out.address = ps.address;
+    out.cpu_seconds = ps.usage.cpu_seconds();
+    out.peak_rss_bytes = ps.usage.peak_rss_bytes();
+    if (ps.stats.has_value()) {
+      // What the shard says at the end is newer than its last heartbeat.
+      out.stats = *ps.stats;
+      report->digest += ps.stats->digest;
+      for (const auto& [life, histogram] : ps.stats->staleness) {
+        report->staleness.Merge(histogram);
+      }
+    } else {
+      report->staleness.Merge(ps.staleness);
+    }
+    report->ps.push_back(std::move(out));
+    report->steady_ps_cpu_seconds += ps.usage.WindowCpuSeconds();
+  }
+  report->loss = loss_examples == 0 ? 0 : loss_sum / loss_examples;
+  report->progressive_auc = auc_examples == 0 ? 0 : auc_sum / auc_examples;
+  report->samples_per_second = rate_.PerSecond();
+  if (start_.has_value()) report->wall = end_.value_or(now) - *start_;
+  if (steady_from_.has_value()) {
+    const Point to = steady_to_.value_or(Point{now, report->trained});
+    report->steady_samples = to.second - steady_from_->second;
+    report->steady_wall_seconds =
+        absl::ToDoubleSeconds(to.first - steady_from_->first);
+  } else {
+    report->steady_worker_cpu_seconds = 0;
+    report->steady_ps_cpu_seconds = 0;
+  }
+}
+
+}  // namespace shoal

@@ -1,0 +1,79 @@
+#ifndef SHOAL_CLUSTER_JOB_PROGRESS_H_
+#define SHOAL_CLUSTER_JOB_PROGRESS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "base/histogram.h"
+#include "cluster/job_report.h"
+#include "cluster/rate_window.h"
+#include "cluster/usage_meter.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// What the processes say of themselves, gathered into the job's figures: speed,
+// loss, progressive AUC, staleness, resources. Keeps the last word of the dead.
+// Thread-compatible; times do not go back.
+class JobProgress {
+ public:
+  void NewLife(Role role, int index, const std::string& address,
+               absl::Time now);
+  void OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
+                   absl::Time now);
+  void OnUsage(Role role, int index, const ResourceUsage& usage,
+               absl::Time now);
+  void OnShardReport(int shard, const StatsReply& stats);
+
+  // The first lease; the job's end. Their difference is the wall time.
+  void Start(absl::Time now);
+  void End(absl::Time now);
+  // Examples trained so far, for the speed.
+  void OnTrained(uint64_t examples, absl::Time now);
+  // The steady window, each once, with what was trained by then.
+  void OpenSteady(uint64_t examples, absl::Time now);
+  void CloseSteady(uint64_t examples, absl::Time now);
+  bool steady_open() const { return steady_from_.has_value(); }
+
+  // Fills in what is known here: all of JobReport from `loss` on but `eval` and
+  // WorkerReport::alive.
+  void Fill(absl::Time now, JobReport* report) const;
+
+ private:
+  struct Worker {
+    UsageMeter usage;
+    uint64_t earlier_samples = 0;  // of lives before this one
+    TrainProgress progress;        // of this life
+    // What the newest heartbeat that told of examples added.
+    double newest_loss_sum = 0;
+    uint64_t newest_examples = 0;
+    // The newest that any life has told.
+    double recent_auc = 0;
+    uint64_t recent_examples = 0;
+  };
+  struct Ps {
+    std::string address;
+    UsageMeter usage;
+    Histogram staleness;
+    std::optional<StatsReply> stats;
+  };
+  using Point = std::pair<absl::Time, uint64_t>;  // when, examples
+
+  UsageMeter& Usage(Role role, int index);
+
+  std::map<int, Worker> workers_;
+  std::map<int, Ps> ps_;
+  RateWindow rate_;
+  std::optional<absl::Time> start_;
+  std::optional<absl::Time> end_;
+  std::optional<Point> steady_from_;
+  std::optional<Point> steady_to_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_JOB_PROGRESS_H_

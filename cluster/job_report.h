@@ -1,0 +1,94 @@
+#ifndef SHOAL_CLUSTER_JOB_REPORT_H_
+#define SHOAL_CLUSTER_JOB_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/histogram.h"
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+struct WorkerReport {
+  int index = 0;
+  bool alive = false;
+  // Acknowledged by all shards, over its lives; of a killed life, as of its
+  // last heartbeat. The workers' sum counts recomputed batches each time, so
+  // it can differ from `trained`.
+  uint64_t samples = 0;
+  double cpu_seconds = 0;
+  uint64_t peak_rss_bytes = 0;
+};
+
+struct PsReport {
+  int index = 0;
+  std::string address;
+  double cpu_seconds = 0;
+  uint64_t peak_rss_bytes = 0;
+  StatsReply stats;  // at the job's end
+};
+
+struct EvalReport {
+  double auc = 0.5;
+  double logloss = 0;
+  uint64_t examples = 0;  // 0: no evaluation
+};
+
+// A job in figures: what the progress line, the closing lines and the summary
+// file (docs/summary.md) are made of. Samples are examples × epochs.
+struct JobReport {
+  bool started = false;  // all PSs and a worker were there
+  bool finished = false;
+  absl::Status status;  // OK, or the first failure, which names its process
+
+  uint64_t samples = 0;      // to be trained, as far as is known (total_known)
+  bool total_known = false;  // every piece of the data was read once
+  double fraction_done = 0;  // of the bytes of all epochs, for the ETA
+  uint64_t trained = 0;
+  uint64_t rejected = 0;
+  uint64_t lost = 0;
+  // Could not be parsed; in no batch. Each row counts once, however many
+  // epochs; of training and evaluation data.
+  uint64_t bad_rows = 0;
+
+  uint64_t batches = 0;          // with all marks set: the job's step
+  uint64_t mended = 0;           // parts on two shards from two forward passes
+  uint64_t recomputed = 0;       // batches that more than one pass pushed
+  uint64_t repeats_refused = 0;  // pushes refused as repeats, all shards
+
+  // Mean over the examples that each worker's newest heartbeat told of.
+  double loss = 0;
+  // The workers' recent AUCs, weighted by their examples; 0: none yet.
+  double progressive_auc = 0;
+  double samples_per_second = 0;  // over the newest 5 seconds
+  // From the first lease to the job's end; to now while it runs.
+  absl::Duration wall;
+
+  // From the job's step warmup_steps to its last; processor time at these two
+  // moments is interpolated between heartbeats.
+  uint64_t steady_samples = 0;
+  double steady_wall_seconds = 0;
+  double steady_worker_cpu_seconds = 0;
+  double steady_ps_cpu_seconds = 0;
+
+  Histogram staleness;
+  EvalReport eval;
+  std::vector<WorkerReport> workers;
+  std::vector<PsReport> ps;
+  uint64_t digest = 0;  // of the final model, sum of the shards'
+};
+
+// `samples N = trained + rejected + lost; batches mended, recomputed, repeats
+// refused`, with the numbers.
+std::string LedgerLine(const JobReport& report);
+
+// The ledger's line, then a line each for what is known of speed, staleness
+// and evaluation. Ends with a newline. For people: not stable.
+std::string SummaryLines(const JobReport& report);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_JOB_REPORT_H_

@@ -1,0 +1,125 @@
+#ifndef SHOAL_CLUSTER_LEDGER_H_
+#define SHOAL_CLUSTER_LEDGER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cluster/batch_bits.h"
+#include "core/cluster_service.h"
+#include "core/ids.h"
+
+namespace shoal {
+
+struct LedgerOptions {
+  int num_shards = 1;
+  uint32_t num_epochs = 1;
+  uint32_t num_pieces = 0;
+  uint32_t batch_size = 1;
+};
+
+struct LedgerTotals {
+  // Examples of complete batches. While a piece is open, its newest batch is
+  // left out: it may be the shorter last one.
+  uint64_t trained = 0;
+  uint64_t rejected = 0;
+  // Complete batches: those that have every shard's mark.
+  uint64_t batches = 0;
+  // Batches with marks of two shards that stem from different passes (leases).
+  uint64_t mended = 0;
+  // Batches that more than one pass pushed: marks or repeats, on any shard.
+  uint64_t recomputed = 0;
+  uint64_t repeats_refused = 0;  // pushes, all shards
+};
+
+// The AND of the shards' marks, batch by batch: what is trained is derived from
+// it and never written. Pure logic, thread-compatible.
+//
+// Memory: 4 bytes a batch and shard, for the (epoch, piece)s that are not
+// complete; a bit for complete ones, and a bit a batch where they hold a
+// rejected, mended or recomputed batch.
+class Ledger {
+ public:
+  Ledger() : Ledger(LedgerOptions{}) {}
+  explicit Ledger(LedgerOptions options);
+
+  struct Added {
+    bool fresh = false;           // a new mark, not a repeat
+    bool piece_complete = false;  // by this mark
+  };
+  // One mark of a shard. Errors (the job cannot go on):
+  //   DATA_LOSS         torn: two shards' verdicts on the batch differ; or the
+  //                     piece has no such batch
+  //   INVALID_ARGUMENT  no such batch or lease, a second mark that is not a
+  //                     repeat, a repeat of what the shard had not marked
+  absl::StatusOr<Added> Add(int shard, const Mark& mark);
+
+  // All pushes that the shard refused as repeats so far.
+  void SetRepeatsRefused(int shard, uint64_t count);
+
+  // The piece was read whole. Returns the epochs in which it is complete by
+  // that. DATA_LOSS: a mark beyond its end exists. Not to be called twice.
+  absl::StatusOr<std::vector<uint32_t>> SetExamples(uint32_t piece,
+                                                    uint64_t examples);
+
+  // The shard's state is lost: its marks are dropped and what they completed is
+  // complete no more. Returns the (epoch, piece)s that must be leased again.
+  // What was counted as mended or recomputed stays counted.
+  std::vector<std::pair<uint32_t, uint32_t>> DropShard(int shard);
+
+  // All shards have marked the batch.
+  bool Complete(const BatchId& batch) const;
+  // Every batch of the piece is complete, and the piece is known.
+  bool PieceComplete(uint32_t epoch, uint32_t piece) const;
+  bool AllComplete() const { return complete_pieces_ == all_pieces_; }
+  // The complete batches of a piece that is not complete, as Lease::skip wants
+  // them.
+  std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
+  // How much of the piece is complete, in [0, 1]; 0 while it is open.
+  double FractionComplete(uint32_t epoch, uint32_t piece) const;
+
+  const LedgerTotals& totals() const { return totals_; }
+
+ private:
+  using Key = std::pair<uint32_t, uint32_t>;  // epoch, piece
+
+  struct Entry {
+    // By shard and batch: the lease of the mark, or kUnmarked. Empty once the
+    // piece is complete.
+    std::vector<std::vector<uint32_t>> pass;
+    std::vector<uint32_t> shards;  // by batch: how many have marked it
+    BatchBits rejected;            // the verdict, of the first mark
+    BatchBits mended;
+    BatchBits recomputed;
+    uint32_t complete = 0;           // batches
+    uint32_t complete_rejected = 0;  // of them
+    uint64_t trained = 0;            // its share of the totals, in examples
+    uint64_t rejected_examples = 0;
+  };
+
+  bool Known(uint32_t piece) const { return examples_[piece].has_value(); }
+  uint32_t Batches(uint32_t piece) const;  // REQUIRES: Known(piece)
+  absl::Status Validate(int shard, const Mark& mark) const;
+  absl::Status AddFresh(int shard, const Mark& mark, Entry& entry);
+  void CountRecomputed(uint32_t batch, Entry& entry);
+  void Recount(uint32_t piece, Entry& entry);
+  // Whether nothing lacks; then the piece is complete and its details go.
+  bool Settle(Key key);
+
+  LedgerOptions options_;
+  uint64_t all_pieces_;  // over all epochs
+  uint64_t complete_pieces_ = 0;
+  std::vector<std::optional<uint64_t>> examples_;   // by piece
+  std::map<uint32_t, std::vector<bool>> complete_;  // by epoch and piece
+  std::map<Key, Entry> entries_;
+  std::vector<uint64_t> repeats_refused_;  // by shard
+  LedgerTotals totals_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_LEDGER_H_

@@ -1,0 +1,105 @@
+#ifndef SHOAL_CLUSTER_MEMBERSHIP_H_
+#define SHOAL_CLUSTER_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+struct MembershipOptions {
+  std::string job;
+  std::string config;  // canonical text; see RegisterRequest::config
+  uint32_t coordinator_life = 1;
+  int num_ps = 1;
+  absl::Duration silent_after = absl::Seconds(5);
+};
+
+// A process that is alive, as far as is known.
+struct Member {
+  Role role = Role::kWorker;
+  int index = 0;
+  Life life;
+  std::string address;   // of a PS
+  uint64_t session = 0;  // 0: registered, its session is not open yet
+  absl::Time heard;      // its newest word
+
+  bool open() const { return session != 0; }
+  // "worker 1", "ps 0 (host:port)".
+  std::string Name() const;
+};
+
+// Who is in the job. Pure logic: the caller brings events and the time.
+// Processes may come in any order. One that dies and returns, or that was
+// silent too long, gets a new life; its old one is unknown from then on.
+// Thread-compatible.
+class Membership {
+ public:
+  explicit Membership(MembershipOptions options);
+
+  // Gives the process a life. Errors:
+  //   FAILED_PRECONDITION  other protocol version, job, flags or files (both
+  //                        sides are named), or a PS that had opened a session
+  //                        before: its shard's state is lost
+  //   ALREADY_EXISTS       a live process has this role and index
+  //   INVALID_ARGUMENT     an index that the job has not, a worker with no file
+  absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);
+
+  // Opens the session of a life. FAILED_PRECONDITION: the life is not known
+  // (any more); ALREADY_EXISTS: it has a session. `session` is not 0.
+  absl::StatusOr<const Member*> Open(uint64_t session, Life life,
+                                     absl::Time now);
+
+  // nullptr where there is none. Valid until the member is removed.
+  const Member* FindSession(uint64_t session) const;
+  const Member* Find(Role role, int index) const;
+
+  void Heard(uint64_t session, absl::Time now);
+
+  // Members that have said nothing for longer than silent_after.
+  std::vector<Member> Silent(absl::Time now) const;
+
+  // The process is gone; its life is never known again.
+  void Remove(Life life);
+
+  // By role (PSs first) and index.
+  std::vector<Member> members() const;
+  // Live members of a role whose session is open.
+  std::vector<Member> Open(Role role) const;
+  bool empty() const { return members_.empty(); }
+
+  // The files, as all workers see them; empty until a worker registered. While
+  // no files were used (see PinSources) they are forgotten with the last live
+  // worker, so that one that was started wrongly can be started again.
+  const std::vector<SourceInfo>& train_sources() const {
+    return train_sources_;
+  }
+  const std::vector<SourceInfo>& eval_sources() const { return eval_sources_; }
+  // From now on the lists are the job's.
+  void PinSources() { sources_pinned_ = true; }
+
+ private:
+  using Key = std::pair<Role, int>;
+
+  absl::Status Check(const RegisterRequest& request) const;
+
+  const MembershipOptions options_;
+  uint32_t next_life_ = 1;
+  std::map<Key, Member> members_;
+  std::map<Key, Life> opened_ps_;  // the life that got the shard's first state
+  std::vector<SourceInfo> train_sources_;
+  std::vector<SourceInfo> eval_sources_;
+  std::string sources_from_;  // who listed them first; empty: nobody yet
+  bool sources_pinned_ = false;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_MEMBERSHIP_H_

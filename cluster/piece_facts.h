@@ -1,0 +1,68 @@
+#ifndef SHOAL_CLUSTER_PIECE_FACTS_H_
+#define SHOAL_CLUSTER_PIECE_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// The pieces of one purpose and what reading them whole has told: a piece is
+// open until its first report. What a report says is a function of the piece's
+// bytes, so all reports of it agree. Thread-compatible.
+class PieceFacts {
+ public:
+  PieceFacts() = default;
+  // `kind` is "training" or "evaluation"; pieces[i].index is i.
+  PieceFacts(std::string kind, std::vector<SourceInfo> sources,
+             std::vector<Piece> pieces, uint32_t batch_size);
+
+  // True if it is the piece's first report, false if it repeats it.
+  // INVALID_ARGUMENT: no such piece, or counts that do not fit together.
+  // DATA_LOSS: it differs from the first: the file changed.
+  absl::StatusOr<bool> Add(const PieceReport& report);
+
+  uint32_t size() const { return static_cast<uint32_t>(pieces_.size()); }
+  const Piece& piece(uint32_t i) const { return pieces_[i]; }
+  bool known(uint32_t i) const { return facts_[i].has_value(); }
+  // REQUIRES: known(i).
+  uint64_t examples(uint32_t i) const { return facts_[i]->examples; }
+
+  bool all_known() const { return known_ == size(); }
+  // Over the known pieces, each counted once however many epochs there are.
+  uint64_t examples() const { return examples_; }
+  uint64_t bad_rows() const { return bad_rows_; }
+  // The first bad row that was heard of; empty: none.
+  const std::string& first_error() const { return first_error_; }
+  uint64_t bytes() const { return bytes_; }  // of all pieces
+
+  // "training piece 3 (day_0.txt, bytes 0 to 65536)".
+  std::string Name(uint32_t i) const;
+
+ private:
+  struct Facts {
+    uint64_t examples = 0;
+    uint64_t bad_rows = 0;
+    uint32_t batches = 0;
+    friend bool operator==(const Facts&, const Facts&) = default;
+  };
+
+  std::string kind_;
+  std::vector<SourceInfo> sources_;
+  std::vector<Piece> pieces_;
+  std::vector<std::optional<Facts>> facts_;
+  uint32_t batch_size_ = 1;
+  uint32_t known_ = 0;
+  uint64_t examples_ = 0;
+  uint64_t bad_rows_ = 0;
+  uint64_t bytes_ = 0;
+  std::string first_error_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_PIECE_FACTS_H_

@@ -1,0 +1,78 @@
+# shoal_library(NAME n SRCS ... HDRS ... DEPS ...), one idea a target;
+# shoal_binary(NAME n SRCS ... DEPS ...);
+# shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
+# program run as one ctest. Sources are named one by one, never globbed.
+#
+# LABELS: unit, conformance, sim or e2e, and concurrent (threads) or parses
+# (bytes from outside) for what the sanitizers must see: a sanitizer preset
+# builds and runs these tests alone.
+include(ShoalHeaderCheck)
+
+add_library(shoal_options INTERFACE)
+target_include_directories(shoal_options INTERFACE ${CMAKE_SOURCE_DIR})
+# gcc 12 warns of std::string assignments that are fine (its bug 105651).
+# x86-64-v2 is the oldest processor served; faster kernels are chosen at run
+# time, so one binary runs on every host.
+target_compile_options(shoal_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-march=x86-64-v2>
+  $<$<BOOL:${SHOAL_WERROR}>:-Werror>
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(SHOAL_SANITIZE)
+  target_compile_options(shoal_options INTERFACE
+    -fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(shoal_options INTERFACE -fsanitize=${SHOAL_SANITIZE})
+endif()
+string(JOIN ":" SHOAL_TSAN_OPTIONS
+  suppressions=${CMAKE_SOURCE_DIR}/tools/tsan_suppressions.txt
+  ignore_noninstrumented_modules=1)
+set(SHOAL_TEST_ENVIRONMENT
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=${SHOAL_TSAN_OPTIONS})
+
+# Under a sanitizer only what a labelled test needs is built.
+function(shoal_leave_out_if_sanitized TARGET)
+  if(SHOAL_SANITIZE)
+    set_target_properties(${TARGET} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
+function(shoal_library)
+  cmake_parse_arguments(A "" "NAME" "SRCS;HDRS;DEPS" ${ARGN})
+  if(A_SRCS)
+    add_library(${A_NAME} STATIC ${A_SRCS} ${A_HDRS})
+    target_link_libraries(${A_NAME} PUBLIC shoal_options ${A_DEPS})
+  else()
+    add_library(${A_NAME} INTERFACE ${A_HDRS})
+    target_link_libraries(${A_NAME} INTERFACE shoal_options ${A_DEPS})
+  endif()
+  shoal_leave_out_if_sanitized(${A_NAME})
+  shoal_check_headers(${A_NAME} ${A_HDRS})
+endfunction()
+
+function(shoal_binary)
+  cmake_parse_arguments(A "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_executable(${A_NAME} ${A_SRCS})
+  target_link_libraries(${A_NAME} PRIVATE shoal_options ${A_DEPS})
+  shoal_leave_out_if_sanitized(${A_NAME})
+endfunction()
+
+function(shoal_test)
+  cmake_parse_arguments(A "" "NAME;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 120)
+  endif()
+  add_executable(${A_NAME} ${A_SRCS})
+  target_link_libraries(${A_NAME} PRIVATE shoal_options ${A_DEPS}
+    GTest::gmock GTest::gtest GTest::gtest_main)
+  set_target_properties(${A_NAME} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${A_NAME} COMMAND ${A_NAME})
+  set_tests_properties(${A_NAME} PROPERTIES
+    TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
+    ENVIRONMENT "${SHOAL_TEST_ENVIRONMENT}")
+  if(NOT "concurrent" IN_LIST A_LABELS AND NOT "parses" IN_LIST A_LABELS)
+    shoal_leave_out_if_sanitized(${A_NAME})
+  endif()
+endfunction()

@@ -1,0 +1,51 @@
+#include "cmd/best_possible_auc.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "base/path.h"
+#include "worker/data/synthetic.h"
+
+namespace shoal {
+namespace {
+
+constexpr size_t kMaxMetaBytes = 64 << 10;
+
+std::string ReadNote(const FileSystem& files, const std::string& path) {
+  const auto file = files.OpenForRead(path);
+  if (!file.ok()) return "";
+  std::string text(std::min<uint64_t>((*file)->size(), kMaxMetaBytes), '\0');
+  const auto size = (*file)->Read(0, absl::MakeSpan(text.data(), text.size()));
+  if (!size.ok()) return "";
+  text.resize(*size);
+  return text;
+}
+
+}  // namespace
+
+std::string BestPossibleAucLine(const FileSystem& files,
+                                const std::string& val_data_dir) {
+  if (val_data_dir.empty()) return "";
+  const auto listed = files.List(val_data_dir);
+  // The note is about this one file.
+  if (!listed.ok() || listed->size() != 1 ||
+      Basename(listed->front().path) != kSyntheticTestName) {
+    return "";
+  }
+  const nlohmann::json note = nlohmann::json::parse(
+      ReadNote(files,
+               JoinPath(Dirname(listed->front().path), kSyntheticMetaName)),
+      nullptr, /*allow_exceptions=*/false);
+  const auto best = note.is_object() ? note.find("best_auc") : note.end();
+  if (best == note.end() || !best->is_number()) return "";
+  return absl::StrFormat(
+      "best       %.5f is the AUC of the planted model "
+      "itself: the best possible on these rows",
+      best->get<double>());
+}
+
+}  // namespace shoal

@@ -1,0 +1,79 @@
+#include "cmd/closing_text.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "cmd/number_text.h"
+#include "partitioner/balance.h"
+
+namespace shoal {
+namespace {
+
+double Rate(uint64_t samples, double seconds) {
+  return seconds > 0 ? static_cast<double>(samples) / seconds : 0;
+}
+
+std::string SpeedLine(const JobReport& report) {
+  double worker_cpu = 0;
+  double ps_cpu = 0;
+  for (const WorkerReport& worker : report.workers) {
+    worker_cpu += worker.cpu_seconds;
+  }
+  for (const PsReport& ps : report.ps) ps_cpu += ps.cpu_seconds;
+  const double wall = absl::ToDoubleSeconds(report.wall);
+  return absl::StrFormat(
+      "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
+      WithCommas(std::llround(Rate(report.trained, wall))), wall, worker_cpu,
+      ps_cpu);
+}
+
+std::string WorkersLine(const JobReport& report) {
+  std::string line = "workers   ";
+  for (const WorkerReport& worker : report.workers) {
+    absl::StrAppendFormat(
+        &line, " %d: %s (%.1f %%)", worker.index, WithCommas(worker.samples),
+        report.trained > 0 ? 100.0 * static_cast<double>(worker.samples) /
+                                 static_cast<double>(report.trained)
+                           : 0);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> ClosingText(const JobReport& report) {
+  std::vector<std::string> lines = {LedgerLine(report)};
+  if (report.bad_rows > 0) {
+    lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows)));
+  }
+  if (report.eval.examples > 0) {
+    lines.push_back(absl::StrFormat(
+        "AUC        %.5f, logloss %.5f on %s examples", report.eval.auc,
+        report.eval.logloss, WithCommas(report.eval.examples)));
+  }
+  lines.push_back(SpeedLine(report));
+  if (!report.workers.empty()) lines.push_back(WorkersLine(report));
+  lines.push_back(
+      absl::StrFormat("staleness  mean %.2f, p50 %d, p99 %d, max %d",
+                      report.staleness.mean(), report.staleness.Quantile(0.5),
+                      report.staleness.Quantile(0.99), report.staleness.max()));
+  // The shards report at the end of a job that ends well.
+  if (!report.status.ok()) return lines;
+  BalanceReport balance;
+  for (const PsReport& ps : report.ps) {
+    balance.push_back({ps.stats.bytes, ps.stats.rows, ps.stats.lookups});
+  }
+  if (!balance.empty()) {
+    for (const absl::string_view line :
+         absl::StrSplit(FormatBalance(balance), '\n', absl::SkipEmpty())) {
+      lines.emplace_back(line);
+    }
+  }
+  lines.push_back(
+      absl::StrCat("digest     ", absl::Hex(report.digest, absl::kZeroPad16)));
+  return lines;
+}
+
+}  // namespace shoal

@@ -1,0 +1,92 @@
+// shoal data gen: synthetic data of a planted model.
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "base/file_system.h"
+#include "cmd/exit_code.h"
+#include "cmd/live_output.h"
+#include "cmd/number_text.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+#include "worker/data/synthetic.h"
+
+namespace shoal {
+namespace {
+
+FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
+  FlagSet set("shoal data gen",
+              "Writes data whose labels are drawn from a factorization machine "
+              "with random weights, so that the best AUC that any model can "
+              "reach is known. The same flags give the same bytes.");
+  set.Group("Data");
+  set.Add({"out",
+           &options->out_dir,
+           "Directory to write to; made if need be.",
+           {},
+           "the files need a place"});
+  set.Add({"rows", &options->rows, "Rows to train on.", IntRange{1}});
+  set.Add({"test_rows", &options->test_rows, "Rows to evaluate on.",
+           IntRange{0, 100'000'000}});
+  set.Add({"files", &options->files, "Files that the training rows fill.",
+           IntRange{1, 100'000}});
+  set.Add(
+      {"format", format, "Of the files.", Choices{{"libsvm"}, {"tfrecord"}}});
+  set.Group("Rows");
+  set.Add(
+      {"fields", &options->fields, "Features of a row.", IntRange{1, 65535}});
+  set.Add({"numeric_fields", &options->numeric_fields,
+           "Of these, how many have one id and a real value; -1: a third.",
+           IntRange{-1, 65535}});
+  set.Add({"ids", &options->ids,
+           "Feature ids of all fields together: the --feature_size to train "
+           "with.",
+           IntRange{1, int64_t{1} << 48}});
+  set.Add({"zipf", &options->zipf,
+           "Exponent of the frequencies of a field's ids; 0: all alike.",
+           RealRange{0, 100}});
+  set.Add(
+      {"seed", &options->seed, "Of everything that is drawn.", IntRange{0}});
+  return set;
+}
+
+}  // namespace
+
+int DataGenCommand(const Args& args) {
+  GenerateOptions options;
+  std::string format = "libsvm";
+  FlagSet set = DataGenFlagSet(&options, &format);
+  if (const auto exit = ParseOrExit(&set, args)) return *exit;
+  const absl::Status valid = options.Validate();
+  if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
+
+  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const auto report = GenerateData(
+      files.get(), options, [&output](uint64_t done, uint64_t total) {
+        output.Live(absl::StrFormat("%s of %s rows", WithCommas(done),
+                                    WithCommas(total)),
+                    absl::Now());
+      });
+  output.EndLive();
+  if (!report.ok())
+    return Complain(set.command(), report.status(), kExitFailed);
+  std::cout << absl::StrFormat(
+      "%s rows to train on and %s to evaluate on, %.1f MB, in %s\n"
+      "%.1f %% of the test rows are positive; the best possible AUC on them "
+      "is %.5f (logloss %.5f)\n"
+      "train with --feature_size=%d --field_size=%d "
+      "--training_data_dir='%s/tr*' --val_data_dir='%s/te*'\n",
+      WithCommas(report->rows), WithCommas(report->test_rows),
+      static_cast<double>(report->bytes) / 1e6, options.out_dir,
+      100 * report->positive_rate, report->best_auc, report->best_logloss,
+      options.ids, options.fields, options.out_dir, options.out_dir);
+  return kExitOk;
+}
+
+}  // namespace shoal

@@ -1,0 +1,38 @@
+#ifndef SHOAL_CMD_JOB_REPORTER_H_
+#define SHOAL_CMD_JOB_REPORTER_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "cluster/job_report.h"
+#include "cmd/live_output.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+// How the process with the coordinator tells of its job, by --progress: text
+// for people (the live line on stderr, the closing lines on stdout), JSON lines
+// on stdout for a launcher, or nothing. Thread-hostile: the main thread's.
+class JobReporter {
+ public:
+  JobReporter(const JobFlags& flags, const FileSystem* files);
+
+  // How often Progress is to be called.
+  absl::Duration interval() const;
+  void Progress(const JobReport& report, absl::Time now);
+
+  // The job has ended: writes --summary and the closing lines. Errors: the
+  // summary could not be written.
+  absl::Status End(const JobReport& report);
+
+ private:
+  const JobFlags flags_;
+  const FileSystem* const files_;
+  LiveOutput output_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_JOB_REPORTER_H_

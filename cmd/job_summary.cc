@@ -1,0 +1,109 @@
+#include "cmd/job_summary.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace shoal {
+namespace {
+
+// Keys stay in the order in which they are written here.
+using Json = nlohmann::ordered_json;
+
+Json WorkerJson(const WorkerReport& worker) {
+  return {{"worker", worker.index},
+          {"samples", worker.samples},
+          {"cpu_seconds", worker.cpu_seconds},
+          {"peak_rss_bytes", worker.peak_rss_bytes}};
+}
+
+Json BalanceJson(const PsReport& ps) {
+  return {{"shard", ps.index},
+          {"bytes", ps.stats.bytes},
+          {"rows", ps.stats.rows},
+          {"lookups", ps.stats.lookups},
+          {"cpu_seconds", ps.cpu_seconds},
+          {"peak_rss_bytes", ps.peak_rss_bytes}};
+}
+
+Json StalenessJson(const Histogram& staleness) {
+  return {{"mean", staleness.mean()},
+          {"p50", staleness.Quantile(0.5)},
+          {"p99", staleness.Quantile(0.99)},
+          {"max", staleness.max()}};
+}
+
+Json EvalJson(const EvalReport& eval) {
+  if (eval.examples == 0) {
+    return {{"auc", nullptr}, {"logloss", nullptr}, {"examples", 0}};
+  }
+  return {{"auc", eval.auc},
+          {"logloss", eval.logloss},
+          {"examples", eval.examples}};
+}
+
+Json SteadyJson(const JobReport& report) {
+  return {
+      {"samples", report.steady_samples},
+      {"wall_seconds", report.steady_wall_seconds},
+      {"samples_per_second", report.steady_wall_seconds > 0
+                                 ? static_cast<double>(report.steady_samples) /
+                                       report.steady_wall_seconds
+                                 : 0},
+      {"cpu_seconds",
+       {{"worker", report.steady_worker_cpu_seconds},
+        {"ps", report.steady_ps_cpu_seconds}}}};
+}
+
+}  // namespace
+
+std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
+  Json samples_per_worker = Json::array();
+  Json workers = Json::array();
+  Json balance = Json::array();
+  double cpu_seconds = 0;
+  for (const WorkerReport& worker : report.workers) {
+    samples_per_worker.push_back(worker.samples);
+    workers.push_back(WorkerJson(worker));
+    cpu_seconds += worker.cpu_seconds;
+  }
+  for (const PsReport& ps : report.ps) {
+    balance.push_back(BalanceJson(ps));
+    cpu_seconds += ps.cpu_seconds;
+  }
+  const Json summary = {
+      {"mode", flags.mode},
+      {"model", flags.model},
+      {"ps", flags.ps},
+      {"workers", flags.workers},
+      {"pipeline_depth", flags.PipelineDepth()},
+      {"samples",
+       {{"trained", report.trained},
+        {"rejected", report.rejected},
+        {"lost", report.lost}}},
+      {"per_worker", samples_per_worker},
+      {"bad_rows", report.bad_rows},
+      {"batches",
+       {{"trained", report.batches},
+        {"mended", report.mended},
+        {"recomputed", report.recomputed},
+        {"repeats_refused", report.repeats_refused}}},
+      {"wall_seconds", absl::ToDoubleSeconds(report.wall)},
+      {"cpu_seconds", cpu_seconds},
+      {"steady", SteadyJson(report)},
+      {"eval", EvalJson(report.eval)},
+      {"staleness", StalenessJson(report.staleness)},
+      {"balance", balance},
+      {"processes", workers},
+      {"digest", absl::StrCat(absl::Hex(report.digest, absl::kZeroPad16))},
+      {"checkpoint", nullptr},
+      {"exit_reason",
+       report.status.ok() ? "done" : std::string(report.status.message())},
+  };
+  // Text of a peer need not be UTF-8; the summary has to be.
+  return absl::StrCat(
+      summary.dump(2, ' ', false, Json::error_handler_t::replace), "\n");
+}
+
+}  // namespace shoal

@@ -1,0 +1,27 @@
+#ifndef SHOAL_CMD_JOB_TOKEN_H_
+#define SHOAL_CMD_JOB_TOKEN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "launch/job_flags.h"
+#include "rpc/channel_options.h"
+
+namespace shoal {
+
+// The secret of --token_file, or "" where there is none. Errors: those of
+// ReadTokenFile.
+absl::StatusOr<std::string> JobToken(const JobFlags& flags);
+
+// A name for the job of those who know `token`, which it does not give away.
+// "default" for no token.
+std::string JobNameOfToken(absl::string_view token);
+
+// How to reach PS `index` of --ps_hosts.
+ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
+                                       const std::string& token, int index);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_JOB_TOKEN_H_

@@ -1,0 +1,134 @@
+#include "cmd/options_from_flags.h"
+
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "core/optimizer_spec.h"
+#include "models/create_model.h"
+#include "partitioner/build_shard_map.h"
+
+namespace shoal {
+namespace {
+
+absl::StatusOr<OptimizerSpec> Optimizer(absl::string_view name,
+                                        double learning_rate, double l2) {
+  OptimizerSpec spec;
+  SHOAL_ASSIGN_OR_RETURN(spec.kind, ParseOptimizerKind(name));
+  spec.learning_rate = static_cast<float>(learning_rate);
+  spec.l2 = static_cast<float>(l2);
+  return spec;
+}
+
+absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
+  ModelOptions options;
+  options.model = flags.model;
+  options.feature_size = flags.feature_size;
+  options.field_size = flags.field_size;
+  options.embedding_size = flags.embedding_size;
+  options.deep_layers = flags.deep_layers;
+  options.dropout_keep.assign(flags.dropout.begin(), flags.dropout.end());
+  options.seed = flags.seed;
+  SHOAL_ASSIGN_OR_RETURN(
+      options.dense_optimizer,
+      Optimizer(flags.optimizer, flags.learning_rate, /*l2=*/0));
+  SHOAL_ASSIGN_OR_RETURN(options.table_optimizer,
+                         Optimizer(flags.TableOptimizer(),
+                                   flags.TableLearningRate(), flags.l2_reg));
+  return options;
+}
+
+PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
+  if (flags.partition == "mod") return PartitionKind::kMod;
+  return PartitionKind::kFixedSize;
+}
+
+ClusterMemberOptions MemberOptions(const JobFlags& flags, const JobPlan& plan,
+                                   Role role, int index) {
+  ClusterMemberOptions options;
+  options.registration.job = plan.job;
+  options.registration.config = plan.config;
+  options.registration.role = role;
+  options.registration.index = index;
+  options.rejoin = role == Role::kWorker;
+  options.start_deadline = flags.start_timeout;
+  options.reconnect_deadline = 2 * flags.silent_after;
+  options.shutdown_deadline = flags.shutdown_timeout;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job) {
+  JobPlan plan;
+  plan.job = flags.job.empty() ? std::string(job) : flags.job;
+  plan.config = flags.CanonicalConfig();
+  SHOAL_ASSIGN_OR_RETURN(plan.model, ModelOptionsFromFlags(flags));
+  SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
+  plan.partition.table_kind = PartitionKindFromFlags(flags);
+  SHOAL_ASSIGN_OR_RETURN(plan.map,
+                         BuildShardMap(plan.spec, plan.partition, flags.ps));
+  return plan;
+}
+
+CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
+                                               const JobPlan& plan) {
+  CoordinatorOptions options;
+  options.job = plan.job;
+  options.config = plan.config;
+  options.num_ps = flags.ps;
+  if (!flags.ps_hosts.empty()) {
+    options.ps_addresses = absl::StrSplit(flags.ps_hosts, ',');
+  }
+  options.num_workers = flags.workers;
+  options.batch_size = static_cast<uint32_t>(flags.batch_size);
+  options.num_epochs = static_cast<uint32_t>(flags.num_epochs);
+  options.seed = flags.seed;
+  options.shuffle = flags.shuffle;
+  options.piece_bytes = flags.piece_bytes;
+  options.warmup_steps = flags.warmup_steps;
+  options.max_bad_rows = flags.max_bad_rows;
+  options.heartbeat_interval = flags.heartbeat;
+  options.silent_after = flags.silent_after;
+  options.worker_lease = flags.worker_lease;
+  options.start_deadline = flags.start_timeout;
+  options.worker_grace = flags.worker_grace;
+  options.speculate_after = flags.speculate_after;
+  options.linger = flags.linger;
+  return options;
+}
+
+PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
+                                     int shard) {
+  PsLoopOptions options;
+  options.member = MemberOptions(flags, plan, Role::kPs, shard);
+  options.shard.job = plan.job;
+  options.shard.model = plan.spec;
+  options.shard.map = plan.map;
+  options.shard.shard = shard;
+  options.shard.max_bytes = flags.max_ps_bytes;
+  options.ps_lease = flags.ps_lease;
+  return options;
+}
+
+WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
+                                             const JobPlan& plan, int index) {
+  WorkerLoopOptions options;
+  options.member = MemberOptions(flags, plan, Role::kWorker, index);
+  options.map = plan.map;
+  options.trainer.field_size = flags.field_size;
+  options.trainer.pipeline_depth = flags.PipelineDepth();
+  options.pull_timeout = flags.pull_timeout;
+  options.push_timeout = flags.push_timeout;
+  return options;
+}
+
+PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags) {
+  PieceReaderOptions options;
+  options.feature_size = flags.feature_size;
+  options.field_size = flags.field_size;
+  options.seed = flags.seed;
+  options.shuffle = flags.shuffle;
+  options.shuffle_rows = static_cast<uint32_t>(flags.shuffle_rows);
+  return options;
+}
+
+}  // namespace shoal

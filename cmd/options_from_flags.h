@@ -1,0 +1,46 @@
+#ifndef SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
+#define SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cluster/coordinator.h"
+#include "core/model_spec.h"
+#include "core/shard_map.h"
+#include "launch/job_flags.h"
+#include "models/model_options.h"
+#include "partitioner/build_shard_map.h"
+#include "ps/server/ps_loop.h"
+#include "worker/data/piece_reader.h"
+#include "worker/train/worker_loop.h"
+
+namespace shoal {
+
+// What the flags say of a job, worked out: the same in all of its processes.
+struct JobPlan {
+  std::string job;     // its name
+  std::string config;  // RegisterRequest::config
+  ModelOptions model;
+  ModelSpec spec;
+  PartitionOptions partition;
+  ShardMap map;
+};
+
+// The plan of a job over flags.ps shards. `job` names it where --job does not.
+// REQUIRES: flags.Validate() was OK. INVALID_ARGUMENT names the flag.
+absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job);
+
+// The options of each component. What only the composition root knows (a PS's
+// address, the sources of a worker) is left for it to fill in.
+CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
+                                               const JobPlan& plan);
+PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
+                                     int shard);
+WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
+                                             const JobPlan& plan, int index);
+PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_OPTIONS_FROM_FLAGS_H_

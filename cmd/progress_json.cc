@@ -1,0 +1,130 @@
+#include "cmd/progress_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "cmd/number_text.h"
+
+namespace shoal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string TimeLeft(const ProgressFigures& progress) {
+  if (progress.fraction_done <= 0) return "?";
+  const double seconds = progress.wall_seconds * (1 - progress.fraction_done) /
+                         progress.fraction_done;
+  if (!std::isfinite(seconds) || seconds > 1e7) return "?";
+  return absl::FormatDuration(
+      absl::Seconds(std::llround(std::max(seconds, 0.0))));
+}
+
+// "-" while there is nothing to tell: neither is ever 0 of real examples.
+std::string FigureOrDash(double figure) {
+  return figure > 0 ? absl::StrFormat("%.4f", figure) : "-";
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+ProgressFigures ProgressOf(const JobReport& report) {
+  ProgressFigures progress;
+  progress.started = report.started;
+  progress.step = report.batches;
+  progress.trained = report.trained;
+  progress.samples = report.total_known ? report.samples : 0;
+  progress.fraction_done = report.fraction_done;
+  progress.samples_per_second = report.samples_per_second;
+  progress.loss = report.loss;
+  progress.progressive_auc = report.progressive_auc;
+  progress.staleness_mean = report.staleness.mean();
+  progress.staleness_max = report.staleness.max();
+  progress.workers_alive = static_cast<int>(
+      std::count_if(report.workers.begin(), report.workers.end(),
+                    [](const WorkerReport& worker) { return worker.alive; }));
+  progress.wall_seconds = absl::ToDoubleSeconds(report.wall);
+  return progress;
+}
+
+std::string ProgressText(const ProgressFigures& progress) {
+  if (!progress.started) return "waiting for parameter servers and workers";
+  const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
+  return absl::StrFormat(
+      "step %s, %.1f %%, %s samples/s, loss %s, AUC %s, "
+      "staleness %.1f (max %d), workers %d, %s left",
+      WithCommas(progress.step), percent,
+      WithCommas(std::llround(std::max(progress.samples_per_second, 0.0))),
+      FigureOrDash(progress.loss), FigureOrDash(progress.progressive_auc),
+      progress.staleness_mean, progress.staleness_max, progress.workers_alive,
+      TimeLeft(progress));
+}
+
+std::string ProgressJson(const ProgressFigures& progress) {
+  return Dump({{"progress",
+                {{"started", progress.started},
+                 {"step", progress.step},
+                 {"trained", progress.trained},
+                 {"samples", progress.samples},
+                 {"fraction_done", progress.fraction_done},
+                 {"samples_per_second", progress.samples_per_second},
+                 {"loss", progress.loss},
+                 {"progressive_auc", progress.progressive_auc},
+                 {"staleness_mean", progress.staleness_mean},
+                 {"staleness_max", progress.staleness_max},
+                 {"workers_alive", progress.workers_alive},
+                 {"wall_seconds", progress.wall_seconds}}}});
+}
+
+std::string EndingJson(const JobEnding& ending) {
+  return Dump({{"end",
+                {{"ok", ending.ok},
+                 {"reason", ending.reason},
+                 {"lines", ending.lines}}}});
+}
+
+absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
+    absl::string_view line) {
+  // The library reports by exceptions; they end here.
+  try {
+    const Json json = Json::parse(line.begin(), line.end());
+    if (json.contains("end")) {
+      const Json& end = json.at("end");
+      JobEnding ending;
+      ending.ok = end.at("ok").get<bool>();
+      ending.reason = end.at("reason").get<std::string>();
+      ending.lines = end.at("lines").get<std::vector<std::string>>();
+      return ending;
+    }
+    const Json& from = json.at("progress");
+    ProgressFigures progress;
+    progress.started = from.at("started").get<bool>();
+    progress.step = from.at("step").get<uint64_t>();
+    progress.trained = from.at("trained").get<uint64_t>();
+    progress.samples = from.at("samples").get<uint64_t>();
+    // A number that is not finite is written as null.
+    auto real = [&from](const char* key) {
+      return from.at(key).is_null() ? 0 : from.at(key).get<double>();
+    };
+    progress.fraction_done = real("fraction_done");
+    progress.samples_per_second = real("samples_per_second");
+    progress.loss = real("loss");
+    progress.progressive_auc = real("progressive_auc");
+    progress.staleness_mean = real("staleness_mean");
+    progress.staleness_max = from.at("staleness_max").get<uint64_t>();
+    progress.workers_alive = from.at("workers_alive").get<int>();
+    progress.wall_seconds = real("wall_seconds");
+    return progress;
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a line of progress: ", error.what()));
+  }
+}
+
+}  // namespace shoal

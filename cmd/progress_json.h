@@ -1,0 +1,53 @@
+#ifndef SHOAL_CMD_PROGRESS_JSON_H_
+#define SHOAL_CMD_PROGRESS_JSON_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cluster/job_report.h"
+
+namespace shoal {
+
+// What the live line shows.
+struct ProgressFigures {
+  bool started = false;
+  uint64_t step = 0;     // batches that all shards have
+  uint64_t trained = 0;  // samples
+  uint64_t samples = 0;  // to be trained; 0: not known yet
+  double fraction_done = 0;
+  double samples_per_second = 0;
+  double loss = 0;
+  double progressive_auc = 0;
+  double staleness_mean = 0;
+  uint64_t staleness_max = 0;
+  int workers_alive = 0;
+  double wall_seconds = 0;
+};
+
+ProgressFigures ProgressOf(const JobReport& report);
+
+// "step 1,234 · 12.3 % · 45,678 samples/s · loss 0.4321 · AUC 0.7654 · …".
+std::string ProgressText(const ProgressFigures& progress);
+
+// How a job ended, as a launcher of its processes has to know it.
+struct JobEnding {
+  bool ok = false;
+  std::string reason;              // the first failure; empty if ok
+  std::vector<std::string> lines;  // ClosingText
+};
+
+// The lines of `shoal-ps --progress=json`, each a JSON object (no newline):
+//   {"progress": {…}} now and then, {"end": {…}} at last.
+// Parsing checks everything; INVALID_ARGUMENT for any other line.
+std::string ProgressJson(const ProgressFigures& progress);
+std::string EndingJson(const JobEnding& ending);
+absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
+    absl::string_view line);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_PROGRESS_JSON_H_

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "cmd/exit_code.h"
+#include "cmd/process_setup.h"
+#include "cmd/subcommand.h"
+#include "launch/edit_distance.h"
+
+namespace shoal {
+namespace {
+
+struct Subcommand {
+  const char* name;  // one word or two
+  const char* about;
+  int (*run)(const Args& args);
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"train", "Train a model in one process.", TrainCommand},
+    {"run", "Train a model with servers and workers on this host.", RunCommand},
+    {"data gen", "Write synthetic data to try things on.", DataGenCommand},
+};
+
+void PrintHelp(std::ostream& out) {
+  out << "Shoal trains click-through-rate models with parameter servers.\n\n"
+         "Usage: shoal SUBCOMMAND [--flag=value ...]\n\n";
+  for (const Subcommand& subcommand : kSubcommands) {
+    out << absl::StrFormat("  shoal %-9s %s\n", subcommand.name,
+                           subcommand.about);
+  }
+  out << "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
+         "runs\n`shoal-ps` and `shoal-worker`; see their --help.\n";
+}
+
+// Removes the words of `name` from the front of *args, if it begins with them.
+bool TakeName(const char* name, Args* args) {
+  const Args words = absl::StrSplit(name, ' ');
+  if (args->size() < words.size() ||
+      !std::equal(words.begin(), words.end(), args->begin())) {
+    return false;
+  }
+  args->erase(args->begin(), args->begin() + words.size());
+  return true;
+}
+
+int Unknown(const Args& args) {
+  std::vector<std::string> names;
+  for (const Subcommand& subcommand : kSubcommands) {
+    names.push_back(subcommand.name);
+  }
+  std::string wanted = args[0];
+  if (wanted == "data" && args.size() > 1) {
+    absl::StrAppend(&wanted, " ", args[1]);
+  }
+  const std::string nearest = NearestName(wanted, names);
+  std::cerr << "shoal: there is no subcommand '" << wanted << "'";
+  if (!nearest.empty()) {
+    std::cerr << "; did you mean 'shoal " << nearest << "'?";
+  }
+  std::cerr << "\n\n";
+  PrintHelp(std::cerr);
+  return kExitUsage;
+}
+
+int Main(Args args) {
+  if (args.empty()) {
+    PrintHelp(std::cerr);
+    return kExitUsage;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    PrintHelp(std::cout);
+    return kExitOk;
+  }
+  for (const Subcommand& subcommand : kSubcommands) {
+    if (TakeName(subcommand.name, &args)) return subcommand.run(args);
+  }
+  return Unknown(args);
+}
+
+}  // namespace
+}  // namespace shoal
+
+int main(int argc, char** argv) {
+  shoal::SetUpProcess();
+  return shoal::Main(shoal::Args(argv + 1, argv + argc));
+}

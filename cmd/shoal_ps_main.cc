@@ -1,0 +1,252 @@
+// shoal-ps: one parameter server process. Task 0 also hosts the coordinator.
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "base/mutex.h"
+#include "base/resource_usage.h"
+#include "base/status_macros.h"
+#include "base/thread_executor.h"
+#include "cluster/coordinator.h"
+#include "cmd/exit_code.h"
+#include "cmd/job_reporter.h"
+#include "cmd/job_token.h"
+#include "cmd/main_wait.h"
+#include "cmd/options_from_flags.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/process_setup.h"
+#include "launch/job_flag_set.h"
+#include "ps/server/ps_loop.h"
+#include "rpc/client_loop.h"
+#include "rpc/cluster_client.h"
+#include "rpc/server.h"
+
+namespace shoal {
+namespace {
+
+// What other threads tell the main one.
+class Outcome {
+ public:
+  explicit Outcome(MainWait* wait) : wait_(wait) {}
+
+  void SetMemberEnd(MemberEnd end) {
+    MutexLock lock(&mu_);
+    member_end_ = std::move(end);
+    wait_->Notify();
+  }
+  void SetReport(const JobReport& report) {
+    MutexLock lock(&mu_);
+    report_ = report;
+    wait_->Notify();
+  }
+  std::optional<MemberEnd> member_end() const {
+    MutexLock lock(&mu_);
+    return member_end_;
+  }
+  std::optional<JobReport> report() const {
+    MutexLock lock(&mu_);
+    return report_;
+  }
+
+ private:
+  MainWait* const wait_;
+  mutable Mutex mu_;
+  std::optional<MemberEnd> member_end_ ABSL_GUARDED_BY(mu_);
+  std::optional<JobReport> report_ ABSL_GUARDED_BY(mu_);
+};
+
+// All that a PS process is composed of.
+class PsProcess {
+ public:
+  PsProcess(const JobFlags& flags, JobPlan plan, std::string token,
+            MainWait* wait)
+      : flags_(flags),
+        plan_(std::move(plan)),
+        token_(std::move(token)),
+        hosts_(absl::StrSplit(flags.ps_hosts, ',')),
+        wait_(wait),
+        logger_({ProcessName(Role::kPs, flags.task_index),
+                 *ParseLogLevel(flags.log_level)}),
+        files_(NewPosixFileSystem()),
+        outcome_(wait) {}
+
+  ~PsProcess();
+
+  absl::Status Start();
+  ExitCode WaitForEnd();
+
+ private:
+  bool leads() const { return flags_.task_index == 0; }
+  absl::Status StartServer();
+  void OnSignal(int signal);
+  // The process's part is over; of task 0: the whole job's.
+  bool Ended() const {
+    return outcome_.member_end().has_value() &&
+           (!leads() || outcome_.report().has_value());
+  }
+  ExitCode Verdict();
+
+  const JobFlags flags_;
+  const JobPlan plan_;
+  const std::string token_;
+  const std::vector<std::string> hosts_;
+  MainWait* const wait_;
+  Logger logger_;
+  const std::unique_ptr<FileSystem> files_;
+  Outcome outcome_;
+  bool signalled_ = false;
+
+  RealClock clock_;
+  ThreadExecutor control_{{"control", 1}, &clock_};
+  ThreadExecutor completions_{{"completions", 1}, &clock_};
+  std::unique_ptr<ThreadExecutor> coordinator_strand_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<ClientLoop> client_loop_;
+  std::unique_ptr<ClusterClient> cluster_client_;
+  std::shared_ptr<ParameterShard> shard_;
+  std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<PsLoop> loop_;
+};
+
+PsProcess::~PsProcess() {
+  loop_ = nullptr;
+  // The services answer its calls by their executors, which still run.
+  server_ = nullptr;
+  // What is still queued refers to the clients and the shard.
+  control_.Shutdown();
+  if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
+  completions_.Shutdown();
+}
+
+absl::Status PsProcess::Start() {
+  ClusterService* cluster = nullptr;
+  if (leads()) {
+    coordinator_strand_ = std::make_unique<ThreadExecutor>(
+        ThreadExecutorOptions{"coordinator", 1}, &clock_);
+    coordinator_ =
+        Coordinator::Create(CoordinatorOptionsFromFlags(flags_, plan_),
+                            coordinator_strand_.get(), &logger_);
+    coordinator_->OnFinished(
+        [this](const JobReport& report) { outcome_.SetReport(report); });
+    cluster = coordinator_.get();
+  } else {
+    client_loop_ = std::make_unique<ClientLoop>();
+    ClusterClientOptions options;
+    options.channel = ChannelOptionsFromFlags(flags_, token_, 0);
+    SHOAL_RETURN_IF_ERROR(options.Validate());
+    cluster_client_ = std::make_unique<ClusterClient>(
+        std::move(options), client_loop_.get(), &control_);
+    cluster = cluster_client_.get();
+  }
+  SHOAL_RETURN_IF_ERROR(StartServer());
+
+  PsLoopOptions options =
+      PsLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
+  options.member.registration.address = hosts_[flags_.task_index];
+  PsLoopDependencies deps;
+  deps.cluster = cluster;
+  deps.logger = &logger_;
+  deps.control = &control_;
+  deps.completions = &completions_;
+  deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
+    shard_ = std::move(shard);
+    server_->AttachParameterService(shard_.get());
+  };
+  deps.usage = CurrentResourceUsage;
+  loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
+  loop_->Start(
+      [this](MemberEnd end) { outcome_.SetMemberEnd(std::move(end)); });
+  return absl::OkStatus();
+}
+
+absl::Status PsProcess::StartServer() {
+  RpcServerOptions options;
+  options.listen =
+      flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
+  options.token = token_;
+  options.max_message_bytes = static_cast<uint64_t>(flags_.max_message_bytes);
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_ASSIGN_OR_RETURN(
+      server_, RpcServer::Start(options, coordinator_.get(), &completions_));
+  logger_.Info(absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
+                            ", listening on ", server_->address(), ", job ",
+                            plan_.job));
+  return absl::OkStatus();
+}
+
+ExitCode PsProcess::WaitForEnd() {
+  JobReporter reporter(flags_, files_.get());
+  while (!Ended()) {
+    const int signal =
+        wait_->Wait(leads() ? reporter.interval() : absl::Hours(1));
+    if (signal != 0) OnSignal(signal);
+    if (!leads() || outcome_.report().has_value()) continue;
+    const auto member_end = outcome_.member_end();
+    if (member_end.has_value() && !member_end->status.ok()) {
+      coordinator_->Stop(member_end->status);
+    }
+    reporter.Progress(coordinator_->Report(), clock_.Now());
+  }
+  absl::Status written;
+  if (leads()) written = reporter.End(*outcome_.report());
+  if (!written.ok()) logger_.Error(written.message());
+  const ExitCode code = Verdict();
+  return code == kExitOk && !written.ok() ? kExitFailed : code;
+}
+
+void PsProcess::OnSignal(int signal) {
+  if (signalled_) _exit(kExitStopped);
+  signalled_ = true;
+  const absl::Status reason = absl::CancelledError(
+      absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
+                   " was stopped by SIG", sigabbrev_np(signal)));
+  logger_.Warn(reason.message());
+  leads() ? coordinator_->Stop(reason) : loop_->Stop(reason);
+}
+
+ExitCode PsProcess::Verdict() {
+  const absl::Status status =
+      leads() ? outcome_.report()->status : outcome_.member_end()->status;
+  if (status.ok()) {
+    const bool left = signalled_ && !leads();
+    logger_.Info(left ? "left the job" : "the job is done");
+    return left ? kExitStopped : kExitOk;
+  }
+  logger_.Error(absl::StrCat("the job failed: ", status.message()));
+  return signalled_ ? kExitStopped : kExitFailed;
+}
+
+int Main(const std::vector<std::string>& args) {
+  MainWait wait;
+  JobFlags flags(Command::kPs);
+  FlagSet set = JobFlagSet(&flags);
+  if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
+  const absl::StatusOr<std::string> token = JobToken(flags);
+  if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
+  absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
+  if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  PsProcess process(flags, *std::move(plan), *token, &wait);
+  const absl::Status started = process.Start();
+  if (!started.ok()) return Complain(set.command(), started, kExitFailed);
+  return process.WaitForEnd();
+}
+
+}  // namespace
+}  // namespace shoal
+
+int main(int argc, char** argv) {
+  shoal::SetUpProcess();
+  return shoal::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,19 @@
+#ifndef SHOAL_CMD_SUBCOMMAND_H_
+#define SHOAL_CMD_SUBCOMMAND_H_
+
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+using Args = std::vector<std::string>;
+
+// The subcommands of `shoal`, a file each. `args` is what follows the
+// subcommand's name; the result is an ExitCode.
+int TrainCommand(const Args& args);    // train_command.cc
+int RunCommand(const Args& args);      // run_command.cc
+int DataGenCommand(const Args& args);  // data_gen_command.cc
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_SUBCOMMAND_H_

@@ -1,0 +1,151 @@
+// shoal train: a whole job in this process, without a network.
+
+#include <string.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "base/mutex.h"
+#include "base/status_macros.h"
+#include "base/thread_executor.h"
+#include "cmd/exit_code.h"
+#include "cmd/in_process_job.h"
+#include "cmd/job_reporter.h"
+#include "cmd/main_wait.h"
+#include "cmd/options_from_flags.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+#include "launch/job_flag_set.h"
+#include "worker/data/source_list.h"
+
+namespace shoal {
+namespace {
+
+absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
+                                               const JobPlan& plan,
+                                               const FileSystem& files) {
+  InProcessJobOptions options;
+  SHOAL_ASSIGN_OR_RETURN(options.train,
+                         ListSources(&files, flags.training_data_dir));
+  if (!flags.val_data_dir.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(options.eval,
+                           ListSources(&files, flags.val_data_dir));
+  }
+  options.model = plan.model;
+  options.partition = plan.partition;
+  options.ps = flags.ps;
+  options.workers = flags.workers;
+  options.backend = flags.backend;
+  options.coordinator = CoordinatorOptionsFromFlags(flags, plan);
+  options.reader = PieceReaderOptionsFromFlags(flags);
+  options.ps_loop = PsLoopOptionsFromFlags(flags, plan, 0);
+  options.worker_loop = WorkerLoopOptionsFromFlags(flags, plan, 0);
+  return options;
+}
+
+// The report of the job, from its strand to the main thread.
+class FinalReport {
+ public:
+  explicit FinalReport(MainWait* wait) : wait_(wait) {}
+
+  void Set(JobReport report) {
+    MutexLock lock(&mu_);
+    report_ = std::move(report);
+    wait_->Notify();
+  }
+  std::optional<JobReport> Get() const {
+    MutexLock lock(&mu_);
+    return report_;
+  }
+
+ private:
+  MainWait* const wait_;
+  mutable Mutex mu_;
+  std::optional<JobReport> report_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Status StopReason(int signal) {
+  return absl::CancelledError(
+      absl::StrCat("stopped by SIG", sigabbrev_np(signal)));
+}
+
+// Waits for the job's end, telling of it, and stops it when a signal says so.
+JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
+                     const Clock& clock, JobReporter* reporter,
+                     MainWait* wait) {
+  bool signalled = false;
+  for (;;) {
+    if (auto report = final_report.Get()) return *std::move(report);
+    const int signal = wait->Wait(reporter->interval());
+    if (signal != 0) {
+      if (signalled) _exit(kExitStopped);
+      signalled = true;
+      job->Stop(StopReason(signal));
+    }
+    reporter->Progress(job->Report(), clock.Now());
+  }
+}
+
+ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
+  const std::string name = CommandName(flags.command);
+  Logger logger({"", *ParseLogLevel(flags.log_level)});
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  auto options = JobOptions(flags, plan, *files);
+  if (!options.ok()) return Complain(name, options.status(), kExitUsage);
+
+  RealClock clock;
+  FinalReport final_report(wait);
+  ThreadExecutor control({"control", 1}, &clock);
+  ThreadExecutor completions({"completions", 1}, &clock);
+  std::vector<std::unique_ptr<ThreadExecutor>> train;
+  InProcessJobDependencies deps;
+  deps.file_system = files.get();
+  deps.logger = &logger;
+  deps.control = &control;
+  deps.completions = &completions;
+  for (int i = 0; i < flags.workers; ++i) {
+    train.push_back(std::make_unique<ThreadExecutor>(
+        ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
+    deps.train.push_back(train.back().get());
+  }
+  auto job = InProcessJob::Create(*std::move(options), std::move(deps));
+  if (!job.ok()) return Complain(name, job.status(), kExitUsage);
+  (*job)->Start([&final_report](JobReport report) {
+    final_report.Set(std::move(report));
+  });
+
+  JobReporter reporter(flags, files.get());
+  const JobReport report =
+      SeeThrough(job->get(), final_report, clock, &reporter, wait);
+  // What is still queued may refer to the job.
+  for (const auto& strand : train) strand->Shutdown();
+  completions.Shutdown();
+  control.Shutdown();
+  const absl::Status told = reporter.End(report);
+  if (!told.ok()) Complain(name, told, kExitFailed);
+  if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
+  Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
+  return absl::IsCancelled(report.status) ? kExitStopped : kExitFailed;
+}
+
+}  // namespace
+
+int TrainCommand(const Args& args) {
+  MainWait wait;
+  JobFlags flags(Command::kTrain);
+  FlagSet set = JobFlagSet(&flags);
+  if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
+  const absl::StatusOr<JobPlan> plan = PlanJob(flags, "in-process");
+  if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  return Train(flags, *plan, &wait);
+}
+
+}  // namespace shoal

@@ -1,0 +1,79 @@
+#ifndef SHOAL_CORE_CLUSTER_MEMBER_H_
+#define SHOAL_CORE_CLUSTER_MEMBER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/logger.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+struct ClusterMemberOptions {
+  RegisterRequest registration;
+  // After a lost session: register again for a new life (a worker, which keeps
+  // nothing), or end with an error (a PS, whose state the job has given up).
+  bool rejoin = true;
+  // How long to try to reach the coordinator: at first, and after a session was
+  // lost.
+  absl::Duration start_deadline = absl::Seconds(120);
+  absl::Duration reconnect_deadline = absl::Seconds(10);
+  // How long to wait for the end of the session after the last word.
+  absl::Duration shutdown_deadline = absl::Seconds(5);
+};
+
+// How a process's part in a job ended: OK after the job ended well, or after
+// Leave; otherwise why not. `summary` is what the coordinator said for people.
+struct MemberEnd {
+  absl::Status status;
+  std::string summary;
+};
+
+// What a process does with its membership. All run on the member's strand.
+struct ClusterMemberHandlers {
+  // A life begins. The session is for sending; it ends with the life.
+  absl::AnyInvocable<void(const RegisterReply&,
+                          std::shared_ptr<ClusterSession>)>
+      on_joined;
+  // Every message of the present life but JobEnd, which the member answers.
+  absl::AnyInvocable<void(CoordinatorMessage)> on_message;
+  // The life that on_joined began is over; another may follow.
+  absl::AnyInvocable<void()> on_left;
+  // The next Heartbeat; called every heartbeat interval of a life.
+  absl::AnyInvocable<Heartbeat()> heartbeat;
+  // Once, and last.
+  absl::AnyInvocable<void(MemberEnd) &&> on_end;
+};
+
+// A process's side of membership, the same for PSs and workers: registers until
+// it is heard, holds the session, sends heartbeats, takes a coordinator that is
+// silent for silent_after for lost, and says Bye when the job ends.
+//
+// Thread-safe; works on its strand, which must never be busy for long, so that
+// heartbeats are timely.
+class ClusterMember {
+ public:
+  // `cluster`, `strand` and `logger` outlive the member's last callback.
+  ClusterMember(ClusterMemberOptions options, ClusterService* cluster,
+                Executor* strand, Logger* logger);
+  ~ClusterMember();
+
+  // Begins; returns at once.
+  void Start(ClusterMemberHandlers handlers);
+
+  // Leaves the job in good order, whatever state it is in; on_end says OK. A
+  // process that has work in flight finishes it first.
+  void Leave();
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_CLUSTER_MEMBER_H_

@@ -1,0 +1,259 @@
+#ifndef SHOAL_CORE_CLUSTER_SERVICE_H_
+#define SHOAL_CORE_CLUSTER_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/resource_usage.h"
+#include "core/ids.h"
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+// ---- Registration -----------------------------------------------------------
+
+inline constexpr uint32_t kProtocolVersion = 1;
+
+enum class Role : uint8_t { kPs = 1, kWorker = 2 };
+
+// "ps 2" or "worker 0".
+std::string ProcessName(Role role, int index);
+
+// A file that a worker can read, as all workers must see it.
+struct SourceInfo {
+  std::string name;  // path below the given directory, or the base name
+  uint64_t size = 0;           // bytes
+  uint32_t head_crc32c = 0;    // of the first min(size, 64 KiB)
+
+  friend bool operator==(const SourceInfo&, const SourceInfo&) = default;
+};
+
+struct RegisterRequest {
+  uint32_t protocol_version = kProtocolVersion;
+  std::string job;
+  Role role = Role::kWorker;
+  int index = 0;         // among the processes of its role
+  std::string address;   // of a PS: where workers reach it
+  // The flags that must agree on every process, one `name=value` a line, sorted
+  // by name: the error names the first that differs.
+  std::string config;
+  // Of a worker, in an order that all share: what it can train and evaluate on.
+  std::vector<SourceInfo> train_sources;
+  std::vector<SourceInfo> eval_sources;
+};
+
+struct RegisterReply {
+  Life life;
+  // Of a PS: this is the job's first life of the shard, so it starts from the
+  // initial values. Otherwise its state has to come from a checkpoint.
+  bool initialise = false;
+  absl::Duration heartbeat_interval;  // how often to send Heartbeat
+  absl::Duration silent_after;        // no word for so long: taken for dead
+};
+
+// ---- What travels on a session, both ways, in order -------------------------
+
+// A piece of the data: bytes [begin, end) of source `source`; a record belongs
+// to the piece that holds its first byte.
+struct Piece {
+  uint32_t index = 0;   // in the piece table of its purpose
+  uint32_t source = 0;  // index into the sources of its purpose
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+enum class LeasePurpose : uint8_t { kTrain = 1, kEvaluate = 2 };
+
+// A piece given to one worker until a time that each heartbeat renews.
+struct Lease {
+  uint64_t number = 0;  // grows within a job; names the forward passes under it
+  LeasePurpose purpose = LeasePurpose::kTrain;
+  uint32_t epoch = 0;   // of an evaluation: which evaluation
+  Piece piece;
+  uint32_t batch_size = 0;  // examples; fixed with the piece table
+  // Batches not to train: complete, or left to another lease. Bit i of byte
+  // i / 8 is batch i; batches beyond the end are to be trained.
+  std::vector<uint8_t> skip;
+  // A speculative copy works from the end, towards the straggler.
+  bool backwards = false;
+  Colour colour = 0;  // for batches that no shard has seen
+
+  bool Skips(uint32_t index) const {
+    return index / 8 < skip.size() && (skip[index / 8] >> (index % 8) & 1);
+  }
+};
+
+// What a worker life has done since it registered. Sums and counts grow.
+struct TrainProgress {
+  uint64_t examples = 0;  // in batches whose pushes all shards acknowledged
+  uint64_t batches = 0;
+  double loss_sum = 0;    // over those examples, before the update
+  // Exact AUC over the newest examples, each scored before it was trained on
+  // (progressive validation), and how many these are; 0 examples: none yet.
+  double recent_auc = 0;
+  double recent_logloss = 0;
+  uint64_t recent_examples = 0;
+};
+
+// From a process to the coordinator:
+
+struct Heartbeat {
+  ResourceUsage usage;
+  TrainProgress progress;  // of a worker
+  Histogram staleness;     // of a PS: all pushes applied so far
+};
+
+// A worker wants one more piece. Answered by one LeaseGrant, when there is one.
+struct LeaseRequest {};
+
+// The worker read the piece whole. A function of its bytes: a second report
+// that differs means that the file changed (DATA_LOSS).
+struct PieceReport {
+  LeasePurpose purpose = LeasePurpose::kTrain;
+  uint32_t epoch = 0;
+  uint32_t piece = 0;
+  uint64_t examples = 0;
+  uint64_t bad_rows = 0;
+  uint32_t batches = 0;
+  std::string first_error;  // file, line and reason of the first bad row
+};
+
+// The worker is through with a lease: every batch of it that was not skipped
+// has a verdict of every shard. Ends the lease; only marks say `trained`.
+struct LeaseDone {
+  uint64_t lease = 0;
+};
+
+// A worker cannot go on with a lease (unreadable file). Ends it.
+struct LeaseFailed {
+  uint64_t lease = 0;
+  absl::Status status;
+};
+
+// A shard's mark: the verdict on a batch and the pass that it came from.
+struct Mark {
+  BatchId batch;
+  Verdict verdict = Verdict::kApplied;
+  uint64_t lease = 0;
+  // Not a new mark: a copy of a marked batch came from another pass, `lease`.
+  bool repeat = false;
+};
+
+// Marks in the order in which the shard made them, none left out or repeated.
+struct MarkDelta {
+  std::vector<Mark> marks;
+  uint64_t repeats_refused = 0;  // all so far
+};
+
+// Scores of one evaluation piece, in the order of its examples.
+struct EvalResult {
+  uint64_t lease = 0;
+  uint32_t epoch = 0;
+  uint32_t piece = 0;
+  std::vector<float> logits;
+  std::vector<uint8_t> labels;  // 0 or 1
+};
+
+// A shard's answer to ReportShard. The marks made before it go before it.
+struct ShardReport {
+  StatsReply stats;
+};
+
+// The process must end the job: bad data, torn state, its own failure.
+struct Failure {
+  absl::Status status;
+};
+
+// The last word of a process that ends as the protocol wants; a last Heartbeat
+// goes before it.
+struct Bye {
+  ResourceUsage usage;
+};
+
+using ProcessMessage =
+    std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
+                 MarkDelta, EvalResult, ShardReport, Failure, Bye>;
+
+// From the coordinator to a process:
+
+struct PsInfo {
+  std::string address;
+  Life life;
+};
+
+// All shards are there: the job may begin. Sent again when one has a new life.
+struct ClusterView {
+  MapVersion map_version = 0;
+  std::vector<PsInfo> ps;  // by shard
+};
+
+struct LeaseGrant {
+  Lease lease;
+};
+
+// The coordinator heard the process; a PS may serve until silent_after passes
+// without the next one.
+struct HeartbeatAck {};
+
+// To a PS, after the last push: send ShardReport.
+struct ReportShard {};
+
+// The job is over. OK: all samples are accounted for. Otherwise why not, naming
+// the first failure. Answer with Bye and exit.
+struct JobEnd {
+  absl::Status status;
+  std::string summary;  // lines for people
+};
+
+using CoordinatorMessage =
+    std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd>;
+
+// ---- The seam ---------------------------------------------------------------
+
+// Callbacks of one session, run in order on the executor of the ClusterService
+// and never inside a call of ours.
+struct SessionHandler {
+  absl::AnyInvocable<void(CoordinatorMessage)> on_message;
+  // The session is over, however that came about; runs once and last. OK after
+  // a Bye that the coordinator took; otherwise the process is now taken for
+  // dead: it may register again for a new life.
+  absl::AnyInvocable<void(absl::Status)> on_end;
+};
+
+// A process's one open line to the coordinator. Thread-safe. Destroying it
+// ends it; on_end may still run once after that.
+class ClusterSession {
+ public:
+  virtual ~ClusterSession() = default;
+  // Queued and delivered in order, or the session ends. Never blocks.
+  virtual void Send(ProcessMessage message) = 0;
+};
+
+// SEAM: the coordinator as a process sees it. Implementations: Coordinator in
+// process (cluster), the gRPC client (rpc). Thread-safe.
+class ClusterService {
+ public:
+  virtual ~ClusterService() = default;
+
+  // Makes the process known and gives it a life. Errors: FAILED_PRECONDITION
+  // (protocol version, job, the first flag that differs, sources that differ, a
+  // shard whose state is lost; the message says which and what to do),
+  // ALREADY_EXISTS (a live process has this role and index), UNAVAILABLE,
+  // UNAUTHENTICATED, DEADLINE_EXCEEDED. `done` as in ParameterService.
+  virtual void Register(RegisterRequest request, absl::Duration timeout,
+                        Done<RegisterReply> done) = 0;
+
+  // Opens the session of a registered life. Failure comes by on_end.
+  virtual std::unique_ptr<ClusterSession> OpenSession(
+      Life life, SessionHandler handler) = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_CLUSTER_SERVICE_H_

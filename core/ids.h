@@ -1,0 +1,71 @@
+#ifndef SHOAL_CORE_IDS_H_
+#define SHOAL_CORE_IDS_H_
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+
+// Names a row of an embedding table; below feature_size where that is given.
+using FeatureId = uint64_t;
+
+// Number of the variable-to-shard map in force, from 1; 0 is no map.
+using MapVersion = uint32_t;
+
+// Number of the cut that a push belongs to; a record keeps its low byte.
+using Colour = uint32_t;
+
+// One registration of one process: the coordinator's own life and a number
+// that grows with each registration that it grants. A process that dies and
+// returns, or that loses its session, gets a new one. {0, 0} is no life.
+struct Life {
+  uint32_t coordinator = 0;
+  uint32_t n = 0;
+
+  bool valid() const { return coordinator != 0; }
+  friend auto operator<=>(const Life&, const Life&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Life& l) {
+    return H::combine(std::move(h), l.coordinator, l.n);
+  }
+};
+
+inline std::string ToString(const Life& life) {
+  return absl::StrCat(life.coordinator, ".", life.n);
+}
+
+// Identity of a batch and so of its pushes: a function of the data alone,
+// never of who trains it. `epoch` counts from 0, `piece`
+// indexes the job's piece table, `index` counts the piece's batches from 0.
+struct BatchId {
+  uint32_t epoch = 0;
+  uint32_t piece = 0;
+  uint32_t index = 0;
+
+  friend auto operator<=>(const BatchId&, const BatchId&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const BatchId& b) {
+    return H::combine(std::move(h), b.epoch, b.piece, b.index);
+  }
+};
+
+inline std::string ToString(const BatchId& batch) {
+  return absl::StrCat("(", batch.epoch, ",", batch.piece, ",", batch.index,
+                      ")");
+}
+
+// State of a shard: which life of it, and how many pushes that life's state
+// has applied. Counts of different lives cannot be compared.
+struct Version {
+  Life life;
+  uint64_t count = 0;
+
+  friend bool operator==(const Version&, const Version&) = default;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_IDS_H_

@@ -1,0 +1,78 @@
+#ifndef SHOAL_CORE_MODEL_SPEC_H_
+#define SHOAL_CORE_MODEL_SPEC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/optimizer_spec.h"
+
+namespace shoal {
+
+enum class InitializerKind {
+  kZeros,
+  // Normal, redrawn beyond two standard deviations; `scale` is the deviation
+  // before truncation.
+  kTruncatedNormal,
+  // Uniform in [-scale, scale).
+  kUniform,
+};
+
+// Initial values are a function of (seed, variable's name, element), never of
+// the order of arrival: partitioner-independent, equal in every mode.
+struct InitializerSpec {
+  InitializerKind kind = InitializerKind::kZeros;
+  float scale = 0;
+};
+
+// A dense variable: a tensor held whole or in blocks cut along axis 0.
+struct DenseSpec {
+  std::string name;
+  std::vector<int64_t> shape;  // row-major; empty is a scalar
+  OptimizerSpec optimizer;
+  InitializerSpec initializer;
+
+  int64_t size() const;       // elements
+  int64_t axis0() const;      // length of axis 0; 1 for a scalar
+  int64_t row_size() const;   // elements of one index of axis 0
+};
+
+// One named variable inside a table's record (a column group): DeepFM's w and
+// v share a table, so that one look-up finds both, and stay two variables with
+// their own optimizer, rate, L2 and initial values.
+struct ColumnSpec {
+  std::string variable;
+  int dim = 0;  // floats of a row
+  OptimizerSpec optimizer;
+  InitializerSpec initializer;
+};
+
+// An embedding table: rows named by feature id. A row on the wire is its
+// columns' weights, one after the other: row_dim() floats.
+struct TableSpec {
+  std::string name;
+  // Ids lie in [0, feature_size).
+  uint64_t feature_size = 0;
+  std::vector<ColumnSpec> columns;
+
+  int row_dim() const;    // floats of weights in a row, all columns
+  int slot_dim() const;   // floats of optimizer state in a row
+};
+
+// All variables of a model, in an order that is the same on every process:
+// their index is their name on the wire. Built by models/ from its own options.
+struct ModelSpec {
+  std::string model;  // "deepfm", "lr", …
+  uint64_t seed = 0;
+  std::vector<TableSpec> tables;
+  std::vector<DenseSpec> dense;
+
+  int64_t dense_size() const;  // elements of all dense variables
+  // Refuses empty or repeated names, dims and sizes out of range, bad rates.
+  absl::Status Validate() const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_MODEL_SPEC_H_

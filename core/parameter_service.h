@@ -1,0 +1,168 @@
+#ifndef SHOAL_CORE_PARAMETER_SERVICE_H_
+#define SHOAL_CORE_PARAMETER_SERVICE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "base/histogram.h"
+#include "core/ids.h"
+
+namespace shoal {
+
+template <typename T>
+using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
+
+// Who asks whom. Every request names both lives, and every reply comes from
+// the shard life that was asked: an answer of another life counts for nothing.
+struct CallIdentity {
+  std::string job;
+  Life worker;
+  Life shard;
+  MapVersion map_version = 0;
+};
+
+// Rows of one table. ids are distinct. values holds ids.size() × row_dim
+// floats, row by row in the order of ids, columns one after the other.
+struct TablePull {
+  uint32_t table = 0;
+  absl::Span<const FeatureId> ids;
+  absl::Span<float> values;  // written
+};
+
+// One dense block: its elements from `offset` on, as many as `values` holds.
+// All of it, unless it is larger than a transport takes at once: parts of one
+// block may come from different versions, as rows may. `block` indexes
+// ShardMap::blocks.
+struct BlockPull {
+  uint32_t block = 0;
+  absl::Span<float> values;  // written
+  uint64_t offset = 0;       // elements; offset + values.size() <= the block's
+};
+
+struct PullRequest {
+  CallIdentity identity;
+  // Evaluation and inference: an absent row's initial value is computed and
+  // returned but not stored.
+  bool read_only = false;
+  std::vector<TablePull> tables;
+  std::vector<BlockPull> blocks;
+};
+
+struct PullReply {
+  // The oldest state that any value of the reply comes from.
+  Version version;
+  Colour colour = 0;
+};
+
+// Gradients of distinct ids: the sum over the batch's occurrences of the id.
+struct TablePush {
+  uint32_t table = 0;
+  absl::Span<const FeatureId> ids;
+  absl::Span<const float> gradients;  // ids.size() × row_dim
+};
+
+struct BlockPush {
+  uint32_t block = 0;
+  absl::Span<const float> gradients;  // of the whole block
+};
+
+// The part of one batch's gradient that one shard owns; it may be empty, since
+// every batch is pushed to every shard (the push is also the mark).
+struct PushRequest {
+  CallIdentity identity;
+  BatchId batch;
+  // The lease under which the gradient was computed. It names the forward pass:
+  // parts of one batch from two leases are counted as mended.
+  uint64_t lease = 0;
+  Colour colour = 0;
+  Version pulled;  // what this shard's pull reply said
+  std::vector<TablePush> tables;
+  std::vector<BlockPush> blocks;
+};
+
+enum class Verdict : uint8_t {
+  kApplied = 1,
+  kRejected = 2,  // not finite: nothing was changed, the batch is marked so
+};
+
+struct PushReply {
+  Verdict verdict = Verdict::kApplied;  // of the first copy
+  // This copy changed nothing: the shard had the batch's verdict already.
+  bool repeat = false;
+  Version version;  // after this push
+  Colour colour = 0;
+};
+
+struct VariableStats {
+  std::string variable;
+  uint64_t bytes = 0;   // weights and slots held
+  uint64_t rows = 0;    // rows in existence; 0 for dense variables
+  Histogram staleness;  // of the pushes that touched the variable
+};
+
+struct StatsRequest {
+  CallIdentity identity;
+};
+
+struct StatsReply {
+  Version version;
+  uint64_t bytes = 0;    // weights and slots held, all variables
+  uint64_t rows = 0;     // rows in existence, all tables
+  uint64_t lookups = 0;  // ids served by pulls
+  uint64_t pushes_applied = 0;
+  uint64_t pushes_rejected = 0;
+  uint64_t repeats_refused = 0;
+  // Sum modulo 2^64, over every element in existence, of a hash of (variable,
+  // element's index or row id, bits of the weight): the same for equal models
+  // however they are sharded.
+  uint64_t digest = 0;
+  std::vector<VariableStats> variables;
+  // Pushes applied by worker life: count at apply minus count at the pull.
+  std::vector<std::pair<Life, Histogram>> staleness;
+  // Pushes whose pull saw another life of this shard; not in the histograms.
+  uint64_t pulled_in_other_life = 0;
+};
+
+// SEAM: one shard of the parameters. Implementations: ParameterShard in process
+// (ps/shard), the gRPC client (rpc), a
+// retrying decorator (rpc), and the faulty network of tests/harness.
+//
+// Ownership: every span belongs to the caller and stays valid and unmoved until
+// `done` runs; outputs are undefined if the call failed. Spans are aligned for
+// their type. Thread-safe. `done` runs exactly once, on the executor given to
+// the implementation, never inside the call. A call ends by `timeout`
+// (DEADLINE_EXCEEDED) at the latest; after that nothing touches the spans.
+//
+// Errors
+//   INVALID_ARGUMENT     unknown table or block, wrong length, id out of range,
+//                        repeated id: a bug or a foreign client; do not retry
+//   FAILED_PRECONDITION  other job, shard life or map version (both are named)
+//   RESOURCE_EXHAUSTED   a limit of memory or of work in flight; retry later
+//   UNAVAILABLE          not reachable, or serving nothing at present; retry
+//   DEADLINE_EXCEEDED    no answer in time; a push may have been applied: send
+//                        the same batch again
+//   UNAUTHENTICATED      wrong token
+class ParameterService {
+ public:
+  virtual ~ParameterService() = default;
+
+  // A row is never torn; rows of one pull may come from different versions.
+  virtual void Pull(PullRequest request, absl::Duration timeout,
+                    Done<PullReply> done) = 0;
+
+  // Applies the push whole or not at all, and once however often it is sent.
+  virtual void Push(PushRequest request, absl::Duration timeout,
+                    Done<PushReply> done) = 0;
+
+  virtual void Stats(StatsRequest request, absl::Duration timeout,
+                     Done<StatsReply> done) = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_PARAMETER_SERVICE_H_

@@ -1,0 +1,50 @@
+#ifndef SHOAL_CORE_SHARD_MAP_H_
+#define SHOAL_CORE_SHARD_MAP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.h"
+
+namespace shoal {
+
+enum class PartitionKind {
+  kFixedSize,  // contiguous ranges; the first (rows mod n) get one row more
+  kMod,        // id mod n
+  kHash,       // StableHash(id) mod n
+};
+
+// Which shard owns each row of one table (partitioner/table_partition.h).
+struct TablePartition {
+  PartitionKind kind = PartitionKind::kFixedSize;
+  uint64_t feature_size = 0;
+  int num_shards = 1;
+};
+
+// A range of a dense variable that one shard holds: elements [begin, end) of
+// the variable in row-major order, whole rows of axis 0.
+struct DenseBlock {
+  int variable = 0;  // index into ModelSpec::dense
+  int64_t begin = 0;
+  int64_t end = 0;
+  int shard = 0;
+  // Where the block starts in the concatenation of all dense variables, the
+  // worker's flat parameter vector.
+  int64_t flat_begin = 0;
+
+  int64_t size() const { return end - begin; }
+};
+
+// Where every variable lives: a pure function of (ModelSpec, partition option,
+// number of shards), so every process computes the same one
+// (partitioner/build_shard_map.h) and the wire carries only its version.
+struct ShardMap {
+  MapVersion version = 1;
+  int num_shards = 1;
+  std::vector<TablePartition> tables;  // by table index
+  std::vector<DenseBlock> blocks;      // ascending by flat_begin
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_SHARD_MAP_H_

@@ -1,0 +1,22 @@
+#ifndef SHOAL_LAUNCH_HOST_LIST_H_
+#define SHOAL_LAUNCH_HOST_LIST_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace shoal {
+
+// The entries of `h1:p,h2:p`. With `need_ports` each must end in a port in
+// [1, 65535]; an IPv6 address with a port stands in brackets. INVALID_ARGUMENT
+// names the flag and the entry; an entry given twice is refused where it names
+// a port, since two processes cannot share one.
+absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
+                                                       absl::string_view text,
+                                                       bool need_ports);
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_HOST_LIST_H_

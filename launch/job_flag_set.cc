@@ -1,0 +1,302 @@
+#include "launch/job_flag_set.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+
+namespace shoal {
+namespace {
+
+// Sets of commands.
+constexpr unsigned kTrain = static_cast<unsigned>(Command::kTrain);
+constexpr unsigned kRun = static_cast<unsigned>(Command::kRun);
+constexpr unsigned kPs = static_cast<unsigned>(Command::kPs);
+constexpr unsigned kWorker = static_cast<unsigned>(Command::kWorker);
+constexpr unsigned kWhole = kTrain | kRun;     // starts a whole job
+constexpr unsigned kProcess = kPs | kWorker;   // one process of a job
+constexpr unsigned kRemote = kRun | kProcess;  // talks gRPC
+// What shoal-ps and shoal-worker take is the same as far as it can be, also
+// where one of them has no use for it: a script then has one list of flags.
+constexpr unsigned kAll = kWhole | kProcess;
+
+std::string About(Command command) {
+  switch (command) {
+    case Command::kTrain:
+      return "Trains a model in this one process, without a network. With "
+             "--workers=1, the default, runs are reproducible bit for bit.";
+    case Command::kRun:
+      return "Trains a model with parameter servers and workers, each a "
+             "process of its own on this host, and sees the job through to "
+             "its end.";
+    case Command::kPs:
+      return "A parameter server: holds one shard of all variables. Start one "
+             "on every host, with the same flags everywhere but --task_index; "
+             "any order will do. Task 0 also coordinates the job.";
+    case Command::kWorker:
+      return "A worker: reads its share of the data, pulls the rows that it "
+             "needs, computes gradients and pushes them. Start one on every "
+             "host, before or after the parameter servers.";
+  }
+  return "";
+}
+
+// Adds a flag to the set, or to its foreign ones, by the commands that take it.
+class Definer {
+ public:
+  Definer(Command command, FlagSet* set)
+      : command_(static_cast<unsigned>(command)), set_(set) {}
+
+  void Add(unsigned commands, Flag flag) {
+    if ((commands & command_) != 0) {
+      set_->Add(std::move(flag));
+      return;
+    }
+    std::vector<std::string> takers;
+    for (const Command taker :
+         {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker}) {
+      if ((commands & static_cast<unsigned>(taker)) != 0) {
+        takers.push_back(CommandName(taker));
+      }
+    }
+    set_->AddForeign(std::move(flag.name), absl::StrJoin(takers, ", "));
+  }
+
+ private:
+  const unsigned command_;
+  FlagSet* const set_;
+};
+
+void DefineModel(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"model", &f->model,
+                "What to train: deepfm, lr (logistic regression) or "
+                "linear_probe (for tests).",
+                Choices{{"deepfm", "lr", "linear_probe"}, {"wide_deep"}}});
+  d->Add(kAll,
+         {"feature_size", &f->feature_size,
+          "Feature ids lie in [0, feature_size).",
+          IntRange{1, int64_t{1} << 48}, "the tables are that many rows long"});
+  d->Add(kAll,
+         {"field_size", &f->field_size,
+          "Features of a row, at most; shorter rows are padded.",
+          IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
+  d->Add(kAll, {"embedding_size", &f->embedding_size,
+                "Floats of an embedding (K).", IntRange{1, 4096}});
+  d->Add(kAll,
+         {"deep_layers", &f->deep_layers,
+          "Units of each hidden layer of the MLP.", IntRange{1, 1 << 16}});
+  d->Add(kAll, {"dropout", &f->dropout,
+                "Chance to KEEP a unit, one a hidden layer, as in "
+                "0.5,0.5,0.5; left out: keep all.",
+                RealRange{0, 1, /*above_min=*/true}});
+  d->Add(kAll, {"batch_norm", &f->batch_norm,
+                "Batch norm after each hidden layer; not there yet."});
+  d->Add(kAll,
+         {"seed", &f->seed, "Of initial values, order of data and dropout."});
+}
+
+void DefineOptimizers(JobFlags* f, Definer* d) {
+  const Choices optimizers = {{"sgd", "adagrad", "adam"},
+                              {"momentum", "ftrl", "rowwise_adagrad"}};
+  d->Add(kAll, {"optimizer", &f->optimizer,
+                "How weights are updated. Adam moves only the rows that a "
+                "batch touches.",
+                optimizers});
+  d->Add(kAll, {"learning_rate", &f->learning_rate, "Step size.",
+                RealRange{0, 1e6, /*above_min=*/true}});
+  d->Add(kAll, {"table_optimizer", &f->table_optimizer,
+                "Of embedding tables, where it differs from --optimizer.",
+                optimizers});
+  d->Add(kAll,
+         {"table_learning_rate", &f->table_learning_rate,
+          "Of embedding tables; 0: as --learning_rate.", RealRange{0, 1e6}});
+  d->Add(kAll, {"l2_reg", &f->l2_reg,
+                "L2 on table rows, added once a push for the rows that it "
+                "touches.",
+                RealRange{0, 1e6}});
+}
+
+void DefineTraining(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"task_type", &f->task_type, "What to do.",
+                Choices{{"train"}, {"eval", "infer", "export"}}});
+  d->Add(kAll,
+         {"mode", &f->mode, "When gradients are applied: async is on arrival.",
+          Choices{{"async"}, {"ssp", "sync", "ring", "hybrid"}}});
+  d->Add(kAll, {"batch_size", &f->batch_size, "Examples of a batch.",
+                IntRange{1, 1 << 20}});
+  d->Add(kAll, {"num_epochs", &f->num_epochs, "Passes over the data.",
+                IntRange{1, 1 << 20}});
+  d->Add(kAll, {"pipeline_depth", &f->pipeline_depth,
+                "1 pulls the next batch while this one is computed, 0 "
+                "after its push; -1: 0 in one process, 1 over gRPC.",
+                IntRange{-1, 1}});
+  d->Add(kAll, {"warmup_steps", &f->warmup_steps,
+                "Steps of the job before its steady speed is measured.",
+                IntRange{0}});
+  d->Add(kAll, {"backend", &f->backend,
+                "Arithmetic of the model: reference is plain loops; auto "
+                "takes the fastest there is.",
+                Choices{{"auto", "reference", "onednn"}, {"cuda"}}});
+}
+
+void DefineData(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"training_data_dir",
+                &f->training_data_dir,
+                "LibSVM files: a file, directory or glob, or several "
+                "with commas between.",
+                {},
+                f->command == Command::kPs
+                    ? ""
+                    : "there is nothing to train on without it"});
+  d->Add(kAll, {"val_data_dir", &f->val_data_dir,
+                "Files to evaluate on at the end, in the same manner."});
+  d->Add(kAll, {"shuffle", &f->shuffle,
+                "Train in an order that depends on the seed and the epoch; "
+                "false: as listed."});
+  d->Add(kAll, {"shuffle_rows", &f->shuffle_rows,
+                "Rows shuffled together; a worker holds so many in memory.",
+                IntRange{1, 1 << 26}});
+  d->Add(kAll, {"piece_bytes", &f->piece_bytes,
+                "Bytes of a piece of the data, the unit of leasing. -1: a "
+                "32nd of the data, in [64 KiB, 64 MiB]; 0: a file.",
+                ByteRange{-1, int64_t{1} << 40}});
+  d->Add(kAll, {"max_bad_rows", &f->max_bad_rows,
+                "Rows that cannot be parsed before the job fails; -1: no "
+                "limit.",
+                IntRange{-1}});
+}
+
+void DefineCluster(JobFlags* f, Definer* d) {
+  d->Add(kRun,
+         {"ps", &f->ps, "Parameter servers to start.", IntRange{1, 1024}});
+  d->Add(kWhole, {"workers", &f->workers,
+                  f->command == Command::kTrain
+                      ? "Worker loops, a thread each, on one shard."
+                      : "Workers to start.",
+                  IntRange{1, 1024}});
+  d->Add(kProcess, {"ps_hosts",
+                    &f->ps_hosts,
+                    "host:port of every parameter server, in order, commas "
+                    "between.",
+                    {},
+                    "it says where the parameter servers are"});
+  d->Add(
+      kProcess,
+      {"worker_hosts",
+       &f->worker_hosts,
+       "Hosts of the workers, in order: how many to expect.",
+       {},
+       f->command == Command::kPs ? "it says how many workers to expect" : ""});
+  d->Add(
+      kProcess,
+      {"task_index", &f->task_index, "Which of them this process is, from 0.",
+       IntRange{0, 65534}, "it says which entry of the hosts this process is"});
+  d->Add(kPs, {"listen", &f->listen,
+               "host:port to listen on, where it is not the own entry of "
+               "--ps_hosts."});
+  d->Add(kProcess, {"token_file", &f->token_file,
+                    "File of mode 0600 that holds the job's secret; needed "
+                    "unless all is on the loopback address."});
+  d->Add(kProcess, {"job", &f->job,
+                    "Name of the job; processes of another are refused. Left "
+                    "out: a digest of the token."});
+  d->Add(kAll, {"partition", &f->partition,
+                "How table rows are spread over the parameter servers: "
+                "ranges, or id mod n.",
+                Choices{{"fixed_size", "mod"}, {"hash", "min_max"}}});
+  d->Add(kRun, {"max_restarts", &f->max_restarts,
+                "How often to start a worker again that a signal killed.",
+                IntRange{0, 1 << 20}});
+}
+
+void DefineLimits(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"max_ps_bytes", &f->max_ps_bytes,
+                "Rows, slots and dense blocks that a parameter server may "
+                "hold; 0: no limit.",
+                ByteRange{}});
+  d->Add(kRemote, {"max_message_bytes", &f->max_message_bytes,
+                   "Largest message sent or taken.",
+                   ByteRange{1 << 20, int64_t{2047} << 20}});
+}
+
+void DefineDeadlines(JobFlags* f, Definer* d) {
+  const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
+  d->Add(kAll,
+         {"heartbeat", &f->heartbeat,
+          "How often a process tells the coordinator that it lives.", some});
+  d->Add(kAll, {"silent_after", &f->silent_after,
+                "A process silent for so long is taken for dead.", some});
+  d->Add(kAll, {"worker_lease", &f->worker_lease,
+                "How long a worker keeps a piece without a heartbeat.", some});
+  d->Add(kAll, {"ps_lease", &f->ps_lease,
+                "How long a parameter server serves after its last "
+                "answered heartbeat.",
+                some});
+  d->Add(kAll, {"pull_timeout", &f->pull_timeout,
+                "Of one try to pull; it is then tried again.", some});
+  d->Add(kAll, {"push_timeout", &f->push_timeout,
+                "Of one try to push; it is then sent again, and counts "
+                "once.",
+                some});
+  d->Add(kAll,
+         {"start_timeout", &f->start_timeout,
+          "How long to wait at the start for the other processes.", some});
+  d->Add(kAll, {"worker_grace", &f->worker_grace,
+                "How long the first worker waits for the others once all "
+                "parameter servers are there.",
+                DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
+  d->Add(kAll, {"speculate_after", &f->speculate_after,
+                "At the end, a piece without progress for so long is given "
+                "to an idle worker too.",
+                some});
+  d->Add(kAll, {"linger", &f->linger,
+                "After the job's end, how long to wait until every process "
+                "has heard of it.",
+                some});
+  d->Add(kAll,
+         {"shutdown_timeout", &f->shutdown_timeout,
+          "How long an orderly stop may take before it is forced.", some});
+}
+
+void DefineOutput(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"summary", &f->summary,
+                "Write the run as one JSON object to this file "
+                "(docs/summary.md)."});
+  d->Add(kPs, {"progress", &f->progress,
+               "How task 0 tells of the job on stdout: text for people, json "
+               "(docs/commands.md) for programs.",
+               Choices{{"text", "json", "none"}, {}}});
+  d->Add(kAll, {"log_level", &f->log_level, "How much to log.",
+                Choices{{"debug", "info", "warn", "error"}, {}}});
+  d->Add(kAll, {"print_config", &f->print_config,
+                "Print all flags in force at the start."});
+  d->Add(kAll, {"progress_every", &f->progress_every,
+                "How often to print a line of progress where the output is "
+                "no terminal.",
+                DurationRange{absl::Milliseconds(50), absl::Hours(24)}});
+}
+
+}  // namespace
+
+FlagSet JobFlagSet(JobFlags* flags) {
+  FlagSet set(CommandName(flags->command), About(flags->command));
+  Definer definer(flags->command, &set);
+  set.Group("Model");
+  DefineModel(flags, &definer);
+  set.Group("Optimizers");
+  DefineOptimizers(flags, &definer);
+  set.Group("Training");
+  DefineTraining(flags, &definer);
+  set.Group("Data");
+  DefineData(flags, &definer);
+  set.Group("Cluster");
+  DefineCluster(flags, &definer);
+  set.Group("Limits");
+  DefineLimits(flags, &definer);
+  set.Group("Deadlines");
+  DefineDeadlines(flags, &definer);
+  set.Group("Output");
+  DefineOutput(flags, &definer);
+  return set;
+}
+
+}  // namespace shoal

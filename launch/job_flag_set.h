@@ -1,0 +1,15 @@
+#ifndef SHOAL_LAUNCH_JOB_FLAG_SET_H_
+#define SHOAL_LAUNCH_JOB_FLAG_SET_H_
+
+#include "launch/flag_set.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+// The flags that flags->command takes, bound to *flags, which must outlive the
+// set. The other flags of JobFlags are known as foreign.
+FlagSet JobFlagSet(JobFlags* flags);
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_JOB_FLAG_SET_H_

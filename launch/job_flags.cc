@@ -1,0 +1,152 @@
+#include "launch/job_flags.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "launch/flag_value.h"
+#include "launch/host_list.h"
+
+namespace shoal {
+namespace {
+
+absl::Status CheckHosts(JobFlags* flags) {
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<std::string> ps,
+      ParseHostList("ps_hosts", flags->ps_hosts, /*need_ports=*/true));
+  flags->ps = static_cast<int>(ps.size());
+  if (!flags->worker_hosts.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> workers,
+                           ParseHostList("worker_hosts", flags->worker_hosts,
+                                         /*need_ports=*/false));
+    flags->workers = static_cast<int>(workers.size());
+  }
+  const bool is_ps = flags->command == Command::kPs;
+  if (!is_ps && flags->worker_hosts.empty()) return absl::OkStatus();
+  const int processes = is_ps ? flags->ps : flags->workers;
+  if (flags->task_index >= processes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--task_index=", flags->task_index, ": --",
+                     is_ps ? "ps_hosts" : "worker_hosts", " has ", processes,
+                     " entries, so it must be in [0, ", processes - 1, "]"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDeadlines(const JobFlags& flags) {
+  // One late heartbeat must not look like a death.
+  if (flags.silent_after < 2 * flags.heartbeat) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--silent_after=", absl::FormatDuration(flags.silent_after),
+        " must be at least twice --heartbeat=",
+        absl::FormatDuration(flags.heartbeat)));
+  }
+  if (flags.worker_lease < 2 * flags.heartbeat) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--worker_lease=", absl::FormatDuration(flags.worker_lease),
+        " must be at least twice --heartbeat=",
+        absl::FormatDuration(flags.heartbeat), ", which renews it"));
+  }
+  // A PS must have stopped serving when the coordinator takes it for dead.
+  if (flags.ps_lease > flags.silent_after ||
+      flags.ps_lease < 2 * flags.heartbeat) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--ps_lease=", absl::FormatDuration(flags.ps_lease),
+        " must be at least twice --heartbeat=",
+        absl::FormatDuration(flags.heartbeat), " and at most --silent_after=",
+        absl::FormatDuration(flags.silent_after)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string CommandName(Command command) {
+  switch (command) {
+    case Command::kTrain:
+      return "shoal train";
+    case Command::kRun:
+      return "shoal run";
+    case Command::kPs:
+      return "shoal-ps";
+    case Command::kWorker:
+      return "shoal-worker";
+  }
+  return "shoal";
+}
+
+JobFlags::JobFlags(Command command) : command(command) {
+  if (command == Command::kRun) {
+    ps = 2;
+    workers = 2;
+  }
+}
+
+absl::Status JobFlags::Validate() {
+  if (batch_norm) {
+    return absl::InvalidArgumentError(
+        "--batch_norm=true is not there yet: moving averages need an update "
+        "of their own on the parameter servers");
+  }
+  if (!dropout.empty() && dropout.size() != deep_layers.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--dropout=", absl::StrJoin(dropout, ","), " has ", dropout.size(),
+        " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
+        deep_layers.size(), "; give one a layer"));
+  }
+  if (command == Command::kPs || command == Command::kWorker) {
+    SHOAL_RETURN_IF_ERROR(CheckHosts(this));
+  }
+  if (!listen.empty()) {
+    SHOAL_RETURN_IF_ERROR(
+        ParseHostList("listen", listen, /*need_ports=*/true).status());
+  }
+  return CheckDeadlines(*this);
+}
+
+std::string JobFlags::CanonicalConfig() const {
+  auto text = [](auto value) { return PrintFlagValue(&value); };
+  std::vector<std::string> lines = {
+      absl::StrCat("model=", model),
+      absl::StrCat("feature_size=", feature_size),
+      absl::StrCat("field_size=", field_size),
+      absl::StrCat("embedding_size=", embedding_size),
+      absl::StrCat("deep_layers=", text(deep_layers)),
+      absl::StrCat("dropout=", text(dropout)),
+      absl::StrCat("batch_norm=", text(batch_norm)),
+      absl::StrCat("seed=", seed),
+      absl::StrCat("optimizer=", optimizer),
+      absl::StrCat("learning_rate=", text(learning_rate)),
+      absl::StrCat("table_optimizer=", TableOptimizer()),
+      absl::StrCat("table_learning_rate=", text(TableLearningRate())),
+      absl::StrCat("l2_reg=", text(l2_reg)),
+      absl::StrCat("task_type=", task_type),
+      absl::StrCat("mode=", mode),
+      absl::StrCat("batch_size=", batch_size),
+      absl::StrCat("num_epochs=", num_epochs),
+      absl::StrCat("shuffle=", text(shuffle)),
+      absl::StrCat("shuffle_rows=", shuffle_rows),
+      absl::StrCat("pipeline_depth=", PipelineDepth()),
+      absl::StrCat("partition=", partition),
+      absl::StrCat("ps=", ps),
+  };
+  std::sort(lines.begin(), lines.end());
+  return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
+}
+
+int JobFlags::PipelineDepth() const {
+  if (pipeline_depth >= 0) return pipeline_depth;
+  return command == Command::kTrain ? 0 : 1;
+}
+
+const std::string& JobFlags::TableOptimizer() const {
+  return table_optimizer.empty() ? optimizer : table_optimizer;
+}
+
+double JobFlags::TableLearningRate() const {
+  return table_learning_rate > 0 ? table_learning_rate : learning_rate;
+}
+
+}  // namespace shoal

@@ -1,0 +1,123 @@
+#ifndef SHOAL_LAUNCH_JOB_FLAGS_H_
+#define SHOAL_LAUNCH_JOB_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace shoal {
+
+// The commands that run a job or a part of one.
+enum class Command : unsigned {
+  kTrain = 1,   // shoal train: a whole job in one process
+  kRun = 2,     // shoal run: a whole job of processes on this host
+  kPs = 4,      // shoal-ps
+  kWorker = 8,  // shoal-worker
+};
+
+// As it is typed: "shoal train", "shoal-ps", …
+std::string CommandName(Command command);
+
+// Every flag of a training job with its default: the reference script's, but
+// for batch_size, dropout, l2_reg and num_epochs. What each means, takes and
+// allows is said once, in job_flag_set.cc, and so in --help.
+struct JobFlags {
+  explicit JobFlags(Command command);
+
+  Command command;
+
+  // Model
+  std::string model = "deepfm";
+  uint64_t feature_size = 0;
+  int field_size = 0;
+  int embedding_size = 32;
+  std::vector<int> deep_layers = {256, 128, 64};
+  std::vector<double> dropout;  // chance to keep; empty: keep all
+  bool batch_norm = false;
+  uint64_t seed = 1;
+
+  // Optimizers
+  std::string optimizer = "adam";
+  double learning_rate = 5e-4;
+  std::string table_optimizer = "";  // "": as optimizer
+  double table_learning_rate = 0;    // 0: as learning_rate
+  double l2_reg = 0;
+
+  // Training
+  std::string task_type = "train";
+  std::string mode = "async";
+  int batch_size = 1024;
+  int num_epochs = 1;
+  int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
+  int64_t warmup_steps = 0;
+  std::string backend = "auto";
+
+  // Data
+  std::string training_data_dir;
+  std::string val_data_dir;
+  bool shuffle = true;
+  int shuffle_rows = 65536;
+  int64_t piece_bytes = -1;
+  int64_t max_bad_rows = 0;
+
+  // Cluster
+  int ps = 1;       // how many; of a process: the entries of ps_hosts
+  int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
+  std::string partition = "fixed_size";
+  std::string ps_hosts;
+  std::string worker_hosts;
+  int task_index = 0;
+  std::string listen;
+  std::string token_file;
+  std::string job;
+  int max_restarts = 3;
+
+  // Limits
+  uint64_t max_ps_bytes = 0;
+  int64_t max_message_bytes = int64_t{64} << 20;
+
+  // Deadlines
+  absl::Duration heartbeat = absl::Seconds(1);
+  absl::Duration silent_after = absl::Seconds(5);
+  absl::Duration worker_lease = absl::Seconds(10);
+  absl::Duration ps_lease = absl::Seconds(5);
+  absl::Duration pull_timeout = absl::Seconds(10);
+  absl::Duration push_timeout = absl::Seconds(10);
+  absl::Duration start_timeout = absl::Seconds(120);
+  absl::Duration worker_grace = absl::Seconds(3);
+  absl::Duration speculate_after = absl::Seconds(2);
+  absl::Duration linger = absl::Seconds(2);
+  absl::Duration shutdown_timeout = absl::Seconds(5);
+
+  // Output
+  std::string summary;
+  std::string progress = "text";
+  std::string log_level = "info";
+  bool print_config = true;
+  absl::Duration progress_every = absl::Seconds(2);
+
+  // Checks what no single flag can be checked for alone, and counts the
+  // hosts into ps and workers. INVALID_ARGUMENT names the flags and what to do.
+  // Call after parsing.
+  absl::Status Validate();
+
+  // The flags that must agree on every process of a job, `name=value` a line,
+  // sorted by name (RegisterRequest::config): what decides the variables, the
+  // arithmetic and the batches. No paths, ports, threads or deadlines.
+  std::string CanonicalConfig() const;
+
+  // Batches whose pull may overlap the step before: 0 for `shoal train`, which
+  // keeps to the serial order, and 1 over gRPC, unless the flag says otherwise.
+  int PipelineDepth() const;
+
+  // What tables use, where the flags leave it to the dense ones.
+  const std::string& TableOptimizer() const;
+  double TableLearningRate() const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_JOB_FLAGS_H_

@@ -1,0 +1,246 @@
+#include "launch/process_launcher.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+// Reads until the pipe is empty (false) or at its end (true).
+template <typename OnBytes>
+bool ReadAll(int fd, OnBytes on_bytes) {
+  char buffer[16 << 10];
+  for (;;) {
+    const ssize_t size = read(fd, buffer, sizeof(buffer));
+    if (size > 0) {
+      on_bytes(absl::string_view(buffer, size));
+    } else if (size == 0) {
+      return true;
+    } else if (errno != EINTR) {
+      return errno != EAGAIN;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProcessLauncher>> ProcessLauncher::Create(
+    LauncherOptions options, LauncherEvents events) {
+  std::unique_ptr<ProcessLauncher> launcher(
+      new ProcessLauncher(options, std::move(events)));
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) {
+    sigaddset(&ours, signal);
+  }
+  if (sigprocmask(SIG_BLOCK, &ours, &launcher->old_mask_) != 0) {
+    return absl::InternalError("cannot block signals");
+  }
+  launcher->signal_fd_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (launcher->signal_fd_ < 0) {
+    return absl::InternalError(
+        absl::StrCat("cannot make a signalfd: ", strerror(errno)));
+  }
+  return launcher;
+}
+
+ProcessLauncher::~ProcessLauncher() {
+  draining_ = true;
+  SignalAll(SIGKILL);
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    if (processes_[i]->child.pid < 0) continue;
+    waitpid(processes_[i]->child.pid, nullptr, 0);
+    CloseOutput(static_cast<int>(i));
+  }
+  if (signal_fd_ >= 0) close(signal_fd_);
+  sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+}
+
+absl::Status ProcessLauncher::Start(ProcessSpec spec) {
+  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartChild(spec.argv));
+  auto process = std::make_unique<Process>();
+  process->spec = std::move(spec);
+  process->child = child;
+  processes_.push_back(std::move(process));
+  return absl::OkStatus();
+}
+
+LaunchOutcome ProcessLauncher::Run() {
+  while (AnyRunning()) {
+    Poll();
+    Reap();
+    CheckDeadlines();
+  }
+  return outcome_;
+}
+
+bool ProcessLauncher::AnyRunning() const {
+  return std::any_of(
+      processes_.begin(), processes_.end(),
+      [](const auto& process) { return process->child.pid > 0; });
+}
+
+void ProcessLauncher::Poll() {
+  struct Source {
+    int process;
+    OutputStream stream;
+  };
+  std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}};
+  std::vector<Source> sources = {{}};
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    const ChildProcess& child = processes_[i]->child;
+    const int process = static_cast<int>(i);
+    if (child.out >= 0) {
+      fds.push_back({child.out, POLLIN, 0});
+      sources.push_back({process, OutputStream::kStdout});
+    }
+    if (child.err >= 0) {
+      fds.push_back({child.err, POLLIN, 0});
+      sources.push_back({process, OutputStream::kStderr});
+    }
+  }
+  const absl::Time deadline = std::min(stop_at_, kill_at_);
+  int timeout_ms = -1;
+  if (deadline != absl::InfiniteFuture()) {
+    const absl::Duration left = std::clamp(
+        deadline - absl::Now(), absl::ZeroDuration(), absl::Minutes(1));
+    timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
+  }
+  if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return;
+  for (size_t i = 1; i < fds.size(); ++i) {
+    if (fds[i].revents != 0) {
+      ReadOutput(sources[i].process, sources[i].stream);
+    }
+  }
+  if (fds[0].revents != 0) ReadSignals();
+}
+
+void ProcessLauncher::ReadSignals() {
+  signalfd_siginfo info;
+  while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGCHLD) continue;  // Reap looks at every child
+    const bool again = outcome_.signal != 0;
+    outcome_.signal = signal;
+    if (again) {
+      draining_ = true;
+      SignalAll(SIGKILL);
+    } else {
+      StopWith(signal);
+    }
+    if (events_.on_signal) events_.on_signal(signal, again);
+  }
+}
+
+void ProcessLauncher::ReadOutput(int index, OutputStream stream) {
+  Process* process = processes_[index].get();
+  const bool is_out = stream == OutputStream::kStdout;
+  int* fd = is_out ? &process->child.out : &process->child.err;
+  LineSplitter* lines = is_out ? &process->out : &process->err;
+  auto on_line = [&](absl::string_view line) {
+    if (events_.on_line) events_.on_line(index, stream, line);
+  };
+  const bool ended = ReadAll(
+      *fd, [&](absl::string_view bytes) { lines->Add(bytes, on_line); });
+  if (ended) {
+    lines->Finish(on_line);
+    close(*fd);
+    *fd = -1;
+  }
+}
+
+// The process has ended: takes what it still had to say. A descendant that left
+// the process group could hold the pipes open, so their end is not waited for.
+void ProcessLauncher::CloseOutput(int index) {
+  Process* process = processes_[index].get();
+  for (const OutputStream stream :
+       {OutputStream::kStdout, OutputStream::kStderr}) {
+    const bool is_out = stream == OutputStream::kStdout;
+    int* fd = is_out ? &process->child.out : &process->child.err;
+    if (*fd < 0) continue;
+    ReadOutput(index, stream);
+    if (*fd < 0) continue;
+    LineSplitter* lines = is_out ? &process->out : &process->err;
+    lines->Finish([&](absl::string_view line) {
+      if (events_.on_line) events_.on_line(index, stream, line);
+    });
+    close(*fd);
+    *fd = -1;
+  }
+}
+
+void ProcessLauncher::Reap() {
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    ChildProcess* child = &processes_[i]->child;
+    ProcessExit exit;
+    if (child->pid < 0 || !ReapChild(child->pid, &exit)) continue;
+    CloseOutput(static_cast<int>(i));
+    child->pid = -1;
+    OnExit(static_cast<int>(i), exit);
+  }
+}
+
+void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
+  Process* process = processes_[index].get();
+  const bool again = process->spec.restart && exit.may_retry() && !draining_ &&
+                     process->restarts < options_.max_restarts;
+  if (!again && !exit.ok() && !stopping_ && !outcome_.first_failure) {
+    outcome_.first_failure = {index, exit};
+  }
+  const int restarts = process->restarts;
+  if (again) {
+    ++process->restarts;
+    const absl::StatusOr<ChildProcess> child = StartChild(process->spec.argv);
+    if (child.ok()) {
+      process->child = *child;
+    } else if (!outcome_.first_failure) {
+      outcome_.first_failure = {index, exit};
+    }
+  }
+  if (events_.on_exit) {
+    events_.on_exit(index, exit, restarts, process->child.pid > 0);
+  }
+}
+
+void ProcessLauncher::StopAfter(absl::Duration delay) {
+  draining_ = true;
+  stop_at_ = std::min(stop_at_, absl::Now() + delay);
+}
+
+void ProcessLauncher::StopWith(int signal) {
+  draining_ = true;
+  if (stopping_) return;
+  stopping_ = true;
+  stop_at_ = absl::InfiniteFuture();
+  kill_at_ = absl::Now() + options_.stop_grace;
+  SignalAll(signal);
+}
+
+void ProcessLauncher::SignalAll(int signal) {
+  for (const auto& process : processes_) {
+    if (process->child.pid > 0) SignalGroup(process->child.pid, signal);
+  }
+}
+
+void ProcessLauncher::CheckDeadlines() {
+  const absl::Time now = absl::Now();
+  if (now >= kill_at_) {
+    kill_at_ = absl::InfiniteFuture();
+    SignalAll(SIGKILL);
+  } else if (now >= stop_at_) {
+    StopWith(SIGTERM);
+  }
+}
+
+}  // namespace shoal

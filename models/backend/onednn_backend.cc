@@ -1,0 +1,75 @@
+#include "models/backend/onednn_backend.h"
+
+#include <dnnl.h>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+// From <omp.h>, which clang lacks without a runtime of its own; two OpenMP
+// runtimes in one process would be two thread pools.
+extern "C" void omp_set_num_threads(int);
+
+namespace shoal {
+namespace {
+
+absl::string_view IsaName(dnnl_cpu_isa_t isa) {
+  switch (isa) {
+    case dnnl_cpu_isa_all:
+      return "every instruction set";
+    case dnnl_cpu_isa_sse41:
+      return "SSE4.1";
+    case dnnl_cpu_isa_avx:
+      return "AVX";
+    case dnnl_cpu_isa_avx2:
+      return "AVX2";
+    case dnnl_cpu_isa_avx2_vnni:
+      return "AVX2 VNNI";
+    case dnnl_cpu_isa_avx512_core:
+      return "AVX-512";
+    case dnnl_cpu_isa_avx512_core_vnni:
+      return "AVX-512 VNNI";
+    case dnnl_cpu_isa_avx512_core_bf16:
+      return "AVX-512 BF16";
+    case dnnl_cpu_isa_avx512_core_amx:
+      return "AVX-512 AMX";
+    default:
+      return "an instruction set unknown to Shoal";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Backend>> OneDnnBackend::Create() {
+  const dnnl_version_t* version = dnnl_version();
+  if (version->cpu_runtime != DNNL_RUNTIME_OMP &&
+      version->cpu_runtime != DNNL_RUNTIME_SEQ) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "backend 'onednn' needs a oneDNN built on OpenMP or without threads; "
+        "the installed one has CPU runtime ",
+        version->cpu_runtime, "; use reference"));
+  }
+  return absl::WrapUnique(new OneDnnBackend());
+}
+
+std::string OneDnnBackend::description() const {
+  const dnnl_version_t* version = dnnl_version();
+  return absl::StrCat("onednn ", version->major, ".", version->minor, ".",
+                      version->patch, ", ",
+                      IsaName(dnnl_get_effective_cpu_isa()), ", one thread");
+}
+
+void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
+                         absl::Span<const float> b, absl::Span<float> c) {
+  omp_set_num_threads(1);
+  const dnnl_status_t status = dnnl_sgemm(
+      shape.transpose_a ? 'T' : 'N', shape.transpose_b ? 'T' : 'N', shape.m,
+      shape.n, shape.k, 1.0f, a.data(), shape.transpose_a ? shape.m : shape.k,
+      b.data(), shape.transpose_b ? shape.k : shape.n,
+      shape.accumulate ? 1.0f : 0.0f, c.data(), shape.n);
+  // It fails only where it finds no memory to pack its operands in, which it
+  // asks for before it writes to c.
+  if (status != dnnl_success) ReferenceBackend::Gemm(shape, a, b, c);
+}
+
+}  // namespace shoal

@@ -1,0 +1,40 @@
+#ifndef SHOAL_MODELS_BACKEND_ONEDNN_BACKEND_H_
+#define SHOAL_MODELS_BACKEND_ONEDNN_BACKEND_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/backend/reference_backend.h"
+
+namespace shoal {
+
+// Gemm by oneDNN's sgemm, which packs its operands itself and has kernels for
+// every processor since SSE4.1, chosen at run time. What is left is bound by
+// memory, where the reference loops do.
+//
+// One thread: Debian's oneDNN is built on OpenMP, and would share each product
+// among all processors by a pool that spins between calls. OpenMP keeps its
+// number of threads per calling thread, so each Gemm sets it to 1 for the
+// thread that it runs on (omp_set_num_threads: one store). A region of one
+// thread starts no other, so the pool never comes to be. The setting stays;
+// nothing else in Shoal uses OpenMP.
+class OneDnnBackend final : public ReferenceBackend {
+ public:
+  // FAILED_PRECONDITION where the installed oneDNN uses another thread runtime
+  // than OpenMP or none, which could not be held to one thread in this way.
+  static absl::StatusOr<std::unique_ptr<Backend>> Create();
+
+  // Such as "onednn 2.6.3, AVX-512 VNNI, one thread".
+  std::string description() const override;
+
+  void Gemm(const GemmShape& shape, absl::Span<const float> a,
+            absl::Span<const float> b, absl::Span<float> c) override;
+
+ private:
+  OneDnnBackend() = default;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_BACKEND_ONEDNN_BACKEND_H_

@@ -1,0 +1,49 @@
+#ifndef SHOAL_MODELS_BACKEND_REFERENCE_BACKEND_H_
+#define SHOAL_MODELS_BACKEND_REFERENCE_BACKEND_H_
+
+#include <string>
+
+#include "base/aligned_buffer.h"
+#include "models/backend/backend.h"
+
+namespace shoal {
+
+// Plain loops, ordered so that the compiler vectorises the innermost one: the
+// oracle that other backends are tested against. Every sum runs in an order
+// that the shape alone decides.
+class ReferenceBackend : public Backend {
+ public:
+  std::string description() const override;
+
+  void Gemm(const GemmShape& shape, absl::Span<const float> a,
+            absl::Span<const float> b, absl::Span<float> c) override;
+  void BiasForward(Activation activation, absl::Span<const float> bias,
+                   absl::Span<float> y) override;
+  void BiasBackward(Activation activation, absl::Span<const float> y,
+                    absl::Span<float> d_y, absl::Span<float> d_bias) override;
+  void ScaleByMask(absl::Span<const uint8_t> mask, float scale,
+                   absl::Span<float> x) override;
+  void FmForward(const FmInput& input, absl::Span<float> embeddings,
+                 absl::Span<float> sums, absl::Span<float> logits) override;
+  void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
+                  absl::Span<const float> sums,
+                  absl::Span<const float> d_logits,
+                  absl::Span<const float> d_embeddings,
+                  absl::Span<float> d_rows) override;
+  double SigmoidCrossEntropyForward(absl::Span<const float> logits,
+                                    absl::Span<const uint8_t> labels) override;
+  void SigmoidCrossEntropyBackward(absl::Span<const float> logits,
+                                   absl::Span<const uint8_t> labels,
+                                   float scale,
+                                   absl::Span<float> d_logits) override;
+
+ private:
+  // Operands of Gemm that came transposed, turned round.
+  AlignedBuffer<float> a_;
+  AlignedBuffer<float> b_;
+  AlignedBuffer<float> squares_;  // K
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_BACKEND_REFERENCE_BACKEND_H_

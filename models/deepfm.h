@@ -1,0 +1,77 @@
+#ifndef SHOAL_MODELS_DEEPFM_H_
+#define SHOAL_MODELS_DEEPFM_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "base/aligned_buffer.h"
+#include "models/layers/dense.h"
+#include "models/layers/dropout.h"
+#include "models/layers/fm.h"
+#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/model.h"
+#include "models/model_options.h"
+
+namespace shoal {
+
+// The variables of DeepFM. Table "fm": columns "fm_w" (1) and "fm_v" (K).
+// Dense, in this order: for each deep layer i from 0 "deep_i/weights"
+// [inputs, units] and "deep_i/biases" [units]; "deep_out/weights" [last, 1];
+// "deep_out/biases" [1]; "fm_b" [1]. The scalars come last so that layers of a
+// multiple of 16 units start on 64-byte boundaries in an aligned vector.
+// Initial values: w and v Glorot normal (the fans of w are both feature_size),
+// the layers' weights Xavier uniform, biases 0. REQUIRES: valid options.
+ModelSpec DeepFmSpec(const ModelOptions& options);
+
+// DeepFM (Guo et al., IJCAI 2017):
+//   e_j = v[id_j] x_j
+//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²) + MLP(e_1 … e_F)
+// where the MLP has ReLU layers with dropout after them and a linear output.
+// Missing fields of short examples enter the MLP as zeros. No L2: it is added
+// where gradients are applied.
+class DeepFm final : public Model {
+ public:
+  // `spec` is DeepFmSpec(options). `backend` must outlive the model.
+  DeepFm(const ModelOptions& options, ModelSpec spec, Backend* backend);
+
+  const ModelSpec& spec() const override { return spec_; }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override;
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
+
+ private:
+  // A dense variable's place in ModelInput::dense and ModelOutput::d_dense.
+  struct Place {
+    size_t offset = 0;
+    size_t size = 0;
+
+    template <typename T>
+    absl::Span<T> In(absl::Span<T> dense) const {
+      return dense.subspan(offset, size);
+    }
+  };
+  struct DeepLayer {
+    DenseLayer dense;
+    DropoutLayer dropout;  // keeps all on the output layer
+    Place weights;
+    Place biases;
+  };
+
+  FmInput MakeFmInput(const ModelInput& input) const;
+  void Forward(const ModelInput& input, bool training,
+               absl::Span<float> logits);
+  void Backward(const ModelInput& input, absl::Span<float> d_logits,
+                ModelOutput* output);
+
+  const ModelSpec spec_;
+  const int dim_;  // K
+  FmLayer fm_;
+  std::vector<DeepLayer> deep_;  // the last one is deep_out
+  Place bias_;
+  SigmoidCrossEntropy loss_;
+  AlignedBuffer<float> d_y_;  // B × outputs of the layer in its backward pass
+  AlignedBuffer<float> d_x_;  // B × inputs of that layer
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_DEEPFM_H_

@@ -1,0 +1,37 @@
+#include "models/layers/dense.h"
+
+namespace shoal {
+
+DenseLayer::DenseLayer(int inputs, int outputs, Activation activation,
+                       Backend* backend)
+    : inputs_(inputs),
+      outputs_(outputs),
+      activation_(activation),
+      backend_(backend) {}
+
+absl::Span<float> DenseLayer::Forward(int batch_size, absl::Span<const float> x,
+                                      absl::Span<const float> weights,
+                                      absl::Span<const float> biases) {
+  batch_size_ = batch_size;
+  y_.ResizeDiscard(static_cast<size_t>(batch_size) * outputs_);
+  backend_->Gemm({.m = batch_size, .n = outputs_, .k = inputs_}, x, weights,
+                 y_.span());
+  backend_->BiasForward(activation_, biases, y_.span());
+  return y_.span();
+}
+
+void DenseLayer::Backward(absl::Span<const float> x,
+                          absl::Span<const float> weights,
+                          absl::Span<float> d_y, absl::Span<float> d_weights,
+                          absl::Span<float> d_biases, absl::Span<float> d_x) {
+  backend_->BiasBackward(activation_, y_.span(), d_y, d_biases);
+  // dW = xᵀ · dy, dx = dy · Wᵀ.
+  backend_->Gemm(
+      {.m = inputs_, .n = outputs_, .k = batch_size_, .transpose_a = true}, x,
+      d_y, d_weights);
+  backend_->Gemm(
+      {.m = batch_size_, .n = inputs_, .k = outputs_, .transpose_b = true}, d_y,
+      weights, d_x);
+}
+
+}  // namespace shoal

@@ -1,0 +1,48 @@
+#ifndef SHOAL_MODELS_LAYERS_DENSE_H_
+#define SHOAL_MODELS_LAYERS_DENSE_H_
+
+#include "absl/types/span.h"
+#include "base/aligned_buffer.h"
+#include "models/backend/backend.h"
+
+namespace shoal {
+
+// Fully connected layer: y = activation(x · W + b) with x: B × I, W: I × O,
+// b: O, y: B × O. Keeps y for the backward pass; weights are the caller's.
+// Thread-compatible.
+class DenseLayer {
+ public:
+  // `backend` must outlive the layer.
+  DenseLayer(int inputs, int outputs, Activation activation, Backend* backend);
+
+  int inputs() const { return inputs_; }
+  int outputs() const { return outputs_; }
+
+  // Returns y, B × O, kept by the layer until the next call. It may be changed
+  // in place (dropout), so long as no element that was 0 becomes positive.
+  absl::Span<float> Forward(int batch_size, absl::Span<const float> x,
+                            absl::Span<const float> weights,
+                            absl::Span<const float> biases);
+
+  // What Forward returned.
+  absl::Span<const float> y() const { return y_.span(); }
+
+  // After Forward with the same x and weights. d_y (B × O) is changed in place
+  // to the gradient before the activation; d_weights (I × O), d_biases (O) and
+  // d_x (B × I) are overwritten.
+  void Backward(absl::Span<const float> x, absl::Span<const float> weights,
+                absl::Span<float> d_y, absl::Span<float> d_weights,
+                absl::Span<float> d_biases, absl::Span<float> d_x);
+
+ private:
+  const int inputs_;
+  const int outputs_;
+  const Activation activation_;
+  Backend* const backend_;
+  int batch_size_ = 0;
+  AlignedBuffer<float> y_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_LAYERS_DENSE_H_

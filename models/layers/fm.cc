@@ -1,0 +1,20 @@
+#include "models/layers/fm.h"
+
+namespace shoal {
+
+FmLayer::FmLayer(Backend* backend) : backend_(backend) {}
+
+void FmLayer::Forward(const FmInput& input, absl::Span<float> logits) {
+  embeddings_.ResizeDiscard(input.row_index.size() * input.dim);
+  sums_.ResizeDiscard(static_cast<size_t>(input.batch_size) * input.dim);
+  backend_->FmForward(input, embeddings_.span(), sums_.span(), logits);
+}
+
+void FmLayer::Backward(const FmInput& input, absl::Span<const float> d_logits,
+                       absl::Span<const float> d_embeddings,
+                       absl::Span<float> d_rows) {
+  backend_->FmBackward(input, embeddings_.span(), sums_.span(), d_logits,
+                       d_embeddings, d_rows);
+}
+
+}  // namespace shoal

@@ -1,0 +1,38 @@
+#ifndef SHOAL_MODELS_LAYERS_FM_H_
+#define SHOAL_MODELS_LAYERS_FM_H_
+
+#include "absl/types/span.h"
+#include "base/aligned_buffer.h"
+#include "models/backend/backend.h"
+
+namespace shoal {
+
+// Factorisation machine over looked-up rows [w, v_1 … v_K]; with K = 0 the
+// linear part Σ w x alone. Formulas: Backend::FmForward and FmBackward. Keeps
+// the embeddings e = v x for the backward pass and for the network above.
+// Thread-compatible.
+class FmLayer {
+ public:
+  // `backend` must outlive the layer.
+  explicit FmLayer(Backend* backend);
+
+  // Adds the first and second order to logits (B).
+  void Forward(const FmInput& input, absl::Span<float> logits);
+
+  // B × F × K of the last Forward, zeros where padded.
+  absl::Span<const float> embeddings() const { return embeddings_.span(); }
+
+  // After Forward with the same input. d_embeddings: what came back through the
+  // network above; empty for none. d_rows (U × (1 + K)) is overwritten.
+  void Backward(const FmInput& input, absl::Span<const float> d_logits,
+                absl::Span<const float> d_embeddings, absl::Span<float> d_rows);
+
+ private:
+  Backend* const backend_;
+  AlignedBuffer<float> embeddings_;  // B × F × K
+  AlignedBuffer<float> sums_;        // B × K, Σ_j e_jk
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_LAYERS_FM_H_

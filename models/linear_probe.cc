@@ -1,0 +1,104 @@
+#include "models/linear_probe.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/stable_hash.h"
+
+namespace shoal {
+namespace {
+
+constexpr float kUnit = 1.0f / 64;
+
+// [-4, 4], all nine about equally often.
+int UnitsOf(uint64_t hash) { return static_cast<int>(hash % 9) - 4; }
+
+uint64_t Occurrence(uint8_t label, float value) {
+  return uint64_t{std::bit_cast<uint32_t>(value)} << 1 | label;
+}
+
+}  // namespace
+
+int ProbeRowUnits(uint8_t label, float value, int field, int column) {
+  const auto place =
+      static_cast<uint64_t>(field) << 32 | static_cast<uint64_t>(column);
+  return UnitsOf(StableHashCombine(Occurrence(label, value), place));
+}
+
+uint64_t ProbeExampleHash(uint8_t label, absl::Span<const int32_t> row_index,
+                          absl::Span<const float> values) {
+  uint64_t hash = label;
+  for (size_t j = 0; j < row_index.size(); ++j) {
+    if (row_index[j] < 0) continue;
+    hash = StableHashCombine(hash, j);
+    hash = StableHashCombine(hash, Occurrence(label, values[j]));
+  }
+  return hash;
+}
+
+int ProbeDenseUnits(uint64_t example_hash, int64_t i) {
+  return UnitsOf(StableHash(example_hash + static_cast<uint64_t>(i)));
+}
+
+ModelSpec LinearProbeSpec(const ModelOptions& options) {
+  ModelSpec spec;
+  spec.model = options.model;
+  spec.seed = options.seed;
+  spec.tables = {
+      {"probe",
+       options.feature_size,
+       {{"probe_w", options.embedding_size, options.table_optimizer, {}}}}};
+  spec.dense = {{"probe_dense", {64, 8}, options.dense_optimizer, {}},
+                {"probe_b", {1}, options.dense_optimizer, {}}};
+  return spec;
+}
+
+LinearProbe::LinearProbe(ModelSpec spec, Backend* backend)
+    : spec_(std::move(spec)),
+      row_dim_(spec_.tables[0].row_dim()),
+      loss_(backend) {}
+
+void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
+  const float bias = input.dense.back();
+  for (int b = 0; b < input.batch_size; ++b) {
+    logits[b] = bias;
+    for (int j = 0; j < input.field_size; ++j) {
+      const size_t at = static_cast<size_t>(b) * input.field_size + j;
+      const int32_t row = input.row_index[at];
+      if (row < 0) continue;
+      logits[b] +=
+          input.rows[static_cast<size_t>(row) * row_dim_] * input.values[at];
+    }
+  }
+}
+
+void LinearProbe::ForwardBackward(const ModelInput& input,
+                                  ModelOutput* output) {
+  Predict(input, output->logits);
+  output->loss_sum = loss_.Forward(output->logits, input.labels);
+
+  std::fill(output->d_rows.begin(), output->d_rows.end(), 0.0f);
+  std::fill(output->d_dense.begin(), output->d_dense.end(), 0.0f);
+  for (int b = 0; b < input.batch_size; ++b) {
+    const uint8_t label = input.labels[b];
+    const size_t start = static_cast<size_t>(b) * input.field_size;
+    const auto row_index = input.row_index.subspan(start, input.field_size);
+    const auto values = input.values.subspan(start, input.field_size);
+    for (int j = 0; j < input.field_size; ++j) {
+      if (row_index[j] < 0) continue;
+      float* d_row =
+          output->d_rows.data() + static_cast<size_t>(row_index[j]) * row_dim_;
+      for (int k = 0; k < row_dim_; ++k) {
+        d_row[k] += kUnit * ProbeRowUnits(label, values[j], j, k);
+      }
+    }
+    const uint64_t hash = ProbeExampleHash(label, row_index, values);
+    for (size_t i = 0; i < output->d_dense.size(); ++i) {
+      output->d_dense[i] +=
+          kUnit * ProbeDenseUnits(hash, static_cast<int64_t>(i));
+    }
+  }
+}
+
+}  // namespace shoal

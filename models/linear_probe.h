@@ -1,0 +1,61 @@
+#ifndef SHOAL_MODELS_LINEAR_PROBE_H_
+#define SHOAL_MODELS_LINEAR_PROBE_H_
+
+#include <cstdint>
+
+#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/model.h"
+#include "models/model_options.h"
+
+namespace shoal {
+
+// For the tests of exact arithmetic: the trained weights of this model do not
+// depend on the order of updates, bit for bit, so an asynchronous job must end
+// with the weights of a serial one.
+//
+// The gradient does not depend on the weights, and it is a SUM over the batch,
+// not a mean: each occurrence of a row, and each example for the dense
+// variables, adds a whole number of units of 1/64, at most 4 in size. Under SGD
+// with rate 2^-r and zero initial values every weight is a whole number of
+// 2^-(r+6), so all float32 arithmetic is exact while that number stays below
+// 2^24 in size: certainly while no row occurs more often, and the job trains no
+// more examples times epochs, than 2^22 - 1 = 4,194,303.
+//
+// Options must be SGD with powers of two as rates and no L2 (Validate).
+
+// What one occurrence adds to element `column` of its row's gradient, in 1/64.
+int ProbeRowUnits(uint8_t label, float value, int field, int column);
+
+// An example as the dense gradients see it: a hash over its label and its
+// present fields (position and bits of the value), in order.
+uint64_t ProbeExampleHash(uint8_t label, absl::Span<const int32_t> row_index,
+                          absl::Span<const float> values);
+
+// What one example adds to element `i` of the flat dense gradient, in 1/64.
+int ProbeDenseUnits(uint64_t example_hash, int64_t i);
+
+// Table "probe": column "probe_w" (embedding_size). Dense: "probe_dense"
+// [64, 8] and "probe_b" [1]. All zero
+// at first. REQUIRES: valid options.
+ModelSpec LinearProbeSpec(const ModelOptions& options);
+
+// Its logits are b + Σ_j row_j[0] x_j, so that loss and AUC have something to
+// work on; nothing that is trained depends on them.
+class LinearProbe final : public Model {
+ public:
+  // `spec` is LinearProbeSpec(…). `backend` must outlive the model.
+  LinearProbe(ModelSpec spec, Backend* backend);
+
+  const ModelSpec& spec() const override { return spec_; }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override;
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
+
+ private:
+  const ModelSpec spec_;
+  const int row_dim_;
+  SigmoidCrossEntropy loss_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_LINEAR_PROBE_H_

@@ -1,0 +1,57 @@
+#ifndef SHOAL_MODELS_MODEL_H_
+#define SHOAL_MODELS_MODEL_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "core/model_spec.h"
+
+namespace shoal {
+
+// One batch as a model sees it: no ids, no network. B examples of up to F
+// fields over U distinct rows of D = row_dim floats. Spans are the caller's.
+struct ModelInput {
+  int batch_size = 0;                   // B
+  int field_size = 0;                   // F
+  absl::Span<const int32_t> row_index;  // B × F: position in `rows`; -1 where
+                                        // a short example has no such field
+  absl::Span<const float> values;       // B × F: x; 0 where row_index is -1
+  absl::Span<const uint8_t> labels;     // B: 0 or 1
+  absl::Span<const float> rows;         // U × D
+  absl::Span<const float> dense;        // all dense variables, one after the
+                                        // other in the order of the spec
+  // Names the randomness of dropout: masks are functions of (seed, epoch,
+  // piece, index, position in the batch), never of the worker.
+  BatchId batch;
+};
+
+// What a training step yields, in the caller's memory. Gradients are of the
+// batch's MEAN loss.
+struct ModelOutput {
+  double loss_sum = 0;        // sum over the batch, before the update
+  absl::Span<float> logits;   // B, overwritten
+  absl::Span<float> d_rows;   // U × D, overwritten
+  absl::Span<float> d_dense;  // as `dense`, overwritten
+};
+
+// SEAM: DeepFM, logistic regression and the linear probe of the exact tests.
+// Thread-compatible: it owns scratch memory, so one object a tower.
+// Reproducible bit for bit for equal inputs.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const ModelSpec& spec() const = 0;
+
+  // Forward pass without dropout. REQUIRES: spans have the sizes given above.
+  virtual void Predict(const ModelInput& input, absl::Span<float> logits) = 0;
+
+  // Forward with dropout, loss, backward. REQUIRES: batch_size >= 1.
+  virtual void ForwardBackward(const ModelInput& input,
+                               ModelOutput* output) = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_MODEL_H_

@@ -1,0 +1,35 @@
+#ifndef SHOAL_MODELS_MODEL_OPTIONS_H_
+#define SHOAL_MODELS_MODEL_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/optimizer_spec.h"
+
+namespace shoal {
+
+// Everything that decides a model's variables and arithmetic.
+struct ModelOptions {
+  std::string model = "deepfm";  // or "lr", "linear_probe"
+  uint64_t feature_size = 0;     // ids lie in [0, feature_size)
+  int field_size = 0;            // features of the longest example
+  int embedding_size = 32;       // floats of v in a row; lr has none
+  // Units of each hidden layer. deepfm alone uses these and dropout_keep.
+  std::vector<int> deep_layers = {256, 128, 64};
+  // Chance to KEEP a unit, for each deep layer; empty: keep all.
+  std::vector<float> dropout_keep;
+  uint64_t seed = 1;
+  OptimizerSpec dense_optimizer;
+  OptimizerSpec table_optimizer;
+
+  // INVALID_ARGUMENT for what no model can be made of; the message names the
+  // flag. linear_probe takes plain SGD with a power of two as its rate and no
+  // L2 alone: its arithmetic has to be exact (models/linear_probe.h).
+  absl::Status Validate() const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_MODEL_OPTIONS_H_

@@ -1,0 +1,90 @@
+#include "partitioner/build_shard_map.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "partitioner/fixed_size.h"
+#include "partitioner/greedy.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kMaxShards = 65535;
+constexpr int64_t kBytesPerElement = sizeof(float);
+
+// Blocks of one variable cut along axis 0, one a shard that gets any of it.
+void CutVariable(const DenseSpec& spec, int variable, int64_t flat_begin,
+                 int num_shards, std::vector<int64_t>* load,
+                 std::vector<DenseBlock>* blocks) {
+  for (int shard = 0; shard < num_shards; ++shard) {
+    DenseBlock block;
+    block.variable = variable;
+    block.begin =
+        FixedSizeBegin(spec.axis0(), num_shards, shard) * spec.row_size();
+    block.end =
+        FixedSizeBegin(spec.axis0(), num_shards, shard + 1) * spec.row_size();
+    block.shard = shard;
+    block.flat_begin = flat_begin + block.begin;
+    if (block.size() == 0) return;  // fewer rows than shards
+    (*load)[shard] += block.size() * kBytesPerElement;
+    blocks->push_back(block);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
+                                       const PartitionOptions& options,
+                                       int num_shards) {
+  if (num_shards < 1 || num_shards > kMaxShards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a shard map over ", num_shards,
+                     " shards; their number must be in [1, ", kMaxShards, "]"));
+  }
+  SHOAL_RETURN_IF_ERROR(model.Validate());
+  ShardMap map;
+  map.num_shards = num_shards;
+  for (const TableSpec& table : model.tables) {
+    map.tables.push_back({options.table_kind, table.feature_size, num_shards});
+  }
+
+  std::vector<int64_t> load(num_shards, 0);
+  std::vector<DenseBlock> whole;
+  int64_t flat_begin = 0;
+  for (size_t v = 0; v < model.dense.size(); ++v) {
+    const DenseSpec& spec = model.dense[v];
+    const int variable = static_cast<int>(v);
+    if (spec.axis0() > 1 &&
+        spec.size() * kBytesPerElement >= options.cut_dense_bytes) {
+      CutVariable(spec, variable, flat_begin, num_shards, &load, &map.blocks);
+    } else {
+      whole.push_back({variable, 0, spec.size(), 0, flat_begin});
+    }
+    flat_begin += spec.size();
+  }
+
+  // Largest first: what comes last evens out what came before. Stable, so that
+  // equal sizes go by the model's order on every machine.
+  std::stable_sort(whole.begin(), whole.end(),
+                   [](const DenseBlock& a, const DenseBlock& b) {
+                     return a.size() > b.size();
+                   });
+  std::vector<int64_t> bytes;
+  for (const DenseBlock& block : whole) {
+    bytes.push_back(block.size() * kBytesPerElement);
+  }
+  const std::vector<int> shard_of = PlaceGreedily(bytes, &load);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    whole[i].shard = shard_of[i];
+    map.blocks.push_back(whole[i]);
+  }
+  std::sort(map.blocks.begin(), map.blocks.end(),
+            [](const DenseBlock& a, const DenseBlock& b) {
+              return a.flat_begin < b.flat_begin;
+            });
+  return map;
+}
+
+}  // namespace shoal

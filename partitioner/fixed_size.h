@@ -1,0 +1,49 @@
+#ifndef SHOAL_PARTITIONER_FIXED_SIZE_H_
+#define SHOAL_PARTITIONER_FIXED_SIZE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace shoal {
+
+// The cut of an axis into contiguous parts that TensorFlow's
+// fixed_size_partitioner makes: the first (length mod parts) parts hold one
+// index more than the others. With fewer indices than parts the last parts are
+// empty. All pure. REQUIRES: length >= 0, parts >= 1, 0 <= part <= parts.
+
+// First index of part `part`; for part == parts, the axis' length.
+inline uint64_t FixedSizeBegin(uint64_t length, uint64_t parts, uint64_t part) {
+  return part * (length / parts) + std::min(part, length % parts);
+}
+
+// Indices that part `part` holds. REQUIRES: part < parts.
+inline uint64_t FixedSizeLength(uint64_t length, uint64_t parts,
+                                uint64_t part) {
+  return length / parts + (part < length % parts ? 1 : 0);
+}
+
+// The part that holds `index`. REQUIRES: index < length.
+inline uint64_t FixedSizePart(uint64_t length, uint64_t parts, uint64_t index) {
+  const uint64_t shorter = length / parts;
+  const uint64_t longer_parts = length % parts;
+  const uint64_t in_longer = longer_parts * (shorter + 1);
+  if (index < in_longer) return index / (shorter + 1);
+  return longer_parts + (index - in_longer) / shorter;
+}
+
+// What fixed_size_partitioner(num_shards, axis) answers for `shape`: the number
+// of parts along each axis, 1 but for `axis`, where it is at most the axis'
+// length: (10, 10) over 5 -> {5, 1}. REQUIRES: num_shards >= 1, axis < rank.
+inline std::vector<int64_t> FixedSizePartitions(absl::Span<const int64_t> shape,
+                                                int num_shards, int axis = 0) {
+  std::vector<int64_t> parts(shape.size(), 1);
+  parts[axis] = std::min<int64_t>(num_shards, shape[axis]);
+  return parts;
+}
+
+}  // namespace shoal
+
+#endif  // SHOAL_PARTITIONER_FIXED_SIZE_H_

@@ -1,0 +1,31 @@
+#ifndef SHOAL_PARTITIONER_GREEDY_H_
+#define SHOAL_PARTITIONER_GREEDY_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace shoal {
+
+// Places things in the order given, each on the shard with the fewest bytes so
+// far, the lowest index where several have as few (TensorFlow's
+// GreedyLoadBalancingStrategy with byte_size_load_fn). (*load)[s] is what shard
+// s holds already, and grows. Returns the shard of each. O(things × shards).
+// REQUIRES: !load->empty().
+inline std::vector<int> PlaceGreedily(absl::Span<const int64_t> bytes,
+                                      std::vector<int64_t>* load) {
+  std::vector<int> shard_of;
+  shard_of.reserve(bytes.size());
+  for (const int64_t size : bytes) {
+    const auto least = std::min_element(load->begin(), load->end());
+    *least += size;
+    shard_of.push_back(static_cast<int>(least - load->begin()));
+  }
+  return shard_of;
+}
+
+}  // namespace shoal
+
+#endif  // SHOAL_PARTITIONER_GREEDY_H_

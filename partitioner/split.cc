@@ -1,0 +1,94 @@
+#include "partitioner/split.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/stable_hash.h"
+#include "partitioner/fixed_size.h"
+
+namespace shoal {
+namespace {
+
+// A counting sort by owner. `owner` is called once an id; between the passes
+// its answers wait in `position`, so no other memory is needed.
+template <typename Owner>
+void SplitBy(absl::Span<const FeatureId> ids, const Owner& owner,
+             IdSplit* split) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint32_t shard = owner(ids[i]);
+    split->position[i] = shard;
+    ++split->begin[shard + 1];
+  }
+  std::partial_sum(split->begin.begin(), split->begin.end(),
+                   split->begin.begin());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint32_t to = split->begin[split->position[i]]++;
+    split->position[i] = to;
+    split->ids[to] = ids[i];
+  }
+  // Each begin has run to the next shard's; move them back by one.
+  std::copy_backward(split->begin.begin(), split->begin.end() - 1,
+                     split->begin.end());
+  split->begin[0] = 0;
+}
+
+// FixedSizePart with divisions of doubles, which pipeline where those of 64-bit
+// integers do not. Exact: ids are below 2^48, so a quotient that is no integer
+// is further from one than half a unit in its last place.
+class FixedSizeOwner {
+ public:
+  explicit FixedSizeOwner(const TablePartition& partition) {
+    const uint64_t parts = partition.num_shards;
+    const uint64_t shorter = partition.feature_size / parts;
+    longer_parts_ = partition.feature_size % parts;
+    in_longer_ = longer_parts_ * (shorter + 1);
+    shorter_ = static_cast<double>(shorter);
+  }
+
+  uint32_t operator()(FeatureId id) const {
+    if (id < in_longer_) return Quotient(id, shorter_ + 1);
+    return longer_parts_ + Quotient(id - in_longer_, shorter_);
+  }
+
+ private:
+  static uint32_t Quotient(uint64_t index, double length) {
+    return static_cast<uint32_t>(static_cast<double>(index) / length);
+  }
+
+  uint32_t longer_parts_;
+  uint64_t in_longer_;  // indices of the parts with one more
+  double shorter_;      // length of the other parts
+};
+
+}  // namespace
+
+void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
+              IdSplit* split) {
+  const uint64_t n = partition.num_shards;
+  split->ids.resize(ids.size());
+  split->position.resize(ids.size());
+  split->begin.assign(n + 1, 0);
+  if (n == 1) {
+    std::copy(ids.begin(), ids.end(), split->ids.begin());
+    std::iota(split->position.begin(), split->position.end(), 0);
+    split->begin[1] = static_cast<uint32_t>(ids.size());
+    return;
+  }
+  switch (partition.kind) {
+    case PartitionKind::kFixedSize:
+      return SplitBy(ids, FixedSizeOwner(partition), split);
+    case PartitionKind::kMod:
+      return SplitBy(
+          ids, [n](FeatureId id) { return static_cast<uint32_t>(id % n); },
+          split);
+    case PartitionKind::kHash:
+      return SplitBy(
+          ids,
+          [n](FeatureId id) {
+            return static_cast<uint32_t>(StableHash(id) % n);
+          },
+          split);
+  }
+}
+
+}  // namespace shoal

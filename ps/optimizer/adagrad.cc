@@ -1,0 +1,24 @@
+#include "ps/optimizer/adagrad.h"
+
+#include <cmath>
+#include <cstddef>
+
+namespace shoal {
+
+void AdagradApply(const OptimizerSpec& spec, absl::Span<const float> gradient,
+                  absl::Span<float> weights, absl::Span<float> accumulator) {
+  const float rate = spec.learning_rate;
+  const float l2 = spec.l2;
+  const float* __restrict g = gradient.data();
+  float* __restrict w = weights.data();
+  float* __restrict a = accumulator.data();
+  const size_t n = weights.size();
+  for (size_t i = 0; i < n; ++i) {
+    const float d = g[i] + l2 * w[i];
+    const float sum = a[i] + d * d;
+    a[i] = sum;
+    w[i] -= rate * d / std::sqrt(sum);
+  }
+}
+
+}  // namespace shoal

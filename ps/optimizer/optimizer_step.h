@@ -1,0 +1,36 @@
+#ifndef SHOAL_PS_OPTIMIZER_OPTIMIZER_STEP_H_
+#define SHOAL_PS_OPTIMIZER_OPTIMIZER_STEP_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "core/optimizer_spec.h"
+
+namespace shoal {
+
+// One push's update of one variable: what depends on the step alone is computed
+// here once, and Apply is then called for each row or block. Immutable.
+class OptimizerStep {
+ public:
+  // t >= 1: the number of this push among those the shard admitted. `spec`
+  // must outlive the step.
+  OptimizerStep(const OptimizerSpec& spec, uint64_t t);
+
+  // slots: slots_per_weight() runs of weights.size() floats, one run after the
+  // other: Adagrad's accumulators; Adam's m, then its v. REQUIRES: gradient of
+  // weights.size(); no span overlaps another.
+  void Apply(absl::Span<const float> gradient, absl::Span<float> weights,
+             absl::Span<float> slots) const;
+
+ private:
+  const OptimizerSpec& spec_;
+  const float rate_;  // Adam's rate(t)
+};
+
+// Overwrites the slots of a new variable or row, laid out as in Apply, with
+// what they start from.
+void InitialiseSlots(const OptimizerSpec& spec, absl::Span<float> slots);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_OPTIMIZER_OPTIMIZER_STEP_H_

@@ -1,0 +1,174 @@
+#include "ps/server/ps_loop.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+// Of the shard's own statistics, which never leave the process.
+constexpr absl::Duration kStatsTimeout = absl::Seconds(60);
+
+}  // namespace
+
+class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(PsLoopOptions options, PsLoopDependencies deps)
+      : options_(std::move(options)),
+        deps_(std::move(deps)),
+        member_(options_.member, deps_.cluster, deps_.control, deps_.logger) {}
+
+  void Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
+    ClusterMemberHandlers handlers;
+    handlers.on_joined = [self = shared_from_this()](
+                             const RegisterReply& reply,
+                             std::shared_ptr<ClusterSession> session) {
+      self->OnJoined(reply, std::move(session));
+    };
+    handlers.on_message = [self = shared_from_this()](CoordinatorMessage m) {
+      self->OnMessage(std::move(m));
+    };
+    handlers.on_left = [self = shared_from_this()] { self->OnLeft(); };
+    handlers.heartbeat = [self = shared_from_this()] {
+      Heartbeat heartbeat;
+      heartbeat.usage = self->deps_.usage();
+      if (self->shard_ != nullptr) {
+        heartbeat.staleness = self->shard_->Staleness();
+      }
+      return heartbeat;
+    };
+    handlers.on_end = std::move(done);
+    member_.Start(std::move(handlers));
+  }
+
+  void Stop(absl::Status reason);
+
+  Executor* control() const { return deps_.control; }
+
+ private:
+  void OnJoined(const RegisterReply& reply,
+                std::shared_ptr<ClusterSession> session);
+  void OnMessage(CoordinatorMessage message);
+  void OnLeft();
+  void SendMarks();
+  void SendMarksOften();
+  void SendReport();
+
+  const PsLoopOptions options_;
+  PsLoopDependencies deps_;
+  ClusterMember member_;
+  Life life_;
+  std::shared_ptr<ClusterSession> session_;  // null: no life
+  std::shared_ptr<ParameterShard> shard_;
+  uint64_t repeats_sent_ = 0;
+};
+
+void PsLoop::Impl::OnJoined(const RegisterReply& reply,
+                            std::shared_ptr<ClusterSession> session) {
+  life_ = reply.life;
+  session_ = std::move(session);
+  if (!reply.initialise) {
+    session_->Send(Failure{absl::FailedPreconditionError(
+        "the shard's state was lost with its last process, and there is no "
+        "checkpoint to load it from")});
+    return;
+  }
+  ParameterShardOptions options = options_.shard;
+  options.life = life_;
+  absl::StatusOr<std::unique_ptr<ParameterShard>> shard =
+      ParameterShard::Create(std::move(options), deps_.completions);
+  if (!shard.ok()) {
+    session_->Send(Failure{shard.status()});
+    return;
+  }
+  shard_ = *std::move(shard);
+  shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
+  deps_.serve(shard_);
+  SendMarksOften();
+}
+
+void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
+  if (shard_ == nullptr) return;
+  shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
+  if (std::holds_alternative<ReportShard>(message)) SendReport();
+}
+
+void PsLoop::Impl::OnLeft() {
+  session_ = nullptr;
+  if (shard_ != nullptr) shard_->ServeUntil(absl::InfinitePast());
+}
+
+void PsLoop::Impl::SendMarks() {
+  MarkDelta delta = shard_->TakeMarks();
+  if (delta.marks.empty() && delta.repeats_refused == repeats_sent_) return;
+  repeats_sent_ = delta.repeats_refused;
+  if (deps_.logger->Enabled(LogLevel::kDebug)) {
+    for (const Mark& mark : delta.marks) {
+      deps_.logger->Debug(
+          absl::StrCat(mark.repeat ? "refused a repeat of " : "marked ",
+                       ToString(mark.batch)));
+    }
+  }
+  session_->Send(std::move(delta));
+}
+
+void PsLoop::Impl::SendMarksOften() {
+  if (session_ == nullptr) return;
+  SendMarks();
+  deps_.control->PostAfter(options_.mark_interval, [self = shared_from_this()] {
+    self->SendMarksOften();
+  });
+}
+
+void PsLoop::Impl::SendReport() {
+  StatsRequest request;
+  request.identity.job = options_.shard.job;
+  request.identity.shard = life_;
+  request.identity.map_version = options_.shard.map.version;
+  shard_->Stats(
+      std::move(request), kStatsTimeout,
+      [self = shared_from_this()](absl::StatusOr<StatsReply> stats) {
+        self->deps_.control->Post([self, stats = std::move(stats)]() mutable {
+          if (self->session_ == nullptr) return;
+          self->SendMarks();
+          if (stats.ok()) {
+            self->session_->Send(ShardReport{*std::move(stats)});
+          } else {
+            self->session_->Send(Failure{stats.status()});
+          }
+        });
+      });
+}
+
+void PsLoop::Impl::Stop(absl::Status reason) {
+  if (session_ == nullptr) {
+    member_.Leave();
+    return;
+  }
+  session_->Send(Failure{std::move(reason)});
+  deps_.control->PostAfter(
+      options_.member.shutdown_deadline,
+      [self = shared_from_this()] { self->member_.Leave(); });
+}
+
+PsLoop::PsLoop(PsLoopOptions options, PsLoopDependencies deps)
+    : impl_(std::make_shared<Impl>(std::move(options), std::move(deps))) {}
+
+PsLoop::~PsLoop() = default;
+
+void PsLoop::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
+  impl_->control()->Post([impl = impl_, done = std::move(done)]() mutable {
+    impl->Start(std::move(done));
+  });
+}
+
+void PsLoop::Stop(absl::Status reason) {
+  impl_->control()->Post([impl = impl_, reason = std::move(reason)]() mutable {
+    impl->Stop(std::move(reason));
+  });
+}
+
+}  // namespace shoal

@@ -1,0 +1,70 @@
+#ifndef SHOAL_PS_SERVER_PS_LOOP_H_
+#define SHOAL_PS_SERVER_PS_LOOP_H_
+
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/logger.h"
+#include "core/cluster_member.h"
+#include "core/cluster_service.h"
+#include "core/parameter_service.h"
+#include "ps/shard/parameter_shard.h"
+
+namespace shoal {
+
+struct PsLoopOptions {
+  // registration.role is kPs; rejoin is false.
+  ClusterMemberOptions member;
+  // Its life is set when the coordinator has issued one.
+  ParameterShardOptions shard;
+  // How often new marks are sent. A batch counts as trained so much later;
+  // smaller costs a message each.
+  absl::Duration mark_interval = absl::Milliseconds(20);
+  // How long after the coordinator's last word the shard goes on serving.
+  absl::Duration ps_lease = absl::Seconds(5);
+};
+
+// What a PS is made of; the composition root (cmd) makes it. All outlive the
+// loop's end.
+struct PsLoopDependencies {
+  ClusterService* cluster = nullptr;
+  Logger* logger = nullptr;
+  // Strand for the session: never busy for long, so that heartbeats are timely.
+  Executor* control = nullptr;
+  // Where the shard's completions run.
+  Executor* completions = nullptr;
+  // Called once on the control strand, when the shard is there to be served.
+  absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;
+  // Resources used by this process.
+  absl::AnyInvocable<ResourceUsage()> usage;
+};
+
+// One parameter server process without its network: a member of the job that
+// makes its shard when it has a life, sends the shard's marks, lets it serve
+// while the coordinator is heard, and reports it at the end.
+//
+// Thread-safe; its state belongs to the control strand.
+class PsLoop {
+ public:
+  PsLoop(PsLoopOptions options, PsLoopDependencies deps);
+  ~PsLoop();
+
+  // Begins; returns at once. `done` runs once, on the control strand.
+  void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
+
+  // The process has to end before its job does, as when a signal asks for it:
+  // tells the coordinator, which ends the job for `reason`, and leaves then, or
+  // when the shutdown deadline has passed.
+  void Stop(absl::Status reason);
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SERVER_PS_LOOP_H_

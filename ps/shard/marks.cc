@@ -1,0 +1,133 @@
+#include "ps/shard/marks.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+// Leases that trained batches of one chunk and are told apart; more than a few
+// means a job in trouble, and then a copy's mark may be sent twice.
+constexpr size_t kPassesMax = 64;
+
+uint64_t BitOf(const BatchId& batch) {
+  return uint64_t{1} << (batch.index % 64);
+}
+
+}  // namespace
+
+BatchId Marks::ChunkOf(const BatchId& batch) {
+  return BatchId{batch.epoch, batch.piece, batch.index / 64};
+}
+
+void Marks::CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
+                        uint64_t lease) {
+  ++repeats_refused_;
+  const uint64_t bit = BitOf(batch);
+  const auto pass =
+      std::find_if(chunk->passes.begin(), chunk->passes.end(),
+                   [lease](const Pass& p) { return p.lease == lease; });
+  if (pass != chunk->passes.end()) {
+    // The same forward pass, sent again: nothing that anyone has to know.
+    if ((pass->made | pass->repeated) & bit) return;
+    pass->repeated |= bit;
+  } else if (chunk->passes.size() < kPassesMax) {
+    chunk->passes.push_back(Pass{lease, 0, bit});
+  }
+  pending_.push_back(Mark{batch, verdict, lease, /*repeat=*/true});
+}
+
+absl::StatusOr<std::optional<Verdict>> Marks::Repeat(const BatchId& batch,
+                                                     uint64_t lease) {
+  const auto it = chunks_.find(ChunkOf(batch));
+  if (it == chunks_.end()) return std::nullopt;
+  const uint64_t bit = BitOf(batch);
+  if (((it->second.applied | it->second.rejected) & bit) == 0) {
+    return std::nullopt;
+  }
+  if (pending_.size() >= options_.pending_max) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the coordinator has not taken ", pending_.size(),
+        " marks of this shard; is its session alive? retry later"));
+  }
+  const Verdict verdict =
+      it->second.rejected & bit ? Verdict::kRejected : Verdict::kApplied;
+  CountRepeat(&it->second, batch, verdict, lease);
+  return verdict;
+}
+
+absl::StatusOr<Marks::Admitted> Marks::Begin(const BatchId& batch,
+                                             uint64_t lease, uint64_t ticket) {
+  const auto repeat = Repeat(batch, lease);
+  if (!repeat.ok()) return repeat.status();
+  if (repeat->has_value()) return Admitted{Admission::kRepeat, **repeat};
+  if (pending_.size() + applying_.size() + waiting_ >= options_.pending_max) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the coordinator has not taken ", pending_.size(),
+        " marks of this shard; is its session alive? retry later"));
+  }
+  if (const auto it = applying_.find(batch); it != applying_.end()) {
+    if (waiting_ >= options_.waiting_max) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(waiting_,
+                       " copies of batches that are being applied wait for "
+                       "their verdict; retry later"));
+    }
+    it->second.waiting.emplace_back(ticket, lease);
+    ++waiting_;
+    return Admitted{Admission::kWait};
+  }
+  // Each batch under way may still need a chunk of its own.
+  if (chunks_.size() + applying_.size() >= options_.chunks_max &&
+      !chunks_.contains(ChunkOf(batch))) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "this shard keeps the marks of ", chunks_.size(),
+        " runs of 64 batches and takes no more; batch ", ToString(batch),
+        " is far from those of any real job, or a larger batch is needed"));
+  }
+  applying_[batch].lease = lease;
+  return Admitted{Admission::kApply};
+}
+
+std::vector<uint64_t> Marks::Finish(const BatchId& batch, Verdict verdict) {
+  std::vector<uint64_t> tickets;
+  const auto it = applying_.find(batch);
+  if (it == applying_.end()) return tickets;
+  const Applying done = std::move(it->second);
+  applying_.erase(it);
+
+  const uint64_t bit = BitOf(batch);
+  Chunk& chunk = chunks_[ChunkOf(batch)];
+  const auto pass =
+      std::find_if(chunk.passes.begin(), chunk.passes.end(),
+                   [&done](const Pass& p) { return p.lease == done.lease; });
+  if (pass != chunk.passes.end()) {
+    pass->made |= bit;
+  } else if (chunk.passes.size() < kPassesMax) {
+    chunk.passes.push_back(Pass{done.lease, bit, 0});
+  }
+  if (verdict == Verdict::kRejected) {
+    chunk.rejected |= bit;
+    ++rejected_;
+  } else {
+    chunk.applied |= bit;
+    ++applied_;
+  }
+  pending_.push_back(Mark{batch, verdict, done.lease, /*repeat=*/false});
+  waiting_ -= done.waiting.size();
+  for (const auto& [ticket, lease] : done.waiting) {
+    CountRepeat(&chunk, batch, verdict, lease);
+    tickets.push_back(ticket);
+  }
+  return tickets;
+}
+
+MarkDelta Marks::Take() {
+  MarkDelta delta;
+  delta.marks.swap(pending_);
+  delta.repeats_refused = repeats_refused_;
+  return delta;
+}
+
+}  // namespace shoal

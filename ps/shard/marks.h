@@ -1,0 +1,108 @@
+#ifndef SHOAL_PS_SHARD_MARKS_H_
+#define SHOAL_PS_SHARD_MARKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "core/cluster_service.h"
+#include "core/ids.h"
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+struct MarksOptions {
+  // Batches are kept 64 to a chunk of about 100 bytes; beyond so many chunks
+  // new batches are refused. A bound against foreign clients, far above any
+  // job: 4 M chunks are 268 M batches whose pieces are long.
+  size_t chunks_max = size_t{4} << 20;
+  // Marks that TakeMarks has not fetched, of 32 bytes each.
+  size_t pending_max = size_t{1} << 20;
+  // Copies that wait for a batch that is being applied.
+  size_t waiting_max = 1024;
+};
+
+// Which batches this shard has applied or rejected, and what to do with a push:
+//   unknown --Begin: kApply--> being applied --Finish--> marked
+// A copy of a marked batch is a repeat, answered by the first one's verdict. A
+// copy of a batch that is being applied waits for that verdict. Pure protocol
+// logic: no threads, no clocks. Thread-compatible (the shard locks it).
+class Marks {
+ public:
+  enum class Admission {
+    kApply,   // apply it, then call Finish
+    kRepeat,  // done before: `verdict` says how; change nothing
+    kWait,    // Finish of the other copy returns this one's ticket
+  };
+  struct Admitted {
+    Admission admission = Admission::kApply;
+    Verdict verdict = Verdict::kApplied;  // of a repeat
+  };
+
+  explicit Marks(MarksOptions options) : options_(options) {}
+
+  // If the batch is marked, counts this copy as a repeat and returns the
+  // verdict. `lease` is the copy's; RESOURCE_EXHAUSTED where its mark has no
+  // room.
+  absl::StatusOr<std::optional<Verdict>> Repeat(const BatchId& batch,
+                                                uint64_t lease);
+
+  // Admits a push that is validated and whose memory is reserved. `ticket`
+  // names a copy that has to wait; the caller's to choose. RESOURCE_EXHAUSTED
+  // at a limit of the options: nothing has changed.
+  absl::StatusOr<Admitted> Begin(const BatchId& batch, uint64_t lease,
+                                 uint64_t ticket);
+
+  // Marks a batch that Begin said to apply. Returns the tickets of the copies
+  // that waited, in their order: repeats with the same verdict.
+  std::vector<uint64_t> Finish(const BatchId& batch, Verdict verdict);
+
+  // The marks made since the last call, in order, and all repeats so far.
+  MarkDelta Take();
+
+  // Pushes that were copies, of marked batches and of waiting ones.
+  uint64_t repeats_refused() const { return repeats_refused_; }
+  uint64_t applied() const { return applied_; }
+  uint64_t rejected() const { return rejected_; }
+
+ private:
+  // Which batches of a chunk came under a lease, each bit a batch.
+  struct Pass {
+    uint64_t lease = 0;
+    uint64_t made = 0;      // by this lease
+    uint64_t repeated = 0;  // a copy came from this lease, reported once
+  };
+  // Batches of one piece with indexes 64 c to 64 c + 63.
+  struct Chunk {
+    uint64_t applied = 0;
+    uint64_t rejected = 0;
+    absl::InlinedVector<Pass, 1> passes;
+  };
+  struct Applying {
+    uint64_t lease = 0;
+    std::vector<std::pair<uint64_t, uint64_t>> waiting;  // ticket, lease
+  };
+
+  static BatchId ChunkOf(const BatchId& batch);
+  // REQUIRES: the batch is marked.
+  void CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
+                   uint64_t lease);
+
+  const MarksOptions options_;
+  absl::flat_hash_map<BatchId, Chunk> chunks_;  // by first batch / 64
+  absl::flat_hash_map<BatchId, Applying> applying_;
+  size_t waiting_ = 0;
+  std::vector<Mark> pending_;
+  uint64_t repeats_refused_ = 0;
+  uint64_t applied_ = 0;
+  uint64_t rejected_ = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_MARKS_H_

@@ -1,0 +1,43 @@
+#ifndef SHOAL_PS_SHARD_MEMORY_BUDGET_H_
+#define SHOAL_PS_SHARD_MEMORY_BUDGET_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace shoal {
+
+// Bytes that a shard holds or has promised to a push that is about to be
+// applied. Thread-safe.
+class MemoryBudget {
+ public:
+  // limit: bytes; 0: none.
+  explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
+
+  // Takes `bytes`, or returns false and takes nothing.
+  bool Reserve(uint64_t bytes) {
+    uint64_t held = held_.load(std::memory_order_relaxed);
+    do {
+      if (limit_ != 0 && (held > limit_ || bytes > limit_ - held)) {
+        return false;
+      }
+    } while (!held_.compare_exchange_weak(held, held + bytes,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+
+  // Gives back what was reserved and not used.
+  void Release(uint64_t bytes) {
+    held_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+
+  uint64_t held() const { return held_.load(std::memory_order_relaxed); }
+  uint64_t limit() const { return limit_; }
+
+ private:
+  const uint64_t limit_;
+  std::atomic<uint64_t> held_{0};
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_MEMORY_BUDGET_H_

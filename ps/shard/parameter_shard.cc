@@ -1,0 +1,425 @@
+#include "ps/shard/parameter_shard.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "partitioner/table_partition.h"
+
+namespace shoal {
+namespace {
+
+constexpr int64_t kNeverServed = std::numeric_limits<int64_t>::min();
+
+// The map must fit the model: from here on it is trusted.
+absl::Status CheckOptions(const ParameterShardOptions& options) {
+  const ModelSpec& model = options.model;
+  const ShardMap& map = options.map;
+  SHOAL_RETURN_IF_ERROR(model.Validate());
+  if (!options.life.valid()) {
+    return absl::InvalidArgumentError("a shard needs a valid life");
+  }
+  if (options.shard < 0 || options.shard >= map.num_shards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shard ", options.shard, " of ", map.num_shards));
+  }
+  if (map.tables.size() != model.tables.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the shard map has ", map.tables.size(),
+                     " tables and the model ", model.tables.size()));
+  }
+  for (size_t i = 0; i < map.tables.size(); ++i) {
+    if (map.tables[i].feature_size != model.tables[i].feature_size ||
+        map.tables[i].num_shards != map.num_shards) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the shard map places table '", model.tables[i].name,
+                       "' of another size or over another number of shards"));
+    }
+  }
+  for (const DenseBlock& block : map.blocks) {
+    if (block.variable < 0 ||
+        block.variable >= static_cast<int>(model.dense.size()) ||
+        block.begin < 0 || block.begin >= block.end ||
+        block.end > model.dense[block.variable].size()) {
+      return absl::InvalidArgumentError(
+          "the shard map has a dense block that the model has not");
+    }
+  }
+  return absl::OkStatus();
+}
+
+size_t CountVariables(const ModelSpec& model) {
+  size_t count = model.dense.size();
+  for (const TableSpec& table : model.tables) count += table.columns.size();
+  return count;
+}
+
+template <typename T>
+void PostResult(Executor* executor, Done<T> done, absl::StatusOr<T> result) {
+  executor->Post(
+      [done = std::move(done), result = std::move(result)]() mutable {
+        std::move(done)(std::move(result));
+      });
+}
+
+}  // namespace
+
+// A copy that waits for the verdict of another one. Whoever claims it first,
+// the verdict or the timeout, answers it.
+struct ParameterShard::Waiter {
+  std::atomic<bool> claimed{false};
+  Done<PushReply> done;
+
+  bool Claim() { return !claimed.exchange(true); }
+};
+
+absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(
+    ParameterShardOptions options, Executor* executor) {
+  SHOAL_RETURN_IF_ERROR(CheckOptions(options));
+  auto shard = std::unique_ptr<ParameterShard>(
+      new ParameterShard(std::move(options), executor));
+  const ParameterShardOptions& o = shard->options_;
+  const uint64_t dense = DenseStore::BytesOnShard(o.model, o.map, o.shard);
+  if (!shard->budget_.Reserve(dense)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the dense blocks of shard ", o.shard, " take ", dense,
+                     " bytes, more than max_bytes = ", o.max_bytes));
+  }
+  SHOAL_ASSIGN_OR_RETURN(shard->contents_.dense,
+                         DenseStore::Create(o.model, o.map, o.shard));
+  for (size_t i = 0; i < o.model.tables.size(); ++i) {
+    SHOAL_ASSIGN_OR_RETURN(auto table,
+                           ArrayTable::Create(o.model.tables[i], o.model.seed,
+                                              o.map.tables[i], o.shard));
+    shard->contents_.tables.push_back(std::move(table));
+  }
+  return shard;
+}
+
+ParameterShard::ParameterShard(ParameterShardOptions options,
+                               Executor* executor)
+    : options_(std::move(options)),
+      identity_{options_.job, Life{}, options_.life, options_.map.version},
+      executor_(executor),
+      budget_(options_.max_bytes),
+      serve_until_ns_(kNeverServed),
+      marks_(options_.marks),
+      staleness_(CountVariables(options_.model)) {
+  uint32_t variable = 0;
+  for (const TableSpec& table : options_.model.tables) {
+    first_variable_.push_back(variable);
+    variable += table.columns.size();
+  }
+  first_variable_.push_back(variable);
+}
+
+// ---- Admission --------------------------------------------------------------
+
+void ParameterShard::ServeUntil(absl::Time until) {
+  serve_until_ns_.store(absl::ToUnixNanos(until), std::memory_order_release);
+}
+
+absl::Status ParameterShard::Admit(const CallIdentity& identity,
+                                   absl::Duration timeout) const {
+  if (timeout <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError("the call came with no time left");
+  }
+  const int64_t until = serve_until_ns_.load(std::memory_order_acquire);
+  if (until == kNeverServed) {
+    return absl::UnavailableError(absl::StrCat(
+        "shard ", options_.shard, " (life ", ToString(options_.life),
+        ") does not serve yet: the coordinator has not said so"));
+  }
+  if (absl::ToUnixNanos(executor_->Now()) >= until) {
+    return absl::UnavailableError(absl::StrCat(
+        "shard ", options_.shard, " (life ", ToString(options_.life),
+        ") serves nothing: its lease with the coordinator ran out at ",
+        absl::FormatTime(absl::FromUnixNanos(until))));
+  }
+  return CheckIdentity(identity_, identity);
+}
+
+template <typename TableRequest>
+absl::StatusOr<uint64_t> ParameterShard::ReserveRows(
+    const std::vector<TableRequest>& tables) {
+  uint64_t all = 0;
+  for (const TableRequest& rows : tables) {
+    all += rows.ids.size() * contents_.tables[rows.table]->layout().stride();
+  }
+  // Far from the limit no row need be looked at.
+  if (budget_.Reserve(all)) return all;
+  uint64_t absent = 0;
+  for (const TableRequest& rows : tables) {
+    const ArrayTable& table = *contents_.tables[rows.table];
+    absent += table.CountAbsent(rows.ids) * table.layout().stride();
+  }
+  if (absent == 0 || budget_.Reserve(absent)) return absent;
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "shard ", options_.shard, " holds ", budget_.held(),
+      " of max_bytes = ", budget_.limit(), ", and new rows need ", absent,
+      " more: raise the limit, use more shards or a smaller feature_size"));
+}
+
+// ---- Pull -------------------------------------------------------------------
+
+void ParameterShard::Pull(PullRequest request, absl::Duration timeout,
+                          Done<PullReply> done) {
+  const absl::Status admitted = Admit(request.identity, timeout);
+  if (!admitted.ok()) {
+    PostResult<PullReply>(executor_, std::move(done), admitted);
+    return;
+  }
+  PostResult(executor_, std::move(done), PullNow(request));
+}
+
+absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
+  SHOAL_RETURN_IF_ERROR(CheckPull(contents_, request));
+  uint64_t reserved = 0;
+  if (!request.read_only) {
+    SHOAL_ASSIGN_OR_RETURN(reserved, ReserveRows(request.tables));
+  }
+  PullReply reply;
+  {
+    MutexLock lock(&mu_);
+    reply.version = CurrentVersion();
+  }
+  uint64_t ids = 0;
+  uint64_t used = 0;
+  for (const TablePull& rows : request.tables) {
+    ArrayTable& table = *contents_.tables[rows.table];
+    used += table.Gather(rows.ids, request.read_only, rows.values) *
+            table.layout().stride();
+    ids += rows.ids.size();
+  }
+  for (const BlockPull& block : request.blocks) {
+    contents_.dense->Gather(block.block, block.offset, block.values);
+  }
+  budget_.Release(reserved - used);
+  lookups_.fetch_add(ids, std::memory_order_relaxed);
+  reply.colour = colour_.load(std::memory_order_relaxed);
+  return reply;
+}
+
+// ---- Push -------------------------------------------------------------------
+
+void ParameterShard::Push(PushRequest request, absl::Duration timeout,
+                          Done<PushReply> done) {
+  const absl::Status admitted = Admit(request.identity, timeout);
+  if (!admitted.ok()) {
+    PostResult<PushReply>(executor_, std::move(done), admitted);
+    return;
+  }
+  auto waiter = std::make_shared<Waiter>();
+  waiter->done = std::move(done);
+  auto reply = PushNow(request, waiter);
+  if (reply.ok() && !reply->has_value()) {
+    executor_->PostAfter(timeout, [waiter] {
+      if (!waiter->Claim()) return;
+      std::move(waiter->done)(absl::DeadlineExceededError(
+          "another copy of the push was still being applied"));
+    });
+    return;
+  }
+  PostResult(executor_, std::move(waiter->done),
+             reply.ok() ? absl::StatusOr<PushReply>(**reply) : reply.status());
+}
+
+absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
+    const PushRequest& request, const std::shared_ptr<Waiter>& waiter) {
+  {
+    // A repeat is the cheapest to answer: before its contents are read.
+    MutexLock lock(&mu_);
+    SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict,
+                           marks_.Repeat(request.batch, request.lease));
+    if (verdict.has_value()) return RepeatReply(*verdict);
+  }
+  auto finder = BorrowFinder();
+  const absl::Status valid = CheckPush(contents_, request, finder.get());
+  ReturnFinder(std::move(finder));
+  if (!valid.ok()) return valid;
+
+  const bool finite = AllFinite(request);
+  uint64_t reserved = 0;
+  if (finite) {
+    SHOAL_ASSIGN_OR_RETURN(reserved, ReserveRows(request.tables));
+  }
+  uint64_t t = 0;
+  {
+    MutexLock lock(&mu_);
+    const uint64_t ticket = next_ticket_++;
+    const auto admitted = marks_.Begin(request.batch, request.lease, ticket);
+    if (!admitted.ok() || admitted->admission != Marks::Admission::kApply) {
+      budget_.Release(reserved);
+      if (!admitted.ok()) return admitted.status();
+      if (admitted->admission == Marks::Admission::kRepeat) {
+        return RepeatReply(admitted->verdict);
+      }
+      waiters_.emplace(ticket, waiter);
+      return std::nullopt;
+    }
+    if (finite) {
+      t = ++admitted_;
+      RecordStaleness(request);
+    }
+  }
+  if (!finite) return Finish(request, Verdict::kRejected);
+  budget_.Release(reserved - Apply(request, t));
+  return Finish(request, Verdict::kApplied);
+}
+
+uint64_t ParameterShard::Apply(const PushRequest& request, uint64_t t) {
+  uint64_t created = 0;
+  for (const TablePush& rows : request.tables) {
+    ArrayTable& table = *contents_.tables[rows.table];
+    absl::InlinedVector<OptimizerStep, 4> steps;
+    for (const ColumnSpec& column : table.spec().columns) {
+      steps.emplace_back(column.optimizer, t);
+    }
+    created += table.Apply(steps, static_cast<uint8_t>(request.colour),
+                           rows.ids, rows.gradients) *
+               table.layout().stride();
+  }
+  for (const BlockPush& block : request.blocks) {
+    contents_.dense->Apply(block.block, t, block.gradients);
+  }
+  return created;
+}
+
+void ParameterShard::RecordStaleness(const PushRequest& request) {
+  absl::InlinedVector<uint32_t, 32> touched;
+  for (const TablePush& rows : request.tables) {
+    if (rows.ids.empty()) continue;
+    for (uint32_t v = first_variable_[rows.table];
+         v < first_variable_[rows.table + 1]; ++v) {
+      touched.push_back(v);
+    }
+  }
+  for (const BlockPush& block : request.blocks) {
+    const uint32_t v =
+        first_variable_.back() + contents_.dense->Variable(block.block);
+    // Blocks of one variable are neighbours in every map.
+    if (touched.empty() || touched.back() != v) touched.push_back(v);
+  }
+  staleness_.Record(request.identity.worker, request.pulled, CurrentVersion(),
+                    touched);
+}
+
+PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
+  Colour colour = colour_.load(std::memory_order_relaxed);
+  while (request.colour > colour &&
+         !colour_.compare_exchange_weak(colour, request.colour,
+                                        std::memory_order_relaxed)) {
+  }
+  PushReply reply;
+  reply.verdict = verdict;
+  reply.colour = colour_.load(std::memory_order_relaxed);
+  absl::InlinedVector<std::shared_ptr<Waiter>, 2> waiters;
+  {
+    MutexLock lock(&mu_);
+    if (verdict == Verdict::kApplied) ++count_;
+    reply.version = CurrentVersion();
+    for (const uint64_t ticket : marks_.Finish(request.batch, verdict)) {
+      const auto it = waiters_.find(ticket);
+      waiters.push_back(std::move(it->second));
+      waiters_.erase(it);
+    }
+  }
+  for (const std::shared_ptr<Waiter>& waiter : waiters) {
+    if (!waiter->Claim()) continue;
+    PushReply repeat = reply;
+    repeat.repeat = true;
+    PostResult<PushReply>(executor_, std::move(waiter->done), repeat);
+  }
+  return reply;
+}
+
+PushReply ParameterShard::RepeatReply(Verdict verdict) const {
+  return PushReply{verdict, /*repeat=*/true, CurrentVersion(),
+                   colour_.load(std::memory_order_relaxed)};
+}
+
+Version ParameterShard::CurrentVersion() const {
+  return Version{options_.life, count_};
+}
+
+std::unique_ptr<RepeatFinder> ParameterShard::BorrowFinder() {
+  MutexLock lock(&finders_mu_);
+  if (finders_.empty()) return std::make_unique<RepeatFinder>();
+  auto finder = std::move(finders_.back());
+  finders_.pop_back();
+  return finder;
+}
+
+void ParameterShard::ReturnFinder(std::unique_ptr<RepeatFinder> finder) {
+  MutexLock lock(&finders_mu_);
+  finders_.push_back(std::move(finder));
+}
+
+// ---- Reports ----------------------------------------------------------------
+
+void ParameterShard::Stats(StatsRequest request, absl::Duration timeout,
+                           Done<StatsReply> done) {
+  const absl::Status admitted = Admit(request.identity, timeout);
+  if (!admitted.ok()) {
+    PostResult<StatsReply>(executor_, std::move(done), admitted);
+    return;
+  }
+  PostResult(executor_, std::move(done), StatsNow(request));
+}
+
+absl::StatusOr<StatsReply> ParameterShard::StatsNow(
+    const StatsRequest& request) {
+  StatsReply reply;
+  for (const auto& table : contents_.tables) {
+    const uint64_t rows = table->rows();
+    reply.rows += rows;
+    reply.digest += table->Digest();
+    for (const ColumnSpec& column : table->spec().columns) {
+      VariableStats stats;
+      stats.variable = column.variable;
+      stats.rows = rows;
+      stats.bytes = rows * column.dim * sizeof(float) *
+                    (1 + column.optimizer.slots_per_weight());
+      reply.variables.push_back(std::move(stats));
+    }
+  }
+  const std::vector<uint64_t> dense_bytes = contents_.dense->BytesByVariable();
+  for (size_t i = 0; i < dense_bytes.size(); ++i) {
+    VariableStats stats;
+    stats.variable = options_.model.dense[i].name;
+    stats.bytes = dense_bytes[i];
+    reply.variables.push_back(std::move(stats));
+  }
+  for (const VariableStats& v : reply.variables) reply.bytes += v.bytes;
+  reply.digest += contents_.dense->Digest();
+  reply.lookups = lookups_.load(std::memory_order_relaxed);
+
+  MutexLock lock(&mu_);
+  reply.version = CurrentVersion();
+  reply.pushes_applied = marks_.applied();
+  reply.pushes_rejected = marks_.rejected();
+  reply.repeats_refused = marks_.repeats_refused();
+  for (size_t i = 0; i < reply.variables.size(); ++i) {
+    reply.variables[i].staleness = staleness_.by_variable()[i];
+  }
+  for (const auto& [life, histogram] : staleness_.by_worker()) {
+    reply.staleness.emplace_back(life, histogram);
+  }
+  reply.pulled_in_other_life = staleness_.pulled_in_other_life();
+  return reply;
+}
+
+MarkDelta ParameterShard::TakeMarks() {
+  MutexLock lock(&mu_);
+  return marks_.Take();
+}
+
+Histogram ParameterShard::Staleness() const {
+  MutexLock lock(&mu_);
+  return staleness_.all();
+}
+
+}  // namespace shoal

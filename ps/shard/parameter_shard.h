@@ -1,0 +1,153 @@
+#ifndef SHOAL_PS_SHARD_PARAMETER_SHARD_H_
+#define SHOAL_PS_SHARD_PARAMETER_SHARD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/mutex.h"
+#include "core/cluster_service.h"
+#include "core/model_spec.h"
+#include "core/parameter_service.h"
+#include "core/shard_map.h"
+#include "ps/shard/marks.h"
+#include "ps/shard/memory_budget.h"
+#include "ps/shard/repeat_finder.h"
+#include "ps/shard/request_check.h"
+#include "ps/shard/staleness.h"
+
+namespace shoal {
+
+struct ParameterShardOptions {
+  std::string job;
+  ModelSpec model;
+  ShardMap map;
+  int shard = 0;
+  Life life;
+  // Bytes of rows (whole records, with header and padding) and dense blocks
+  // that this shard may hold; 0: no limit. Beyond it pulls and pushes that need
+  // a new row are refused (RESOURCE_EXHAUSTED) and nothing is changed.
+  uint64_t max_bytes = 0;
+  // Limits of the marks' memory.
+  MarksOptions marks;
+};
+
+// One shard of all variables, in this process. Implements ParameterService:
+// the work runs on the caller's thread, `done` on the executor. Thread-safe:
+// rows are guarded by a lock each, dense blocks by one each; marks, count and
+// staleness by one that is never held while rows are read or updated.
+//
+// A push goes: a repeat? → check the whole → reserve memory → admit to the
+// marks → apply → mark. After the marks admitted it, nothing can fail. A copy
+// of a push that another thread is applying holds no thread: its completion is
+// kept and answered with the first one's verdict, or with DEADLINE_EXCEEDED at
+// its timeout.
+//
+// Version::count is the number of pushes applied whole; a pull reads it before
+// it gathers, so every value is at least as new. A rejected push does not
+// advance it. Adam's t of a push is its number among the pushes admitted to be
+// applied, from 1: count + 1 where pushes do not overlap.
+class ParameterShard final : public ParameterService {
+ public:
+  // `executor` must outlive the shard. Errors: INVALID_ARGUMENT,
+  // RESOURCE_EXHAUSTED (the dense blocks alone exceed max_bytes).
+  static absl::StatusOr<std::unique_ptr<ParameterShard>> Create(
+      ParameterShardOptions options, Executor* executor);
+
+  // No call may be in progress, and then no copy waits.
+  ~ParameterShard() override = default;
+  ParameterShard(const ParameterShard&) = delete;
+  ParameterShard& operator=(const ParameterShard&) = delete;
+
+  void Pull(PullRequest request, absl::Duration timeout,
+            Done<PullReply> done) override;
+  void Push(PushRequest request, absl::Duration timeout,
+            Done<PushReply> done) override;
+  // The digest reads every row in existence: for reports, not for monitoring
+  // at short intervals.
+  void Stats(StatsRequest request, absl::Duration timeout,
+             Done<StatsReply> done) override;
+
+  // New marks since the last call, in order, for the session to the
+  // coordinator.
+  MarkDelta TakeMarks();
+
+  // All staleness measured so far, every worker together.
+  Histogram Staleness() const;
+
+  // Serves requests until `until` (a PS lease with the coordinator); at first
+  // nothing is served. absl::InfiniteFuture(): for ever, in one process.
+  void ServeUntil(absl::Time until);
+
+ private:
+  struct Waiter;
+
+  ParameterShard(ParameterShardOptions options, Executor* executor);
+
+  // What Pull, Push and Stats do, on the caller's thread.
+  absl::StatusOr<PullReply> PullNow(const PullRequest& request);
+  absl::StatusOr<StatsReply> StatsNow(const StatsRequest& request);
+  // nullopt: the copy has to wait, under `waiter`.
+  absl::StatusOr<std::optional<PushReply>> PushNow(
+      const PushRequest& request, const std::shared_ptr<Waiter>& waiter);
+
+  // May this call be served, and is it for this shard?
+  absl::Status Admit(const CallIdentity& identity,
+                     absl::Duration timeout) const;
+  // Reserves room for the rows that the request may create. Returns bytes; the
+  // caller releases those not used.
+  template <typename TableRequest>
+  absl::StatusOr<uint64_t> ReserveRows(const std::vector<TableRequest>& tables);
+  // Updates all rows and blocks; returns the bytes of the rows created.
+  uint64_t Apply(const PushRequest& request, uint64_t t);
+  PushReply RepeatReply(Verdict verdict) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RecordStaleness(const PushRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Marks an admitted batch; answers the copies that waited for it.
+  PushReply Finish(const PushRequest& request, Verdict verdict);
+  Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  std::unique_ptr<RepeatFinder> BorrowFinder();
+  void ReturnFinder(std::unique_ptr<RepeatFinder> finder);
+
+  const ParameterShardOptions options_;
+  const CallIdentity identity_;  // the worker is left out
+  Executor* const executor_;
+  // Index of each table's first column among the variables: the columns of all
+  // tables, then the dense variables.
+  std::vector<uint32_t> first_variable_;
+
+  ShardContents contents_;  // thread-safe, each part
+  MemoryBudget budget_;     // thread-safe
+  std::atomic<int64_t> serve_until_ns_;
+  std::atomic<uint64_t> lookups_{0};
+  std::atomic<Colour> colour_{0};
+
+  mutable Mutex mu_;
+  Marks marks_ ABSL_GUARDED_BY(mu_);
+  StalenessLog staleness_ ABSL_GUARDED_BY(mu_);
+  uint64_t count_ ABSL_GUARDED_BY(mu_) = 0;     // pushes applied whole
+  uint64_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // pushes that began to be
+  uint64_t next_ticket_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<uint64_t, std::shared_ptr<Waiter>> waiters_
+      ABSL_GUARDED_BY(mu_);
+
+  Mutex finders_mu_;
+  std::vector<std::unique_ptr<RepeatFinder>> finders_
+      ABSL_GUARDED_BY(finders_mu_);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_PARAMETER_SHARD_H_

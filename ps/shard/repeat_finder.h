@@ -1,0 +1,32 @@
+#ifndef SHOAL_PS_SHARD_REPEAT_FINDER_H_
+#define SHOAL_PS_SHARD_REPEAT_FINDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "core/ids.h"
+
+namespace shoal {
+
+// Finds repeated ids in a request, in O(ids) and without allocation once it
+// has seen a request of that length. Ascending ids take one comparison each.
+// Memory: 32 bytes an id of the longest request. Thread-compatible.
+class RepeatFinder {
+ public:
+  // Index of the first id that equals an earlier one; ids.size() if none does.
+  size_t FirstRepeat(absl::Span<const FeatureId> ids);
+
+ private:
+  struct Cell {
+    FeatureId id = 0;
+    uint64_t stamp = 0;  // the request that wrote the cell
+  };
+  std::vector<Cell> cells_;  // open addressing; a power of two
+  uint64_t stamp_ = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_REPEAT_FINDER_H_

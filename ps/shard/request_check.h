@@ -1,0 +1,45 @@
+#ifndef SHOAL_PS_SHARD_REQUEST_CHECK_H_
+#define SHOAL_PS_SHARD_REQUEST_CHECK_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/parameter_service.h"
+#include "ps/shard/dense_store.h"
+#include "ps/shard/repeat_finder.h"
+#include "ps/table/array_table.h"
+
+namespace shoal {
+
+// What a shard holds, as requests are checked against it.
+struct ShardContents {
+  std::vector<std::unique_ptr<ArrayTable>> tables;  // by table of the model
+  std::unique_ptr<DenseStore> dense;
+};
+
+// Checks of a whole request before anything is changed, so that what follows
+// cannot fail. Pure; thread-safe, but for the finder.
+
+// FAILED_PRECONDITION, naming both values, if the call is meant for another
+// job, shard life or map version. `worker` is the caller's business.
+absl::Status CheckIdentity(const CallIdentity& mine, const CallIdentity& call);
+
+// INVALID_ARGUMENT for a table or block that this shard does not have, ids that
+// are not its own, spans of the wrong length. A repeated id is no error here:
+// its answer is right.
+absl::Status CheckPull(const ShardContents& contents,
+                       const PullRequest& request);
+
+// As CheckPull, and INVALID_ARGUMENT for a table, id or block named twice,
+// whose second update would not be the sum's.
+absl::Status CheckPush(const ShardContents& contents,
+                       const PushRequest& request, RepeatFinder* finder);
+
+// Whether every gradient of the push is a finite number.
+bool AllFinite(const PushRequest& request);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_REQUEST_CHECK_H_

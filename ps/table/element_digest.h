@@ -1,0 +1,34 @@
+#ifndef SHOAL_PS_TABLE_ELEMENT_DIGEST_H_
+#define SHOAL_PS_TABLE_ELEMENT_DIGEST_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "base/stable_hash.h"
+
+namespace shoal {
+
+// The digest of a model is the sum, modulo 2^64, over every element in
+// existence of
+//   StableHash(bits ^ StableHash(StableHash(variable's name) + element))
+// where bits are those of the weight as an IEEE float and `element` is counted
+// as in initial_value.h. A sum has no order, so equal models have equal digests
+// however they are sharded, and the digests of shards add up to the model's.
+
+// The part of consecutive elements [first, first + weights.size()) of the
+// variable whose name hashes to `name_hash`.
+inline uint64_t ElementDigest(uint64_t name_hash, uint64_t first,
+                              absl::Span<const float> weights) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    sum += StableHashCombine(std::bit_cast<uint32_t>(weights[i]),
+                             name_hash + first + i);
+  }
+  return sum;
+}
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_TABLE_ELEMENT_DIGEST_H_

@@ -1,0 +1,73 @@
+#ifndef SHOAL_PS_TABLE_RECORD_LAYOUT_H_
+#define SHOAL_PS_TABLE_RECORD_LAYOUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/model_spec.h"
+
+namespace shoal {
+
+// How a row lies in memory: everything about it in one record, so that one
+// cache miss finds it all.
+//
+//   byte 0    colour    low byte of the colour of the last push into the row
+//        1    lock      0 free, 1 held (row_lock.h)
+//        2    flags     bit 0: the row exists (its values are set)
+//        3    reserved  0
+//        4-7  reserved  0
+//        8    weights of all columns, one column after the other
+//             then, column by column, its slots: Adagrad's accumulators; Adam's
+//             m, then v
+//             then padding up to the stride, a multiple of 16 bytes
+//
+// All zero is the record of a row that does not exist, as fresh memory is.
+// Records are consecutive cells; a slab is kCellsPerSlab of them and starts on
+// a 64-byte boundary.
+struct RecordHeader {
+  uint8_t colour;
+  uint8_t lock;
+  uint8_t flags;
+  uint8_t reserved;
+  uint32_t reserved_word;
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+inline constexpr uint8_t kRowExists = 1;
+inline constexpr uint64_t kCellsPerSlab = 1024;
+
+// Where one column's floats lie, counted in floats.
+struct ColumnLayout {
+  int dim = 0;
+  // In the weights of a row, here and on the wire alike.
+  int weights = 0;
+  // In the record's floats (after its header); slots.
+  int slots = 0;
+  int slot_count = 0;  // dim * slots_per_weight
+};
+
+// Immutable. Sizes in bytes.
+class RecordLayout {
+ public:
+  // REQUIRES: the spec validates.
+  explicit RecordLayout(const TableSpec& spec);
+
+  size_t stride() const { return stride_; }
+  // Header and weights: what a pull reads.
+  size_t read_bytes() const { return sizeof(RecordHeader) + 4 * row_dim_; }
+  // What of the stride is weights and slots.
+  size_t payload_bytes() const { return 4 * (row_dim_ + slot_dim_); }
+  size_t row_dim() const { return row_dim_; }
+  const std::vector<ColumnLayout>& columns() const { return columns_; }
+
+ private:
+  size_t row_dim_;
+  size_t slot_dim_;
+  size_t stride_;
+  std::vector<ColumnLayout> columns_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_TABLE_RECORD_LAYOUT_H_

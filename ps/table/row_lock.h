@@ -1,0 +1,36 @@
+#ifndef SHOAL_PS_TABLE_ROW_LOCK_H_
+#define SHOAL_PS_TABLE_ROW_LOCK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "ps/table/record_layout.h"
+
+namespace shoal {
+
+// Holds one row's lock byte for as long as it lives. Held for the copy or the
+// update of one row only, and never two at a time, so it spins; where its
+// holder was descheduled it gives up the processor.
+class RowLock {
+ public:
+  explicit RowLock(RecordHeader* header) : lock_(header->lock) {
+    while (lock_.exchange(1, std::memory_order_acquire) != 0) Wait();
+  }
+  ~RowLock() { lock_.store(0, std::memory_order_release); }
+  RowLock(const RowLock&) = delete;
+  RowLock& operator=(const RowLock&) = delete;
+
+ private:
+  void Wait() {
+    for (int spins = 0; lock_.load(std::memory_order_relaxed) != 0; ++spins) {
+      if (spins >= 100) std::this_thread::yield();
+    }
+  }
+
+  std::atomic_ref<uint8_t> lock_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_TABLE_ROW_LOCK_H_

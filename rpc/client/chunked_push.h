@@ -1,0 +1,53 @@
+#ifndef SHOAL_RPC_CLIENT_CHUNKED_PUSH_H_
+#define SHOAL_RPC_CLIENT_CHUNKED_PUSH_H_
+
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/mutex.h"
+#include "core/parameter_service.h"
+#include "rpc/client/peer.h"
+#include "rpc/codec/chunk_codec.h"
+#include "rpc/codec/wire_buffer.h"
+
+namespace shoal {
+
+// Sends one encoded push as chunks, a few at a time. Thread-safe; lives while
+// its calls do.
+class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
+ public:
+  using OnVerdict = absl::AnyInvocable<void(absl::StatusOr<PushReply>) &&>;
+
+  // `upload` tells this attempt from earlier ones at the same batch. `peer`
+  // must outlive the calls. REQUIRES: `message` is one fragment.
+  ChunkedPush(Peer* peer, const PushRequest& request, uint64_t upload,
+              WireMessage message, uint64_t chunk_bytes, absl::Time deadline);
+
+  // `on_verdict` runs once, on a thread of the loop, when every call is over.
+  void Start(int in_flight, OnVerdict on_verdict);
+
+ private:
+  // What a lane does next: sends a chunk, or ends; the last one to end reports.
+  void SendNext();
+  void OnReply(absl::Status status, const grpc::ByteBuffer& bytes);
+
+  Peer* const peer_;
+  const WireMessage message_;
+  const uint64_t chunk_bytes_;
+  const absl::Time deadline_;
+  PushChunk head_;  // but for the index; constant
+
+  Mutex mu_;
+  uint32_t next_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t lanes_ ABSL_GUARDED_BY(mu_) = 0;  // each with a call under way
+  bool failed_ ABSL_GUARDED_BY(mu_) = false;
+  absl::StatusOr<PushReply> result_ ABSL_GUARDED_BY(mu_);
+  OnVerdict on_verdict_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_CLIENT_CHUNKED_PUSH_H_

@@ -1,0 +1,186 @@
+#include "rpc/client/client_stream.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/messages/common_messages.h"
+#include "rpc/messages/session_messages.h"
+#include "rpc/transport/at_end.h"
+#include "rpc/transport/byte_buffer.h"
+#include "rpc/transport/grpc_status.h"
+#include "rpc/transport/method_names.h"
+#include "rpc/transport/session_limits.h"
+
+namespace shoal {
+namespace {
+
+grpc::ByteBuffer Encode(const ProcessMessage& message) {
+  v1::ProcessMessage wire;
+  ToProto(message, &wire);
+  return ToByteBuffer(wire);
+}
+
+}  // namespace
+
+ClientStream::ClientStream(Peer* peer, Executor* executor,
+                           uint64_t max_queued_bytes, SessionHandler handler)
+    : peer_(peer),
+      executor_(executor),
+      max_queued_bytes_(max_queued_bytes),
+      handler_(std::move(handler)) {}
+
+void ClientStream::Start(Life life) {
+  v1::ProcessMessage open;
+  ToProto(life, open.mutable_open()->mutable_life());
+  MutexLock lock(&mu_);
+  Queue(ToByteBuffer(open));
+  peer_->Prepare(&context_);
+  stream_ =
+      peer_->stub()->PrepareCall(&context_, kSessionMethod, peer_->queue());
+  stream_->StartCall(start_.Tag());
+}
+
+void ClientStream::Send(ProcessMessage message) {
+  auto* marks = std::get_if<MarkDelta>(&message);
+  if (marks == nullptr || marks->marks.size() <= kMarksPerMessage) {
+    const grpc::ByteBuffer bytes = Encode(message);
+    MutexLock lock(&mu_);
+    return Queue(bytes);
+  }
+  for (size_t begin = 0; begin < marks->marks.size();
+       begin += kMarksPerMessage) {
+    const size_t end = std::min(marks->marks.size(), begin + kMarksPerMessage);
+    MarkDelta part;
+    part.marks.assign(marks->marks.begin() + static_cast<ptrdiff_t>(begin),
+                      marks->marks.begin() + static_cast<ptrdiff_t>(end));
+    part.repeats_refused = marks->repeats_refused;
+    const grpc::ByteBuffer bytes = Encode(std::move(part));
+    MutexLock lock(&mu_);
+    Queue(bytes);
+  }
+}
+
+bool ClientStream::closed() {
+  MutexLock lock(&mu_);
+  return closed_;
+}
+
+void ClientStream::Close() {
+  MutexLock lock(&mu_);
+  closed_ = true;
+  Abort(absl::CancelledError("the process closed the session"));
+}
+
+void ClientStream::Cancel() {
+  MutexLock lock(&mu_);
+  Abort(absl::CancelledError("the client is being destroyed"));
+}
+
+void ClientStream::Abort(absl::Status reason) {
+  if (reason_.ok()) reason_ = std::move(reason);
+  broken_ = true;
+  context_.TryCancel();
+  // Whoever cancels may be the one to whom the message was given.
+  if (delivering_) Finish();
+}
+
+void ClientStream::Queue(const grpc::ByteBuffer& bytes) {
+  if (broken_) return;
+  const uint64_t size = bytes.Length();
+  if (queued_bytes_ + size > max_queued_bytes_) {
+    return Abort(absl::ResourceExhaustedError(absl::StrCat(
+        "the coordinator does not keep up: ", queued_bytes_, " bytes wait and ",
+        size, " more would pass the session's limit of ", max_queued_bytes_)));
+  }
+  queued_bytes_ += size;
+  queue_.push_back(bytes);
+  WriteNext();
+}
+
+void ClientStream::WriteNext() {
+  if (!started_ || writing_ || broken_ || queue_.empty()) return;
+  writing_ = true;
+  stream_->Write(queue_.front(), writing_op_.Tag());
+}
+
+void ClientStream::ReadNext() { stream_->Read(&read_, reading_op_.Tag()); }
+
+void ClientStream::Finish() {
+  if (finishing_) return;
+  finishing_ = true;
+  stream_->Finish(&status_, finish_.Tag());
+}
+
+void ClientStream::OnDelivered() {
+  MutexLock lock(&mu_);
+  delivering_ = false;
+  if (!finishing_) return ReadNext();
+  if (finished_) PostEnd();
+}
+
+void ClientStream::PostEnd() {
+  executor_->Post([self = shared_from_this(), end = end_]() mutable {
+    SessionHandler handler = std::move(self->handler_);
+    handler.on_end(std::move(end));
+  });
+}
+
+void ClientStream::OnStarted(bool ok) {
+  MutexLock lock(&mu_);
+  if (!ok) return Finish();
+  started_ = true;
+  ReadNext();
+  WriteNext();
+}
+
+void ClientStream::OnWritten(bool ok) {
+  MutexLock lock(&mu_);
+  writing_ = false;
+  if (finished_) return;
+  queued_bytes_ -= queue_.front().Length();
+  queue_.pop_front();
+  // The end of the stream shows at the read.
+  if (!ok) broken_ = true;
+  WriteNext();
+}
+
+void ClientStream::OnRead(bool ok) {
+  CoordinatorMessage message;
+  {
+    MutexLock lock(&mu_);
+    if (!ok) return Finish();
+    v1::CoordinatorMessage wire;
+    absl::Status status = ParseMessage(read_, &wire);
+    read_.Clear();
+    if (status.ok()) status = FromProto(wire, &message);
+    if (!status.ok()) {
+      Abort(absl::DataLossError(status.message()));
+      return Finish();
+    }
+    delivering_ = true;
+  }
+  const std::shared_ptr<ClientStream> self = shared_from_this();
+  executor_->Post([self, message = std::move(message),
+                   next = AtEnd([self] { self->OnDelivered(); })]() mutable {
+    if (!self->closed()) self->handler_.on_message(std::move(message));
+  });
+}
+
+void ClientStream::OnFinished(bool ok) {
+  {
+    MutexLock lock(&mu_);
+    broken_ = true;
+    queue_.clear();
+    end_ = peer_->Explain(reason_.ok() ? FromGrpcStatus(status_) : reason_);
+    finished_ = true;
+    // The process hears of the end after the last message.
+    if (!delivering_) PostEnd();
+  }
+  // From here on the peer may be gone. A write may still be under way: it ends
+  // at once and touches the stream alone.
+  peer_->Remove(this);
+}
+
+}  // namespace shoal

@@ -1,0 +1,105 @@
+#include "rpc/cluster_client.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "rpc/client/client_stream.h"
+#include "rpc/client/peer.h"
+#include "rpc/messages/register_messages.h"
+#include "rpc/transport/byte_buffer.h"
+#include "rpc/transport/method_names.h"
+
+namespace shoal {
+namespace {
+
+class ClientSession final : public ClusterSession {
+ public:
+  explicit ClientSession(std::shared_ptr<ClientStream> stream)
+      : stream_(std::move(stream)) {}
+  ~ClientSession() override { stream_->Close(); }
+  void Send(ProcessMessage message) override {
+    stream_->Send(std::move(message));
+  }
+
+ private:
+  const std::shared_ptr<ClientStream> stream_;
+};
+
+}  // namespace
+
+absl::Status ClusterClientOptions::Validate() const {
+  SHOAL_RETURN_IF_ERROR(channel.Validate());
+  if (max_queued_bytes < (1 << 20)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max_queued_bytes = ", max_queued_bytes, " is below 1 MiB"));
+  }
+  return absl::OkStatus();
+}
+
+class ClusterClient::Impl {
+ public:
+  Impl(ClusterClientOptions options, ClientLoop* loop, Executor* executor)
+      : max_queued_bytes_(options.max_queued_bytes),
+        executor_(executor),
+        peer_(std::move(options.channel), loop) {}
+
+  void Register(RegisterRequest request, absl::Duration timeout,
+                Done<RegisterReply> done) {
+    v1::RegisterRequest wire;
+    ToProto(request, &wire);
+    peer_.Call(kRegisterMethod, ToByteBuffer(wire), timeout,
+               [this, done = std::move(done)](absl::Status status,
+                                              grpc::ByteBuffer bytes) mutable {
+                 absl::StatusOr<RegisterReply> reply =
+                     status.ok() ? DecodeReply(bytes) : std::move(status);
+                 executor_->Post([done = std::move(done),
+                                  reply = std::move(reply)]() mutable {
+                   std::move(done)(std::move(reply));
+                 });
+               });
+  }
+
+  std::unique_ptr<ClusterSession> OpenSession(Life life,
+                                              SessionHandler handler) {
+    auto stream = std::make_shared<ClientStream>(
+        &peer_, executor_, max_queued_bytes_, std::move(handler));
+    peer_.Add(stream.get());
+    stream->Start(life);
+    return std::make_unique<ClientSession>(std::move(stream));
+  }
+
+ private:
+  absl::StatusOr<RegisterReply> DecodeReply(
+      const grpc::ByteBuffer& bytes) const {
+    v1::RegisterReply wire;
+    RegisterReply reply;
+    absl::Status status = ParseMessage(bytes, &wire);
+    if (status.ok()) status = FromProto(wire, &reply);
+    if (!status.ok())
+      return peer_.Explain(absl::DataLossError(status.message()));
+    return reply;
+  }
+
+  const uint64_t max_queued_bytes_;
+  Executor* const executor_;
+  Peer peer_;  // last: its end waits for all that use the others
+};
+
+ClusterClient::ClusterClient(ClusterClientOptions options, ClientLoop* loop,
+                             Executor* executor)
+    : impl_(std::make_unique<Impl>(std::move(options), loop, executor)) {}
+
+ClusterClient::~ClusterClient() = default;
+
+void ClusterClient::Register(RegisterRequest request, absl::Duration timeout,
+                             Done<RegisterReply> done) {
+  impl_->Register(std::move(request), timeout, std::move(done));
+}
+
+std::unique_ptr<ClusterSession> ClusterClient::OpenSession(
+    Life life, SessionHandler handler) {
+  return impl_->OpenSession(life, std::move(handler));
+}
+
+}  // namespace shoal

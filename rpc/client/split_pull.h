@@ -1,0 +1,49 @@
+#ifndef SHOAL_RPC_CLIENT_SPLIT_PULL_H_
+#define SHOAL_RPC_CLIENT_SPLIT_PULL_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+// One pull done as several. Thread-safe; lives while its parts do.
+class SplitPull : public std::enable_shared_from_this<SplitPull> {
+ public:
+  using OnPart = absl::AnyInvocable<void(absl::StatusOr<PullReply>) &&>;
+  // Sends one part and calls back once, on any thread.
+  using Send = absl::AnyInvocable<void(const PullRequest&, OnPart)>;
+
+  SplitPull(std::vector<PullRequest> parts, Send send)
+      : parts_(std::move(parts)), send_(std::move(send)) {}
+
+  // `done` runs once, when every part that was sent is over: with the oldest
+  // version and the highest colour of the parts, or with the first error.
+  void Start(int in_flight, OnPart done);
+
+ private:
+  // What a lane does next: sends a part, or ends; the last one to end reports.
+  void SendNext();
+  void OnReply(absl::StatusOr<PullReply> reply);
+
+  const std::vector<PullRequest> parts_;
+  Send send_;  // thread-safe
+
+  Mutex mu_;
+  size_t next_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t lanes_ ABSL_GUARDED_BY(mu_) = 0;  // each with a call under way
+  bool any_ ABSL_GUARDED_BY(mu_) = false;  // reply_ has a part's
+  PullReply reply_ ABSL_GUARDED_BY(mu_);
+  absl::Status error_ ABSL_GUARDED_BY(mu_);
+  OnPart done_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_CLIENT_SPLIT_PULL_H_

@@ -1,0 +1,54 @@
+#ifndef SHOAL_RPC_CLUSTER_CLIENT_H_
+#define SHOAL_RPC_CLUSTER_CLIENT_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "base/executor.h"
+#include "core/cluster_service.h"
+#include "rpc/channel_options.h"
+#include "rpc/client_loop.h"
+
+namespace shoal {
+
+struct ClusterClientOptions {
+  ChannelOptions channel;
+  // Of messages that a session has taken and not yet sent. Beyond it the
+  // session ends with RESOURCE_EXHAUSTED: the coordinator does not keep up.
+  uint64_t max_queued_bytes = 64 << 20;
+
+  absl::Status Validate() const;
+};
+
+// The coordinator in another process, over gRPC.
+//
+// A session ends (on_end) within milliseconds of the death of either process,
+// and within keepalive_time + keepalive_timeout where the other is frozen. The
+// next message is taken from the wire when on_message has returned. A MarkDelta
+// of many marks travels in several messages; any other message that exceeds the
+// coordinator's max_message_bytes ends the session (RESOURCE_EXHAUSTED): an
+// EvalResult of n examples takes 5 n bytes.
+class ClusterClient final : public ClusterService {
+ public:
+  // REQUIRES: options.Validate().ok(). Callbacks run on `executor`. The loop
+  // and the executor must outlive the client.
+  ClusterClient(ClusterClientOptions options, ClientLoop* loop,
+                Executor* executor);
+  // Ends calls and sessions in progress: CANCELLED. Not on a thread of the
+  // loop.
+  ~ClusterClient() override;
+
+  void Register(RegisterRequest request, absl::Duration timeout,
+                Done<RegisterReply> done) override;
+  std::unique_ptr<ClusterSession> OpenSession(Life life,
+                                              SessionHandler handler) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_CLUSTER_CLIENT_H_

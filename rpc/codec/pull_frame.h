@@ -1,0 +1,67 @@
+#ifndef SHOAL_RPC_CODEC_PULL_FRAME_H_
+#define SHOAL_RPC_CODEC_PULL_FRAME_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/aligned_buffer.h"
+#include "core/parameter_service.h"
+#include "rpc/codec/codec_limits.h"
+#include "rpc/codec/fragment_reader.h"
+#include "rpc/codec/wire_buffer.h"
+
+namespace shoal {
+
+// The server's side of one Pull at a time: shoal.v1.PullRequest into core's
+// request, whose output spans lie inside the reply's own memory, so that the
+// shard gathers straight into what is sent. Kept for the next pull, with its
+// memory. Thread-compatible.
+class PullFrame {
+ public:
+  // `pool` and `copies` must outlive the frame's next call.
+  // Errors: INVALID_ARGUMENT (malformed, or beyond a count of `limits`),
+  // RESOURCE_EXHAUSTED (the reply would be too large).
+  absl::Status Decode(absl::Span<const absl::string_view> fragments,
+                      const CodecLimits& limits, WireBufferPool* pool,
+                      CopyCounter* copies);
+
+  // REQUIRES, of both: Decode returned OK. The request's spans are valid until
+  // the frame is used again and until the encoded reply is destroyed.
+  const PullRequest& request() const { return request_; }
+  // Once for each Decode.
+  WireMessage EncodeReply(const PullReply& reply);
+
+ private:
+  // A bulk field of the reply: `head` bytes of tags and lengths that end where
+  // `values_at`, an aligned place in the buffer, begins.
+  struct Part {
+    uint32_t index = 0;
+    uint64_t offset = 0;
+    uint64_t ids = 0;  // of a table
+    uint32_t row_dim = 0;
+    uint64_t value_bytes = 0;
+    FragmentReader id_bytes;
+    uint64_t values_at = 0;
+  };
+
+  absl::Status DecodeFields(FragmentReader body, const CodecLimits& limits);
+  absl::Status DecodeTableIds(FragmentReader body, const CodecLimits& limits,
+                              Part* part);
+  absl::Status DecodeBlockRange(FragmentReader body, Part* part);
+  // Gives each part its place in the reply; the size of the whole buffer.
+  uint64_t LayOut(uint64_t first);
+  void WriteHead(const Part& part, bool table, WireMessage* message) const;
+
+  PullRequest request_;
+  std::vector<Part> tables_;
+  std::vector<Part> blocks_;
+  AlignedBuffer<FeatureId> ids_;
+  WireBufferRef reply_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_CODEC_PULL_FRAME_H_

@@ -1,0 +1,115 @@
+#include "rpc/codec/push_codec.h"
+
+#include "absl/strings/str_cat.h"
+#include "rpc/codec/fragment_reader.h"
+#include "rpc/codec/identity_codec.h"
+#include "rpc/codec/message_reader.h"
+#include "rpc/codec/verdict_codec.h"
+#include "rpc/codec/wire_writer.h"
+
+namespace shoal {
+namespace {
+
+uint64_t IdBytes(const TablePush& table) {
+  return table.ids.size() * sizeof(FeatureId);
+}
+
+uint64_t GradientBytes(absl::Span<const float> gradients) {
+  return gradients.size() * sizeof(float);
+}
+
+uint64_t TableGradientsSize(const TablePush& table) {
+  return VarintFieldSize(table.table) + BytesFieldSizeOrNone(IdBytes(table)) +
+         BytesFieldSizeOrNone(GradientBytes(table.gradients));
+}
+
+uint64_t BlockGradientsSize(const BlockPush& block) {
+  return VarintFieldSize(block.block) +
+         BytesFieldSizeOrNone(GradientBytes(block.gradients));
+}
+
+uint64_t PushRequestSize(const PushRequest& request) {
+  uint64_t size = BytesFieldSize(IdentitySize(request.identity)) +
+                  BytesFieldSize(BatchIdSize(request.batch)) +
+                  VarintFieldSize(request.lease) +
+                  VarintFieldSize(request.colour) +
+                  BytesFieldSize(VersionSize(request.pulled));
+  for (const TablePush& table : request.tables) {
+    size += BytesFieldSize(TableGradientsSize(table));
+  }
+  for (const BlockPush& block : request.blocks) {
+    size += BytesFieldSize(BlockGradientsSize(block));
+  }
+  return size;
+}
+
+}  // namespace
+
+WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
+                              CopyCounter* copies) {
+  WireMessage message;
+  message.size = PushRequestSize(request);
+  message.buffer = WireBufferRef(pool->Take(message.size));
+  WireWriter out(message.buffer.data());
+  out.BytesHeader(1, IdentitySize(request.identity));
+  WriteIdentity(request.identity, &out);
+  out.BytesHeader(2, BatchIdSize(request.batch));
+  WriteBatchId(request.batch, &out);
+  out.VarintField(3, request.lease);
+  out.VarintField(4, request.colour);
+  out.BytesHeader(5, VersionSize(request.pulled));
+  WriteVersion(request.pulled, &out);
+  uint64_t payload = 0;
+  for (const TablePush& table : request.tables) {
+    out.BytesHeader(6, TableGradientsSize(table));
+    out.VarintField(1, table.table);
+    out.BytesHeaderOrNone(2, IdBytes(table));
+    out.Raw(table.ids.data(), IdBytes(table));
+    out.BytesHeaderOrNone(3, GradientBytes(table.gradients));
+    out.Raw(table.gradients.data(), GradientBytes(table.gradients));
+    payload += IdBytes(table) + GradientBytes(table.gradients);
+  }
+  for (const BlockPush& block : request.blocks) {
+    out.BytesHeader(7, BlockGradientsSize(block));
+    out.VarintField(1, block.block);
+    out.BytesHeaderOrNone(2, GradientBytes(block.gradients));
+    out.Raw(block.gradients.data(), GradientBytes(block.gradients));
+    payload += GradientBytes(block.gradients);
+  }
+  copies->Add(payload, payload);
+  message.fragments.emplace_back(message.buffer.data(), message.size);
+  return message;
+}
+
+absl::Status DecodePushReply(absl::Span<const absl::string_view> fragments,
+                             const CallIdentity& asked, PushReply* reply) {
+  CallIdentity identity;
+  uint32_t verdict = 0;
+  MessageReader reader("PushReply", FragmentReader(fragments));
+  for (WireField field; reader.Next(&field);) {
+    switch (field.number) {
+      case 1:
+        if (field.type != WireType::kBytes) break;
+        reader.Merge(DecodeIdentity(field.body, &identity));
+        break;
+      case 2:
+        reader.Uint32(field, "verdict", &verdict);
+        break;
+      case 3:
+        reader.Bool(field, &reply->repeat);
+        break;
+      case 4:
+        if (field.type != WireType::kBytes) break;
+        reader.Merge(DecodeVersion(field.body, &reply->version));
+        break;
+      case 5:
+        reader.Uint32(field, "colour", &reply->colour);
+        break;
+    }
+  }
+  reader.Merge(DecodeVerdict(verdict, &reply->verdict));
+  if (!reader.ok()) return absl::DataLossError(reader.status().message());
+  return CheckAnswers(asked, identity, &reply->version);
+}
+
+}  // namespace shoal

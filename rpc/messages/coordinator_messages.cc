@@ -1,0 +1,122 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "rpc/messages/common_messages.h"
+#include "rpc/messages/session_messages.h"
+
+namespace shoal {
+namespace {
+
+void Set(const ClusterView& in, v1::CoordinatorMessage* out) {
+  v1::ClusterView* m = out->mutable_cluster_view();
+  m->set_map_version(in.map_version);
+  for (const PsInfo& ps : in.ps) {
+    v1::PsInfo* added = m->add_ps();
+    added->set_address(ps.address);
+    ToProto(ps.life, added->mutable_life());
+  }
+}
+
+void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
+  const Lease& lease = in.lease;
+  v1::Lease* m = out->mutable_lease_grant()->mutable_lease();
+  m->set_number(lease.number);
+  m->set_purpose(static_cast<v1::LeasePurpose>(lease.purpose));
+  m->set_epoch(lease.epoch);
+  m->mutable_piece()->set_index(lease.piece.index);
+  m->mutable_piece()->set_source(lease.piece.source);
+  m->mutable_piece()->set_begin(lease.piece.begin);
+  m->mutable_piece()->set_end(lease.piece.end);
+  m->set_batch_size(lease.batch_size);
+  m->set_skip(lease.skip.data(), lease.skip.size());
+  m->set_backwards(lease.backwards);
+  m->set_colour(lease.colour);
+}
+
+void Set(const HeartbeatAck&, v1::CoordinatorMessage* out) {
+  out->mutable_heartbeat_ack();
+}
+
+void Set(const ReportShard&, v1::CoordinatorMessage* out) {
+  out->mutable_report_shard();
+}
+
+void Set(const JobEnd& in, v1::CoordinatorMessage* out) {
+  v1::JobEnd* m = out->mutable_job_end();
+  ToProto(in.status, m->mutable_status());
+  m->set_summary(in.summary);
+}
+
+absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
+  out->map_version = in.map_version();
+  for (const v1::PsInfo& ps : in.ps()) {
+    out->ps.push_back({ps.address(), FromProto(ps.life())});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::Lease& in, Lease* out) {
+  switch (in.purpose()) {
+    case v1::LEASE_PURPOSE_TRAIN:
+      out->purpose = LeasePurpose::kTrain;
+      break;
+    case v1::LEASE_PURPOSE_EVALUATE:
+      out->purpose = LeasePurpose::kEvaluate;
+      break;
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat("Lease.purpose ", in.purpose(), " is unknown"));
+  }
+  const v1::Piece& piece = in.piece();
+  if (piece.begin() > piece.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Lease.piece [", piece.begin(), ", ", piece.end(), ") is no range"));
+  }
+  if (in.batch_size() == 0) {
+    return absl::InvalidArgumentError("Lease.batch_size is 0");
+  }
+  out->number = in.number();
+  out->epoch = in.epoch();
+  out->piece = {piece.index(), piece.source(), piece.begin(), piece.end()};
+  out->batch_size = in.batch_size();
+  out->skip.assign(in.skip().begin(), in.skip().end());
+  out->backwards = in.backwards();
+  out->colour = in.colour();
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::JobEnd& in, JobEnd* out) {
+  out->summary = in.summary();
+  return Annotate(FromProto(in.status(), &out->status), "JobEnd.status");
+}
+
+}  // namespace
+
+void ToProto(const CoordinatorMessage& in, v1::CoordinatorMessage* out) {
+  out->Clear();
+  std::visit([out](const auto& message) { Set(message, out); }, in);
+}
+
+absl::Status FromProto(const v1::CoordinatorMessage& in,
+                       CoordinatorMessage* out) {
+  switch (in.message_case()) {
+    case v1::CoordinatorMessage::kClusterView:
+      return Get(in.cluster_view(), &out->emplace<ClusterView>());
+    case v1::CoordinatorMessage::kLeaseGrant:
+      return Get(in.lease_grant().lease(), &out->emplace<LeaseGrant>().lease);
+    case v1::CoordinatorMessage::kHeartbeatAck:
+      out->emplace<HeartbeatAck>();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kReportShard:
+      out->emplace<ReportShard>();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kJobEnd:
+      return Get(in.job_end(), &out->emplace<JobEnd>());
+    case v1::CoordinatorMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("a coordinator message of no known kind");
+}
+
+}  // namespace shoal

@@ -1,0 +1,224 @@
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "rpc/messages/common_messages.h"
+#include "rpc/messages/session_messages.h"
+#include "rpc/messages/stats_messages.h"
+
+namespace shoal {
+namespace {
+
+void Set(const ResourceUsage& in, v1::ResourceUsage* out) {
+  out->set_cpu_seconds(in.cpu_seconds);
+  out->set_rss_bytes(in.rss_bytes);
+  out->set_peak_rss_bytes(in.peak_rss_bytes);
+}
+
+ResourceUsage Get(const v1::ResourceUsage& in) {
+  return {in.cpu_seconds(), in.rss_bytes(), in.peak_rss_bytes()};
+}
+
+void Set(const Heartbeat& in, v1::ProcessMessage* out) {
+  v1::Heartbeat* m = out->mutable_heartbeat();
+  Set(in.usage, m->mutable_usage());
+  v1::TrainProgress* progress = m->mutable_progress();
+  progress->set_examples(in.progress.examples);
+  progress->set_batches(in.progress.batches);
+  progress->set_loss_sum(in.progress.loss_sum);
+  progress->set_recent_auc(in.progress.recent_auc);
+  progress->set_recent_logloss(in.progress.recent_logloss);
+  progress->set_recent_examples(in.progress.recent_examples);
+  if (in.staleness.count() > 0) ToProto(in.staleness, m->mutable_staleness());
+}
+
+void Set(const LeaseRequest&, v1::ProcessMessage* out) {
+  out->mutable_lease_request();
+}
+
+void Set(const PieceReport& in, v1::ProcessMessage* out) {
+  v1::PieceReport* m = out->mutable_piece_report();
+  m->set_purpose(static_cast<v1::LeasePurpose>(in.purpose));
+  m->set_epoch(in.epoch);
+  m->set_piece(in.piece);
+  m->set_examples(in.examples);
+  m->set_bad_rows(in.bad_rows);
+  m->set_batches(in.batches);
+  m->set_first_error(in.first_error);
+}
+
+void Set(const LeaseDone& in, v1::ProcessMessage* out) {
+  out->mutable_lease_done()->set_lease(in.lease);
+}
+
+void Set(const LeaseFailed& in, v1::ProcessMessage* out) {
+  v1::LeaseFailed* m = out->mutable_lease_failed();
+  m->set_lease(in.lease);
+  ToProto(in.status, m->mutable_status());
+}
+
+void Set(const MarkDelta& in, v1::ProcessMessage* out) {
+  v1::MarkDelta* m = out->mutable_mark_delta();
+  m->mutable_marks()->Reserve(static_cast<int>(in.marks.size()));
+  for (const Mark& mark : in.marks) {
+    v1::Mark* added = m->add_marks();
+    ToProto(mark.batch, added->mutable_batch());
+    added->set_verdict(static_cast<v1::Verdict>(mark.verdict));
+    added->set_lease(mark.lease);
+    added->set_repeat(mark.repeat);
+  }
+  m->set_repeats_refused(in.repeats_refused);
+}
+
+void Set(const EvalResult& in, v1::ProcessMessage* out) {
+  v1::EvalResult* m = out->mutable_eval_result();
+  m->set_lease(in.lease);
+  m->set_epoch(in.epoch);
+  m->set_piece(in.piece);
+  m->set_logits(in.logits.data(), in.logits.size() * sizeof(float));
+  m->set_labels(in.labels.data(), in.labels.size());
+}
+
+void Set(const ShardReport& in, v1::ProcessMessage* out) {
+  ToProto(in.stats, out->mutable_shard_report()->mutable_stats());
+}
+
+void Set(const Failure& in, v1::ProcessMessage* out) {
+  ToProto(in.status, out->mutable_failure()->mutable_status());
+}
+
+void Set(const Bye& in, v1::ProcessMessage* out) {
+  Set(in.usage, out->mutable_bye()->mutable_usage());
+}
+
+absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
+  out->usage = Get(in.usage());
+  const v1::TrainProgress& progress = in.progress();
+  out->progress.examples = progress.examples();
+  out->progress.batches = progress.batches();
+  out->progress.loss_sum = progress.loss_sum();
+  out->progress.recent_auc = progress.recent_auc();
+  out->progress.recent_logloss = progress.recent_logloss();
+  out->progress.recent_examples = progress.recent_examples();
+  return Annotate(FromProto(in.staleness(), &out->staleness),
+                  "Heartbeat.staleness");
+}
+
+absl::Status Get(const v1::PieceReport& in, PieceReport* out) {
+  switch (in.purpose()) {
+    case v1::LEASE_PURPOSE_TRAIN:
+      out->purpose = LeasePurpose::kTrain;
+      break;
+    case v1::LEASE_PURPOSE_EVALUATE:
+      out->purpose = LeasePurpose::kEvaluate;
+      break;
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat("PieceReport.purpose ", in.purpose(), " is unknown"));
+  }
+  out->epoch = in.epoch();
+  out->piece = in.piece();
+  out->examples = in.examples();
+  out->bad_rows = in.bad_rows();
+  out->batches = in.batches();
+  out->first_error = in.first_error();
+  return absl::OkStatus();
+}
+
+// A failure without an error would end nothing.
+absl::Status GetError(absl::string_view field, const v1::Status& in,
+                      absl::Status* out) {
+  SHOAL_RETURN_IF_ERROR(Annotate(FromProto(in, out), field));
+  if (out->ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(field, " is OK"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::LeaseFailed& in, LeaseFailed* out) {
+  out->lease = in.lease();
+  return GetError("LeaseFailed.status", in.status(), &out->status);
+}
+
+absl::Status Get(const v1::MarkDelta& in, MarkDelta* out) {
+  out->marks.reserve(static_cast<size_t>(in.marks_size()));
+  for (const v1::Mark& mark : in.marks()) {
+    Mark& added = out->marks.emplace_back();
+    added.batch = FromProto(mark.batch());
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(FromProto(mark.verdict(), &added.verdict), "MarkDelta.marks"));
+    added.lease = mark.lease();
+    added.repeat = mark.repeat();
+  }
+  out->repeats_refused = in.repeats_refused();
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
+  const std::string& logits = in.logits();
+  const std::string& labels = in.labels();
+  if (logits.size() != labels.size() * sizeof(float)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("EvalResult: ", logits.size(), " bytes of logits for ",
+                     labels.size(), " labels"));
+  }
+  for (const char label : labels) {
+    if (label != 0 && label != 1) {
+      return absl::InvalidArgumentError("EvalResult: a label is not 0 or 1");
+    }
+  }
+  out->lease = in.lease();
+  out->epoch = in.epoch();
+  out->piece = in.piece();
+  out->logits.resize(labels.size());
+  if (!labels.empty()) {
+    std::memcpy(out->logits.data(), logits.data(), logits.size());
+  }
+  out->labels.assign(labels.begin(), labels.end());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ToProto(const ProcessMessage& in, v1::ProcessMessage* out) {
+  out->Clear();
+  std::visit([out](const auto& message) { Set(message, out); }, in);
+}
+
+absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
+  switch (in.message_case()) {
+    case v1::ProcessMessage::kHeartbeat:
+      return Get(in.heartbeat(), &out->emplace<Heartbeat>());
+    case v1::ProcessMessage::kLeaseRequest:
+      out->emplace<LeaseRequest>();
+      return absl::OkStatus();
+    case v1::ProcessMessage::kPieceReport:
+      return Get(in.piece_report(), &out->emplace<PieceReport>());
+    case v1::ProcessMessage::kLeaseDone:
+      out->emplace<LeaseDone>().lease = in.lease_done().lease();
+      return absl::OkStatus();
+    case v1::ProcessMessage::kLeaseFailed:
+      return Get(in.lease_failed(), &out->emplace<LeaseFailed>());
+    case v1::ProcessMessage::kMarkDelta:
+      return Get(in.mark_delta(), &out->emplace<MarkDelta>());
+    case v1::ProcessMessage::kEvalResult:
+      return Get(in.eval_result(), &out->emplace<EvalResult>());
+    case v1::ProcessMessage::kShardReport:
+      return FromProto(in.shard_report().stats(),
+                       &out->emplace<ShardReport>().stats);
+    case v1::ProcessMessage::kFailure:
+      return GetError("Failure.status", in.failure().status(),
+                      &out->emplace<Failure>().status);
+    case v1::ProcessMessage::kBye:
+      out->emplace<Bye>().usage = Get(in.bye().usage());
+      return absl::OkStatus();
+    case v1::ProcessMessage::kOpen:
+      return absl::InvalidArgumentError("the session is open already");
+    case v1::ProcessMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("a process message of no known kind");
+}
+
+}  // namespace shoal

@@ -1,0 +1,39 @@
+#include <memory>
+#include <utility>
+
+#include "rpc/codec/pull_frame.h"
+#include "rpc/server/handlers.h"
+#include "rpc/transport/byte_buffer.h"
+
+namespace shoal {
+
+void PullHandler::Handle(const grpc::ByteBuffer& request,
+                         absl::Duration timeout, Answer answer) {
+  absl::StatusOr<ParameterService*> parameters = state()->parameters();
+  if (!parameters.ok()) return answer.Send(parameters.status());
+  std::unique_ptr<PullFrame> frame = state()->pull_frames()->Take();
+  const ReceivedMessage received(request);
+  absl::Status status = frame->Decode(received.fragments(), state()->limits(),
+                                      state()->buffers(), state()->copies());
+  if (!status.ok()) {
+    state()->pull_frames()->Return(std::move(frame));
+    return answer.Send(std::move(status));
+  }
+  PullRequest pull = frame->request();
+  (*parameters)
+      ->Pull(std::move(pull), timeout,
+             [state = state(), frame = std::move(frame),
+              answer =
+                  std::move(answer)](absl::StatusOr<PullReply> reply) mutable {
+               // The server may be gone once the answer is sent.
+               grpc::ByteBuffer bytes;
+               if (reply.ok()) {
+                 bytes = ToByteBuffer(frame->EncodeReply(*reply));
+               }
+               state->pull_frames()->Return(std::move(frame));
+               if (!reply.ok()) return answer.Send(reply.status());
+               answer.Send(std::move(bytes));
+             });
+}
+
+}  // namespace shoal

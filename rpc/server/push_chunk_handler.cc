@@ -1,0 +1,65 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "rpc/codec/chunk_codec.h"
+#include "rpc/codec/push_frame.h"
+#include "rpc/server/handlers.h"
+#include "rpc/transport/byte_buffer.h"
+
+namespace shoal {
+namespace {
+
+grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
+
+void PushChunkHandler::Handle(const grpc::ByteBuffer& request,
+                              absl::Duration timeout, Answer answer) {
+  absl::Status status = HandleChunk(request, timeout, &answer);
+  if (!status.ok()) answer.Send(std::move(status));
+}
+
+absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
+                                           absl::Duration timeout,
+                                           Answer* answer) {
+  SHOAL_ASSIGN_OR_RETURN(ParameterService * parameters, state()->parameters());
+  const auto received = std::make_shared<const ReceivedMessage>(request);
+  PushChunk chunk;
+  SHOAL_RETURN_IF_ERROR(DecodePushChunk(received->fragments(), &chunk));
+  SHOAL_ASSIGN_OR_RETURN(std::optional<ChunkAssembler::Whole> whole,
+                         state()->Stage(chunk, received));
+  if (!whole.has_value()) {
+    answer->Send(ToByteBuffer(EncodePushChunkReply(chunk.identity, "")));
+    return absl::OkStatus();
+  }
+
+  auto frame = std::make_unique<PushFrame>();
+  SHOAL_RETURN_IF_ERROR(
+      frame->Decode(whole->fragments, state()->limits(), state()->copies()));
+  whole.reset();  // its bytes are in the frame
+  PushRequest push = frame->request();
+  if (push.batch != chunk.batch ||
+      push.identity.worker != chunk.identity.worker) {
+    return absl::InvalidArgumentError(
+        "the chunks bear another batch or worker than the push in them");
+  }
+  parameters->Push(
+      std::move(push), timeout,
+      [state = state(), frame = std::move(frame),
+       answer = std::move(*answer)](absl::StatusOr<PushReply> reply) mutable {
+        if (!reply.ok()) return answer.Send(reply.status());
+        const WireMessage push_reply =
+            frame->EncodeReply(*reply, state->buffers());
+        answer.Send(ToByteBuffer(EncodePushChunkReply(
+            frame->request().identity, push_reply.fragments[0])));
+      });
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

@@ -1,0 +1,80 @@
+#ifndef SHOAL_RPC_SERVER_SERVER_STATE_H_
+#define SHOAL_RPC_SERVER_SERVER_STATE_H_
+
+#include <grpcpp/server_context.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/executor.h"
+#include "base/mutex.h"
+#include "core/cluster_service.h"
+#include "core/parameter_service.h"
+#include "rpc/codec/chunk_assembler.h"
+#include "rpc/codec/codec_limits.h"
+#include "rpc/codec/pull_frame.h"
+#include "rpc/codec/push_frame.h"
+#include "rpc/codec/wire_buffer.h"
+#include "rpc/server.h"
+#include "rpc/server/object_pool.h"
+
+namespace shoal {
+
+// What the handlers of one server share. Thread-safe.
+class ServerState : public std::enable_shared_from_this<ServerState> {
+ public:
+  ServerState(const RpcServerOptions& options, ClusterService* cluster,
+              Executor* executor);
+
+  const RpcServerOptions& options() const { return options_; }
+  const CodecLimits& limits() const { return limits_; }
+  WireBufferPool* buffers() const { return buffers_.get(); }
+  CopyCounter* copies() { return &copies_; }
+  ObjectPool<PullFrame>* pull_frames() { return &pull_frames_; }
+  ObjectPool<PushFrame>* push_frames() { return &push_frames_; }
+
+  // UNAUTHENTICATED unless the call bears the token.
+  absl::Status Authenticate(const grpc::ServerContext& context) const;
+
+  void set_parameters(ParameterService* parameters);
+  // UNAVAILABLE while there is none.
+  absl::StatusOr<ParameterService*> parameters();
+  // UNIMPLEMENTED where there is none.
+  absl::StatusOr<ClusterService*> cluster() const;
+
+  // ChunkAssembler::Add; what is not completed in time is dropped.
+  absl::StatusOr<std::optional<ChunkAssembler::Whole>> Stage(
+      const PushChunk& chunk, std::shared_ptr<const void> owner);
+
+  // A handler or session that has an operation or a service's call under way.
+  // The completion queue must not be shut down before all have left.
+  void Enter();
+  void Leave();
+  void WaitUntilAllLeft();
+
+ private:
+  void ScheduleExpiry(absl::Time when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const RpcServerOptions options_;
+  const CodecLimits limits_;
+  ClusterService* const cluster_;
+  Executor* const executor_;
+  const std::string authorization_;
+  const std::shared_ptr<WireBufferPool> buffers_;
+  CopyCounter copies_;
+  ObjectPool<PullFrame> pull_frames_;
+  ObjectPool<PushFrame> push_frames_;
+
+  Mutex mu_;
+  CondVar all_left_;
+  int inside_ ABSL_GUARDED_BY(mu_) = 0;
+  ParameterService* parameters_ ABSL_GUARDED_BY(mu_) = nullptr;
+  ChunkAssembler assembler_ ABSL_GUARDED_BY(mu_);
+  bool expiry_scheduled_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_SERVER_SERVER_STATE_H_

@@ -1,0 +1,190 @@
+#include "rpc/server/session_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "rpc/messages/common_messages.h"
+#include "rpc/messages/session_messages.h"
+#include "rpc/transport/byte_buffer.h"
+#include "rpc/transport/grpc_status.h"
+
+namespace shoal {
+
+void SessionStream::Listen(const Accept& accept) {
+  MutexLock lock(&mu_);
+  accept(&rpc_->context, &rpc_->stream, accept_.Tag());
+}
+
+void SessionStream::OnAccepted(bool ok) {
+  if (!ok) {
+    {
+      MutexLock lock(&mu_);
+      rpc_.reset();
+    }
+    return events_.on_over();
+  }
+  events_.on_taken();
+  absl::Status status = state_->cluster().status();
+  {
+    MutexLock lock(&mu_);
+    const absl::Status authentic = state_->Authenticate(rpc_->context);
+    if (!authentic.ok()) status = authentic;
+    if (status.ok()) return ReadNext();
+  }
+  End(std::move(status), /*flush=*/false);
+}
+
+void SessionStream::ReadNext() {
+  reading_ = true;
+  rpc_->stream.Read(&read_, read_op_.Tag());
+}
+
+void SessionStream::OnRead(bool ok) {
+  grpc::ByteBuffer bytes;
+  {
+    MutexLock lock(&mu_);
+    reading_ = false;
+    bytes.Swap(&read_);
+    if (ending_) ok = false;
+  }
+  absl::Status status = absl::AbortedError("the process closed the session");
+  if (ok) status = TakeMessage(bytes);
+  if (!status.ok()) {
+    End(std::move(status), /*flush=*/false);
+    return LeaveIfOver();
+  }
+  MutexLock lock(&mu_);
+  // The end needs no read to be under way, and is not held up by one.
+  if (!finishing_) ReadNext();
+}
+
+absl::Status SessionStream::TakeMessage(const grpc::ByteBuffer& bytes) {
+  v1::ProcessMessage wire;
+  SHOAL_RETURN_IF_ERROR(ParseMessage(bytes, &wire));
+  std::shared_ptr<ClusterSession> session;
+  {
+    MutexLock lock(&mu_);
+    session = session_;
+    if (opened_ && session == nullptr) return absl::OkStatus();  // ending
+  }
+  if (session != nullptr) {
+    ProcessMessage message;
+    SHOAL_RETURN_IF_ERROR(FromProto(wire, &message));
+    session->Send(std::move(message));
+    return absl::OkStatus();
+  }
+  if (!wire.has_open() || !FromProto(wire.open().life()).valid()) {
+    return absl::InvalidArgumentError(
+        "the first message of a session must be `open` with a life");
+  }
+  return Open(FromProto(wire.open().life()));
+}
+
+absl::Status SessionStream::Open(Life life) {
+  SHOAL_ASSIGN_OR_RETURN(ClusterService * cluster, state_->cluster());
+  {
+    MutexLock lock(&mu_);
+    opened_ = true;
+  }
+  SessionHandler handler;
+  handler.on_message = [self = shared_from_this()](CoordinatorMessage message) {
+    self->Send(message);
+  };
+  handler.on_end = [self = shared_from_this()](absl::Status status) {
+    self->End(std::move(status), /*flush=*/true);
+  };
+  std::shared_ptr<ClusterSession> session =
+      cluster->OpenSession(life, std::move(handler));
+  MutexLock lock(&mu_);
+  // The coordinator may have ended it already; it is dropped unlocked then.
+  if (!ending_) session_.swap(session);
+  return absl::OkStatus();
+}
+
+void SessionStream::Send(const CoordinatorMessage& message) {
+  v1::CoordinatorMessage wire;
+  ToProto(message, &wire);
+  grpc::ByteBuffer bytes = ToByteBuffer(wire);
+  const uint64_t size = bytes.Length();
+  const uint64_t limit = state_->options().max_session_queue_bytes;
+  uint64_t waiting;
+  {
+    MutexLock lock(&mu_);
+    if (ending_) return;
+    waiting = queued_bytes_;
+    if (waiting + size <= limit) {
+      queued_bytes_ += size;
+      queue_.push_back(std::move(bytes));
+      return WriteNext();
+    }
+  }
+  End(absl::ResourceExhaustedError(absl::StrCat(
+          "the process does not keep up: ", waiting, " bytes wait and ", size,
+          " more would pass the session's limit of ", limit)),
+      /*flush=*/false);
+}
+
+void SessionStream::WriteNext() {
+  if (writing_ || finishing_ || queue_.empty()) return;
+  writing_ = true;
+  rpc_->stream.Write(queue_.front(), write_op_.Tag());
+}
+
+void SessionStream::OnWritten(bool ok) {
+  {
+    MutexLock lock(&mu_);
+    writing_ = false;
+    queued_bytes_ -= queue_.front().Length();
+    queue_.pop_front();
+    // The process is gone, as the read will say.
+    if (!ok) queue_.clear();
+    WriteNext();
+    FinishIfDrained();
+  }
+  LeaveIfOver();
+}
+
+void SessionStream::End(absl::Status status, bool flush) {
+  std::shared_ptr<ClusterSession> session;
+  MutexLock lock(&mu_);
+  // Reset after the lock is gone: the coordinator may call back.
+  if (!flush) {
+    // What is being written stays in front until it is.
+    while (queue_.size() > (writing_ ? 1u : 0u)) queue_.pop_back();
+  }
+  if (!ending_) {
+    ending_ = true;
+    end_ = std::move(status);
+    session.swap(session_);
+  }
+  FinishIfDrained();
+}
+
+void SessionStream::FinishIfDrained() {
+  if (!ending_ || finishing_ || writing_ || !queue_.empty()) return;
+  finishing_ = true;
+  rpc_->stream.Finish(ToGrpcStatus(end_), finish_op_.Tag());
+}
+
+void SessionStream::OnFinished(bool ok) {
+  {
+    MutexLock lock(&mu_);
+    finished_ = true;
+  }
+  LeaveIfOver();
+}
+
+void SessionStream::LeaveIfOver() {
+  std::unique_ptr<Rpc> rpc;
+  {
+    MutexLock lock(&mu_);
+    if (!finished_ || reading_ || writing_) return;
+    rpc.swap(rpc_);
+  }
+  if (rpc == nullptr) return;
+  rpc.reset();
+  events_.on_over();
+}
+
+}  // namespace shoal

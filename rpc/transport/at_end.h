@@ -1,0 +1,27 @@
+#ifndef SHOAL_RPC_TRANSPORT_AT_END_H_
+#define SHOAL_RPC_TRANSPORT_AT_END_H_
+
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+
+namespace shoal {
+
+// Runs once, when it is destroyed: inside a posted task, also where an executor
+// that was shut down drops the task unrun.
+class AtEnd {
+ public:
+  explicit AtEnd(absl::AnyInvocable<void() &&> run) : run_(std::move(run)) {}
+  AtEnd(AtEnd&& other) noexcept : run_(std::exchange(other.run_, nullptr)) {}
+  AtEnd& operator=(AtEnd&&) = delete;
+  ~AtEnd() {
+    if (run_ != nullptr) std::move(run_)();
+  }
+
+ private:
+  absl::AnyInvocable<void() &&> run_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_TRANSPORT_AT_END_H_

@@ -1,0 +1,45 @@
+#ifndef SHOAL_RPC_TRANSPORT_STREAM_OPERATION_H_
+#define SHOAL_RPC_TRANSPORT_STREAM_OPERATION_H_
+
+#include <memory>
+#include <utility>
+
+#include "base/mutex.h"
+#include "rpc/transport/completion_tag.h"
+
+namespace shoal {
+
+// One kind of operation of a stream (read, write, …), of which one at a time is
+// under way; meanwhile it keeps its owner alive. Guarded by the owner's mutex.
+template <typename Owner>
+class StreamOperation final : public CompletionTag {
+ public:
+  // `handle` runs at each event, without the mutex.
+  StreamOperation(Owner* owner, Mutex* mu, void (Owner::*handle)(bool))
+      : owner_(owner), mu_(mu), handle_(handle) {}
+
+  // The tag for an operation that starts now. REQUIRES: the mutex is held.
+  void* Tag() {
+    keep_ = owner_->shared_from_this();
+    return static_cast<CompletionTag*>(this);
+  }
+
+  void OnEvent(bool ok) override {
+    std::shared_ptr<Owner> keep;
+    {
+      MutexLock lock(mu_);
+      keep = std::move(keep_);
+    }
+    (keep.get()->*handle_)(ok);
+  }
+
+ private:
+  Owner* const owner_;
+  Mutex* const mu_;
+  void (Owner::*const handle_)(bool);
+  std::shared_ptr<Owner> keep_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_TRANSPORT_STREAM_OPERATION_H_

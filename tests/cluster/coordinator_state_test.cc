@@ -1,0 +1,260 @@
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cluster/coordinator_state_fixture.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// ---- Start
+
+TEST_F(CoordinatorStateTest, TheViewComesWithTheLastPsWhateverTheOrder) {
+  const uint64_t worker = Join(Role::kWorker, 0);
+  const uint64_t ps1 = Join(Role::kPs, 1);
+  EXPECT_THAT(Heard<ClusterView>(worker), IsEmpty());
+  const uint64_t ps0 = Join(Role::kPs, 0);
+  const uint64_t late = Join(Role::kWorker, 1);
+  for (const uint64_t session : {worker, ps1, ps0, late}) {
+    const auto views = Heard<ClusterView>(session);
+    ASSERT_THAT(views, SizeIs(1));
+    EXPECT_EQ(views[0].map_version, 1u);
+    ASSERT_THAT(views[0].ps, SizeIs(2));
+    EXPECT_EQ(views[0].ps[0].address, "h0:1");
+    EXPECT_EQ(views[0].ps[1].life, (Life{1, 2}));
+  }
+}
+
+TEST_F(CoordinatorStateTest, TheFirstLeaseWaitsForTheExpectedWorkers) {
+  for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
+  const uint64_t worker = Join(Role::kWorker, 0);
+  Tell(worker, LeaseRequest{});
+  Pass(absl::Seconds(1));
+  EXPECT_THAT(Heard<LeaseGrant>(worker), IsEmpty());
+  Join(Role::kWorker, 1);
+  EXPECT_THAT(Heard<LeaseGrant>(worker), SizeIs(1));
+}
+
+TEST_F(CoordinatorStateTest, ButNoLongerThanTheGrace) {
+  for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
+  const uint64_t worker = Join(Role::kWorker, 0);
+  Tell(worker, LeaseRequest{});
+  Pass(options_.worker_grace + absl::Milliseconds(250));
+  EXPECT_THAT(Heard<LeaseGrant>(worker), SizeIs(1));
+}
+
+TEST_F(CoordinatorStateTest, AMissingPsIsNamedWithItsPlace) {
+  Join(Role::kPs, 0);
+  Join(Role::kWorker, 0);
+  Pass(options_.start_deadline + absl::Seconds(1));
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(Why(),
+              AllOf(HasSubstr("ps 1 (at h1:1)"), Not(HasSubstr("ps 0"))));
+  ExpectEnded({1, 2});
+}
+
+TEST_F(CoordinatorStateTest, AJobWithoutWorkersEndsSayingSo) {
+  for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
+  Pass(options_.start_deadline + absl::Seconds(1));
+  EXPECT_THAT(Why(), HasSubstr("no worker is alive"));
+}
+
+TEST_F(CoordinatorStateTest, OnceTheJobIsOverNobodyMayJoin) {
+  JoinAll();
+  Do(state_->Stop(absl::CancelledError("interrupted"), now_));
+  const auto reply = state_->Register(Request(Role::kWorker, 7), now_);
+  EXPECT_EQ(reply.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(reply.status().message()),
+              HasSubstr("job is over: interrupted"));
+}
+
+// ---- The way through
+
+TEST_F(CoordinatorStateTest, AJobEndsWhenAllShardsHaveReported) {
+  JoinAll();
+  Train(3, 25);
+  Train(4, 10);
+  ASSERT_THAT(Heard<ReportShard>(1), SizeIs(1));
+  Tell(1, ShardReport{});
+  Tell(1, ShardReport{});
+  EXPECT_THAT(Heard<JobEnd>(1), IsEmpty()) << "ps 1 has not reported";
+  Tell(2, ShardReport{});
+  ExpectEnded({1, 2, 3, 4});
+  EXPECT_TRUE(JobStatus().ok());
+  const JobReport report = state_->Report(now_);
+  EXPECT_EQ(report.samples, 35u);
+  EXPECT_TRUE(report.total_known);
+  EXPECT_EQ(report.trained, 35u);
+  EXPECT_EQ(report.batches, 4u);
+  EXPECT_DOUBLE_EQ(report.fraction_done, 1);
+  for (const uint64_t session : {3, 4, 1}) Tell(session, Bye{});
+  EXPECT_EQ(finished_, 0);
+  Tell(2, Bye{});
+  EXPECT_EQ(finished_, 1);
+  for (const auto& [session, status] : ended_) EXPECT_TRUE(status.ok());
+}
+
+TEST_F(CoordinatorStateTest, LeaseDoneAloneTrainsNothing) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 10);
+  Tell(3, LeaseDone{lease.number});
+  Mark1(1, lease, 0);
+  EXPECT_EQ(state_->Report(now_).trained, 0u);
+  Mark1(2, lease, 0);
+  EXPECT_EQ(state_->Report(now_).trained, 10u);
+}
+
+TEST_F(CoordinatorStateTest, EpochsHaveNoBarrierAndEachCounts) {
+  options_.num_epochs = 2;
+  train_.resize(1);
+  Restart();
+  JoinAll();
+  const Lease first = Ask(3);
+  const Lease second = Ask(4);
+  EXPECT_EQ(first.epoch, 0u);
+  EXPECT_EQ(second.epoch, 1u);
+  Report(3, first, 15);
+  EXPECT_EQ(state_->Report(now_).samples, 30u);
+  for (const Lease& lease : {second, first}) {
+    MarkBoth(lease, 0);
+    MarkBoth(lease, 1);
+  }
+  EXPECT_EQ(state_->Report(now_).trained, 30u);
+  EXPECT_THAT(Heard<ReportShard>(2), SizeIs(1));
+}
+
+TEST_F(CoordinatorStateTest, EvaluationFollowsTrainingAndServesWhoWaits) {
+  eval_ = {{"e", 50, 3}, {"f", 50, 4}};
+  JoinAll();
+  Train(3, 10);
+  const Lease last = Ask(4);
+  Tell(3, LeaseRequest{});  // nothing is left: it waits
+  Report(4, last, 10);
+  MarkBoth(last, 0);
+  const auto grants = Heard<LeaseGrant>(3);
+  ASSERT_THAT(grants, SizeIs(2));
+  const Lease one = grants.back().lease;
+  EXPECT_EQ(one.purpose, LeasePurpose::kEvaluate);
+  const Lease two = Ask(4);
+  EXPECT_GT(two.number, one.number);
+  Report(3, one, 2);
+  Tell(3, EvalResult{one.number, 0, one.piece.index, {1, -1}, {1, 0}});
+  EXPECT_THAT(Heard<ReportShard>(1), IsEmpty());
+  Tell(4, EvalResult{two.number, 0, two.piece.index, {-2}, {0}});
+  ASSERT_THAT(Heard<ReportShard>(1), SizeIs(1));
+  EXPECT_EQ(state_->Report(now_).eval.examples, 3u);
+  EXPECT_DOUBLE_EQ(state_->Report(now_).eval.auc, 1);
+}
+
+TEST_F(CoordinatorStateTest, AWorkerThatDiesInAnEvaluationCountsOnce) {
+  eval_ = {{"e", 50, 3}};
+  JoinAll();
+  Train(3, 10);
+  Train(3, 10);
+  const Lease lease = Ask(3);
+  Do(state_->OnSessionEnd(3, absl::UnavailableError("reset"), now_));
+  const Lease again = Ask(4);
+  EXPECT_EQ(again.piece.index, lease.piece.index);
+  Tell(3, EvalResult{lease.number, 0, 0, {1}, {1}});  // its life is over
+  Tell(4, EvalResult{again.number, 0, 0, {1, 2}, {1, 0}});
+  EXPECT_EQ(state_->Report(now_).eval.examples, 2u);
+}
+
+TEST_F(CoordinatorStateTest, AnEvaluationThatDoesNotFitEndsTheJob) {
+  eval_ = {{"e", 50, 3}};
+  options_.auc_exact_rows = 1;
+  Restart();
+  JoinAll();
+  Train(3, 10);
+  Train(3, 10);
+  const Lease lease = Ask(3);
+  Tell(3, EvalResult{lease.number, 0, 0, {1, 2}, {1, 0}});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Why(), HasSubstr("--auc_exact_rows=1"));
+}
+
+TEST_F(CoordinatorStateTest, ScoresOfAnotherNumberOfExamplesAreDataLoss) {
+  eval_ = {{"e", 50, 3}, {"f", 50, 3}};
+  for (const bool report_first : {true, false}) {
+    Restart();
+    JoinAll();
+    Train(3, 10);
+    Train(3, 10);
+    const Lease lease = Ask(3);
+    if (report_first) Report(3, lease, 3);
+    Tell(3, EvalResult{lease.number, 0, 0, {1, 2}, {1, 0}});
+    if (!report_first) Report(3, lease, 3);
+    EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST_F(CoordinatorStateTest, OnlyEvaluationFilesMeansOnlyEvaluation) {
+  train_.clear();
+  eval_ = {{"e", 50, 3}};
+  JoinAll();
+  EXPECT_EQ(Ask(3).purpose, LeasePurpose::kEvaluate);
+}
+
+TEST_F(CoordinatorStateTest, OnlyEmptyFilesAreAnError) {
+  train_ = {{"a", 0, 0}};
+  JoinAll();
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// ---- Figures
+
+TEST_F(CoordinatorStateTest, ReportsWhoIsAliveAndHowFarTheJobIs) {
+  JoinAll();
+  EXPECT_TRUE(state_->Report(now_).started);
+  Train(3, 20);
+  Do(state_->OnSessionEnd(4, absl::OkStatus(), now_));
+  const JobReport report = state_->Report(now_);
+  ASSERT_THAT(report.workers, SizeIs(2));
+  EXPECT_TRUE(report.workers[0].alive);
+  EXPECT_FALSE(report.workers[1].alive);
+  ASSERT_THAT(report.ps, SizeIs(2));
+  EXPECT_EQ(report.ps[1].address, "h1:1");
+  EXPECT_DOUBLE_EQ(report.fraction_done, 0.5);
+  EXPECT_FALSE(report.total_known);
+  EXPECT_FALSE(report.finished);
+}
+
+TEST_F(CoordinatorStateTest, SpeedIsOfTheLedger) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 1000);
+  for (uint32_t i = 0; i < 40; ++i) {
+    MarkBoth(lease, i);
+    Pass(absl::Milliseconds(250));
+  }
+  EXPECT_NEAR(state_->Report(now_).samples_per_second, 40, 2);
+}
+
+TEST_F(CoordinatorStateTest, TheSteadyWindowOpensAfterTheWarmUp) {
+  options_.warmup_steps = 2;
+  train_.resize(1);
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 50);
+  for (uint32_t i = 0; i < 5; ++i) {
+    Pass(absl::Seconds(1));
+    MarkBoth(lease, i);
+  }
+  Pass(absl::Seconds(7));
+  const JobReport report = state_->Report(now_);
+  EXPECT_EQ(report.steady_samples, 30u);
+  EXPECT_DOUBLE_EQ(report.steady_wall_seconds, 3);
+  EXPECT_EQ(report.wall, absl::Seconds(12));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,209 @@
+#include "cluster/coordinator.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+// A process that the test drives: what it was told, in order.
+struct Process {
+  Life life;
+  std::vector<CoordinatorMessage> heard;
+  std::optional<absl::Status> end;
+  int ends = 0;
+  std::unique_ptr<ClusterSession> session;
+
+  template <typename T>
+  const T* Newest() const {
+    const T* newest = nullptr;
+    for (const CoordinatorMessage& message : heard) {
+      if (const T* m = std::get_if<T>(&message)) newest = m;
+    }
+    return newest;
+  }
+};
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  CoordinatorTest() : strand_(&simulator_) {
+    options_.job = "j";
+    options_.batch_size = 10;
+    options_.piece_bytes = 0;
+    coordinator_ = Coordinator::Create(options_, &strand_);
+  }
+  ~CoordinatorTest() override {
+    coordinator_.reset();
+    processes_.clear();
+    simulator_.RunFor(absl::Seconds(1));
+  }
+
+  RegisterRequest Request(Role role, int index) const {
+    RegisterRequest request;
+    request.job = "j";
+    request.role = role;
+    request.index = index;
+    if (role == Role::kPs) request.address = "host:1";
+    if (role == Role::kWorker) request.train_sources = {{"a", 1000, 7}};
+    return request;
+  }
+
+  absl::StatusOr<RegisterReply> Register(const RegisterRequest& request) {
+    std::optional<absl::StatusOr<RegisterReply>> reply;
+    coordinator_->Register(request, absl::Seconds(1),
+                           [&reply](absl::StatusOr<RegisterReply> r) {
+                             EXPECT_FALSE(reply.has_value());
+                             reply = std::move(r);
+                           });
+    EXPECT_FALSE(reply.has_value()) << "answered inside the call";
+    simulator_.RunFor(absl::ZeroDuration());
+    return reply.value_or(absl::UnknownError("no answer"));
+  }
+
+  Process* Open(Life life) {
+    processes_.push_back(std::make_unique<Process>());
+    Process* process = processes_.back().get();
+    process->life = life;
+    SessionHandler handler;
+    handler.on_message = [process](CoordinatorMessage message) {
+      EXPECT_EQ(process->ends, 0) << "a message after the end";
+      process->heard.push_back(std::move(message));
+    };
+    handler.on_end = [process](absl::Status status) {
+      ++process->ends;
+      process->end = std::move(status);
+    };
+    process->session = coordinator_->OpenSession(life, std::move(handler));
+    EXPECT_EQ(process->ends, 0) << "ended inside the call";
+    simulator_.RunFor(absl::ZeroDuration());
+    return process;
+  }
+
+  Process* Join(Role role, int index) {
+    const auto reply = Register(Request(role, index));
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    return Open(reply.ok() ? reply->life : Life{});
+  }
+
+  void Settle() { simulator_.RunFor(absl::ZeroDuration()); }
+
+  CoordinatorOptions options_;
+  Simulator simulator_;
+  SimulatedExecutor strand_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::vector<std::unique_ptr<Process>> processes_;
+};
+
+TEST_F(CoordinatorTest, AJobRunsFromRegistrationToBye) {
+  std::optional<JobReport> finished;
+  coordinator_->OnFinished([&](const JobReport& r) { finished = r; });
+  Process* ps = Join(Role::kPs, 0);
+  Process* worker = Join(Role::kWorker, 0);
+  ASSERT_NE(worker->Newest<ClusterView>(), nullptr);
+  EXPECT_EQ(worker->Newest<ClusterView>()->ps[0].address, "host:1");
+
+  worker->session->Send(LeaseRequest{});
+  Settle();
+  ASSERT_NE(worker->Newest<LeaseGrant>(), nullptr);
+  const Lease lease = worker->Newest<LeaseGrant>()->lease;
+  worker->session->Send(PieceReport{.examples = 15, .batches = 2});
+  worker->session->Send(LeaseDone{lease.number});
+  ps->session->Send(
+      MarkDelta{{{{0, 0, 0}, Verdict::kApplied, lease.number, false},
+                 {{0, 0, 1}, Verdict::kApplied, lease.number, false}},
+                0});
+  Settle();
+  EXPECT_EQ(coordinator_->Report().trained, 15u);
+  ASSERT_NE(ps->Newest<ReportShard>(), nullptr);
+  ps->session->Send(ShardReport{});
+  Settle();
+  ASSERT_NE(worker->Newest<JobEnd>(), nullptr);
+  EXPECT_TRUE(worker->Newest<JobEnd>()->status.ok());
+  EXPECT_TRUE(absl::StartsWith(worker->Newest<JobEnd>()->summary,
+                               "samples 15 = 15 trained + 0 rejected"))
+      << worker->Newest<JobEnd>()->summary;
+  EXPECT_FALSE(finished.has_value());
+  worker->session->Send(Bye{});
+  ps->session->Send(Bye{});
+  Settle();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_TRUE(finished->finished);
+  EXPECT_TRUE(finished->status.ok()) << finished->status;
+  EXPECT_EQ(worker->end, absl::OkStatus());
+  EXPECT_EQ(ps->end, absl::OkStatus());
+}
+
+TEST_F(CoordinatorTest, ADestroyedSessionMeansThatItsProcessDied) {
+  Process* ps = Join(Role::kPs, 0);
+  Process* worker = Join(Role::kWorker, 0);
+  worker->session.reset();
+  Settle();
+  EXPECT_EQ(worker->ends, 1);
+  // Its place is free at once.
+  EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
+  ps->session.reset();
+  Settle();
+  const absl::Status status = coordinator_->Report().status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "ps 0 (host:1) died"))
+      << status;
+}
+
+TEST_F(CoordinatorTest, AnUnknownLifeGetsNoSession) {
+  Process* process = Open(Life{1, 99});
+  ASSERT_TRUE(process->end.has_value());
+  EXPECT_EQ(process->end->code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CoordinatorTest, AFloodOfMessagesEndsItsSessionAlone) {
+  Process* worker = Join(Role::kWorker, 0);
+  for (int i = 0; i <= Coordinator::kMaxQueuedMessages; ++i) {
+    worker->session->Send(Heartbeat{});
+  }
+  Settle();
+  ASSERT_TRUE(worker->end.has_value());
+  EXPECT_EQ(worker->end->code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
+}
+
+TEST_F(CoordinatorTest, ADestroyedCoordinatorEndsItsSessions) {
+  Process* worker = Join(Role::kWorker, 0);
+  coordinator_.reset();
+  Settle();
+  ASSERT_TRUE(worker->end.has_value());
+  EXPECT_EQ(worker->end->code(), absl::StatusCode::kUnavailable);
+  worker->session->Send(Heartbeat{});
+  Settle();
+  EXPECT_EQ(worker->ends, 1);
+  coordinator_ = Coordinator::Create(options_, &strand_);
+}
+
+TEST_F(CoordinatorTest, StopEndsTheJobAndFinishesAfterLinger) {
+  std::optional<JobReport> finished;
+  Process* worker = Join(Role::kWorker, 0);
+  coordinator_->Stop(absl::CancelledError("interrupted"));
+  Settle();
+  ASSERT_NE(worker->Newest<JobEnd>(), nullptr);
+  EXPECT_EQ(worker->Newest<JobEnd>()->status,
+            absl::CancelledError("interrupted"));
+  const auto late = Register(Request(Role::kWorker, 1));
+  EXPECT_EQ(late.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(late.status().message(), "job is over"));
+  simulator_.RunFor(absl::Seconds(3));
+  coordinator_->OnFinished([&](const JobReport& r) { finished = r; });
+  Settle();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_EQ(finished->status, absl::CancelledError("interrupted"));
+  ASSERT_TRUE(worker->end.has_value());
+  EXPECT_FALSE(worker->end->ok());
+}
+
+}  // namespace
+}  // namespace shoal

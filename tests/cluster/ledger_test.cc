@@ -1,0 +1,234 @@
+#include "cluster/ledger.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+// 2 shards, 2 epochs, 2 pieces, batches of 10.
+class LedgerTest : public testing::Test {
+ protected:
+  LedgerTest() : ledger_({2, 2, 2, 10}) {}
+
+  absl::StatusOr<Ledger::Added> Add(int shard, BatchId batch,
+                                    uint64_t lease = 1,
+                                    Verdict verdict = Verdict::kApplied) {
+    return ledger_.Add(shard, Mark{batch, verdict, lease, false});
+  }
+  absl::StatusOr<Ledger::Added> Repeat(int shard, BatchId batch,
+                                       uint64_t lease) {
+    return ledger_.Add(shard, Mark{batch, Verdict::kApplied, lease, true});
+  }
+  void AddBoth(BatchId batch, uint64_t lease = 1,
+               Verdict verdict = Verdict::kApplied) {
+    ASSERT_TRUE(Add(0, batch, lease, verdict).ok());
+    ASSERT_TRUE(Add(1, batch, lease, verdict).ok());
+  }
+
+  Ledger ledger_;
+};
+
+TEST_F(LedgerTest, ABatchIsTrainedWhenEveryShardHasMarkedIt) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
+  ASSERT_TRUE(Add(0, {0, 0, 0}).ok());
+  EXPECT_FALSE(ledger_.Complete({0, 0, 0}));
+  EXPECT_EQ(ledger_.totals().trained, 0u);
+  ASSERT_TRUE(Add(1, {0, 0, 0}).ok());
+  EXPECT_TRUE(ledger_.Complete({0, 0, 0}));
+  EXPECT_EQ(ledger_.totals().trained, 10u);
+  EXPECT_EQ(ledger_.totals().batches, 1u);
+}
+
+TEST_F(LedgerTest, TheLastBatchCountsWhatItHolds) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
+  AddBoth({0, 0, 2});
+  EXPECT_EQ(ledger_.totals().trained, 5u);
+  AddBoth({0, 0, 0});
+  const auto last = Add(0, {0, 0, 1});
+  EXPECT_FALSE(last->piece_complete);
+  EXPECT_TRUE(Add(1, {0, 0, 1})->piece_complete);
+  EXPECT_TRUE(ledger_.PieceComplete(0, 0));
+  EXPECT_FALSE(ledger_.PieceComplete(1, 0)) << "the next epoch is another";
+  EXPECT_EQ(ledger_.totals().trained, 25u);
+}
+
+TEST_F(LedgerTest, OfAnOpenPieceTheNewestBatchWaitsForTheReport) {
+  AddBoth({0, 0, 0});
+  EXPECT_EQ(ledger_.totals().trained, 0u) << "it may be the last and shorter";
+  AddBoth({0, 0, 1});
+  EXPECT_EQ(ledger_.totals().trained, 10u);
+  EXPECT_FALSE(ledger_.PieceComplete(0, 0));
+  EXPECT_THAT(*ledger_.SetExamples(0, 12), ElementsAre(0));
+  EXPECT_EQ(ledger_.totals().trained, 12u);
+  EXPECT_EQ(ledger_.totals().batches, 2u);
+}
+
+TEST_F(LedgerTest, AnEmptyPieceIsCompleteInEveryEpoch) {
+  EXPECT_THAT(*ledger_.SetExamples(1, 0), ElementsAre(0, 1));
+  EXPECT_TRUE(ledger_.PieceComplete(1, 1));
+}
+
+TEST_F(LedgerTest, AllPiecesOfAllEpochsCompleteTheJob) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 10).ok());
+  ASSERT_TRUE(ledger_.SetExamples(1, 20).ok());
+  for (uint32_t epoch = 0; epoch < 2; ++epoch) {
+    AddBoth({epoch, 0, 0});
+    AddBoth({epoch, 1, 0});
+    EXPECT_FALSE(ledger_.AllComplete());
+    AddBoth({epoch, 1, 1});
+  }
+  EXPECT_TRUE(ledger_.AllComplete());
+  EXPECT_EQ(ledger_.totals().trained, 60u);
+  EXPECT_EQ(ledger_.totals().batches, 6u);
+}
+
+TEST_F(LedgerTest, RejectedBatchesAreCountedApart) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 15).ok());
+  AddBoth({0, 0, 0}, 1, Verdict::kRejected);
+  AddBoth({0, 0, 1});
+  EXPECT_EQ(ledger_.totals().rejected, 10u);
+  EXPECT_EQ(ledger_.totals().trained, 5u);
+  EXPECT_EQ(ledger_.totals().batches, 2u);
+  EXPECT_TRUE(ledger_.PieceComplete(0, 0));
+}
+
+TEST_F(LedgerTest, DifferentVerdictsAreTorn) {
+  ASSERT_TRUE(Add(1, {1, 0, 3}).ok());
+  const absl::Status status = Add(0, {1, 0, 3}, 1, Verdict::kRejected).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("batch (1,0,3) is torn: ps 0 has rejected it, ps 1 has "
+                        "applied it"));
+}
+
+TEST_F(LedgerTest, MarksOfTwoPassesAreMendedAndRecomputed) {
+  ASSERT_TRUE(Add(0, {0, 0, 0}, 1).ok());
+  EXPECT_EQ(ledger_.totals().mended, 0u);
+  ASSERT_TRUE(Add(1, {0, 0, 0}, 2).ok());
+  EXPECT_EQ(ledger_.totals().mended, 1u);
+  EXPECT_EQ(ledger_.totals().recomputed, 1u);
+  // The second pass also reached shard 0, which refused it: still one batch.
+  ASSERT_TRUE(Repeat(0, {0, 0, 0}, 2).ok());
+  EXPECT_EQ(ledger_.totals().recomputed, 1u);
+}
+
+TEST_F(LedgerTest, ARepeatOfAnotherPassIsRecomputed) {
+  AddBoth({0, 0, 0}, 1);
+  ASSERT_TRUE(Repeat(0, {0, 0, 0}, 1).ok());
+  EXPECT_EQ(ledger_.totals().recomputed, 0u) << "the same pass, sent again";
+  ASSERT_TRUE(Repeat(0, {0, 0, 0}, 2).ok());
+  EXPECT_EQ(ledger_.totals().recomputed, 1u);
+  EXPECT_EQ(ledger_.totals().mended, 0u);
+}
+
+TEST_F(LedgerTest, ARepeatIsCountedAfterThePieceWasComplete) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 20).ok());
+  AddBoth({0, 0, 0});
+  AddBoth({0, 0, 1});
+  ASSERT_TRUE(ledger_.PieceComplete(0, 0));
+  ASSERT_TRUE(Repeat(1, {0, 0, 1}, 9).ok());
+  ASSERT_TRUE(Repeat(0, {0, 0, 1}, 9).ok());
+  EXPECT_EQ(ledger_.totals().recomputed, 1u) << "one batch, twice";
+  EXPECT_TRUE(ledger_.PieceComplete(0, 0));
+  EXPECT_FALSE(Add(0, {0, 0, 1}).ok());
+}
+
+TEST_F(LedgerTest, RepeatsRefusedAreTheShardsSums) {
+  ledger_.SetRepeatsRefused(0, 3);
+  ledger_.SetRepeatsRefused(1, 2);
+  ledger_.SetRepeatsRefused(0, 5);
+  EXPECT_EQ(ledger_.totals().repeats_refused, 7u);
+}
+
+TEST_F(LedgerTest, TellsWhichBatchesToSkip) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 120).ok());
+  AddBoth({0, 0, 1});
+  AddBoth({0, 0, 9});
+  ASSERT_TRUE(Add(0, {0, 0, 10}).ok());
+  const Lease lease{.skip = ledger_.CompleteBatches(0, 0)};
+  for (uint32_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(lease.Skips(i), i == 1 || i == 9) << i;
+  }
+  EXPECT_THAT(ledger_.CompleteBatches(1, 0), IsEmpty());
+  EXPECT_DOUBLE_EQ(ledger_.FractionComplete(0, 0), 2.0 / 12);
+}
+
+TEST_F(LedgerTest, RefusesMarksThatCannotBe) {
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(Add(2, {0, 0, 0}).status().code(), invalid);
+  EXPECT_EQ(Add(-1, {0, 0, 0}).status().code(), invalid);
+  EXPECT_EQ(Add(0, {2, 0, 0}).status().code(), invalid);
+  EXPECT_EQ(Add(0, {0, 2, 0}).status().code(), invalid);
+  EXPECT_EQ(Add(0, {0, 0, UINT32_MAX}).status().code(), invalid);
+  EXPECT_EQ(Add(0, {0, 0, 0}, 0).status().code(), invalid);
+  EXPECT_EQ(Add(0, {0, 0, 0}, uint64_t{1} << 40).status().code(), invalid);
+  EXPECT_EQ(Add(0, {0, 0, 0}, 1, static_cast<Verdict>(9)).status().code(),
+            invalid);
+  EXPECT_EQ(Repeat(0, {0, 0, 0}, 1).status().code(), invalid)
+      << "a repeat of nothing";
+  ASSERT_TRUE(Add(0, {0, 0, 0}).ok());
+  EXPECT_EQ(Add(0, {0, 0, 0}).status().code(), invalid) << "marked twice";
+  EXPECT_EQ(ledger_.totals().batches, 0u);
+}
+
+TEST_F(LedgerTest, ABatchBeyondThePieceMeansThatTheDataChanged) {
+  ASSERT_TRUE(Add(0, {0, 0, 2}).ok());
+  EXPECT_EQ(ledger_.SetExamples(0, 20).status().code(),
+            absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(ledger_.SetExamples(1, 20).ok());
+  EXPECT_EQ(Add(0, {0, 1, 2}).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(LedgerTest, ALostShardsMarksAreDropped) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 15).ok());
+  ASSERT_TRUE(ledger_.SetExamples(1, 30).ok());
+  AddBoth({0, 0, 0});
+  AddBoth({0, 0, 1}, 1, Verdict::kRejected);
+  AddBoth({0, 1, 0});
+  ASSERT_TRUE(Add(0, {0, 1, 1}).ok());
+  ASSERT_EQ(ledger_.totals().batches, 3u);
+  ASSERT_EQ(ledger_.totals().trained, 20u);
+  ASSERT_EQ(ledger_.totals().rejected, 5u);
+
+  EXPECT_THAT(ledger_.DropShard(1), ElementsAre(Pair(0, 0)))
+      << "piece 1 was not complete: it is leasable anyhow";
+  EXPECT_EQ(ledger_.totals().batches, 0u);
+  EXPECT_EQ(ledger_.totals().trained, 0u);
+  EXPECT_EQ(ledger_.totals().rejected, 0u);
+  EXPECT_FALSE(ledger_.PieceComplete(0, 0));
+  // The shard gets them again; the other shard has them still.
+  ASSERT_TRUE(Add(1, {0, 0, 0}, 5).ok());
+  EXPECT_EQ(Add(1, {0, 0, 1}, 5).status().code(), absl::StatusCode::kDataLoss)
+      << "the other shard's verdict is remembered";
+  EXPECT_FALSE(Add(0, {0, 0, 0}, 5).ok());
+  EXPECT_EQ(ledger_.totals().trained, 10u);
+  ASSERT_TRUE(Add(1, {0, 1, 0}, 5).ok());
+  EXPECT_EQ(ledger_.totals().trained, 20u);
+}
+
+TEST(LedgerOfOneShardTest, ADroppedVerdictMayBecomeAnother) {
+  Ledger ledger({1, 1, 1, 10});
+  ASSERT_TRUE(ledger.SetExamples(0, 10).ok());
+  ASSERT_TRUE(
+      ledger.Add(0, Mark{{0, 0, 0}, Verdict::kRejected, 1, false}).ok());
+  EXPECT_TRUE(ledger.AllComplete());
+  EXPECT_THAT(ledger.DropShard(0), ElementsAre(Pair(0, 0)));
+  EXPECT_FALSE(ledger.AllComplete());
+  ASSERT_TRUE(ledger.Add(0, Mark{{0, 0, 0}, Verdict::kApplied, 2, false}).ok());
+  EXPECT_EQ(ledger.totals().trained, 10u);
+  EXPECT_EQ(ledger.totals().rejected, 0u);
+  EXPECT_TRUE(ledger.AllComplete());
+}
+
+}  // namespace
+}  // namespace shoal

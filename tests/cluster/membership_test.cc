@@ -1,0 +1,164 @@
+#include "cluster/membership.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr absl::Time kT0 = absl::UnixEpoch();
+
+absl::Time At(double seconds) { return kT0 + absl::Seconds(seconds); }
+
+class MembershipTest : public testing::Test {
+ protected:
+  MembershipTest() : members_({"j", "a=1\nb=2\n", 7, 2, absl::Seconds(5)}) {}
+
+  RegisterRequest Ps(int index) const {
+    RegisterRequest request;
+    request.job = "j";
+    request.config = "a=1\nb=2\n";
+    request.role = Role::kPs;
+    request.index = index;
+    request.address = "h:1";
+    return request;
+  }
+  RegisterRequest Worker(int index) const {
+    RegisterRequest request = Ps(index);
+    request.role = Role::kWorker;
+    request.train_sources = {{"a", 10, 1}};
+    return request;
+  }
+  absl::Status Refused(const RegisterRequest& request) {
+    return members_.Register(request, kT0).status();
+  }
+
+  Membership members_;
+};
+
+TEST_F(MembershipTest, ComesInAnyOrderAndLivesGrow) {
+  EXPECT_EQ(*members_.Register(Worker(3), kT0), (Life{7, 1}));
+  EXPECT_EQ(*members_.Register(Ps(1), kT0), (Life{7, 2}));
+  EXPECT_EQ(*members_.Register(Worker(0), kT0), (Life{7, 3}));
+  EXPECT_EQ(*members_.Register(Ps(0), kT0), (Life{7, 4}));
+  EXPECT_EQ(members_.members().size(), 4u);
+  EXPECT_TRUE(members_.Open(Role::kPs).empty()) << "no session is open yet";
+}
+
+TEST_F(MembershipTest, ASecondLiveProcessIsRefusedUntilTheFirstIsGone) {
+  const Life first = *members_.Register(Worker(0), kT0);
+  EXPECT_EQ(Refused(Worker(0)).code(), absl::StatusCode::kAlreadyExists);
+  ASSERT_TRUE(members_.Open(1, first, kT0).ok());
+  EXPECT_EQ(Refused(Worker(0)).code(), absl::StatusCode::kAlreadyExists);
+  members_.Remove(first);
+  const auto second = members_.Register(Worker(0), kT0);
+  ASSERT_TRUE(second.ok());
+  EXPECT_GT(*second, first);
+  EXPECT_EQ(members_.FindSession(1), nullptr);
+}
+
+TEST_F(MembershipTest, AnOldLifeOpensNoSession) {
+  const Life first = *members_.Register(Worker(0), kT0);
+  members_.Remove(first);
+  ASSERT_TRUE(members_.Register(Worker(0), kT0).ok());
+  EXPECT_EQ(members_.Open(1, first, kT0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(MembershipTest, ALifeHasOneSession) {
+  const Life life = *members_.Register(Worker(0), kT0);
+  ASSERT_TRUE(members_.Open(1, life, kT0).ok());
+  EXPECT_EQ(members_.Open(2, life, kT0).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_NE(members_.FindSession(1), nullptr);
+  EXPECT_EQ(members_.FindSession(2), nullptr);
+}
+
+TEST_F(MembershipTest, SilenceCountsFromTheNewestWord) {
+  const Life life = *members_.Register(Worker(0), At(0));
+  EXPECT_TRUE(members_.Silent(At(5)).empty());
+  EXPECT_EQ(members_.Silent(At(5.1)).size(), 1u) << "also without a session";
+  ASSERT_TRUE(members_.Open(1, life, At(3)).ok());
+  EXPECT_TRUE(members_.Silent(At(8)).empty());
+  members_.Heard(1, At(7));
+  EXPECT_TRUE(members_.Silent(At(12)).empty());
+  EXPECT_EQ(members_.Silent(At(12.1)).size(), 1u);
+}
+
+TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
+  RegisterRequest request = Worker(1);
+  request.protocol_version = 99;
+  EXPECT_THAT(std::string(Refused(request).message()),
+              HasSubstr("worker 1 speaks 99, the coordinator speaks 1"));
+  request = Worker(1);
+  request.job = "k";
+  EXPECT_THAT(std::string(Refused(request).message()),
+              HasSubstr("worker 1 belongs to 'k', the coordinator runs 'j'"));
+  request = Worker(1);
+  request.config = "a=1\nb=3\n";
+  EXPECT_THAT(std::string(Refused(request).message()),
+              HasSubstr("--b differs: worker 1 has 3, the coordinator has 2"));
+  EXPECT_EQ(Refused(request).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(MembershipTest, IndexesThatTheJobHasNotAreRefused) {
+  EXPECT_EQ(Refused(Ps(2)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Refused(Ps(-1)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Refused(Worker(-1)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Refused(Worker(1000)).ok()) << "more workers than expected join";
+}
+
+TEST_F(MembershipTest, AllWorkersSeeTheSameFiles) {
+  RegisterRequest empty = Worker(0);
+  empty.train_sources.clear();
+  EXPECT_EQ(Refused(empty).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(members_.Register(Worker(0), kT0).ok());
+  RegisterRequest other = Worker(1);
+  other.train_sources[0].size = 11;
+  EXPECT_THAT(std::string(Refused(other).message()),
+              HasSubstr("worker 1 has a (11 bytes"));
+  other = Worker(1);
+  other.eval_sources = {{"e", 1, 1}};
+  EXPECT_THAT(std::string(Refused(other).message()),
+              HasSubstr("evaluation file 0 differs"));
+  EXPECT_TRUE(Refused(Worker(1)).ok());
+}
+
+TEST_F(MembershipTest, FilesOfAWorkerThatLeftBeforeTheJobBeganAreForgotten) {
+  RegisterRequest wrong = Worker(0);
+  wrong.train_sources[0].name = "wrong";
+  const Life life = *members_.Register(wrong, kT0);
+  EXPECT_FALSE(Refused(Worker(1)).ok());
+  members_.Remove(life);
+  ASSERT_TRUE(members_.Register(Worker(1), kT0).ok());
+  EXPECT_EQ(members_.train_sources()[0].name, "a");
+  // Once they are in use, they are the job's.
+  members_.PinSources();
+  members_.Remove(Life{7, 2});
+  EXPECT_FALSE(Refused(wrong).ok());
+  EXPECT_TRUE(Refused(Worker(0)).ok());
+}
+
+TEST_F(MembershipTest, APsThatReturnsHasLostItsState) {
+  const Life life = *members_.Register(Ps(1), kT0);
+  ASSERT_TRUE(members_.Open(1, life, kT0).ok());
+  members_.Remove(life);
+  const absl::Status status = Refused(Ps(1));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("ps 1 was in this job as life 7.1"));
+  EXPECT_TRUE(Refused(Ps(0)).ok());
+}
+
+TEST_F(MembershipTest, APsThatNeverOpenedItsSessionMayTryAgain) {
+  const Life life = *members_.Register(Ps(1), kT0);
+  members_.Remove(life);
+  EXPECT_TRUE(Refused(Ps(1)).ok());
+}
+
+}  // namespace
+}  // namespace shoal

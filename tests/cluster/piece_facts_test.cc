@@ -1,0 +1,79 @@
+#include "cluster/piece_facts.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+PieceFacts TwoPieces() {
+  return PieceFacts("training", {{"day_0", 100, 0}},
+                    {{0, 0, 0, 60}, {1, 0, 60, 100}}, /*batch_size=*/10);
+}
+
+PieceReport Report(uint32_t piece, uint64_t examples, uint32_t batches,
+                   uint64_t bad_rows = 0, std::string error = "") {
+  return {LeasePurpose::kTrain, 0, piece, examples, bad_rows, batches, error};
+}
+
+TEST(PieceFactsTest, TheFirstReportMakesAPieceKnown) {
+  PieceFacts facts = TwoPieces();
+  EXPECT_EQ(facts.bytes(), 100u);
+  EXPECT_FALSE(facts.known(1));
+  const auto first = facts.Add(Report(1, 25, 3));
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(*first);
+  EXPECT_TRUE(facts.known(1));
+  EXPECT_FALSE(facts.all_known());
+  EXPECT_EQ(facts.examples(), 25u);
+  ASSERT_TRUE(facts.Add(Report(0, 0, 0)).ok());
+  EXPECT_TRUE(facts.all_known());
+}
+
+TEST(PieceFactsTest, ARepeatedReportChangesNothing) {
+  PieceFacts facts = TwoPieces();
+  ASSERT_TRUE(facts.Add(Report(1, 25, 3, 2, "line 7")).ok());
+  const auto again = facts.Add(Report(1, 25, 3, 2, "line 7"));
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(*again);
+  EXPECT_EQ(facts.examples(), 25u);
+  EXPECT_EQ(facts.bad_rows(), 2u);
+}
+
+TEST(PieceFactsTest, ADifferentReportMeansThatTheFileChanged) {
+  PieceFacts facts = TwoPieces();
+  ASSERT_TRUE(facts.Add(Report(1, 25, 3)).ok());
+  const absl::Status status = facts.Add(Report(1, 26, 3)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("day_0, bytes 60"));
+  EXPECT_EQ(facts.Add(Report(1, 25, 3, 1)).status().code(),
+            absl::StatusCode::kDataLoss)
+      << "as many examples, but one more bad row";
+}
+
+TEST(PieceFactsTest, RefusesWhatCannotBe) {
+  PieceFacts facts = TwoPieces();
+  for (const PieceReport& report :
+       {Report(2, 1, 1), Report(0, 25, 2), Report(0, 30, 4), Report(0, 0, 1),
+        Report(0, UINT64_MAX, 3)}) {
+    EXPECT_EQ(facts.Add(report).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(facts.known(0));
+}
+
+TEST(PieceFactsTest, KeepsTheFirstBadRowThatItHeardOf) {
+  PieceFacts facts = TwoPieces();
+  EXPECT_EQ(facts.first_error(), "");
+  ASSERT_TRUE(facts.Add(Report(1, 5, 1, 1, "day_0:9: not a number")).ok());
+  ASSERT_TRUE(facts.Add(Report(0, 5, 1, 3, "day_0:1: no label")).ok());
+  EXPECT_EQ(facts.first_error(), "day_0:9: not a number");
+  EXPECT_EQ(facts.bad_rows(), 4u);
+}
+
+}  // namespace
+}  // namespace shoal

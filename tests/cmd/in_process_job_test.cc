@@ -1,0 +1,219 @@
+#include "cmd/in_process_job.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
+#include "gtest/gtest.h"
+#include "tests/harness/fake_file_system.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+constexpr uint64_t kFeatures = 200;
+constexpr int kFields = 5;
+
+// Counts by itself what the shard counts as staleness. At pipeline depth 0 a
+// worker's push belongs to its newest pull.
+class ShadowService : public ParameterService {
+ public:
+  struct Shadow {
+    uint64_t applied = 0;
+    Histogram staleness;
+  };
+
+  ShadowService(std::shared_ptr<ParameterService> inner, Shadow* shadow)
+      : inner_(std::move(inner)), shadow_(shadow) {}
+
+  void Pull(PullRequest request, absl::Duration timeout,
+            Done<PullReply> done) override {
+    if (!request.read_only) at_pull_ = shadow_->applied;
+    inner_->Pull(std::move(request), timeout, std::move(done));
+  }
+  void Push(PushRequest request, absl::Duration timeout,
+            Done<PushReply> done) override {
+    shadow_->staleness.Add(shadow_->applied - at_pull_);
+    ++shadow_->applied;
+    inner_->Push(std::move(request), timeout, std::move(done));
+  }
+  void Stats(StatsRequest request, absl::Duration timeout,
+             Done<StatsReply> done) override {
+    inner_->Stats(std::move(request), timeout, std::move(done));
+  }
+
+ private:
+  const std::shared_ptr<ParameterService> inner_;
+  Shadow* const shadow_;
+  uint64_t at_pull_ = 0;
+};
+
+std::string Rows(int count) {
+  std::string rows;
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&rows, StableHashCombine(9, i) % 2);
+    // Every seventh row is short.
+    const int fields = i % 7 == 0 ? kFields - 2 : kFields;
+    for (int f = 0; f < fields; ++f) {
+      absl::StrAppend(&rows, " ", StableHashCombine(f, i) % kFeatures, ":",
+                      1 + i % 3);
+    }
+    rows += "\n";
+  }
+  return rows;
+}
+
+// A finished job, with everything that it stands on.
+struct Ran {
+  // As many executors as strands, each seen as a thread by the simulator.
+  explicit Ran(uint64_t schedule) : simulator(schedule) {}
+
+  Simulator simulator;
+  SimulatedExecutor control{&simulator};
+  std::vector<std::unique_ptr<SimulatedExecutor>> train;
+  FakeFileSystem files;
+  Logger logger{{"", LogLevel::kError}};
+  std::unique_ptr<InProcessJob> job;
+  JobReport report;
+  bool finished = false;
+};
+
+std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
+                               std::vector<ShadowService::Shadow>* shadows) {
+  auto ran = std::make_unique<Ran>(schedule);
+  ran->files.AddFile("d/tr.libsvm", Rows(900));
+  ran->files.AddFile("d/te.libsvm", Rows(100));
+  InProcessJobOptions options;
+  options.model.model = "deepfm";
+  options.model.feature_size = kFeatures;
+  options.model.field_size = kFields;
+  options.model.embedding_size = 4;
+  options.model.deep_layers = {8, 4};
+  options.model.dropout_keep = {0.8f, 0.8f};
+  options.model.seed = 3;
+  options.model.dense_optimizer.kind = OptimizerKind::kAdam;
+  options.model.dense_optimizer.learning_rate = 0.01f;
+  options.model.table_optimizer = options.model.dense_optimizer;
+  options.partition.cut_dense_bytes = 256;
+  options.ps = ps;
+  options.workers = workers;
+  options.backend = "reference";
+  options.coordinator.batch_size = 32;
+  options.coordinator.num_epochs = 2;
+  options.coordinator.piece_bytes = 3000;
+  options.worker_loop.trainer.pipeline_depth = 0;
+  options.prefetch = false;
+  options.train = *ListSources(&ran->files, "d/tr.libsvm");
+  options.eval = *ListSources(&ran->files, "d/te.libsvm");
+  InProcessJobDependencies deps;
+  deps.file_system = &ran->files;
+  deps.logger = &ran->logger;
+  deps.control = &ran->control;
+  deps.completions = &ran->control;
+  for (int i = 0; i < workers; ++i) {
+    ran->train.push_back(std::make_unique<SimulatedExecutor>(&ran->simulator));
+    deps.train.push_back(ran->train.back().get());
+  }
+  if (shadows != nullptr) {
+    shadows->resize(ps);
+    deps.wrap_service = [shadows](int, int shard,
+                                  std::shared_ptr<ParameterService> service) {
+      return std::make_shared<ShadowService>(std::move(service),
+                                             &(*shadows)[shard]);
+    };
+  }
+  auto job = InProcessJob::Create(std::move(options), std::move(deps));
+  EXPECT_TRUE(job.ok()) << job.status();
+  ran->job = *std::move(job);
+  Ran* raw = ran.get();
+  ran->job->Start([raw](JobReport report) {
+    raw->report = std::move(report);
+    raw->finished = true;
+  });
+  ran->simulator.RunUntil([raw] { return raw->finished; },
+                          ran->simulator.Now() + absl::Hours(1));
+  EXPECT_TRUE(ran->finished);
+  EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+  return ran;
+}
+
+// All weights of a finished job of one shard, rows and dense, read from it.
+std::vector<float> Weights(Ran* ran) {
+  const ModelSpec& spec = ran->job->model_spec();
+  std::vector<FeatureId> ids(kFeatures);
+  for (uint64_t i = 0; i < kFeatures; ++i) ids[i] = i;
+  std::vector<float> weights(kFeatures * spec.tables[0].row_dim() +
+                             spec.dense_size());
+  ParameterShard* shard = ran->job->shards()[0].get();
+  shard->ServeUntil(absl::InfiniteFuture());
+  PullRequest request;
+  request.read_only = true;
+  request.identity.job = "in-process";
+  request.identity.shard = ran->report.ps[0].stats.version.life;
+  request.identity.map_version = ran->job->map().version;
+  const auto all = absl::MakeSpan(weights);
+  const size_t rows = kFeatures * spec.tables[0].row_dim();
+  request.tables.push_back({0, ids, all.subspan(0, rows)});
+  for (size_t b = 0; b < ran->job->map().blocks.size(); ++b) {
+    const DenseBlock& block = ran->job->map().blocks[b];
+    request.blocks.push_back(
+        {static_cast<uint32_t>(b),
+         all.subspan(rows + block.flat_begin, block.size())});
+  }
+  bool pulled = false;
+  shard->Pull(request, absl::Seconds(1), [&](absl::StatusOr<PullReply> reply) {
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    pulled = true;
+  });
+  ran->simulator.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(pulled);
+  return weights;
+}
+
+TEST(InProcessJobTest, OneWorkerGivesTheSameWeightsBitForBit) {
+  const auto a = RunDeepFm(/*schedule=*/1, 1, 1, nullptr);
+  const auto b = RunDeepFm(/*schedule=*/2, 1, 1, nullptr);
+  const std::vector<float> x = Weights(a.get());
+  const std::vector<float> y = Weights(b.get());
+  ASSERT_EQ(x.size(), y.size());
+  EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)), 0);
+  EXPECT_EQ(a->report.digest, b->report.digest);
+  EXPECT_EQ(a->report.eval.auc, b->report.eval.auc);
+  EXPECT_EQ(a->report.eval.examples, 100u);
+  EXPECT_EQ(a->report.staleness.max(), 0u);
+}
+
+TEST(InProcessJobTest, ShardsDoNotChangeWhatOneWorkerLearns) {
+  const auto one = RunDeepFm(1, 1, 1, nullptr);
+  const auto three = RunDeepFm(1, 3, 1, nullptr);
+  EXPECT_EQ(one->report.digest, three->report.digest);
+}
+
+TEST(InProcessJobTest, StalenessOfTwoWorkersEqualsAShadowCount) {
+  for (uint64_t schedule = 1; schedule <= 5; ++schedule) {
+    std::vector<ShadowService::Shadow> shadows;
+    const auto ran = RunDeepFm(schedule, 2, 2, &shadows);
+    ASSERT_EQ(shadows.size(), 2u);
+    Histogram expected;
+    for (int k = 0; k < 2; ++k) {
+      Histogram measured;
+      for (const auto& [life, histogram] : ran->report.ps[k].stats.staleness) {
+        measured.Merge(histogram);
+      }
+      EXPECT_EQ(measured.buckets(), shadows[k].staleness.buckets())
+          << "shard " << k << ", schedule " << schedule;
+      EXPECT_EQ(shadows[k].applied, ran->report.batches);
+      expected.Merge(shadows[k].staleness);
+    }
+    EXPECT_EQ(ran->report.staleness.buckets(), expected.buckets());
+    EXPECT_GT(expected.max(), 0u) << "two workers never overlapped";
+  }
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,115 @@
+#include "cmd/job_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace shoal {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+JobReport SomeReport() {
+  JobReport report;
+  report.finished = true;
+  report.trained = 1000;
+  report.rejected = 20;
+  report.lost = 3;
+  report.batches = 12;
+  report.mended = 1;
+  report.recomputed = 2;
+  report.repeats_refused = 5;
+  report.wall = absl::Milliseconds(2500);
+  report.steady_samples = 500;
+  report.steady_wall_seconds = 2;
+  report.steady_worker_cpu_seconds = 1.5;
+  report.steady_ps_cpu_seconds = 0.5;
+  report.staleness.Add(0, 9);
+  report.staleness.Add(4, 1);
+  report.eval = {0.75, 0.5, 200};
+  report.workers = {{0, true, 600, 2.0, 1 << 20}, {1, true, 400, 1.0, 1 << 20}};
+  report.ps.resize(1);
+  report.ps[0].cpu_seconds = 0.5;
+  report.ps[0].stats.bytes = 4096;
+  report.ps[0].stats.rows = 7;
+  report.ps[0].stats.lookups = 99;
+  report.digest = 0xabc;
+  return report;
+}
+
+TEST(SummaryJson, HoldsTheRun) {
+  JobFlags flags(Command::kRun);
+  flags.ps = 1;
+  const json summary = json::parse(SummaryJson(flags, SomeReport()));
+  EXPECT_EQ(summary["mode"], "async");
+  EXPECT_EQ(summary["model"], "deepfm");
+  EXPECT_EQ(summary["ps"], 1);
+  EXPECT_EQ(summary["workers"], 2);
+  EXPECT_EQ(summary["samples"],
+            json({{"trained", 1000}, {"rejected", 20}, {"lost", 3}}));
+  EXPECT_EQ(summary["per_worker"], json({600, 400}));
+  EXPECT_EQ(summary["batches"]["mended"], 1);
+  EXPECT_EQ(summary["batches"]["recomputed"], 2);
+  EXPECT_EQ(summary["batches"]["repeats_refused"], 5);
+  EXPECT_EQ(summary["wall_seconds"], 2.5);
+  EXPECT_EQ(summary["cpu_seconds"], 3.5);
+  EXPECT_EQ(summary["steady"]["samples_per_second"], 250);
+  EXPECT_EQ(summary["steady"]["cpu_seconds"]["ps"], 0.5);
+  EXPECT_EQ(summary["eval"]["auc"], 0.75);
+  EXPECT_EQ(summary["staleness"]["mean"], 0.4);
+  EXPECT_EQ(summary["staleness"]["p50"], 0);
+  EXPECT_EQ(summary["staleness"]["max"], 4);
+  EXPECT_EQ(summary["balance"][0]["lookups"], 99);
+  EXPECT_EQ(summary["digest"], "0000000000000abc");
+  EXPECT_EQ(summary["exit_reason"], "done");
+}
+
+// The keys of an object and of all objects in it, as in "steady.samples".
+void Keys(const json& value, const std::string& prefix,
+          std::set<std::string>* keys) {
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    keys->insert(prefix + key);
+    Keys(inner, prefix + key + ".", keys);
+  }
+}
+
+TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
+  const JobFlags flags(Command::kTrain);
+  JobReport failed;
+  failed.status = absl::AbortedError("ps 1: gone");
+  std::set<std::string> whole_keys;
+  std::set<std::string> failed_keys;
+  Keys(json::parse(SummaryJson(flags, SomeReport())), "", &whole_keys);
+  const json summary = json::parse(SummaryJson(flags, failed));
+  Keys(summary, "", &failed_keys);
+  EXPECT_EQ(whole_keys, failed_keys);
+  EXPECT_EQ(summary["exit_reason"], "ps 1: gone");
+  EXPECT_TRUE(summary["eval"]["auc"].is_null());
+}
+
+TEST(SummaryJson, StaysValidWithBytesThatAreNoText) {
+  JobReport report;
+  report.status = absl::AbortedError("bad \xff byte");
+  EXPECT_TRUE(json::accept(SummaryJson(JobFlags(Command::kTrain), report)));
+}
+
+TEST(SummaryDocument, DescribesEveryKey) {
+  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/docs/summary.md");
+  ASSERT_TRUE(file) << "docs/summary.md is missing";
+  std::stringstream text;
+  text << file.rdbuf();
+  std::set<std::string> keys;
+  Keys(json::parse(SummaryJson(JobFlags(Command::kRun), SomeReport())), "",
+       &keys);
+  for (const std::string& key : keys) {
+    EXPECT_THAT(text.str(), HasSubstr("`" + key + "`"));
+  }
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,141 @@
+#include "cmd/launched_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Jobs whose processes are shell scripts.
+class LaunchedJobTest : public ::testing::Test {
+ protected:
+  LaunchedJobTest() {
+    directory_ = absl::StrCat(::testing::TempDir(), "/job-XXXXXX");
+    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
+    options_.ending_timeout = absl::Milliseconds(100);
+  }
+
+  void Ps(const std::string& script) { Add(&options_.ps, script); }
+  void Worker(const std::string& script) { Add(&options_.workers, script); }
+
+  // A process that runs until it is asked to stop, or a file is there.
+  std::string UntilStopped() const {
+    return "trap 'exit 3' TERM INT; while :; do sleep 0.02; done";
+  }
+  std::string Until(const std::string& file) const {
+    return absl::StrCat("while ! test -e ", directory_, "/", file,
+                        "; do sleep 0.01; done");
+  }
+  std::string Touch(const std::string& file) const {
+    return absl::StrCat("touch ", directory_, "/", file);
+  }
+  static std::string Print(const std::string& json) {
+    return absl::StrCat("echo '", json, "'");
+  }
+
+  LaunchedJobEnd Run() {
+    LiveOutputOptions output_options;
+    output_options.fd = -1;
+    LiveOutput output(output_options);
+    return LaunchedJob(options_, &output).Run();
+  }
+
+  std::string directory_;
+  LaunchedJobOptions options_;
+
+ private:
+  static void Add(std::vector<std::vector<std::string>>* commands,
+                  const std::string& script) {
+    commands->push_back({"/bin/sh", "-c", script});
+  }
+};
+
+TEST_F(LaunchedJobTest, AJobThatEndsWellHasItsClosingLines) {
+  Ps(absl::StrCat(Until("worked"), "; ", Print(ProgressJson(ProgressFigures{})),
+                  "; ", Print(EndingJson({true, "", {"samples 1 = 1"}}))));
+  Worker(Touch("worked"));
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.status.ok()) << end.status;
+  EXPECT_THAT(end.lines, ElementsAre("samples 1 = 1"));
+}
+
+TEST_F(LaunchedJobTest, AKilledWorkerIsStartedAgain) {
+  Ps(absl::StrCat(Until("twice"), "; ",
+                  Print(EndingJson({true, "", {"end"}}))));
+  Worker(absl::StrCat("test -e ", directory_, "/once && { ", Touch("twice"),
+                      "; exit 0; }; ", Touch("once"), "; kill -9 $$"));
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, TheOthersGoOnWithoutAWorkerThatIsKilledTooOften) {
+  options_.max_restarts = 1;
+  Ps(absl::StrCat(Until("done"), "; ", Print(EndingJson({true, "", {"end"}}))));
+  Worker("kill -9 $$");
+  Worker(absl::StrCat("sleep 0.2; ", Touch("done")));
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, WithoutAnyWorkerTheJobFails) {
+  options_.max_restarts = 1;
+  Ps(UntilStopped());
+  Worker("kill -9 $$");
+  const LaunchedJobEnd end = Run();
+  EXPECT_THAT(std::string(end.status.message()),
+              HasSubstr("worker 0 was killed by SIGKILL"));
+}
+
+TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
+  Ps(UntilStopped());
+  Worker("echo 'no such file' >&2; exit 1");
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(),
+            "worker 0 exited with code 1; its last words: no such file");
+}
+
+TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
+  options_.ending_timeout = absl::Hours(1);
+  Ps("kill -9 $$");
+  Ps(UntilStopped());
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(), "ps 0 was killed by SIGKILL");
+}
+
+TEST_F(LaunchedJobTest, TheCoordinatorsReasonComesFirst) {
+  const std::string pid = absl::StrCat(directory_, "/pid");
+  // Waits until the launcher has taken note of the death.
+  Ps(absl::StrCat(Until("pid"), "; while kill -0 $(cat ", pid,
+                  ") 2>/dev/null; do sleep 0.01; done; ",
+                  Print(EndingJson({false, "ps 1: gone", {"samples"}})),
+                  "; exit 1"));
+  Ps(absl::StrCat("echo $$ > ", pid, ".tmp; mv ", pid, ".tmp ", pid,
+                  "; kill -9 $$"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(),
+            "ps 1: gone; first to fail: ps 1 was killed by SIGKILL");
+  EXPECT_THAT(end.lines, ElementsAre("samples"));
+}
+
+TEST_F(LaunchedJobTest, ProcessesThatStayAfterTheJobAreStopped) {
+  Ps(Print(EndingJson({true, "", {"end"}})));
+  Worker("trap '' TERM INT; while :; do sleep 0.02; done");
+  options_.shutdown_timeout = absl::Milliseconds(50);
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, SaysWhichProgramCannotBeStarted) {
+  options_.ps.push_back({"/no/such/shoal-ps"});
+  EXPECT_THAT(std::string(Run().status.message()),
+              HasSubstr("/no/such/shoal-ps"));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,123 @@
+#include "cmd/options_from_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launch/job_flag_set.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+
+JobFlags Parsed(Command command, std::vector<std::string> args) {
+  JobFlags flags(command);
+  FlagSet set = JobFlagSet(&flags);
+  args.insert(args.end(), {"--feature_size=1000", "--field_size=5",
+                           "--training_data_dir=/d"});
+  absl::Status status = set.Parse(args);
+  if (status.ok()) status = flags.Validate();
+  EXPECT_TRUE(status.ok()) << status;
+  return flags;
+}
+
+TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
+  const JobFlags flags = Parsed(
+      Command::kRun,
+      {"--deep_layers=8,4", "--dropout=0.5,1", "--embedding_size=3",
+       "--optimizer=adagrad", "--table_optimizer=sgd", "--learning_rate=0.25",
+       "--table_learning_rate=0.5", "--l2_reg=0.125", "--seed=9", "--ps=3"});
+  const auto plan = PlanJob(flags, "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->job, "name");
+  EXPECT_EQ(plan->config, flags.CanonicalConfig());
+  EXPECT_EQ(plan->map.num_shards, 3);
+  EXPECT_THAT(plan->model.deep_layers, ElementsAre(8, 4));
+  EXPECT_THAT(plan->model.dropout_keep, ElementsAre(0.5f, 1.0f));
+  EXPECT_EQ(plan->model.seed, 9u);
+  ASSERT_EQ(plan->spec.tables.size(), 1u);
+  EXPECT_EQ(plan->spec.tables[0].feature_size, 1000u);
+  EXPECT_EQ(plan->spec.tables[0].row_dim(), 1 + 3);
+  for (const ColumnSpec& column : plan->spec.tables[0].columns) {
+    EXPECT_EQ(column.optimizer.kind, OptimizerKind::kSgd);
+    EXPECT_EQ(column.optimizer.learning_rate, 0.5f);
+    EXPECT_EQ(column.optimizer.l2, 0.125f);
+  }
+  for (const DenseSpec& dense : plan->spec.dense) {
+    EXPECT_EQ(dense.optimizer.kind, OptimizerKind::kAdagrad);
+    EXPECT_EQ(dense.optimizer.learning_rate, 0.25f);
+    EXPECT_EQ(dense.optimizer.l2, 0) << "L2 is for tables alone";
+  }
+}
+
+TEST(PlanJob, TablesFollowTheDenseOptimizerWhereNothingIsSaid) {
+  const auto plan = PlanJob(
+      Parsed(Command::kTrain, {"--optimizer=sgd", "--learning_rate=0.25"}),
+      "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->model.table_optimizer.kind, OptimizerKind::kSgd);
+  EXPECT_EQ(plan->model.table_optimizer.learning_rate, 0.25f);
+}
+
+TEST(PlanJob, PartitionIsTheFlags) {
+  for (const auto& [text, kind] :
+       {std::pair<const char*, PartitionKind>{"--partition=fixed_size",
+                                              PartitionKind::kFixedSize},
+        {"--partition=mod", PartitionKind::kMod}}) {
+    const auto plan = PlanJob(Parsed(Command::kRun, {text}), "name");
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(plan->map.tables[0].kind, kind) << text;
+  }
+}
+
+TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
+  const JobFlags flags = Parsed(
+      Command::kRun,
+      {"--heartbeat=2s", "--silent_after=7s", "--worker_lease=11s",
+       "--ps_lease=6s", "--pull_timeout=3s", "--push_timeout=4s",
+       "--start_timeout=33s", "--worker_grace=1500ms", "--speculate_after=5s",
+       "--linger=250ms", "--shutdown_timeout=9s"});
+  const auto plan = PlanJob(flags, "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const CoordinatorOptions coordinator =
+      CoordinatorOptionsFromFlags(flags, *plan);
+  EXPECT_EQ(coordinator.heartbeat_interval, absl::Seconds(2));
+  EXPECT_EQ(coordinator.silent_after, absl::Seconds(7));
+  EXPECT_EQ(coordinator.worker_lease, absl::Seconds(11));
+  EXPECT_EQ(coordinator.start_deadline, absl::Seconds(33));
+  EXPECT_EQ(coordinator.worker_grace, absl::Milliseconds(1500));
+  EXPECT_EQ(coordinator.speculate_after, absl::Seconds(5));
+  EXPECT_EQ(coordinator.linger, absl::Milliseconds(250));
+  const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
+  EXPECT_EQ(ps.ps_lease, absl::Seconds(6));
+  EXPECT_EQ(ps.member.start_deadline, absl::Seconds(33));
+  EXPECT_EQ(ps.member.shutdown_deadline, absl::Seconds(9));
+  const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags, *plan, 0);
+  EXPECT_EQ(worker.pull_timeout, absl::Seconds(3));
+  EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
+}
+
+TEST(OptionsFromFlags, ProcessesRegisterAsWhatTheyAre) {
+  const JobFlags flags = Parsed(Command::kRun, {});
+  const auto plan = PlanJob(flags, "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
+  EXPECT_EQ(ps.member.registration.role, Role::kPs);
+  EXPECT_EQ(ps.member.registration.index, 1);
+  EXPECT_EQ(ps.shard.shard, 1);
+  EXPECT_FALSE(ps.member.rejoin);
+  const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags, *plan, 3);
+  EXPECT_EQ(worker.member.registration.role, Role::kWorker);
+  EXPECT_EQ(worker.member.registration.index, 3);
+  EXPECT_EQ(worker.member.registration.config, plan->config);
+  EXPECT_TRUE(worker.member.rejoin);
+}
+
+TEST(PlanJob, RefusesWhatNoModelCanBeMadeOf) {
+  const auto plan =
+      PlanJob(Parsed(Command::kTrain, {"--model=linear_probe"}), "name");
+  EXPECT_TRUE(absl::IsInvalidArgument(plan.status())) << plan.status();
+}
+
+}  // namespace
+}  // namespace shoal

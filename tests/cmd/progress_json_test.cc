@@ -1,0 +1,85 @@
+#include "cmd/progress_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ProgressFigures SomeFigures() {
+  ProgressFigures figures;
+  figures.started = true;
+  figures.step = 1234;
+  figures.trained = 40000;
+  figures.samples = 80000;
+  figures.fraction_done = 0.5;
+  figures.samples_per_second = 45678.4;
+  figures.loss = 0.25;
+  figures.progressive_auc = 0.75;
+  figures.staleness_mean = 1.5;
+  figures.staleness_max = 7;
+  figures.workers_alive = 2;
+  figures.wall_seconds = 90;
+  return figures;
+}
+
+TEST(ProgressJson, IsReadBack) {
+  const std::string line = ProgressJson(SomeFigures());
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto parsed = ParseJobJson(line);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& figures = std::get<ProgressFigures>(*parsed);
+  EXPECT_TRUE(figures.started);
+  EXPECT_EQ(figures.step, 1234u);
+  EXPECT_EQ(figures.trained, 40000u);
+  EXPECT_EQ(figures.samples, 80000u);
+  EXPECT_EQ(figures.samples_per_second, 45678.4);
+  EXPECT_EQ(figures.loss, 0.25);
+  EXPECT_EQ(figures.staleness_max, 7u);
+  EXPECT_EQ(figures.workers_alive, 2);
+}
+
+TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
+  ProgressFigures figures = SomeFigures();
+  figures.loss = std::nan("");
+  const auto parsed = ParseJobJson(ProgressJson(figures));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).loss, 0);
+}
+
+TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
+  const auto parsed = ParseJobJson(
+      EndingJson({false, "ps 1: \"x\"\n\xff", {"line 1", "line 2"}}));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& ending = std::get<JobEnding>(*parsed);
+  EXPECT_FALSE(ending.ok);
+  EXPECT_THAT(ending.reason, HasSubstr("ps 1: \"x\"\n"));
+  EXPECT_THAT(ending.lines, ElementsAre("line 1", "line 2"));
+}
+
+TEST(ParseJobJson, RefusesEverythingElse) {
+  for (const char* line :
+       {"", "hello", "{}", "[]", "17", "{\"progress\": 3}",
+        "{\"progress\": {\"step\": -1}}", "{\"end\": {\"ok\": 1}}",
+        "{\"end\": {\"ok\": true, \"reason\": \"\", \"lines\": [1]}}"}) {
+    EXPECT_FALSE(ParseJobJson(line).ok()) << line;
+  }
+}
+
+TEST(ProgressText, SaysWhatAnOperatorWantsToKnow) {
+  EXPECT_EQ(ProgressText(SomeFigures()),
+            "step 1,234, 50.0 %, 45,678 samples/s, loss 0.2500, AUC 0.7500, "
+            "staleness 1.5 (max 7), workers 2, 1m30s left");
+  ProgressFigures begun = SomeFigures();
+  begun.fraction_done = 0;
+  EXPECT_THAT(ProgressText(begun), HasSubstr("? left"));
+  EXPECT_THAT(ProgressText(ProgressFigures{}), HasSubstr("waiting"));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,236 @@
+#include "base/file_system.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/path.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/harness/fake_file_system.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+
+// A file system with an empty directory to work in.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual FileSystem& files() = 0;
+  virtual std::string root() = 0;
+};
+
+class PosixSubject final : public Subject {
+ public:
+  PosixSubject() {
+    std::string name = JoinPath(::testing::TempDir(), "shoal-files-XXXXXX");
+    if (mkdtemp(name.data()) != nullptr) root_ = name;
+  }
+  ~PosixSubject() override {
+    std::error_code ignored;
+    if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
+  }
+  FileSystem& files() override { return *files_; }
+  std::string root() override { return root_; }
+
+ private:
+  std::string root_;
+  const std::unique_ptr<FileSystem> files_ = NewPosixFileSystem();
+};
+
+class FakeSubject final : public Subject {
+ public:
+  FakeSubject() { files_.AddFile("/files/.keep", ""); }
+  FileSystem& files() override { return files_; }
+  std::string root() override { return "/files"; }
+
+ private:
+  FakeFileSystem files_;
+};
+
+struct Implementation {
+  const char* name;
+  std::unique_ptr<Subject> (*make)();
+};
+
+class FileSystemConformance : public ::testing::TestWithParam<Implementation> {
+ protected:
+  FileSystem& files() { return subject_->files(); }
+  std::string At(absl::string_view name) {
+    return JoinPath(subject_->root(), name);
+  }
+
+  void Write(absl::string_view name, absl::string_view bytes) {
+    auto file = files().Create(At(name));
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE((*file)->Append(bytes).ok());
+    ASSERT_TRUE((*file)->Close().ok());
+  }
+
+  std::string Read(absl::string_view name) {
+    auto file = files().OpenForRead(At(name));
+    if (!file.ok()) return file.status().ToString();
+    std::string bytes((*file)->size(), '\0');
+    const auto n = (*file)->Read(0, absl::MakeSpan(bytes));
+    if (!n.ok()) return n.status().ToString();
+    return bytes.substr(0, *n);
+  }
+
+  // The listed paths below the root, or the code of the error.
+  std::vector<std::string> List(absl::string_view pattern) {
+    auto found = files().List(std::string(pattern));
+    if (!found.ok()) return {absl::StatusCodeToString(found.status().code())};
+    std::vector<std::string> names;
+    for (const FileInfo& info : *found) {
+      names.push_back(info.path.substr(subject_->root().size() + 1));
+    }
+    return names;
+  }
+
+ private:
+  const std::unique_ptr<Subject> subject_ = GetParam().make();
+};
+
+TEST_P(FileSystemConformance, WhatWasWrittenIsRead) {
+  std::string large(200'000, '\0');
+  for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i);
+  auto file = files().Create(At("a"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE((*file)->Append("head ").ok());
+  EXPECT_TRUE((*file)->Append("").ok());
+  EXPECT_TRUE((*file)->Append(large).ok());
+  EXPECT_TRUE((*file)->Append(" tail").ok());
+  EXPECT_TRUE((*file)->Close().ok());
+  EXPECT_EQ(Read("a"), absl::StrCat("head ", large, " tail"));
+}
+
+TEST_P(FileSystemConformance, CreateTruncatesAndAClosedFileTakesNoMore) {
+  Write("a", "a long first version");
+  auto file = files().Create(At("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*file)->Append("short").ok());
+  EXPECT_TRUE((*file)->Close().ok());
+  EXPECT_TRUE((*file)->Close().ok());
+  EXPECT_EQ((*file)->Append("late").code(), Code::kFailedPrecondition);
+  EXPECT_EQ(Read("a"), "short");
+}
+
+TEST_P(FileSystemConformance, ReadsGiveFewerBytesOnlyAtTheEnd) {
+  Write("a", "0123456789");
+  auto file = files().OpenForRead(At("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ((*file)->size(), 10u);
+  char out[4];
+  const std::pair<uint64_t, size_t> cases[] = {{0, 4}, {6, 4},  {7, 3},
+                                               {9, 1}, {10, 0}, {1'000'000, 0}};
+  for (const auto& [offset, expected] : cases) {
+    const auto n = (*file)->Read(offset, absl::MakeSpan(out));
+    ASSERT_TRUE(n.ok());
+    ASSERT_EQ(*n, expected) << "at " << offset;
+    for (size_t i = 0; i < *n; ++i) {
+      EXPECT_EQ(out[i], static_cast<char>('0' + offset + i));
+    }
+  }
+  EXPECT_EQ(*(*file)->Read(3, absl::Span<char>()), 0u);
+}
+
+TEST_P(FileSystemConformance, AnErrorNamesThePathAndItsKind) {
+  const absl::Status missing = files().OpenForRead(At("nope")).status();
+  EXPECT_EQ(missing.code(), Code::kNotFound);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr(At("nope")));
+  EXPECT_EQ(files().Create(At("no/such/dir")).status().code(), Code::kNotFound);
+  ASSERT_TRUE(files().CreateDirectories(At("dir")).ok());
+  const absl::Status directory = files().OpenForRead(At("dir")).status();
+  EXPECT_EQ(directory.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(std::string(directory.message()), HasSubstr("directory"));
+  EXPECT_EQ(files().Create(At("dir")).status().code(),
+            Code::kFailedPrecondition);
+  EXPECT_EQ(files().WriteFileAtomically(At("dir"), "x").code(),
+            Code::kFailedPrecondition);
+}
+
+TEST_P(FileSystemConformance, CreateDirectoriesMakesParentsAndMayBeRepeated) {
+  EXPECT_TRUE(files().CreateDirectories(At("x/y/z/")).ok());
+  EXPECT_TRUE(files().CreateDirectories(At("x/y/z")).ok());
+  Write("x/y/z/file", "found");
+  EXPECT_EQ(Read("x/y/z/file"), "found");
+  EXPECT_EQ(files().CreateDirectories(At("x/y/z/file/under")).code(),
+            Code::kFailedPrecondition);
+}
+
+TEST_P(FileSystemConformance, ListNamesFilesDirectoriesAndGlobsSortedAndOnce) {
+  ASSERT_TRUE(files().CreateDirectories(At("sub")).ok());
+  for (const char* name : {"tr2", "tr1", "tr10", "va1", "_SUCCESS", ".hidden",
+                           "sub/tr0", "sub/other"}) {
+    Write(name, name);
+  }
+  EXPECT_THAT(List(At("tr2")), ElementsAre("tr2"));
+  EXPECT_THAT(List(At("")), ElementsAre("tr1", "tr10", "tr2", "va1"));
+  EXPECT_THAT(List(At("sub")), ElementsAre("sub/other", "sub/tr0"));
+  EXPECT_THAT(List(At("tr*")), ElementsAre("tr1", "tr10", "tr2"));
+  EXPECT_THAT(List(At("*")), ElementsAre("tr1", "tr10", "tr2", "va1"));
+  EXPECT_THAT(List(At("[tv][ra]?")), ElementsAre("tr1", "tr2", "va1"));
+  EXPECT_THAT(List(At("s*/tr*")), ElementsAre("sub/tr0"));
+  EXPECT_THAT(List(absl::StrCat(At("va1"), ",", At("./tr2"), ",", At("tr*"))),
+              ElementsAre("tr1", "tr10", "tr2", "va1"));
+  EXPECT_THAT(List(At("_SUCCESS")), ElementsAre("_SUCCESS"));
+  const auto sized = files().List(At("tr10"));
+  ASSERT_TRUE(sized.ok());
+  EXPECT_EQ((*sized)[0].size, 4u);
+}
+
+TEST_P(FileSystemConformance, APatternThatNamesNothingIsNotFound) {
+  Write("tr1", "");
+  ASSERT_TRUE(files().CreateDirectories(At("empty")).ok());
+  for (const std::string& pattern :
+       {At("te*"), At("te1"), At("empty"), At("empty/*"), std::string(),
+        absl::StrCat(At("tr1"), ",", At("te*")),
+        absl::StrCat(At("tr1"), ",")}) {
+    EXPECT_THAT(List(pattern), ElementsAre("NOT_FOUND")) << pattern;
+  }
+}
+
+TEST_P(FileSystemConformance, ANameWithGlobCharactersIsFoundByItself) {
+  Write("a[1]", "literal");
+  Write("a1", "matched");
+  EXPECT_THAT(List(At("a[1]")), ElementsAre("a[1]"));
+}
+
+TEST_P(FileSystemConformance, AtomicWriteReplacesTheFileAndLeavesNoOther) {
+  Write("m", "old contents");
+  auto before = files().OpenForRead(At("m"));
+  ASSERT_TRUE(before.ok());
+  ASSERT_TRUE(files().WriteFileAtomically(At("m"), "new").ok());
+  EXPECT_EQ(Read("m"), "new");
+  char out[3];
+  ASSERT_EQ(*(*before)->Read(0, absl::MakeSpan(out)), 3u);
+  EXPECT_EQ(std::string(out, 3), "old") << "an open file keeps its contents";
+  ASSERT_TRUE(files().WriteFileAtomically(At("fresh"), "").ok());
+  EXPECT_THAT(List(At("*")), ElementsAre("fresh", "m"));
+  EXPECT_EQ(files().WriteFileAtomically(At("no/dir/m"), "x").code(),
+            Code::kNotFound);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FileSystemConformance,
+    ::testing::Values(Implementation{"posix",
+                                     []() -> std::unique_ptr<Subject> {
+                                       return std::make_unique<PosixSubject>();
+                                     }},
+                      Implementation{"fake",
+                                     []() -> std::unique_ptr<Subject> {
+                                       return std::make_unique<FakeSubject>();
+                                     }}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace shoal

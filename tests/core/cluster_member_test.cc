@@ -1,0 +1,216 @@
+#include "core/cluster_member.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+// A coordinator that does as the test says.
+class ScriptedCluster : public ClusterService {
+ public:
+  explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
+
+  void Register(RegisterRequest request, absl::Duration,
+                Done<RegisterReply> done) override {
+    ++registrations;
+    absl::StatusOr<RegisterReply> reply = RegisterReply{
+        {1, lives + 1}, true, absl::Seconds(1), absl::Seconds(5)};
+    if (refuse.ok()) {
+      ++lives;
+    } else {
+      reply = refuse;
+    }
+    executor_->Post([reply, done = std::move(done)]() mutable {
+      std::move(done)(std::move(reply));
+    });
+  }
+
+  std::unique_ptr<ClusterSession> OpenSession(Life, SessionHandler h) override {
+    handler = std::make_shared<SessionHandler>(std::move(h));
+    return std::make_unique<Session>(this);
+  }
+
+  void Tell(CoordinatorMessage message) {
+    executor_->Post([h = handler, message = std::move(message)]() mutable {
+      h->on_message(std::move(message));
+    });
+  }
+  void EndSession(absl::Status status) {
+    executor_->Post([h = handler, status] { h->on_end(status); });
+  }
+
+  absl::Status refuse;  // not OK: what Register answers
+  int registrations = 0;
+  uint32_t lives = 0;
+  int heartbeats = 0;
+  int byes = 0;
+  bool answer_heartbeats = true;
+  bool answer_bye = true;
+  std::shared_ptr<SessionHandler> handler;
+
+ private:
+  class Session : public ClusterSession {
+   public:
+    explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
+    void Send(ProcessMessage message) override {
+      if (std::holds_alternative<Heartbeat>(message)) {
+        ++cluster_->heartbeats;
+        if (cluster_->answer_heartbeats) cluster_->Tell(HeartbeatAck{});
+      } else if (std::holds_alternative<Bye>(message)) {
+        ++cluster_->byes;
+        if (cluster_->answer_bye) cluster_->EndSession(absl::OkStatus());
+      }
+    }
+
+   private:
+    ScriptedCluster* const cluster_;
+  };
+
+  Executor* const executor_;
+};
+
+class ClusterMemberTest : public testing::Test {
+ protected:
+  void Start(bool rejoin) {
+    ClusterMemberOptions options;
+    options.registration.job = "test";
+    options.rejoin = rejoin;
+    member =
+        std::make_unique<ClusterMember>(options, &cluster, &strand, &logger);
+    ClusterMemberHandlers handlers;
+    handlers.on_joined = [this](const RegisterReply& reply,
+                                std::shared_ptr<ClusterSession>) {
+      joined.push_back(reply.life);
+    };
+    handlers.on_message = [this](CoordinatorMessage m) {
+      messages.push_back(std::move(m));
+    };
+    handlers.on_left = [this] { ++left; };
+    handlers.heartbeat = [] { return Heartbeat{}; };
+    handlers.on_end = [this](MemberEnd end) { ends.push_back(end); };
+    member->Start(std::move(handlers));
+  }
+
+  Simulator simulator;
+  SimulatedExecutor strand{&simulator};
+  Logger logger{{"", LogLevel::kError}};
+  ScriptedCluster cluster{&strand};
+  std::unique_ptr<ClusterMember> member;
+  std::vector<Life> joined;
+  std::vector<CoordinatorMessage> messages;
+  int left = 0;
+  std::vector<MemberEnd> ends;
+};
+
+TEST_F(ClusterMemberTest, JoinsBeatsAndEndsWithTheJob) {
+  Start(true);
+  simulator.RunFor(absl::Milliseconds(3500));
+  ASSERT_EQ(joined, (std::vector<Life>{{1, 1}}));
+  EXPECT_EQ(cluster.heartbeats, 4);  // at 0, 1, 2, 3 s
+  cluster.Tell(LeaseGrant{});
+  cluster.Tell(JobEnd{absl::OkStatus(), "all well"});
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(std::holds_alternative<LeaseGrant>(messages.back()));
+  EXPECT_EQ(cluster.byes, 1);
+  EXPECT_EQ(cluster.heartbeats, 5) << "a last one before the Bye";
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].status.ok());
+  EXPECT_EQ(ends[0].summary, "all well");
+  EXPECT_EQ(left, 1);
+}
+
+TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
+  cluster.refuse = absl::UnavailableError("nobody at h1:1");
+  Start(true);
+  simulator.RunFor(absl::Seconds(100));
+  EXPECT_TRUE(ends.empty());
+  EXPECT_GT(cluster.registrations, 50);
+  simulator.RunFor(absl::Seconds(30));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
+  EXPECT_EQ(ends[0].status.message(), "cannot join the job: nobody at h1:1");
+}
+
+TEST_F(ClusterMemberTest, ARefusalIsFinal) {
+  cluster.refuse = absl::FailedPreconditionError("--seed differs");
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_EQ(cluster.registrations, 1);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(absl::IsFailedPrecondition(ends[0].status));
+}
+
+TEST_F(ClusterMemberTest, AWorkerThatLosesItsSessionJoinsAsANewLife) {
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.EndSession(absl::UnavailableError("reset"));
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_EQ(joined, (std::vector<Life>{{1, 1}, {1, 2}}));
+  EXPECT_EQ(left, 1);
+  EXPECT_TRUE(ends.empty());
+}
+
+TEST_F(ClusterMemberTest, APsThatLosesItsSessionEndsWithTheReason) {
+  Start(false);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.EndSession(absl::UnavailableError("reset"));
+  simulator.RunFor(absl::Seconds(1));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].status.message(), "lost the coordinator: reset");
+  EXPECT_EQ(left, 1);
+}
+
+TEST_F(ClusterMemberTest, ASilentCoordinatorIsTakenForLost) {
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.answer_heartbeats = false;
+  cluster.refuse = absl::UnavailableError("frozen");
+  simulator.RunFor(absl::Seconds(7));
+  EXPECT_EQ(left, 1);
+  simulator.RunFor(absl::Seconds(11));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
+}
+
+TEST_F(ClusterMemberTest, EndsEvenIfItsByeIsNotAnswered) {
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.answer_bye = false;
+  cluster.Tell(JobEnd{absl::AbortedError("ps 1 was killed"), ""});
+  simulator.RunFor(absl::Seconds(4));
+  EXPECT_TRUE(ends.empty());
+  simulator.RunFor(absl::Seconds(2));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].status.message(), "ps 1 was killed");
+}
+
+TEST_F(ClusterMemberTest, LeavesInGoodOrderWhateverItsState) {
+  cluster.refuse = absl::UnavailableError("not yet");
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  member->Leave();
+  simulator.RunFor(absl::Seconds(2));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].status.ok());
+}
+
+TEST_F(ClusterMemberTest, LeavesFromTheMiddleOfALife) {
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  member->Leave();
+  member->Leave();
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_EQ(cluster.byes, 1);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].status.ok());
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,47 @@
+#include "core/ids.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "core/cluster_service.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+TEST(Life, ANewerCoordinatorOrALaterRegistrationIsLarger) {
+  EXPECT_LT((Life{1, 9}), (Life{2, 1}));
+  EXPECT_LT((Life{1, 1}), (Life{1, 2}));
+  EXPECT_FALSE(Life().valid());
+  EXPECT_TRUE((Life{1, 0}).valid());
+  EXPECT_EQ(ToString(Life{3, 14}), "3.14");
+}
+
+TEST(BatchId, OrdersByEpochThenPieceThenIndex) {
+  EXPECT_LT((BatchId{0, 9, 9}), (BatchId{1, 0, 0}));
+  EXPECT_LT((BatchId{1, 0, 9}), (BatchId{1, 1, 0}));
+  EXPECT_EQ(ToString(BatchId{1, 2, 3}), "(1,2,3)");
+}
+
+TEST(Ids, ServeAsKeys) {
+  EXPECT_EQ((absl::flat_hash_set<Life>{{0, 1}, {1, 0}, {1, 0}}).size(), 2u);
+  EXPECT_EQ(
+      (absl::flat_hash_set<BatchId>{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}).size(),
+      3u);
+  EXPECT_TRUE((absl::flat_hash_set<BatchId>{{1, 2, 3}}).contains({1, 2, 3}));
+}
+
+TEST(Lease, SkipsTheBatchesOfItsBitsAndNoneBeyond) {
+  Lease lease;
+  EXPECT_FALSE(lease.Skips(0));
+  lease.skip = {0b00000010, 0b10000000};
+  for (uint32_t index = 0; index < 40; ++index) {
+    EXPECT_EQ(lease.Skips(index), index == 1 || index == 15) << index;
+  }
+}
+
+TEST(ProcessName, IsTheRoleAndTheIndex) {
+  EXPECT_EQ(ProcessName(Role::kPs, 2), "ps 2");
+  EXPECT_EQ(ProcessName(Role::kWorker, 0), "worker 0");
+}
+
+}  // namespace
+}  // namespace shoal

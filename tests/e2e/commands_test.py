@@ -1,0 +1,273 @@
+"""What people meet first: help, mistakes on the command line, and processes
+that cannot find each other."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+
+import harness
+from cluster import PROBE, Cluster
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
+            ["shoal-ps"], ["shoal-worker"]]
+
+
+class HelpTest(harness.ShoalTest):
+
+    def test_every_command_explains_itself(self):
+        for command in COMMANDS:
+            output = self.run_ok(*command, "--help")
+            self.assertIn("Usage: " + " ".join(command), output)
+            self.assertLessEqual(max(map(len, output.splitlines())), 80)
+        self.assertIn("shoal data gen", self.run_ok("shoal", "--help"))
+
+    def test_the_document_has_the_flags_of_the_help(self):
+        check = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "tools", "flag_tables.py"),
+             "--check", harness.BIN], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+
+
+class MistakesTest(harness.ShoalTest):
+
+    def usage_error(self, *args):
+        code, output = self.run_fails(*args)
+        self.assertEqual(code, 2, output)
+        return output
+
+    def test_a_mistyped_flag_names_the_right_one(self):
+        for command in COMMANDS[:2] + COMMANDS[3:]:
+            output = self.usage_error(*command, "--batchsize=7")
+            self.assertIn("did you mean --batch_size?", output)
+        self.assertIn("did you mean --test_rows?", self.usage_error(
+            "shoal", "data", "gen", "--test-row=7"))
+
+    def test_a_mistyped_subcommand_names_the_right_one(self):
+        self.assertIn("did you mean 'shoal train'?",
+                      self.usage_error("shoal", "trian"))
+        self.assertIn("did you mean 'shoal data gen'?",
+                      self.usage_error("shoal", "data", "gne"))
+        self.usage_error("shoal")
+
+    def test_a_bad_value_is_named_with_what_is_allowed(self):
+        self.assertIn("--batch_size=0: must be an integer in [1,",
+                      self.usage_error("shoal", "train", "--batch_size=0"))
+        self.assertIn("--mode=sync is not there yet",
+                      self.usage_error("shoal", "run", "--mode=sync"))
+
+    def test_a_missing_flag_is_named_with_the_reason(self):
+        self.assertIn("shoal-ps needs --ps_hosts: ", self.usage_error(
+            "shoal-ps", "--feature_size=9", "--field_size=3"))
+
+    def test_missing_data_is_named_before_anything_starts(self):
+        flags = ["--feature_size=9", "--field_size=3",
+                 "--training_data_dir=/no/such/rows"]
+        for command in (["shoal", "train"], ["shoal", "run"]):
+            self.assertIn("/no/such/rows",
+                          self.usage_error(*command, *flags))
+
+    def test_a_worker_without_its_data_says_so(self):
+        code, output = self.run_fails(
+            "shoal-worker", "--feature_size=9", "--field_size=3",
+            "--ps_hosts=127.0.0.1:1", "--task_index=0",
+            "--training_data_dir=/no/such/rows")
+        self.assertEqual(code, 1)
+        self.assertIn("/no/such/rows", output)
+
+    def test_a_bad_row_is_named_by_file_and_line(self):
+        rows = harness.linear_rows(100).splitlines()
+        rows[41] = "1 no-feature"
+        data = self.write("data/tr.libsvm", "\n".join(rows) + "\n")
+        for command in (["shoal", "train"],
+                        ["shoal", "run", "--ps=1", "--workers=1"]):
+            code, output = self.run_fails(
+                *command, "--feature_size=300", "--field_size=4",
+                "--training_data_dir=" + data)
+            self.assertEqual(code, 1, output)
+            self.assertIn("tr.libsvm", output)
+            self.assertIn("42", output)
+
+
+class DataGenTest(harness.ShoalTest):
+
+    FLAGS = ["--rows=3000", "--test_rows=1000", "--fields=6", "--ids=500",
+             "--files=2"]
+
+    def generate(self, name, *flags):
+        return self.run_ok("shoal", "data", "gen", "--out=" + self.path(name),
+                           *self.FLAGS, *flags)
+
+    def read(self, *names):
+        with open(self.path(*names), "rb") as file:
+            return file.read()
+
+    def test_the_same_flags_give_the_same_bytes(self):
+        self.assertIn("best possible AUC", self.generate("a"))
+        self.generate("b")
+        self.generate("c", "--seed=2")
+        for name in ("tr-00000.libsvm", "tr-00001.libsvm", "te.libsvm",
+                     "_meta.json"):
+            self.assertEqual(self.read("a", name), self.read("b", name), name)
+            self.assertNotEqual(self.read("a", name), self.read("c", name))
+
+    def test_what_is_written_can_be_trained_on(self):
+        self.generate("a")
+        output = self.run_ok(
+            "shoal", "train", "--feature_size=500", "--field_size=6",
+            "--embedding_size=4", "--deep_layers=8",
+            "--training_data_dir=" + self.path("a", "tr*"),
+            "--val_data_dir=" + self.path("a", "te*"))
+        self.assertIn("samples 3000 = 3000 trained", output)
+        best = json.loads(self.read("a", "_meta.json"))["best_auc"]
+        self.assertIn(f"best       {best:.5f}", output)
+
+    def test_a_place_that_cannot_be_written_is_named(self):
+        path = self.write("file", "not a directory")
+        code, output = self.run_fails(
+            "shoal", "data", "gen", "--out=" + path + "/below", *self.FLAGS)
+        self.assertEqual(code, 1)
+        self.assertIn(path, output)
+
+
+class MeetingTest(harness.ShoalTest):
+    """Processes that should not work together, or cannot."""
+
+    def cluster(self, **more):
+        data = self.write("data/tr.libsvm", harness.linear_rows(2000))
+        return Cluster(self, 1, 1, PROBE + ["--batch_size=16"],
+                       worker_flags=["--training_data_dir=" + data], **more)
+
+    def stop(self, process):
+        process.signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 3, process.output())
+
+    def test_a_port_in_use_is_named(self):
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            cluster = self.cluster()
+            cluster.common[0] = f"--ps_hosts=127.0.0.1:{busy.getsockname()[1]}"
+            ps = cluster.start_ps(0)
+            self.assertEqual(ps.wait(), 1)
+            self.assertIn(str(busy.getsockname()[1]),
+                          ps.lines[-1])
+
+    def test_another_token_is_refused(self):
+        cluster = self.cluster()
+        ps = cluster.start_ps(0)
+        ps.wait_for_line("listening")
+        cluster.common[2] = "--token_file=" + self.token_file(
+            "other", "another-token-of-the-tests")
+        worker = cluster.start_worker(0)
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("token", worker.lines[-1])
+        self.stop(ps)
+
+    def test_a_token_that_others_can_read_is_refused(self):
+        cluster = self.cluster()
+        os.chmod(self.path("token"), 0o644)
+        self.assertEqual(cluster.start_worker(0).wait(), 2)
+        self.assertIn("600", cluster.workers[0].lines[-1])
+
+    def test_the_network_is_not_served_without_a_token(self):
+        code, output = self.run_fails(
+            "shoal-ps", "--ps_hosts=0.0.0.0:2223", "--worker_hosts=a",
+            "--task_index=0", *PROBE)
+        self.assertEqual(code, 1)
+        self.assertIn("token", output)
+
+    def test_a_worker_of_another_config_is_told_the_first_difference(self):
+        cluster = self.cluster()
+        ps = cluster.start_ps(0)
+        worker = cluster.start_worker(0, "--num_epochs=2",
+                                      "--shuffle_rows=99")
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("num_epochs", worker.lines[-1])
+        self.assertNotIn("shuffle_rows", worker.lines[-1])
+        self.stop(ps)
+
+    def test_a_worker_whose_servers_never_come_gives_up(self):
+        cluster = self.cluster()
+        worker = cluster.start_worker(0, "--start_timeout=500ms")
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("ps 0", worker.lines[-1])
+
+    def test_a_server_whose_workers_never_come_gives_up(self):
+        cluster = self.cluster()
+        ps = cluster.start_ps(0, "--start_timeout=500ms")
+        self.assertEqual(ps.wait(), 1)
+        self.assertIn("worker", ps.lines[-1])
+
+    def test_progress_for_programs_is_json_to_the_end(self):
+        cluster = self.cluster(ps_flags=["--progress=json",
+                                         "--log_level=error",
+                                         "--print_config=false"])
+        cluster.start_all().wait_all()
+        news = [json.loads(line) for line in cluster.ps[0].lines]
+        self.assertTrue(news[-1]["end"]["ok"])
+        self.assertIn("samples 2000 = 2000 trained",
+                      news[-1]["end"]["lines"][0])
+        self.assertTrue(all("progress" in line for line in news[:-1]))
+
+
+class RunTest(harness.ShoalTest):
+
+    def flags(self, epochs):
+        data = self.write("data/tr.libsvm", harness.linear_rows(20000))
+        return PROBE + ["--batch_size=16", f"--num_epochs={epochs}",
+                        "--training_data_dir=" + data]
+
+    def test_two_jobs_on_one_host_do_not_meet(self):
+        flags = self.flags(1)
+        jobs = [self.start(f"run {i}", "shoal", "run", *flags,
+                           "--summary=" + self.path(f"{i}.json"))
+                for i in range(2)]
+        for job in jobs:
+            self.assertEqual(job.wait(), 0, job.output())
+        for i in range(2):
+            summary = self.summary(f"{i}.json")
+            self.expect_whole(summary)
+            self.assertEqual(summary["samples"]["trained"], 20000)
+
+    def test_an_interrupt_stops_all_and_leaves_nobody(self):
+        run = self.start("run", "shoal", "run", *self.flags(100000),
+                         "--summary=" + self.path("summary.json"))
+        run.wait_for_line("step ")
+        children = self.children(run.popen.pid)
+        self.assertEqual(len(children), 4)
+        run.signal(signal.SIGINT)
+        self.assertEqual(run.wait(), 3, run.output())
+        for pid in children:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"), pid)
+        self.assertNotIn("SIGKILL", run.output())
+        self.assertIn("SIGINT", self.summary()["exit_reason"])
+
+    def test_a_failed_job_names_the_first_failure(self):
+        run = self.start("run", "shoal", "run", *self.flags(100000))
+        run.wait_for_line("step ")
+        victim = next(pid for pid in self.children(run.popen.pid)
+                      if self.is_ps(pid, 1))
+        os.kill(victim, signal.SIGKILL)
+        self.assertEqual(run.wait(30), 1, run.output())
+        self.assertIn("first to fail: ps 1 was killed by SIGKILL",
+                      run.lines[-1])
+
+    def children(self, parent):
+        with open(f"/proc/{parent}/task/{parent}/children") as file:
+            return [int(pid) for pid in file.read().split()]
+
+    def is_ps(self, pid, index):
+        with open(f"/proc/{pid}/cmdline") as file:
+            words = file.read().split("\0")
+        return (words[0].endswith("shoal-ps") and
+                f"--task_index={index}" in words)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,113 @@
+#ifndef SHOAL_TESTS_HARNESS_SIMULATED_EXECUTOR_H_
+#define SHOAL_TESTS_HARNESS_SIMULATED_EXECUTOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/executor.h"
+
+namespace shoal {
+
+class SimulatedExecutor;
+
+// The time of a simulator; moves only while it runs. Owned by it.
+class SimulatedClock final : public Clock {
+ public:
+  absl::Time Now() const override { return now_; }
+
+ private:
+  friend class Simulator;
+  absl::Time now_ = absl::FromUnixSeconds(1'000'000'000);
+};
+
+// One virtual time and the tasks of all executors on it, so that a whole
+// cluster runs on the thread that calls Run…, the same way every time. Nothing
+// waits: time jumps to the next task that is due.
+//
+// Everything here and every SimulatedExecutor belongs to one thread. A Run…
+// call must not be made from within a task.
+class Simulator {
+ public:
+  // Tasks due at one time run in the order in which they were posted. With a
+  // seed, the order among tasks of different executors due at one time is
+  // random instead: a function of the seed. Within an executor it is kept.
+  explicit Simulator(std::optional<uint64_t> seed = std::nullopt);
+  // REQUIRES: every executor on it is destroyed.
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  const Clock* clock() const { return &clock_; }
+  absl::Time Now() const { return clock_.now_; }
+
+  // Runs the next task and moves the time to it. False if there is none.
+  bool RunOne();
+  // Runs until nothing is pending, however far off, or max_tasks ran (periodic
+  // timers never end: see pending()). Returns how many ran.
+  size_t RunUntilIdle(size_t max_tasks = 1'000'000);
+  // Runs what is due by `until`, then the time is `until`. Returns how many.
+  size_t RunUntil(absl::Time until);
+  size_t RunFor(absl::Duration span) { return RunUntil(Now() + span); }
+  // Runs until `done` says true after some task, or at the start: then true.
+  // False if nothing is left to run by `deadline`; then the time is that.
+  bool RunUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
+
+  // Tasks waiting on all executors, and when the first is due
+  // (InfiniteFuture: none).
+  size_t pending() const;
+  absl::Time NextDue() const;
+
+ private:
+  friend class SimulatedExecutor;
+
+  // The executor whose first task runs next; nullptr if all are empty.
+  SimulatedExecutor* Next();
+
+  SimulatedClock clock_;
+  const std::optional<uint64_t> seed_;
+  uint64_t draws_ = 0;
+  uint64_t next_number_ = 0;                   // of tasks, over all executors
+  std::vector<SimulatedExecutor*> executors_;  // by construction
+};
+
+// The executor of one simulated process. Tasks never run inside Post.
+class SimulatedExecutor final : public Executor {
+ public:
+  // `simulator` must outlive the executor.
+  explicit SimulatedExecutor(Simulator* simulator);
+  // Destroys what is pending unrun.
+  ~SimulatedExecutor() override;
+  SimulatedExecutor(const SimulatedExecutor&) = delete;
+  SimulatedExecutor& operator=(const SimulatedExecutor&) = delete;
+
+  void Post(Task task) override;
+  // A time that has passed is now: the task queues behind those posted before.
+  void PostAt(absl::Time when, Task task) override;
+  absl::Time Now() const override { return simulator_->Now(); }
+
+  // The process crashes: pending tasks are destroyed unrun, later ones are
+  // dropped. May be called from within a task, also of this executor.
+  void Kill();
+  bool killed() const { return killed_; }
+
+  size_t pending() const { return tasks_.size(); }
+
+ private:
+  friend class Simulator;
+
+  Simulator* const simulator_;
+  bool killed_ = false;
+  // Keyed by time, then by order of posting over all executors.
+  std::map<std::pair<absl::Time, uint64_t>, Task> tasks_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_HARNESS_SIMULATED_EXECUTOR_H_

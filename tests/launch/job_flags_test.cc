@@ -1,0 +1,202 @@
+#include "launch/job_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "launch/job_flag_set.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Command kCommands[] = {Command::kTrain, Command::kRun, Command::kPs,
+                                 Command::kWorker};
+
+const std::vector<std::string>& Needed(Command command) {
+  static const std::vector<std::string> train = {
+      "--feature_size=100", "--field_size=5", "--training_data_dir=/d"};
+  static const std::vector<std::string> ps = {
+      "--feature_size=100", "--field_size=5", "--ps_hosts=a:1,b:2",
+      "--worker_hosts=a,b,c", "--task_index=1"};
+  static const std::vector<std::string> worker = {
+      "--feature_size=100", "--field_size=5", "--ps_hosts=a:1,b:2",
+      "--training_data_dir=/d", "--task_index=2"};
+  if (command == Command::kPs) return ps;
+  return command == Command::kWorker ? worker : train;
+}
+
+// The flags after Parse and Validate.
+absl::StatusOr<JobFlags> Parsed(Command command,
+                                const std::vector<std::string>& more) {
+  JobFlags flags(command);
+  FlagSet set = JobFlagSet(&flags);
+  std::vector<std::string> args = Needed(command);
+  args.insert(args.end(), more.begin(), more.end());
+  absl::Status status = set.Parse(args);
+  if (status.ok()) status = flags.Validate();
+  if (!status.ok()) return status;
+  return flags;
+}
+
+std::string Error(Command command, const std::vector<std::string>& more) {
+  return std::string(Parsed(command, more).status().message());
+}
+
+TEST(JobFlags, DefaultsAreValidInEveryCommand) {
+  for (const Command command : kCommands) {
+    EXPECT_TRUE(Parsed(command, {}).ok())
+        << CommandName(command) << ": " << Error(command, {});
+  }
+}
+
+TEST(JobFlags, EveryFlagHasOneNameInEveryCommand) {
+  for (const Command command : kCommands) {
+    JobFlags flags(command);
+    const FlagSet set = JobFlagSet(&flags);
+    for (const Flag& flag : set.flags()) {
+      EXPECT_EQ(std::count_if(
+                    set.flags().begin(), set.flags().end(),
+                    [&](const Flag& other) { return other.name == flag.name; }),
+                1)
+          << flag.name;
+      EXPECT_FALSE(flag.help.empty()) << flag.name;
+    }
+  }
+}
+
+TEST(JobFlags, DefaultsPassTheirOwnLimits) {
+  for (const Command command : kCommands) {
+    JobFlags flags(command);
+    const FlagSet set = JobFlagSet(&flags);
+    for (const Flag& flag : set.flags()) {
+      if (!flag.required.empty() || flag.default_value.empty()) continue;
+      const absl::Status status = ParseFlagValue(flag.name, flag.default_value,
+                                                 flag.limits, flag.target);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+  }
+}
+
+TEST(JobFlags, AWorkerAndItsServersHaveTheSameCanonicalConfig) {
+  const std::vector<std::string> common = {
+      "--learning_rate=0.001", "--deep_layers=64,32", "--dropout=0.5,0.9"};
+  const auto ps = Parsed(Command::kPs, common);
+  const auto worker = Parsed(Command::kWorker, common);
+  ASSERT_TRUE(ps.ok()) << ps.status();
+  ASSERT_TRUE(worker.ok()) << worker.status();
+  EXPECT_EQ(ps->CanonicalConfig(), worker->CanonicalConfig());
+  EXPECT_THAT(ps->CanonicalConfig(), HasSubstr("\nps=2\n"));
+}
+
+TEST(JobFlags, CanonicalConfigIsSortedByName) {
+  const std::string text = JobFlags(Command::kRun).CanonicalConfig();
+  std::vector<std::string> lines =
+      absl::StrSplit(text, '\n', absl::SkipEmpty());
+  EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
+  EXPECT_THAT(text, HasSubstr("table_learning_rate=0.0005\n"));
+  EXPECT_THAT(text, HasSubstr("table_optimizer=adam\n"));
+}
+
+TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
+  const auto a = Parsed(Command::kWorker, {});
+  const auto b =
+      Parsed(Command::kWorker,
+             {"--val_data_dir=/v", "--backend=reference", "--token_file=/t",
+              "--pull_timeout=3s", "--log_level=debug"});
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->CanonicalConfig(), b->CanonicalConfig());
+}
+
+TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
+  const std::string base = Parsed(Command::kPs, {})->CanonicalConfig();
+  for (const char* flag :
+       {"--model=lr", "--embedding_size=8", "--deep_layers=8",
+        "--dropout=0.5,0.5,0.5", "--seed=2", "--optimizer=sgd",
+        "--learning_rate=0.1", "--table_optimizer=adagrad",
+        "--table_learning_rate=0.1", "--l2_reg=0.1", "--batch_size=2",
+        "--num_epochs=2", "--shuffle=false", "--shuffle_rows=2",
+        "--partition=mod", "--pipeline_depth=0"}) {
+    const auto changed = Parsed(Command::kPs, {flag});
+    ASSERT_TRUE(changed.ok()) << changed.status();
+    EXPECT_NE(changed->CanonicalConfig(), base) << flag;
+  }
+}
+
+TEST(JobFlags, CountsProcessesByTheirHosts) {
+  const auto flags = Parsed(Command::kPs, {});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->ps, 2);
+  EXPECT_EQ(flags->workers, 3);
+}
+
+TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
+  JobFlags flags(Command::kPs);
+  flags.ps_hosts = "a:1,b:2";
+  flags.worker_hosts = "a";
+  flags.task_index = 2;
+  EXPECT_THAT(std::string(flags.Validate().message()),
+              HasSubstr("--task_index=2: --ps_hosts has 2 entries"));
+  JobFlags worker(Command::kWorker);
+  worker.ps_hosts = "a:1";
+  worker.task_index = 7;
+  EXPECT_TRUE(worker.Validate().ok()) << "a worker may join beyond the list";
+  worker.worker_hosts = "a,b";
+  EXPECT_FALSE(worker.Validate().ok());
+}
+
+TEST(JobFlags, RefusesDropoutOfAnotherLength) {
+  EXPECT_THAT(Error(Command::kTrain, {"--dropout=0.5"}),
+              HasSubstr("--dropout=0.5 has 1 entries and "
+                        "--deep_layers=256,128,64 has 3"));
+}
+
+TEST(JobFlags, RefusesDeadlinesThatCannotWork) {
+  EXPECT_THAT(Error(Command::kPs, {"--silent_after=1500ms"}),
+              HasSubstr("--silent_after=1.5s must be at least twice"));
+  EXPECT_THAT(Error(Command::kPs, {"--worker_lease=1s"}),
+              HasSubstr("--worker_lease=1s"));
+  EXPECT_THAT(Error(Command::kPs, {"--ps_lease=6s"}),
+              HasSubstr("at most --silent_after=5s"));
+}
+
+TEST(JobFlags, SaysWhatIsNotThereYet) {
+  EXPECT_THAT(Error(Command::kTrain, {"--task_type=eval"}),
+              HasSubstr("not there yet"));
+  EXPECT_THAT(Error(Command::kTrain, {"--mode=sync"}),
+              HasSubstr("not there yet"));
+  EXPECT_THAT(Error(Command::kTrain, {"--batch_norm=true"}),
+              HasSubstr("not there yet"));
+}
+
+TEST(JobFlags, OverlapsPullsOnlyOverANetwork) {
+  EXPECT_EQ(JobFlags(Command::kTrain).PipelineDepth(), 0);
+  EXPECT_EQ(JobFlags(Command::kWorker).PipelineDepth(), 1);
+  EXPECT_EQ(Parsed(Command::kTrain, {"--pipeline_depth=1"})->PipelineDepth(),
+            1);
+}
+
+TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
+  JobFlags run(Command::kRun);
+  JobFlags ps(Command::kPs);
+  JobFlags worker(Command::kWorker);
+  const FlagSet ps_set = JobFlagSet(&ps);
+  const FlagSet worker_set = JobFlagSet(&worker);
+  const FlagSet run_set = JobFlagSet(&run);
+  for (const Flag& flag : run_set.flags()) {
+    const bool handed_down = ps_set.Find(flag.name) != nullptr ||
+                             worker_set.Find(flag.name) != nullptr;
+    const bool launcher_only = flag.name == "ps" || flag.name == "workers" ||
+                               flag.name == "max_restarts";
+    EXPECT_NE(handed_down, launcher_only) << flag.name;
+  }
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,139 @@
+#include "partitioner/build_shard_map.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+DenseSpec Dense(std::string name, std::vector<int64_t> shape) {
+  DenseSpec spec;
+  spec.name = std::move(name);
+  spec.shape = std::move(shape);
+  return spec;
+}
+
+ModelSpec SmallDeepFm() {
+  ModelSpec model;
+  model.model = "deepfm";
+  ColumnSpec w, v;
+  w.variable = "fm_w";
+  w.dim = 1;
+  v.variable = "fm_v";
+  v.dim = 8;
+  model.tables.push_back({"fm", 1000, {w, v}});
+  model.dense = {Dense("bias", {}),         Dense("w0", {312, 128}),
+                 Dense("b0", {128}),        Dense("w1", {128, 64}),
+                 Dense("b1", {64}),         Dense("wide", {1, 40000}),
+                 Dense("tall", {40000, 1}), Dense("out", {64, 1})};
+  return model;
+}
+
+const DenseBlock* FindBlock(const ShardMap& map, int variable, int shard) {
+  for (const DenseBlock& block : map.blocks) {
+    if (block.variable == variable && block.shard == shard) return &block;
+  }
+  return nullptr;
+}
+
+TEST(BuildShardMapTest, BlocksCoverEveryDenseElementOnceInFlatOrder) {
+  const ModelSpec model = SmallDeepFm();
+  for (const int shards : {1, 2, 3, 5, 8, 400, 65535}) {
+    const ShardMap map = BuildShardMap(model, {}, shards).value();
+    EXPECT_EQ(map.num_shards, shards);
+    int64_t flat = 0;
+    std::vector<int64_t> next(model.dense.size(), 0);
+    for (const DenseBlock& block : map.blocks) {
+      ASSERT_EQ(block.flat_begin, flat);
+      ASSERT_EQ(block.begin, next[block.variable]);
+      ASSERT_GT(block.size(), 0);
+      ASSERT_EQ(block.begin % model.dense[block.variable].row_size(), 0)
+          << "whole rows of axis 0";
+      ASSERT_GE(block.shard, 0);
+      ASSERT_LT(block.shard, shards);
+      next[block.variable] = block.end;
+      flat += block.size();
+    }
+    EXPECT_EQ(flat, model.dense_size());
+    for (size_t v = 0; v < model.dense.size(); ++v) {
+      EXPECT_EQ(next[v], model.dense[v].size());
+    }
+  }
+}
+
+TEST(BuildShardMapTest, CutsLargeVariablesAndKeepsSmallOnesWhole) {
+  const ShardMap map = BuildShardMap(SmallDeepFm(), {}, 5).value();
+  // w0: 312 × 128 floats are 156 KiB; 312 rows over 5 are 63 63 62 62 62.
+  ASSERT_NE(FindBlock(map, 1, 0), nullptr);
+  EXPECT_EQ(FindBlock(map, 1, 0)->size(), 63 * 128);
+  EXPECT_EQ(FindBlock(map, 1, 4)->begin, (2 * 63 + 2 * 62) * 128);
+  EXPECT_EQ(FindBlock(map, 1, 4)->size(), 62 * 128);
+  int blocks_of_w1 = 0;
+  int blocks_of_wide = 0;
+  for (const DenseBlock& block : map.blocks) {
+    blocks_of_w1 += block.variable == 3;
+    blocks_of_wide += block.variable == 5;
+  }
+  EXPECT_EQ(blocks_of_w1, 1) << "32 KiB stay whole";
+  EXPECT_EQ(blocks_of_wide, 1) << "one row cannot be cut";
+}
+
+TEST(BuildShardMapTest, PlacesWholeVariablesLargestFirstOnTheEmptiest) {
+  ModelSpec model;
+  model.dense = {Dense("v", {2}), Dense("u", {4}), Dense("x", {3}),
+                 Dense("w", {4})};
+  const ShardMap map = BuildShardMap(model, {}, 2).value();
+  // u -> 0, w -> 1, x -> 0, v -> 1; blocks are by flat position.
+  ASSERT_EQ(map.blocks.size(), 4u);
+  EXPECT_EQ(map.blocks[0].shard, 1);  // v
+  EXPECT_EQ(map.blocks[1].shard, 0);  // u
+  EXPECT_EQ(map.blocks[2].shard, 0);  // x
+  EXPECT_EQ(map.blocks[3].shard, 1);  // w
+}
+
+TEST(BuildShardMapTest, VariableWithFewerRowsThanShardsLeavesTheLastWithout) {
+  ModelSpec model;
+  model.dense = {Dense("w", {3, 100000})};
+  const ShardMap map = BuildShardMap(model, {}, 8).value();
+  ASSERT_EQ(map.blocks.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(map.blocks[i].shard, i);
+    EXPECT_EQ(map.blocks[i].size(), 100000);
+  }
+}
+
+TEST(BuildShardMapTest, TablesTakeTheKindAndTheirOwnSize) {
+  PartitionOptions options;
+  options.table_kind = PartitionKind::kMod;
+  const ShardMap map = BuildShardMap(SmallDeepFm(), options, 3).value();
+  ASSERT_EQ(map.tables.size(), 1u);
+  EXPECT_EQ(map.tables[0].kind, PartitionKind::kMod);
+  EXPECT_EQ(map.tables[0].feature_size, 1000u);
+  EXPECT_EQ(map.tables[0].num_shards, 3);
+}
+
+TEST(BuildShardMapTest, RefusesNumbersOfShardsOutOfRange) {
+  for (const int shards : {-1, 0, 65536}) {
+    const auto map = BuildShardMap(SmallDeepFm(), {}, shards);
+    ASSERT_EQ(map.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(map.status().message()),
+                HasSubstr(std::to_string(shards)));
+  }
+}
+
+TEST(BuildShardMapTest, RefusesAModelThatDoesNotValidate) {
+  ModelSpec model = SmallDeepFm();
+  model.dense[2].name = "bias";
+  const auto map = BuildShardMap(model, {}, 2);
+  ASSERT_EQ(map.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(map.status().message()), HasSubstr("bias"));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,96 @@
+#include "tests/ps/shard_set.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "partitioner/build_shard_map.h"
+#include "partitioner/table_partition.h"
+#include "tests/conformance/completion.h"
+
+namespace shoal {
+
+ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
+                   uint64_t max_bytes)
+    : model_(model) {
+  PartitionOptions options;
+  options.table_kind = kind;
+  options.cut_dense_bytes = 64;
+  auto map = BuildShardMap(model, options, num_shards);
+  EXPECT_TRUE(map.ok()) << map.status();
+  map_ = *map;
+  for (int s = 0; s < num_shards; ++s) {
+    ParameterShardOptions shard;
+    shard.job = "test";
+    shard.model = model;
+    shard.map = map_;
+    shard.shard = s;
+    shard.life = Life{1, static_cast<uint32_t>(s + 1)};
+    shard.max_bytes = max_bytes;
+    auto made = ParameterShard::Create(std::move(shard), &executor_);
+    EXPECT_TRUE(made.ok()) << made.status();
+    shards_.push_back(*std::move(made));
+    shards_.back()->ServeUntil(absl::InfiniteFuture());
+  }
+}
+
+CallIdentity ShardSet::Identity(int s) const {
+  return {"test", Life{1, 100}, Life{1, static_cast<uint32_t>(s + 1)},
+          map_.version};
+}
+
+absl::StatusOr<PushReply> ShardSet::Push(int s, const BatchGradient& gradient,
+                                         uint64_t lease,
+                                         absl::Duration timeout) {
+  std::vector<FeatureId> ids;
+  std::vector<float> values;
+  for (const auto& [id, row] : gradient.rows) {
+    if (ShardOf(map_.tables[0], id) != s) continue;
+    ids.push_back(id);
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  PushRequest request;
+  request.identity = Identity(s);
+  request.batch = gradient.batch;
+  request.lease = lease;
+  if (!ids.empty()) request.tables = {{0, ids, values}};
+  for (size_t b = 0; b < map_.blocks.size(); ++b) {
+    const DenseBlock& block = map_.blocks[b];
+    if (block.shard != s || gradient.dense.empty()) continue;
+    request.blocks.push_back({static_cast<uint32_t>(b),
+                              absl::MakeConstSpan(gradient.dense)
+                                  .subspan(block.flat_begin, block.size())});
+  }
+  return CallAndWait<PushReply>([&](Done<PushReply> done) {
+    shards_[s]->Push(request, timeout, std::move(done));
+  });
+}
+
+void ShardSet::Touch(const std::vector<FeatureId>& ids) {
+  std::vector<float> values(model_.tables[0].row_dim());
+  for (const FeatureId& id : ids) {
+    const int s = ShardOf(map_.tables[0], id);
+    PullRequest request;
+    request.identity = Identity(s);
+    request.tables = {{0, absl::MakeConstSpan(&id, 1), absl::MakeSpan(values)}};
+    const auto pulled = CallAndWait<PullReply>([&](Done<PullReply> done) {
+      shards_[s]->Pull(request, absl::Seconds(30), std::move(done));
+    });
+    EXPECT_TRUE(pulled.ok()) << pulled.status();
+  }
+}
+
+StatsReply ShardSet::Stats(int s) {
+  auto stats = CallAndWait<StatsReply>([&](Done<StatsReply> done) {
+    shards_[s]->Stats({Identity(s)}, absl::Seconds(30), std::move(done));
+  });
+  EXPECT_TRUE(stats.ok()) << stats.status();
+  return *std::move(stats);
+}
+
+uint64_t ShardSet::Digest() {
+  uint64_t digest = 0;
+  for (int s = 0; s < num_shards(); ++s) digest += Stats(s).digest;
+  return digest;
+}
+
+}  // namespace shoal

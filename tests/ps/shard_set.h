@@ -1,0 +1,57 @@
+#ifndef SHOAL_TESTS_PS_SHARD_SET_H_
+#define SHOAL_TESTS_PS_SHARD_SET_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/thread_executor.h"
+#include "core/model_spec.h"
+#include "core/parameter_service.h"
+#include "core/shard_map.h"
+#include "ps/shard/parameter_shard.h"
+
+namespace shoal {
+
+// One batch's gradient: rows of table 0 by id, and the flat dense vector.
+struct BatchGradient {
+  BatchId batch;
+  std::map<FeatureId, std::vector<float>> rows;
+  std::vector<float> dense;
+};
+
+// A whole model over n in-process shards that serve for ever. Thread-safe.
+class ShardSet {
+ public:
+  ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
+           uint64_t max_bytes = 0);
+
+  int num_shards() const { return static_cast<int>(shards_.size()); }
+  ParameterShard& shard(int s) { return *shards_[s]; }
+  const ShardMap& map() const { return map_; }
+  CallIdentity Identity(int s) const;
+
+  // Pushes shard s's part of the batch and waits.
+  absl::StatusOr<PushReply> Push(int s, const BatchGradient& gradient,
+                                 uint64_t lease = 1,
+                                 absl::Duration timeout = absl::Seconds(30));
+  // Creates the rows of table 0, each on its shard, in this order.
+  void Touch(const std::vector<FeatureId>& ids);
+  StatsReply Stats(int s);
+  // The model's: the sum of the shards'.
+  uint64_t Digest();
+
+ private:
+  RealClock clock_;
+  ThreadExecutor executor_{{.name = "test", .threads = 2}, &clock_};
+  ModelSpec model_;
+  ShardMap map_;
+  std::vector<std::unique_ptr<ParameterShard>> shards_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_PS_SHARD_SET_H_

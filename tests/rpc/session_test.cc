@@ -1,0 +1,346 @@
+// Registration and sessions over real sockets: what is said arrives, in order,
+// and the end of either side is known to the other at once.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "proto/shoal.grpc.pb.h"
+#include "rpc/cluster_client.h"
+#include "tests/conformance/completion.h"
+#include "tests/harness/notification.h"
+#include "tests/rpc/fake_coordinator.h"
+#include "tests/rpc/loopback.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr Life kLife = {1, 7};
+constexpr absl::Duration kPatience = absl::Seconds(60);  // ends a hang
+using View = FakeCoordinator::SessionView;
+
+// The process's side of a session: what it heard, and how it ended.
+class Listener {
+ public:
+  SessionHandler Handler() {
+    SessionHandler handler;
+    handler.on_message = [this](CoordinatorMessage message) {
+      MutexLock lock(&mu_);
+      EXPECT_FALSE(ended_) << "a message after the end";
+      heard_.push_back(std::move(message));
+      changed_.SignalAll();
+    };
+    handler.on_end = [this](absl::Status status) {
+      MutexLock lock(&mu_);
+      EXPECT_FALSE(ended_) << "a second end";
+      ended_ = true;
+      end_ = std::move(status);
+      changed_.SignalAll();
+    };
+    return handler;
+  }
+
+  bool WaitForMessages(size_t n) {
+    const absl::Time give_up = absl::Now() + kPatience;
+    MutexLock lock(&mu_);
+    while (heard_.size() < n && absl::Now() < give_up) {
+      changed_.WaitFor(&mu_, absl::Seconds(1));
+    }
+    return heard_.size() >= n;
+  }
+  absl::Status WaitForEnd() {
+    const absl::Time give_up = absl::Now() + kPatience;
+    MutexLock lock(&mu_);
+    while (!ended_ && absl::Now() < give_up) {
+      changed_.WaitFor(&mu_, absl::Seconds(1));
+    }
+    EXPECT_TRUE(ended_) << "the session did not end";
+    return end_;
+  }
+  std::vector<CoordinatorMessage> heard() {
+    MutexLock lock(&mu_);
+    return heard_;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  std::vector<CoordinatorMessage> heard_ ABSL_GUARDED_BY(mu_);
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status end_ ABSL_GUARDED_BY(mu_);
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  void Start(RpcServerOptions options = {},
+             ClusterClientOptions client_options = {}) {
+    server_ = std::make_unique<LoopbackServer>(options, &coordinator_);
+    client_options.channel = ChannelTo((*server_)->address(), options.token);
+    client_ = std::make_unique<ClusterClient>(client_options, &process_.loop,
+                                              &process_.executor);
+  }
+  void SetUp() override { Start(); }
+
+  std::unique_ptr<ClusterSession> Open() {
+    auto session = client_->OpenSession(kLife, listener_.Handler());
+    EXPECT_TRUE(
+        coordinator_.WaitFor(kLife, [](const View& v) { return v.open; }));
+    return session;
+  }
+
+  RealClock clock_;
+  ThreadExecutor coordinator_executor_{{.name = "coordinator"}, &clock_};
+  FakeCoordinator coordinator_{&coordinator_executor_};
+  std::unique_ptr<LoopbackServer> server_;
+  Listener listener_;
+  LoopbackProcess process_;
+  std::unique_ptr<ClusterClient> client_;
+};
+
+TEST_F(SessionTest, RegistrationGoesThroughAndItsErrorsToo) {
+  RegisterRequest request;
+  request.job = "job";
+  const auto reply = CallAndWait<RegisterReply>([&](Done<RegisterReply> done) {
+    client_->Register(request, absl::Seconds(20), std::move(done));
+  });
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->life, kLife);
+  EXPECT_TRUE(reply->initialise);
+  EXPECT_EQ(reply->heartbeat_interval, absl::Seconds(1));
+  EXPECT_EQ(reply->silent_after, absl::Seconds(5));
+
+  request.job = "another";
+  const auto refused =
+      CallAndWait<RegisterReply>([&](Done<RegisterReply> done) {
+        client_->Register(request, absl::Seconds(20), std::move(done));
+      });
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()),
+              AllOf(HasSubstr("ps 0"), HasSubstr("this is job 'job'")));
+
+  request.job = "job";
+  request.protocol_version = 2;
+  EXPECT_EQ(CallAndWait<RegisterReply>([&](Done<RegisterReply> done) {
+              client_->Register(request, absl::Seconds(20), std::move(done));
+            })
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(SessionTest, MessagesArriveInOrderBothWays) {
+  const auto session = Open();
+  for (uint64_t i = 0; i < 200; ++i) session->Send(LeaseDone{i});
+  for (uint32_t i = 0; i < 200; ++i) {
+    coordinator_.Say(kLife, ClusterView{i, {{"127.0.0.1:1", {1, 1}}}});
+  }
+  ASSERT_TRUE(coordinator_.WaitFor(
+      kLife, [](const View& v) { return v.heard.size() == 200; }));
+  ASSERT_TRUE(listener_.WaitForMessages(200));
+  const auto heard_there = coordinator_.Heard(kLife);
+  const auto heard_here = listener_.heard();
+  for (uint32_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(std::get<LeaseDone>(heard_there[i]).lease, i);
+    EXPECT_EQ(std::get<ClusterView>(heard_here[i]).map_version, i);
+  }
+}
+
+TEST_F(SessionTest, AnEndByProtocolIsOk) {
+  const auto session = Open();
+  coordinator_.Say(kLife, JobEnd{absl::OkStatus(), "all samples trained"});
+  ASSERT_TRUE(listener_.WaitForMessages(1));
+  session->Send(Bye{});
+  ASSERT_TRUE(coordinator_.WaitFor(
+      kLife, [](const View& v) { return v.heard.size() == 1; }));
+  // The last word before the end is not lost.
+  coordinator_.Say(kLife, HeartbeatAck{});
+  coordinator_.End(kLife, absl::OkStatus());
+  EXPECT_TRUE(listener_.WaitForEnd().ok());
+  EXPECT_EQ(listener_.heard().size(), 2);
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+}
+
+TEST_F(SessionTest, AnEndByTheCoordinatorSaysWhy) {
+  const auto session = Open();
+  coordinator_.End(kLife, absl::FailedPreconditionError("you are silent"));
+  const absl::Status end = listener_.WaitForEnd();
+  EXPECT_EQ(end.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(end.message()),
+              AllOf(HasSubstr("ps 0"), HasSubstr("you are silent")));
+}
+
+TEST_F(SessionTest, ClosingTheSessionIsSeenByTheCoordinator) {
+  auto session = Open();
+  session.reset();
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+  EXPECT_EQ(listener_.WaitForEnd().code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(SessionTest, TheEndOfTheClientIsSeenByTheCoordinator) {
+  const auto session = Open();
+  client_.reset();
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+  EXPECT_FALSE(listener_.WaitForEnd().ok());
+  session->Send(LeaseRequest{});  // to nobody
+}
+
+TEST_F(SessionTest, TheEndOfTheServerIsSeenByTheProcess) {
+  const auto session = Open();
+  server_->Stop();
+  EXPECT_FALSE(listener_.WaitForEnd().ok());
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+}
+
+TEST_F(SessionTest, TheClientMayEndInsideACallbackOfTheSession) {
+  Notification gone;
+  Listener quiet;
+  SessionHandler handler = quiet.Handler();
+  handler.on_message = [&](CoordinatorMessage) {
+    client_.reset();
+    gone.Notify();
+  };
+  const auto session = client_->OpenSession(kLife, std::move(handler));
+  ASSERT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.open; }));
+  coordinator_.Say(kLife, HeartbeatAck{});
+  EXPECT_TRUE(gone.Wait());
+  EXPECT_FALSE(quiet.WaitForEnd().ok());
+}
+
+TEST_F(SessionTest, LargeMessagesGoThrough) {
+  const auto session = Open();
+  EvalResult result;
+  result.logits.assign(1'000'000, 0.5f);
+  result.labels.assign(1'000'000, 1);
+  session->Send(result);
+  // Far beyond one message's worth of marks.
+  MarkDelta marks;
+  marks.repeats_refused = 4;
+  for (uint32_t i = 0; i < 300'000; ++i) {
+    marks.marks.push_back(
+        {{0, i >> 10, i & 1023}, Verdict::kApplied, i, false});
+  }
+  session->Send(marks);
+  const auto count = [](const View& v) {
+    size_t n = 0;
+    for (const ProcessMessage& m : v.heard) {
+      if (const auto* delta = std::get_if<MarkDelta>(&m)) {
+        n += delta->marks.size();
+      }
+    }
+    return n;
+  };
+  ASSERT_TRUE(coordinator_.WaitFor(
+      kLife, [&](const View& v) { return count(v) == 300'000; }));
+  const auto heard = coordinator_.Heard(kLife);
+  EXPECT_EQ(std::get<EvalResult>(heard[0]).logits.size(), 1'000'000);
+  uint32_t next = 0;
+  for (size_t i = 1; i < heard.size(); ++i) {
+    const MarkDelta& delta = std::get<MarkDelta>(heard[i]);
+    EXPECT_EQ(delta.repeats_refused, 4);
+    for (const Mark& mark : delta.marks) ASSERT_EQ(mark.lease, next++);
+  }
+  EXPECT_GT(heard.size(), 2);
+}
+
+TEST_F(SessionTest, AMessageBeyondTheServersLimitEndsTheSession) {
+  RpcServerOptions options;
+  options.max_message_bytes = 1 << 20;
+  Start(options);
+  const auto session = Open();
+  EvalResult result;
+  result.logits.assign(1'000'000, 0.5f);
+  result.labels.assign(1'000'000, 1);
+  session->Send(std::move(result));
+  const absl::Status end = listener_.WaitForEnd();
+  EXPECT_FALSE(end.ok());
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+}
+
+TEST_F(SessionTest, AQueueBeyondItsBoundEndsTheSession) {
+  ClusterClientOptions client_options;
+  client_options.max_queued_bytes = 1 << 20;
+  Start({}, client_options);
+  const auto session = Open();
+  EvalResult result;
+  result.logits.assign(100'000, 0.5f);
+  result.labels.assign(100'000, 1);
+  for (int i = 0; i < 100; ++i) session->Send(result);
+  EXPECT_EQ(listener_.WaitForEnd().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(SessionTest, WithoutTheTokenThereIsNoSession) {
+  RpcServerOptions options;
+  options.token = "the-right-token";
+  Start(options);
+  ClusterClientOptions bad;
+  bad.channel = ChannelTo((*server_)->address(), "a-wrong-token");
+  ClusterClient client(bad, &process_.loop, &process_.executor);
+  const auto session = client.OpenSession(kLife, listener_.Handler());
+  EXPECT_EQ(listener_.WaitForEnd().code(), absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(SessionTest, AnUnreachableCoordinatorEndsTheSession) {
+  const std::string address = (*server_)->address();
+  server_->Stop();
+  const auto session = client_->OpenSession(kLife, listener_.Handler());
+  EXPECT_EQ(listener_.WaitForEnd().code(), absl::StatusCode::kUnavailable);
+}
+
+// ---- A foreign client on the session ----------------------------------------
+
+class ForeignSessionTest : public SessionTest {
+ protected:
+  // Says `messages` on a stream and returns how the server ended it.
+  grpc::Status Say(const std::vector<v1::ProcessMessage>& messages) {
+    grpc::ChannelArguments args;
+    args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    const auto stub = v1::Cluster::NewStub(grpc::CreateCustomChannel(
+        (*server_)->address(), grpc::InsecureChannelCredentials(), args));
+    grpc::ClientContext context;
+    const auto stream = stub->Session(&context);
+    for (const v1::ProcessMessage& message : messages) {
+      stream->Write(message);
+    }
+    v1::CoordinatorMessage heard;
+    while (stream->Read(&heard)) {
+    }
+    return stream->Finish();
+  }
+};
+
+TEST_F(ForeignSessionTest, TheFirstMessageMustOpenIt) {
+  v1::ProcessMessage message;
+  EXPECT_EQ(Say({message}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  message.mutable_lease_request();
+  EXPECT_EQ(Say({message}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  message.mutable_open();
+  EXPECT_EQ(Say({message}).error_code(), grpc::StatusCode::INVALID_ARGUMENT)
+      << "no life";
+}
+
+TEST_F(ForeignSessionTest, AMessageThatIsNoneEndsItAndIsSeen) {
+  v1::ProcessMessage open;
+  open.mutable_open()->mutable_life()->set_coordinator(kLife.coordinator);
+  open.mutable_open()->mutable_life()->set_n(kLife.n);
+  EXPECT_EQ(Say({open, open}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_TRUE(
+      coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,63 @@
+#ifndef SHOAL_TESTS_SIM_COORDINATOR_WORLD_H_
+#define SHOAL_TESTS_SIM_COORDINATOR_WORLD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "cluster/job_report.h"
+#include "tests/sim/simulated_shard.h"
+
+namespace shoal {
+
+struct CoordinatorWorldOptions {
+  uint64_t seed = 1;  // of everything that is random
+  int ps = 3;
+  int workers = 3;
+  int pieces = 12;
+  int epochs = 2;
+  bool evaluate = true;
+  ShardKind shard_kind = ShardKind::kByBatch;
+  bool done_too_early = false;
+  // Pushes: chances of each, and the longest delay of each way.
+  double push_drop = 0.02;
+  double push_duplicate = 0.1;
+  absl::Duration push_delay = absl::Milliseconds(60);
+  // How often each thing befalls the workers.
+  int kills = 12;         // SIGKILL; restarted within 2 s
+  int freezes = 4;        // 0.5 to 15 s
+  int session_drops = 4;  // a connection breaks
+  int slowdowns = 2;      // twenty times slower, from then on
+  // A PS is killed at some moment of the training.
+  bool kill_ps = false;
+};
+
+struct CoordinatorWorldResult {
+  bool finished = false;  // within a day of simulated time
+  JobReport report;
+  std::vector<ShardBook> books;
+  // What the data hold, from the simulator's own book.
+  uint64_t samples = 0;
+  uint64_t rejected = 0;
+  uint64_t batches = 0;
+  uint64_t eval_examples = 0;
+  int kills = 0;            // of workers that were training
+  absl::Duration took;      // simulated
+  absl::Duration end_took;  // from the kill of a PS to the job's end
+  int left_behind = 0;      // processes alive that never heard of the end
+};
+
+// The real coordinator with simulated workers and shards, over a network that
+// delays, loses and repeats pushes, and a fate that kills, freezes, slows and
+// disconnects workers.
+CoordinatorWorldResult RunCoordinatorWorld(
+    const CoordinatorWorldOptions& options);
+
+// What is wrong with a job that had to end well; empty if nothing is.
+std::vector<std::string> Complaints(const CoordinatorWorldOptions& options,
+                                    const CoordinatorWorldResult& result);
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_SIM_COORDINATOR_WORLD_H_

@@ -1,0 +1,78 @@
+// Whole jobs under the simulated clock and a faulty network. A failing seed is
+// run again alone by:  job_simulation_test --gtest_filter='*/<seed>'
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/sim/simulated_job.h"
+
+namespace shoal {
+namespace {
+
+class JobSimulationTest : public testing::TestWithParam<uint64_t> {
+ protected:
+  SimulatedJobOptions Options() {
+    SimulatedJobOptions options;
+    options.seed = GetParam();
+    options.pipeline_depth = GetParam() % 3;
+    return options;
+  }
+
+  // What is true of every job that ends well.
+  void ExpectWhole(const SimulatedJobOptions& options,
+                   const SimulatedJobResult& result) {
+    ASSERT_TRUE(result.finished) << "hangs";
+    ASSERT_TRUE(result.report.status.ok()) << result.report.status;
+    const uint64_t samples = uint64_t{1} * options.rows * options.epochs;
+    EXPECT_EQ(result.report.samples, samples);
+    EXPECT_EQ(result.report.trained, samples);
+    EXPECT_EQ(result.report.rejected, 0u);
+    EXPECT_EQ(result.report.lost, 0u);
+    EXPECT_EQ(result.report.digest, SerialDigest(options))
+        << "a batch was applied twice or not at all: "
+        << LedgerLine(result.report);
+    for (const PsReport& ps : result.report.ps) {
+      EXPECT_EQ(ps.stats.pushes_applied, result.report.batches);
+    }
+  }
+};
+
+TEST_P(JobSimulationTest, AnAsynchronousJobEqualsTheSerialOneBitForBit) {
+  const SimulatedJobOptions options = Options();
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_EQ(result.report.mended, 0u);
+  EXPECT_EQ(result.report.repeats_refused, 0u);
+  // Each push of a shard was measured once.
+  EXPECT_EQ(result.report.staleness.count(),
+            result.report.batches * options.ps);
+}
+
+TEST_P(JobSimulationTest, LostLateAndRepeatedMessagesChangeNothing) {
+  SimulatedJobOptions options = Options();
+  options.faults.max_delay = absl::Milliseconds(40);
+  options.faults.drop = 0.02;
+  options.faults.duplicate = 0.2;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.network.duplicated, 0u);
+  EXPECT_GT(result.report.repeats_refused, 0u);
+}
+
+TEST_P(JobSimulationTest, KilledWorkersCostNoSampleAndRepeatNone) {
+  SimulatedJobOptions options = Options();
+  options.faults.duplicate = 0.05;
+  options.kills = 20;
+  options.epochs = 3;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.kills, 0);
+  EXPECT_GT(result.report.recomputed + result.report.repeats_refused, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, JobSimulationTest,
+                         testing::Range<uint64_t>(1, 21), [](const auto& info) {
+                           return absl::StrCat(info.param);
+                         });
+
+}  // namespace
+}  // namespace shoal

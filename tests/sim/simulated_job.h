@@ -1,0 +1,42 @@
+#ifndef SHOAL_TESTS_SIM_SIMULATED_JOB_H_
+#define SHOAL_TESTS_SIM_SIMULATED_JOB_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "cluster/job_report.h"
+#include "tests/harness/simulated_network.h"
+
+namespace shoal {
+
+struct SimulatedJobOptions {
+  uint64_t seed = 1;  // of everything that is random
+  int ps = 3;
+  int workers = 4;
+  int rows = 2000;
+  int batch_size = 16;
+  int epochs = 2;
+  int pipeline_depth = 1;
+  NetworkFaults faults;
+  int kills = 0;  // SIGKILLs of workers, each restarted a moment later
+};
+
+struct SimulatedJobResult {
+  bool finished = false;  // within an hour of simulated time
+  JobReport report;
+  NetworkCounts network;
+  int kills = 0;
+  absl::Duration took;  // simulated
+};
+
+// A whole job of the real coordinator, shards and workers, each process on an
+// executor of its own, over a faulty network, all on this thread. It trains the
+// linear probe, so the digest of the model must be that of any other schedule.
+SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options);
+
+// The digest of the model that one process without faults ends with.
+uint64_t SerialDigest(const SimulatedJobOptions& options);
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_SIM_SIMULATED_JOB_H_

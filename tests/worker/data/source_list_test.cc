@@ -1,0 +1,74 @@
+#include "worker/data/source_list.h"
+
+#include <string>
+
+#include "base/crc32c.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/harness/fake_file_system.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(SourceListTest, HostsWithOtherMountPointsAgree) {
+  FakeFileSystem a, b;
+  a.AddFile("/mnt/z/tr-0", "zero");
+  a.AddFile("/mnt/a/tr-1", "one");
+  b.AddFile("/disk/1/tr-0", "zero");
+  b.AddFile("/disk/2/tr-1", "one");
+  const auto on_a = ListSources(&a, "/mnt/a,/mnt/z").value();
+  const auto on_b = ListSources(&b, "/disk/1,/disk/2/tr-*").value();
+  ASSERT_EQ(on_a.size(), 2u);
+  ASSERT_EQ(on_b.size(), 2u);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(on_a[i].info, on_b[i].info);
+  EXPECT_EQ(on_a[0].info.name, "tr-0");
+  EXPECT_EQ(on_a[0].path, "/mnt/z/tr-0");
+  EXPECT_EQ(on_b[1].path, "/disk/2/tr-1");
+}
+
+TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
+  FakeFileSystem files;
+  const std::string head(64 << 10, 'x');
+  files.AddFile("/d/a", head + "tail");
+  files.AddFile("/d/b", head + "liat");
+  files.AddFile("/d/c", "y" + head);
+  files.AddFile("/d/empty", "");
+  const auto sources = ListSources(&files, "/d").value();
+  ASSERT_EQ(sources.size(), 4u);
+  EXPECT_EQ(sources[0].info.size, head.size() + 4);
+  EXPECT_EQ(sources[0].info.head_crc32c, Crc32c(head));
+  EXPECT_EQ(sources[1].info.head_crc32c, sources[0].info.head_crc32c);
+  EXPECT_NE(sources[2].info.head_crc32c, sources[0].info.head_crc32c);
+  EXPECT_EQ(sources[3].info.size, 0u);
+  EXPECT_EQ(sources[3].info.head_crc32c, 0u);
+}
+
+TEST(SourceListTest, TwoFilesOfOneNameAreRefusedWithBothPaths) {
+  FakeFileSystem files;
+  files.AddFile("/d/1/tr", "a");
+  files.AddFile("/d/2/tr", "b");
+  const absl::Status status = ListSources(&files, "/d/1,/d/2").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("/d/1/tr"), HasSubstr("/d/2/tr")));
+}
+
+TEST(SourceListTest, WhatIsNotThereIsNotFound) {
+  FakeFileSystem files;
+  EXPECT_EQ(ListSources(&files, "/nowhere").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(SourceListTest, UnreadableFilesAreTheirOwnError) {
+  FakeFileSystem files;
+  files.AddFile("/d/a", "x");
+  files.FailReads("/d/a", absl::PermissionDeniedError("/d/a: not yours"));
+  EXPECT_EQ(ListSources(&files, "/d").status().code(),
+            absl::StatusCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,351 @@
+#include "worker/train/lease_trainer.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kFields = 2;
+constexpr int kDim = 3;
+
+// One table of 10 rows of 3 floats over two shards, no dense variable.
+ShardMap TwoShards() {
+  ShardMap map;
+  map.num_shards = 2;
+  map.tables = {{PartitionKind::kMod, 10, 2}};
+  return map;
+}
+
+// A shard that answers after a delay, and says in a log what it was asked.
+class FakeShard : public ParameterService {
+ public:
+  FakeShard(Executor* executor, std::vector<std::string>* log)
+      : executor_(executor), log_(log) {}
+
+  void Pull(PullRequest request, absl::Duration,
+            Done<PullReply> done) override {
+    log_->push_back(request.read_only ? "read" : "pull");
+    for (const TablePull& table : request.tables) {
+      for (size_t i = 0; i < table.ids.size(); ++i) {
+        for (int d = 0; d < kDim; ++d) {
+          table.values[i * kDim + d] = static_cast<float>(table.ids[i]);
+        }
+      }
+    }
+    Answer(std::move(done), PullReply{{{1, 1}, pushes}, 0}, &fail_pulls);
+  }
+
+  void Push(PushRequest request, absl::Duration,
+            Done<PushReply> done) override {
+    log_->push_back("push " + ToString(request.batch));
+    ++pushes;
+    last_push_lease = request.lease;
+    Answer(std::move(done), PushReply{Verdict::kApplied, false, {}, 0},
+           &fail_pushes);
+  }
+
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+  uint64_t pushes = 0;
+  uint64_t last_push_lease = 0;
+  std::deque<absl::Status> fail_pulls;  // answers of the next calls
+  std::deque<absl::Status> fail_pushes;
+
+ private:
+  template <typename Reply>
+  void Answer(Done<Reply> done, Reply reply, std::deque<absl::Status>* fail) {
+    absl::StatusOr<Reply> answer = reply;
+    if (!fail->empty()) {
+      if (!fail->front().ok()) answer = fail->front();
+      fail->pop_front();
+    }
+    executor_->PostAfter(absl::Milliseconds(1),
+                         [done = std::move(done), answer]() mutable {
+                           std::move(done)(std::move(answer));
+                         });
+  }
+
+  Executor* const executor_;
+  std::vector<std::string>* const log_;
+};
+
+// Logs its calls; its score is the first row's first weight.
+class FakeModel : public Model {
+ public:
+  explicit FakeModel(std::vector<std::string>* log) : log_(log) {
+    spec_.tables.push_back({"t", 10, {{"w", kDim, {}, {}}}});
+  }
+  const ModelSpec& spec() const override { return spec_; }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override {
+    log_->push_back("predict");
+    Score(input, logits);
+  }
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override {
+    log_->push_back("compute " + ToString(input.batch));
+    Score(input, output->logits);
+    std::fill(output->d_rows.begin(), output->d_rows.end(), 1.0f);
+    output->loss_sum = input.batch_size;
+    if (on_compute) on_compute();
+  }
+  std::function<void()> on_compute;
+
+ private:
+  static void Score(const ModelInput& input, absl::Span<float> logits) {
+    for (int i = 0; i < input.batch_size; ++i) {
+      logits[i] = input.rows[input.row_index[i * kFields] * kDim];
+    }
+  }
+  std::vector<std::string>* const log_;
+  ModelSpec spec_;
+};
+
+// `batches` batches of two examples with ids that differ by batch.
+class FakeSource : public BatchSource {
+ public:
+  FakeSource(const Lease& lease, int batches, Executor* executor)
+      : batches_(batches), executor_(executor) {
+    report_.purpose = lease.purpose;
+    report_.epoch = lease.epoch;
+    report_.piece = lease.piece.index;
+    report_.batches = batches;
+  }
+  void Next(Done<std::optional<Batch>> done) override {
+    std::optional<Batch> batch;
+    if (next_ < batches_) {
+      batch.emplace();
+      batch->id = {report_.epoch, report_.piece, static_cast<uint32_t>(next_)};
+      batch->examples.labels = {0, 1};
+      batch->examples.offsets = {0, 2, 3};
+      batch->examples.ids = {static_cast<FeatureId>(next_), 9, 7};
+      batch->examples.values = {1, 1, 1};
+      ++next_;
+    }
+    executor_->Post(
+        [done = std::move(done), batch = std::move(batch)]() mutable {
+          std::move(done)(std::move(batch));
+        });
+  }
+  void Recycle(Batch) override {}
+  const PieceReport& report() const override { return report_; }
+
+ private:
+  const int batches_;
+  Executor* const executor_;
+  int next_ = 0;
+  PieceReport report_;
+};
+
+class LeaseTrainerTest : public testing::Test {
+ protected:
+  void Start(int depth) {
+    shards = {std::make_shared<FakeShard>(&strand, &log),
+              std::make_shared<FakeShard>(&strand, &log)};
+    ShardedClientOptions client;
+    client.map = TwoShards();
+    client.shard_lives = {{1, 1}, {1, 2}};
+    client.row_dim = kDim;
+    LeaseTrainerOptions options;
+    options.field_size = kFields;
+    options.pipeline_depth = depth;
+    LeaseTrainerDependencies deps;
+    deps.model = &model;
+    deps.progress = &progress;
+    deps.logger = &logger;
+    deps.strand = &strand;
+    deps.open_source = &open_source;
+    trainer = std::make_shared<LeaseTrainer>(
+        options, deps,
+        std::make_unique<ShardedClient>(
+            client,
+            std::vector<std::shared_ptr<ParameterService>>(shards.begin(),
+                                                           shards.end()),
+            &strand),
+        [this](ProcessMessage m) { sent.push_back(std::move(m)); });
+    trainer->Start();
+  }
+
+  Lease MakeLease(uint64_t number, LeasePurpose purpose) {
+    Lease lease;
+    lease.number = number;
+    lease.purpose = purpose;
+    lease.piece.index = static_cast<uint32_t>(number);
+    lease.batch_size = 2;
+    return lease;
+  }
+
+  template <typename T>
+  int Sent() const {
+    int count = 0;
+    for (const ProcessMessage& m : sent) count += std::holds_alternative<T>(m);
+    return count;
+  }
+
+  Simulator simulator;
+  SimulatedExecutor strand{&simulator};
+  Logger logger{{"", LogLevel::kError}};
+  std::vector<std::string> log;
+  FakeModel model{&log};
+  ProgressMeter progress;
+  int batches_in_piece = 3;
+  absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
+      open_source = [this](const Lease& lease)
+      -> absl::StatusOr<std::unique_ptr<BatchSource>> {
+    return std::make_unique<FakeSource>(lease, batches_in_piece, &strand);
+  };
+  std::vector<std::shared_ptr<FakeShard>> shards;
+  std::shared_ptr<LeaseTrainer> trainer;
+  std::vector<ProcessMessage> sent;
+};
+
+TEST_F(LeaseTrainerTest, TrainsEveryBatchOnceAndEndsTheLease) {
+  Start(1);
+  ASSERT_EQ(Sent<LeaseRequest>(), 1);
+  trainer->AddLease(MakeLease(4, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(shards[0]->pushes, 3u);
+  EXPECT_EQ(shards[1]->pushes, 3u);
+  EXPECT_EQ(shards[0]->last_push_lease, 4u);
+  EXPECT_EQ(Sent<PieceReport>(), 1);
+  EXPECT_EQ(Sent<LeaseDone>(), 1);
+  EXPECT_EQ(Sent<LeaseRequest>(), 2);
+  EXPECT_TRUE(std::holds_alternative<LeaseDone>(sent.back()));
+  EXPECT_EQ(progress.Snapshot().examples, 6u);
+  EXPECT_EQ(progress.Snapshot().batches, 3u);
+}
+
+TEST_F(LeaseTrainerTest, AtDepthZeroAPullFollowsTheAcknowledgedPush) {
+  Start(0);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(log, (std::vector<std::string>{
+                     "pull", "pull", "compute (0,0,0)", "push (0,0,0)",
+                     "push (0,0,0)", "pull", "pull", "compute (0,0,1)",
+                     "push (0,0,1)", "push (0,0,1)", "pull", "pull",
+                     "compute (0,0,2)", "push (0,0,2)", "push (0,0,2)"}));
+}
+
+TEST_F(LeaseTrainerTest, AtDepthOneTheNextPullIsOutDuringTheComputation) {
+  Start(1);
+  std::vector<int> pulls_before_compute;
+  model.on_compute = [this, &pulls_before_compute] {
+    int pulls = 0;
+    for (const std::string& line : log) pulls += line == "pull";
+    pulls_before_compute.push_back(pulls / 2);
+  };
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(pulls_before_compute, (std::vector<int>{2, 3, 3}));
+}
+
+TEST_F(LeaseTrainerTest, EvaluatesInOrderAndReadOnly) {
+  Start(1);
+  trainer->AddLease(MakeLease(2, LeasePurpose::kEvaluate));
+  simulator.RunUntilIdle();
+  ASSERT_EQ(Sent<EvalResult>(), 1);
+  for (const ProcessMessage& m : sent) {
+    if (const auto* result = std::get_if<EvalResult>(&m)) {
+      EXPECT_EQ(result->lease, 2u);
+      // The score is the row's first weight, which is its id.
+      EXPECT_EQ(result->logits, (std::vector<float>{0, 7, 1, 7, 2, 7}));
+      EXPECT_EQ(result->labels, (std::vector<uint8_t>{0, 1, 0, 1, 0, 1}));
+    }
+  }
+  EXPECT_EQ(shards[0]->pushes, 0u);
+  for (const std::string& line : log) EXPECT_NE(line, "pull");
+}
+
+TEST_F(LeaseTrainerTest, ACallThatFailsForAPassingReasonIsSentAgain) {
+  batches_in_piece = 1;
+  Start(1);
+  shards[0]->fail_pulls = {absl::UnavailableError("starting")};
+  shards[1]->fail_pushes = {absl::DeadlineExceededError("slow"),
+                            absl::ResourceExhaustedError("full")};
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(Sent<LeaseDone>(), 1);
+  EXPECT_EQ(Sent<Failure>(), 0);
+  // The batch was computed once and pushed three times.
+  EXPECT_EQ(shards[1]->pushes, 3u);
+  int computed = 0;
+  for (const std::string& line : log) computed += line == "compute (0,0,0)";
+  EXPECT_EQ(computed, 1);
+}
+
+TEST_F(LeaseTrainerTest, AShardThatStaysFullIsAFailureInTheEnd) {
+  Start(1);
+  for (int i = 0; i < 1000; ++i) {
+    shards[1]->fail_pulls.push_back(absl::ResourceExhaustedError("full"));
+  }
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Seconds(9));
+  EXPECT_EQ(Sent<Failure>(), 0);
+  simulator.RunFor(absl::Seconds(2));
+  EXPECT_EQ(Sent<Failure>(), 1);
+}
+
+TEST_F(LeaseTrainerTest, AnErrorThatWillNotPassIsReportedOnce) {
+  Start(1);
+  shards[0]->fail_pushes = {absl::InvalidArgumentError("bad row"),
+                            absl::InvalidArgumentError("bad row")};
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  ASSERT_EQ(Sent<Failure>(), 1);
+  for (const ProcessMessage& m : sent) {
+    if (const auto* failure = std::get_if<Failure>(&m)) {
+      EXPECT_EQ(failure->status.message(), "batch (0,0,0): ps 0: bad row");
+    }
+  }
+  EXPECT_EQ(Sent<LeaseDone>(), 0);
+}
+
+TEST_F(LeaseTrainerTest, APieceThatCannotBeReadIsGivenBack) {
+  Start(1);
+  open_source = [](const Lease&) {
+    return absl::StatusOr<std::unique_ptr<BatchSource>>(
+        absl::NotFoundError("no file tr.libsvm"));
+  };
+  trainer->AddLease(MakeLease(5, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  ASSERT_EQ(Sent<LeaseFailed>(), 1);
+  EXPECT_EQ(Sent<LeaseDone>(), 0);
+  EXPECT_EQ(Sent<LeaseRequest>(), 2);
+}
+
+TEST_F(LeaseTrainerTest, AnAbandonedTrainerSaysNothingMore) {
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Microseconds(1500));  // a push is in flight
+  ASSERT_GT(shards[0]->pushes, 0u);
+  const size_t sent_before = sent.size();
+  trainer->Abandon();
+  trainer->AddLease(MakeLease(1, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(sent.size(), sent_before);
+}
+
+TEST_F(LeaseTrainerTest, DrainsWhatIsInFlightAndTakesNothingMore) {
+  batches_in_piece = 100;
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Microseconds(1500));
+  bool idle = false;
+  trainer->Drain([&] { idle = true; });
+  simulator.RunUntilIdle();
+  EXPECT_TRUE(idle);
+  EXPECT_LT(shards[0]->pushes, 5u);
+  EXPECT_EQ(progress.Snapshot().batches, shards[0]->pushes);
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Installs what Shoal is built and checked with: packages of Debian 12 and
+# nothing else. Runs as root, or through sudo. Does nothing where all are there.
+set -eu
+
+packages='
+  ccache clang cmake g++ iproute2 ninja-build pkg-config python3
+  protobuf-compiler protobuf-compiler-grpc
+  libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
+  libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev libspdlog-dev
+  nlohmann-json3-dev zlib1g-dev
+'
+
+installed() {
+  for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
+      grep -q '^install ok installed$' || return 1
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+  else
+    echo "install_deps: not root, and there is no sudo: run as root" >&2
+    exit 1
+  fi
+}
+
+if ! command -v apt-get >/dev/null; then
+  echo "install_deps: needs Debian 12: there is no apt-get here" >&2
+  exit 1
+fi
+if installed; then
+  echo "install_deps: all packages are there"
+  exit 0
+fi
+as_root apt-get update -q
+# shellcheck disable=SC2086  # one word a package
+as_root apt-get install -q -y --no-install-recommends $packages

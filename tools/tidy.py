@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Keeps the house rules that a compiler does not.
+
+Usage: tidy.py [--root DIR]
+
+Prints `file:line: rule: what; how to fix` for each violation and exits 1 if
+there is any. Needs nothing but Python 3. A new rule is a function below that
+yields (line, rule, text), an entry in RULES, and a planted violation in
+tests/tools/tidy_test.py.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+# Who may include whom: the arrows of docs/architecture.md. cmd, tests and bench
+# compose everything; every folder may include itself.
+ARROWS = {
+    'base': set(),
+    'core': {'base'},
+    'partitioner': {'base', 'core'},
+    'checkpoint': {'base', 'core', 'partitioner'},
+    'cluster': {'base', 'core', 'checkpoint'},
+    'models': {'base', 'core'},
+    'proto': set(),
+    'rpc': {'base', 'core', 'proto'},
+    'ps': {'base', 'core', 'partitioner', 'checkpoint'},
+    'worker': {'base', 'core', 'partitioner', 'models'},
+    'launch': {'base', 'core', 'proto'},
+}
+COMPOSERS = {'cmd', 'tests', 'bench'}
+
+# Third-party headers that only some folders may include (tests and bench may
+# include all): what, how it is recognised, where.
+THIRD_PARTY = [
+    ('gRPC', r'grpc(pp)?/|grpc\+\+/', {'rpc'}),
+    ('protobuf', r'google/protobuf/', {'rpc'}),
+    ('the wire schema', r'proto/(?!config\b)\w+(\.grpc)?\.pb\.h', {'rpc'}),
+    ('the config schema', r'proto/config(\.grpc)?\.pb\.h', {'launch'}),
+    ('spdlog', r'spdlog/', {'base'}),
+    ('CLI11', r'CLI/', {'launch', 'cmd'}),
+    ('nlohmann-json', r'nlohmann/', {'launch', 'checkpoint', 'cmd'}),
+    ('oneDNN', r'dnnl|oneapi/', {'models', 'cmd'}),
+    ('Highway', r'hwy/', {'models', 'ps', 'worker', 'cmd'}),
+    ('zlib and zstd', r'zlib\.h|zstd\.h', {'worker'}),
+]
+
+# A second to parse, or more: they belong into .cc files. rpc's own subfolders
+# are not seen by others (rule wire-reach).
+HEAVY = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$|spdlog/|CLI/'
+                   r'|nlohmann/')
+WIRE = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$')
+
+# Tokens of code (never of comments or strings): rule, pattern, where it is
+# allowed, what to say.
+TOKENS = [
+    ('getenv', re.compile(r'\b(?:secure_)?getenv\b|\benviron\b'),
+     lambda path: folder_of(path) in COMPOSERS,
+     'reads the environment; take it from an option that cmd/ fills'),
+    ('stdout', re.compile(r'\bstd::cout\b|\b(?:std::)?(?:printf|puts|putchar)'
+                          r'\s*\(|\bfprintf\s*\(\s*stdout\b'),
+     lambda path: folder_of(path) in COMPOSERS,
+     'writes to stdout; return the text, or log through base/logger.h'),
+    ('mutex', re.compile(r'\bstd::(?:(?:recursive_|shared_|timed_)*mutex'
+                         r'|shared_timed_mutex|lock_guard|unique_lock'
+                         r'|scoped_lock|shared_lock|condition_variable\w*)\b'
+                         r'|\babsl::(?:\w*Mutex\w*|CondVar|Notification'
+                         r'|BlockingCounter|Barrier)\b'),
+     lambda path: path == 'base/mutex.h',
+     'is not seen by the lock analysis or by ThreadSanitizer; '
+     'use base/mutex.h'),
+]
+
+MAX_COLUMNS = 80
+MAX_LINES = 600
+# Put together so that this file does not break its own rules.
+LEFTOVER = re.compile(r'\b(' + 'TO' + 'DO|FIX' + 'ME|XX' + r'X)\b')
+MACHINE_PATH = re.compile(
+    r'(?<![\w.)}>~-])/(?:' + 'wo' + r'rk|ho' + r'me|ro' + r'ot|Us'
+    r'ers)/[\w.<{$]')
+
+CPP = ('.h', '.cc', '.proto')
+CODE = CPP + ('.py', '.sh', '.cmake')
+TEXT = CODE + ('.md', '.json', '.txt', '.yml')
+
+# Comments, strings and characters of C++; a digit separator is none.
+LEXEME = re.compile(
+    r'//[^\n]*|/\*.*?\*/|\bR"([^(\s]*)\(.*?\)\1"'
+    r'|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.M)
+
+
+def folder_of(path):
+    return path.split('/')[0]
+
+
+def line_of(text, position):
+    return text.count('\n', 0, position) + 1
+
+
+def blank(text, keep_strings):
+    """The text with comments (and strings) blanked, lines kept."""
+    def replace(match):
+        lexeme = match.group()
+        if keep_strings and not lexeme.startswith('/'):
+            return lexeme
+        return re.sub(r'[^\n]', ' ', lexeme)
+    return LEXEME.sub(replace, text)
+
+
+class File:
+    def __init__(self, root, path):
+        self.path = path
+        self.folder = folder_of(path)
+        with open(os.path.join(root, path), 'rb') as f:
+            self.raw = f.read()
+        self.text = self.raw.decode('utf-8', errors='replace')
+        self.lines = self.text.split('\n')
+        self.suffix = os.path.splitext(path)[1]
+        self.is_cpp = self.suffix in ('.h', '.cc')
+        self.code = self.includes = None
+        if self.is_cpp:
+            self.code = blank(self.text, keep_strings=False)
+            kept = blank(self.text, keep_strings=True)
+            self.includes = [(line_of(kept, m.start()), m.group(1))
+                             for m in INCLUDE.finditer(kept)]
+
+
+class Tree:
+    """The text files below a root, by path, and the folders of the house."""
+
+    def __init__(self, root):
+        self.root = root
+        self.files = {}
+        for directory, names, files in os.walk(root):
+            relative = os.path.relpath(directory, root)
+            names[:] = sorted(n for n in names if not n.startswith('.')
+                              and n not in ('__pycache__', 'testdata')
+                              and not (relative == '.' and n == 'build'))
+            for name in sorted(files):
+                if name.endswith(TEXT):
+                    path = os.path.normpath(os.path.join(relative, name))
+                    self.files[path] = File(root, path)
+        self.folders = {folder_of(path) for path in self.files
+                        if '/' in path} | set(ARROWS) | COMPOSERS
+
+    def to_wire(self, path, seen=None):
+        """Includes from our header `path` to a wire header, or None."""
+        seen = set() if seen is None else seen
+        if path in seen or path not in self.files:
+            return None
+        seen.add(path)
+        for _, name in self.files[path].includes or []:
+            if WIRE.match(name):
+                return [path, name]
+            chain = self.to_wire(name, seen)
+            if chain:
+                return [path] + chain
+        return None
+
+
+def check_arrows(tree, file):
+    if not file.is_cpp or file.folder in COMPOSERS:
+        return
+    allowed = ARROWS.get(file.folder)
+    if allowed is None:
+        yield 1, 'arrow', (f'folder {file.folder}/ has no arrows; '
+                           'add it to ARROWS of tools/tidy.py')
+        return
+    for line, name in file.includes:
+        target = folder_of(name)
+        if '/' not in name or target not in tree.folders:
+            continue
+        if target == file.folder or target in allowed:
+            continue
+        may = ', '.join(sorted(allowed)) or 'nothing of ours'
+        yield line, 'arrow', (
+            f'{file.folder}/ includes {name}; it may include {may}: move '
+            'the code or pass it in from cmd/')
+
+
+def check_third_party(tree, file):
+    if not file.is_cpp or file.folder in ('tests', 'bench'):
+        return
+    for line, name in file.includes:
+        for what, pattern, folders in THIRD_PARTY:
+            if re.match(pattern, name) and file.folder not in folders:
+                yield line, 'third-party', (
+                    f'{name}: {what} belongs to '
+                    f'{", ".join(sorted(folders))}; go through its headers')
+
+
+def check_heavy_header(tree, file):
+    if file.suffix != '.h' or re.match(r'rpc/\w+/', file.path):
+        return
+    if file.path.startswith('tests/rpc/'):
+        return
+    for line, name in file.includes:
+        if HEAVY.match(name):
+            yield line, 'heavy-header', (
+                f'{name} in a header slows down all who include it; '
+                'include it in the .cc and hide it behind a struct Impl')
+
+
+def check_wire_reach(tree, file):
+    if not file.is_cpp or file.folder in ('rpc', 'tests', 'bench'):
+        return
+    for line, name in file.includes:
+        chain = tree.to_wire(name)
+        if chain:
+            yield line, 'wire-reach', (
+                f'leads to gRPC or protobuf: {" -> ".join(chain)}; '
+                'rpc/ shows others headers without them')
+
+
+def check_own_header_first(tree, file):
+    if file.suffix != '.cc' or not file.includes:
+        return
+    own = re.sub(r'\.cc$', '.h', file.path)
+    if own in tree.files and file.includes[0][1] != own:
+        yield file.includes[0][0], 'own-header', (
+            f'{file.includes[0][1]} is included before {own}; put the own '
+            'header first, so that it is seen to compile alone')
+
+
+def check_tokens(tree, file):
+    if not file.is_cpp:
+        return
+    for rule, pattern, allowed, say in TOKENS:
+        if allowed(file.path):
+            continue
+        for match in pattern.finditer(file.code):
+            yield line_of(file.code, match.start()), rule, (
+                f'{match.group().rstrip("( ")} {say}')
+
+
+def check_guard(tree, file):
+    if file.suffix != '.h':
+        return
+    guard = 'SHOAL_' + re.sub(r'[^A-Z0-9]', '_', file.path.upper()) + '_'
+    first = next((n for n, text in enumerate(file.lines, 1)
+                  if text and not text.startswith('//')), 1)
+    begin = file.lines[first - 1:first + 1]
+    if begin != [f'#ifndef {guard}', f'#define {guard}']:
+        yield first, 'guard', f'the header guard is not {guard}; rename it'
+    end = [line for line in file.lines if line][-1:]
+    if end != [f'#endif  // {guard}']:
+        yield len(file.lines), 'guard', (
+            f'the last line is not "#endif  // {guard}"; write it so')
+
+
+def check_in_cmake(tree, file):
+    if file.suffix not in CPP:
+        return
+    if file.folder == 'tests' and file.suffix == '.h':
+        return  # seen to compile by the tests that include it
+    directory = os.path.dirname(file.path)
+    while True:
+        lists = tree.files.get(os.path.join(directory, 'CMakeLists.txt'))
+        name = os.path.relpath(file.path, directory or '.')
+        listed = re.sub(r'#.*|\$\{CMAKE_CURRENT_SOURCE_DIR\}/', '',
+                        lists.text if lists else '')
+        if re.search(r'(?<![\w./-])' + re.escape(name) + r'(?![\w.])', listed):
+            return
+        if not directory:
+            break
+        directory = os.path.dirname(directory)
+    yield 1, 'no-target', ('no CMakeLists.txt above names it; add it to a '
+                           'target or delete it')
+
+
+def check_leftovers(tree, file):
+    for line, text in enumerate(file.lines, 1):
+        match = LEFTOVER.search(text)
+        if match:
+            yield line, 'leftover', (
+                f'{match.group()}; do it, or open an issue and delete it')
+
+
+def check_machine_paths(tree, file):
+    for line, text in enumerate(file.lines, 1):
+        match = MACHINE_PATH.search(text)
+        if match:
+            yield line, 'machine-path', (
+                f'{match.group()[:-1]} is a path of one machine; make it '
+                'relative or an option')
+
+
+def check_lines(tree, file):
+    for line, text in enumerate(file.lines, 1):
+        if text != text.rstrip():
+            yield line, 'trailing-space', 'white space ends the line; cut it'
+        if (file.suffix in CPP and len(text) > MAX_COLUMNS
+                and 'http' not in text and not text.startswith('#include')):
+            yield line, 'long-line', (
+                f'{len(text)} columns; break it at {MAX_COLUMNS}')
+    if file.raw and not file.raw.endswith(b'\n'):
+        yield len(file.lines), 'last-newline', 'the file ends in mid-line; '\
+            'end it with a newline'
+    if file.suffix in CODE and len(file.lines) - 1 > MAX_LINES:
+        yield MAX_LINES + 1, 'long-file', (
+            f'{len(file.lines) - 1} lines; a file does one thing: split it '
+            f'before {MAX_LINES}')
+
+
+RULES = [check_arrows, check_third_party, check_heavy_header, check_wire_reach,
+         check_own_header_first, check_tokens, check_guard, check_in_cmake,
+         check_leftovers, check_machine_paths, check_lines]
+
+
+def check(root):
+    """All violations below `root`, as printed lines, in the order of files."""
+    tree = Tree(root)
+    found = []
+    for path, file in sorted(tree.files.items()):
+        for rule in RULES:
+            for line, name, text in rule(tree, file):
+                found.append((path, line, f'{path}:{line}: {name}: {text}'))
+    return [text for _, _, text in sorted(found)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument('--root', default=here, help='default: this tree')
+    found = check(parser.parse_args().root)
+    for text in found:
+        print(text)
+    print(f'tidy: {len(found)} violations' if found else 'tidy: clean')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

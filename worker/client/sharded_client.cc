@@ -1,0 +1,157 @@
+#include "worker/client/sharded_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+// Collects the replies of all shards; lives as long as one of them is out.
+// Touched on the client's strand alone.
+template <typename Reply>
+class FanIn {
+ public:
+  using AllDone = absl::AnyInvocable<void(absl::Status, std::vector<Reply>) &&>;
+
+  FanIn(size_t shards, Executor* executor, AllDone all_done)
+      : missing_(shards),
+        replies_(shards),
+        executor_(executor),
+        all_done_(std::move(all_done)) {}
+
+  // The completion to hand to shard `shard`.
+  static Done<Reply> CompletionFor(std::shared_ptr<FanIn> self, int shard) {
+    return [self = std::move(self), shard](absl::StatusOr<Reply> r) mutable {
+      Executor* executor = self->executor_;
+      executor->Post([self = std::move(self), shard, r = std::move(r)] {
+        self->Take(shard, r);
+      });
+    };
+  }
+
+ private:
+  void Take(int shard, const absl::StatusOr<Reply>& reply) {
+    if (reply.ok()) {
+      replies_[shard] = *reply;
+    } else if (status_.ok()) {
+      status_ = Annotate(reply.status(), absl::StrCat("ps ", shard));
+    }
+    if (--missing_ == 0) {
+      std::move(all_done_)(std::move(status_), std::move(replies_));
+    }
+  }
+
+  size_t missing_;
+  absl::Status status_;
+  std::vector<Reply> replies_;
+  Executor* const executor_;
+  AllDone all_done_;
+};
+
+// Calls visit(block index, block) for the dense blocks of one shard.
+template <typename Visit>
+void ForEachBlockOf(const ShardMap& map, int shard, Visit visit) {
+  for (size_t b = 0; b < map.blocks.size(); ++b) {
+    if (map.blocks[b].shard == shard) {
+      visit(static_cast<uint32_t>(b), map.blocks[b]);
+    }
+  }
+}
+
+}  // namespace
+
+ShardedClient::ShardedClient(
+    ShardedClientOptions options,
+    std::vector<std::shared_ptr<ParameterService>> shards, Executor* executor)
+    : options_(std::move(options)),
+      shards_(std::move(shards)),
+      executor_(executor) {}
+
+CallIdentity ShardedClient::IdentityFor(int shard) const {
+  return {options_.job, options_.worker, options_.shard_lives[shard],
+          options_.map.version};
+}
+
+void ShardedClient::Pull(StepParameters* step, bool read_only,
+                         absl::AnyInvocable<void(absl::Status) &&> done) {
+  const size_t dim = options_.row_dim;
+  step->rows.ResizeDiscard(step->split.ids.size() * dim);
+  step->dense.ResizeDiscard(options_.dense_size);
+  auto fan_in = std::make_shared<FanIn<PullReply>>(
+      shards_.size(), executor_,
+      [step, done = std::move(done)](absl::Status status,
+                                     std::vector<PullReply> replies) mutable {
+        step->pulled.clear();
+        step->colour = 0;
+        for (const PullReply& reply : replies) {
+          step->pulled.push_back(reply.version);
+          step->colour = std::max(step->colour, reply.colour);
+        }
+        std::move(done)(std::move(status));
+      });
+  for (size_t s = 0; s < shards_.size(); ++s) {
+    PullRequest request;
+    request.identity = IdentityFor(s);
+    request.read_only = read_only;
+    const size_t begin = step->split.begin[s];
+    const size_t count = step->split.begin[s + 1] - begin;
+    if (count > 0) {
+      request.tables.push_back(
+          {.table = 0,
+           .ids = absl::MakeConstSpan(step->split.ids).subspan(begin, count),
+           .values = step->rows.span().subspan(begin * dim, count * dim)});
+    }
+    ForEachBlockOf(
+        options_.map, s, [&](uint32_t index, const DenseBlock& block) {
+          request.blocks.push_back({.block = index,
+                                    .values = step->dense.span().subspan(
+                                        block.flat_begin, block.size())});
+        });
+    shards_[s]->Pull(std::move(request), options_.pull_timeout,
+                     FanIn<PullReply>::CompletionFor(fan_in, s));
+  }
+}
+
+void ShardedClient::Push(const BatchId& batch, uint64_t lease,
+                         const StepParameters& step, Done<Verdict> done) {
+  const size_t dim = options_.row_dim;
+  auto fan_in = std::make_shared<FanIn<PushReply>>(
+      shards_.size(), executor_,
+      [done = std::move(done)](absl::Status status,
+                               std::vector<PushReply> replies) mutable {
+        if (!status.ok()) {
+          std::move(done)(std::move(status));
+          return;
+        }
+        std::move(done)(replies[0].verdict);
+      });
+  for (size_t s = 0; s < shards_.size(); ++s) {
+    PushRequest request;
+    request.identity = IdentityFor(s);
+    request.batch = batch;
+    request.lease = lease;
+    request.colour = step.colour;
+    request.pulled = step.pulled[s];
+    const size_t begin = step.split.begin[s];
+    const size_t count = step.split.begin[s + 1] - begin;
+    if (count > 0) {
+      request.tables.push_back(
+          {.table = 0,
+           .ids = absl::MakeConstSpan(step.split.ids).subspan(begin, count),
+           .gradients = step.d_rows.span().subspan(begin * dim, count * dim)});
+    }
+    ForEachBlockOf(
+        options_.map, s, [&](uint32_t index, const DenseBlock& block) {
+          request.blocks.push_back({.block = index,
+                                    .gradients = step.d_dense.span().subspan(
+                                        block.flat_begin, block.size())});
+        });
+    shards_[s]->Push(std::move(request), options_.push_timeout,
+                     FanIn<PushReply>::CompletionFor(fan_in, s));
+  }
+}
+
+}  // namespace shoal

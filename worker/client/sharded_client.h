@@ -1,0 +1,84 @@
+#ifndef SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
+#define SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/aligned_buffer.h"
+#include "base/executor.h"
+#include "core/ids.h"
+#include "core/parameter_service.h"
+#include "core/shard_map.h"
+#include "partitioner/split.h"
+
+namespace shoal {
+
+// The parameters of one step: what was pulled for it and what it will push.
+// Rows and gradients lie in the order of split.ids, so each shard's part is a
+// contiguous range and is read and written in place. Memory is reused.
+struct StepParameters {
+  IdSplit split;                // distinct ids of the model's table, by shard
+  AlignedBuffer<float> rows;    // U × row_dim
+  AlignedBuffer<float> d_rows;  // U × row_dim
+  AlignedBuffer<float> dense;   // all dense variables, ShardMap's flat order
+  AlignedBuffer<float> d_dense;
+  std::vector<Version> pulled;  // by shard
+  Colour colour = 0;            // the highest that a pull reply bore
+};
+
+struct ShardedClientOptions {
+  std::string job;
+  Life worker;
+  ShardMap map;
+  std::vector<Life> shard_lives;
+  int row_dim = 0;         // of the model's one table
+  int64_t dense_size = 0;  // of all dense variables
+  absl::Duration pull_timeout = absl::Seconds(10);
+  absl::Duration push_timeout = absl::Seconds(10);
+};
+
+// All shards of a job as one: splits a pull or push by owner, asks every shard
+// at once, and completes when all have answered. A batch is pulled from and
+// pushed to every shard, also to one that owns none of its rows: the pull
+// brings the shard's version and colour, the push leaves the mark.
+//
+// Owned by the strand `executor`: called there, completes there. May be
+// destroyed while calls are in flight; their completions still run.
+class ShardedClient {
+ public:
+  // `shards` by index, as many as map.num_shards; `executor` outlives all
+  // calls.
+  ShardedClient(ShardedClientOptions options,
+                std::vector<std::shared_ptr<ParameterService>> shards,
+                Executor* executor);
+
+  const ShardMap& map() const { return options_.map; }
+
+  // Fetches rows for step->split.ids and all dense blocks. `step` belongs to
+  // the caller and stays in place until `done` ran. The error is that of the
+  // first shard that failed, and names it.
+  void Pull(StepParameters* step, bool read_only,
+            absl::AnyInvocable<void(absl::Status) &&> done);
+
+  // Sends d_rows and d_dense; the result is the verdict of shard 0 (whether the
+  // others agree is the coordinator's to see). After an error some shards may
+  // have applied the batch: push it again, under the same identity.
+  void Push(const BatchId& batch, uint64_t lease, const StepParameters& step,
+            Done<Verdict> done);
+
+ private:
+  CallIdentity IdentityFor(int shard) const;
+
+  const ShardedClientOptions options_;
+  const std::vector<std::shared_ptr<ParameterService>> shards_;
+  Executor* const executor_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_

@@ -1,0 +1,49 @@
+#ifndef SHOAL_WORKER_DATA_BATCH_PREFETCHER_H_
+#define SHOAL_WORKER_DATA_BATCH_PREFETCHER_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/executor.h"
+#include "worker/data/batch_source.h"
+#include "worker/data/piece_reader.h"
+
+namespace shoal {
+
+struct BatchPrefetcherOptions {
+  // Batches read ahead at most; reading stops at the first limit reached. More
+  // hide longer pauses (a window to parse, a slow disk) and cost memory.
+  size_t max_batches = 16;
+  // Bytes of ids, values and labels in them; one batch is always allowed.
+  size_t max_bytes = 16 << 20;
+};
+
+// Reads ahead on one thread of its own, from construction on.
+//
+// The thread-rule is BatchSource's. The destructor cancels the read in progress
+// and joins the thread: it waits for one chunk of the file at most.
+class BatchPrefetcher final : public BatchSource {
+ public:
+  // `strand` must outlive the prefetcher.
+  BatchPrefetcher(std::unique_ptr<PieceReader> reader, Executor* strand,
+                  BatchPrefetcherOptions options = {});
+  ~BatchPrefetcher() override;
+
+  void Next(Done<std::optional<Batch>> done) override;
+  void Recycle(Batch batch) override;
+  const PieceReport& report() const override;
+
+ private:
+  struct State;
+
+  // Posted completions hold it weakly: gone, so is the prefetcher.
+  const std::shared_ptr<bool> alive_;
+  const std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_BATCH_PREFETCHER_H_

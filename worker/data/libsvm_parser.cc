@@ -1,0 +1,106 @@
+#include "worker/data/libsvm_parser.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "worker/data/parse_number.h"
+
+namespace shoal {
+namespace {
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+const char* SkipBlanks(const char* p, const char* end) {
+  while (p != end && IsBlank(*p)) ++p;
+  return p;
+}
+
+// The word at p for an error message. Files hold anything; messages do not.
+std::string Quote(const char* p, const char* end) {
+  constexpr size_t kMaxBytes = 32;
+  const char* const word_end = std::find_if(p, end, IsBlank);
+  const size_t size = word_end - p;
+  return absl::StrCat(
+      "'", absl::CHexEscape(absl::string_view(p, std::min(size, kMaxBytes))),
+      size > kMaxBytes ? "...'" : "'");
+}
+
+}  // namespace
+
+LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size)
+    : feature_size_(feature_size), ids_(field_size), values_(field_size) {}
+
+LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
+                                       ExampleBatch* out, std::string* reason) {
+  const char* end = line.data() + line.size();
+  if (!line.empty() && end[-1] == '\r') --end;
+  const char* p = SkipBlanks(line.data(), end);
+  if (p == end || *p == '#') return Line::kNoRow;
+
+  const char* const label_begin = p;
+  float label = 0;
+  p = ParseFloat(p, end, &label);
+  if (p == nullptr || (p != end && !IsBlank(*p)) ||
+      (label != 0 && label != 1 && label != -1)) {
+    *reason =
+        absl::StrCat("label ", Quote(label_begin, end), " is none of 0, 1, -1");
+    return Line::kBad;
+  }
+  return ParseFeatures(p, end, label == 1 ? 1 : 0, out, reason);
+}
+
+LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
+                                               uint8_t label, ExampleBatch* out,
+                                               std::string* reason) {
+  const size_t most = ids_.size();
+  size_t features = 0;
+  for (;;) {
+    p = SkipBlanks(p, end);
+    if (p == end) break;
+    const char* const word = p;
+    if (features == most) {
+      *reason = absl::StrCat("more than ", most, " features (field_size)");
+      return Line::kBad;
+    }
+    uint64_t id = 0;
+    p = ParseDigits(p, end, &id);
+    if (p == word || p == end || *p != ':') {
+      *reason = absl::StrCat(Quote(word, end), " is not id:value");
+      return Line::kBad;
+    }
+    // Nineteen digits are the most that cannot have wrapped.
+    if (id >= feature_size_ || p - word > 19) {
+      *reason = absl::StrCat("id of ", Quote(word, end),
+                             " is not below feature_size ", feature_size_);
+      return Line::kBad;
+    }
+    ++p;
+    float value = 0;
+    // A lone digit is the commonest value: 1 for a category, 0 for missing.
+    if (end - p >= 2 && static_cast<unsigned char>(*p - '0') <= 9 &&
+        p[1] == ' ') {
+      value = static_cast<float>(*p - '0');
+      ++p;
+    } else {
+      p = ParseFloat(p, end, &value);
+      if (p == nullptr || (p != end && !IsBlank(*p)) || !std::isfinite(value)) {
+        *reason =
+            absl::StrCat("value of ", Quote(word, end), " is no finite number");
+        return Line::kBad;
+      }
+    }
+    ids_[features] = id;
+    values_[features] = value;
+    ++features;
+  }
+  out->labels.push_back(label);
+  out->ids.insert(out->ids.end(), ids_.begin(), ids_.begin() + features);
+  out->values.insert(out->values.end(), values_.begin(),
+                     values_.begin() + features);
+  out->offsets.push_back(static_cast<uint32_t>(out->ids.size()));
+  return Line::kRow;
+}
+
+}  // namespace shoal

@@ -1,0 +1,49 @@
+#ifndef SHOAL_WORKER_DATA_LIBSVM_PARSER_H_
+#define SHOAL_WORKER_DATA_LIBSVM_PARSER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "worker/data/batch.h"
+
+namespace shoal {
+
+// Parses rows of LibSVM text:
+//   row     = label *(blanks feature) [blanks]
+//   label   = number equal to 0, 1 or -1 (-1 is 0)
+//   feature = id ":" value
+//   id      = 1*digit, below feature_size
+//   value   = number (parse_number.h), finite
+//   blanks  = 1*(space / tab)
+// The features keep the order of the line, and an id may occur again. A row may
+// have no feature, and at most field_size. A line that is empty, blank or
+// begins with '#' is no row. Whatever else a line holds makes it a bad row,
+// also an id without a value. A '\r' at the end is not part of the line.
+//
+// Thread-compatible.
+class LibSvmParser {
+ public:
+  enum class Line { kRow, kNoRow, kBad };
+
+  LibSvmParser(uint64_t feature_size, int field_size);
+
+  // Parses one line, given without its end, and appends the example of a row
+  // to *out. For a bad one *reason says why, quoting what it met in printable
+  // ASCII; *out is unchanged.
+  Line Parse(absl::string_view line, ExampleBatch* out, std::string* reason);
+
+ private:
+  Line ParseFeatures(const char* p, const char* end, uint8_t label,
+                     ExampleBatch* out, std::string* reason);
+
+  const uint64_t feature_size_;
+  // The features of one row, until it is known to be good.
+  std::vector<FeatureId> ids_;
+  std::vector<float> values_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_LIBSVM_PARSER_H_

@@ -1,0 +1,26 @@
+#ifndef SHOAL_WORKER_DATA_OPEN_BATCH_SOURCE_H_
+#define SHOAL_WORKER_DATA_OPEN_BATCH_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/executor.h"
+#include "base/file_system.h"
+#include "core/cluster_service.h"
+#include "worker/data/batch_source.h"
+#include "worker/data/piece_reader.h"
+
+namespace shoal {
+
+// The batches of `lease`, whose source is the file at `path` here: read ahead
+// on a thread of their own, or, without `prefetch`, on the strand when asked.
+// `file_system` and `strand` must outlive the source. Errors of
+// PieceReader::Open.
+absl::StatusOr<std::unique_ptr<BatchSource>> OpenBatchSource(
+    const FileSystem* file_system, const std::string& path, const Lease& lease,
+    const PieceReaderOptions& options, bool prefetch, Executor* strand);
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_OPEN_BATCH_SOURCE_H_

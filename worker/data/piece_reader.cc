@@ -1,0 +1,243 @@
+#include "worker/data/piece_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+#include "worker/data/shuffle.h"
+
+namespace shoal {
+namespace {
+
+// Rows read together where the order is the file's: enough to amortise, few
+// enough that the first batch comes at once. No batch depends on it.
+constexpr uint32_t kUnshuffledRows = 4096;
+constexpr uint64_t kMostReserved = 4 << 20;  // features, 48 MiB
+constexpr uint32_t kNoWindow = std::numeric_limits<uint32_t>::max();
+
+// Offsets of an ExampleBatch are 32 bits wide.
+bool Fits(uint64_t rows, uint64_t field_size) {
+  return rows * field_size <= std::numeric_limits<uint32_t>::max();
+}
+
+}  // namespace
+
+absl::Status PieceReaderOptions::Validate() const {
+  if (feature_size == 0) {
+    return absl::InvalidArgumentError("feature_size is 0");
+  }
+  if (field_size < 1 || field_size > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("field_size is ", field_size, "; not in [1, 65535]"));
+  }
+  if (shuffle_rows < 1 || !Fits(shuffle_rows, field_size)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shuffle_rows is ", shuffle_rows,
+                     "; it must be positive and below 2^32 with ", field_size,
+                     " features a row"));
+  }
+  if (max_line_bytes == 0) {
+    return absl::InvalidArgumentError("max_line_bytes is 0");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
+    const FileSystem* file_system, const std::string& path, const Lease& lease,
+    const PieceReaderOptions& options) {
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  const Piece& piece = lease.piece;
+  if (lease.batch_size == 0 || !Fits(lease.batch_size, options.field_size)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "lease ", lease.number, " has batch size ", lease.batch_size));
+  }
+  if (piece.begin > piece.end) {
+    return absl::InvalidArgumentError(absl::StrCat("lease ", lease.number,
+                                                   " has bytes [", piece.begin,
+                                                   ", ", piece.end, ")"));
+  }
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file,
+                         file_system->OpenForRead(path));
+  if (file->size() < piece.end) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": has ", file->size(), " bytes, and piece ", piece.index,
+        " ends at ", piece.end, ": the file changed"));
+  }
+  return std::unique_ptr<PieceReader>(
+      new PieceReader(path, std::move(file), lease, options));
+}
+
+PieceReader::PieceReader(std::string path,
+                         std::unique_ptr<RandomAccessFile> file,
+                         const Lease& lease, const PieceReaderOptions& options)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      lease_(lease),
+      options_(options),
+      shuffle_(options.shuffle && lease.purpose == LeasePurpose::kTrain),
+      window_rows_(shuffle_ ? options.shuffle_rows
+                            : std::min(options.shuffle_rows, kUnshuffledRows)),
+      lines_(file_.get(), lease.piece.begin, lease.piece.end,
+             options.max_line_bytes, &cancelled_),
+      parser_(options.feature_size, options.field_size) {
+  // What a window may come to hold; a feature is four bytes of text at least.
+  // Pages that are never touched cost nothing, growing would copy them all.
+  const uint64_t most =
+      std::min({uint64_t{window_rows_} * options.field_size,
+                (lease.piece.end - lease.piece.begin) / 4, kMostReserved});
+  window_.ids.reserve(most);
+  window_.values.reserve(most);
+}
+
+absl::StatusOr<bool> PieceReader::Next(Batch* batch) {
+  batch->examples.Clear();
+  absl::StatusOr<bool> more =
+      lease_.backwards ? NextBackwards(batch) : NextForwards(batch);
+  if (!more.ok()) return WithPath(more.status());
+  return more;
+}
+
+absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {
+  for (;;) {
+    const uint32_t index = next_batch_;
+    const bool skip = lease_.Skips(index);
+    uint32_t taken = 0;
+    while (taken < lease_.batch_size) {
+      if (cursor_ == order_.size()) {
+        if (lines_ended_) break;
+        SHOAL_RETURN_IF_ERROR(ReadWindow(window_index_++, &bad_));
+        cursor_ = 0;
+        lines_ended_ = order_.size() < window_rows_;
+        continue;
+      }
+      const uint32_t n = std::min<uint32_t>(lease_.batch_size - taken,
+                                            order_.size() - cursor_);
+      if (!skip) AppendOrdered(cursor_, cursor_ + n, &batch->examples);
+      cursor_ += n;
+      taken += n;
+    }
+    rows_ += taken;
+    if (taken == 0) {
+      FinishReport(rows_);
+      return false;
+    }
+    ++next_batch_;
+    if (!skip) {
+      batch->id = {lease_.epoch, lease_.piece.index, index};
+      return true;
+    }
+  }
+}
+
+absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
+  if (!surveyed_) SHOAL_RETURN_IF_ERROR(Survey());
+  while (next_batch_ > 0 && lease_.Skips(next_batch_ - 1)) --next_batch_;
+  if (next_batch_ == 0) return false;
+  const uint32_t index = --next_batch_;
+  const uint64_t begin = uint64_t{index} * lease_.batch_size;
+  const uint64_t end = std::min<uint64_t>(begin + lease_.batch_size, rows_);
+  // Its windows from the last one, so that each is read again only once.
+  for (uint64_t to = end; to > begin;) {
+    const uint64_t window = (to - 1) / window_rows_;
+    SHOAL_RETURN_IF_ERROR(LoadWindow(static_cast<uint32_t>(window)));
+    const uint64_t window_begin = window * window_rows_;
+    const uint64_t from = std::max(begin, window_begin);
+    joined_.Clear();
+    AppendOrdered(static_cast<uint32_t>(from - window_begin),
+                  static_cast<uint32_t>(to - window_begin), &joined_);
+    AppendRows(batch->examples, &joined_);
+    std::swap(joined_, batch->examples);
+    to = from;
+  }
+  batch->id = {lease_.epoch, lease_.piece.index, index};
+  return true;
+}
+
+absl::Status PieceReader::Survey() {
+  rows_ = 0;
+  do {
+    window_starts_.push_back(lines_.position());
+    SHOAL_RETURN_IF_ERROR(
+        ReadWindow(static_cast<uint32_t>(window_starts_.size() - 1), &bad_));
+    rows_ += order_.size();
+  } while (order_.size() == window_rows_);
+  window_index_ = static_cast<uint32_t>(window_starts_.size() - 1);
+  FinishReport(rows_);
+  next_batch_ = report_.batches;
+  surveyed_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status PieceReader::ReadWindow(uint32_t window, BadRows* bad) {
+  window_.Clear();
+  SHOAL_RETURN_IF_ERROR(ReadRows(&lines_, &parser_, window_rows_,
+                                 options_.max_line_bytes, &window_, bad));
+  const auto rows = static_cast<uint32_t>(window_.size());
+  if (shuffle_) {
+    ShuffledOrder({options_.seed, lease_.epoch, lease_.piece.index, window},
+                  rows, &order_);
+  } else {
+    order_.resize(rows);
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PieceReader::LoadWindow(uint32_t window) {
+  if (window_index_ == window) return absl::OkStatus();
+  window_index_ = kNoWindow;
+  lines_.Seek(window_starts_[window]);
+  BadRows seen_before;
+  SHOAL_RETURN_IF_ERROR(ReadWindow(window, &seen_before));
+  const uint64_t expected =
+      std::min<uint64_t>(window_rows_, rows_ - uint64_t{window} * window_rows_);
+  if (order_.size() != expected) {
+    return absl::DataLossError(absl::StrCat(
+        "piece ", lease_.piece.index, " changed while it was ",
+        "read: ", order_.size(), " rows where there were ", expected));
+  }
+  window_index_ = window;
+  return absl::OkStatus();
+}
+
+void PieceReader::AppendOrdered(uint32_t begin, uint32_t end,
+                                ExampleBatch* to) const {
+  // A shuffled row is cold; by then the memory of this one has come.
+  constexpr uint32_t kAhead = 8;
+  for (uint32_t i = begin; i < end; ++i) {
+    if (shuffle_ && i + kAhead < end) PrefetchRow(window_, order_[i + kAhead]);
+    AppendRow(window_, order_[i], to);
+  }
+}
+
+void PieceReader::FinishReport(uint64_t examples) {
+  report_.purpose = lease_.purpose;
+  report_.epoch = lease_.epoch;
+  report_.piece = lease_.piece.index;
+  report_.examples = examples;
+  report_.bad_rows = bad_.count;
+  report_.batches = static_cast<uint32_t>((examples + lease_.batch_size - 1) /
+                                          lease_.batch_size);
+  if (bad_.count == 0) return;
+  const std::string name = absl::CHexEscape(Basename(path_));
+  // Lines are counted from the piece's first, which has a number of its own
+  // only where the piece begins the file.
+  report_.first_error =
+      lease_.piece.begin == 0
+          ? absl::StrCat(name, ":", bad_.first_number, ": ", bad_.first_reason)
+          : absl::StrCat(name, ": byte ", bad_.first_offset, ": ",
+                         bad_.first_reason);
+}
+
+absl::Status PieceReader::WithPath(const absl::Status& status) const {
+  if (absl::StrContains(status.message(), path_)) return status;
+  return Annotate(status, path_);
+}
+
+}  // namespace shoal

@@ -1,0 +1,25 @@
+#ifndef SHOAL_WORKER_DATA_SHUFFLE_H_
+#define SHOAL_WORKER_DATA_SHUFFLE_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace shoal {
+
+// Which rows are shuffled together, and so in which order they come.
+struct ShuffleKey {
+  uint64_t seed = 0;
+  uint32_t epoch = 0;
+  uint32_t piece = 0;
+  uint32_t window = 0;  // of the piece, from 0
+};
+
+// Overwrites *order with a permutation of 0 … rows - 1 that is a function of
+// its arguments alone, on every machine: it decides what each batch holds, and
+// so what a batch's id means. Fisher and Yates' shuffle with Philox numbers.
+void ShuffledOrder(const ShuffleKey& key, uint32_t rows,
+                   std::vector<uint32_t>* order);
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_SHUFFLE_H_

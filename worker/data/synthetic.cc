@@ -1,0 +1,264 @@
+#include "worker/data/synthetic.h"
+
+#include <memory>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+#include "core/metrics.h"
+#include "partitioner/fixed_size.h"
+
+namespace shoal {
+namespace {
+
+constexpr uint64_t kMaxRows = uint64_t{1} << 40;
+constexpr uint64_t kMaxTestRows = 100'000'000;  // their logits are held
+constexpr uint64_t kMaxIds = uint64_t{1} << 48;
+constexpr int kMaxFields = 65535;
+constexpr int kMaxFiles = 100'000;  // five digits
+constexpr size_t kFlushBytes = 1 << 20;
+constexpr uint64_t kRowsBetweenProgress = 1 << 16;
+
+// Test rows are numbered from here, so that they stay the same however many
+// training rows there are.
+constexpr uint64_t kFirstTestRow = uint64_t{1} << 62;
+
+std::string TrainName(int file) {
+  return absl::StrFormat("tr-%05d.libsvm", file);
+}
+
+absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t least,
+                        uint64_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " is ", value, "; it must be in [", least, ", ", most, "]"));
+}
+
+int NumericFields(const GenerateOptions& options) {
+  return options.numeric_fields < 0 ? options.fields / 3
+                                    : options.numeric_fields;
+}
+
+// Files of a larger run would silently be trained on together with ours.
+absl::Status CheckNoneLeftOver(const FileSystem& file_system,
+                               const GenerateOptions& options) {
+  const absl::StatusOr<std::vector<FileInfo>> found =
+      file_system.List(JoinPath(options.out_dir, "tr-*.libsvm"));
+  if (absl::IsNotFound(found.status())) return absl::OkStatus();
+  if (!found.ok()) return found.status();
+  std::set<std::string> ours;
+  for (int file = 0; file < options.files; ++file) ours.insert(TrainName(file));
+  for (const FileInfo& info : *found) {
+    if (ours.count(std::string(Basename(info.path))) == 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(info.path,
+                       " is there, and would not be replaced: give "
+                       "an empty directory, or remove it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// One file's text, written in large pieces.
+class TextFile {
+ public:
+  static absl::StatusOr<TextFile> Create(const FileSystem& file_system,
+                                         const std::string& path) {
+    SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
+                           file_system.Create(path));
+    return TextFile(std::move(file));
+  }
+
+  std::string* text() { return &text_; }
+  absl::Status FlushIfLarge() {
+    return text_.size() >= kFlushBytes ? Flush() : absl::OkStatus();
+  }
+  // Returns the file's bytes.
+  absl::StatusOr<uint64_t> Close() {
+    SHOAL_RETURN_IF_ERROR(Flush());
+    SHOAL_RETURN_IF_ERROR(file_->Close());
+    return bytes_;
+  }
+
+ private:
+  explicit TextFile(std::unique_ptr<WritableFile> file)
+      : file_(std::move(file)) {}
+
+  absl::Status Flush() {
+    bytes_ += text_.size();
+    const absl::Status status = file_->Append(text_);
+    text_.clear();
+    return status;
+  }
+
+  std::unique_ptr<WritableFile> file_;
+  std::string text_;
+  uint64_t bytes_ = 0;
+};
+
+class Progress {
+ public:
+  Progress(uint64_t total, absl::FunctionRef<void(uint64_t, uint64_t)> tell)
+      : total_(total), tell_(tell) {}
+  void Add() {
+    if (++done_ % kRowsBetweenProgress == 0 || done_ == total_) {
+      tell_(done_, total_);
+    }
+  }
+
+ private:
+  const uint64_t total_;
+  absl::FunctionRef<void(uint64_t, uint64_t)> tell_;
+  uint64_t done_ = 0;
+};
+
+absl::Status WriteTraining(const FileSystem& file_system,
+                           const GenerateOptions& options,
+                           const PlantedModel& model, Progress* progress,
+                           GenerateReport* report) {
+  PlantedRow row;
+  for (int f = 0; f < options.files; ++f) {
+    SHOAL_ASSIGN_OR_RETURN(
+        TextFile file,
+        TextFile::Create(file_system, JoinPath(options.out_dir, TrainName(f))));
+    const uint64_t end = FixedSizeBegin(options.rows, options.files, f + 1);
+    for (uint64_t i = FixedSizeBegin(options.rows, options.files, f); i < end;
+         ++i) {
+      model.Draw(i, &row);
+      AppendLibSvm(row, file.text());
+      SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
+      progress->Add();
+    }
+    SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file.Close());
+    report->bytes += bytes;
+  }
+  report->rows = options.rows;
+  return absl::OkStatus();
+}
+
+absl::Status WriteTest(const FileSystem& file_system,
+                       const GenerateOptions& options,
+                       const PlantedModel& model, Progress* progress,
+                       GenerateReport* report) {
+  SHOAL_ASSIGN_OR_RETURN(
+      TextFile file,
+      TextFile::Create(file_system,
+                       JoinPath(options.out_dir, kSyntheticTestName)));
+  PlantedRow row;
+  std::vector<float> logits;
+  std::vector<uint8_t> labels;
+  logits.reserve(options.test_rows);
+  labels.reserve(options.test_rows);
+  for (uint64_t i = 0; i < options.test_rows; ++i) {
+    model.Draw(kFirstTestRow + i, &row);
+    AppendLibSvm(row, file.text());
+    SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
+    logits.push_back(row.logit);
+    labels.push_back(row.label);
+    progress->Add();
+  }
+  SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file.Close());
+  report->bytes += bytes;
+  report->test_rows = options.test_rows;
+  report->positive_rate = static_cast<double>(std::accumulate(
+                              labels.begin(), labels.end(), uint64_t{0})) /
+                          static_cast<double>(labels.size());
+  report->best_auc = ExactAuc(logits, labels);
+  report->best_logloss = MeanLogLoss(logits, labels);
+  return absl::OkStatus();
+}
+
+std::string MetaJson(const GenerateOptions& options,
+                     const GenerateReport& report) {
+  return absl::StrFormat(
+      "{\n"
+      "  \"rows\": %d,\n"
+      "  \"test_rows\": %d,\n"
+      "  \"fields\": %d,\n"
+      "  \"numeric_fields\": %d,\n"
+      "  \"ids\": %d,\n"
+      "  \"zipf\": %g,\n"
+      "  \"seed\": %d,\n"
+      "  \"files\": %d,\n"
+      "  \"positive_rate\": %.6f,\n"
+      "  \"best_auc\": %.6f,\n"
+      "  \"best_logloss\": %.6f\n"
+      "}\n",
+      options.rows, options.test_rows, options.fields, NumericFields(options),
+      options.ids, options.zipf, options.seed, options.files,
+      report.positive_rate, report.best_auc, report.best_logloss);
+}
+
+}  // namespace
+
+absl::Status GenerateOptions::Validate() const {
+  SHOAL_RETURN_IF_ERROR(CheckRange("rows", rows, 1, kMaxRows));
+  SHOAL_RETURN_IF_ERROR(CheckRange("test_rows", test_rows, 1, kMaxTestRows));
+  if (fields < 1 || fields > kMaxFields) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "fields is ", fields, "; it must be in [1, ", kMaxFields, "]"));
+  }
+  if (numeric_fields < -1 || numeric_fields > fields) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("numeric_fields is ", numeric_fields,
+                     "; it must be -1 or in [0, fields]"));
+  }
+  SHOAL_RETURN_IF_ERROR(CheckRange("ids", ids, fields, kMaxIds));
+  if (!(zipf >= 0 && zipf <= 10)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("zipf is ", zipf, "; it must be in [0, 10]"));
+  }
+  if (files < 1 || files > kMaxFiles) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "files is ", files, "; it must be in [1, ", kMaxFiles, "]"));
+  }
+  if (out_dir.empty() || IsGlob(out_dir) ||
+      out_dir.find(',') != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("out_dir is '", out_dir,
+                     "'; it must be a path without any of * ? [ and commas, "
+                     "which mean something else where data is named"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GenerateReport> GenerateData(
+    const FileSystem* file_system, const GenerateOptions& options,
+    absl::FunctionRef<void(uint64_t, uint64_t)> progress) {
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_RETURN_IF_ERROR(file_system->CreateDirectories(options.out_dir));
+  SHOAL_RETURN_IF_ERROR(CheckNoneLeftOver(*file_system, options));
+  const PlantedModel model({options.fields, NumericFields(options), options.ids,
+                            options.zipf, options.seed});
+  Progress rows(options.rows + options.test_rows, progress);
+  GenerateReport report;
+  SHOAL_RETURN_IF_ERROR(
+      WriteTraining(*file_system, options, model, &rows, &report));
+  SHOAL_RETURN_IF_ERROR(
+      WriteTest(*file_system, options, model, &rows, &report));
+  SHOAL_RETURN_IF_ERROR(file_system->WriteFileAtomically(
+      JoinPath(options.out_dir, kSyntheticMetaName),
+      MetaJson(options, report)));
+  return report;
+}
+
+void AppendLibSvm(const PlantedRow& row, std::string* text) {
+  text->push_back(row.label == 1 ? '1' : '0');
+  for (size_t f = 0; f < row.ids.size(); ++f) {
+    const uint32_t value = row.values[f];
+    if (value % 10000 == 0) {
+      absl::StrAppend(text, " ", row.ids[f], ":", value / 10000);
+    } else {
+      absl::StrAppend(text, " ", row.ids[f], ":", value / 10000, ".",
+                      absl::Dec(value % 10000, absl::kZeroPad4));
+    }
+  }
+  text->push_back('\n');
+}
+
+}  // namespace shoal

@@ -1,0 +1,69 @@
+#ifndef SHOAL_WORKER_DATA_SYNTHETIC_H_
+#define SHOAL_WORKER_DATA_SYNTHETIC_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/file_system.h"
+#include "worker/data/planted_model.h"
+
+namespace shoal {
+
+struct GenerateOptions {
+  uint64_t rows = 1'000'000;     // to train on
+  uint64_t test_rows = 100'000;  // to evaluate on
+  int fields = 39;
+  // Fields with one id and a real value; -1: a third, as Criteo's 13 of 39.
+  int numeric_fields = -1;
+  uint64_t ids = 1'000'000;  // all fields; a model's feature_size
+  double zipf = 1.1;         // exponent of the categories' frequencies
+  uint64_t seed = 1;
+  int files = 8;        // that the training rows are spread over
+  std::string out_dir;  // made where it is not there
+
+  // INVALID_ARGUMENT names the option that is out of range.
+  absl::Status Validate() const;
+};
+
+struct GenerateReport {
+  uint64_t rows = 0;
+  uint64_t test_rows = 0;
+  uint64_t bytes = 0;        // of all files
+  double positive_rate = 0;  // share of label 1 in the test rows
+  // What the planted logits themselves reach on the test rows: no model can be
+  // expected to do better. Exact (core/metrics.h).
+  double best_auc = 0.5;
+  double best_logloss = 0;
+};
+
+// Beside the data: the options and the report as one JSON object with the keys
+// rows, test_rows, fields, numeric_fields, ids, zipf, seed, files,
+// positive_rate, best_auc, best_logloss. The leading '_' keeps it out of a
+// listing of the directory as data.
+inline constexpr absl::string_view kSyntheticMetaName = "_meta.json";
+// The file with the test rows.
+inline constexpr absl::string_view kSyntheticTestName = "te.libsvm";
+
+// Writes LibSVM files of a planted model (planted_model.h) into out_dir:
+// tr-00000.libsvm … for training, te.libsvm for evaluation, _meta.json last.
+// The same options give the same bytes; row i of either set depends on the seed
+// and the model alone, not on how many rows or files there are.
+//
+// Holds a megabyte of text, and 5 bytes a test row. `progress` is called now
+// and then, and at the end, with the rows written and the rows to write.
+// Errors: Validate's; FAILED_PRECONDITION if out_dir holds training files that
+// this call would leave beside its own; those of the file system.
+absl::StatusOr<GenerateReport> GenerateData(
+    const FileSystem* file_system, const GenerateOptions& options,
+    absl::FunctionRef<void(uint64_t done, uint64_t total)> progress);
+
+// `row` as a line of LibSVM text with its '\n', appended to *text.
+void AppendLibSvm(const PlantedRow& row, std::string* text);
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_SYNTHETIC_H_

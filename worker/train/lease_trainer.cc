@@ -1,0 +1,294 @@
+#include "worker/train/lease_trainer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+
+struct LeaseTrainer::OpenLease {
+  Lease lease;
+  std::unique_ptr<BatchSource> source;
+  int batches_out = 0;  // read and not yet ended
+  bool all_read = false;
+  bool failed = false;
+  EvalResult scores;  // of an evaluation
+};
+
+struct LeaseTrainer::Step {
+  std::shared_ptr<OpenLease> lease;
+  TrainStep train;
+  bool pulled = false;
+  // Since when every answer was RESOURCE_EXHAUSTED; InfiniteFuture: not so.
+  absl::Time full_since = absl::InfiniteFuture();
+
+  bool evaluates() const {
+    return lease->lease.purpose == LeasePurpose::kEvaluate;
+  }
+};
+
+LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
+                           LeaseTrainerDependencies deps,
+                           std::unique_ptr<ShardedClient> client, Send send)
+    : options_(options),
+      deps_(deps),
+      client_(std::move(client)),
+      send_(std::move(send)) {}
+
+void LeaseTrainer::Start() { RequestLease(); }
+
+void LeaseTrainer::RequestLease() {
+  if (abandoned_ || lease_requested_ || drained_ != nullptr) return;
+  lease_requested_ = true;
+  send_(LeaseRequest{});
+}
+
+void LeaseTrainer::AddLease(Lease lease) {
+  if (abandoned_) return;
+  lease_requested_ = false;
+  auto open = std::make_shared<OpenLease>();
+  open->lease = std::move(lease);
+  absl::StatusOr<std::unique_ptr<BatchSource>> source =
+      (*deps_.open_source)(open->lease);
+  if (!source.ok()) {
+    send_(LeaseFailed{open->lease.number, source.status()});
+    RequestLease();
+    return;
+  }
+  open->source = *std::move(source);
+  open->scores.lease = open->lease.number;
+  open->scores.epoch = open->lease.epoch;
+  open->scores.piece = open->lease.piece.index;
+  leases_.push_back(std::move(open));
+  Pump();
+}
+
+void LeaseTrainer::Abandon() {
+  abandoned_ = true;
+  leases_.clear();
+  read_.clear();
+  // Calls in flight hold their own steps.
+  pulls_.clear();
+  drained_ = nullptr;
+  send_ = [](const ProcessMessage&) {};
+}
+
+void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
+  read_.clear();
+  if (abandoned_ || failed_) {
+    deps_.strand->Post(std::move(idle));
+    return;
+  }
+  drained_ = std::move(idle);
+  Pump();
+}
+
+void LeaseTrainer::Pump() {
+  if (abandoned_ || failed_) return;
+  if (drained_ != nullptr) {
+    if (pulls_.empty() && pushes_ == 0) {
+      auto idle = std::exchange(drained_, nullptr);
+      abandoned_ = true;
+      std::move(idle)();
+      return;
+    }
+  } else {
+    // At depth 0 a batch is pulled only when nothing else is in flight.
+    const size_t room = options_.pipeline_depth + 1;
+    while (!read_.empty() && pulls_.size() < room &&
+           (options_.pipeline_depth > 0 || pushes_ == 0)) {
+      std::shared_ptr<Step> step = std::move(read_.front());
+      read_.pop_front();
+      PrepareStep(client_->map().tables[0], options_.field_size, &unique_,
+                  &step->train);
+      pulls_.push_back(step);
+      SendPull(std::move(step));
+    }
+    if (read_.size() < room) ReadNext();
+  }
+  if (!compute_posted_ && !pulls_.empty() && pulls_.front()->pulled &&
+      pushes_ <= options_.pipeline_depth) {
+    // Posted, so that replies which have already come are seen first.
+    compute_posted_ = true;
+    deps_.strand->Post([self = shared_from_this()] { self->ComputeFront(); });
+  }
+}
+
+void LeaseTrainer::ReadNext() {
+  if (reading_ || leases_.empty()) return;
+  reading_ = true;
+  std::shared_ptr<OpenLease> lease = leases_.front();
+  BatchSource* source = lease->source.get();
+  source->Next([self = shared_from_this(), lease = std::move(lease)](
+                   absl::StatusOr<std::optional<Batch>> read) mutable {
+    self->OnRead(std::move(lease), std::move(read));
+  });
+}
+
+void LeaseTrainer::OnRead(std::shared_ptr<OpenLease> lease,
+                          absl::StatusOr<std::optional<Batch>> read) {
+  reading_ = false;
+  if (abandoned_ || drained_ != nullptr) return;
+  if (!read.ok()) {
+    lease->failed = true;
+    send_(LeaseFailed{lease->lease.number, read.status()});
+    StopReading(lease.get());
+  } else if (!read->has_value()) {
+    lease->all_read = true;
+    send_(lease->source->report());
+    OpenLease* ended = lease.get();
+    StopReading(ended);
+    EndLeaseIfDone(ended);
+  } else {
+    std::shared_ptr<Step> step;
+    if (idle_steps_.empty()) {
+      step = std::make_shared<Step>();
+    } else {
+      step = std::move(idle_steps_.back());
+      idle_steps_.pop_back();
+    }
+    step->train.batch = *std::move(*read);
+    step->pulled = false;
+    ++lease->batches_out;
+    step->lease = std::move(lease);
+    read_.push_back(std::move(step));
+  }
+  Pump();
+}
+
+void LeaseTrainer::StopReading(OpenLease* lease) {
+  lease->source.reset();
+  leases_.pop_front();
+  RequestLease();
+}
+
+void LeaseTrainer::SendPull(std::shared_ptr<Step> step) {
+  StepParameters* parameters = &step->train.parameters;
+  const bool read_only = step->evaluates();
+  client_->Pull(parameters, read_only,
+                [self = shared_from_this(),
+                 step = std::move(step)](absl::Status status) mutable {
+                  self->OnPulled(std::move(step), std::move(status));
+                });
+}
+
+void LeaseTrainer::OnPulled(std::shared_ptr<Step> step, absl::Status status) {
+  if (abandoned_) return;
+  if (status.ok()) {
+    step->pulled = true;
+    step->full_since = absl::InfiniteFuture();
+    Pump();
+  } else if (MayPass(status, step.get())) {
+    deps_.strand->PostAfter(
+        options_.retry_pause,
+        [self = shared_from_this(), step = std::move(step)]() mutable {
+          if (!self->abandoned_) self->SendPull(std::move(step));
+        });
+  }
+}
+
+void LeaseTrainer::ComputeFront() {
+  compute_posted_ = false;
+  if (abandoned_ || failed_) return;
+  std::shared_ptr<Step> step = std::move(pulls_.front());
+  pulls_.pop_front();
+  const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
+  if (step->evaluates()) {
+    PredictStep(options_.field_size, deps_.model, &step->train);
+    EvalResult& scores = step->lease->scores;
+    scores.logits.insert(scores.logits.end(), step->train.logits.begin(),
+                         step->train.logits.end());
+    scores.labels.insert(scores.labels.end(), labels.begin(), labels.end());
+    EndStep(std::move(step));
+  } else {
+    ComputeStep(options_.field_size, deps_.model, &step->train);
+    deps_.progress->AddScores(step->train.logits.span(), labels);
+    ++pushes_;
+    SendPush(std::move(step));
+  }
+  Pump();
+}
+
+void LeaseTrainer::SendPush(std::shared_ptr<Step> step) {
+  if (deps_.logger->Enabled(LogLevel::kDebug)) {
+    deps_.logger->Debug(
+        absl::StrCat("push sent ", ToString(step->train.batch.id)));
+  }
+  const TrainStep& train = step->train;
+  const uint64_t lease = step->lease->lease.number;
+  client_->Push(train.batch.id, lease, train.parameters,
+                [self = shared_from_this(), step = std::move(step)](
+                    absl::StatusOr<Verdict> verdict) mutable {
+                  self->OnPushed(std::move(step), std::move(verdict));
+                });
+}
+
+void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
+                            absl::StatusOr<Verdict> verdict) {
+  if (abandoned_) return;
+  const Batch& batch = step->train.batch;
+  if (verdict.ok()) {
+    if (deps_.logger->Enabled(LogLevel::kDebug)) {
+      deps_.logger->Debug(absl::StrCat("push done ", ToString(batch.id)));
+    }
+    if (*verdict == Verdict::kRejected) {
+      deps_.logger->Warn(absl::StrCat(
+          "batch ", ToString(batch.id),
+          " was rejected: its gradient is not finite; it changed nothing"));
+    }
+    step->full_since = absl::InfiniteFuture();
+    --pushes_;
+    deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
+    EndStep(std::move(step));
+    Pump();
+  } else if (MayPass(verdict.status(), step.get())) {
+    deps_.strand->PostAfter(
+        options_.retry_pause,
+        [self = shared_from_this(), step = std::move(step)]() mutable {
+          if (!self->abandoned_) self->SendPush(std::move(step));
+        });
+  }
+}
+
+void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
+  std::shared_ptr<OpenLease> lease = std::move(step->lease);
+  if (lease->source != nullptr) {
+    lease->source->Recycle(std::move(step->train.batch));
+  }
+  --lease->batches_out;
+  idle_steps_.push_back(std::move(step));
+  EndLeaseIfDone(lease.get());
+}
+
+void LeaseTrainer::EndLeaseIfDone(OpenLease* lease) {
+  if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
+  if (lease->lease.purpose == LeasePurpose::kEvaluate) {
+    send_(std::move(lease->scores));
+  }
+  send_(LeaseDone{lease->lease.number});
+}
+
+bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
+  const std::string batch =
+      absl::StrCat("batch ", ToString(step->train.batch.id));
+  const bool full = absl::IsResourceExhausted(status);
+  const absl::Time now = deps_.strand->Now();
+  step->full_since =
+      full ? std::min(step->full_since, now) : absl::InfiniteFuture();
+  if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+      (full && now - step->full_since < options_.full_patience)) {
+    deps_.logger->Warn(
+        absl::StrCat(batch, ": ", status.message(), "; trying again"));
+    return true;
+  }
+  if (!failed_) {
+    failed_ = true;
+    send_(Failure{Annotate(status, batch)});
+  }
+  return false;
+}
+
+}  // namespace shoal

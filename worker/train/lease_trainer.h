@@ -1,0 +1,124 @@
+#ifndef SHOAL_WORKER_TRAIN_LEASE_TRAINER_H_
+#define SHOAL_WORKER_TRAIN_LEASE_TRAINER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/logger.h"
+#include "core/cluster_service.h"
+#include "models/model.h"
+#include "worker/client/sharded_client.h"
+#include "worker/client/unique_ids.h"
+#include "worker/data/batch_source.h"
+#include "worker/train/progress_meter.h"
+#include "worker/train/train_step.h"
+
+namespace shoal {
+
+struct LeaseTrainerOptions {
+  int field_size = 0;
+  // Batches pulled ahead of the one being computed. 0: batch t + 1 is pulled
+  // after the push of t was acknowledged; 1: both overlap, which hides the
+  // network and adds a step of staleness. Costs one TrainStep of memory each.
+  int pipeline_depth = 1;
+  // Pause before a pull or push that failed for a passing reason is sent again.
+  absl::Duration retry_pause = absl::Milliseconds(200);
+  // How long one batch may be refused for lack of room (RESOURCE_EXHAUSTED)
+  // before that is the worker's failure: a limit that is set too low never has
+  // room.
+  absl::Duration full_patience = absl::Seconds(10);
+};
+
+// Everything that a trainer needs from its composition; all outlive it.
+struct LeaseTrainerDependencies {
+  Model* model = nullptr;
+  ProgressMeter* progress = nullptr;
+  Logger* logger = nullptr;
+  Executor* strand = nullptr;
+  // Opens the batches of a lease; called on the strand.
+  absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(
+      const Lease&)>* open_source = nullptr;
+};
+
+// Trains (or scores) leased pieces for one worker life: a state machine that
+// never blocks its strand on a pull or push. It asks for a lease whenever it
+// has read the last one, and reports each piece read, each lease done and each
+// failure with `send`.
+//
+// Batches are computed in the order in which they were read. A pull or push
+// that fails for a passing reason (UNAVAILABLE, DEADLINE_EXCEEDED) is sent
+// again, with the same batch id, for as long as the life lasts: the coordinator
+// decides who is dead. RESOURCE_EXHAUSTED may pass too, but not for longer than
+// full_patience. Any other error is reported as Failure. (A service may retry
+// by itself before it reports: rpc/retrying_parameter_service.h.)
+//
+// Owned by the strand. Held by shared_ptr, since calls in flight keep the
+// memory that they point into.
+class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
+ public:
+  using Send = absl::AnyInvocable<void(ProcessMessage)>;
+
+  LeaseTrainer(LeaseTrainerOptions options, LeaseTrainerDependencies deps,
+               std::unique_ptr<ShardedClient> client, Send send);
+
+  // Asks for the first lease.
+  void Start();
+  void AddLease(Lease lease);
+
+  // The life is over: forgets its leases, sends nothing more, and ignores what
+  // comes back from calls in flight.
+  void Abandon();
+
+  // Takes no further batch and calls `idle` once none is in flight.
+  void Drain(absl::AnyInvocable<void() &&> idle);
+
+ private:
+  struct OpenLease;
+  struct Step;
+
+  void Pump();
+  void ReadNext();
+  void OnRead(std::shared_ptr<OpenLease> lease,
+              absl::StatusOr<std::optional<Batch>> read);
+  void StopReading(OpenLease* lease);
+  void SendPull(std::shared_ptr<Step> step);
+  void OnPulled(std::shared_ptr<Step> step, absl::Status status);
+  void ComputeFront();
+  void SendPush(std::shared_ptr<Step> step);
+  void OnPushed(std::shared_ptr<Step> step, absl::StatusOr<Verdict> verdict);
+  void EndStep(std::shared_ptr<Step> step);
+  void EndLeaseIfDone(OpenLease* lease);
+  void RequestLease();
+  // True if `status` may pass; reports it as the worker's failure otherwise.
+  bool MayPass(const absl::Status& status, Step* step);
+
+  const LeaseTrainerOptions options_;
+  const LeaseTrainerDependencies deps_;
+  const std::unique_ptr<ShardedClient> client_;
+  Send send_;
+
+  bool abandoned_ = false;
+  bool failed_ = false;
+  bool lease_requested_ = false;
+  bool reading_ = false;
+  bool compute_posted_ = false;
+  absl::AnyInvocable<void() &&> drained_;  // set: no further batch is taken
+
+  std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
+  std::deque<std::shared_ptr<Step>> read_;         // not yet pulled
+  std::deque<std::shared_ptr<Step>> pulls_;        // in flight or pulled
+  int pushes_ = 0;                                 // in flight
+  std::vector<std::shared_ptr<Step>> idle_steps_;  // memory for reuse
+  UniqueIds unique_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_TRAIN_LEASE_TRAINER_H_

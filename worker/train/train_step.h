@@ -1,0 +1,44 @@
+#ifndef SHOAL_WORKER_TRAIN_TRAIN_STEP_H_
+#define SHOAL_WORKER_TRAIN_TRAIN_STEP_H_
+
+#include <cstdint>
+
+#include "base/aligned_buffer.h"
+#include "core/shard_map.h"
+#include "models/model.h"
+#include "worker/client/sharded_client.h"
+#include "worker/client/unique_ids.h"
+#include "worker/data/batch.h"
+
+namespace shoal {
+
+// One batch's way through a worker, and all the memory that it needs, which is
+// used again for the next:
+//
+//   PrepareStep   ids → distinct ids by shard; dense B × F arrays for the model
+//   ShardedClient::Pull     → parameters.rows, parameters.dense
+//   ComputeStep   forward, loss, backward → parameters.d_rows, .d_dense
+//   ShardedClient::Push     gradients → all shards
+struct TrainStep {
+  Batch batch;
+  StepParameters parameters;
+  AlignedBuffer<int32_t> row_index;  // B × F, -1 where an example is short
+  AlignedBuffer<float> values;       // B × F
+  AlignedBuffer<float> logits;       // B
+  double loss_sum = 0;
+};
+
+// Fills everything that the pull and the model need from step->batch. `unique`
+// is scratch memory. REQUIRES: no example has more than field_size features.
+void PrepareStep(const TablePartition& partition, int field_size,
+                 UniqueIds* unique, TrainStep* step);
+
+// Forward and backward. REQUIRES: prepared, pulled.
+void ComputeStep(int field_size, Model* model, TrainStep* step);
+
+// Forward alone, without dropout: fills step->logits.
+void PredictStep(int field_size, Model* model, TrainStep* step);
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_TRAIN_TRAIN_STEP_H_
