@@ -202,7 +202,7 @@ class Coordinator::Session final : public ClusterSession {
 
   ~Session() override {
     impl_->Close(number_, end_,
-                 absl::CancelledError("the process closed its session"));
+                 absl::CancelledError("its session ended without a bye"));
   }
 
   void Send(ProcessMessage message) override {

@@ -138,7 +138,9 @@ class CoordinatorState {
   std::string MissingPs() const;
   std::string WhoHoldsWhat() const;
 
-  double FractionDone() const;  // coordinator_state_report.cc
+  // coordinator_state_report.cc
+  std::string WaitingFor() const;
+  double FractionDone() const;
 
   const CoordinatorOptions options_;
   Phase phase_ = Phase::kGathering;

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
@@ -7,6 +11,7 @@ namespace shoal {
 JobReport CoordinatorState::Report(absl::Time now) const {
   JobReport report;
   report.started = first_worker_.has_value();
+  report.waiting_for = WaitingFor();
   report.finished = finished();
   report.status = status_;
 
@@ -28,6 +33,26 @@ JobReport CoordinatorState::Report(absl::Time now) const {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
   }
   return report;
+}
+
+std::string CoordinatorState::WaitingFor() const {
+  if (phase_ != Phase::kGathering) return "";
+  std::vector<std::string> missing;
+  auto look_for = [&](Role role, int count) {
+    for (int i = 0; i < count; ++i) {
+      const Member* member = membership_.Find(role, i);
+      if (member == nullptr || !member->open()) {
+        missing.push_back(ProcessName(role, i));
+      }
+    }
+  };
+  look_for(Role::kPs, options_.num_ps);
+  look_for(Role::kWorker, options_.num_workers);
+  constexpr size_t kNamed = 8;
+  if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");
+  const size_t more = missing.size() - kNamed;
+  missing.resize(kNamed);
+  return absl::StrCat(absl::StrJoin(missing, ", "), " and ", more, " more");
 }
 
 double CoordinatorState::FractionDone() const {

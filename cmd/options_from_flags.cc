@@ -86,12 +86,14 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.piece_bytes = flags.piece_bytes;
   options.warmup_steps = flags.warmup_steps;
   options.max_bad_rows = flags.max_bad_rows;
+  options.auc_exact_rows = flags.auc_exact_rows;
   options.heartbeat_interval = flags.heartbeat;
   options.silent_after = flags.silent_after;
   options.worker_lease = flags.worker_lease;
   options.start_deadline = flags.start_timeout;
   options.worker_grace = flags.worker_grace;
   options.speculate_after = flags.speculate_after;
+  options.progress_deadline = flags.progress_timeout;
   options.linger = flags.linger;
   return options;
 }

@@ -37,6 +37,7 @@ std::string Dump(const Json& json) {
 ProgressFigures ProgressOf(const JobReport& report) {
   ProgressFigures progress;
   progress.started = report.started;
+  progress.waiting_for = report.waiting_for;
   progress.step = report.batches;
   progress.trained = report.trained;
   progress.samples = report.total_known ? report.samples : 0;
@@ -54,7 +55,9 @@ ProgressFigures ProgressOf(const JobReport& report) {
 }
 
 std::string ProgressText(const ProgressFigures& progress) {
-  if (!progress.started) return "waiting for parameter servers and workers";
+  if (!progress.waiting_for.empty()) {
+    return absl::StrCat("waiting for ", progress.waiting_for);
+  }
   const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
   return absl::StrFormat(
       "step %s, %.1f %%, %s samples/s, loss %s, AUC %s, "
@@ -69,6 +72,7 @@ std::string ProgressText(const ProgressFigures& progress) {
 std::string ProgressJson(const ProgressFigures& progress) {
   return Dump({{"progress",
                 {{"started", progress.started},
+                 {"waiting_for", progress.waiting_for},
                  {"step", progress.step},
                  {"trained", progress.trained},
                  {"samples", progress.samples},
@@ -105,6 +109,7 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     const Json& from = json.at("progress");
     ProgressFigures progress;
     progress.started = from.at("started").get<bool>();
+    progress.waiting_for = from.at("waiting_for").get<std::string>();
     progress.step = from.at("step").get<uint64_t>();
     progress.trained = from.at("trained").get<uint64_t>();
     progress.samples = from.at("samples").get<uint64_t>();

@@ -15,9 +15,10 @@ namespace shoal {
 // What the live line shows.
 struct ProgressFigures {
   bool started = false;
-  uint64_t step = 0;     // batches that all shards have
-  uint64_t trained = 0;  // samples
-  uint64_t samples = 0;  // to be trained; 0: not known yet
+  std::string waiting_for;  // before the first lease
+  uint64_t step = 0;        // batches that all shards have
+  uint64_t trained = 0;     // samples
+  uint64_t samples = 0;     // to be trained; 0: not known yet
   double fraction_done = 0;
   double samples_per_second = 0;
   double loss = 0;

@@ -163,6 +163,10 @@ void DefineData(JobFlags* f, Definer* d) {
                 "Rows that cannot be parsed before the job fails; -1: no "
                 "limit.",
                 IntRange{-1}});
+  d->Add(kAll, {"auc_exact_rows", &f->auc_exact_rows,
+                "Rows of an evaluation whose scores are kept for the exact "
+                "AUC, 5 bytes each; one with more rows ends the job.",
+                IntRange{1}});
 }
 
 void DefineCluster(JobFlags* f, Definer* d) {
@@ -232,10 +236,12 @@ void DefineDeadlines(JobFlags* f, Definer* d) {
                 "answered heartbeat.",
                 some});
   d->Add(kAll, {"pull_timeout", &f->pull_timeout,
-                "Of one try to pull; it is then tried again.", some});
+                "How long a pull is tried, repeats included, before the worker "
+                "starts it anew.",
+                some});
   d->Add(kAll, {"push_timeout", &f->push_timeout,
-                "Of one try to push; it is then sent again, and counts "
-                "once.",
+                "How long a push is tried, repeats included, before the worker "
+                "starts it anew; it counts once.",
                 some});
   d->Add(kAll,
          {"start_timeout", &f->start_timeout,
@@ -247,6 +253,10 @@ void DefineDeadlines(JobFlags* f, Definer* d) {
   d->Add(kAll, {"speculate_after", &f->speculate_after,
                 "At the end, a piece without progress for so long is given "
                 "to an idle worker too.",
+                some});
+  d->Add(kAll, {"progress_timeout", &f->progress_timeout,
+                "Workers alive but nothing read, trained or scored for so "
+                "long: the job ends and names who holds what.",
                 some});
   d->Add(kAll, {"linger", &f->linger,
                 "After the job's end, how long to wait until every process "

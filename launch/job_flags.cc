@@ -130,6 +130,8 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("shuffle_rows=", shuffle_rows),
       absl::StrCat("pipeline_depth=", PipelineDepth()),
       absl::StrCat("partition=", partition),
+      // Not arithmetic, but no push may fit one end and not the other.
+      absl::StrCat("max_message_bytes=", max_message_bytes),
       absl::StrCat("ps=", ps),
   };
   std::sort(lines.begin(), lines.end());

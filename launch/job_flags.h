@@ -62,6 +62,7 @@ struct JobFlags {
   int shuffle_rows = 65536;
   int64_t piece_bytes = -1;
   int64_t max_bad_rows = 0;
+  uint64_t auc_exact_rows = 20'000'000;
 
   // Cluster
   int ps = 1;       // how many; of a process: the entries of ps_hosts
@@ -89,6 +90,7 @@ struct JobFlags {
   absl::Duration start_timeout = absl::Seconds(120);
   absl::Duration worker_grace = absl::Seconds(3);
   absl::Duration speculate_after = absl::Seconds(2);
+  absl::Duration progress_timeout = absl::Minutes(10);
   absl::Duration linger = absl::Seconds(2);
   absl::Duration shutdown_timeout = absl::Seconds(5);
 

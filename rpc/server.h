@@ -34,6 +34,9 @@ struct RpcServerOptions {
   // Messages to one process that wait to be sent; beyond it the session ends
   // (RESOURCE_EXHAUSTED).
   uint64_t max_session_queue_bytes = 64 << 20;
+  // How long a process may take to say who it is once it has opened a session;
+  // the session then ends (DEADLINE_EXCEEDED).
+  absl::Duration session_open_deadline = absl::Seconds(10);
   // Threads that decode requests and call the services.
   int threads = 1;
   // Chunked pushes that are not complete (rpc/codec/chunk_assembler.h).

@@ -12,7 +12,7 @@ namespace shoal {
 ClientLoop::ClientLoop(int threads) : impl_(std::make_unique<Impl>()) {
   for (int i = 0; i < std::max(1, threads); ++i) {
     impl_->threads.emplace_back(
-        [queue = &impl_->queue] { RunCompletionQueue(queue); });
+        [queue = &impl_->queue] { CompletionTag::RunQueue(queue); });
     pthread_setname_np(impl_->threads.back().native_handle(), "rpc client");
   }
 }

@@ -62,7 +62,7 @@ class UnaryCall final : public CompletionTag, public Peer::Activity {
     reader_ = peer_->stub()->PrepareUnaryCall(&context_, method, request,
                                               peer_->queue());
     reader_->StartCall();
-    reader_->Finish(&reply_, &status_, this);
+    reader_->Finish(&reply_, &status_, Tag());
   }
 
   void Cancel() override { context_.TryCancel(); }

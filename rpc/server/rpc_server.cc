@@ -118,7 +118,7 @@ class RpcServer::Impl {
     }
     if (queue_ != nullptr) {
       queue_->Shutdown();
-      if (threads_.empty()) RunCompletionQueue(queue_.get());
+      if (threads_.empty()) CompletionTag::RunQueue(queue_.get());
     }
     for (std::thread& thread : threads_) thread.join();
   }
@@ -147,7 +147,7 @@ class RpcServer::Impl {
     Listen();
     for (int i = 0; i < options.threads; ++i) {
       threads_.emplace_back(
-          [queue = queue_.get()] { RunCompletionQueue(queue); });
+          [queue = queue_.get()] { CompletionTag::RunQueue(queue); });
       pthread_setname_np(threads_.back().native_handle(), "rpc server");
     }
     return absl::OkStatus();

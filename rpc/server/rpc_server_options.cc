@@ -55,6 +55,8 @@ absl::Status RpcServerOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(
       CheckRange("calls_in_flight", calls_in_flight, 1, 4096));
   SHOAL_RETURN_IF_ERROR(CheckRange("max_sessions", max_sessions, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(
+      CheckDuration("session_open_deadline", session_open_deadline));
   SHOAL_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 256));
   SHOAL_RETURN_IF_ERROR(CheckDuration("chunk_deadline", chunk_deadline));
   SHOAL_RETURN_IF_ERROR(CheckDuration("max_call_time", max_call_time));

@@ -30,6 +30,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
 
   const RpcServerOptions& options() const { return options_; }
   const CodecLimits& limits() const { return limits_; }
+  Executor* executor() const { return executor_; }
   WireBufferPool* buffers() const { return buffers_.get(); }
   CopyCounter* copies() { return &copies_; }
   ObjectPool<PullFrame>* pull_frames() { return &pull_frames_; }

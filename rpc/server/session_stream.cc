@@ -30,9 +30,24 @@ void SessionStream::OnAccepted(bool ok) {
     MutexLock lock(&mu_);
     const absl::Status authentic = state_->Authenticate(rpc_->context);
     if (!authentic.ok()) status = authentic;
-    if (status.ok()) return ReadNext();
+    if (status.ok()) ReadNext();
   }
-  End(std::move(status), /*flush=*/false);
+  if (!status.ok()) return End(std::move(status), /*flush=*/false);
+  const absl::Duration deadline = state_->options().session_open_deadline;
+  state_->executor()->PostAfter(deadline, [weak = weak_from_this(), deadline] {
+    if (const auto self = weak.lock()) self->EndUnlessOpen(deadline);
+  });
+}
+
+void SessionStream::EndUnlessOpen(absl::Duration deadline) {
+  {
+    MutexLock lock(&mu_);
+    if (opened_) return;
+  }
+  End(absl::DeadlineExceededError(
+          absl::StrCat("the session was not opened with a life within ",
+                       absl::FormatDuration(deadline))),
+      /*flush=*/false);
 }
 
 void SessionStream::ReadNext() {

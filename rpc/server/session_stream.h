@@ -51,9 +51,9 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
 
   absl::Status TakeMessage(const grpc::ByteBuffer& bytes);
   absl::Status Open(Life life);
+  void EndUnlessOpen(absl::Duration deadline);
   // From the coordinator.
   void Send(const CoordinatorMessage& message);
-  void OnCoordinatorEnd(absl::Status status);
 
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

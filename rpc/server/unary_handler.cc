@@ -16,8 +16,7 @@ void UnaryHandler::Listen() {
 void UnaryHandler::AcceptNext() {
   replied_ = false;
   call_.emplace();
-  accept_(&call_->context, &call_->request, &call_->writer,
-          static_cast<CompletionTag*>(this));
+  accept_(&call_->context, &call_->request, &call_->writer, Tag());
 }
 
 absl::Duration UnaryHandler::TimeLeft() {
@@ -52,11 +51,10 @@ void UnaryHandler::OnEvent(bool ok) {
 void UnaryHandler::Reply(absl::StatusOr<grpc::ByteBuffer> reply) {
   MutexLock lock(&mu_);
   replied_ = true;
-  void* const tag = static_cast<CompletionTag*>(this);
   if (reply.ok()) {
-    call_->writer.Finish(*reply, grpc::Status::OK, tag);
+    call_->writer.Finish(*reply, grpc::Status::OK, Tag());
   } else {
-    call_->writer.FinishWithError(ToGrpcStatus(reply.status()), tag);
+    call_->writer.FinishWithError(ToGrpcStatus(reply.status()), Tag());
   }
 }
 

@@ -21,9 +21,10 @@ class StreamOperation final : public CompletionTag {
   // The tag for an operation that starts now. REQUIRES: the mutex is held.
   void* Tag() {
     keep_ = owner_->shared_from_this();
-    return static_cast<CompletionTag*>(this);
+    return CompletionTag::Tag();
   }
 
+ private:
   void OnEvent(bool ok) override {
     std::shared_ptr<Owner> keep;
     {
@@ -33,7 +34,6 @@ class StreamOperation final : public CompletionTag {
     (keep.get()->*handle_)(ok);
   }
 
- private:
   Owner* const owner_;
   Mutex* const mu_;
   void (Owner::*const handle_)(bool);

@@ -16,6 +16,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
+TEST_F(CoordinatorStateTest, TheReportNamesWhomTheJobWaitsFor) {
+  EXPECT_EQ(state_->Report(now_).waiting_for, "ps 0, ps 1, worker 0, worker 1");
+  Join(Role::kPs, 0);
+  Join(Role::kWorker, 1);
+  EXPECT_EQ(state_->Report(now_).waiting_for, "ps 1, worker 0");
+  Join(Role::kPs, 1);
+  Join(Role::kWorker, 0);
+  EXPECT_EQ(state_->Report(now_).waiting_for, "");
+}
+
 // ---- Workers that die
 
 TEST_F(CoordinatorStateTest, ADeadWorkersBatchesAreLeasedToAnother) {

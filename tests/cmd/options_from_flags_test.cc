@@ -71,12 +71,13 @@ TEST(PlanJob, PartitionIsTheFlags) {
 }
 
 TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
-  const JobFlags flags = Parsed(
-      Command::kRun,
-      {"--heartbeat=2s", "--silent_after=7s", "--worker_lease=11s",
-       "--ps_lease=6s", "--pull_timeout=3s", "--push_timeout=4s",
-       "--start_timeout=33s", "--worker_grace=1500ms", "--speculate_after=5s",
-       "--linger=250ms", "--shutdown_timeout=9s"});
+  const JobFlags flags =
+      Parsed(Command::kRun,
+             {"--heartbeat=2s", "--silent_after=7s", "--worker_lease=11s",
+              "--ps_lease=6s", "--pull_timeout=3s", "--push_timeout=4s",
+              "--start_timeout=33s", "--worker_grace=1500ms",
+              "--speculate_after=5s", "--linger=250ms", "--shutdown_timeout=9s",
+              "--progress_timeout=3m", "--auc_exact_rows=77"});
   const auto plan = PlanJob(flags, "name");
   ASSERT_TRUE(plan.ok()) << plan.status();
   const CoordinatorOptions coordinator =
@@ -88,6 +89,8 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(coordinator.worker_grace, absl::Milliseconds(1500));
   EXPECT_EQ(coordinator.speculate_after, absl::Seconds(5));
   EXPECT_EQ(coordinator.linger, absl::Milliseconds(250));
+  EXPECT_EQ(coordinator.progress_deadline, absl::Minutes(3));
+  EXPECT_EQ(coordinator.auc_exact_rows, 77u);
   const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
   EXPECT_EQ(ps.ps_lease, absl::Seconds(6));
   EXPECT_EQ(ps.member.start_deadline, absl::Seconds(33));

@@ -136,6 +136,23 @@ TEST_F(SessionTest, RegistrationGoesThroughAndItsErrorsToo) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(SessionTest, AClientThatNeverSaysWhoItIsLosesItsPlace) {
+  RpcServerOptions options;
+  options.session_open_deadline = absl::Milliseconds(200);
+  options.max_sessions = 1;
+  Start(options);
+  const auto stub = v1::Cluster::NewStub(grpc::CreateChannel(
+      (*server_)->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto silent = stub->Session(&context);
+  v1::CoordinatorMessage message;
+  EXPECT_FALSE(silent->Read(&message));
+  const grpc::Status status = silent->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(), HasSubstr("within 200ms"));
+  Open();
+}
+
 TEST_F(SessionTest, MessagesArriveInOrderBothWays) {
   const auto session = Open();
   for (uint64_t i = 0; i < 200; ++i) session->Send(LeaseDone{i});
