@@ -202,7 +202,7 @@ class Coordinator::Session final : public ClusterSession {
 
   ~Session() override {
     impl_->Close(number_, end_,
-                 absl::CancelledError("its session ended without a bye"));
+                 absl::CancelledError("the connection closed"));
   }
 
   void Send(ProcessMessage message) override {

@@ -1,11 +1,11 @@
 # shoal_library(NAME n SRCS ... HDRS ... DEPS ...), one idea a target;
-# shoal_binary(NAME n SRCS ... DEPS ...);
+# shoal_binary(NAME n [SANITIZED] SRCS ... DEPS ...);
 # shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
 # program run as one ctest. Sources are named one by one, never globbed.
 #
 # LABELS: unit, conformance, sim or e2e, and concurrent (threads) or parses
 # (bytes from outside) for what the sanitizers must see: a sanitizer preset
-# builds and runs these tests alone.
+# builds these tests and the SANITIZED binaries, and runs these tests alone.
 include(ShoalHeaderCheck)
 
 add_library(shoal_options INTERFACE)
@@ -52,10 +52,12 @@ function(shoal_library)
 endfunction()
 
 function(shoal_binary)
-  cmake_parse_arguments(A "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(A "SANITIZED" "NAME" "SRCS;DEPS" ${ARGN})
   add_executable(${A_NAME} ${A_SRCS})
   target_link_libraries(${A_NAME} PRIVATE shoal_options ${A_DEPS})
-  shoal_leave_out_if_sanitized(${A_NAME})
+  if(NOT A_SANITIZED)
+    shoal_leave_out_if_sanitized(${A_NAME})
+  endif()
 endfunction()
 
 function(shoal_test)

@@ -83,6 +83,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   struct OpenLease;
   struct Step;
 
+  // A batch's way; after each arrow Pump moves on whatever may go on:
+  //   ReadNext → OnRead → read_ → SendPull → OnPulled → pulls_ → ComputeFront →
+  //   SendPush → OnPushed → EndStep
+  // A pull or push whose failure may pass is sent again by On…ed.
   void Pump();
   void ReadNext();
   void OnRead(std::shared_ptr<OpenLease> lease,
