@@ -1,56 +1,109 @@
-"""Ten thousand real Criteo rows: the model learns, and two workers share."""
+"""Small real files: the model learns what independent implementations learn,
+in one process and over two servers and two workers, which share the work."""
 
 import os
+import statistics
 import unittest
 
 import harness
 
-FLAGS = ["--feature_size=117581", "--field_size=39", "--embedding_size=8",
-         "--deep_layers=128,64,32", "--optimizer=adam", "--learning_rate=1e-3",
-         "--l2_reg=0", "--batch_size=256", "--num_epochs=2", "--seed=1"]
+CRITEO = ["--feature_size=117581", "--field_size=39", "--embedding_size=8",
+          "--deep_layers=128,64,32", "--optimizer=adam",
+          "--learning_rate=1e-3", "--l2_reg=0", "--batch_size=256",
+          "--num_epochs=2"]
+A9A = ["--feature_size=124", "--field_size=14", "--embedding_size=8",
+       "--deep_layers=64,32", "--optimizer=adam", "--learning_rate=1e-3",
+       "--l2_reg=0", "--batch_size=256", "--num_epochs=3"]
 
 
 class RealDataTest(harness.ShoalTest):
 
-    def setUp(self):
-        super().setUp()
-        source = os.path.join(harness.DATA, "aws_deepfm_criteo_val",
-                              "val.libsvm")
+    def source_rows(self, *names):
+        source = os.path.join(harness.DATA, *names)
         if not os.path.exists(source):
             self.skipTest(f"the real rows are not here ({source}); "
                           "README.md says how to get them")
         with open(source) as f:
-            rows = f.readlines()
-        self.train = self.write("train/tr.libsvm", "".join(rows[:8000]))
-        self.test = self.write("test/te.libsvm", "".join(rows[8000:]))
+            return f.readlines()
 
-    def data_flags(self):
-        return ["--training_data_dir=" + self.path("train"),
-                "--val_data_dir=" + self.path("test"),
-                "--summary=" + self.path("summary.json")]
+    def use_rows(self, train, test):
+        self.write("train/tr.libsvm", "".join(train))
+        self.write("test/te.libsvm", "".join(test))
+        self.samples = len(train)
+        self.test_rows = len(test)
 
-    def check(self, summary):
+    def run_job(self, *command):
+        """Returns the summary of a job that went well, and its output."""
+        output = self.run_ok(
+            *command, "--training_data_dir=" + self.path("train"),
+            "--val_data_dir=" + self.path("test"),
+            "--summary=" + self.path("summary.json"))
+        summary = self.summary()
         self.expect_whole(summary)
-        self.assertEqual(summary["samples"]["trained"], 16000)
-        self.assertEqual(summary["eval"]["examples"], 2000)
-        print("AUC", summary["eval"]["auc"], "logloss",
-              summary["eval"]["logloss"])
-        self.assertGreaterEqual(summary["eval"]["auc"], 0.70)
+        self.assertEqual(summary["eval"]["examples"], self.test_rows)
+        return summary, output
+
+
+class CriteoTest(RealDataTest):
+    """An independent float64 implementation reaches .7124 to .7172 here; the
+    standard error of the 2,000 test rows is .014."""
+
+    SEEDS = range(1, 6)
+
+    def setUp(self):
+        super().setUp()
+        rows = self.source_rows("aws_deepfm_criteo_val", "val.libsvm")
+        self.use_rows(rows[:8000], rows[8000:])
+
+    def check(self, summaries):
+        aucs = [summary["eval"]["auc"] for summary in summaries]
+        mean = statistics.mean(aucs)
+        print(f"AUC mean {mean:.4f} of", " ".join(f"{auc:.4f}" for auc in aucs))
+        self.assertGreaterEqual(min(aucs), 0.70)
+        self.assertGreaterEqual(mean, 0.710)
+        for summary in summaries:
+            self.assertEqual(summary["samples"]["trained"], 16000)
 
     def test_one_process(self):
-        self.run_ok("shoal", "train", *FLAGS, *self.data_flags())
-        self.check(self.summary())
+        self.check([
+            self.run_job("shoal", "train", *CRITEO, f"--seed={seed}")[0]
+            for seed in self.SEEDS])
 
     def test_two_servers_and_two_workers(self):
-        output = self.run_ok("shoal", "run", "--ps=2", "--workers=2", *FLAGS,
-                             *self.data_flags())
-        summary = self.summary()
-        self.check(summary)
-        self.assertIn("samples 16000 = 16000 trained + 0 rejected + 0 lost",
-                      output)
-        shares = summary["per_worker"]
-        self.assertEqual(sum(shares), 16000)
-        self.assertGreaterEqual(min(shares), 0.2 * 16000, shares)
+        summaries = []
+        for seed in self.SEEDS:
+            summary, output = self.run_job(
+                "shoal", "run", "--ps=2", "--workers=2", *CRITEO,
+                f"--seed={seed}")
+            self.assertIn("samples 16000 = 16000 trained + 0 rejected + 0 lost",
+                          output)
+            shares = summary["per_worker"]
+            self.assertEqual(sum(shares), 16000)
+            self.assertGreaterEqual(min(shares), 0.2 * 16000, shares)
+            summaries.append(summary)
+        self.check(summaries)
+
+
+class A9aTest(RealDataTest):
+    """Rows of 11 to 14 features, labels of +1 and -1."""
+
+    def setUp(self):
+        super().setUp()
+        train = self.source_rows("a9a", "a9a_123d_train.libsvm")
+        test = []
+        # Counted from 0 and without values.
+        for row in self.source_rows("a9a", "a9a_123d_test.dummy"):
+            label, *ids = row.split()
+            test.append(" ".join([label] + [f"{int(i) + 1}:1" for i in ids]) +
+                        "\n")
+        self.use_rows(train, test)
+
+    def test_three_servers_and_two_workers(self):
+        summary, _ = self.run_job("shoal", "run", "--ps=3", "--workers=2",
+                                  *A9A, "--seed=1")
+        print("AUC", summary["eval"]["auc"])
+        self.assertEqual(summary["samples"]["trained"], 3 * 32561)
+        self.assertGreaterEqual(summary["eval"]["auc"], 0.900)
 
 
 if __name__ == "__main__":

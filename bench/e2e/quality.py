@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""How good is the model that asynchronous training ends with?
+
+Trains DeepFM on synthetic rows in one process and over 2 servers and 2 workers,
+for some seeds each, and prints the AUC of both beside the best that any model
+can reach on the test rows (the planted model's own).
+
+  bench/e2e/quality.py [--bin=build/release/bin] [--out=FILE.json]
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+
+ROWS, TEST_ROWS, FIELDS, IDS = 2_000_000, 200_000, 20, 5000
+FLAGS = [f"--feature_size={IDS}", f"--field_size={FIELDS}",
+         "--embedding_size=4", "--deep_layers=32,16", "--optimizer=adagrad",
+         "--learning_rate=0.05", "--batch_size=1024", "--num_epochs=3"]
+JOBS = {"one process": ["train"],
+        "2 ps + 2 workers": ["run", "--ps=2", "--workers=2"]}
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    shoal = os.path.join(args.bin, "shoal")
+    result = {"cpu": cpu_name(), "cores": os.cpu_count(), "rows": ROWS,
+              "test_rows": TEST_ROWS, "flags": FLAGS, "jobs": {}}
+    with tempfile.TemporaryDirectory(prefix="shoal-quality-") as data:
+        subprocess.run([shoal, "data", "gen", f"--rows={ROWS}",
+                        f"--test_rows={TEST_ROWS}", f"--fields={FIELDS}",
+                        f"--ids={IDS}", f"--out={data}"],
+                       check=True, stdout=subprocess.DEVNULL)
+        with open(os.path.join(data, "_meta.json")) as file:
+            result["best_auc"] = best = json.load(file)["best_auc"]
+        print(f"best possible AUC {best:.5f}")
+        summary = os.path.join(data, "summary.json")
+        for name, command in JOBS.items():
+            runs = []
+            for seed in range(1, args.seeds + 1):
+                subprocess.run(
+                    [shoal, *command, *FLAGS, f"--seed={seed}",
+                     f"--training_data_dir={data}/tr*",
+                     f"--val_data_dir={data}/te*", "--print_config=false",
+                     "--log_level=error", f"--summary={summary}"],
+                    check=True, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL)
+                with open(summary) as file:
+                    ran = json.load(file)
+                runs.append({
+                    "seed": seed, "auc": ran["eval"]["auc"],
+                    "logloss": ran["eval"]["logloss"],
+                    "samples_per_second": ran["samples"]["trained"] /
+                                          ran["wall_seconds"],
+                    "staleness": ran["staleness"]})
+                print(f"{name}, seed {seed}: AUC {runs[-1]['auc']:.5f}, "
+                      f"staleness mean {ran['staleness']['mean']:.2f}, "
+                      f"{runs[-1]['samples_per_second']:,.0f} samples/s")
+            mean = statistics.mean(run["auc"] for run in runs)
+            result["jobs"][name] = {"runs": runs, "mean_auc": mean}
+            print(f"{name}: mean AUC {mean:.5f}, {best - mean:.5f} below the "
+                  "best possible")
+    one, many = (job["mean_auc"] for job in result["jobs"].values())
+    result["difference"] = one - many
+    print(f"asynchrony costs {one - many:+.5f}")
+    if args.out:
+        with open(args.out, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+#include "worker/client/sharded_client.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Life kWorker = {1, 9};
+constexpr BatchId kBatch = {0, 3, 5};
+
+// Keeps what it is asked; answers when the test says so.
+class FakeShard final : public ParameterService {
+ public:
+  void Pull(PullRequest request, absl::Duration,
+            Done<PullReply> done) override {
+    pull = std::move(request);
+    on_pulled = std::move(done);
+  }
+  void Push(PushRequest request, absl::Duration,
+            Done<PushReply> done) override {
+    push = std::move(request);
+    on_pushed = std::move(done);
+  }
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+  // Every value of row `id` is id, of block b 100 + b.
+  void AnswerPull(Version version, Colour colour) {
+    for (const TablePull& rows : pull.tables) {
+      const size_t dim = rows.values.size() / rows.ids.size();
+      for (size_t i = 0; i < rows.values.size(); ++i) {
+        rows.values[i] = static_cast<float>(rows.ids[i / dim]);
+      }
+    }
+    for (const BlockPull& block : pull.blocks) {
+      for (float& value : block.values) {
+        value = 100.0f + static_cast<float>(block.block);
+      }
+    }
+    std::move(on_pulled)(PullReply{version, colour});
+  }
+
+  PullRequest pull;
+  PushRequest push;
+  Done<PullReply> on_pulled;
+  Done<PushReply> on_pushed;
+};
+
+// Three shards of 9 rows of two floats; shards 0 and 2 have a dense block each.
+class ShardedClientTest : public testing::Test {
+ protected:
+  ShardedClientTest() {
+    ShardedClientOptions options;
+    options.job = "job";
+    options.worker = kWorker;
+    options.map.version = 4;
+    options.map.num_shards = 3;
+    options.map.tables = {{PartitionKind::kFixedSize, 9, 3}};
+    options.map.blocks = {
+        {.variable = 0, .begin = 0, .end = 2, .shard = 2, .flat_begin = 0},
+        {.variable = 1, .begin = 0, .end = 1, .shard = 0, .flat_begin = 2}};
+    for (uint32_t s = 0; s < 3; ++s) {
+      options.shard_lives.push_back({1, s + 1});
+      shards_.push_back(std::make_shared<FakeShard>());
+    }
+    options.row_dim = 2;
+    options.dense_size = 3;
+    SplitIds(options.map.tables[0], {8, 0, 7}, &step_.split);
+    client_.emplace(options,
+                    std::vector<std::shared_ptr<ParameterService>>(
+                        shards_.begin(), shards_.end()),
+                    &executor_);
+  }
+
+  void Pull() {
+    client_->Pull(&step_, /*read_only=*/false,
+                  [this](absl::Status status) { pulled_ = status; });
+  }
+  void Push() {
+    for (float i = 0; i < 6; ++i) gradients_.push_back(i);
+    step_.d_rows.ResizeDiscard(6);
+    std::copy(gradients_.begin(), gradients_.end(), step_.d_rows.data());
+    step_.d_dense.ResizeDiscard(3);
+    for (int i = 0; i < 3; ++i) step_.d_dense.data()[i] = 10.0f + i;
+    client_->Push(kBatch, /*lease=*/6, step_,
+                  [this](auto verdict) { pushed_ = std::move(verdict); });
+  }
+  void PullAll() {
+    Pull();
+    for (uint32_t s = 0; s < 3; ++s) {
+      shards_[s]->AnswerPull({{1, s + 1}, 10 + s}, /*colour=*/s);
+    }
+    simulator_.RunUntilIdle();
+    ASSERT_EQ(pulled_, absl::OkStatus());
+  }
+
+  Simulator simulator_;
+  SimulatedExecutor executor_{&simulator_};
+  std::vector<std::shared_ptr<FakeShard>> shards_;
+  StepParameters step_;
+  std::vector<float> gradients_;
+  std::optional<absl::Status> pulled_;
+  std::optional<absl::StatusOr<Verdict>> pushed_;
+  std::optional<ShardedClient> client_;
+};
+
+TEST_F(ShardedClientTest, APullAsksEachShardForItsOwnAndFillsInPlace) {
+  Pull();
+  const CallIdentity& identity = shards_[2]->pull.identity;
+  EXPECT_EQ(identity.job, "job");
+  EXPECT_EQ(identity.worker, kWorker);
+  EXPECT_EQ(identity.shard, (Life{1, 3}));
+  EXPECT_EQ(identity.map_version, 4u);
+  EXPECT_THAT(shards_[0]->pull.tables[0].ids, ElementsAre(0));
+  EXPECT_THAT(shards_[1]->pull.tables, IsEmpty()) << "asked all the same";
+  EXPECT_THAT(shards_[2]->pull.tables[0].ids, ElementsAre(8, 7));
+
+  shards_[1]->AnswerPull({{1, 2}, 20}, /*colour=*/5);
+  shards_[0]->AnswerPull({{1, 1}, 10}, /*colour=*/4);
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(pulled_.has_value()) << "one shard is missing";
+  shards_[2]->AnswerPull({{1, 3}, 30}, /*colour=*/4);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(pulled_, absl::OkStatus());
+  EXPECT_THAT(step_.rows.span(), ElementsAre(0, 0, 8, 8, 7, 7));
+  EXPECT_THAT(step_.dense.span(), ElementsAre(100, 100, 101));
+  EXPECT_EQ(step_.pulled[1], (Version{{1, 2}, 20}));
+  EXPECT_EQ(step_.colour, 5u) << "the highest";
+}
+
+TEST_F(ShardedClientTest, APushGoesToEveryShardAlsoToOneWithNoRowOfIt) {
+  PullAll();
+  Push();
+  for (uint32_t s = 0; s < 3; ++s) {
+    const PushRequest& push = shards_[s]->push;
+    EXPECT_EQ(push.batch, kBatch);
+    EXPECT_EQ(push.lease, 6u);
+    EXPECT_EQ(push.colour, 2u);
+    EXPECT_EQ(push.pulled, (Version{{1, s + 1}, 10 + s}));
+  }
+  EXPECT_THAT(shards_[0]->push.tables[0].gradients, ElementsAre(0, 1));
+  EXPECT_THAT(shards_[0]->push.blocks[0].gradients, ElementsAre(12));
+  EXPECT_THAT(shards_[1]->push.tables, IsEmpty());
+  EXPECT_THAT(shards_[1]->push.blocks, IsEmpty());
+  EXPECT_THAT(shards_[2]->push.tables[0].gradients, ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(shards_[2]->push.blocks[0].gradients, ElementsAre(10, 11));
+
+  for (const auto& shard : shards_) {
+    EXPECT_FALSE(pushed_.has_value());
+    std::move(shard->on_pushed)(PushReply{Verdict::kRejected});
+    simulator_.RunUntilIdle();
+  }
+  ASSERT_TRUE(pushed_.has_value() && pushed_->ok());
+  EXPECT_EQ(**pushed_, Verdict::kRejected);
+}
+
+TEST_F(ShardedClientTest, AFailureNamesTheShardAndWaitsForTheOthers) {
+  Pull();
+  std::move(shards_[1]->on_pulled)(absl::UnavailableError("gone"));
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(pulled_.has_value())
+      << "the memory may still be written by the other shards";
+  shards_[0]->AnswerPull({{1, 1}, 10}, 0);
+  std::move(shards_[2]->on_pulled)(absl::InternalError("later"));
+  simulator_.RunUntilIdle();
+  ASSERT_TRUE(pulled_.has_value());
+  EXPECT_EQ(pulled_->code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(pulled_->message()),
+              AllOf(HasSubstr("ps 1"), HasSubstr("gone")));
+}
+
+TEST_F(ShardedClientTest, MayBeDestroyedWhileCallsAreInFlight) {
+  Pull();
+  client_.reset();
+  for (uint32_t s = 0; s < 3; ++s) shards_[s]->AnswerPull({{1, s + 1}, 1}, 0);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(pulled_, absl::OkStatus());
+}
+
+}  // namespace
+}  // namespace shoal
