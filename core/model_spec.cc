@@ -13,6 +13,27 @@ constexpr int kMaxDim = 1 << 16;
 constexpr int64_t kMaxDenseSize = int64_t{1} << 40;
 constexpr uint64_t kMaxFeatureSize = uint64_t{1} << 48;
 
+// How many rows the table has, and where.
+absl::Status CheckRows(const TableSpec& table) {
+  const std::string who = absl::StrCat("table '", table.name, "' ");
+  if (table.feature_size > kMaxFeatureSize) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, "has feature_size ", table.feature_size,
+                     "; it must be at most 2^48, or 0 for a dynamic table"));
+  }
+  if (!table.dynamic() && (table.row_limit != 0 || table.on_every_shard)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who,
+                     "has a feature_size; only a dynamic table may have "
+                     "a row limit or be on every shard"));
+  }
+  if (table.when_full == TableFull::kShare && table.row_limit == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, "has a shared row but no row limit"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int64_t DenseSpec::axis0() const { return shape.empty() ? 1 : shape[0]; }
@@ -58,11 +79,7 @@ absl::Status ModelSpec::Validate() const {
     return absl::OkStatus();
   };
   for (const TableSpec& table : tables) {
-    if (table.feature_size == 0 || table.feature_size > kMaxFeatureSize) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("table '", table.name, "' has feature_size ",
-                       table.feature_size, "; it must be in [1, 2^48]"));
-    }
+    SHOAL_RETURN_IF_ERROR(CheckRows(table));
     if (table.columns.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("table '", table.name, "' has no column"));

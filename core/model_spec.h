@@ -33,9 +33,9 @@ struct DenseSpec {
   OptimizerSpec optimizer;
   InitializerSpec initializer;
 
-  int64_t size() const;       // elements
-  int64_t axis0() const;      // length of axis 0; 1 for a scalar
-  int64_t row_size() const;   // elements of one index of axis 0
+  int64_t size() const;      // elements
+  int64_t axis0() const;     // length of axis 0; 1 for a scalar
+  int64_t row_size() const;  // elements of one index of axis 0
 };
 
 // One named variable inside a table's record (a column group): DeepFM's w and
@@ -48,16 +48,32 @@ struct ColumnSpec {
   InitializerSpec initializer;
 };
 
+// What a dynamic table does with an id that it has no room for.
+enum class TableFull {
+  kRefuse,  // the request fails (RESOURCE_EXHAUSTED) and changes nothing
+  kShare,   // all such ids read and update one row, the shard's shared row
+};
+
 // An embedding table: rows named by feature id. A row on the wire is its
 // columns' weights, one after the other: row_dim() floats.
 struct TableSpec {
   std::string name;
-  // Ids lie in [0, feature_size).
+  // Ids lie in [0, feature_size). 0: the table is dynamic, its ids are any
+  // 64-bit numbers, and only the rows that were used take memory.
   uint64_t feature_size = 0;
   std::vector<ColumnSpec> columns;
+  // Of a dynamic table: rows that one shard may hold, beside the shared one; 0:
+  // no limit.
+  uint64_t row_limit = 0;
+  TableFull when_full = TableFull::kRefuse;
+  // Outside the partition: every shard has rows of its own for any id (the
+  // canary, core/canary.h). Dynamic tables alone.
+  bool on_every_shard = false;
 
-  int row_dim() const;    // floats of weights in a row, all columns
-  int slot_dim() const;   // floats of optimizer state in a row
+  bool dynamic() const { return feature_size == 0; }
+
+  int row_dim() const;   // floats of weights in a row, all columns
+  int slot_dim() const;  // floats of optimizer state in a row
 };
 
 // All variables of a model, in an order that is the same on every process:

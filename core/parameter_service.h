@@ -2,6 +2,7 @@
 #define SHOAL_CORE_PARAMETER_SERVICE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,10 +106,24 @@ struct VariableStats {
   Histogram staleness;  // of the pushes that touched the variable
 };
 
+// The canary table (core/canary.h) of one shard: whether each push that it
+// applied was applied once.
+struct CanaryStats {
+  uint64_t rows = 0;     // batches whose push was applied
+  uint64_t not_one = 0;  // rows that do not hold exactly 1
+  // The extremes of all rows; 0 without any.
+  float smallest = 0;
+  float largest = 0;
+
+  friend bool operator==(const CanaryStats&, const CanaryStats&) = default;
+};
+
 struct StatsRequest {
   CallIdentity identity;
 };
 
+// The canary table is in `canary` alone, not in bytes, rows, digest and
+// variables: those are the model's.
 struct StatsReply {
   Version version;
   uint64_t bytes = 0;    // weights and slots held, all variables
@@ -126,6 +141,7 @@ struct StatsReply {
   std::vector<std::pair<Life, Histogram>> staleness;
   // Pushes whose pull saw another life of this shard; not in the histograms.
   uint64_t pulled_in_other_life = 0;
+  std::optional<CanaryStats> canary;  // where the job has one
 };
 
 // SEAM: one shard of the parameters. Implementations: ParameterShard in process

@@ -20,8 +20,9 @@ struct ShardLoad {
 // By shard. At run time the fields are those of StatsReply.
 using BalanceReport = std::vector<ShardLoad>;
 
-// Bytes and rows that each shard of `map` will hold when all rows exist. With
-// `hash` these are the expected shares. REQUIRES: `map` was built of `model`.
+// Bytes and rows that each shard of `map` will hold when all rows exist; those
+// of dynamic tables are not known before and left out. REQUIRES: `map` was
+// built of `model`.
 BalanceReport PlanBalance(const ModelSpec& model, const ShardMap& map);
 
 // Largest over mean: 1 is even, the number of shards is all on one; 1 too where

@@ -14,6 +14,20 @@ namespace {
 constexpr int kMaxShards = 65535;
 constexpr int64_t kBytesPerElement = sizeof(float);
 
+absl::StatusOr<PartitionKind> KindOf(const TableSpec& table,
+                                     const PartitionOptions& options) {
+  if (table.on_every_shard) return PartitionKind::kEveryShard;
+  if (table.dynamic()) return PartitionKind::kHash;
+  if (options.table_kind == PartitionKind::kFixedSize ||
+      options.table_kind == PartitionKind::kMod) {
+    return options.table_kind;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("table '", table.name,
+                   "' has a feature_size, so it is an array: place it by "
+                   "fixed_size or mod; hash is for dynamic tables"));
+}
+
 // Blocks of one variable cut along axis 0, one a shard that gets any of it.
 void CutVariable(const DenseSpec& spec, int variable, int64_t flat_begin,
                  int num_shards, std::vector<int64_t>* load,
@@ -47,7 +61,8 @@ absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
   ShardMap map;
   map.num_shards = num_shards;
   for (const TableSpec& table : model.tables) {
-    map.tables.push_back({options.table_kind, table.feature_size, num_shards});
+    SHOAL_ASSIGN_OR_RETURN(const PartitionKind kind, KindOf(table, options));
+    map.tables.push_back({kind, table.feature_size, num_shards});
   }
 
   std::vector<int64_t> load(num_shards, 0);

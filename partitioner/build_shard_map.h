@@ -10,6 +10,8 @@
 namespace shoal {
 
 struct PartitionOptions {
+  // Of tables with a feature_size: fixed_size or mod. Dynamic tables are placed
+  // by hash, those on every shard by nothing.
   PartitionKind table_kind = PartitionKind::kFixedSize;
   // Dense variables of at least this many bytes are cut along axis 0 into one
   // block a shard (fixed_size.h; a shard that gets no row has no block).
@@ -19,8 +21,9 @@ struct PartitionOptions {
 };
 
 // The map of `model` over `num_shards` shards: the same on every process that
-// is given the same arguments. INVALID_ARGUMENT for num_shards < 1 or > 65,535
-// and for a model that does not validate.
+// is given the same arguments. INVALID_ARGUMENT for num_shards < 1 or > 65,535,
+// for a model that does not validate, and for a table_kind that a table with a
+// feature_size cannot have.
 absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
                                        const PartitionOptions& options,
                                        int num_shards);

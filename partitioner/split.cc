@@ -88,6 +88,8 @@ void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
             return static_cast<uint32_t>(StableHash(id) % n);
           },
           split);
+    case PartitionKind::kEveryShard:
+      return;
   }
 }
 

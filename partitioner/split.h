@@ -23,7 +23,8 @@ struct IdSplit {
 };
 
 // Overwrites *split, reusing its memory. O(ids + shards). REQUIRES: every id is
-// below partition.feature_size.
+// below partition.feature_size, where it has one; the table is not on every
+// shard.
 void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
               IdSplit* split);
 

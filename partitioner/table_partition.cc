@@ -14,6 +14,8 @@ int ShardOf(const TablePartition& partition, FeatureId id) {
       return static_cast<int>(id % n);
     case PartitionKind::kHash:
       return static_cast<int>(StableHash(id) % n);
+    case PartitionKind::kEveryShard:
+      break;
   }
   return 0;
 }

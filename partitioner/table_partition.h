@@ -9,12 +9,14 @@
 namespace shoal {
 
 // Where the rows of one table live. All are pure and cheap enough to call once
-// an id. REQUIRES: id < partition.feature_size, 0 <= shard < num_shards.
+// an id. REQUIRES: id < partition.feature_size, where it has one; 0 <= shard <
+// num_shards; the table is not on every shard.
 
 // The shard that owns row `id`.
 int ShardOf(const TablePartition& partition, FeatureId id);
 
-// Rows of the table that `shard` owns when it is an array (fixed_size, mod).
+// Rows of the table that `shard` owns when it is an array (fixed_size, mod); 0
+// of a dynamic table, whose rows nobody knows before.
 uint64_t RowsOnShard(const TablePartition& partition, int shard);
 
 // Position of row `id` in its shard's array, in [0, RowsOnShard); and back.

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "partitioner/table_partition.h"
+#include "ps/shard/shard_stats.h"
 
 namespace shoal {
 namespace {
@@ -51,9 +51,14 @@ absl::Status CheckOptions(const ParameterShardOptions& options) {
   return absl::OkStatus();
 }
 
+// The canary's column is no variable of the model.
+size_t VariablesOf(const TableSpec& table) {
+  return table.on_every_shard ? 0 : table.columns.size();
+}
+
 size_t CountVariables(const ModelSpec& model) {
   size_t count = model.dense.size();
-  for (const TableSpec& table : model.tables) count += table.columns.size();
+  for (const TableSpec& table : model.tables) count += VariablesOf(table);
   return count;
 }
 
@@ -91,9 +96,10 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(
   SHOAL_ASSIGN_OR_RETURN(shard->contents_.dense,
                          DenseStore::Create(o.model, o.map, o.shard));
   for (size_t i = 0; i < o.model.tables.size(); ++i) {
-    SHOAL_ASSIGN_OR_RETURN(auto table,
-                           ArrayTable::Create(o.model.tables[i], o.model.seed,
-                                              o.map.tables[i], o.shard));
+    SHOAL_ASSIGN_OR_RETURN(
+        auto table,
+        CreateEmbeddingTable(o.model.tables[i], o.model.seed, o.map.tables[i],
+                             o.shard, &shard->budget_));
     shard->contents_.tables.push_back(std::move(table));
   }
   return shard;
@@ -111,7 +117,7 @@ ParameterShard::ParameterShard(ParameterShardOptions options,
   uint32_t variable = 0;
   for (const TableSpec& table : options_.model.tables) {
     first_variable_.push_back(variable);
-    variable += table.columns.size();
+    variable += VariablesOf(table);
   }
   first_variable_.push_back(variable);
 }
@@ -143,24 +149,29 @@ absl::Status ParameterShard::Admit(const CallIdentity& identity,
 }
 
 template <typename TableRequest>
-absl::StatusOr<uint64_t> ParameterShard::ReserveRows(
-    const std::vector<TableRequest>& tables) {
-  uint64_t all = 0;
-  for (const TableRequest& rows : tables) {
-    all += rows.ids.size() * contents_.tables[rows.table]->layout().stride();
+absl::Status ParameterShard::LocateRows(const std::vector<TableRequest>& tables,
+                                        bool read_only, Scratch* scratch) {
+  if (scratch->rows.size() < tables.size()) {
+    scratch->rows.resize(tables.size());
   }
-  // Far from the limit no row need be looked at.
-  if (budget_.Reserve(all)) return all;
-  uint64_t absent = 0;
-  for (const TableRequest& rows : tables) {
-    const ArrayTable& table = *contents_.tables[rows.table];
-    absent += table.CountAbsent(rows.ids) * table.layout().stride();
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const absl::Status located = contents_.tables[tables[i].table]->Locate(
+        tables[i].ids, read_only, &scratch->rows[i]);
+    if (located.ok()) continue;
+    while (i-- > 0) {
+      contents_.tables[tables[i].table]->Release(&scratch->rows[i]);
+    }
+    return Annotate(located, absl::StrCat("shard ", options_.shard));
   }
-  if (absent == 0 || budget_.Reserve(absent)) return absent;
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "shard ", options_.shard, " holds ", budget_.held(),
-      " of max_bytes = ", budget_.limit(), ", and new rows need ", absent,
-      " more: raise the limit, use more shards or a smaller feature_size"));
+  return absl::OkStatus();
+}
+
+template <typename TableRequest>
+void ParameterShard::ReleaseRows(const std::vector<TableRequest>& tables,
+                                 Scratch* scratch) {
+  for (size_t i = 0; i < tables.size(); ++i) {
+    contents_.tables[tables[i].table]->Release(&scratch->rows[i]);
+  }
 }
 
 // ---- Pull -------------------------------------------------------------------
@@ -177,9 +188,12 @@ void ParameterShard::Pull(PullRequest request, absl::Duration timeout,
 
 absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
   SHOAL_RETURN_IF_ERROR(CheckPull(contents_, request));
-  uint64_t reserved = 0;
-  if (!request.read_only) {
-    SHOAL_ASSIGN_OR_RETURN(reserved, ReserveRows(request.tables));
+  std::unique_ptr<Scratch> scratch = BorrowScratch();
+  const absl::Status located =
+      LocateRows(request.tables, request.read_only, scratch.get());
+  if (!located.ok()) {
+    ReturnScratch(std::move(scratch));
+    return located;
   }
   PullReply reply;
   {
@@ -187,17 +201,16 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
     reply.version = CurrentVersion();
   }
   uint64_t ids = 0;
-  uint64_t used = 0;
-  for (const TablePull& rows : request.tables) {
-    ArrayTable& table = *contents_.tables[rows.table];
-    used += table.Gather(rows.ids, request.read_only, rows.values) *
-            table.layout().stride();
+  for (size_t i = 0; i < request.tables.size(); ++i) {
+    const TablePull& rows = request.tables[i];
+    contents_.tables[rows.table]->Gather(rows.ids, request.read_only,
+                                         &scratch->rows[i], rows.values);
     ids += rows.ids.size();
   }
+  ReturnScratch(std::move(scratch));
   for (const BlockPull& block : request.blocks) {
     contents_.dense->Gather(block.block, block.offset, block.values);
   }
-  budget_.Release(reserved - used);
   lookups_.fetch_add(ids, std::memory_order_relaxed);
   reply.colour = colour_.load(std::memory_order_relaxed);
   return reply;
@@ -236,15 +249,20 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
                            marks_.Repeat(request.batch, request.lease));
     if (verdict.has_value()) return RepeatReply(*verdict);
   }
-  auto finder = BorrowFinder();
-  const absl::Status valid = CheckPush(contents_, request, finder.get());
-  ReturnFinder(std::move(finder));
-  if (!valid.ok()) return valid;
+  std::unique_ptr<Scratch> scratch = BorrowScratch();
+  auto reply = CheckAndApply(request, waiter, scratch.get());
+  ReturnScratch(std::move(scratch));
+  return reply;
+}
 
+absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
+    const PushRequest& request, const std::shared_ptr<Waiter>& waiter,
+    Scratch* scratch) {
+  SHOAL_RETURN_IF_ERROR(CheckPush(contents_, request, &scratch->finder));
   const bool finite = AllFinite(request);
-  uint64_t reserved = 0;
   if (finite) {
-    SHOAL_ASSIGN_OR_RETURN(reserved, ReserveRows(request.tables));
+    SHOAL_RETURN_IF_ERROR(
+        LocateRows(request.tables, /*read_only=*/false, scratch));
   }
   uint64_t t = 0;
   {
@@ -252,7 +270,7 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
     const uint64_t ticket = next_ticket_++;
     const auto admitted = marks_.Begin(request.batch, request.lease, ticket);
     if (!admitted.ok() || admitted->admission != Marks::Admission::kApply) {
-      budget_.Release(reserved);
+      if (finite) ReleaseRows(request.tables, scratch);
       if (!admitted.ok()) return admitted.status();
       if (admitted->admission == Marks::Admission::kRepeat) {
         return RepeatReply(admitted->verdict);
@@ -266,26 +284,25 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
     }
   }
   if (!finite) return Finish(request, Verdict::kRejected);
-  budget_.Release(reserved - Apply(request, t));
+  Apply(request, t, scratch);
   return Finish(request, Verdict::kApplied);
 }
 
-uint64_t ParameterShard::Apply(const PushRequest& request, uint64_t t) {
-  uint64_t created = 0;
-  for (const TablePush& rows : request.tables) {
-    ArrayTable& table = *contents_.tables[rows.table];
+void ParameterShard::Apply(const PushRequest& request, uint64_t t,
+                           Scratch* scratch) {
+  for (size_t i = 0; i < request.tables.size(); ++i) {
+    const TablePush& rows = request.tables[i];
+    EmbeddingTable& table = *contents_.tables[rows.table];
     absl::InlinedVector<OptimizerStep, 4> steps;
     for (const ColumnSpec& column : table.spec().columns) {
       steps.emplace_back(column.optimizer, t);
     }
-    created += table.Apply(steps, static_cast<uint8_t>(request.colour),
-                           rows.ids, rows.gradients) *
-               table.layout().stride();
+    table.Apply(steps, static_cast<uint8_t>(request.colour), rows.ids,
+                &scratch->rows[i], rows.gradients);
   }
   for (const BlockPush& block : request.blocks) {
     contents_.dense->Apply(block.block, t, block.gradients);
   }
-  return created;
 }
 
 void ParameterShard::RecordStaleness(const PushRequest& request) {
@@ -345,17 +362,17 @@ Version ParameterShard::CurrentVersion() const {
   return Version{options_.life, count_};
 }
 
-std::unique_ptr<RepeatFinder> ParameterShard::BorrowFinder() {
-  MutexLock lock(&finders_mu_);
-  if (finders_.empty()) return std::make_unique<RepeatFinder>();
-  auto finder = std::move(finders_.back());
-  finders_.pop_back();
-  return finder;
+std::unique_ptr<ParameterShard::Scratch> ParameterShard::BorrowScratch() {
+  MutexLock lock(&scratch_mu_);
+  if (scratch_.empty()) return std::make_unique<Scratch>();
+  auto scratch = std::move(scratch_.back());
+  scratch_.pop_back();
+  return scratch;
 }
 
-void ParameterShard::ReturnFinder(std::unique_ptr<RepeatFinder> finder) {
-  MutexLock lock(&finders_mu_);
-  finders_.push_back(std::move(finder));
+void ParameterShard::ReturnScratch(std::unique_ptr<Scratch> scratch) {
+  MutexLock lock(&scratch_mu_);
+  scratch_.push_back(std::move(scratch));
 }
 
 // ---- Reports ----------------------------------------------------------------
@@ -373,28 +390,7 @@ void ParameterShard::Stats(StatsRequest request, absl::Duration timeout,
 absl::StatusOr<StatsReply> ParameterShard::StatsNow(
     const StatsRequest& request) {
   StatsReply reply;
-  for (const auto& table : contents_.tables) {
-    const uint64_t rows = table->rows();
-    reply.rows += rows;
-    reply.digest += table->Digest();
-    for (const ColumnSpec& column : table->spec().columns) {
-      VariableStats stats;
-      stats.variable = column.variable;
-      stats.rows = rows;
-      stats.bytes = rows * column.dim * sizeof(float) *
-                    (1 + column.optimizer.slots_per_weight());
-      reply.variables.push_back(std::move(stats));
-    }
-  }
-  const std::vector<uint64_t> dense_bytes = contents_.dense->BytesByVariable();
-  for (size_t i = 0; i < dense_bytes.size(); ++i) {
-    VariableStats stats;
-    stats.variable = options_.model.dense[i].name;
-    stats.bytes = dense_bytes[i];
-    reply.variables.push_back(std::move(stats));
-  }
-  for (const VariableStats& v : reply.variables) reply.bytes += v.bytes;
-  reply.digest += contents_.dense->Digest();
+  AddContents(contents_, options_.model, &reply);
   reply.lookups = lookups_.load(std::memory_order_relaxed);
 
   MutexLock lock(&mu_);

@@ -21,10 +21,11 @@
 #include "core/parameter_service.h"
 #include "core/shard_map.h"
 #include "ps/shard/marks.h"
-#include "ps/shard/memory_budget.h"
 #include "ps/shard/repeat_finder.h"
 #include "ps/shard/request_check.h"
 #include "ps/shard/staleness.h"
+#include "ps/table/embedding_table.h"
+#include "ps/table/memory_budget.h"
 
 namespace shoal {
 
@@ -34,9 +35,10 @@ struct ParameterShardOptions {
   ShardMap map;
   int shard = 0;
   Life life;
-  // Bytes of rows (whole records, with header and padding) and dense blocks
-  // that this shard may hold; 0: no limit. Beyond it pulls and pushes that need
-  // a new row are refused (RESOURCE_EXHAUSTED) and nothing is changed.
+  // Bytes of rows (whole records, with header and padding), of the indexes of
+  // dynamic tables and of dense blocks that this shard may hold; 0: no limit.
+  // Beyond it pulls and pushes that need a new row are refused
+  // (RESOURCE_EXHAUSTED) and nothing is changed.
   uint64_t max_bytes = 0;
   // Limits of the marks' memory.
   MarksOptions marks;
@@ -101,15 +103,29 @@ class ParameterShard final : public ParameterService {
   absl::StatusOr<std::optional<PushReply>> PushNow(
       const PushRequest& request, const std::shared_ptr<Waiter>& waiter);
 
+  // What a request needs on its way, kept for the next one.
+  struct Scratch {
+    RepeatFinder finder;
+    std::vector<RowRefs> rows;  // by position among the request's tables
+  };
+
   // May this call be served, and is it for this shard?
   absl::Status Admit(const CallIdentity& identity,
                      absl::Duration timeout) const;
-  // Reserves room for the rows that the request may create. Returns bytes; the
-  // caller releases those not used.
+  // Finds the rows of every table of the request, and unless read_only reserves
+  // what those need that it may create. The caller gathers, applies or releases
+  // them all.
   template <typename TableRequest>
-  absl::StatusOr<uint64_t> ReserveRows(const std::vector<TableRequest>& tables);
-  // Updates all rows and blocks; returns the bytes of the rows created.
-  uint64_t Apply(const PushRequest& request, uint64_t t);
+  absl::Status LocateRows(const std::vector<TableRequest>& tables,
+                          bool read_only, Scratch* scratch);
+  template <typename TableRequest>
+  void ReleaseRows(const std::vector<TableRequest>& tables, Scratch* scratch);
+  // Checks the push and decides on it: what PushNow does, with memory.
+  absl::StatusOr<std::optional<PushReply>> CheckAndApply(
+      const PushRequest& request, const std::shared_ptr<Waiter>& waiter,
+      Scratch* scratch);
+  // Updates all rows, located before, and blocks.
+  void Apply(const PushRequest& request, uint64_t t, Scratch* scratch);
   PushReply RepeatReply(Verdict verdict) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordStaleness(const PushRequest& request)
@@ -118,8 +134,8 @@ class ParameterShard final : public ParameterService {
   PushReply Finish(const PushRequest& request, Verdict verdict);
   Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  std::unique_ptr<RepeatFinder> BorrowFinder();
-  void ReturnFinder(std::unique_ptr<RepeatFinder> finder);
+  std::unique_ptr<Scratch> BorrowScratch();
+  void ReturnScratch(std::unique_ptr<Scratch> scratch);
 
   const ParameterShardOptions options_;
   const CallIdentity identity_;  // the worker is left out
@@ -128,8 +144,8 @@ class ParameterShard final : public ParameterService {
   // tables, then the dense variables.
   std::vector<uint32_t> first_variable_;
 
+  MemoryBudget budget_;     // thread-safe; the tables count against it
   ShardContents contents_;  // thread-safe, each part
-  MemoryBudget budget_;     // thread-safe
   std::atomic<int64_t> serve_until_ns_;
   std::atomic<uint64_t> lookups_{0};
   std::atomic<Colour> colour_{0};
@@ -143,9 +159,8 @@ class ParameterShard final : public ParameterService {
   absl::flat_hash_map<uint64_t, std::shared_ptr<Waiter>> waiters_
       ABSL_GUARDED_BY(mu_);
 
-  Mutex finders_mu_;
-  std::vector<std::unique_ptr<RepeatFinder>> finders_
-      ABSL_GUARDED_BY(finders_mu_);
+  Mutex scratch_mu_;
+  std::vector<std::unique_ptr<Scratch>> scratch_ ABSL_GUARDED_BY(scratch_mu_);
 };
 
 }  // namespace shoal

@@ -24,24 +24,13 @@ absl::Status CheckRows(const ShardContents& contents, uint32_t table,
                                                    "; the model has ",
                                                    contents.tables.size()));
   }
-  const ArrayTable& t = *contents.tables[table];
+  const EmbeddingTable& t = *contents.tables[table];
   if (floats != ids.size() * t.layout().row_dim()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "table '", t.spec().name, "': ", ids.size(), " ids of ",
         t.layout().row_dim(), " floats each came with ", floats, " floats"));
   }
-  for (const FeatureId id : ids) {
-    if (t.Owns(id)) continue;
-    if (id >= t.spec().feature_size) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("table '", t.spec().name, "': id ", id,
-                       " is not below feature_size ", t.spec().feature_size));
-    }
-    return absl::InvalidArgumentError(
-        absl::StrCat("table '", t.spec().name, "': id ", id,
-                     " belongs to another shard than this one"));
-  }
-  return absl::OkStatus();
+  return t.CheckIds(ids);
 }
 
 absl::Status CheckOwned(const ShardContents& contents, uint32_t block) {

@@ -9,13 +9,13 @@
 #include "core/parameter_service.h"
 #include "ps/shard/dense_store.h"
 #include "ps/shard/repeat_finder.h"
-#include "ps/table/array_table.h"
+#include "ps/table/embedding_table.h"
 
 namespace shoal {
 
 // What a shard holds, as requests are checked against it.
 struct ShardContents {
-  std::vector<std::unique_ptr<ArrayTable>> tables;  // by table of the model
+  std::vector<std::unique_ptr<EmbeddingTable>> tables;  // by table of the model
   std::unique_ptr<DenseStore> dense;
 };
 

@@ -1,49 +1,34 @@
 #include "ps/table/array_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "partitioner/table_partition.h"
-#include "ps/table/element_digest.h"
-#include "ps/table/initial_value.h"
-#include "ps/table/row_lock.h"
 
 namespace shoal {
 namespace {
 
-// Rows asked for ahead of their use: about a memory latency's worth of work.
+// Headers asked for ahead of their use.
 constexpr size_t kPrefetchRows = 8;
-constexpr size_t kCacheLine = 64;
-// Longer records are left to the hardware's own prefetcher.
-constexpr size_t kPrefetchBytesMax = 8 * kCacheLine;
 
 uint64_t Slabs(uint64_t rows) {
   return (rows + kCellsPerSlab - 1) / kCellsPerSlab;
-}
-
-// Written under the row's lock, and read without it where a stale answer does
-// no harm.
-bool Exists(RecordHeader* header) {
-  return std::atomic_ref<uint8_t>(header->flags)
-             .load(std::memory_order_relaxed) &
-         kRowExists;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ArrayTable>> ArrayTable::Create(
     const TableSpec& spec, uint64_t seed, const TablePartition& partition,
-    int shard) {
-  if (partition.kind == PartitionKind::kHash) {
+    int shard, MemoryBudget* budget) {
+  if (partition.kind != PartitionKind::kFixedSize &&
+      partition.kind != PartitionKind::kMod) {
     return absl::InvalidArgumentError(
         absl::StrCat("table '", spec.name,
-                     "' is placed by hash, and a table with a feature_size is "
-                     "an array: place it by fixed_size or mod"));
+                     "' has a feature_size, so it is an array: place it by "
+                     "fixed_size or mod"));
   }
   const uint64_t rows = RowsOnShard(partition, shard);
   const uint64_t stride = RecordLayout(spec).stride();
@@ -53,22 +38,21 @@ absl::StatusOr<std::unique_ptr<ArrayTable>> ArrayTable::Create(
                      " bytes on one shard; use more shards"));
   }
   auto memory = ReservedMemory::Create(rows * stride);
-  auto slab_rows = ReservedMemory::Create(Slabs(rows) * sizeof(uint32_t));
-  for (const absl::Status& status : {memory.status(), slab_rows.status()}) {
+  auto slabs_used = ReservedMemory::Create(Slabs(rows));
+  for (const absl::Status& status : {memory.status(), slabs_used.status()}) {
     SHOAL_RETURN_IF_ERROR(
         Annotate(status, absl::StrCat("table '", spec.name, "'")));
   }
   return std::unique_ptr<ArrayTable>(
       new ArrayTable(spec, seed, partition, shard, rows, *std::move(memory),
-                     *std::move(slab_rows)));
+                     *std::move(slabs_used), budget));
 }
 
 ArrayTable::ArrayTable(const TableSpec& spec, uint64_t seed,
                        const TablePartition& partition, int shard,
                        uint64_t rows_owned, ReservedMemory memory,
-                       ReservedMemory slab_rows)
-    : spec_(spec),
-      layout_(spec),
+                       ReservedMemory slabs_used, MemoryBudget* budget)
+    : EmbeddingTable(spec, seed, budget),
       contiguous_(partition.kind == PartitionKind::kFixedSize),
       first_(contiguous_ && rows_owned > 0 ? GlobalRow(partition, shard, 0)
                                            : 0),
@@ -76,133 +60,75 @@ ArrayTable::ArrayTable(const TableSpec& spec, uint64_t seed,
       shard_(shard),
       rows_owned_(rows_owned),
       memory_(std::move(memory)),
-      slab_rows_(std::move(slab_rows)) {
-  for (const ColumnSpec& column : spec_.columns) {
-    initial_keys_.push_back(InitialValueKey(seed, column.variable));
+      slabs_used_(std::move(slabs_used)) {}
+
+absl::Status ArrayTable::CheckIds(absl::Span<const FeatureId> ids) const {
+  for (const FeatureId id : ids) {
+    if (Owns(id)) continue;
+    if (id >= spec().feature_size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("table '", spec().name, "': id ", id,
+                       " is not below feature_size ", spec().feature_size));
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("table '", spec().name, "': id ", id,
+                     " belongs to another shard than this one"));
   }
+  return absl::OkStatus();
 }
 
-void ArrayTable::Prefetch(FeatureId id, size_t bytes) const {
-  const char* record = reinterpret_cast<const char*>(Header(LocalOf(id)));
-  for (size_t i = 0; i < std::min(bytes, kPrefetchBytesMax); i += kCacheLine) {
-    __builtin_prefetch(record + i, 1);
+absl::Status ArrayTable::Locate(absl::Span<const FeatureId> ids, bool read_only,
+                                RowRefs* refs) {
+  refs->records.resize(ids.size());
+  refs->shared.clear();
+  refs->promised = 0;
+  if (read_only) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      refs->records[i] = Record(LocalOf(ids[i]));
+    }
+    return absl::OkStatus();
   }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint64_t local = LocalOf(ids[i]);
+    refs->records[i] = Record(local);
+    const std::atomic_ref<uint8_t> used = SlabUsed(local / kCellsPerSlab);
+    if (used.load(std::memory_order_relaxed) == 0) {
+      used.store(1, std::memory_order_relaxed);
+    }
+  }
+  return Promise(refs);
 }
 
-void ArrayTable::FillInitialRow(FeatureId id, absl::Span<float> weights) const {
-  for (size_t c = 0; c < spec_.columns.size(); ++c) {
-    const ColumnLayout& column = layout_.columns()[c];
-    FillInitialValues(spec_.columns[c].initializer, initial_keys_[c],
-                      id * static_cast<uint64_t>(column.dim),
-                      weights.subspan(column.weights, column.dim));
+absl::Status ArrayTable::Promise(RowRefs* refs) const {
+  const std::vector<RecordHeader*>& records = refs->records;
+  const uint64_t all = records.size() * layout().stride();
+  // Far from the limit no row need be looked at.
+  if (budget()->Reserve(all)) {
+    refs->promised = all;
+    return absl::OkStatus();
   }
-}
-
-void ArrayTable::CreateRow(FeatureId id, uint64_t local, RecordHeader* header) {
-  float* floats = Floats(header);
-  FillInitialRow(id, absl::MakeSpan(floats, layout_.row_dim()));
-  for (size_t c = 0; c < spec_.columns.size(); ++c) {
-    const ColumnLayout& column = layout_.columns()[c];
-    InitialiseSlots(spec_.columns[c].optimizer,
-                    absl::MakeSpan(floats + column.slots, column.slot_count));
-  }
-  std::atomic_ref<uint8_t>(header->flags)
-      .store(header->flags | kRowExists, std::memory_order_relaxed);
-  rows_.fetch_add(1, std::memory_order_relaxed);
-  SlabRows(local / kCellsPerSlab).fetch_add(1, std::memory_order_relaxed);
-}
-
-uint64_t ArrayTable::CountAbsent(absl::Span<const FeatureId> ids) const {
   uint64_t absent = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + kPrefetchRows < ids.size()) {
-      Prefetch(ids[i + kPrefetchRows], sizeof(RecordHeader));
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (i + kPrefetchRows < records.size()) {
+      __builtin_prefetch(records[i + kPrefetchRows]);
     }
-    if (!Exists(Header(LocalOf(ids[i])))) ++absent;
+    absent += !Exists(records[i]);
   }
-  return absent;
+  const uint64_t bytes = absent * layout().stride();
+  if (bytes != 0 && !budget()->Reserve(bytes)) return OverBudget(bytes);
+  refs->promised = bytes;
+  return absl::OkStatus();
 }
 
-uint64_t ArrayTable::Gather(absl::Span<const FeatureId> ids, bool read_only,
-                            absl::Span<float> values) {
-  const size_t dim = layout_.row_dim();
-  const size_t touched = layout_.read_bytes();
-  uint64_t created = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + kPrefetchRows < ids.size()) {
-      Prefetch(ids[i + kPrefetchRows], touched);
-    }
-    const uint64_t local = LocalOf(ids[i]);
-    RecordHeader* header = Header(local);
-    float* out = values.data() + i * dim;
-    if (read_only && !Exists(header)) {
-      // Without the lock, which would take memory for a row never written.
-      FillInitialRow(ids[i], absl::MakeSpan(out, dim));
-      continue;
-    }
-    RowLock lock(header);
-    if (!Exists(header)) {
-      CreateRow(ids[i], local, header);
-      ++created;
-    }
-    std::memcpy(out, Floats(header), dim * sizeof(float));
-  }
-  return created;
-}
-
-uint64_t ArrayTable::Apply(absl::Span<const OptimizerStep> steps,
-                           uint8_t colour, absl::Span<const FeatureId> ids,
-                           absl::Span<const float> gradients) {
-  const size_t dim = layout_.row_dim();
-  const absl::Span<const ColumnLayout> columns = layout_.columns();
-  uint64_t created = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + kPrefetchRows < ids.size()) {
-      Prefetch(ids[i + kPrefetchRows], layout_.stride());
-    }
-    const uint64_t local = LocalOf(ids[i]);
-    RecordHeader* header = Header(local);
-    const float* gradient = gradients.data() + i * dim;
-    RowLock lock(header);
-    if (!Exists(header)) {
-      CreateRow(ids[i], local, header);
-      ++created;
-    }
-    float* floats = Floats(header);
-    for (size_t c = 0; c < columns.size(); ++c) {
-      const ColumnLayout& column = columns[c];
-      steps[c].Apply(absl::MakeSpan(gradient + column.weights, column.dim),
-                     absl::MakeSpan(floats + column.weights, column.dim),
-                     absl::MakeSpan(floats + column.slots, column.slot_count));
-    }
-    header->colour = colour;
-  }
-  return created;
-}
-
-uint64_t ArrayTable::Digest() const {
-  std::vector<uint64_t> names;
-  for (const ColumnSpec& column : spec_.columns) {
-    names.push_back(StableHash(column.variable));
-  }
-  uint64_t sum = 0;
+void ArrayTable::ForEachRow(
+    absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
   for (uint64_t slab = 0; slab < Slabs(rows_owned_); ++slab) {
-    if (SlabRows(slab).load(std::memory_order_relaxed) == 0) continue;
+    if (SlabUsed(slab).load(std::memory_order_relaxed) == 0) continue;
     const uint64_t end = std::min(rows_owned_, (slab + 1) * kCellsPerSlab);
     for (uint64_t local = slab * kCellsPerSlab; local < end; ++local) {
-      RecordHeader* header = Header(local);
-      if (!Exists(header)) continue;
-      RowLock lock(header);
-      const uint64_t id = IdOf(local);
-      for (size_t c = 0; c < names.size(); ++c) {
-        const ColumnLayout& column = layout_.columns()[c];
-        sum += ElementDigest(
-            names[c], id * static_cast<uint64_t>(column.dim),
-            absl::MakeSpan(Floats(header) + column.weights, column.dim));
-      }
+      Visit(IdOf(local), Record(local), visit);
     }
   }
-  return sum;
 }
 
 }  // namespace shoal

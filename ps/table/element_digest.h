@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/numeric/int128.h"
 #include "absl/types/span.h"
 #include "base/stable_hash.h"
 
@@ -14,17 +15,20 @@ namespace shoal {
 // existence of
 //   StableHash(bits ^ StableHash(StableHash(variable's name) + element))
 // where bits are those of the weight as an IEEE float and `element` is counted
-// as in initial_value.h. A sum has no order, so equal models have equal digests
-// however they are sharded, and the digests of shards add up to the model's.
+// as in initial_value.h, its part above 2^64 put through StableHash and added.
+// A sum has no order, so equal models have equal digests however they are
+// sharded, and the digests of shards add up to the model's.
 
 // The part of consecutive elements [first, first + weights.size()) of the
 // variable whose name hashes to `name_hash`.
-inline uint64_t ElementDigest(uint64_t name_hash, uint64_t first,
+inline uint64_t ElementDigest(uint64_t name_hash, absl::uint128 first,
                               absl::Span<const float> weights) {
+  uint64_t start = name_hash + absl::Uint128Low64(first);
+  const uint64_t high = absl::Uint128High64(first);
+  if (high != 0) start += StableHash(high);
   uint64_t sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
-    sum += StableHashCombine(std::bit_cast<uint32_t>(weights[i]),
-                             name_hash + first + i);
+    sum += StableHashCombine(std::bit_cast<uint32_t>(weights[i]), start + i);
   }
   return sum;
 }

@@ -13,10 +13,17 @@ namespace {
 // Three in five candidates are accepted, so no element comes near this.
 constexpr uint64_t kAttemptsMax = 1000;
 
-float TruncatedNormal(const Philox& philox, uint64_t element) {
-  const size_t word = 2 * (element % 2);
+// Words of (attempt, block), where block may be above 2^64.
+Philox::Block Words(const Philox& philox, uint64_t attempt,
+                    absl::uint128 block) {
+  return philox(attempt + (absl::Uint128High64(block) << 32),
+                absl::Uint128Low64(block));
+}
+
+float TruncatedNormal(const Philox& philox, absl::uint128 element) {
+  const size_t word = 2 * (absl::Uint128Low64(element) % 2);
   for (uint64_t attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    const Philox::Block block = philox(attempt, element / 2);
+    const Philox::Block block = Words(philox, attempt, element >> 1);
     const float z = 4 * UniformFloat(block[word]) - 2;
     const double density = std::exp(-0.5 * double{z} * double{z});
     if (block[word + 1] + 0.5 < 0x1p32 * density) return z;
@@ -31,7 +38,7 @@ uint64_t InitialValueKey(uint64_t seed, absl::string_view variable) {
 }
 
 void FillInitialValues(const InitializerSpec& spec, uint64_t key,
-                       uint64_t first, absl::Span<float> out) {
+                       absl::uint128 first, absl::Span<float> out) {
   const Philox philox(key);
   switch (spec.kind) {
     case InitializerKind::kZeros:
@@ -39,9 +46,10 @@ void FillInitialValues(const InitializerSpec& spec, uint64_t key,
       return;
     case InitializerKind::kUniform:
       for (size_t i = 0; i < out.size(); ++i) {
-        const uint64_t element = first + i;
-        const Philox::Block block = philox(0, element / 4);
-        out[i] = spec.scale * (2 * UniformFloat(block[element % 4]) - 1);
+        const absl::uint128 element = first + i;
+        const Philox::Block block = Words(philox, 0, element >> 2);
+        const size_t word = absl::Uint128Low64(element) % 4;
+        out[i] = spec.scale * (2 * UniformFloat(block[word]) - 1);
       }
       return;
     case InitializerKind::kTruncatedNormal:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/model_spec.h"
@@ -23,13 +24,15 @@ namespace shoal {
 //     next attempt. x = scale * z. This is the distribution of a normal redrawn
 //     beyond two deviations, and no library function enters the value itself,
 //     so that every host computes the same bits.
+// Ids are any 64-bit numbers, so e is a 128-bit one: the part of a block's
+// number above 2^64, times 2^32, is added to `attempt`.
 
 // The generator's key for one variable.
 uint64_t InitialValueKey(uint64_t seed, absl::string_view variable);
 
 // Overwrites `out` with the values of elements [first, first + out.size()).
 void FillInitialValues(const InitializerSpec& spec, uint64_t key,
-                       uint64_t first, absl::Span<float> out);
+                       absl::uint128 first, absl::Span<float> out);
 
 }  // namespace shoal
 

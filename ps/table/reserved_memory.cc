@@ -56,6 +56,11 @@ ReservedMemory& ReservedMemory::operator=(ReservedMemory&& other) noexcept {
   return *this;
 }
 
+void ReservedMemory::Clear() {
+  // Where it fails the memory is held for longer, and its words stay.
+  if (mapping_ != nullptr) (void)madvise(mapping_, mapped_, MADV_DONTNEED);
+}
+
 ReservedMemory::~ReservedMemory() {
   if (mapping_ != nullptr) munmap(mapping_, mapped_);
 }

@@ -20,6 +20,10 @@ class ReservedMemory {
   ReservedMemory& operator=(ReservedMemory&& other) noexcept;
   ~ReservedMemory();
 
+  // Gives the memory back and keeps the addresses, which read as zeros from
+  // then on. Others may be reading: a word of theirs is the old one or 0.
+  void Clear();
+
   // On a boundary of 2 MiB where the range is that long, of a page otherwise.
   char* data() const { return data_; }
 

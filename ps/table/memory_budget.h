@@ -1,5 +1,5 @@
-#ifndef SHOAL_PS_SHARD_MEMORY_BUDGET_H_
-#define SHOAL_PS_SHARD_MEMORY_BUDGET_H_
+#ifndef SHOAL_PS_TABLE_MEMORY_BUDGET_H_
+#define SHOAL_PS_TABLE_MEMORY_BUDGET_H_
 
 #include <atomic>
 #include <cstdint>
@@ -40,4 +40,4 @@ class MemoryBudget {
 
 }  // namespace shoal
 
-#endif  // SHOAL_PS_SHARD_MEMORY_BUDGET_H_
+#endif  // SHOAL_PS_TABLE_MEMORY_BUDGET_H_

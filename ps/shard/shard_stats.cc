@@ -1,0 +1,60 @@
+#include "ps/shard/shard_stats.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace shoal {
+namespace {
+
+CanaryStats CheckCanary(const EmbeddingTable& table) {
+  CanaryStats canary;
+  table.ForEachRow([&](FeatureId, absl::Span<const float> weights) {
+    const float value = weights[0];
+    const bool first = canary.rows++ == 0;
+    canary.not_one += value != 1;
+    canary.smallest = first ? value : std::min(canary.smallest, value);
+    canary.largest = first ? value : std::max(canary.largest, value);
+  });
+  return canary;
+}
+
+}  // namespace
+
+void AddContents(const ShardContents& contents, const ModelSpec& model,
+                 StatsReply* reply) {
+  for (const std::unique_ptr<EmbeddingTable>& each : contents.tables) {
+    const EmbeddingTable& table = *each;
+    if (table.spec().on_every_shard) {
+      reply->canary = CheckCanary(table);
+      continue;
+    }
+    const uint64_t rows = table.rows();
+    reply->rows += rows;
+    reply->digest += table.Digest();
+    for (const ColumnSpec& column : table.spec().columns) {
+      VariableStats stats;
+      stats.variable = column.variable;
+      stats.rows = rows;
+      stats.bytes = rows * column.dim * sizeof(float) *
+                    (1 + column.optimizer.slots_per_weight());
+      reply->variables.push_back(std::move(stats));
+    }
+  }
+  const std::vector<uint64_t> dense_bytes = contents.dense->BytesByVariable();
+  for (size_t i = 0; i < dense_bytes.size(); ++i) {
+    VariableStats stats;
+    stats.variable = model.dense[i].name;
+    stats.bytes = dense_bytes[i];
+    reply->variables.push_back(std::move(stats));
+  }
+  for (const VariableStats& v : reply->variables) reply->bytes += v.bytes;
+  reply->digest += contents.dense->Digest();
+}
+
+}  // namespace shoal

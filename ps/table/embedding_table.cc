@@ -1,0 +1,200 @@
+#include "ps/table/embedding_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
+#include "base/status_macros.h"
+#include "ps/table/array_table.h"
+#include "ps/table/element_digest.h"
+#include "ps/table/hash_table.h"
+#include "ps/table/initial_value.h"
+#include "ps/table/row_lock.h"
+
+namespace shoal {
+namespace {
+
+// Rows asked for ahead of their use: about a memory latency's worth of work.
+constexpr size_t kPrefetchRows = 8;
+constexpr size_t kCacheLine = 64;
+// Longer records are left to the hardware's own prefetcher.
+constexpr size_t kPrefetchBytesMax = 8 * kCacheLine;
+
+float* Floats(RecordHeader* record) {
+  return reinterpret_cast<float*>(record + 1);
+}
+
+// The first element of a row of a column.
+absl::uint128 FirstElement(FeatureId id, const ColumnLayout& column) {
+  return absl::uint128(id) * static_cast<uint64_t>(column.dim);
+}
+
+}  // namespace
+
+EmbeddingTable::EmbeddingTable(const TableSpec& spec, uint64_t seed,
+                               MemoryBudget* budget)
+    : spec_(spec), layout_(spec), budget_(budget) {
+  for (const ColumnSpec& column : spec_.columns) {
+    initial_keys_.push_back(InitialValueKey(seed, column.variable));
+  }
+}
+
+bool EmbeddingTable::Exists(RecordHeader* record) {
+  return std::atomic_ref<uint8_t>(record->flags)
+             .load(std::memory_order_relaxed) &
+         kRowExists;
+}
+
+absl::Status EmbeddingTable::OverBudget(uint64_t bytes) const {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "table '", spec_.name, "': the shard holds ", budget_->held(),
+      " of max_bytes = ", budget_->limit(), ", and new rows need ", bytes,
+      " more: raise the limit (--max_ps_bytes), use more shards or fewer "
+      "feature ids"));
+}
+
+void EmbeddingTable::Prefetch(const RowRefs& refs, size_t i,
+                              size_t bytes) const {
+  if (i >= refs.records.size()) return;
+  const char* record = reinterpret_cast<const char*>(refs.records[i]);
+  for (size_t k = 0; k < std::min(bytes, kPrefetchBytesMax); k += kCacheLine) {
+    __builtin_prefetch(record + k, 1);
+  }
+}
+
+void EmbeddingTable::FillInitialRow(FeatureId id,
+                                    absl::Span<float> weights) const {
+  for (size_t c = 0; c < spec_.columns.size(); ++c) {
+    const ColumnLayout& column = layout_.columns()[c];
+    FillInitialValues(spec_.columns[c].initializer, initial_keys_[c],
+                      FirstElement(id, column),
+                      weights.subspan(column.weights, column.dim));
+  }
+}
+
+void EmbeddingTable::CreateRow(FeatureId id, RecordHeader* record) {
+  float* floats = Floats(record);
+  FillInitialRow(id, absl::MakeSpan(floats, layout_.row_dim()));
+  for (size_t c = 0; c < spec_.columns.size(); ++c) {
+    const ColumnLayout& column = layout_.columns()[c];
+    InitialiseSlots(spec_.columns[c].optimizer,
+                    absl::MakeSpan(floats + column.slots, column.slot_count));
+  }
+  std::atomic_ref<uint8_t>(record->flags)
+      .store(record->flags | kRowExists, std::memory_order_relaxed);
+  rows_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void EmbeddingTable::Settle(uint64_t created, RowRefs* refs) {
+  if (refs->promised == 0) return;
+  budget_->Release(refs->promised - created * layout_.stride());
+  refs->promised = 0;
+}
+
+void EmbeddingTable::Gather(absl::Span<const FeatureId> ids, bool read_only,
+                            RowRefs* refs, absl::Span<float> values) {
+  const size_t dim = layout_.row_dim();
+  const size_t touched = layout_.read_bytes();
+  uint64_t created = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Prefetch(*refs, i + kPrefetchRows, touched);
+    RecordHeader* record = refs->records[i];
+    float* out = values.data() + i * dim;
+    const FeatureId row = RowOf(ids[i], record);
+    if (record == nullptr || (read_only && !Exists(record))) {
+      // Without the lock, which would take memory for a row never written.
+      FillInitialRow(row, absl::MakeSpan(out, dim));
+      continue;
+    }
+    RowLock lock(record);
+    if (!Exists(record)) {
+      CreateRow(row, record);
+      ++created;
+    }
+    std::memcpy(out, Floats(record), dim * sizeof(float));
+  }
+  Settle(created, refs);
+}
+
+bool EmbeddingTable::Update(absl::Span<const OptimizerStep> steps,
+                            uint8_t colour, FeatureId id, RecordHeader* record,
+                            const float* gradient) {
+  const absl::Span<const ColumnLayout> columns = layout_.columns();
+  RowLock lock(record);
+  const bool create = !Exists(record);
+  if (create) CreateRow(id, record);
+  float* floats = Floats(record);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const ColumnLayout& column = columns[c];
+    steps[c].Apply(absl::MakeSpan(gradient + column.weights, column.dim),
+                   absl::MakeSpan(floats + column.weights, column.dim),
+                   absl::MakeSpan(floats + column.slots, column.slot_count));
+  }
+  record->colour = colour;
+  return create;
+}
+
+void EmbeddingTable::Apply(absl::Span<const OptimizerStep> steps,
+                           uint8_t colour, absl::Span<const FeatureId> ids,
+                           RowRefs* refs, absl::Span<const float> gradients) {
+  const size_t dim = layout_.row_dim();
+  uint64_t created = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Prefetch(*refs, i + kPrefetchRows, layout_.stride());
+    RecordHeader* record = refs->records[i];
+    if (record == shared_) continue;
+    created +=
+        Update(steps, colour, ids[i], record, gradients.data() + i * dim);
+  }
+  if (!refs->shared.empty()) {
+    std::vector<float> sum(dim);
+    for (const uint32_t i : refs->shared) {
+      for (size_t k = 0; k < dim; ++k) sum[k] += gradients[i * dim + k];
+    }
+    created += Update(steps, colour, kSharedRow, shared_, sum.data());
+  }
+  Settle(created, refs);
+}
+
+void EmbeddingTable::Visit(
+    FeatureId id, RecordHeader* record,
+    absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
+  if (!Exists(record)) return;
+  RowLock lock(record);
+  visit(id, absl::MakeConstSpan(Floats(record), layout_.row_dim()));
+}
+
+uint64_t EmbeddingTable::Digest() const {
+  std::vector<uint64_t> names;
+  for (const ColumnSpec& column : spec_.columns) {
+    names.push_back(StableHash(column.variable));
+  }
+  uint64_t sum = 0;
+  ForEachRow([&](FeatureId id, absl::Span<const float> weights) {
+    for (size_t c = 0; c < names.size(); ++c) {
+      const ColumnLayout& column = layout_.columns()[c];
+      sum += ElementDigest(names[c], FirstElement(id, column),
+                           weights.subspan(column.weights, column.dim));
+    }
+  });
+  return sum;
+}
+
+absl::StatusOr<std::unique_ptr<EmbeddingTable>> CreateEmbeddingTable(
+    const TableSpec& spec, uint64_t seed, const TablePartition& partition,
+    int shard, MemoryBudget* budget) {
+  std::unique_ptr<EmbeddingTable> table;
+  if (spec.dynamic()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        table, HashTable::Create(spec, seed, partition, shard, budget));
+  } else {
+    SHOAL_ASSIGN_OR_RETURN(
+        table, ArrayTable::Create(spec, seed, partition, shard, budget));
+  }
+  return table;
+}
+
+}  // namespace shoal

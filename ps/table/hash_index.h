@@ -1,0 +1,97 @@
+#ifndef SHOAL_PS_TABLE_HASH_INDEX_H_
+#define SHOAL_PS_TABLE_HASH_INDEX_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "base/mutex.h"
+#include "core/ids.h"
+#include "ps/table/memory_budget.h"
+#include "ps/table/record_layout.h"
+#include "ps/table/reserved_memory.h"
+
+namespace shoal {
+
+// From feature id to record. Ids are added and never removed.
+//
+// The index is 64 segments, chosen by the top bits of StableHash(id); each is
+// an array of entries (id, record) with linear probing from the next bits on,
+// at most 5/8 full. A segment grows alone: its entries are copied to an array
+// of twice the length, under the segment's lock. Thread-safe: readers take no
+// lock and are never stopped; those who add to a growing segment wait for it.
+//
+// A reader may still probe the array that was replaced. Its memory is given
+// back at once, its addresses are kept, so that the reader finds either an
+// entry, which is right for ever, or zeros, which end its probe as an empty
+// entry does; having found nothing it looks whether the array is still the one
+// in force.
+class HashIndex {
+ public:
+  // Arrays are counted against the budget, which outlives the index.
+  explicit HashIndex(MemoryBudget* budget) : budget_(budget) {}
+  HashIndex(const HashIndex&) = delete;
+  HashIndex& operator=(const HashIndex&) = delete;
+
+  // records[i] = the record of ids[i], or nullptr. REQUIRES: equal sizes.
+  void Find(absl::Span<const FeatureId> ids,
+            absl::Span<RecordHeader*> records) const;
+
+  // Makes room for one Insert of each id. RESOURCE_EXHAUSTED: the budget, or no
+  // addresses; no room was made.
+  absl::Status Reserve(absl::Span<const FeatureId> ids);
+
+  // Uses up one reservation for `id`: adds it with `record` and returns that;
+  // or returns the record of the id, which somebody added before. The record's
+  // memory is seen as it is now by everyone who finds it. REQUIRES: reserved.
+  RecordHeader* Insert(FeatureId id, RecordHeader* record);
+
+  // Calls visit(id, record) for every entry; it must not call the index.
+  void ForEach(absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
+
+ private:
+  static constexpr int kSegmentBits = 6;
+  static constexpr size_t kSegments = size_t{1} << kSegmentBits;
+
+  // An entry is written once: the id, then the record, which makes it valid.
+  struct Entry {
+    FeatureId id;
+    RecordHeader* record;  // nullptr: none
+  };
+  struct alignas(64) Segment {
+    // The array in force: its address (of a page) plus log2 of its entries; 0:
+    // none yet.
+    std::atomic<uint64_t> array{0};
+    mutable Mutex mu;
+    size_t used ABSL_GUARDED_BY(mu) = 0;  // entries, reserved ones too
+    // All arrays there were; the last is in force, the others are cleared.
+    std::vector<ReservedMemory> arrays ABSL_GUARDED_BY(mu);
+  };
+
+  static size_t SegmentOf(uint64_t hash) { return hash >> (64 - kSegmentBits); }
+  static Entry* EntriesOf(uint64_t array);
+  static uint64_t SizeOf(uint64_t array);
+  // Where the probe of an id begins.
+  static uint64_t FirstOf(uint64_t array, uint64_t hash);
+  static RecordHeader* Probe(uint64_t array, FeatureId id, uint64_t hash);
+  // Puts an absent id into an array with room.
+  static void Put(uint64_t array, FeatureId id, RecordHeader* record);
+
+  RecordHeader* FindOne(FeatureId id, uint64_t hash) const;
+  // Replaces the array by one with room for `used` entries.
+  absl::Status Grow(Segment& segment, size_t used)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(segment.mu);
+
+  MemoryBudget* const budget_;
+  std::array<Segment, kSegments> segments_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_TABLE_HASH_INDEX_H_
