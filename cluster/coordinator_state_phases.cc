@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cluster/canary_check.h"
 #include "cluster/coordinator_state.h"
 #include "core/piece_table.h"
 
@@ -52,7 +53,9 @@ void CoordinatorState::Step() {
   }
   if (phase_ == Phase::kReporting &&
       reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
-    End(absl::OkStatus());
+    const LedgerTotals& totals = ledger_.totals();
+    End(CheckCanaries(Report(now_).ps,
+                      totals.batches - totals.rejected_batches));
   }
   if (phase_ == Phase::kEnding &&
       (membership_.empty() || patient_now_ - phase_began_ >= options_.linger)) {

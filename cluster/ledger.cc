@@ -120,6 +120,7 @@ absl::Status Ledger::AddFresh(int shard, const Mark& mark, Entry& entry) {
     ++entry.complete;
     entry.complete_rejected += rejected;
     ++totals_.batches;
+    totals_.rejected_batches += rejected;
   }
   return absl::OkStatus();
 }
@@ -233,6 +234,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
         --entry.complete;
         entry.complete_rejected -= entry.rejected.Get(i);
         --totals_.batches;
+        totals_.rejected_batches -= entry.rejected.Get(i);
       }
     }
     if (!entry.shards.empty()) Recount(key.second, entry);

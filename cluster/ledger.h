@@ -29,6 +29,7 @@ struct LedgerTotals {
   uint64_t rejected = 0;
   // Complete batches: those that have every shard's mark.
   uint64_t batches = 0;
+  uint64_t rejected_batches = 0;  // of them; the others were applied
   // Batches with marks of two shards that stem from different passes (leases).
   uint64_t mended = 0;
   // Batches that more than one pass pushed: marks or repeats, on any shard.

@@ -59,6 +59,14 @@ std::vector<std::string> ClosingText(const JobReport& report) {
       absl::StrFormat("staleness  mean %.2f, p50 %d, p99 %d, max %d",
                       report.staleness.mean(), report.staleness.Quantile(0.5),
                       report.staleness.Quantile(0.99), report.staleness.max()));
+  for (const PsReport& ps : report.ps) {
+    if (!ps.stats.canary.has_value()) continue;
+    const CanaryStats& canary = *ps.stats.canary;
+    lines.push_back(
+        absl::StrFormat("canaries   ps %d: %s, %d of them not 1, from %g to %g",
+                        ps.index, WithCommas(canary.rows), canary.not_one,
+                        canary.smallest, canary.largest));
+  }
   // The shards report at the end of a job that ends well.
   if (!report.status.ok()) return lines;
   BalanceReport balance;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
+#include "core/canary.h"
 #include "models/backend/create_backend.h"
 #include "worker/data/open_batch_source.h"
 
@@ -53,6 +54,7 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
 
 absl::Status InProcessJob::Impl::Build() {
   SHOAL_ASSIGN_OR_RETURN(spec_, MakeModelSpec(options_.model));
+  if (options_.canary) AddCanary(&spec_);
   SHOAL_ASSIGN_OR_RETURN(map_,
                          BuildShardMap(spec_, options_.partition, options_.ps));
   CoordinatorOptions& coordinator = options_.coordinator;

@@ -30,6 +30,7 @@ namespace shoal {
 struct InProcessJobOptions {
   ModelOptions model;
   PartitionOptions partition;
+  bool canary = false;  // core/canary.h
   int ps = 1;
   int workers = 1;
   std::string backend = "auto";

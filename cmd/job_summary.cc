@@ -27,6 +27,20 @@ Json BalanceJson(const PsReport& ps) {
           {"peak_rss_bytes", ps.peak_rss_bytes}};
 }
 
+// One object a shard; null where the job has no canaries.
+Json CanaryJson(const JobReport& report) {
+  Json shards;
+  for (const PsReport& ps : report.ps) {
+    if (!ps.stats.canary.has_value()) continue;
+    shards.push_back({{"shard", ps.index},
+                      {"rows", ps.stats.canary->rows},
+                      {"not_one", ps.stats.canary->not_one},
+                      {"smallest", ps.stats.canary->smallest},
+                      {"largest", ps.stats.canary->largest}});
+  }
+  return shards;
+}
+
 Json StalenessJson(const Histogram& staleness) {
   return {{"mean", staleness.mean()},
           {"p50", staleness.Quantile(0.5)},
@@ -96,6 +110,7 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
       {"staleness", StalenessJson(report.staleness)},
       {"balance", balance},
       {"processes", workers},
+      {"canary", CanaryJson(report)},
       {"digest", absl::StrCat(absl::Hex(report.digest, absl::kZeroPad16))},
       {"checkpoint", nullptr},
       {"exit_reason",

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "core/canary.h"
 #include "core/optimizer_spec.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
@@ -22,6 +23,9 @@ absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
   ModelOptions options;
   options.model = flags.model;
   options.feature_size = flags.feature_size;
+  options.table_row_limit = flags.table_row_limit;
+  options.table_full =
+      flags.table_full == "share" ? TableFull::kShare : TableFull::kRefuse;
   options.field_size = flags.field_size;
   options.embedding_size = flags.embedding_size;
   options.deep_layers = flags.deep_layers;
@@ -37,6 +41,7 @@ absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
 }
 
 PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
+  // Dynamic tables are placed by hash whatever this says.
   if (flags.partition == "mod") return PartitionKind::kMod;
   return PartitionKind::kFixedSize;
 }
@@ -63,6 +68,7 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job) {
   plan.config = flags.CanonicalConfig();
   SHOAL_ASSIGN_OR_RETURN(plan.model, ModelOptionsFromFlags(flags));
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
+  if (flags.canary) AddCanary(&plan.spec);
   plan.partition.table_kind = PartitionKindFromFlags(flags);
   SHOAL_ASSIGN_OR_RETURN(plan.map,
                          BuildShardMap(plan.spec, plan.partition, flags.ps));

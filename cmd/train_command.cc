@@ -41,6 +41,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   }
   options.model = plan.model;
   options.partition = plan.partition;
+  options.canary = flags.canary;
   options.ps = flags.ps;
   options.workers = flags.workers;
   options.backend = flags.backend;

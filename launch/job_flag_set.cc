@@ -71,10 +71,18 @@ void DefineModel(JobFlags* f, Definer* d) {
                 "What to train: deepfm, lr (logistic regression) or "
                 "linear_probe (for tests).",
                 Choices{{"deepfm", "lr", "linear_probe"}, {"wide_deep"}}});
-  d->Add(kAll,
-         {"feature_size", &f->feature_size,
-          "Feature ids lie in [0, feature_size).",
-          IntRange{1, int64_t{1} << 48}, "the tables are that many rows long"});
+  d->Add(kAll, {"feature_size", &f->feature_size,
+                "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
+                "numbers, and tables grow with the rows in use.",
+                IntRange{0, int64_t{1} << 48}});
+  d->Add(kAll, {"table_row_limit", &f->table_row_limit,
+                "Rows of a table that a parameter server may hold, without "
+                "--feature_size; 0: no limit.",
+                IntRange{0}});
+  d->Add(kAll, {"table_full", &f->table_full,
+                "What happens to new ids at --table_row_limit: refuse ends "
+                "the job, share lets them use one row together.",
+                Choices{{"refuse", "share"}, {}}});
   d->Add(kAll,
          {"field_size", &f->field_size,
           "Features of a row, at most; shorter rows are padded.",
@@ -132,6 +140,9 @@ void DefineTraining(JobFlags* f, Definer* d) {
   d->Add(kAll, {"warmup_steps", &f->warmup_steps,
                 "Steps of the job before its steady speed is measured.",
                 IntRange{0}});
+  d->Add(kAll, {"canary", &f->canary,
+                "Check that every push counts once: each also adds 1 to a row "
+                "of its own on every shard, and at the end all must be 1."});
   d->Add(kAll, {"backend", &f->backend,
                 "Arithmetic of the model: reference is plain loops; auto "
                 "takes the fastest there is.",
@@ -205,8 +216,9 @@ void DefineCluster(JobFlags* f, Definer* d) {
                     "out: a digest of the token."});
   d->Add(kAll, {"partition", &f->partition,
                 "How table rows are spread over the parameter servers: "
-                "ranges, or id mod n.",
-                Choices{{"fixed_size", "mod"}, {"hash", "min_max"}}});
+                "fixed_size is ranges, mod is id mod n, hash is for tables "
+                "without --feature_size. Left out: what fits.",
+                Choices{{"fixed_size", "mod", "hash"}, {"min_max"}}});
   d->Add(kRun, {"max_restarts", &f->max_restarts,
                 "How often to start a worker again that a signal killed.",
                 IntRange{0, 1 << 20}});

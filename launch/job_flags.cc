@@ -35,6 +35,33 @@ absl::Status CheckHosts(JobFlags* flags) {
   return absl::OkStatus();
 }
 
+// A table is an array with a feature_size, and dynamic without.
+absl::Status CheckTables(const JobFlags& flags) {
+  const bool dynamic = flags.feature_size == 0;
+  if (dynamic != (flags.Partition() == "hash")) {
+    return absl::InvalidArgumentError(
+        dynamic ? absl::StrCat("--partition=", flags.partition,
+                               " cuts tables of a known size: give "
+                               "--feature_size too, or leave it to hash")
+                : absl::StrCat("--partition=hash with --feature_size=",
+                               flags.feature_size,
+                               ": hash places dynamic tables; leave one of "
+                               "the two out"));
+  }
+  if (!dynamic && flags.table_row_limit != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--table_row_limit=", flags.table_row_limit,
+        " with --feature_size=", flags.feature_size,
+        ": a table that is as long as --feature_size needs no limit; leave one "
+        "of the two out"));
+  }
+  if (flags.table_full == "share" && flags.table_row_limit == 0) {
+    return absl::InvalidArgumentError(
+        "--table_full=share: without --table_row_limit no table is ever full");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckDeadlines(const JobFlags& flags) {
   // One late heartbeat must not look like a death.
   if (flags.silent_after < 2 * flags.heartbeat) {
@@ -103,6 +130,7 @@ absl::Status JobFlags::Validate() {
     SHOAL_RETURN_IF_ERROR(
         ParseHostList("listen", listen, /*need_ports=*/true).status());
   }
+  SHOAL_RETURN_IF_ERROR(CheckTables(*this));
   return CheckDeadlines(*this);
 }
 
@@ -129,7 +157,10 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("shuffle=", text(shuffle)),
       absl::StrCat("shuffle_rows=", shuffle_rows),
       absl::StrCat("pipeline_depth=", PipelineDepth()),
-      absl::StrCat("partition=", partition),
+      absl::StrCat("partition=", Partition()),
+      absl::StrCat("table_row_limit=", table_row_limit),
+      absl::StrCat("table_full=", table_full),
+      absl::StrCat("canary=", text(canary)),
       // Not arithmetic, but no push may fit one end and not the other.
       absl::StrCat("max_message_bytes=", max_message_bytes),
       absl::StrCat("ps=", ps),
@@ -141,6 +172,11 @@ std::string JobFlags::CanonicalConfig() const {
 int JobFlags::PipelineDepth() const {
   if (pipeline_depth >= 0) return pipeline_depth;
   return command == Command::kTrain ? 0 : 1;
+}
+
+std::string JobFlags::Partition() const {
+  if (!partition.empty()) return partition;
+  return feature_size == 0 ? "hash" : "fixed_size";
 }
 
 const std::string& JobFlags::TableOptimizer() const {

@@ -31,7 +31,9 @@ struct JobFlags {
 
   // Model
   std::string model = "deepfm";
-  uint64_t feature_size = 0;
+  uint64_t feature_size = 0;  // 0: dynamic tables
+  uint64_t table_row_limit = 0;
+  std::string table_full = "refuse";
   int field_size = 0;
   int embedding_size = 32;
   std::vector<int> deep_layers = {256, 128, 64};
@@ -53,6 +55,7 @@ struct JobFlags {
   int num_epochs = 1;
   int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
   int64_t warmup_steps = 0;
+  bool canary = false;
   std::string backend = "auto";
 
   // Data
@@ -67,7 +70,7 @@ struct JobFlags {
   // Cluster
   int ps = 1;       // how many; of a process: the entries of ps_hosts
   int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
-  std::string partition = "fixed_size";
+  std::string partition = "";  // "": see Partition
   std::string ps_hosts;
   std::string worker_hosts;
   int task_index = 0;
@@ -114,6 +117,10 @@ struct JobFlags {
   // Batches whose pull may overlap the step before: 0 for `shoal train`, which
   // keeps to the serial order, and 1 over gRPC, unless the flag says otherwise.
   int PipelineDepth() const;
+
+  // How rows are placed: fixed_size where tables are arrays, hash where they
+  // are dynamic, unless the flag says otherwise.
+  std::string Partition() const;
 
   // What tables use, where the flags leave it to the dense ones.
   const std::string& TableOptimizer() const;

@@ -17,6 +17,10 @@ absl::StatusOr<ModelSpec> MakeModelSpec(const ModelOptions& options) {
   } else {
     spec = LinearProbeSpec(options);
   }
+  for (TableSpec& table : spec.tables) {
+    table.row_limit = options.table_row_limit;
+    table.when_full = options.table_full;
+  }
   SHOAL_RETURN_IF_ERROR(spec.Validate());
   return spec;
 }

@@ -9,7 +9,7 @@
 namespace shoal {
 
 ModelSpec DeepFmSpec(const ModelOptions& options) {
-  const auto N = static_cast<double>(options.feature_size);
+  const double N = options.InitialRows();
   const int K = options.embedding_size;
   ModelSpec spec;
   spec.model = options.model;

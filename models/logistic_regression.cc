@@ -16,7 +16,7 @@ FmInput FirstOrder(const ModelInput& input) {
 }  // namespace
 
 ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
-  const auto N = static_cast<double>(options.feature_size);
+  const double N = options.InitialRows();
   ModelSpec spec;
   spec.model = options.model;
   spec.seed = options.seed;

@@ -74,6 +74,10 @@ absl::Status ValidateExact(absl::string_view prefix,
 
 }  // namespace
 
+double ModelOptions::InitialRows() const {
+  return feature_size > 0 ? static_cast<double>(feature_size) : 0x1p20;
+}
+
 absl::Status ModelOptions::Validate() const {
   const bool deepfm = model == "deepfm";
   const bool probe = model == "linear_probe";
@@ -81,10 +85,11 @@ absl::Status ModelOptions::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat(
         "--model: '", model, "' is none of deepfm, lr, linear_probe"));
   }
-  if (feature_size < 1 || feature_size > kMaxFeatureSize) {
+  if (feature_size > kMaxFeatureSize) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--feature_size: ", feature_size,
-        " is not in [1, 2^48]; give the largest feature id plus 1"));
+        " is not in [0, 2^48]; give the largest feature id plus 1, or 0 for a "
+        "dynamic table"));
   }
   SHOAL_RETURN_IF_ERROR(CheckWidth("--field_size", field_size));
   if (deepfm || probe) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/model_spec.h"
 #include "core/optimizer_spec.h"
 
 namespace shoal {
@@ -13,9 +14,10 @@ namespace shoal {
 // Everything that decides a model's variables and arithmetic.
 struct ModelOptions {
   std::string model = "deepfm";  // or "lr", "linear_probe"
-  uint64_t feature_size = 0;     // ids lie in [0, feature_size)
-  int field_size = 0;            // features of the longest example
-  int embedding_size = 32;       // floats of v in a row; lr has none
+  // Ids lie in [0, feature_size); 0: any id, and the table is dynamic.
+  uint64_t feature_size = 0;
+  int field_size = 0;       // features of the longest example
+  int embedding_size = 32;  // floats of v in a row; lr has none
   // Units of each hidden layer. deepfm alone uses these and dropout_keep.
   std::vector<int> deep_layers = {256, 128, 64};
   // Chance to KEEP a unit, for each deep layer; empty: keep all.
@@ -23,6 +25,15 @@ struct ModelOptions {
   uint64_t seed = 1;
   OptimizerSpec dense_optimizer;
   OptimizerSpec table_optimizer;
+
+  // Of a dynamic table (TableSpec).
+  uint64_t table_row_limit = 0;
+  TableFull table_full = TableFull::kRefuse;
+
+  // Rows by which the tables' initial values are scaled, where a rule asks for
+  // their number: feature_size; of a dynamic table, whose rows are not known
+  // before, 2^20.
+  double InitialRows() const;
 
   // INVALID_ARGUMENT for what no model can be made of; the message names the
   // flag. linear_probe takes plain SGD with a power of two as its rate and no

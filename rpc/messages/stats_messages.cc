@@ -28,6 +28,13 @@ void ToProto(const StatsReply& in, v1::StatsReply* out) {
     ToProto(staleness, w->mutable_staleness());
   }
   out->set_pulled_in_other_life(in.pulled_in_other_life);
+  if (in.canary.has_value()) {
+    v1::CanaryStats* canary = out->mutable_canary();
+    canary->set_rows(in.canary->rows);
+    canary->set_not_one(in.canary->not_one);
+    canary->set_smallest(in.canary->smallest);
+    canary->set_largest(in.canary->largest);
+  }
 }
 
 absl::Status FromProto(const v1::StatsReply& in, StatsReply* out) {
@@ -55,6 +62,11 @@ absl::Status FromProto(const v1::StatsReply& in, StatsReply* out) {
         Annotate(FromProto(w.staleness(), &staleness), "StatsReply.staleness"));
   }
   out->pulled_in_other_life = in.pulled_in_other_life();
+  if (in.has_canary()) {
+    out->canary = CanaryStats{in.canary().rows(), in.canary().not_one(),
+                              static_cast<float>(in.canary().smallest()),
+                              static_cast<float>(in.canary().largest())};
+  }
   return absl::OkStatus();
 }
 

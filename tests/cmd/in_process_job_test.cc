@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
 #include "tests/harness/simulated_executor.h"
@@ -83,8 +85,14 @@ struct Ran {
   bool finished = false;
 };
 
-std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
-                               std::vector<ShadowService::Shadow>* shadows) {
+// Changes to a job before it starts.
+struct Changes {
+  absl::AnyInvocable<void(InProcessJobOptions*)> options;
+  decltype(InProcessJobDependencies::wrap_service) wrap_service;
+};
+
+std::unique_ptr<Ran> StartDeepFm(uint64_t schedule, int ps, int workers,
+                                 Changes changes) {
   auto ran = std::make_unique<Ran>(schedule);
   ran->files.AddFile("d/tr.libsvm", Rows(900));
   ran->files.AddFile("d/te.libsvm", Rows(100));
@@ -119,14 +127,8 @@ std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
     ran->train.push_back(std::make_unique<SimulatedExecutor>(&ran->simulator));
     deps.train.push_back(ran->train.back().get());
   }
-  if (shadows != nullptr) {
-    shadows->resize(ps);
-    deps.wrap_service = [shadows](int, int shard,
-                                  std::shared_ptr<ParameterService> service) {
-      return std::make_shared<ShadowService>(std::move(service),
-                                             &(*shadows)[shard]);
-    };
-  }
+  deps.wrap_service = std::move(changes.wrap_service);
+  if (changes.options != nullptr) changes.options(&options);
   auto job = InProcessJob::Create(std::move(options), std::move(deps));
   EXPECT_TRUE(job.ok()) << job.status();
   ran->job = *std::move(job);
@@ -138,6 +140,21 @@ std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
   ran->simulator.RunUntil([raw] { return raw->finished; },
                           ran->simulator.Now() + absl::Hours(1));
   EXPECT_TRUE(ran->finished);
+  return ran;
+}
+
+std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
+                               std::vector<ShadowService::Shadow>* shadows) {
+  Changes changes;
+  if (shadows != nullptr) {
+    shadows->resize(ps);
+    changes.wrap_service =
+        [shadows](int, int shard, std::shared_ptr<ParameterService> service) {
+          return std::make_shared<ShadowService>(std::move(service),
+                                                 &(*shadows)[shard]);
+        };
+  }
+  auto ran = StartDeepFm(schedule, ps, workers, std::move(changes));
   EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
   return ran;
 }
@@ -192,6 +209,128 @@ TEST(InProcessJobTest, ShardsDoNotChangeWhatOneWorkerLearns) {
   const auto one = RunDeepFm(1, 1, 1, nullptr);
   const auto three = RunDeepFm(1, 3, 1, nullptr);
   EXPECT_EQ(one->report.digest, three->report.digest);
+}
+
+// A dynamic table's initial values are scaled as those of 2^20 rows.
+TEST(InProcessJobTest, ADynamicTableLearnsWhatAnArrayLearns) {
+  const auto run = [](uint64_t feature_size, int ps) {
+    Changes changes;
+    changes.options = [feature_size](InProcessJobOptions* options) {
+      options->model.feature_size = feature_size;
+    };
+    auto ran = StartDeepFm(/*schedule=*/1, ps, 1, std::move(changes));
+    EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+    return ran;
+  };
+  const auto array = run(1 << 20, 1);
+  const auto one = run(0, 1);
+  const auto three = run(0, 3);
+  EXPECT_EQ(one->report.digest, array->report.digest);
+  EXPECT_EQ(three->report.digest, array->report.digest);
+  EXPECT_EQ(three->report.eval.auc, array->report.eval.auc);
+  uint64_t rows = 0;
+  for (const PsReport& ps : three->report.ps) {
+    EXPECT_GT(ps.stats.rows, 0u);
+    rows += ps.stats.rows;
+  }
+  EXPECT_EQ(rows, array->report.ps[0].stats.rows);
+}
+
+TEST(InProcessJobTest, AFullTableEndsTheJobOrSharesARow) {
+  for (const TableFull full : {TableFull::kRefuse, TableFull::kShare}) {
+    Changes changes;
+    changes.options = [full](InProcessJobOptions* options) {
+      options->model.feature_size = 0;
+      options->model.table_row_limit = 20;
+      options->model.table_full = full;
+    };
+    const auto ran = StartDeepFm(1, 2, 1, std::move(changes));
+    if (full == TableFull::kShare) {
+      EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+      EXPECT_EQ(ran->report.trained, 1800u);
+      for (const PsReport& ps : ran->report.ps) {
+        EXPECT_EQ(ps.stats.rows, 21u);
+      }
+    } else {
+      EXPECT_EQ(ran->report.status.code(),
+                absl::StatusCode::kResourceExhausted);
+      EXPECT_THAT(std::string(ran->report.status.message()),
+                  testing::HasSubstr("--table_row_limit"));
+    }
+  }
+}
+
+// The canary goes with every push, and the model does not feel it.
+TEST(InProcessJobTest, CanariesAreOneForEachAppliedBatch) {
+  Changes changes;
+  changes.options = [](InProcessJobOptions* options) {
+    options->canary = true;
+  };
+  const auto ran = StartDeepFm(/*schedule=*/1, 3, 1, std::move(changes));
+  ASSERT_TRUE(ran->report.status.ok()) << ran->report.status;
+  for (const PsReport& ps : ran->report.ps) {
+    EXPECT_EQ(ps.stats.canary, (CanaryStats{ran->report.batches, 0, 1, 1}));
+  }
+  const auto without = RunDeepFm(1, 3, 1, nullptr);
+  EXPECT_EQ(ran->report.digest, without->report.digest);
+  for (int k = 0; k < 3; ++k) {
+    const StatsReply& a = ran->report.ps[k].stats;
+    const StatsReply& b = without->report.ps[k].stats;
+    EXPECT_EQ(a.bytes, b.bytes);
+    EXPECT_EQ(a.rows, b.rows);
+    EXPECT_EQ(a.variables.size(), b.variables.size());
+    EXPECT_FALSE(b.canary.has_value());
+  }
+}
+
+// Applies one batch's tables twice behind the back of the marks: the second
+// time in the push of another batch, whose own tables are lost.
+class DoublyApplyingService : public ParameterService {
+ public:
+  explicit DoublyApplyingService(std::shared_ptr<ParameterService> inner)
+      : inner_(std::move(inner)) {}
+
+  void Pull(PullRequest request, absl::Duration timeout,
+            Done<PullReply> done) override {
+    inner_->Pull(std::move(request), timeout, std::move(done));
+  }
+  void Push(PushRequest request, absl::Duration timeout,
+            Done<PushReply> done) override {
+    TablePush& canary = request.tables.back();
+    if (++pushes_ == 5) first_ = canary.ids[0];
+    if (pushes_ == 9) canary.ids = absl::MakeConstSpan(&first_, 1);
+    inner_->Push(std::move(request), timeout, std::move(done));
+  }
+  void Stats(StatsRequest request, absl::Duration timeout,
+             Done<StatsReply> done) override {
+    inner_->Stats(std::move(request), timeout, std::move(done));
+  }
+
+ private:
+  const std::shared_ptr<ParameterService> inner_;
+  int pushes_ = 0;
+  FeatureId first_ = 0;
+};
+
+TEST(InProcessJobTest, ADoubleApplicationThatTheMarksMissEndsTheJobInError) {
+  Changes changes;
+  changes.options = [](InProcessJobOptions* options) {
+    options->canary = true;
+  };
+  changes.wrap_service = [](int, int shard,
+                            std::shared_ptr<ParameterService> service)
+      -> std::shared_ptr<ParameterService> {
+    if (shard != 1) return service;
+    return std::make_shared<DoublyApplyingService>(std::move(service));
+  };
+  const auto ran = StartDeepFm(1, 2, 1, std::move(changes));
+  EXPECT_EQ(ran->report.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(
+      std::string(ran->report.status.message()),
+      testing::AllOf(testing::HasSubstr("ps 1 has canaries of"),
+                     testing::HasSubstr("1 of them not 1 (from 1 to 2)")));
+  EXPECT_EQ(ran->report.ps[1].stats.canary->rows, ran->report.batches - 1);
+  EXPECT_EQ(ran->report.ps[0].stats.canary->not_one, 0u);
 }
 
 TEST(InProcessJobTest, StalenessOfTwoWorkersEqualsAShadowCount) {

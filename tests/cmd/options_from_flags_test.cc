@@ -13,8 +13,8 @@ using ::testing::ElementsAre;
 JobFlags Parsed(Command command, std::vector<std::string> args) {
   JobFlags flags(command);
   FlagSet set = JobFlagSet(&flags);
-  args.insert(args.end(), {"--feature_size=1000", "--field_size=5",
-                           "--training_data_dir=/d"});
+  args.insert(args.end(), {"--field_size=5", "--training_data_dir=/d"});
+  if (args[0] != "--feature_size=0") args.push_back("--feature_size=1000");
   absl::Status status = set.Parse(args);
   if (status.ok()) status = flags.Validate();
   EXPECT_TRUE(status.ok()) << status;
@@ -48,6 +48,31 @@ TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
     EXPECT_EQ(dense.optimizer.learning_rate, 0.25f);
     EXPECT_EQ(dense.optimizer.l2, 0) << "L2 is for tables alone";
   }
+}
+
+TEST(PlanJob, WithoutAFeatureSizeTablesAreDynamicAndPlacedByHash) {
+  const JobFlags flags = Parsed(
+      Command::kRun,
+      {"--feature_size=0", "--table_row_limit=77", "--table_full=share"});
+  const auto plan = PlanJob(flags, "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->spec.tables.size(), 1u);
+  EXPECT_TRUE(plan->spec.tables[0].dynamic());
+  EXPECT_EQ(plan->spec.tables[0].row_limit, 77u);
+  EXPECT_EQ(plan->spec.tables[0].when_full, TableFull::kShare);
+  EXPECT_EQ(plan->map.tables[0].kind, PartitionKind::kHash);
+  EXPECT_EQ(PieceReaderOptionsFromFlags(flags).feature_size, 0u);
+}
+
+TEST(PlanJob, CanariesAreATableOfTheirOwnOnEveryShard) {
+  const auto without = PlanJob(Parsed(Command::kRun, {"--ps=2"}), "name");
+  const auto plan =
+      PlanJob(Parsed(Command::kRun, {"--ps=2", "--canary=true"}), "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(without->map.tables.size(), 1u);
+  ASSERT_EQ(plan->map.tables.size(), 2u);
+  EXPECT_EQ(plan->map.tables[1].kind, PartitionKind::kEveryShard);
+  EXPECT_TRUE(plan->spec.tables[1].on_every_shard);
 }
 
 TEST(PlanJob, TablesFollowTheDenseOptimizerWhereNothingIsSaid) {

@@ -49,7 +49,16 @@ TEST(ModelSpec, ValidateNamesTheVariableAndWhatIsWrong) {
       {"unnamed", [](ModelSpec* m) { m->dense[0].name = ""; }, "no name"},
       {"repeated across kinds", [](ModelSpec* m) { m->dense[1].name = "fm_v"; },
        "'fm_v'"},
-      {"no ids", [](ModelSpec* m) { m->tables[0].feature_size = 0; }, "'fm'"},
+      {"a limit of an array", [](ModelSpec* m) { m->tables[0].row_limit = 1; },
+       "row limit"},
+      {"an array on every shard",
+       [](ModelSpec* m) { m->tables[0].on_every_shard = true; }, "every shard"},
+      {"a shared row without a limit",
+       [](ModelSpec* m) {
+         m->tables[0].feature_size = 0;
+         m->tables[0].when_full = TableFull::kShare;
+       },
+       "no row limit"},
       {"too many ids",
        [](ModelSpec* m) { m->tables[0].feature_size = ~uint64_t{0}; },
        "feature_size"},

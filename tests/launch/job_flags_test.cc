@@ -122,11 +122,59 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
         "--learning_rate=0.1", "--table_optimizer=adagrad",
         "--table_learning_rate=0.1", "--l2_reg=0.1", "--batch_size=2",
         "--num_epochs=2", "--shuffle=false", "--shuffle_rows=2",
-        "--partition=mod", "--pipeline_depth=0"}) {
+        "--partition=mod", "--pipeline_depth=0", "--canary=true"}) {
     const auto changed = Parsed(Command::kPs, {flag});
     ASSERT_TRUE(changed.ok()) << changed.status();
     EXPECT_NE(changed->CanonicalConfig(), base) << flag;
   }
+}
+
+TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
+  JobFlags flags(Command::kTrain);
+  EXPECT_TRUE(flags.Validate().ok());
+  EXPECT_EQ(flags.Partition(), "hash");
+  EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("partition=hash\n"));
+  flags.feature_size = 10;
+  EXPECT_TRUE(flags.Validate().ok());
+  EXPECT_EQ(flags.Partition(), "fixed_size");
+
+  struct Case {
+    uint64_t feature_size;
+    const char* partition;
+    uint64_t row_limit;
+    const char* full;
+    const char* message;  // "": right
+  } cases[] = {
+      {0, "hash", 0, "refuse", ""},
+      {0, "", 5, "share", ""},
+      {10, "mod", 0, "refuse", ""},
+      {0, "mod", 0, "refuse", "--partition=mod cuts tables of a known size"},
+      {0, "fixed_size", 0, "refuse", "give --feature_size too"},
+      {10, "hash", 0, "refuse", "--partition=hash with --feature_size=10"},
+      {10, "", 5, "refuse", "--table_row_limit=5 with --feature_size=10"},
+      {0, "", 0, "share", "--table_full=share: without --table_row_limit"},
+  };
+  for (const Case& c : cases) {
+    JobFlags flags(Command::kTrain);
+    flags.feature_size = c.feature_size;
+    flags.partition = c.partition;
+    flags.table_row_limit = c.row_limit;
+    flags.table_full = c.full;
+    const absl::Status status = flags.Validate();
+    EXPECT_EQ(status.ok(), *c.message == 0) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
+  }
+}
+
+TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
+  JobFlags flags(Command::kTrain);
+  flags.table_row_limit = 5;
+  const std::string refuse = flags.CanonicalConfig();
+  flags.table_full = "share";
+  const std::string share = flags.CanonicalConfig();
+  EXPECT_NE(refuse, share);
+  flags.table_row_limit = 6;
+  EXPECT_NE(flags.CanonicalConfig(), share);
 }
 
 TEST(JobFlags, CountsProcessesByTheirHosts) {

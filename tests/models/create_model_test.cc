@@ -66,7 +66,8 @@ TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
   const std::vector<Case> cases = {
       {"deepfn", [](ModelOptions*) {},
        "--model: 'deepfn' is none of deepfm, lr, linear_probe"},
-      {"lr", [](ModelOptions* o) { o->feature_size = 0; }, "--feature_size"},
+      {"lr", [](ModelOptions* o) { o->feature_size = ~uint64_t{0}; },
+       "--feature_size"},
       {"lr", [](ModelOptions* o) { o->field_size = 0; }, "--field_size"},
       {"lr", [](ModelOptions* o) { o->field_size = 1 << 20; }, "--field_size"},
       {"deepfm", [](ModelOptions* o) { o->embedding_size = -1; },

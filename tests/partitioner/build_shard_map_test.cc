@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/canary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -133,6 +134,29 @@ TEST(BuildShardMapTest, RefusesAModelThatDoesNotValidate) {
   const auto map = BuildShardMap(model, {}, 2);
   ASSERT_EQ(map.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(map.status().message()), HasSubstr("bias"));
+}
+
+TEST(BuildShardMapTest, ATablesPlaceGoesByItsKind) {
+  ModelSpec model;
+  ColumnSpec column;
+  column.variable = "w";
+  column.dim = 1;
+  model.tables.push_back({"array", 10, {column}});
+  column.variable = "x";
+  model.tables.push_back({"dynamic", 0, {column}});
+  AddCanary(&model);
+  PartitionOptions options;
+  options.table_kind = PartitionKind::kMod;
+  const ShardMap map = BuildShardMap(model, options, 3).value();
+  ASSERT_EQ(map.tables.size(), 3u);
+  EXPECT_EQ(map.tables[0].kind, PartitionKind::kMod);
+  EXPECT_EQ(map.tables[1].kind, PartitionKind::kHash);
+  EXPECT_EQ(map.tables[1].feature_size, 0u);
+  EXPECT_EQ(map.tables[2].kind, PartitionKind::kEveryShard);
+  options.table_kind = PartitionKind::kHash;
+  const absl::Status refused = BuildShardMap(model, options, 3).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("'array'"), absl::string_view::npos);
 }
 
 }  // namespace

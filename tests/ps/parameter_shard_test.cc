@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/canary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/completion.h"
@@ -383,6 +384,93 @@ TEST(ParameterShard, TheMemoryLimitHoldsUnderConcurrentCreation) {
     (void)shards.Push(0, gradient);
   }
   EXPECT_EQ(shards.Stats(0).rows, kRoom);
+}
+
+absl::StatusOr<PushReply> PushTables(ShardSet* shards, uint32_t index,
+                                     std::vector<TablePush> tables) {
+  PushRequest request;
+  request.identity = shards->Identity(0);
+  request.batch = {0, 0, index};
+  request.lease = 1;
+  request.tables = std::move(tables);
+  return CallAndWait<PushReply>([&](Done<PushReply> done) {
+    shards->shard(0).Push(request, absl::Seconds(30), std::move(done));
+  });
+}
+
+// The first table has room and the second is full: neither changes, and what
+// was reserved for the first is not lost.
+TEST(ParameterShard, APushWhoseSecondTableIsFullLeavesTheFirstUntouched) {
+  ModelSpec model = ExactModel();
+  model.dense.clear();
+  TableSpec first = model.tables[0];
+  first.feature_size = 0;
+  TableSpec second = first;
+  second.name = "second";
+  second.columns[0].variable = "w2";
+  second.columns[1].variable = "v2";
+  second.row_limit = 2;
+  model.tables = {first, second};
+  ShardSet shards(model, PartitionKind::kFixedSize, 1);
+  const std::vector<FeatureId> one = {1};
+  const std::vector<FeatureId> three = {1, 2, 3};
+  const std::vector<float> gradient(9, -4);
+  const auto g = absl::MakeConstSpan(gradient);
+  ASSERT_TRUE(
+      PushTables(&shards, 0, {{0, one, g.first(3)}, {1, one, g.first(3)}})
+          .ok());
+  const StatsReply before = shards.Stats(0);
+  const auto refused = PushTables(&shards, 1, {{0, three, g}, {1, three, g}});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.status().message()),
+              testing::HasSubstr("table 'second'"));
+  const StatsReply after = shards.Stats(0);
+  EXPECT_EQ(after.digest, before.digest);
+  EXPECT_EQ(after.rows, before.rows);
+  EXPECT_EQ(after.version, before.version);
+  // Not marked: the same batch is taken once it fits.
+  const auto smaller = PushTables(&shards, 1, {{0, three, g}});
+  ASSERT_TRUE(smaller.ok()) << smaller.status();
+  EXPECT_FALSE(smaller->repeat);
+  EXPECT_EQ(shards.Stats(0).rows, before.rows + 2);
+}
+
+TEST(ParameterShard, CanariesTellHowOftenEachPushCounted) {
+  ModelSpec model = ExactModel();
+  AddCanary(&model);
+  ShardSet shards(model, PartitionKind::kFixedSize, 1);
+  ShardSet plain(ExactModel(), PartitionKind::kFixedSize, 1);
+  EXPECT_EQ(shards.Stats(0).canary, CanaryStats{});
+  const float gradient = kCanaryGradient;
+  const auto push = [&](uint32_t index, const BatchId& canary) {
+    const FeatureId row = CanaryRow(canary).value();
+    EXPECT_TRUE(PushTables(&shards, index,
+                           {{1, absl::MakeConstSpan(&row, 1),
+                             absl::MakeConstSpan(&gradient, 1)}})
+                    .ok());
+  };
+  for (uint32_t i = 0; i < 3; ++i) push(i, {0, 0, i});
+  push(1, {0, 0, 1});  // a repeat
+  EXPECT_EQ(shards.Stats(0).canary, (CanaryStats{3, 0, 1, 1}));
+  push(3, {0, 0, 1});  // what no mark sees: batch 1 again, as batch 3
+  const StatsReply stats = shards.Stats(0);
+  EXPECT_EQ(stats.canary, (CanaryStats{3, 1, 1, 2}));
+  // None of it is the model's.
+  EXPECT_EQ(stats.rows, 0);
+  EXPECT_EQ(stats.digest, plain.Stats(0).digest);
+  EXPECT_EQ(stats.bytes, plain.Stats(0).bytes);
+  EXPECT_EQ(stats.variables.size(), plain.Stats(0).variables.size());
+}
+
+TEST(Canary, EveryBatchHasARowOfItsOwn) {
+  EXPECT_NE(*CanaryRow({0, 0, 1}), *CanaryRow({0, 1, 0}));
+  EXPECT_NE(*CanaryRow({0, 1, 0}), *CanaryRow({1, 0, 0}));
+  EXPECT_EQ(*CanaryRow({0xffff, 0xffffff, 0xffffff}), ~FeatureId{0});
+  for (const BatchId& batch : {BatchId{1 << 16, 0, 0}, BatchId{0, 1 << 24, 0},
+                               BatchId{0, 0, 1 << 24}}) {
+    EXPECT_EQ(CanaryRow(batch).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
 }
 
 }  // namespace

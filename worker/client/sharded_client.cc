@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "core/canary.h"
 
 namespace shoal {
 namespace {
@@ -68,7 +69,13 @@ ShardedClient::ShardedClient(
     std::vector<std::shared_ptr<ParameterService>> shards, Executor* executor)
     : options_(std::move(options)),
       shards_(std::move(shards)),
-      executor_(executor) {}
+      executor_(executor) {
+  for (size_t t = 0; t < options_.map.tables.size(); ++t) {
+    if (options_.map.tables[t].kind == PartitionKind::kEveryShard) {
+      canary_table_ = static_cast<uint32_t>(t);
+    }
+  }
+}
 
 CallIdentity ShardedClient::IdentityFor(int shard) const {
   return {options_.job, options_.worker, options_.shard_lives[shard],
@@ -117,11 +124,30 @@ void ShardedClient::Pull(StepParameters* step, bool read_only,
 
 void ShardedClient::Push(const BatchId& batch, uint64_t lease,
                          const StepParameters& step, Done<Verdict> done) {
+  std::shared_ptr<Canary> canary;
+  if (canary_table_.has_value()) {
+    const absl::StatusOr<FeatureId> row = CanaryRow(batch);
+    if (!row.ok()) {
+      executor_->Post(
+          [done = std::move(done), status = row.status()]() mutable {
+            std::move(done)(std::move(status));
+          });
+      return;
+    }
+    canary = std::make_shared<Canary>(Canary{*row, kCanaryGradient});
+  }
+  PushParts(batch, lease, step, std::move(canary), std::move(done));
+}
+
+void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
+                              const StepParameters& step,
+                              std::shared_ptr<Canary> canary,
+                              Done<Verdict> done) {
   const size_t dim = options_.row_dim;
   auto fan_in = std::make_shared<FanIn<PushReply>>(
       shards_.size(), executor_,
-      [done = std::move(done)](absl::Status status,
-                               std::vector<PushReply> replies) mutable {
+      [done = std::move(done), canary](absl::Status status,
+                                       std::vector<PushReply> replies) mutable {
         if (!status.ok()) {
           std::move(done)(std::move(status));
           return;
@@ -142,6 +168,12 @@ void ShardedClient::Push(const BatchId& batch, uint64_t lease,
           {.table = 0,
            .ids = absl::MakeConstSpan(step.split.ids).subspan(begin, count),
            .gradients = step.d_rows.span().subspan(begin * dim, count * dim)});
+    }
+    if (canary != nullptr) {
+      request.tables.push_back(
+          {.table = *canary_table_,
+           .ids = absl::MakeConstSpan(&canary->row, 1),
+           .gradients = absl::MakeConstSpan(&canary->gradient, 1)});
     }
     ForEachBlockOf(
         options_.map, s, [&](uint32_t index, const DenseBlock& block) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct ShardedClientOptions {
   Life worker;
   ShardMap map;
   std::vector<Life> shard_lives;
-  int row_dim = 0;         // of the model's one table
+  int row_dim = 0;         // of the model's one table, the map's first
   int64_t dense_size = 0;  // of all dense variables
   absl::Duration pull_timeout = absl::Seconds(10);
   absl::Duration push_timeout = absl::Seconds(10);
@@ -45,7 +46,8 @@ struct ShardedClientOptions {
 // All shards of a job as one: splits a pull or push by owner, asks every shard
 // at once, and completes when all have answered. A batch is pulled from and
 // pushed to every shard, also to one that owns none of its rows: the pull
-// brings the shard's version and colour, the push leaves the mark.
+// brings the shard's version and colour, the push leaves the mark. Where the
+// map has a canary table (core/canary.h), every push brings its batch's canary.
 //
 // Owned by the strand `executor`: called there, completes there. May be
 // destroyed while calls are in flight; their completions still run.
@@ -72,11 +74,21 @@ class ShardedClient {
             Done<Verdict> done);
 
  private:
+  // The canary that a push brings to every shard; lives until it is done.
+  struct Canary {
+    FeatureId row = 0;
+    float gradient = 0;
+  };
+
   CallIdentity IdentityFor(int shard) const;
+  void PushParts(const BatchId& batch, uint64_t lease,
+                 const StepParameters& step, std::shared_ptr<Canary> canary,
+                 Done<Verdict> done);
 
   const ShardedClientOptions options_;
   const std::vector<std::shared_ptr<ParameterService>> shards_;
   Executor* const executor_;
+  std::optional<uint32_t> canary_table_;
 };
 
 }  // namespace shoal

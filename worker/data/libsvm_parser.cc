@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "worker/data/parse_number.h"
 
@@ -30,7 +31,11 @@ std::string Quote(const char* p, const char* end) {
 }  // namespace
 
 LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size)
-    : feature_size_(feature_size), ids_(field_size), values_(field_size) {}
+    : feature_size_(feature_size),
+      // Of 0 the largest number there is.
+      largest_id_(feature_size - 1),
+      ids_(field_size),
+      values_(field_size) {}
 
 LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
                                        ExampleBatch* out, std::string* reason) {
@@ -71,10 +76,17 @@ LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
       return Line::kBad;
     }
     // Nineteen digits are the most that cannot have wrapped.
-    if (id >= feature_size_ || p - word > 19) {
-      *reason = absl::StrCat("id of ", Quote(word, end),
-                             " is not below feature_size ", feature_size_);
-      return Line::kBad;
+    if (id > largest_id_ || p - word > 19) {
+      if (feature_size_ != 0) {
+        *reason = absl::StrCat("id of ", Quote(word, end),
+                               " is not below feature_size ", feature_size_);
+        return Line::kBad;
+      }
+      if (!absl::SimpleAtoi(absl::string_view(word, p - word), &id)) {
+        *reason =
+            absl::StrCat("id of ", Quote(word, end), " is not below 2^64");
+        return Line::kBad;
+      }
     }
     ++p;
     float value = 0;

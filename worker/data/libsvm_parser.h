@@ -14,7 +14,7 @@ namespace shoal {
 //   row     = label *(blanks feature) [blanks]
 //   label   = number equal to 0, 1 or -1 (-1 is 0)
 //   feature = id ":" value
-//   id      = 1*digit, below feature_size
+//   id      = 1*digit, below feature_size; where that is 0, below 2^64
 //   value   = number (parse_number.h), finite
 //   blanks  = 1*(space / tab)
 // The features keep the order of the line, and an id may occur again. A row may
@@ -39,6 +39,7 @@ class LibSvmParser {
                      ExampleBatch* out, std::string* reason);
 
   const uint64_t feature_size_;
+  const uint64_t largest_id_;
   // The features of one row, until it is known to be good.
   std::vector<FeatureId> ids_;
   std::vector<float> values_;

@@ -29,9 +29,6 @@ bool Fits(uint64_t rows, uint64_t field_size) {
 }  // namespace
 
 absl::Status PieceReaderOptions::Validate() const {
-  if (feature_size == 0) {
-    return absl::InvalidArgumentError("feature_size is 0");
-  }
   if (field_size < 1 || field_size > 65535) {
     return absl::InvalidArgumentError(
         absl::StrCat("field_size is ", field_size, "; not in [1, 65535]"));

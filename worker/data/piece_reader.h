@@ -19,7 +19,7 @@
 namespace shoal {
 
 struct PieceReaderOptions {
-  uint64_t feature_size = 0;  // ids at or above it make a bad row
+  uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: none do
   int field_size = 0;         // rows with more features are bad
   uint64_t seed = 1;
   bool shuffle = true;

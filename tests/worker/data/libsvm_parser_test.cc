@@ -139,6 +139,22 @@ TEST(LibSvmParserTest, ZeroBytesAreBadBytes) {
   EXPECT_EQ(Parse(std::string("\0", 1)).kind, Line::kBad);
 }
 
+TEST(LibSvmParserTest, WithoutAFeatureSizeAnIdIsAnyNumberOf64Bits) {
+  const Parsed row = Parse(
+      "1 0:1 9999999999999999999:1 18446744073709551615:1 "
+      "000000000000000000000007:1",
+      /*feature_size=*/0);
+  ASSERT_EQ(row.kind, Line::kRow) << row.reason;
+  EXPECT_THAT(row.examples.ids,
+              ElementsAre(0, 9999999999999999999u, 18446744073709551615u, 7));
+  for (const char* id : {"18446744073709551616", "99999999999999999999",
+                         "118446744073709551615"}) {
+    const Parsed bad = Parse(std::string("1 ") + id + ":1", 0);
+    EXPECT_EQ(bad.kind, Line::kBad) << id;
+    EXPECT_THAT(bad.reason, HasSubstr("is not below 2^64"));
+  }
+}
+
 TEST(LibSvmParserTest, LargestIdsFit) {
   const Parsed row = Parse("1 281474976710655:1", uint64_t{1} << 48);
   ASSERT_EQ(row.kind, Line::kRow) << row.reason;

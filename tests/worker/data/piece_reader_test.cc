@@ -369,9 +369,6 @@ TEST(PieceReaderTest, RefusesWhatMakesNoSense) {
   const Lease lease = WholeFile(files, 2);
   const auto kInvalid = absl::StatusCode::kInvalidArgument;
   PieceReaderOptions options = Options();
-  options.feature_size = 0;
-  EXPECT_EQ(code(lease, options), kInvalid);
-  options = Options();
   options.field_size = 0;
   EXPECT_EQ(code(lease, options), kInvalid);
   options = Options();

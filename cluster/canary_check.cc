@@ -1,0 +1,31 @@
+#include "cluster/canary_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+
+absl::Status CheckCanaries(absl::Span<const PsReport> shards,
+                           uint64_t applied) {
+  const bool none = std::none_of(
+      shards.begin(), shards.end(),
+      [](const PsReport& ps) { return ps.stats.canary.has_value(); });
+  if (none) return absl::OkStatus();
+  for (const PsReport& ps : shards) {
+    if (!ps.stats.canary.has_value()) {
+      return absl::DataLossError(
+          absl::StrCat("ps ", ps.index, " reports no canaries; others do"));
+    }
+    const CanaryStats& canary = *ps.stats.canary;
+    if (canary.rows == applied && canary.not_one == 0) continue;
+    return absl::DataLossError(absl::StrCat(
+        "ps ", ps.index, " has canaries of ", canary.rows, " batches, ",
+        canary.not_one, " of them not 1 (from ", canary.smallest, " to ",
+        canary.largest, "), and ", applied,
+        " batches were applied: pushes were lost or applied more than once"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

@@ -1,0 +1,20 @@
+#ifndef SHOAL_CLUSTER_CANARY_CHECK_H_
+#define SHOAL_CLUSTER_CANARY_CHECK_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "cluster/job_report.h"
+
+namespace shoal {
+
+// Compares the ledger with what does not depend on it (core/canary.h), at the
+// end of a job: every shard must have a canary for each of the `applied`
+// batches, and each must be exactly 1. OK too if no shard has canaries.
+// DATA_LOSS names the shard, what it has and what it should have.
+absl::Status CheckCanaries(absl::Span<const PsReport> shards, uint64_t applied);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_CANARY_CHECK_H_
