@@ -120,6 +120,10 @@ class CoordinatorState {
   // Fails the job with `status` unless it is the sender's fault alone.
   absl::Status FailUnlessInvalid(const Member& from,
                                  const absl::Status& status);
+  // Adds a mark to the ledger. NOT_FOUND: it is of no batch of the job, and
+  // was logged.
+  absl::StatusOr<Ledger::Added> AddMark(const Member& from, Mark mark);
+  void LogStrayPush(const Member& from, const std::string& what);
   LeaseTable& leases();  // of the present phase
   PieceFacts& facts(LeasePurpose purpose);
 
@@ -146,6 +150,8 @@ class CoordinatorState {
   Phase phase_ = Phase::kGathering;
   absl::Status status_;  // of the job
   CoordinatorActions actions_;
+
+  std::set<int> stray_pushes_logged_;  // PSs, once each
 
   absl::Time now_;
   absl::Time patient_now_;  // see above; what follows is in this time

@@ -135,12 +135,8 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "marks"));
   if (phase_ >= Phase::kEnding) return absl::OkStatus();
   for (const Mark& mark : message.marks) {
-    if (mark.lease >= next_lease_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(from.Name(), " marked batch ", ToString(mark.batch),
-                       " for lease ", mark.lease, ", which nobody was given"));
-    }
-    const absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
+    const absl::StatusOr<Ledger::Added> added = AddMark(from, mark);
+    if (absl::IsNotFound(added.status())) continue;
     if (!added.ok()) return FailUnlessInvalid(from, added.status());
     if (!added->fresh) continue;
     progress_seen_ = patient_now_;
@@ -158,6 +154,34 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
     progress_.OpenSteady(totals.trained + totals.rejected, now_);
   }
   return absl::OkStatus();
+}
+
+// A shard takes a push of any batch and lease that it is sent, so a stray one
+// must not be held against it.
+absl::StatusOr<Ledger::Added> CoordinatorState::AddMark(const Member& from,
+                                                        Mark mark) {
+  const bool known = mark.lease != 0 && mark.lease < next_lease_;
+  if (!known) {
+    LogStrayPush(from,
+                 absl::StrCat("batch ", ToString(mark.batch), " under lease ",
+                              mark.lease, ", which nobody was given"));
+    mark.lease = Ledger::kUnknownLease;
+  }
+  absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
+  if (absl::IsNotFound(added.status())) {
+    LogStrayPush(from, absl::StrCat("batch ", ToString(mark.batch),
+                                    ", which this job does not have"));
+  }
+  return added;
+}
+
+void CoordinatorState::LogStrayPush(const Member& from,
+                                    const std::string& what) {
+  if (!stray_pushes_logged_.insert(from.index).second) return;
+  Log(LogLevel::kError,
+      absl::StrCat(from.Name(), " took a push of ", what,
+                   ": somebody pushes who is not of this job's making; further "
+                   "ones to this ps are not reported"));
 }
 
 absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {

@@ -9,7 +9,7 @@ namespace shoal {
 namespace {
 
 constexpr uint32_t kUnmarked = 0;
-constexpr uint32_t kPassUnknown = UINT32_MAX;
+constexpr uint32_t kPassUnknown = Ledger::kUnknownLease;
 // Bounds what a wrong index in a mark can make us allocate.
 constexpr uint32_t kMaxBatchesOfPiece = 1u << 24;
 
@@ -35,13 +35,15 @@ absl::Status Ledger::Validate(int shard, const Mark& mark) const {
   const std::string who =
       absl::StrCat(ProcessName(Role::kPs, shard), "'s mark of batch ",
                    ToString(batch), ", lease ", mark.lease);
-  if (shard < 0 || shard >= options_.num_shards ||
-      batch.epoch >= options_.num_epochs ||
-      batch.piece >= options_.num_pieces || batch.index >= kMaxBatchesOfPiece) {
+  if (shard < 0 || shard >= options_.num_shards) {
     return absl::InvalidArgumentError(
-        absl::StrCat(who, ": there is no such batch"));
+        absl::StrCat(who, ": there is no such shard"));
   }
-  if (mark.lease == kUnmarked || mark.lease >= kPassUnknown) {
+  if (batch.epoch >= options_.num_epochs ||
+      batch.piece >= options_.num_pieces || batch.index >= kMaxBatchesOfPiece) {
+    return absl::NotFoundError(absl::StrCat(who, ": there is no such batch"));
+  }
+  if (mark.lease == kUnmarked || mark.lease > kUnknownLease) {
     return absl::InvalidArgumentError(
         absl::StrCat(who, ": there is no such lease"));
   }
@@ -109,7 +111,8 @@ absl::Status Ledger::AddFresh(int shard, const Mark& mark, Entry& entry) {
           Did(mark.verdict), " it, ", ProcessName(Role::kPs, other), " has ",
           Did(rejected ? Verdict::kApplied : Verdict::kRejected), " it"));
     }
-    other_pass |= pass != kPassUnknown && pass != mark.lease;
+    other_pass |= pass != kPassUnknown && mark.lease != kUnknownLease &&
+                  pass != mark.lease;
   }
   entry.pass[shard][i] = static_cast<uint32_t>(mark.lease);
   if (other_pass) {

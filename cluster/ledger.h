@@ -48,14 +48,19 @@ class Ledger {
   Ledger() : Ledger(LedgerOptions{}) {}
   explicit Ledger(LedgerOptions options);
 
+  // Mark::lease of a push whose lease nobody knows: it may be of any pass.
+  static constexpr uint64_t kUnknownLease = UINT32_MAX;
+
   struct Added {
     bool fresh = false;           // a new mark, not a repeat
     bool piece_complete = false;  // by this mark
   };
-  // One mark of a shard. Errors (the job cannot go on):
+  // One mark of a shard. Errors, which leave the ledger as it was:
+  //   NOT_FOUND         the job has no such epoch, piece or index
+  // and those with which the job cannot go on:
   //   DATA_LOSS         torn: two shards' verdicts on the batch differ; or the
   //                     piece has no such batch
-  //   INVALID_ARGUMENT  no such batch or lease, a second mark that is not a
+  //   INVALID_ARGUMENT  no such shard or lease, a second mark that is not a
   //                     repeat, a repeat of what the shard had not marked
   absl::StatusOr<Added> Add(int shard, const Mark& mark);
 

@@ -17,6 +17,8 @@
 #include "base/philox.h"
 #include "benchmark/benchmark.h"
 #include "ps/shard/parameter_shard.h"
+#include "ps/table/hash_index.h"
+#include "ps/table/memory_budget.h"
 #include "ps/table/record_layout.h"
 #include "ps/table/reserved_memory.h"
 
@@ -43,12 +45,12 @@ class QueueExecutor final : public Executor {
   std::vector<Task> tasks_;
 };
 
-TableSpec Table(uint64_t rows) {
+TableSpec Table(uint64_t rows, bool dynamic = false) {
   OptimizerSpec adagrad;
   adagrad.kind = OptimizerKind::kAdagrad;
   adagrad.learning_rate = 0.01f;
   return {"ids",
-          rows,
+          dynamic ? 0 : rows,
           {{"w", 1, adagrad, {}},
            {"v", kDim, adagrad, {InitializerKind::kUniform, 0.01f}}}};
 }
@@ -73,12 +75,14 @@ std::vector<std::vector<FeatureId>> RandomBatches(uint64_t rows) {
 }
 
 struct ShardUnderTest {
-  explicit ShardUnderTest(uint64_t rows) : batches(RandomBatches(rows)) {
+  explicit ShardUnderTest(uint64_t rows, bool dynamic = false)
+      : batches(RandomBatches(rows)) {
     ParameterShardOptions options;
     options.job = "bench";
     options.model.model = "bench";
-    options.model.tables = {Table(rows)};
+    options.model.tables = {Table(rows, dynamic)};
     options.map.tables = {{PartitionKind::kFixedSize, rows, 1}};
+    if (dynamic) options.map.tables = {{PartitionKind::kHash, 0, 1}};
     options.life = {1, 1};
     shard = *ParameterShard::Create(std::move(options), &executor);
     shard->ServeUntil(absl::InfiniteFuture());
@@ -143,6 +147,44 @@ void BM_PushAdagrad(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
 }
 
+// The same of a dynamic table.
+void BM_PullDynamic(benchmark::State& state) {
+  ShardUnderTest test(state.range(0), /*dynamic=*/true);
+  size_t next = 0;
+  for (auto _ : state) test.Pull(test.batches[next++ % kBatches]);
+  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+}
+
+void BM_PushAdagradDynamic(benchmark::State& state) {
+  ShardUnderTest test(state.range(0), /*dynamic=*/true);
+  uint32_t next = 0;
+  for (auto _ : state) {
+    test.Push(test.batches[next % kBatches], next);
+    ++next;
+  }
+  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+}
+
+// Look-ups alone, of ids that are there.
+void BM_HashFind(benchmark::State& state) {
+  const uint64_t rows = state.range(0);
+  MemoryBudget budget(0);
+  HashIndex index(&budget);
+  RecordHeader record{};
+  for (FeatureId id = 0; id < rows; ++id) {
+    if (!index.Reserve({id}).ok()) std::abort();
+    index.Insert(id, &record);
+  }
+  const auto batches = RandomBatches(rows);
+  std::vector<RecordHeader*> found(kIdsPerBatch);
+  size_t next = 0;
+  for (auto _ : state) {
+    index.Find(batches[next++ % kBatches], absl::MakeSpan(found));
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+}
+
 // The ceilings: records of the table's stride, nothing but the memory's work.
 struct BareRecords {
   explicit BareRecords(uint64_t rows)
@@ -200,8 +242,11 @@ void BM_UpdateRecords(benchmark::State& state) {
 // 36 MiB and 576 MiB of records of 144 bytes: about the cache, and beyond it.
 BENCHMARK(BM_ReadRecords)->Arg(1 << 18)->Arg(1 << 22);
 BENCHMARK(BM_Pull)->Arg(1 << 18)->Arg(1 << 22);
+BENCHMARK(BM_PullDynamic)->Arg(1 << 18)->Arg(1 << 22);
+BENCHMARK(BM_HashFind)->Arg(1 << 18)->Arg(10'000'000);
 BENCHMARK(BM_UpdateRecords)->Arg(1 << 18)->Arg(1 << 22);
 BENCHMARK(BM_PushAdagrad)->Arg(1 << 18)->Arg(1 << 22);
+BENCHMARK(BM_PushAdagradDynamic)->Arg(1 << 18)->Arg(1 << 22);
 
 }  // namespace
 }  // namespace shoal

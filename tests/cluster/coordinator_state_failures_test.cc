@@ -295,8 +295,6 @@ TEST_F(CoordinatorStateTest, APsThatBreaksTheProtocolEndsTheJob) {
       LeaseRequest{},
       PieceReport{},
       EvalResult{},
-      MarkDelta{{Mark{{0, 99, 0}, Verdict::kApplied, 1, false}}, 0},
-      MarkDelta{{Mark{{0, 0, 0}, Verdict::kApplied, 77, false}}, 0},
       MarkDelta{{Mark{{0, 0, 0}, Verdict::kApplied, 1, true}}, 0},
   };
   for (const ProcessMessage& message : wrong) {
@@ -307,6 +305,27 @@ TEST_F(CoordinatorStateTest, APsThatBreaksTheProtocolEndsTheJob) {
     EXPECT_THAT(Why(), HasSubstr("ps 1 (h1:1) broke the protocol"));
     ExpectEnded({1, 3, 4});
   }
+}
+
+// Whatever somebody else pushed to a shard, the shard took it in good faith.
+TEST_F(CoordinatorStateTest, MarksOfStrayPushesNeitherEndTheJobNorCount) {
+  JoinAll();
+  Ask(3);
+  Tell(2, MarkDelta{{Mark{{0, 99, 0}, Verdict::kApplied, 1, false},
+                     Mark{{7, 0, 0}, Verdict::kApplied, 1, false},
+                     Mark{{0, 0, 0}, Verdict::kApplied, 77, false},
+                     Mark{{0, 0, 1}, Verdict::kApplied, 0, false}},
+                    0});
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  EXPECT_TRUE(ended_.empty());
+  EXPECT_EQ(state_->Report(now_).batches, 0u);
+  // What they applied of this job's batches counts: the other shard's marks
+  // complete them.
+  Tell(1, MarkDelta{{Mark{{0, 0, 0}, Verdict::kApplied, 1, false},
+                     Mark{{0, 0, 1}, Verdict::kApplied, 1, false}},
+                    0});
+  EXPECT_EQ(state_->Report(now_).batches, 2u);
+  EXPECT_EQ(state_->Report(now_).mended, 0u);
 }
 
 TEST_F(CoordinatorStateTest, TooManyLeaseRequestsAreRefused) {

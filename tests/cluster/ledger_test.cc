@@ -99,6 +99,8 @@ TEST_F(LedgerTest, RejectedBatchesAreCountedApart) {
   EXPECT_EQ(ledger_.totals().rejected, 10u);
   EXPECT_EQ(ledger_.totals().trained, 5u);
   EXPECT_EQ(ledger_.totals().batches, 2u);
+  EXPECT_EQ(ledger_.totals().rejected_batches, 1u);
+  EXPECT_EQ(ledger_.totals().batches, 2u);
   EXPECT_TRUE(ledger_.PieceComplete(0, 0));
 }
 
@@ -167,9 +169,10 @@ TEST_F(LedgerTest, RefusesMarksThatCannotBe) {
   const auto invalid = absl::StatusCode::kInvalidArgument;
   EXPECT_EQ(Add(2, {0, 0, 0}).status().code(), invalid);
   EXPECT_EQ(Add(-1, {0, 0, 0}).status().code(), invalid);
-  EXPECT_EQ(Add(0, {2, 0, 0}).status().code(), invalid);
-  EXPECT_EQ(Add(0, {0, 2, 0}).status().code(), invalid);
-  EXPECT_EQ(Add(0, {0, 0, UINT32_MAX}).status().code(), invalid);
+  const auto not_found = absl::StatusCode::kNotFound;
+  EXPECT_EQ(Add(0, {2, 0, 0}).status().code(), not_found);
+  EXPECT_EQ(Add(0, {0, 2, 0}).status().code(), not_found);
+  EXPECT_EQ(Add(0, {0, 0, UINT32_MAX}).status().code(), not_found);
   EXPECT_EQ(Add(0, {0, 0, 0}, 0).status().code(), invalid);
   EXPECT_EQ(Add(0, {0, 0, 0}, uint64_t{1} << 40).status().code(), invalid);
   EXPECT_EQ(Add(0, {0, 0, 0}, 1, static_cast<Verdict>(9)).status().code(),
@@ -179,6 +182,17 @@ TEST_F(LedgerTest, RefusesMarksThatCannotBe) {
   ASSERT_TRUE(Add(0, {0, 0, 0}).ok());
   EXPECT_EQ(Add(0, {0, 0, 0}).status().code(), invalid) << "marked twice";
   EXPECT_EQ(ledger_.totals().batches, 0u);
+}
+
+TEST_F(LedgerTest, AnUnknownLeaseCompletesABatchAndMendsNothing) {
+  ASSERT_TRUE(Add(0, {0, 0, 0}, Ledger::kUnknownLease).ok());
+  ASSERT_TRUE(Add(1, {0, 0, 0}, 3).ok());
+  ASSERT_TRUE(Add(0, {0, 0, 1}, 3).ok());
+  ASSERT_TRUE(Add(1, {0, 0, 1}, Ledger::kUnknownLease).ok());
+  EXPECT_EQ(ledger_.totals().batches, 2u);
+  EXPECT_EQ(ledger_.totals().mended, 0u);
+  ASSERT_TRUE(Repeat(0, {0, 0, 0}, 3).ok());
+  EXPECT_EQ(ledger_.totals().recomputed, 1u);
 }
 
 TEST_F(LedgerTest, ABatchBeyondThePieceMeansThatTheDataChanged) {
@@ -199,12 +213,14 @@ TEST_F(LedgerTest, ALostShardsMarksAreDropped) {
   ASSERT_EQ(ledger_.totals().batches, 3u);
   ASSERT_EQ(ledger_.totals().trained, 20u);
   ASSERT_EQ(ledger_.totals().rejected, 5u);
+  ASSERT_EQ(ledger_.totals().rejected_batches, 1u);
 
   EXPECT_THAT(ledger_.DropShard(1), ElementsAre(Pair(0, 0)))
       << "piece 1 was not complete: it is leasable anyhow";
   EXPECT_EQ(ledger_.totals().batches, 0u);
   EXPECT_EQ(ledger_.totals().trained, 0u);
   EXPECT_EQ(ledger_.totals().rejected, 0u);
+  EXPECT_EQ(ledger_.totals().rejected_batches, 0u);
   EXPECT_FALSE(ledger_.PieceComplete(0, 0));
   // The shard gets them again; the other shard has them still.
   ASSERT_TRUE(Add(1, {0, 0, 0}, 5).ok());

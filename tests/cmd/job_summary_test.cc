@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cmd/closing_text.h"
+
 namespace shoal {
 namespace {
 
@@ -90,6 +92,24 @@ TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
   EXPECT_EQ(whole_keys, failed_keys);
   EXPECT_EQ(summary["exit_reason"], "ps 1: gone");
   EXPECT_TRUE(summary["eval"]["auc"].is_null());
+}
+
+TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
+  const JobFlags flags(Command::kTrain);
+  JobReport report = SomeReport();
+  EXPECT_TRUE(json::parse(SummaryJson(flags, report))["canary"].is_null());
+  ASSERT_FALSE(report.ps.empty());
+  report.ps[0].stats.canary = CanaryStats{10, 1, 1, 2};
+  const json canary = json::parse(SummaryJson(flags, report))["canary"];
+  ASSERT_EQ(canary.size(), 1u);
+  EXPECT_EQ(canary[0]["shard"], report.ps[0].index);
+  EXPECT_EQ(canary[0]["rows"], 10);
+  EXPECT_EQ(canary[0]["not_one"], 1);
+  EXPECT_EQ(canary[0]["smallest"], 1);
+  EXPECT_EQ(canary[0]["largest"], 2);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("canaries   ps 0: 10, 1 of them not 1, from "
+                                "1 to 2"));
 }
 
 TEST(SummaryJson, StaysValidWithBytesThatAreNoText) {

@@ -14,6 +14,7 @@ class JobSimulationTest : public testing::TestWithParam<uint64_t> {
     SimulatedJobOptions options;
     options.seed = GetParam();
     options.pipeline_depth = GetParam() % 3;
+    options.dynamic_table = GetParam() % 2 == 0;
     return options;
   }
 
@@ -32,6 +33,7 @@ class JobSimulationTest : public testing::TestWithParam<uint64_t> {
         << LedgerLine(result.report);
     for (const PsReport& ps : result.report.ps) {
       EXPECT_EQ(ps.stats.pushes_applied, result.report.batches);
+      EXPECT_EQ(ps.stats.canary, (CanaryStats{result.report.batches, 0, 1, 1}));
     }
   }
 };

@@ -10,6 +10,7 @@
 #include "base/stable_hash.h"
 #include "cluster/coordinator.h"
 #include "cmd/in_process_job.h"
+#include "core/canary.h"
 #include "gtest/gtest.h"
 #include "models/backend/create_backend.h"
 #include "ps/server/ps_loop.h"
@@ -83,9 +84,12 @@ class SimulatedJob {
         simulator_(options.seed),
         network_(options.seed, options.faults) {
     files_.AddFile(kPath, MakeRows(options));
-    model_spec_ = *MakeModelSpec(ProbeOptions());
+    ModelOptions model = ProbeOptions();
+    if (options.dynamic_table) model.feature_size = 0;
+    model_spec_ = *MakeModelSpec(model);
+    AddCanary(&model_spec_);
     map_ = *BuildShardMap(model_spec_, SmallBlocks(), options.ps);
-    reader_.feature_size = kFeatures;
+    reader_.feature_size = model.feature_size;
     reader_.field_size = kFields;
     reader_.seed = 5;
     reader_.shuffle_rows = 64;

@@ -17,6 +17,7 @@ struct SimulatedJobOptions {
   int batch_size = 16;
   int epochs = 2;
   int pipeline_depth = 1;
+  bool dynamic_table = false;
   NetworkFaults faults;
   int kills = 0;  // SIGKILLs of workers, each restarted a moment later
 };
@@ -31,10 +32,13 @@ struct SimulatedJobResult {
 
 // A whole job of the real coordinator, shards and workers, each process on an
 // executor of its own, over a faulty network, all on this thread. It trains the
-// linear probe, so the digest of the model must be that of any other schedule.
+// linear probe, so the digest of the model must be that of any other schedule
+// and of either kind of table; and it has canaries, which the coordinator
+// checks.
 SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options);
 
-// The digest of the model that one process without faults ends with.
+// The digest of the model that one process without faults ends with, its table
+// an array.
 uint64_t SerialDigest(const SimulatedJobOptions& options);
 
 }  // namespace shoal
