@@ -161,7 +161,7 @@ absl::Status ParameterShard::LocateRows(const std::vector<TableRequest>& tables,
     while (i-- > 0) {
       contents_.tables[tables[i].table]->Release(&scratch->rows[i]);
     }
-    return Annotate(located, absl::StrCat("shard ", options_.shard));
+    return located;
   }
   return absl::OkStatus();
 }

@@ -33,11 +33,18 @@ uint64_t HashIndex::FirstOf(uint64_t array, uint64_t hash) {
   return (hash << kSegmentBits) >> (64 - (array & kLog2Mask));
 }
 
+uint64_t HashIndex::NextOf(uint64_t array, uint64_t first, uint64_t at) {
+  constexpr uint64_t kInLine = 64 / sizeof(Entry) - 1;
+  const uint64_t next = (at & ~kInLine) | ((at + 1) & kInLine);
+  if (((next ^ first) & kInLine) != 0) return next;
+  return (next + kInLine + 1) & (SizeOf(array) - 1);  // all of this line
+}
+
 RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id, uint64_t hash) {
   if (array == 0) return nullptr;
   Entry* entries = EntriesOf(array);
-  const uint64_t mask = SizeOf(array) - 1;
-  for (uint64_t at = FirstOf(array, hash);; at = (at + 1) & mask) {
+  const uint64_t first = FirstOf(array, hash);
+  for (uint64_t at = first;; at = NextOf(array, first, at)) {
     std::atomic_ref<RecordHeader*> record(entries[at].record);
     RecordHeader* const found = record.load(std::memory_order_acquire);
     if (found == nullptr) return nullptr;
@@ -80,11 +87,11 @@ void HashIndex::Find(absl::Span<const FeatureId> ids,
 
 void HashIndex::Put(uint64_t array, FeatureId id, RecordHeader* record) {
   Entry* entries = EntriesOf(array);
-  const uint64_t mask = SizeOf(array) - 1;
-  uint64_t at = FirstOf(array, StableHash(id));
+  const uint64_t first = FirstOf(array, StableHash(id));
+  uint64_t at = first;
   while (std::atomic_ref<RecordHeader*>(entries[at].record)
              .load(std::memory_order_relaxed) != nullptr) {
-    at = (at + 1) & mask;
+    at = NextOf(array, first, at);
   }
   std::atomic_ref<FeatureId>(entries[at].id)
       .store(id, std::memory_order_relaxed);

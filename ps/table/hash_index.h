@@ -22,8 +22,9 @@ namespace shoal {
 // From feature id to record. Ids are added and never removed.
 //
 // The index is 64 segments, chosen by the top bits of StableHash(id); each is
-// an array of entries (id, record) with linear probing from the next bits on,
-// at most 5/8 full. A segment grows alone: its entries are copied to an array
+// an array of entries (id, record), at most 5/8 full. The next bits say where
+// the probe of an id begins; it goes round the entries of that cache line, then
+// of the one after it, and so on: nearly always one miss. A segment grows alone: its entries are copied to an array
 // of twice the length, under the segment's lock. Thread-safe: readers take no
 // lock and are never stopped; those who add to a growing segment wait for it.
 //
@@ -77,8 +78,9 @@ class HashIndex {
   static size_t SegmentOf(uint64_t hash) { return hash >> (64 - kSegmentBits); }
   static Entry* EntriesOf(uint64_t array);
   static uint64_t SizeOf(uint64_t array);
-  // Where the probe of an id begins.
+  // Where the probe of an id begins, and what comes after `at`.
   static uint64_t FirstOf(uint64_t array, uint64_t hash);
+  static uint64_t NextOf(uint64_t array, uint64_t first, uint64_t at);
   static RecordHeader* Probe(uint64_t array, FeatureId id, uint64_t hash);
   // Puts an absent id into an array with room.
   static void Put(uint64_t array, FeatureId id, RecordHeader* record);

@@ -46,7 +46,10 @@ absl::Status HashTable::MakeSharedRow() {
 }
 
 absl::Status HashTable::CheckIds(absl::Span<const FeatureId> ids) const {
-  if (partition_.kind == PartitionKind::kEveryShard) return absl::OkStatus();
+  if (partition_.kind == PartitionKind::kEveryShard ||
+      partition_.num_shards == 1) {
+    return absl::OkStatus();
+  }
   for (const FeatureId id : ids) {
     if (ShardOf(partition_, id) == shard_) continue;
     return absl::InvalidArgumentError(
