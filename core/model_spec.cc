@@ -55,7 +55,7 @@ int TableSpec::row_dim() const {
 int TableSpec::slot_dim() const {
   int dim = 0;
   for (const ColumnSpec& column : columns) {
-    dim += column.dim * column.optimizer.slots_per_weight();
+    dim += static_cast<int>(column.optimizer.slot_floats(column.dim));
   }
   return dim;
 }
@@ -109,6 +109,11 @@ absl::Status ModelSpec::Validate() const {
     SHOAL_RETURN_IF_ERROR(
         Annotate(variable.optimizer.Validate(),
                  absl::StrCat("variable '", variable.name, "'")));
+    if (variable.optimizer.kind == OptimizerKind::kRowwiseAdagrad) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "variable '", variable.name,
+          "' is dense, and rowwise_adagrad is for tables: give it adagrad"));
+    }
   }
   return absl::OkStatus();
 }

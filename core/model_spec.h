@@ -85,7 +85,8 @@ struct ModelSpec {
   std::vector<DenseSpec> dense;
 
   int64_t dense_size() const;  // elements of all dense variables
-  // Refuses empty or repeated names, dims and sizes out of range, bad rates.
+  // Refuses empty or repeated names, dims and sizes out of range, bad rates,
+  // and rowwise_adagrad on a dense variable.
   absl::Status Validate() const;
 };
 

@@ -4,10 +4,15 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 
 namespace shoal {
 namespace {
+
+constexpr OptimizerKind kKinds[] = {
+    OptimizerKind::kSgd, OptimizerKind::kAdagrad,
+    OptimizerKind::kRowwiseAdagrad, OptimizerKind::kAdam, OptimizerKind::kFtrl};
 
 absl::Status CheckRange(absl::string_view what, float value, bool ok) {
   if (std::isfinite(value) && ok) return absl::OkStatus();
@@ -18,12 +23,14 @@ absl::Status CheckRange(absl::string_view what, float value, bool ok) {
 
 absl::StatusOr<OptimizerKind> ParseOptimizerKind(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
-  for (const OptimizerKind kind :
-       {OptimizerKind::kSgd, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+  for (const OptimizerKind kind : kKinds) {
     if (lower == OptimizerName(kind)) return kind;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("optimizer '", name, "' is none of sgd, adagrad, adam"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "optimizer '", name, "' is none of ",
+      absl::StrJoin(kKinds, ", ", [](std::string* out, OptimizerKind kind) {
+        absl::StrAppend(out, OptimizerName(kind));
+      })));
 }
 
 absl::string_view OptimizerName(OptimizerKind kind) {
@@ -32,20 +39,27 @@ absl::string_view OptimizerName(OptimizerKind kind) {
       return "sgd";
     case OptimizerKind::kAdagrad:
       return "adagrad";
+    case OptimizerKind::kRowwiseAdagrad:
+      return "rowwise_adagrad";
     case OptimizerKind::kAdam:
       return "adam";
+    case OptimizerKind::kFtrl:
+      return "ftrl";
   }
   return "unknown";
 }
 
-int OptimizerSpec::slots_per_weight() const {
+int64_t OptimizerSpec::slot_floats(int64_t weights) const {
   switch (kind) {
     case OptimizerKind::kSgd:
       return 0;
     case OptimizerKind::kAdagrad:
+      return weights;
+    case OptimizerKind::kRowwiseAdagrad:
       return 1;
     case OptimizerKind::kAdam:
-      return 2;
+    case OptimizerKind::kFtrl:
+      return 2 * weights;
   }
   return 0;
 }
@@ -55,9 +69,16 @@ absl::Status OptimizerSpec::Validate() const {
                                    learning_rate, learning_rate > 0));
   SHOAL_RETURN_IF_ERROR(
       CheckRange("l2_reg must be finite and at least 0", l2, l2 >= 0));
-  SHOAL_RETURN_IF_ERROR(CheckRange("the initial accumulator must be positive",
-                                   adagrad_initial_accumulator,
-                                   adagrad_initial_accumulator > 0));
+  SHOAL_RETURN_IF_ERROR(
+      CheckRange("adagrad_initial_accumulator must be finite and positive",
+                 adagrad_initial_accumulator, adagrad_initial_accumulator > 0));
+  SHOAL_RETURN_IF_ERROR(
+      CheckRange("ftrl_initial_accumulator must be finite and positive",
+                 ftrl_initial_accumulator, ftrl_initial_accumulator > 0));
+  SHOAL_RETURN_IF_ERROR(CheckRange("ftrl_l1 must be finite and at least 0",
+                                   ftrl_l1, ftrl_l1 >= 0));
+  SHOAL_RETURN_IF_ERROR(CheckRange("ftrl_l2 must be finite and at least 0",
+                                   ftrl_l2, ftrl_l2 >= 0));
   SHOAL_RETURN_IF_ERROR(CheckRange("adam_beta1 must be in [0, 1)", adam_beta1,
                                    adam_beta1 >= 0 && adam_beta1 < 1));
   SHOAL_RETURN_IF_ERROR(CheckRange("adam_beta2 must be in [0, 1)", adam_beta2,

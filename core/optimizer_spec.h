@@ -1,6 +1,7 @@
 #ifndef SHOAL_CORE_OPTIMIZER_SPEC_H_
 #define SHOAL_CORE_OPTIMIZER_SPEC_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -9,9 +10,10 @@
 
 namespace shoal {
 
-enum class OptimizerKind { kSgd, kAdagrad, kAdam };
+enum class OptimizerKind { kSgd, kAdagrad, kRowwiseAdagrad, kAdam, kFtrl };
 
-// "sgd", "adagrad", "adam", in any case; INVALID_ARGUMENT lists them.
+// "sgd", "adagrad", "rowwise_adagrad", "adam", "ftrl", in any case;
+// INVALID_ARGUMENT lists them.
 absl::StatusOr<OptimizerKind> ParseOptimizerKind(absl::string_view name);
 absl::string_view OptimizerName(OptimizerKind kind);
 
@@ -19,17 +21,24 @@ absl::string_view OptimizerName(OptimizerKind kind);
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::kAdam;
   float learning_rate = 5e-4f;
+  // A shard applies its push number t, from 1, at the rate
+  // learning_rate * min(1, t / warmup_batches). 0: always at learning_rate.
+  uint64_t warmup_batches = 0;
   // Adds l2 * w to the gradient at apply, once a push, for the rows of that
   // push alone (l2_scope=touched). 0: none.
   float l2 = 0;
-  float adagrad_initial_accumulator = 1e-8f;
+  float adagrad_initial_accumulator = 1e-8f;  // also of rowwise_adagrad
+  float ftrl_initial_accumulator = 0.1f;
+  float ftrl_l1 = 0;
+  float ftrl_l2 = 0;
   float adam_beta1 = 0.9f;
   float adam_beta2 = 0.999f;
   float adam_epsilon = 1e-8f;
 
-  // Floats of optimizer state kept beside each weight: 0, 1 (accumulator) or
-  // 2 (m, v).
-  int slots_per_weight() const;
+  // Floats of optimizer state beside `weights` weights, which are one row's or
+  // one dense block's: none (sgd), one a weight (adagrad), one for all of them
+  // (rowwise_adagrad), or two a weight (adam, ftrl).
+  int64_t slot_floats(int64_t weights) const;
   // Refuses rates and constants that are not finite or out of range.
   absl::Status Validate() const;
 };

@@ -36,8 +36,9 @@ BalanceReport PlanBalance(const ModelSpec& model, const ShardMap& map) {
   }
   for (const DenseBlock& block : map.blocks) {
     const DenseSpec& variable = model.dense[block.variable];
-    report[block.shard].bytes += sizeof(float) * block.size() *
-                                 (1 + variable.optimizer.slots_per_weight());
+    report[block.shard].bytes +=
+        sizeof(float) *
+        (block.size() + variable.optimizer.slot_floats(block.size()));
   }
   return report;
 }

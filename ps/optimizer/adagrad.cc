@@ -5,9 +5,9 @@
 
 namespace shoal {
 
-void AdagradApply(const OptimizerSpec& spec, absl::Span<const float> gradient,
-                  absl::Span<float> weights, absl::Span<float> accumulator) {
-  const float rate = spec.learning_rate;
+void AdagradApply(const OptimizerSpec& spec, float rate,
+                  absl::Span<const float> gradient, absl::Span<float> weights,
+                  absl::Span<float> accumulator) {
   const float l2 = spec.l2;
   const float* __restrict g = gradient.data();
   float* __restrict w = weights.data();

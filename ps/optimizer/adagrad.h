@@ -10,11 +10,13 @@ namespace shoal {
 // computes it, without an epsilon:
 //   g += l2 * w
 //   accumulator += g * g
-//   w -= learning_rate * g / sqrt(accumulator)
-// One slot a weight, which starts at spec.adagrad_initial_accumulator (> 0, so
-// the root is never 0). Pure; REQUIRES: spans of one length, not overlapping.
-void AdagradApply(const OptimizerSpec& spec, absl::Span<const float> gradient,
-                  absl::Span<float> weights, absl::Span<float> accumulator);
+//   w -= rate * g / sqrt(accumulator)
+// `rate` is LearningRateAt the push (learning_rate.h). One slot a weight, which
+// starts at spec.adagrad_initial_accumulator (> 0, so the root is never 0).
+// Pure; REQUIRES: spans of one length, not overlapping.
+void AdagradApply(const OptimizerSpec& spec, float rate,
+                  absl::Span<const float> gradient, absl::Span<float> weights,
+                  absl::Span<float> accumulator);
 
 }  // namespace shoal
 

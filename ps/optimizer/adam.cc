@@ -3,13 +3,15 @@
 #include <cmath>
 #include <cstddef>
 
+#include "ps/optimizer/learning_rate.h"
+
 namespace shoal {
 
 float AdamRate(const OptimizerSpec& spec, uint64_t t) {
   const double n = static_cast<double>(t);
   const double bias1 = 1 - std::pow(double{spec.adam_beta1}, n);
   const double bias2 = 1 - std::pow(double{spec.adam_beta2}, n);
-  return static_cast<float>(spec.learning_rate * std::sqrt(bias2) / bias1);
+  return static_cast<float>(LearningRateAt(spec, t) * std::sqrt(bias2) / bias1);
 }
 
 void AdamApply(const OptimizerSpec& spec, float rate,

@@ -17,8 +17,9 @@ namespace shoal {
 // Two slots a weight, m and v, both starting at 0. Lazy on rows: a row that no
 // push touches keeps its m and v and does not move, while t goes on.
 
-// rate(t) = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t), computed in
-// double. t >= 1 is the number of this push among those the shard admitted.
+// rate(t) = LearningRateAt(spec, t) * sqrt(1 - beta2^t) / (1 - beta1^t), all in
+// double (learning_rate.h). t >= 1 is the number of this push among those the
+// shard admitted.
 float AdamRate(const OptimizerSpec& spec, uint64_t t);
 
 // One update with `rate` = AdamRate(spec, t). Pure; REQUIRES: spans of one

@@ -4,14 +4,23 @@
 
 #include "ps/optimizer/adagrad.h"
 #include "ps/optimizer/adam.h"
+#include "ps/optimizer/ftrl.h"
+#include "ps/optimizer/learning_rate.h"
+#include "ps/optimizer/rowwise_adagrad.h"
 #include "ps/optimizer/sgd.h"
 
 namespace shoal {
+namespace {
+
+float RateOf(const OptimizerSpec& spec, uint64_t t) {
+  if (spec.kind == OptimizerKind::kAdam) return AdamRate(spec, t);
+  return static_cast<float>(LearningRateAt(spec, t));
+}
+
+}  // namespace
 
 OptimizerStep::OptimizerStep(const OptimizerSpec& spec, uint64_t t)
-    : spec_(spec),
-      rate_(spec.kind == OptimizerKind::kAdam ? AdamRate(spec, t)
-                                              : spec.learning_rate) {}
+    : spec_(spec), rate_(RateOf(spec, t)) {}
 
 void OptimizerStep::Apply(absl::Span<const float> gradient,
                           absl::Span<float> weights,
@@ -19,23 +28,41 @@ void OptimizerStep::Apply(absl::Span<const float> gradient,
   const size_t n = weights.size();
   switch (spec_.kind) {
     case OptimizerKind::kSgd:
-      SgdApply(spec_, gradient, weights);
+      SgdApply(spec_, rate_, gradient, weights);
       return;
     case OptimizerKind::kAdagrad:
-      AdagradApply(spec_, gradient, weights, slots);
+      AdagradApply(spec_, rate_, gradient, weights, slots);
+      return;
+    case OptimizerKind::kRowwiseAdagrad:
+      RowwiseAdagradApply(spec_, rate_, gradient, weights, slots.data());
       return;
     case OptimizerKind::kAdam:
       AdamApply(spec_, rate_, gradient, weights, slots.subspan(0, n),
+                slots.subspan(n, n));
+      return;
+    case OptimizerKind::kFtrl:
+      FtrlApply(spec_, rate_, gradient, weights, slots.subspan(0, n),
                 slots.subspan(n, n));
       return;
   }
 }
 
 void InitialiseSlots(const OptimizerSpec& spec, absl::Span<float> slots) {
-  const float value = spec.kind == OptimizerKind::kAdagrad
-                          ? spec.adagrad_initial_accumulator
-                          : 0.0f;
-  std::fill(slots.begin(), slots.end(), value);
+  const auto middle = slots.begin() + slots.size() / 2;
+  switch (spec.kind) {
+    case OptimizerKind::kSgd:
+    case OptimizerKind::kAdam:
+      std::fill(slots.begin(), slots.end(), 0.0f);
+      return;
+    case OptimizerKind::kAdagrad:
+    case OptimizerKind::kRowwiseAdagrad:
+      std::fill(slots.begin(), slots.end(), spec.adagrad_initial_accumulator);
+      return;
+    case OptimizerKind::kFtrl:
+      std::fill(slots.begin(), middle, spec.ftrl_initial_accumulator);
+      std::fill(middle, slots.end(), 0.0f);
+      return;
+  }
 }
 
 }  // namespace shoal

@@ -16,15 +16,16 @@ class OptimizerStep {
   // must outlive the step.
   OptimizerStep(const OptimizerSpec& spec, uint64_t t);
 
-  // slots: slots_per_weight() runs of weights.size() floats, one run after the
-  // other: Adagrad's accumulators; Adam's m, then its v. REQUIRES: gradient of
+  // slots: slot_floats(weights.size()) floats: Adagrad's accumulators; row-wise
+  // Adagrad's one; Adam's m, then its v; FTRL's accumulators, then its linear
+  // terms. `weights` are those of one whole row or block. REQUIRES: gradient of
   // weights.size(); no span overlaps another.
   void Apply(absl::Span<const float> gradient, absl::Span<float> weights,
              absl::Span<float> slots) const;
 
  private:
   const OptimizerSpec& spec_;
-  const float rate_;  // Adam's rate(t)
+  const float rate_;  // by the schedule; Adam's rate(t)
 };
 
 // Overwrites the slots of a new variable or row, laid out as in Apply, with

@@ -4,9 +4,8 @@
 
 namespace shoal {
 
-void SgdApply(const OptimizerSpec& spec, absl::Span<const float> gradient,
-              absl::Span<float> weights) {
-  const float rate = spec.learning_rate;
+void SgdApply(const OptimizerSpec& spec, float rate,
+              absl::Span<const float> gradient, absl::Span<float> weights) {
   const float l2 = spec.l2;
   const float* __restrict g = gradient.data();
   float* __restrict w = weights.data();

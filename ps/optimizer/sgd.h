@@ -8,11 +8,11 @@ namespace shoal {
 
 // Stochastic gradient descent (Robbins, Monro 1951), without momentum:
 //   g += l2 * w
-//   w -= learning_rate * g
-// No slots. Pure; REQUIRES: gradient and weights of one length, not
-// overlapping.
-void SgdApply(const OptimizerSpec& spec, absl::Span<const float> gradient,
-              absl::Span<float> weights);
+//   w -= rate * g
+// `rate` is LearningRateAt the push (learning_rate.h). No slots. Pure;
+// REQUIRES: gradient and weights of one length, not overlapping.
+void SgdApply(const OptimizerSpec& spec, float rate,
+              absl::Span<const float> gradient, absl::Span<float> weights);
 
 }  // namespace shoal
 

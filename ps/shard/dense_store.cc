@@ -16,8 +16,7 @@ namespace {
 uint64_t Padded(uint64_t floats) { return (floats + 15) / 16 * 16; }
 
 uint64_t SlotCount(const ModelSpec& model, const DenseBlock& block) {
-  return block.size() *
-         model.dense[block.variable].optimizer.slots_per_weight();
+  return model.dense[block.variable].optimizer.slot_floats(block.size());
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ void AddContents(const ShardContents& contents, const ModelSpec& model,
       VariableStats stats;
       stats.variable = column.variable;
       stats.rows = rows;
-      stats.bytes = rows * column.dim * sizeof(float) *
-                    (1 + column.optimizer.slots_per_weight());
+      stats.bytes = rows * sizeof(float) *
+                    (column.dim + column.optimizer.slot_floats(column.dim));
       reply->variables.push_back(std::move(stats));
     }
   }

@@ -19,7 +19,8 @@ RecordLayout::RecordLayout(const TableSpec& spec)
     layout.dim = column.dim;
     layout.weights = weights;
     layout.slots = slots;
-    layout.slot_count = column.dim * column.optimizer.slots_per_weight();
+    layout.slot_count =
+        static_cast<int>(column.optimizer.slot_floats(column.dim));
     weights += layout.dim;
     slots += layout.slot_count;
     columns_.push_back(layout);

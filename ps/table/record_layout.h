@@ -18,8 +18,9 @@ namespace shoal {
 //        3    reserved  0
 //        4-7  reserved  0
 //        8    weights of all columns, one column after the other
-//             then, column by column, its slots: Adagrad's accumulators; Adam's
-//             m, then v
+//             then, column by column, its slots: Adagrad's accumulators;
+//             row-wise Adagrad's one accumulator; Adam's m, then v; FTRL's
+//             accumulators, then its linear terms
 //             then padding up to the stride, a multiple of 16 bytes
 //
 // All zero is the record of a row that does not exist, as fresh memory is.
@@ -44,7 +45,7 @@ struct ColumnLayout {
   int weights = 0;
   // In the record's floats (after its header); slots.
   int slots = 0;
-  int slot_count = 0;  // dim * slots_per_weight
+  int slot_count = 0;  // the optimizer's slot_floats(dim)
 };
 
 // Immutable. Sizes in bytes.

@@ -16,9 +16,11 @@ ModelSpec Valid() {
   ColumnSpec w{.variable = "fm_w", .dim = 1};
   w.optimizer.kind = OptimizerKind::kAdagrad;
   const ColumnSpec v{.variable = "fm_v", .dim = 8};
+  ColumnSpec u{.variable = "u", .dim = 4};
+  u.optimizer.kind = OptimizerKind::kRowwiseAdagrad;
   ModelSpec spec;
   spec.model = "deepfm";
-  spec.tables = {{.name = "fm", .feature_size = 100, .columns = {w, v}}};
+  spec.tables = {{.name = "fm", .feature_size = 100, .columns = {w, v, u}}};
   spec.dense = {{.name = "bias", .shape = {}},
                 {.name = "mlp0/w", .shape = {24, 16}},
                 {.name = "kernel", .shape = {3, 4, 5}}};
@@ -28,8 +30,8 @@ ModelSpec Valid() {
 TEST(ModelSpec, SizesFollowFromTheShapes) {
   const ModelSpec spec = Valid();
   ASSERT_TRUE(spec.Validate().ok()) << spec.Validate();
-  EXPECT_EQ(spec.tables[0].row_dim(), 9);
-  EXPECT_EQ(spec.tables[0].slot_dim(), 1 * 1 + 8 * 2);
+  EXPECT_EQ(spec.tables[0].row_dim(), 13);
+  EXPECT_EQ(spec.tables[0].slot_dim(), 1 * 1 + 8 * 2 + 1);
   EXPECT_EQ(spec.dense[0].size(), 1);
   EXPECT_EQ(spec.dense[0].axis0(), 1);
   EXPECT_EQ(spec.dense[1].size(), 24 * 16);
@@ -85,6 +87,11 @@ TEST(ModelSpec, ValidateNamesTheVariableAndWhatIsWrong) {
       {"bad rate of a tensor",
        [](ModelSpec* m) { m->dense[1].optimizer.learning_rate = 0; },
        "'mlp0/w'"},
+      {"one accumulator a row of a tensor",
+       [](ModelSpec* m) {
+         m->dense[1].optimizer.kind = OptimizerKind::kRowwiseAdagrad;
+       },
+       "'mlp0/w' is dense, and rowwise_adagrad is for tables"},
   };
   for (const Case& c : cases) {
     ModelSpec spec = Valid();

@@ -46,6 +46,23 @@ TEST(RecordLayout, NeverChanges) {
   EXPECT_EQ(layout.stride() * kCellsPerSlab % 64, 0);
 }
 
+// Slots of each kind, one column after the other.
+TEST(RecordLayout, ARowwiseAccumulatorIsOneFloat) {
+  TableSpec spec = TestTable(10);
+  spec.columns[0].optimizer.kind = OptimizerKind::kFtrl;
+  spec.columns[1].optimizer.kind = OptimizerKind::kRowwiseAdagrad;
+  spec.columns[2].optimizer.kind = OptimizerKind::kAdagrad;
+  const RecordLayout layout(spec);
+  EXPECT_EQ(layout.payload_bytes(), (8 + 2 + 1 + 2) * 4);
+  const auto& columns = layout.columns();
+  EXPECT_EQ(columns[0].slots, 8);
+  EXPECT_EQ(columns[0].slot_count, 2);
+  EXPECT_EQ(columns[1].slots, 10);
+  EXPECT_EQ(columns[1].slot_count, 1);
+  EXPECT_EQ(columns[2].slots, 11);
+  EXPECT_EQ(columns[2].slot_count, 2);
+}
+
 TEST(ArrayTable, OwnsItsIdsAndNoOthers) {
   MemoryBudget budget(0);
   const auto fixed = MakeTable(&budget, 10, PartitionKind::kFixedSize, 3, 1);
