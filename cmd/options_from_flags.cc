@@ -10,12 +10,23 @@
 namespace shoal {
 namespace {
 
-absl::StatusOr<OptimizerSpec> Optimizer(absl::string_view name,
+absl::StatusOr<OptimizerSpec> Optimizer(const JobFlags& flags,
+                                        absl::string_view name,
                                         double learning_rate, double l2) {
   OptimizerSpec spec;
   SHOAL_ASSIGN_OR_RETURN(spec.kind, ParseOptimizerKind(name));
   spec.learning_rate = static_cast<float>(learning_rate);
+  spec.warmup_batches = static_cast<uint64_t>(flags.warmup_batches);
   spec.l2 = static_cast<float>(l2);
+  spec.adagrad_initial_accumulator =
+      static_cast<float>(flags.adagrad_initial_accumulator);
+  spec.ftrl_initial_accumulator =
+      static_cast<float>(flags.ftrl_initial_accumulator);
+  spec.ftrl_l1 = static_cast<float>(flags.ftrl_l1);
+  spec.ftrl_l2 = static_cast<float>(flags.ftrl_l2);
+  spec.adam_beta1 = static_cast<float>(flags.adam_beta1);
+  spec.adam_beta2 = static_cast<float>(flags.adam_beta2);
+  spec.adam_epsilon = static_cast<float>(flags.adam_epsilon);
   return spec;
 }
 
@@ -33,10 +44,13 @@ absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
   options.seed = flags.seed;
   SHOAL_ASSIGN_OR_RETURN(
       options.dense_optimizer,
-      Optimizer(flags.optimizer, flags.learning_rate, /*l2=*/0));
+      Optimizer(flags, flags.optimizer, flags.learning_rate, /*l2=*/0));
   SHOAL_ASSIGN_OR_RETURN(options.table_optimizer,
-                         Optimizer(flags.TableOptimizer(),
+                         Optimizer(flags, flags.TableOptimizer(),
                                    flags.TableLearningRate(), flags.l2_reg));
+  SHOAL_ASSIGN_OR_RETURN(options.wide_optimizer,
+                         Optimizer(flags, flags.WideOptimizer(),
+                                   flags.WideLearningRate(), flags.l2_reg));
   return options;
 }
 

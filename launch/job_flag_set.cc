@@ -103,11 +103,12 @@ void DefineModel(JobFlags* f, Definer* d) {
 }
 
 void DefineOptimizers(JobFlags* f, Definer* d) {
-  const Choices optimizers = {{"sgd", "adagrad", "adam"},
-                              {"momentum", "ftrl", "rowwise_adagrad"}};
+  const Choices optimizers = {
+      {"sgd", "adagrad", "rowwise_adagrad", "adam", "ftrl"}, {"momentum"}};
+  const RealRange positive = {0, 1e6, /*above_min=*/true};
   d->Add(kAll, {"optimizer", &f->optimizer,
                 "How weights are updated. Adam moves only the rows that a "
-                "batch touches.",
+                "batch touches; rowwise_adagrad is for tables alone.",
                 optimizers});
   d->Add(kAll, {"learning_rate", &f->learning_rate, "Step size.",
                 RealRange{0, 1e6, /*above_min=*/true}});
@@ -117,10 +118,37 @@ void DefineOptimizers(JobFlags* f, Definer* d) {
   d->Add(kAll,
          {"table_learning_rate", &f->table_learning_rate,
           "Of embedding tables; 0: as --learning_rate.", RealRange{0, 1e6}});
+  d->Add(kAll, {"wide_optimizer", &f->wide_optimizer,
+                "Of the tables' one weight an id (w of deepfm and lr), where "
+                "it differs from --table_optimizer.",
+                optimizers});
+  d->Add(kAll,
+         {"wide_learning_rate", &f->wide_learning_rate,
+          "Of the same; 0: as --table_learning_rate.", RealRange{0, 1e6}});
+  d->Add(kAll, {"warmup_batches", &f->warmup_batches,
+                "Every rate rises from 0 to its full value over so many "
+                "batches: rate * min(1, t / N) at the t-th.",
+                IntRange{0}});
   d->Add(kAll, {"l2_reg", &f->l2_reg,
                 "L2 on table rows, added once a push for the rows that it "
                 "touches.",
                 RealRange{0, 1e6}});
+  d->Add(kAll,
+         {"adagrad_initial_accumulator", &f->adagrad_initial_accumulator,
+          "What adagrad and rowwise_adagrad start summing from.", positive});
+  d->Add(kAll, {"ftrl_initial_accumulator", &f->ftrl_initial_accumulator,
+                "What ftrl starts summing squares from.", positive});
+  d->Add(kAll, {"ftrl_l1", &f->ftrl_l1,
+                "L1 of ftrl: weights that it holds are 0.", RealRange{0, 1e6}});
+  d->Add(kAll,
+         {"ftrl_l2", &f->ftrl_l2,
+          "L2 of ftrl's own objective, beside --l2_reg.", RealRange{0, 1e6}});
+  d->Add(kAll, {"adam_beta1", &f->adam_beta1,
+                "Decay of adam's mean of gradients.", RealRange{0, 1}});
+  d->Add(kAll, {"adam_beta2", &f->adam_beta2,
+                "Decay of adam's mean of squares.", RealRange{0, 1}});
+  d->Add(kAll, {"adam_epsilon", &f->adam_epsilon,
+                "Added to the root that adam divides by.", positive});
 }
 
 void DefineTraining(JobFlags* f, Definer* d) {

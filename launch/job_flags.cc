@@ -149,7 +149,18 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("learning_rate=", text(learning_rate)),
       absl::StrCat("table_optimizer=", TableOptimizer()),
       absl::StrCat("table_learning_rate=", text(TableLearningRate())),
+      absl::StrCat("wide_optimizer=", WideOptimizer()),
+      absl::StrCat("wide_learning_rate=", text(WideLearningRate())),
+      absl::StrCat("warmup_batches=", warmup_batches),
       absl::StrCat("l2_reg=", text(l2_reg)),
+      absl::StrCat("adagrad_initial_accumulator=",
+                   text(adagrad_initial_accumulator)),
+      absl::StrCat("ftrl_initial_accumulator=", text(ftrl_initial_accumulator)),
+      absl::StrCat("ftrl_l1=", text(ftrl_l1)),
+      absl::StrCat("ftrl_l2=", text(ftrl_l2)),
+      absl::StrCat("adam_beta1=", text(adam_beta1)),
+      absl::StrCat("adam_beta2=", text(adam_beta2)),
+      absl::StrCat("adam_epsilon=", text(adam_epsilon)),
       absl::StrCat("task_type=", task_type),
       absl::StrCat("mode=", mode),
       absl::StrCat("batch_size=", batch_size),
@@ -185,6 +196,14 @@ const std::string& JobFlags::TableOptimizer() const {
 
 double JobFlags::TableLearningRate() const {
   return table_learning_rate > 0 ? table_learning_rate : learning_rate;
+}
+
+const std::string& JobFlags::WideOptimizer() const {
+  return wide_optimizer.empty() ? TableOptimizer() : wide_optimizer;
+}
+
+double JobFlags::WideLearningRate() const {
+  return wide_learning_rate > 0 ? wide_learning_rate : TableLearningRate();
 }
 
 }  // namespace shoal

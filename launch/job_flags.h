@@ -46,7 +46,17 @@ struct JobFlags {
   double learning_rate = 5e-4;
   std::string table_optimizer = "";  // "": as optimizer
   double table_learning_rate = 0;    // 0: as learning_rate
+  std::string wide_optimizer = "";   // "": as table_optimizer
+  double wide_learning_rate = 0;     // 0: as table_learning_rate
+  int64_t warmup_batches = 0;
   double l2_reg = 0;
+  double adagrad_initial_accumulator = 1e-8;
+  double ftrl_initial_accumulator = 0.1;
+  double ftrl_l1 = 0;
+  double ftrl_l2 = 0;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-8;
 
   // Training
   std::string task_type = "train";
@@ -122,9 +132,12 @@ struct JobFlags {
   // are dynamic, unless the flag says otherwise.
   std::string Partition() const;
 
-  // What tables use, where the flags leave it to the dense ones.
+  // What tables use, where the flags leave it to the dense ones, and the wide
+  // column, where they leave it to the tables.
   const std::string& TableOptimizer() const;
   double TableLearningRate() const;
+  const std::string& WideOptimizer() const;
+  double WideLearningRate() const;
 };
 
 }  // namespace shoal

@@ -16,7 +16,7 @@ ModelSpec DeepFmSpec(const ModelOptions& options) {
   spec.seed = options.seed;
   spec.tables = {{"fm",
                   options.feature_size,
-                  {{"fm_w", 1, options.table_optimizer, GlorotNormal(N, N)},
+                  {{"fm_w", 1, options.WideOptimizer(), GlorotNormal(N, N)},
                    {"fm_v", K, options.table_optimizer, GlorotNormal(N, K)}}}};
 
   auto add_layer = [&](const std::string& name, int inputs, int units) {

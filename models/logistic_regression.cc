@@ -22,7 +22,7 @@ ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
   spec.seed = options.seed;
   spec.tables = {{"lr",
                   options.feature_size,
-                  {{"lr_w", 1, options.table_optimizer, GlorotNormal(N, N)}}}};
+                  {{"lr_w", 1, options.WideOptimizer(), GlorotNormal(N, N)}}}};
   spec.dense = {{"lr_b", {1}, options.dense_optimizer, {}}};
   return spec;
 }

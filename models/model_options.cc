@@ -69,6 +69,11 @@ absl::Status ValidateExact(absl::string_view prefix,
     return absl::InvalidArgumentError(absl::StrCat(
         "--l2_reg: linear_probe needs 0, not ", optimizer.l2, ", to be exact"));
   }
+  if (optimizer.warmup_batches != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--warmup_batches: linear_probe needs 0, not ",
+                     optimizer.warmup_batches, ", to be exact"));
+  }
   return absl::OkStatus();
 }
 
@@ -99,6 +104,13 @@ absl::Status ModelOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(Annotate(dense_optimizer.Validate(), "--optimizer"));
   SHOAL_RETURN_IF_ERROR(
       Annotate(table_optimizer.Validate(), "--table_optimizer"));
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(WideOptimizer().Validate(), "--wide_optimizer"));
+  if (dense_optimizer.kind == OptimizerKind::kRowwiseAdagrad) {
+    return absl::InvalidArgumentError(
+        "--optimizer: rowwise_adagrad is for tables; give it as "
+        "--table_optimizer, beside adagrad or adam as --optimizer");
+  }
   if (probe) {
     SHOAL_RETURN_IF_ERROR(ValidateExact("", dense_optimizer));
     SHOAL_RETURN_IF_ERROR(ValidateExact("table_", table_optimizer));

@@ -2,6 +2,7 @@
 #define SHOAL_MODELS_MODEL_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct ModelOptions {
   uint64_t seed = 1;
   OptimizerSpec dense_optimizer;
   OptimizerSpec table_optimizer;
+  // Of the wide part, the column of one weight an id (deepfm's fm_w, lr's
+  // lr_w); none: as table_optimizer.
+  std::optional<OptimizerSpec> wide_optimizer;
+
+  const OptimizerSpec& WideOptimizer() const {
+    return wide_optimizer.has_value() ? *wide_optimizer : table_optimizer;
+  }
 
   // Of a dynamic table (TableSpec).
   uint64_t table_row_limit = 0;
@@ -36,8 +44,9 @@ struct ModelOptions {
   double InitialRows() const;
 
   // INVALID_ARGUMENT for what no model can be made of; the message names the
-  // flag. linear_probe takes plain SGD with a power of two as its rate and no
-  // L2 alone: its arithmetic has to be exact (models/linear_probe.h).
+  // flag. linear_probe takes plain SGD with a power of two as its rate, no L2
+  // and no warm-up alone: its arithmetic has to be exact
+  // (models/linear_probe.h).
   absl::Status Validate() const;
 };
 

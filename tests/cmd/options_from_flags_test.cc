@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -82,6 +83,70 @@ TEST(PlanJob, TablesFollowTheDenseOptimizerWhereNothingIsSaid) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->model.table_optimizer.kind, OptimizerKind::kSgd);
   EXPECT_EQ(plan->model.table_optimizer.learning_rate, 0.25f);
+}
+
+TEST(PlanJob, TheWideColumnHasItsOwnOptimizer) {
+  for (const char* model : {"deepfm", "lr"}) {
+    const auto plan =
+        PlanJob(Parsed(Command::kTrain,
+                       {absl::StrCat("--model=", model), "--optimizer=adam",
+                        "--table_optimizer=rowwise_adagrad",
+                        "--table_learning_rate=0.5", "--wide_optimizer=ftrl",
+                        "--wide_learning_rate=0.125", "--l2_reg=0.25"}),
+                "name");
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const std::vector<ColumnSpec>& columns = plan->spec.tables[0].columns;
+    EXPECT_EQ(columns[0].dim, 1);
+    EXPECT_EQ(columns[0].optimizer.kind, OptimizerKind::kFtrl) << model;
+    EXPECT_EQ(columns[0].optimizer.learning_rate, 0.125f);
+    EXPECT_EQ(columns[0].optimizer.l2, 0.25f);
+    if (columns.size() == 1) continue;
+    EXPECT_EQ(columns[1].optimizer.kind, OptimizerKind::kRowwiseAdagrad);
+    EXPECT_EQ(columns[1].optimizer.learning_rate, 0.5f);
+  }
+}
+
+TEST(PlanJob, TheWideColumnFollowsTheTableWhereNothingIsSaid) {
+  const auto plan = PlanJob(
+      Parsed(Command::kTrain,
+             {"--table_optimizer=adagrad", "--table_learning_rate=0.5"}),
+      "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const OptimizerSpec& wide = plan->spec.tables[0].columns[0].optimizer;
+  EXPECT_EQ(wide.kind, OptimizerKind::kAdagrad);
+  EXPECT_EQ(wide.learning_rate, 0.5f);
+}
+
+TEST(PlanJob, ConstantsOfOptimizersReachEveryVariable) {
+  const auto plan = PlanJob(
+      Parsed(
+          Command::kTrain,
+          {"--warmup_batches=7", "--adagrad_initial_accumulator=0.25",
+           "--ftrl_initial_accumulator=0.5", "--ftrl_l1=0.125", "--ftrl_l2=2",
+           "--adam_beta1=0.75", "--adam_beta2=0.875", "--adam_epsilon=0.0625"}),
+      "name");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const std::vector<ColumnSpec>& columns = plan->spec.tables[0].columns;
+  for (const OptimizerSpec& spec : {columns[0].optimizer, columns[1].optimizer,
+                                    plan->spec.dense.front().optimizer,
+                                    plan->spec.dense.back().optimizer}) {
+    EXPECT_EQ(spec.warmup_batches, 7u);
+    EXPECT_EQ(spec.adagrad_initial_accumulator, 0.25f);
+    EXPECT_EQ(spec.ftrl_initial_accumulator, 0.5f);
+    EXPECT_EQ(spec.ftrl_l1, 0.125f);
+    EXPECT_EQ(spec.ftrl_l2, 2);
+    EXPECT_EQ(spec.adam_beta1, 0.75f);
+    EXPECT_EQ(spec.adam_beta2, 0.875f);
+    EXPECT_EQ(spec.adam_epsilon, 0.0625f);
+  }
+}
+
+TEST(PlanJob, RefusesOneAccumulatorARowOfADenseVariable) {
+  const auto plan =
+      PlanJob(Parsed(Command::kTrain, {"--optimizer=rowwise_adagrad"}), "name");
+  EXPECT_TRUE(absl::IsInvalidArgument(plan.status())) << plan.status();
+  EXPECT_THAT(std::string(plan.status().message()),
+              testing::HasSubstr("--table_optimizer"));
 }
 
 TEST(PlanJob, PartitionIsTheFlags) {

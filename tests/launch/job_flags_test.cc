@@ -102,6 +102,8 @@ TEST(JobFlags, CanonicalConfigIsSortedByName) {
   EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
   EXPECT_THAT(text, HasSubstr("table_learning_rate=0.0005\n"));
   EXPECT_THAT(text, HasSubstr("table_optimizer=adam\n"));
+  EXPECT_THAT(text, HasSubstr("wide_learning_rate=0.0005\n"));
+  EXPECT_THAT(text, HasSubstr("wide_optimizer=adam\n"));
 }
 
 TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
@@ -175,6 +177,30 @@ TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
   EXPECT_NE(refuse, share);
   flags.table_row_limit = 6;
   EXPECT_NE(flags.CanonicalConfig(), share);
+}
+
+TEST(JobFlags, CanonicalConfigShowsEveryConstantOfAnOptimizer) {
+  const std::string base = Parsed(Command::kPs, {})->CanonicalConfig();
+  const std::vector<std::string> names = {"wide_learning_rate",
+                                          "warmup_batches",
+                                          "adagrad_initial_accumulator",
+                                          "ftrl_initial_accumulator",
+                                          "ftrl_l1",
+                                          "ftrl_l2",
+                                          "adam_beta1",
+                                          "adam_beta2",
+                                          "adam_epsilon"};
+  for (const std::string& name : names) {
+    const std::string value = name == "warmup_batches" ? "9" : "0.75";
+    const auto changed =
+        Parsed(Command::kPs, {absl::StrCat("--", name, "=", value)});
+    ASSERT_TRUE(changed.ok()) << changed.status();
+    EXPECT_NE(changed->CanonicalConfig(), base) << name;
+    EXPECT_THAT(changed->CanonicalConfig(),
+                HasSubstr(absl::StrCat("\n", name, "=", value, "\n")));
+  }
+  const auto wide = Parsed(Command::kPs, {"--wide_optimizer=ftrl"});
+  EXPECT_THAT(wide->CanonicalConfig(), HasSubstr("\nwide_optimizer=ftrl\n"));
 }
 
 TEST(JobFlags, CountsProcessesByTheirHosts) {

@@ -57,6 +57,19 @@ TEST(CreateModelTest, ColumnsAndDenseVariablesTakeTheirOwnOptimizers) {
   }
 }
 
+TEST(CreateModelTest, TheWideColumnAloneTakesTheWideOptimizer) {
+  ModelOptions options = Options("deepfm");
+  options.table_optimizer.kind = OptimizerKind::kAdagrad;
+  options.wide_optimizer = OptimizerSpec{.kind = OptimizerKind::kFtrl};
+  const std::vector<ColumnSpec> columns =
+      MakeModelSpec(options)->tables[0].columns;
+  EXPECT_EQ(columns[0].optimizer.kind, OptimizerKind::kFtrl);
+  EXPECT_EQ(columns[1].optimizer.kind, OptimizerKind::kAdagrad);
+  options.model = "lr";
+  EXPECT_EQ(MakeModelSpec(options)->tables[0].columns[0].optimizer.kind,
+            OptimizerKind::kFtrl);
+}
+
 TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
   struct Case {
     std::string model;
@@ -98,6 +111,19 @@ TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
        "--optimizer"},
       {"lr", [](ModelOptions* o) { o->table_optimizer.l2 = -1; },
        "--table_optimizer"},
+      {"lr",
+       [](ModelOptions* o) {
+         o->wide_optimizer = OptimizerSpec{.learning_rate = -1};
+       },
+       "--wide_optimizer"},
+      {"lr",
+       [](ModelOptions* o) {
+         o->dense_optimizer.kind = OptimizerKind::kRowwiseAdagrad;
+       },
+       "--optimizer: rowwise_adagrad is for tables"},
+      {"linear_probe",
+       [](ModelOptions* o) { o->dense_optimizer.warmup_batches = 2; },
+       "--warmup_batches"},
       {"linear_probe",
        [](ModelOptions* o) { o->table_optimizer.kind = OptimizerKind::kAdam; },
        "--table_optimizer: linear_probe needs sgd, not adam"},
