@@ -65,18 +65,39 @@ absl::StatusOr<PushReply> ShardSet::Push(int s, const BatchGradient& gradient,
   });
 }
 
-void ShardSet::Touch(const std::vector<FeatureId>& ids) {
-  std::vector<float> values(model_.tables[0].row_dim());
-  for (const FeatureId& id : ids) {
-    const int s = ShardOf(map_.tables[0], id);
+void ShardSet::Pull(int s, PullRequest request) {
+  request.identity = Identity(s);
+  const auto pulled = CallAndWait<PullReply>([&](Done<PullReply> done) {
+    shards_[s]->Pull(request, absl::Seconds(30), std::move(done));
+  });
+  EXPECT_TRUE(pulled.ok()) << pulled.status();
+}
+
+void ShardSet::Touch(const std::vector<FeatureId>& ids) { Rows(ids); }
+
+std::vector<float> ShardSet::Rows(const std::vector<FeatureId>& ids) {
+  const size_t dim = model_.tables[0].row_dim();
+  std::vector<float> values(ids.size() * dim);
+  for (size_t i = 0; i < ids.size(); ++i) {
     PullRequest request;
-    request.identity = Identity(s);
-    request.tables = {{0, absl::MakeConstSpan(&id, 1), absl::MakeSpan(values)}};
-    const auto pulled = CallAndWait<PullReply>([&](Done<PullReply> done) {
-      shards_[s]->Pull(request, absl::Seconds(30), std::move(done));
-    });
-    EXPECT_TRUE(pulled.ok()) << pulled.status();
+    request.tables = {{0, absl::MakeConstSpan(&ids[i], 1),
+                       absl::MakeSpan(values).subspan(i * dim, dim)}};
+    Pull(ShardOf(map_.tables[0], ids[i]), request);
   }
+  return values;
+}
+
+std::vector<float> ShardSet::Dense() {
+  std::vector<float> values(model_.dense_size());
+  for (size_t b = 0; b < map_.blocks.size(); ++b) {
+    const DenseBlock& block = map_.blocks[b];
+    PullRequest request;
+    request.blocks = {
+        {static_cast<uint32_t>(b),
+         absl::MakeSpan(values).subspan(block.flat_begin, block.size())}};
+    Pull(block.shard, request);
+  }
+  return values;
 }
 
 StatsReply ShardSet::Stats(int s) {

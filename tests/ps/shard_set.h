@@ -40,11 +40,18 @@ class ShardSet {
                                  absl::Duration timeout = absl::Seconds(30));
   // Creates the rows of table 0, each on its shard, in this order.
   void Touch(const std::vector<FeatureId>& ids);
+  // Weights of rows of table 0 as training sees them, ids.size() × row_dim.
+  std::vector<float> Rows(const std::vector<FeatureId>& ids);
+  // All dense variables, as BatchGradient::dense.
+  std::vector<float> Dense();
   StatsReply Stats(int s);
   // The model's: the sum of the shards'.
   uint64_t Digest();
 
  private:
+  // Pulls from shard s and waits.
+  void Pull(int s, PullRequest request);
+
   RealClock clock_;
   ThreadExecutor executor_{{.name = "test", .threads = 2}, &clock_};
   ModelSpec model_;

@@ -1,0 +1,118 @@
+// An id that occurs again in a batch: the worker finds the distinct ids and
+// sums their gradients, and the shards see one gradient an id. So repeated ids
+// equal the summed gradient, for every optimizer.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "models/backend/reference_backend.h"
+#include "models/layers/fm.h"
+#include "ps/optimizer/optimizer_step.h"
+#include "tests/ps/shard_set.h"
+#include "worker/client/unique_ids.h"
+#include "worker/train/train_step.h"
+
+namespace shoal {
+namespace {
+
+// One row a number, from 0.
+ModelSpec OneWeightAnId(const OptimizerSpec& optimizer) {
+  ModelSpec model;
+  model.model = "test";
+  model.tables = {{"ids", 4, {{"w", 1, optimizer, {}}}}};
+  return model;
+}
+
+// A batch of one example with these ids, whose values are 1.
+void PrepareBatch(const ShardSet& shards, const std::vector<FeatureId>& ids,
+                  TrainStep* step) {
+  step->batch.examples.labels = {1};
+  step->batch.examples.offsets = {0, static_cast<uint32_t>(ids.size())};
+  step->batch.examples.ids = ids;
+  step->batch.examples.values.assign(ids.size(), 1);
+  UniqueIds unique;
+  PrepareStep(shards.map().tables[0], static_cast<int>(ids.size()), &unique,
+              step);
+}
+
+// Pushes a batch in which every occurrence has the gradient `d_logit`: that of
+// the linear part's w at the value 1.
+void PushBatch(ShardSet* shards, uint32_t index,
+               const std::vector<FeatureId>& ids, float d_logit) {
+  TrainStep step;
+  PrepareBatch(*shards, ids, &step);
+  const std::vector<FeatureId>& distinct = step.parameters.split.ids;
+  const std::vector<float> rows = shards->Rows(distinct);
+  std::vector<float> d_rows(rows.size());
+  ReferenceBackend backend;
+  FmLayer linear(&backend);
+  const FmInput input = {
+      1,         static_cast<int>(ids.size()),
+      /*dim=*/0, step.row_index.span(),        step.values.span(), rows};
+  float logit = 0;
+  linear.Forward(input, absl::MakeSpan(&logit, 1));
+  linear.Backward(input, {d_logit}, /*d_embeddings=*/{},
+                  absl::MakeSpan(d_rows));
+  BatchGradient gradient;
+  gradient.batch = {0, 0, index};
+  for (size_t i = 0; i < distinct.size(); ++i) {
+    gradient.rows[distinct[i]] = {d_rows[i]};
+  }
+  for (int s = 0; s < shards->num_shards(); ++s) {
+    ASSERT_TRUE(shards->Push(s, gradient).ok());
+  }
+}
+
+// The rows as the batch's occurrences see them.
+std::vector<float> LookUp(ShardSet* shards, const std::vector<FeatureId>& ids) {
+  TrainStep step;
+  PrepareBatch(*shards, ids, &step);
+  const std::vector<float> rows = shards->Rows(step.parameters.split.ids);
+  std::vector<float> found;
+  for (const int32_t row : step.row_index.span()) found.push_back(rows[row]);
+  return found;
+}
+
+// Monolith's distributed_ps_test.py: two servers, SGD at rate 1, a loss of
+// twice the values.
+TEST(RepeatedIds, MatchMonolith) {
+  OptimizerSpec sgd;
+  sgd.kind = OptimizerKind::kSgd;
+  sgd.learning_rate = 1;
+  ShardSet shards(OneWeightAnId(sgd), PartitionKind::kMod, 2);
+  PushBatch(&shards, 0, {0, 3, 0, 1}, 2);
+  EXPECT_EQ(LookUp(&shards, {0, 3, 0, 1}),
+            (std::vector<float>{-4, -2, -4, -2}));
+}
+
+class RepeatedIdsTest : public testing::TestWithParam<OptimizerKind> {};
+
+TEST_P(RepeatedIdsTest, EqualTheSummedGradient) {
+  OptimizerSpec spec;
+  spec.kind = GetParam();
+  spec.learning_rate = 0.5f;
+  spec.l2 = 0.25f;
+  ShardSet shards(OneWeightAnId(spec), PartitionKind::kMod, 2);
+  float w = 0;  // of id 2, by the kernel
+  std::vector<float> slots(spec.slot_floats(1));
+  InitialiseSlots(spec, absl::MakeSpan(slots));
+  for (uint32_t t = 1; t <= 3; ++t) {
+    PushBatch(&shards, t, {2, 1, 2, 3, 2}, 0.75f);
+    OptimizerStep(spec, t).Apply({3 * 0.75f}, absl::MakeSpan(&w, 1),
+                                 absl::MakeSpan(slots));
+    EXPECT_EQ(shards.Rows({2})[0], w) << "push " << t;
+  }
+  EXPECT_NE(w, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllKinds, RepeatedIdsTest,
+    testing::Values(OptimizerKind::kSgd, OptimizerKind::kAdagrad,
+                    OptimizerKind::kRowwiseAdagrad, OptimizerKind::kAdam,
+                    OptimizerKind::kFtrl),
+    [](const auto& info) { return std::string(OptimizerName(info.param)); });
+
+}  // namespace
+}  // namespace shoal
