@@ -18,6 +18,7 @@ absl::StatusOr<OptimizerSpec> Optimizer(const JobFlags& flags,
   spec.learning_rate = static_cast<float>(learning_rate);
   spec.warmup_batches = static_cast<uint64_t>(flags.warmup_batches);
   spec.l2 = static_cast<float>(l2);
+  if (flags.l2_scope == "table") spec.l2_scope = L2Scope::kTable;
   spec.adagrad_initial_accumulator =
       static_cast<float>(flags.adagrad_initial_accumulator);
   spec.ftrl_initial_accumulator =

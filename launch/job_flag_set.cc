@@ -130,9 +130,14 @@ void DefineOptimizers(JobFlags* f, Definer* d) {
                 "batches: rate * min(1, t / N) at the t-th.",
                 IntRange{0}});
   d->Add(kAll, {"l2_reg", &f->l2_reg,
-                "L2 on table rows, added once a push for the rows that it "
-                "touches.",
+                "L2 on table rows, added once a push for the rows of "
+                "--l2_scope.",
                 RealRange{0, 1e6}});
+  d->Add(kAll, {"l2_scope", &f->l2_scope,
+                "Rows that --l2_reg moves at every push: touched is those of "
+                "the batch; table is every row in existence, in shoal train "
+                "with one worker.",
+                Choices{{"touched", "table"}, {}}});
   d->Add(kAll,
          {"adagrad_initial_accumulator", &f->adagrad_initial_accumulator,
           "What adagrad and rowwise_adagrad start summing from.", positive});

@@ -123,6 +123,11 @@ absl::Status JobFlags::Validate() {
         " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
         deep_layers.size(), "; give one a layer"));
   }
+  if (l2_scope == "table" && (command != Command::kTrain || workers != 1)) {
+    return absl::InvalidArgumentError(
+        "--l2_scope=table moves every row of a table at every push, which is "
+        "for shoal train with --workers=1 alone; leave it at touched");
+  }
   if (command == Command::kPs || command == Command::kWorker) {
     SHOAL_RETURN_IF_ERROR(CheckHosts(this));
   }
@@ -153,6 +158,7 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("wide_learning_rate=", text(WideLearningRate())),
       absl::StrCat("warmup_batches=", warmup_batches),
       absl::StrCat("l2_reg=", text(l2_reg)),
+      absl::StrCat("l2_scope=", l2_scope),
       absl::StrCat("adagrad_initial_accumulator=",
                    text(adagrad_initial_accumulator)),
       absl::StrCat("ftrl_initial_accumulator=", text(ftrl_initial_accumulator)),

@@ -50,6 +50,7 @@ struct JobFlags {
   double wide_learning_rate = 0;     // 0: as table_learning_rate
   int64_t warmup_batches = 0;
   double l2_reg = 0;
+  std::string l2_scope = "touched";
   double adagrad_initial_accumulator = 1e-8;
   double ftrl_initial_accumulator = 0.1;
   double ftrl_l1 = 0;

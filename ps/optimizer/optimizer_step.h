@@ -23,6 +23,12 @@ class OptimizerStep {
   void Apply(absl::Span<const float> gradient, absl::Span<float> weights,
              absl::Span<float> slots) const;
 
+  // Whether it is for every row of a table at every push: it has an L2, and
+  // that is of the whole table.
+  bool of_whole_table() const {
+    return spec_.l2 > 0 && spec_.l2_scope == L2Scope::kTable;
+  }
+
  private:
   const OptimizerSpec& spec_;
   const float rate_;  // by the schedule; Adam's rate(t)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -60,6 +61,17 @@ size_t CountVariables(const ModelSpec& model) {
   size_t count = model.dense.size();
   for (const TableSpec& table : model.tables) count += VariablesOf(table);
   return count;
+}
+
+// The steps of a table's columns for push number t.
+using TableSteps = absl::InlinedVector<OptimizerStep, 4>;
+
+TableSteps StepsOf(const EmbeddingTable& table, uint64_t t) {
+  TableSteps steps;
+  for (const ColumnSpec& column : table.spec().columns) {
+    steps.emplace_back(column.optimizer, t);
+  }
+  return steps;
 }
 
 template <typename T>
@@ -288,17 +300,33 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
   return Finish(request, Verdict::kApplied);
 }
 
+void ParameterShard::ApplyToOthers(const PushRequest& request, uint64_t t,
+                                   const Scratch& scratch) {
+  for (size_t k = 0; k < contents_.tables.size(); ++k) {
+    EmbeddingTable& table = *contents_.tables[k];
+    const TableSteps steps = StepsOf(table, t);
+    if (absl::c_none_of(steps, [](const OptimizerStep& step) {
+          return step.of_whole_table();
+        })) {
+      continue;
+    }
+    const RowRefs none;
+    const RowRefs* named = &none;
+    for (size_t i = 0; i < request.tables.size(); ++i) {
+      if (request.tables[i].table == k) named = &scratch.rows[i];
+    }
+    table.ApplyToOthers(steps, static_cast<uint8_t>(request.colour), *named);
+  }
+}
+
 void ParameterShard::Apply(const PushRequest& request, uint64_t t,
                            Scratch* scratch) {
+  ApplyToOthers(request, t, *scratch);
   for (size_t i = 0; i < request.tables.size(); ++i) {
     const TablePush& rows = request.tables[i];
     EmbeddingTable& table = *contents_.tables[rows.table];
-    absl::InlinedVector<OptimizerStep, 4> steps;
-    for (const ColumnSpec& column : table.spec().columns) {
-      steps.emplace_back(column.optimizer, t);
-    }
-    table.Apply(steps, static_cast<uint8_t>(request.colour), rows.ids,
-                &scratch->rows[i], rows.gradients);
+    table.Apply(StepsOf(table, t), static_cast<uint8_t>(request.colour),
+                rows.ids, &scratch->rows[i], rows.gradients);
   }
   for (const BlockPush& block : request.blocks) {
     contents_.dense->Apply(block.block, t, block.gradients);

@@ -126,6 +126,10 @@ class ParameterShard final : public ParameterService {
       Scratch* scratch);
   // Updates all rows, located before, and blocks.
   void Apply(const PushRequest& request, uint64_t t, Scratch* scratch);
+  // Updates what the push does not name, in tables with L2Scope::kTable. Comes
+  // before the named rows are updated.
+  void ApplyToOthers(const PushRequest& request, uint64_t t,
+                     const Scratch& scratch);
   PushReply RepeatReply(Verdict verdict) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordStaleness(const PushRequest& request)

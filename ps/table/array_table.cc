@@ -120,13 +120,13 @@ absl::Status ArrayTable::Promise(RowRefs* refs) const {
   return absl::OkStatus();
 }
 
-void ArrayTable::ForEachRow(
-    absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
+void ArrayTable::ForEachRecord(
+    absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const {
   for (uint64_t slab = 0; slab < Slabs(rows_owned_); ++slab) {
     if (SlabUsed(slab).load(std::memory_order_relaxed) == 0) continue;
     const uint64_t end = std::min(rows_owned_, (slab + 1) * kCellsPerSlab);
     for (uint64_t local = slab * kCellsPerSlab; local < end; ++local) {
-      Visit(IdOf(local), Record(local), visit);
+      visit(IdOf(local), Record(local));
     }
   }
 }

@@ -35,8 +35,8 @@ class ArrayTable final : public EmbeddingTable {
   absl::Status CheckIds(absl::Span<const FeatureId> ids) const override;
   absl::Status Locate(absl::Span<const FeatureId> ids, bool read_only,
                       RowRefs* refs) override;
-  void ForEachRow(absl::FunctionRef<void(FeatureId, absl::Span<const float>)>
-                      visit) const override;
+  void ForEachRecord(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override;
 
  private:
   ArrayTable(const TableSpec& spec, uint64_t seed,

@@ -159,12 +159,36 @@ void EmbeddingTable::Apply(absl::Span<const OptimizerStep> steps,
   Settle(created, refs);
 }
 
-void EmbeddingTable::Visit(
-    FeatureId id, RecordHeader* record,
+void EmbeddingTable::ApplyToOthers(absl::Span<const OptimizerStep> steps,
+                                   uint8_t colour, const RowRefs& refs) {
+  std::vector<const RecordHeader*> named(refs.records.begin(),
+                                         refs.records.end());
+  std::sort(named.begin(), named.end());
+  const absl::Span<const ColumnLayout> columns = layout_.columns();
+  const std::vector<float> zeros(layout_.row_dim());
+  ForEachRecord([&](FeatureId, RecordHeader* record) {
+    if (!Exists(record)) return;
+    if (std::binary_search(named.begin(), named.end(), record)) return;
+    RowLock lock(record);
+    float* floats = Floats(record);
+    for (size_t c = 0; c < columns.size(); ++c) {
+      if (!steps[c].of_whole_table()) continue;
+      const ColumnLayout& column = columns[c];
+      steps[c].Apply(absl::MakeSpan(zeros.data(), column.dim),
+                     absl::MakeSpan(floats + column.weights, column.dim),
+                     absl::MakeSpan(floats + column.slots, column.slot_count));
+    }
+    record->colour = colour;
+  });
+}
+
+void EmbeddingTable::ForEachRow(
     absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
-  if (!Exists(record)) return;
-  RowLock lock(record);
-  visit(id, absl::MakeConstSpan(Floats(record), layout_.row_dim()));
+  ForEachRecord([&](FeatureId id, RecordHeader* record) {
+    if (!Exists(record)) return;
+    RowLock lock(record);
+    visit(id, absl::MakeConstSpan(Floats(record), layout_.row_dim()));
+  });
 }
 
 uint64_t EmbeddingTable::Digest() const {

@@ -86,6 +86,14 @@ class EmbeddingTable {
              absl::Span<const FeatureId> ids, RowRefs* refs,
              absl::Span<const float> gradients);
 
+  // What a push does beside Apply where L2 is of the whole table
+  // (L2Scope::kTable): updates every row in existence that `refs` does not name
+  // by a gradient of 0, in the columns whose step is of the whole table. The
+  // others stay. Reads the table. REQUIRES: refs located and not used up, or
+  // empty for a push without rows of this table.
+  void ApplyToOthers(absl::Span<const OptimizerStep> steps, uint8_t colour,
+                     const RowRefs& refs);
+
   const TableSpec& spec() const { return spec_; }
   const RecordLayout& layout() const { return layout_; }
   // Rows in existence, the shared one among them.
@@ -93,9 +101,8 @@ class EmbeddingTable {
 
   // Calls visit(id, weights) for every row in existence, in no order that means
   // anything, the row locked: it must not call the table. Reads them all.
-  virtual void ForEachRow(
-      absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit)
-      const = 0;
+  void ForEachRow(
+      absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const;
   // The sum of ElementDigest over the rows in existence.
   uint64_t Digest() const;
 
@@ -112,10 +119,11 @@ class EmbeddingTable {
   MemoryBudget* budget() const { return budget_; }
   // RESOURCE_EXHAUSTED for `bytes` more than the budget has.
   absl::Status OverBudget(uint64_t bytes) const;
-  // Calls visit if the row exists.
-  void Visit(
-      FeatureId id, RecordHeader* record,
-      absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const;
+  // Calls visit for the record of every row in existence, and perhaps of
+  // others, not locked, in no order that means anything: it must not call the
+  // table.
+  virtual void ForEachRecord(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const = 0;
 
   // The record of the shared row, where the table has one; set once.
   RecordHeader* shared_ = nullptr;

@@ -141,11 +141,10 @@ absl::Status HashTable::GiveCells(absl::Span<const FeatureId> ids,
   return absl::OkStatus();
 }
 
-void HashTable::ForEachRow(
-    absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
-  index_.ForEach(
-      [&](FeatureId id, RecordHeader* record) { Visit(id, record, visit); });
-  if (shared_ != nullptr) Visit(kSharedRow, shared_, visit);
+void HashTable::ForEachRecord(
+    absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const {
+  index_.ForEach(visit);
+  if (shared_ != nullptr) visit(kSharedRow, shared_);
 }
 
 }  // namespace shoal

@@ -43,8 +43,8 @@ class HashTable final : public EmbeddingTable {
   absl::Status CheckIds(absl::Span<const FeatureId> ids) const override;
   absl::Status Locate(absl::Span<const FeatureId> ids, bool read_only,
                       RowRefs* refs) override;
-  void ForEachRow(absl::FunctionRef<void(FeatureId, absl::Span<const float>)>
-                      visit) const override;
+  void ForEachRecord(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override;
 
  private:
   HashTable(const TableSpec& spec, uint64_t seed,

@@ -141,6 +141,20 @@ TEST(PlanJob, ConstantsOfOptimizersReachEveryVariable) {
   }
 }
 
+TEST(PlanJob, TheScopeOfL2IsTheFlags) {
+  for (const auto& [text, scope] :
+       {std::pair<const char*, L2Scope>{"--l2_scope=touched",
+                                        L2Scope::kTouched},
+        {"--l2_scope=table", L2Scope::kTable}}) {
+    const auto plan =
+        PlanJob(Parsed(Command::kTrain, {text, "--l2_reg=0.5"}), "name");
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const ColumnSpec& column : plan->spec.tables[0].columns) {
+      EXPECT_EQ(column.optimizer.l2_scope, scope) << text;
+    }
+  }
+}
+
 TEST(PlanJob, RefusesOneAccumulatorARowOfADenseVariable) {
   const auto plan =
       PlanJob(Parsed(Command::kTrain, {"--optimizer=rowwise_adagrad"}), "name");

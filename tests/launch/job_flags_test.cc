@@ -196,11 +196,25 @@ TEST(JobFlags, CanonicalConfigShowsEveryConstantOfAnOptimizer) {
         Parsed(Command::kPs, {absl::StrCat("--", name, "=", value)});
     ASSERT_TRUE(changed.ok()) << changed.status();
     EXPECT_NE(changed->CanonicalConfig(), base) << name;
-    EXPECT_THAT(changed->CanonicalConfig(),
+    EXPECT_THAT(absl::StrCat("\n", changed->CanonicalConfig()),
                 HasSubstr(absl::StrCat("\n", name, "=", value, "\n")));
   }
   const auto wide = Parsed(Command::kPs, {"--wide_optimizer=ftrl"});
   EXPECT_THAT(wide->CanonicalConfig(), HasSubstr("\nwide_optimizer=ftrl\n"));
+}
+
+TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
+  const auto train = Parsed(Command::kTrain, {"--l2_scope=table"});
+  ASSERT_TRUE(train.ok()) << train.status();
+  EXPECT_NE(train->CanonicalConfig(),
+            Parsed(Command::kTrain, {})->CanonicalConfig());
+  EXPECT_THAT(Error(Command::kTrain, {"--l2_scope=table", "--workers=2"}),
+              HasSubstr("--workers=1"));
+  for (const Command command :
+       {Command::kRun, Command::kPs, Command::kWorker}) {
+    EXPECT_THAT(Error(command, {"--l2_scope=table"}), HasSubstr("shoal train"))
+        << CommandName(command);
+  }
 }
 
 TEST(JobFlags, CountsProcessesByTheirHosts) {

@@ -169,6 +169,30 @@ TEST_P(EmbeddingTableConformance, EveryRowIsVisitedOnce) {
   EXPECT_EQ(table->rows(), ids.size());
 }
 
+// The second column alone has an L2 of the whole table.
+TEST_P(EmbeddingTableConformance, OthersAreEveryRowThatThePushDoesNotName) {
+  TableSpec spec = CountingTable(feature_size(), 1);
+  spec.columns.push_back(spec.columns[0]);
+  spec.columns[1].variable = "decays";
+  spec.columns[1].optimizer.l2 = 0.5f;
+  spec.columns[1].optimizer.l2_scope = L2Scope::kTable;
+  const auto table = Make(spec, &budget_);
+  const std::vector<FeatureId> ids = {1, 3, 4999, 7777};
+  const std::vector<float> eights = {-8, -8, -8, -8, -8, -8, -8, -8};
+  ASSERT_TRUE(Update(table.get(), 1, ids, eights).ok());
+  const std::vector<FeatureId> named = {7777, 3, 19999};
+  RowRefs refs;
+  ASSERT_TRUE(table->Locate(named, /*read_only=*/false, &refs).ok());
+  table->ApplyToOthers(Steps(*table, 2), /*colour=*/0, refs);
+  table->Release(&refs);
+  EXPECT_EQ(Read(table.get(), ids),
+            (std::vector<float>{8, 4, 8, 8, 8, 4, 8, 8}));
+  EXPECT_EQ(table->rows(), ids.size());
+  table->ApplyToOthers(Steps(*table, 3), /*colour=*/0, RowRefs());
+  EXPECT_EQ(Read(table.get(), ids),
+            (std::vector<float>{8, 2, 8, 4, 8, 2, 8, 4}));
+}
+
 // Room is found to the last record, and a request that does not fit leaves the
 // table and the budget as they were.
 TEST_P(EmbeddingTableConformance, TheBudgetHoldsAndRefusalChangesNothing) {

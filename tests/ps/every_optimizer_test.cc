@@ -125,6 +125,30 @@ TEST_P(EveryOptimizer, APushIsOneStepOfTheKernel) {
   }
 }
 
+// With L2 of the whole table a push that names no row moves all the same, and
+// one that names a row moves it once. A row not in existence stays so.
+TEST_P(EveryOptimizer, L2OfTheWholeTableMovesEveryRowOnceAPush) {
+  OptimizerSpec spec = spec_;
+  spec.l2 = 0.5f;
+  spec.l2_scope = L2Scope::kTable;
+  ShardSet shards = OneShard(spec);
+  Shadow seven(spec, shards.Rows({7}));
+  Shadow nine(spec, shards.Rows({9}));
+  const std::vector<float> zeros(kDim);
+  for (uint64_t t = 1; t <= 9; ++t) {
+    BatchGradient batch;
+    batch.batch = {0, 0, static_cast<uint32_t>(t)};
+    if (t % 3 == 1) batch.rows[7] = Numbers(kDim);
+    if (t == 4) batch.rows[9] = Numbers(kDim);
+    ASSERT_TRUE(shards.Push(0, batch).ok());
+    seven.Apply(t, batch.rows.count(7) != 0 ? batch.rows[7] : zeros);
+    nine.Apply(t, batch.rows.count(9) != 0 ? batch.rows[9] : zeros);
+    EXPECT_EQ(shards.Rows({7}), seven.weights) << t;
+    EXPECT_EQ(shards.Rows({9}), nine.weights) << t;
+  }
+  EXPECT_EQ(shards.Stats(0).rows, 2);
+}
+
 TEST_P(EveryOptimizer, HoldsWhatItsSlotsTake) {
   ShardSet shards = OneShard(spec_);
   shards.Touch({1, 2, 3});
