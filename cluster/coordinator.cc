@@ -201,8 +201,7 @@ class Coordinator::Session final : public ClusterSession {
         number_(impl_->Open(life, end_)) {}
 
   ~Session() override {
-    impl_->Close(number_, end_,
-                 absl::CancelledError("the connection closed"));
+    impl_->Close(number_, end_, absl::CancelledError("the connection closed"));
   }
 
   void Send(ProcessMessage message) override {

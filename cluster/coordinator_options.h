@@ -25,6 +25,9 @@ struct CoordinatorOptions {
   // Bytes of a piece: clamp(total / 32, 64 KiB, 64 MiB) if unset (-1); 0: each
   // file is one piece.
   int64_t piece_bytes = -1;
+  // Each worker's files are its own, to be read by it alone, and the job waits
+  // for all num_workers; false: every worker can read all files.
+  bool host_files = false;
   int64_t warmup_steps = 0;  // job steps before the steady window starts
   // Rows that fail to parse, over the job, before it ends with an error naming
   // the first; -1: no limit.

@@ -15,6 +15,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.config = options.config;
   membership.coordinator_life = options.coordinator_life;
   membership.num_ps = options.num_ps;
+  membership.host_files = options.host_files;
   membership.silent_after = options.silent_after;
   return membership;
 }

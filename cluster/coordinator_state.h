@@ -136,7 +136,7 @@ class CoordinatorState {
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();
-  void Grant(const LeaseTable::Held& held);
+  void Grant(const Member& worker, const LeaseTable::Held& held);
   bool AllPsOpen() const;
   ClusterView View() const;
   std::string MissingPs() const;

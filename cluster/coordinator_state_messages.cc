@@ -120,7 +120,10 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   Log(LogLevel::kWarn, last_lease_failure_);
   std::vector<Life> workers;
   for (const Member& worker : membership_.Open(Role::kWorker)) {
-    workers.push_back(worker.life);
+    // With files of their own, nobody else can.
+    if (!options_.host_files || worker.life == from.life) {
+      workers.push_back(worker.life);
+    }
   }
   if (leases().FailedOnAll(piece->first, piece->second, workers)) {
     End(absl::Status(

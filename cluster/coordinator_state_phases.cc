@@ -13,6 +13,16 @@ namespace {
 // The only map of a job so far.
 constexpr MapVersion kMapVersion = 1;
 
+// By piece, who alone can read it; empty: everybody.
+std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
+  std::vector<int> hosts;
+  if (files.hosts.empty()) return hosts;
+  for (uint32_t i = 0; i < pieces.size(); ++i) {
+    hosts.push_back(files.hosts[pieces.piece(i).source]);
+  }
+  return hosts;
+}
+
 }  // namespace
 
 bool CoordinatorState::AllPsOpen() const {
@@ -78,33 +88,36 @@ void CoordinatorState::CheckGathering() {
   }
   if (!first_worker_.has_value()) first_worker_ = patient_now_;
   if (workers >= static_cast<size_t>(options_.num_workers) ||
-      patient_now_ - *first_worker_ >= options_.worker_grace) {
+      (!options_.host_files &&
+       patient_now_ - *first_worker_ >= options_.worker_grace)) {
     StartTraining();
   }
 }
 
 void CoordinatorState::StartTraining() {
-  membership_.PinSources();
+  membership_.PinFiles();
+  const FileList& train_files = membership_.files().train();
+  const FileList& eval_files = membership_.files().eval();
   std::optional<uint64_t> piece_bytes;
   if (options_.piece_bytes >= 0) {
     piece_bytes = static_cast<uint64_t>(options_.piece_bytes);
   }
-  auto train = BuildPieceTable(membership_.train_sources(), piece_bytes);
-  auto eval = BuildPieceTable(membership_.eval_sources(), piece_bytes);
+  auto train = BuildPieceTable(train_files.files, piece_bytes);
+  auto eval = BuildPieceTable(eval_files.files, piece_bytes);
   if (!train.ok() || !eval.ok()) {
     End(train.ok() ? eval.status() : train.status());
     return;
   }
-  train_facts_ = PieceFacts("training", membership_.train_sources(),
-                            *std::move(train), options_.batch_size);
-  eval_facts_ = PieceFacts("evaluation", membership_.eval_sources(),
-                           *std::move(eval), options_.batch_size);
+  train_facts_ = PieceFacts("training", train_files.files, *std::move(train),
+                            options_.batch_size);
+  eval_facts_ = PieceFacts("evaluation", eval_files.files, *std::move(eval),
+                           options_.batch_size);
   if (train_facts_.size() == 0 && eval_facts_.size() == 0) {
     End(absl::InvalidArgumentError(
         "all files of --training_data_dir and --val_data_dir are empty"));
     return;
   }
-  if (eval_facts_.size() == 0 && !membership_.eval_sources().empty()) {
+  if (eval_facts_.size() == 0 && !eval_files.files.empty()) {
     End(absl::InvalidArgumentError("all files of --val_data_dir are empty"));
     return;
   }
@@ -115,6 +128,7 @@ void CoordinatorState::StartTraining() {
   ledger.batch_size = options_.batch_size;
   ledger_ = Ledger(ledger);
   LeaseTableOptions leases;
+  leases.hosts = HostsOf(train_facts_, train_files);
   leases.num_epochs = options_.num_epochs;
   leases.num_pieces = train_facts_.size();
   leases.seed = options_.seed;
@@ -141,6 +155,7 @@ void CoordinatorState::StartEvaluating() {
   evaluation_ =
       Evaluation(/*number=*/0, eval_facts_.size(), options_.auc_exact_rows);
   LeaseTableOptions leases;
+  leases.hosts = HostsOf(eval_facts_, membership_.files().eval());
   leases.num_pieces = eval_facts_.size();
   leases.shuffle = false;
   leases.lease_time = options_.worker_lease;
@@ -172,20 +187,24 @@ void CoordinatorState::End(absl::Status status) {
 
 void CoordinatorState::GrantLeases() {
   std::deque<Life> still_waiting;
-  for (const Life& worker : waiting_) {
-    const std::optional<LeaseTable::Held> held =
-        leases().Take(worker, next_lease_, patient_now_);
-    if (held.has_value()) {
-      ++next_lease_;
-      Grant(*held);
-    } else {
-      still_waiting.push_back(worker);
+  for (const Life& life : waiting_) {
+    for (const Member& worker : membership_.Open(Role::kWorker)) {
+      if (worker.life != life) continue;
+      const std::optional<LeaseTable::Held> held =
+          leases().Take(life, worker.index, next_lease_, patient_now_);
+      if (held.has_value()) {
+        ++next_lease_;
+        Grant(worker, *held);
+      } else {
+        still_waiting.push_back(life);
+      }
     }
   }
   waiting_ = std::move(still_waiting);
 }
 
-void CoordinatorState::Grant(const LeaseTable::Held& held) {
+void CoordinatorState::Grant(const Member& worker,
+                             const LeaseTable::Held& held) {
   Lease lease;
   lease.number = held.number;
   lease.epoch = held.epoch;
@@ -204,9 +223,11 @@ void CoordinatorState::Grant(const LeaseTable::Held& held) {
     lease.purpose = LeasePurpose::kEvaluate;
     lease.piece = eval_facts_.piece(held.piece);
   }
-  for (const Member& worker : membership_.Open(Role::kWorker)) {
-    if (worker.life == held.owner) Send(worker, LeaseGrant{std::move(lease)});
-  }
+  const FileList& files = phase_ == Phase::kTraining
+                              ? membership_.files().train()
+                              : membership_.files().eval();
+  lease.piece.source = files.LocalIndex(lease.piece.source);
+  Send(worker, LeaseGrant{std::move(lease)});
 }
 
 void CoordinatorState::CheckDeadlines() {
@@ -215,6 +236,13 @@ void CoordinatorState::CheckDeadlines() {
     End(absl::DeadlineExceededError(
         absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
                      " ", MissingPs())));
+  }
+  if (phase_ == Phase::kGathering && options_.host_files && AllPsOpen() &&
+      patient_now_ - start_ >= options_.start_deadline) {
+    End(absl::DeadlineExceededError(
+        absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
+                     " the job still lacks ", WaitingFor(),
+                     ", whose files nobody else has (--data_scope=host)")));
   }
   const bool needs_worker = phase_ < Phase::kReporting && AllPsOpen();
   if (needs_worker && patient_now_ - worker_seen_ >= options_.start_deadline) {

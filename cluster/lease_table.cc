@@ -13,7 +13,8 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 
 }  // namespace
 
-LeaseTable::LeaseTable(LeaseTableOptions options) : options_(options) {}
+LeaseTable::LeaseTable(LeaseTableOptions options)
+    : options_(std::move(options)) {}
 
 const LeaseTable::Order& LeaseTable::OrderOf(uint32_t epoch) const {
   Order& order = orders_[epoch];
@@ -34,12 +35,12 @@ LeaseTable::Place LeaseTable::PlaceOf(uint32_t epoch, uint32_t piece) const {
 }
 
 std::map<LeaseTable::Place, LeaseTable::Work>::iterator LeaseTable::Choose(
-    Life owner, absl::Time now) {
+    Life owner, int host, absl::Time now) {
   auto copy = works_.end();
   absl::Time oldest = absl::InfiniteFuture();
   for (auto it = works_.begin(); it != works_.end(); ++it) {
     const Work& work = it->second;
-    if (Contains(work.failed_on, owner)) continue;
+    if (!MayRead(host, work.piece) || Contains(work.failed_on, owner)) continue;
     if (work.leases.empty()) return it;
     if (work.leases.size() != 1) continue;
     const Held& held = leases_.at(work.leases[0]);
@@ -52,6 +53,11 @@ std::map<LeaseTable::Place, LeaseTable::Work>::iterator LeaseTable::Choose(
   }
   while (next_.first < options_.num_epochs) {
     if (next_.second == options_.num_pieces) {
+      // What was passed over bounds how far one host may be ahead.
+      if (!options_.hosts.empty() && !works_.empty() &&
+          works_.begin()->first.first < next_.first) {
+        return copy;
+      }
       next_ = {next_.first + 1, 0};
       continue;
     }
@@ -59,14 +65,16 @@ std::map<LeaseTable::Place, LeaseTable::Work>::iterator LeaseTable::Choose(
     ++next_.second;
     if (early_.erase(place) != 0) continue;
     const uint32_t piece = OrderOf(place.first).piece_at[place.second];
-    return works_.emplace(place, Work{piece}).first;
+    const auto work = works_.emplace(place, Work{piece}).first;
+    if (MayRead(host, piece)) return work;
   }
   return copy;
 }
 
-std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, uint64_t number,
+std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, int host,
+                                                 uint64_t number,
                                                  absl::Time now) {
-  const auto it = Choose(owner, now);
+  const auto it = Choose(owner, host, now);
   if (it == works_.end()) return std::nullopt;
   Work& work = it->second;
   Held held;

@@ -19,6 +19,8 @@ struct LeaseTableOptions {
   uint32_t num_pieces = 0;
   uint64_t seed = 1;
   bool shuffle = true;  // the order of pieces; see piece_order.h
+  // By piece: the only host that can read it (FileList::hosts). Empty: any.
+  std::vector<int> hosts;
   // A lease that is not renewed for so long is over. Larger: a dead worker's
   // pieces wait longer.
   absl::Duration lease_time = absl::Seconds(10);
@@ -37,6 +39,7 @@ struct LeaseTableOptions {
 // LeaseDone only says that the marks are on their way: the piece *settles*,
 // leased to nobody new, until it is complete or the lease's time runs out.
 // A piece has at most two leases at a time: the second is a speculative copy.
+// Where pieces belong to hosts, one host may be an epoch ahead of the others.
 class LeaseTable {
  public:
   LeaseTable() : LeaseTable(LeaseTableOptions{}) {}
@@ -53,9 +56,10 @@ class LeaseTable {
     absl::Time progress;  // its newest mark, or its grant
   };
 
-  // The next lease for `owner`, to be known as `number` (growing, never used
-  // before); nullopt if there is none for it now.
-  std::optional<Held> Take(Life owner, uint64_t number, absl::Time now);
+  // The next lease for `owner` on `host`, to be known as `number` (growing,
+  // never used before); nullopt if there is none for it now.
+  std::optional<Held> Take(Life owner, int host, uint64_t number,
+                           absl::Time now);
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
@@ -89,7 +93,7 @@ class LeaseTable {
  private:
   // (epoch, place in its order): pieces are leased by growing place.
   using Place = std::pair<uint32_t, uint32_t>;
-  struct Work {  // a piece that was leased and is not complete
+  struct Work {  // a piece before next_ that is not complete
     uint32_t piece = 0;
     std::vector<uint64_t> leases;
     std::vector<Life> failed_on;
@@ -101,15 +105,20 @@ class LeaseTable {
 
   const Order& OrderOf(uint32_t epoch) const;
   Place PlaceOf(uint32_t epoch, uint32_t piece) const;
-  // Work for `owner` with no lease, the first there is; then a new piece; then
-  // what may be copied. end() if there is none.
-  std::map<Place, Work>::iterator Choose(Life owner, absl::Time now);
+  // What `owner` may read: work with no lease, the first there is; then a new
+  // piece; then what may be copied. end() if there is none.
+  std::map<Place, Work>::iterator Choose(Life owner, int host, absl::Time now);
+  bool MayRead(int host, uint32_t piece) const {
+    return options_.hosts.empty() || options_.hosts[piece] == host;
+  }
   void End(uint64_t lease);
 
   LeaseTableOptions options_;
   // By epoch, made when first asked for: 8 bytes a piece.
   mutable std::map<uint32_t, Order> orders_;
-  Place next_{0, 0};       // nobody has had this one or any after it
+  // Nobody has had this one or any after it. Those before it are complete or
+  // have Work: leased once, or passed over for a host that cannot read them.
+  Place next_{0, 0};
   std::set<Place> early_;  // from next_ on: complete before anybody had them
   std::map<Place, Work> works_;
   std::map<uint64_t, Held> leases_;

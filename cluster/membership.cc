@@ -19,7 +19,7 @@ std::string Member::Name() const {
 }
 
 Membership::Membership(MembershipOptions options)
-    : options_(std::move(options)) {}
+    : options_(std::move(options)), files_(options_.host_files) {}
 
 absl::Status Membership::Check(const RegisterRequest& request) const {
   const std::string who = ProcessName(request.role, request.index);
@@ -47,22 +47,7 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
   }
   SHOAL_RETURN_IF_ERROR(
       CheckSameConfig(who, request.config, "the coordinator", options_.config));
-  if (request.role == Role::kWorker) {
-    if (request.train_sources.empty() && request.eval_sources.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(who,
-                       " lists no file to train or evaluate on; check "
-                       "--training_data_dir and --val_data_dir there"));
-    }
-    if (!sources_from_.empty()) {
-      SHOAL_RETURN_IF_ERROR(CheckSameSources("training", who,
-                                             request.train_sources,
-                                             sources_from_, train_sources_));
-      SHOAL_RETURN_IF_ERROR(CheckSameSources("evaluation", who,
-                                             request.eval_sources,
-                                             sources_from_, eval_sources_));
-    }
-  }
+  if (request.role == Role::kWorker) return files_.Check(request);
   return absl::OkStatus();
 }
 
@@ -93,10 +78,8 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   member.heard = now;
   if (request.role == Role::kPs) {
     member.address = request.address;
-  } else if (sources_from_.empty()) {
-    sources_from_ = member.Name();
-    train_sources_ = request.train_sources;
-    eval_sources_ = request.eval_sources;
+  } else {
+    files_.Add(request);
   }
   members_[key] = member;
   return member.life;
@@ -158,11 +141,7 @@ void Membership::Remove(Life life) {
       ++it;
     }
   }
-  if (!worker_left && !sources_pinned_) {
-    sources_from_.clear();
-    train_sources_.clear();
-    eval_sources_.clear();
-  }
+  if (!worker_left) files_.ForgetUnlessPinned();
 }
 
 std::vector<Member> Membership::members() const {

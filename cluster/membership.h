@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cluster/job_files.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -19,6 +20,7 @@ struct MembershipOptions {
   std::string config;  // canonical text; see RegisterRequest::config
   uint32_t coordinator_life = 1;
   int num_ps = 1;
+  bool host_files = false;  // each worker's files are its own (job_files.h)
   absl::Duration silent_after = absl::Seconds(5);
 };
 
@@ -45,11 +47,12 @@ class Membership {
   explicit Membership(MembershipOptions options);
 
   // Gives the process a life. Errors:
-  //   FAILED_PRECONDITION  other protocol version, job, flags or files (both
-  //                        sides are named), or a PS that had opened a session
-  //                        before: its shard's state is lost
+  //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
+  //                        named), or a PS that had opened a session before:
+  //                        its shard's state is lost
   //   ALREADY_EXISTS       a live process has this role and index
-  //   INVALID_ARGUMENT     an index that the job has not, a worker with no file
+  //   INVALID_ARGUMENT     an index that the job has not
+  //   and those of JobFiles::Check
   absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);
 
   // Opens the session of a life. FAILED_PRECONDITION: the life is not known
@@ -75,15 +78,10 @@ class Membership {
   std::vector<Member> Open(Role role) const;
   bool empty() const { return members_.empty(); }
 
-  // The files, as all workers see them; empty until a worker registered. While
-  // no files were used (see PinSources) they are forgotten with the last live
-  // worker, so that one that was started wrongly can be started again.
-  const std::vector<SourceInfo>& train_sources() const {
-    return train_sources_;
-  }
-  const std::vector<SourceInfo>& eval_sources() const { return eval_sources_; }
+  // What the workers listed.
+  const JobFiles& files() const { return files_; }
   // From now on the lists are the job's.
-  void PinSources() { sources_pinned_ = true; }
+  void PinFiles() { files_.Pin(); }
 
  private:
   using Key = std::pair<Role, int>;
@@ -94,10 +92,7 @@ class Membership {
   uint32_t next_life_ = 1;
   std::map<Key, Member> members_;
   std::map<Key, Life> opened_ps_;  // the life that got the shard's first state
-  std::vector<SourceInfo> train_sources_;
-  std::vector<SourceInfo> eval_sources_;
-  std::string sources_from_;  // who listed them first; empty: nobody yet
-  bool sources_pinned_ = false;
+  JobFiles files_;
 };
 
 }  // namespace shoal

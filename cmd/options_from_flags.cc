@@ -105,6 +105,7 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.seed = flags.seed;
   options.shuffle = flags.shuffle;
   options.piece_bytes = flags.piece_bytes;
+  options.host_files = flags.data_scope == "host";
   options.warmup_steps = flags.warmup_steps;
   options.max_bad_rows = flags.max_bad_rows;
   options.auc_exact_rows = flags.auc_exact_rows;

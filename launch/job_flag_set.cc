@@ -193,6 +193,10 @@ void DefineData(JobFlags* f, Definer* d) {
                     : "there is nothing to train on without it"});
   d->Add(kAll, {"val_data_dir", &f->val_data_dir,
                 "Files to evaluate on at the end, in the same manner."});
+  d->Add(kProcess, {"data_scope", &f->data_scope,
+                    "shared: every worker can read all files, and lists the "
+                    "same; host: each lists and reads files of its own.",
+                    Choices{{"shared", "host"}, {}}});
   d->Add(kAll, {"shuffle", &f->shuffle,
                 "Train in an order that depends on the seed and the epoch; "
                 "false: as listed."});

@@ -72,6 +72,7 @@ struct JobFlags {
   // Data
   std::string training_data_dir;
   std::string val_data_dir;
+  std::string data_scope = "shared";
   bool shuffle = true;
   int shuffle_rows = 65536;
   int64_t piece_bytes = -1;

@@ -50,6 +50,43 @@ TEST_F(CoordinatorStateTest, ButNoLongerThanTheGrace) {
   EXPECT_THAT(Heard<LeaseGrant>(worker), SizeIs(1));
 }
 
+TEST_F(CoordinatorStateTest, FilesOfHostsWaitForAllAndAreReadWhereTheyAre) {
+  options_.host_files = true;
+  Restart();
+  for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
+  const uint64_t second = Join(Role::kWorker, 1);
+  Tell(second, LeaseRequest{});
+  Pass(options_.worker_grace + absl::Seconds(1), {1, 2, second});
+  EXPECT_THAT(Heard<LeaseGrant>(second), IsEmpty()) << "no grace";
+  train_ = {{"c", 100, 3}};
+  const uint64_t first = Join(Role::kWorker, 0);
+  // Job's files: c of worker 0, then a and b of worker 1, a piece each.
+  const Lease c = Ask(first);
+  EXPECT_EQ(c.piece.index, 0u);
+  EXPECT_EQ(c.piece.source, 0u);
+  const auto grants = Heard<LeaseGrant>(second);
+  ASSERT_THAT(grants, SizeIs(1));
+  EXPECT_EQ(grants[0].lease.piece.index, 1u);
+  EXPECT_EQ(grants[0].lease.piece.source, 0u) << "the first of its own";
+  EXPECT_EQ(Ask(second).piece.source, 1u);
+  Tell(first, LeaseRequest{});
+  EXPECT_THAT(Heard<LeaseGrant>(first), SizeIs(1)) << "nothing else is its own";
+  // What only it can read fails with it.
+  Tell(second, LeaseFailed{grants[0].lease.number,
+                           absl::NotFoundError("no such file")});
+  EXPECT_THAT(Why(), AllOf(HasSubstr("worker 1 cannot read"), HasSubstr("a")));
+}
+
+TEST_F(CoordinatorStateTest, FilesOfAHostThatNeverComesAreNamed) {
+  options_.host_files = true;
+  Restart();
+  for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
+  Join(Role::kWorker, 1);
+  Pass(options_.start_deadline + absl::Seconds(1), {1, 2, 3});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(Why(), HasSubstr("worker 0, whose files nobody else has"));
+}
+
 TEST_F(CoordinatorStateTest, AMissingPsIsNamedWithItsPlace) {
   Join(Role::kPs, 0);
   Join(Role::kWorker, 0);

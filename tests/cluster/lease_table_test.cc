@@ -34,12 +34,13 @@ class LeaseTableTest : public testing::Test {
     return options;
   }
 
-  std::optional<LeaseTable::Held> Take(Life owner, double seconds = 0) {
-    return table_.Take(owner, ++numbers_, At(seconds));
+  std::optional<LeaseTable::Held> Take(Life owner, double seconds = 0,
+                                       int host = 0) {
+    return table_.Take(owner, host, ++numbers_, At(seconds));
   }
   // The piece taken, or -1.
-  int Piece(Life owner, double seconds = 0) {
-    const auto held = Take(owner, seconds);
+  int Piece(Life owner, double seconds = 0, int host = 0) {
+    const auto held = Take(owner, seconds, host);
     return held.has_value() ? static_cast<int>(held->piece) : -1;
   }
 
@@ -205,10 +206,28 @@ TEST_F(LeaseTableTest, AReopenedPieceIsLeasableAgain) {
   EXPECT_EQ(Piece(kB), 2);
 }
 
+TEST_F(LeaseTableTest, APieceOfAHostIsLeasedToThatHostAlone) {
+  LeaseTableOptions options = Options(4, /*epochs=*/3);
+  options.hosts = {1, 0, 1, 0};
+  table_ = LeaseTable(options);
+  for (const int piece : {1, 3, 1, 3}) {
+    EXPECT_EQ(Piece(kA, 0, /*host=*/0), piece);
+  }
+  EXPECT_EQ(Piece(kA, 0, 0), -1) << "an epoch ahead of host 1 is enough";
+  for (const int piece : {0, 2}) EXPECT_EQ(Piece(kB, 0, /*host=*/1), piece);
+  EXPECT_EQ(Piece(kC, 9, 0), 1) << "a copy, on the host that can read it";
+  for (const uint32_t piece : {0u, 1u, 2u, 3u}) table_.Complete(0, piece);
+  table_.EndOwner(kA);
+  for (const int piece : {0, 2, 0, 2, -1}) {
+    EXPECT_EQ(Piece(kB, 10, 1), piece) << "not even what a dead worker held";
+  }
+  EXPECT_EQ(Piece(kC, 10, 0), 1);
+}
+
 TEST_F(LeaseTableTest, NoPiecesNoLease) {
   table_ = LeaseTable(Options(0, 3));
   EXPECT_FALSE(Take(kA).has_value());
-  EXPECT_FALSE(LeaseTable().Take(kA, 1, At(0)).has_value());
+  EXPECT_FALSE(LeaseTable().Take(kA, 0, 1, At(0)).has_value());
 }
 
 }  // namespace

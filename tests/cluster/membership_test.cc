@@ -16,7 +16,12 @@ absl::Time At(double seconds) { return kT0 + absl::Seconds(seconds); }
 
 class MembershipTest : public testing::Test {
  protected:
-  MembershipTest() : members_({"j", "a=1\nb=2\n", 7, 2, absl::Seconds(5)}) {}
+  MembershipTest()
+      : members_({.job = "j",
+                  .config = "a=1\nb=2\n",
+                  .coordinator_life = 7,
+                  .num_ps = 2,
+                  .silent_after = absl::Seconds(5)}) {}
 
   RegisterRequest Ps(int index) const {
     RegisterRequest request;
@@ -135,9 +140,9 @@ TEST_F(MembershipTest, FilesOfAWorkerThatLeftBeforeTheJobBeganAreForgotten) {
   EXPECT_FALSE(Refused(Worker(1)).ok());
   members_.Remove(life);
   ASSERT_TRUE(members_.Register(Worker(1), kT0).ok());
-  EXPECT_EQ(members_.train_sources()[0].name, "a");
   // Once they are in use, they are the job's.
-  members_.PinSources();
+  members_.PinFiles();
+  EXPECT_EQ(members_.files().train().files[0].name, "a");
   members_.Remove(Life{7, 2});
   EXPECT_FALSE(Refused(wrong).ok());
   EXPECT_TRUE(Refused(Worker(0)).ok());

@@ -59,6 +59,25 @@ class ExactTest(harness.ShoalTest):
             self.assertEqual(summary["digest"], digest, partition)
             self.assertGreater(summary["staleness"]["max"], 0)
 
+    def test_hosts_with_files_of_their_own_equal_the_serial_run(self):
+        paths = [self.write(f"host{i}/tr{i}.libsvm",
+                            harness.linear_rows(3000, seed=i + 1))
+                 for i in range(2)]
+        flags = ["--batch_size=16", "--num_epochs=3", "--piece_bytes=0"]
+        digest = self.serial_digest(",".join(paths), flags)
+        cluster = Cluster(
+            self, 2, 2, PROBE + flags + ["--data_scope=host"],
+            ps_flags=["--summary=" + self.path("summary.json")])
+        for i in range(2):
+            cluster.start_ps(i)
+            # Each sees its own files alone.
+            cluster.start_worker(i, "--training_data_dir=" + paths[i])
+        cluster.wait_all()
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual(summary["digest"], digest)
+        self.assertEqual(summary["per_worker"], [9000, 9000])
+
     def test_a_worker_killed_with_a_push_in_flight_changes_nothing(self):
         data = self.probe_data(40000)
         flags = ["--batch_size=16", "--num_epochs=2"]
