@@ -2,8 +2,8 @@
 
 #include "base/status_macros.h"
 #include "models/deepfm.h"
+#include "models/factorization_machine.h"
 #include "models/linear_probe.h"
-#include "models/logistic_regression.h"
 
 namespace shoal {
 
@@ -12,6 +12,8 @@ absl::StatusOr<ModelSpec> MakeModelSpec(const ModelOptions& options) {
   ModelSpec spec;
   if (options.model == "deepfm") {
     spec = DeepFmSpec(options);
+  } else if (options.model == "fm") {
+    spec = FactorizationMachineSpec(options);
   } else if (options.model == "lr") {
     spec = LogisticRegressionSpec(options);
   } else {
@@ -31,8 +33,8 @@ absl::StatusOr<std::unique_ptr<Model>> CreateModel(const ModelOptions& options,
   if (options.model == "deepfm") {
     return std::make_unique<DeepFm>(options, std::move(spec), backend);
   }
-  if (options.model == "lr") {
-    return std::make_unique<LogisticRegression>(std::move(spec), backend);
+  if (options.model == "fm" || options.model == "lr") {
+    return std::make_unique<FactorizationMachine>(std::move(spec), backend);
   }
   return std::make_unique<LinearProbe>(std::move(spec), backend);
 }

@@ -4,21 +4,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/factorization_machine.h"
 #include "models/initializers.h"
 
 namespace shoal {
 
 ModelSpec DeepFmSpec(const ModelOptions& options) {
-  const double N = options.InitialRows();
-  const int K = options.embedding_size;
-  ModelSpec spec;
-  spec.model = options.model;
-  spec.seed = options.seed;
-  spec.tables = {{"fm",
-                  options.feature_size,
-                  {{"fm_w", 1, options.WideOptimizer(), GlorotNormal(N, N)},
-                   {"fm_v", K, options.table_optimizer, GlorotNormal(N, K)}}}};
-
+  ModelSpec spec = FactorizationMachineSpec(options);
+  const DenseSpec bias = std::move(spec.dense[0]);
+  spec.dense.clear();
   auto add_layer = [&](const std::string& name, int inputs, int units) {
     spec.dense.push_back({absl::StrCat(name, "/weights"),
                           {inputs, units},
@@ -27,13 +21,13 @@ ModelSpec DeepFmSpec(const ModelOptions& options) {
     spec.dense.push_back(
         {absl::StrCat(name, "/biases"), {units}, options.dense_optimizer, {}});
   };
-  int inputs = options.field_size * K;
+  int inputs = options.field_size * options.embedding_size;
   for (size_t i = 0; i < options.deep_layers.size(); ++i) {
     add_layer(absl::StrCat("deep_", i), inputs, options.deep_layers[i]);
     inputs = options.deep_layers[i];
   }
   add_layer("deep_out", inputs, 1);
-  spec.dense.push_back({"fm_b", {1}, options.dense_optimizer, {}});
+  spec.dense.push_back(bias);
   return spec;
 }
 

@@ -35,7 +35,8 @@ struct ModelOutput {
   absl::Span<float> d_dense;  // as `dense`, overwritten
 };
 
-// SEAM: DeepFM, logistic regression and the linear probe of the exact tests.
+// SEAM: DeepFM, the factorisation machine with logistic regression, and the
+// linear probe of the exact tests.
 // Thread-compatible: it owns scratch memory, so one object a tower.
 // Reproducible bit for bit for equal inputs.
 class Model {

@@ -86,9 +86,10 @@ double ModelOptions::InitialRows() const {
 absl::Status ModelOptions::Validate() const {
   const bool deepfm = model == "deepfm";
   const bool probe = model == "linear_probe";
-  if (!deepfm && !probe && model != "lr") {
+  const bool fm = model == "fm";
+  if (!deepfm && !fm && !probe && model != "lr") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--model: '", model, "' is none of deepfm, lr, linear_probe"));
+        "--model: '", model, "' is none of deepfm, fm, lr, linear_probe"));
   }
   if (feature_size > kMaxFeatureSize) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -97,7 +98,7 @@ absl::Status ModelOptions::Validate() const {
         "dynamic table"));
   }
   SHOAL_RETURN_IF_ERROR(CheckWidth("--field_size", field_size));
-  if (deepfm || probe) {
+  if (deepfm || fm || probe) {
     SHOAL_RETURN_IF_ERROR(CheckWidth("--embedding_size", embedding_size));
   }
   if (deepfm) SHOAL_RETURN_IF_ERROR(ValidateDeepLayers(*this));

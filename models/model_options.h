@@ -14,7 +14,7 @@ namespace shoal {
 
 // Everything that decides a model's variables and arithmetic.
 struct ModelOptions {
-  std::string model = "deepfm";  // or "lr", "linear_probe"
+  std::string model = "deepfm";  // or "fm", "lr", "linear_probe"
   // Ids lie in [0, feature_size); 0: any id, and the table is dynamic.
   uint64_t feature_size = 0;
   int field_size = 0;       // features of the longest example
@@ -26,8 +26,8 @@ struct ModelOptions {
   uint64_t seed = 1;
   OptimizerSpec dense_optimizer;
   OptimizerSpec table_optimizer;
-  // Of the wide part, the column of one weight an id (deepfm's fm_w, lr's
-  // lr_w); none: as table_optimizer.
+  // Of the wide part, the column of one weight an id (fm_w of deepfm
+  // and fm, lr's lr_w); none: as table_optimizer.
   std::optional<OptimizerSpec> wide_optimizer;
 
   const OptimizerSpec& WideOptimizer() const {

@@ -29,7 +29,7 @@ ModelOptions Options(const std::string& model) {
 
 TEST(CreateModelTest, MakesEveryModelWithTheSpecThatMakeModelSpecSays) {
   ReferenceBackend backend;
-  for (const char* name : {"deepfm", "lr", "linear_probe"}) {
+  for (const char* name : {"deepfm", "fm", "lr", "linear_probe"}) {
     const auto spec = MakeModelSpec(Options(name));
     ASSERT_TRUE(spec.ok()) << spec.status();
     EXPECT_EQ(spec->model, name);
@@ -78,7 +78,7 @@ TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
   };
   const std::vector<Case> cases = {
       {"deepfn", [](ModelOptions*) {},
-       "--model: 'deepfn' is none of deepfm, lr, linear_probe"},
+       "--model: 'deepfn' is none of deepfm, fm, lr, linear_probe"},
       {"lr", [](ModelOptions* o) { o->feature_size = ~uint64_t{0}; },
        "--feature_size"},
       {"lr", [](ModelOptions* o) { o->field_size = 0; }, "--field_size"},

@@ -1,0 +1,66 @@
+#include "models/factorization_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/initializers.h"
+
+namespace shoal {
+
+ModelSpec FactorizationMachineSpec(const ModelOptions& options) {
+  const double N = options.InitialRows();
+  const int K = options.embedding_size;
+  ModelSpec spec;
+  spec.model = options.model;
+  spec.seed = options.seed;
+  spec.tables = {{"fm",
+                  options.feature_size,
+                  {{"fm_w", 1, options.WideOptimizer(), GlorotNormal(N, N)},
+                   {"fm_v", K, options.table_optimizer, GlorotNormal(N, K)}}}};
+  spec.dense = {{"fm_b", {1}, options.dense_optimizer, {}}};
+  return spec;
+}
+
+ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
+  const double N = options.InitialRows();
+  ModelSpec spec;
+  spec.model = options.model;
+  spec.seed = options.seed;
+  spec.tables = {{"lr",
+                  options.feature_size,
+                  {{"lr_w", 1, options.WideOptimizer(), GlorotNormal(N, N)}}}};
+  spec.dense = {{"lr_b", {1}, options.dense_optimizer, {}}};
+  return spec;
+}
+
+FactorizationMachine::FactorizationMachine(ModelSpec spec, Backend* backend)
+    : spec_(std::move(spec)),
+      dim_(spec_.tables[0].row_dim() - 1),
+      backend_(backend),
+      fm_(backend),
+      loss_(backend) {}
+
+FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
+  return {input.batch_size, input.field_size, dim_,
+          input.row_index,  input.values,     input.rows};
+}
+
+void FactorizationMachine::Predict(const ModelInput& input,
+                                   absl::Span<float> logits) {
+  std::fill(logits.begin(), logits.end(), input.dense[0]);
+  fm_.Forward(MakeFmInput(input), logits);
+}
+
+void FactorizationMachine::ForwardBackward(const ModelInput& input,
+                                           ModelOutput* output) {
+  Predict(input, output->logits);
+  output->loss_sum = loss_.Forward(output->logits, input.labels);
+  const absl::Span<float> d_logits =
+      loss_.Backward(output->logits, input.labels);
+  fm_.Backward(MakeFmInput(input), d_logits, /*d_embeddings=*/{},
+               output->d_rows);
+  backend_->BiasBackward(Activation::kIdentity, output->logits, d_logits,
+                         output->d_dense);
+}
+
+}  // namespace shoal

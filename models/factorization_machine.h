@@ -1,0 +1,43 @@
+#ifndef SHOAL_MODELS_FACTORIZATION_MACHINE_H_
+#define SHOAL_MODELS_FACTORIZATION_MACHINE_H_
+
+#include "models/layers/fm.h"
+#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/model.h"
+#include "models/model_options.h"
+
+namespace shoal {
+
+// DeepFM without its network: table "fm" with columns "fm_w" (1) and "fm_v"
+// (K), dense "fm_b" [1]; initial values as DeepFM's. REQUIRES: valid options.
+ModelSpec FactorizationMachineSpec(const ModelOptions& options);
+
+// And without the vectors: table "lr" with the column "lr_w" (1), dense "lr_b"
+// [1]. REQUIRES: valid options.
+ModelSpec LogisticRegressionSpec(const ModelOptions& options);
+
+// A factorisation machine (Rendle, ICDM 2010) of the second order,
+//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²),  e_j = v[id_j] x_j
+// which is logistic regression where rows have no vector.
+class FactorizationMachine final : public Model {
+ public:
+  // `spec` is one of the above. `backend` must outlive the model.
+  FactorizationMachine(ModelSpec spec, Backend* backend);
+
+  const ModelSpec& spec() const override { return spec_; }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override;
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
+
+ private:
+  FmInput MakeFmInput(const ModelInput& input) const;
+
+  const ModelSpec spec_;
+  const int dim_;  // K; 0: logistic regression
+  Backend* const backend_;
+  FmLayer fm_;
+  SigmoidCrossEntropy loss_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_FACTORIZATION_MACHINE_H_
