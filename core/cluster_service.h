@@ -91,7 +91,7 @@ struct Lease {
 
 // What a worker life has done since it registered. Sums and counts grow.
 struct TrainProgress {
-  uint64_t examples = 0;  // in batches whose pushes all shards acknowledged
+  uint64_t examples = 0;  // in batches that all shards applied
   uint64_t batches = 0;
   double loss_sum = 0;    // over those examples, before the update
   // Exact AUC over the newest examples, each scored before it was trained on

@@ -82,13 +82,18 @@ struct PushRequest {
   uint64_t lease = 0;
   Colour colour = 0;
   Version pulled;  // what this shard's pull reply said
+  // The worker found the batch's loss or gradient not finite: there is nothing
+  // to apply, and every shard marks the batch kRejected. Such a push brings no
+  // tables and no blocks.
+  bool rejected = false;
   std::vector<TablePush> tables;
   std::vector<BlockPush> blocks;
 };
 
 enum class Verdict : uint8_t {
   kApplied = 1,
-  kRejected = 2,  // not finite: nothing was changed, the batch is marked so
+  kRejected = 2,  // not finite, says the worker or the shard itself: nothing
+                  // was changed, the batch is marked so
 };
 
 struct PushReply {
@@ -156,7 +161,8 @@ struct StatsReply {
 //
 // Errors
 //   INVALID_ARGUMENT     unknown table or block, wrong length, id out of range,
-//                        repeated id: a bug or a foreign client; do not retry
+//                        repeated id, a rejected push with contents: a bug or a
+//                        foreign client; do not retry
 //   FAILED_PRECONDITION  other job, shard life or map version (both are named)
 //   RESOURCE_EXHAUSTED   a limit of memory or of work in flight; retry later
 //   UNAVAILABLE          not reachable, or serving nothing at present; retry

@@ -271,7 +271,8 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
     const PushRequest& request, const std::shared_ptr<Waiter>& waiter,
     Scratch* scratch) {
   SHOAL_RETURN_IF_ERROR(CheckPush(contents_, request, &scratch->finder));
-  const bool finite = AllFinite(request);
+  // The worker rejects for all shards; this shard's own look is a trip-wire.
+  const bool finite = !request.rejected && AllFinite(request);
   if (finite) {
     SHOAL_RETURN_IF_ERROR(
         LocateRows(request.tables, /*read_only=*/false, scratch));

@@ -1,10 +1,10 @@
 #include "ps/shard/request_check.h"
 
-#include <bit>
 #include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/all_finite.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -62,15 +62,6 @@ absl::Status CheckBlock(const ShardContents& contents, uint32_t block,
   return absl::OkStatus();
 }
 
-bool AllFinite(absl::Span<const float> values) {
-  constexpr uint32_t kExponent = 0x7f800000;
-  uint32_t bad = 0;  // without an early end the loop is vectorised
-  for (const float value : values) {
-    bad |= (std::bit_cast<uint32_t>(value) & kExponent) == kExponent;
-  }
-  return bad == 0;
-}
-
 }  // namespace
 
 absl::Status CheckIdentity(const CallIdentity& mine, const CallIdentity& call) {
@@ -102,6 +93,11 @@ absl::Status CheckPull(const ShardContents& contents,
 
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder) {
+  if (request.rejected && !(request.tables.empty() && request.blocks.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the push of batch ", ToString(request.batch),
+                     " says that the batch is rejected and brings gradients"));
+  }
   std::vector<bool> seen(contents.tables.size());
   for (const TablePush& rows : request.tables) {
     SHOAL_RETURN_IF_ERROR(

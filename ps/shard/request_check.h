@@ -33,7 +33,8 @@ absl::Status CheckPull(const ShardContents& contents,
                        const PullRequest& request);
 
 // As CheckPull, and INVALID_ARGUMENT for a table, id or block named twice,
-// whose second update would not be the sum's.
+// whose second update would not be the sum's, and for a rejected push that
+// brings anything.
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder);
 

@@ -40,7 +40,7 @@ uint64_t PushRequestSize(const PushRequest& request) {
   for (const BlockPush& block : request.blocks) {
     size += BytesFieldSize(BlockGradientsSize(block));
   }
-  return size;
+  return size + VarintFieldSize(request.rejected);
 }
 
 }  // namespace
@@ -76,6 +76,7 @@ WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
     out.Raw(block.gradients.data(), GradientBytes(block.gradients));
     payload += GradientBytes(block.gradients);
   }
+  out.VarintField(8, request.rejected);
   copies->Add(payload, payload);
   message.fragments.emplace_back(message.buffer.data(), message.size);
   return message;

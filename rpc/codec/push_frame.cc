@@ -24,6 +24,7 @@ absl::Status PushFrame::DecodeFields(FragmentReader body,
   for (WireField field; reader.Next(&field);) {
     if (field.number == 3) reader.Uint64(field, &request_.lease);
     if (field.number == 4) reader.Uint32(field, "colour", &request_.colour);
+    if (field.number == 8) reader.Bool(field, &request_.rejected);
     if (field.type != WireType::kBytes) continue;
     switch (field.number) {
       case 1:

@@ -266,6 +266,35 @@ TEST_P(ParameterServiceConformance, ANonFiniteGradientRejectsTheBatchForGood) {
   EXPECT_EQ(stats->pushes_applied, 0);
 }
 
+TEST_P(ParameterServiceConformance, ABatchThatTheWorkerRejectsIsMarkedSo) {
+  ASSERT_TRUE(Pull({3}).ok());
+  const uint64_t digest = Stats()->digest;
+  PushRequest request = NewPush(0);
+  request.rejected = true;
+  const std::vector<FeatureId> ids = {3};
+  const std::vector<float> good = {1, 1, 1, 1};
+  request.tables = {{0, ids, good}};
+  EXPECT_TRUE(absl::IsInvalidArgument(Push(request).status()))
+      << "rejected, and yet it brings a gradient";
+  request.tables.clear();
+  const auto rejected = Push(request);
+  ASSERT_TRUE(rejected.ok()) << rejected.status();
+  EXPECT_EQ(rejected->verdict, Verdict::kRejected);
+  EXPECT_FALSE(rejected->repeat);
+  EXPECT_EQ(rejected->version.count, 0);
+  // A sound copy comes too late.
+  request.rejected = false;
+  request.tables = {{0, ids, good}};
+  const auto repeat = Push(request);
+  ASSERT_TRUE(repeat.ok()) << repeat.status();
+  EXPECT_EQ(repeat->verdict, Verdict::kRejected);
+  EXPECT_TRUE(repeat->repeat);
+  const auto stats = Stats();
+  EXPECT_EQ(stats->digest, digest);
+  EXPECT_EQ(stats->pushes_rejected, 1);
+  EXPECT_EQ(stats->pushes_applied, 0);
+}
+
 TEST_P(ParameterServiceConformance, AnotherIdentityIsRefusedByBothValues) {
   struct Case {
     CallIdentity identity;

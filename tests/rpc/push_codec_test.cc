@@ -87,6 +87,26 @@ TEST_F(PushCodecTest, AnEmptyPushIsWhatProtobufWouldWrite) {
             proto.SerializeAsString());
 }
 
+TEST_F(PushCodecTest, ARejectedPushGoesBothWays) {
+  request_.tables.clear();
+  request_.blocks.clear();
+  request_.rejected = true;
+  v1::PushRequest proto = Proto();
+  proto.clear_tables();
+  proto.clear_blocks();
+  proto.set_rejected(true);
+  const std::string bytes =
+      Join(EncodePushRequest(request_, pool_.get(), &copies_));
+  EXPECT_EQ(bytes, proto.SerializeAsString());
+  ASSERT_TRUE(DecodeRequest(bytes).ok());
+  EXPECT_TRUE(frame_.request().rejected);
+  EXPECT_TRUE(frame_.request().tables.empty());
+  EXPECT_TRUE(frame_.request().blocks.empty());
+  // The frame's next push is another.
+  ASSERT_TRUE(DecodeRequest(Proto().SerializeAsString()).ok());
+  EXPECT_FALSE(frame_.request().rejected);
+}
+
 TEST_F(PushCodecTest, ARequestIsReadFromAnyPiecesIntoAlignedMemory) {
   const std::string bytes = Proto().SerializeAsString();
   for (size_t piece = 1; piece <= bytes.size(); ++piece) {

@@ -143,7 +143,6 @@ void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
                               const StepParameters& step,
                               std::shared_ptr<Canary> canary,
                               Done<Verdict> done) {
-  const size_t dim = options_.row_dim;
   auto fan_in = std::make_shared<FanIn<PushReply>>(
       shards_.size(), executor_,
       [done = std::move(done), canary](absl::Status status,
@@ -161,29 +160,37 @@ void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
     request.lease = lease;
     request.colour = step.colour;
     request.pulled = step.pulled[s];
-    const size_t begin = step.split.begin[s];
-    const size_t count = step.split.begin[s + 1] - begin;
-    if (count > 0) {
-      request.tables.push_back(
-          {.table = 0,
-           .ids = absl::MakeConstSpan(step.split.ids).subspan(begin, count),
-           .gradients = step.d_rows.span().subspan(begin * dim, count * dim)});
-    }
-    if (canary != nullptr) {
-      request.tables.push_back(
-          {.table = *canary_table_,
-           .ids = absl::MakeConstSpan(&canary->row, 1),
-           .gradients = absl::MakeConstSpan(&canary->gradient, 1)});
-    }
-    ForEachBlockOf(
-        options_.map, s, [&](uint32_t index, const DenseBlock& block) {
-          request.blocks.push_back({.block = index,
-                                    .gradients = step.d_dense.span().subspan(
-                                        block.flat_begin, block.size())});
-        });
+    request.rejected = step.rejected;
+    if (!step.rejected) AddGradients(s, step, canary.get(), &request);
     shards_[s]->Push(std::move(request), options_.push_timeout,
                      FanIn<PushReply>::CompletionFor(fan_in, s));
   }
+}
+
+void ShardedClient::AddGradients(int shard, const StepParameters& step,
+                                 const Canary* canary,
+                                 PushRequest* request) const {
+  const size_t dim = options_.row_dim;
+  const size_t begin = step.split.begin[shard];
+  const size_t count = step.split.begin[shard + 1] - begin;
+  if (count > 0) {
+    request->tables.push_back(
+        {.table = 0,
+         .ids = absl::MakeConstSpan(step.split.ids).subspan(begin, count),
+         .gradients = step.d_rows.span().subspan(begin * dim, count * dim)});
+  }
+  if (canary != nullptr) {
+    request->tables.push_back(
+        {.table = *canary_table_,
+         .ids = absl::MakeConstSpan(&canary->row, 1),
+         .gradients = absl::MakeConstSpan(&canary->gradient, 1)});
+  }
+  ForEachBlockOf(
+      options_.map, shard, [&](uint32_t index, const DenseBlock& block) {
+        request->blocks.push_back({.block = index,
+                                   .gradients = step.d_dense.span().subspan(
+                                       block.flat_begin, block.size())});
+      });
 }
 
 }  // namespace shoal

@@ -30,6 +30,9 @@ struct StepParameters {
   AlignedBuffer<float> d_dense;
   std::vector<Version> pulled;  // by shard
   Colour colour = 0;            // the highest that a pull reply bore
+  // The batch's loss or gradient is not finite: its pushes say so and bring
+  // nothing.
+  bool rejected = false;
 };
 
 struct ShardedClientOptions {
@@ -67,9 +70,10 @@ class ShardedClient {
   void Pull(StepParameters* step, bool read_only,
             absl::AnyInvocable<void(absl::Status) &&> done);
 
-  // Sends d_rows and d_dense; the result is the verdict of shard 0 (whether the
-  // others agree is the coordinator's to see). After an error some shards may
-  // have applied the batch: push it again, under the same identity.
+  // Sends d_rows and d_dense, or that the batch is rejected; the result is the
+  // verdict of shard 0 (whether the others agree is the coordinator's to see).
+  // After an error some shards may have applied the batch: push it again, under
+  // the same identity.
   void Push(const BatchId& batch, uint64_t lease, const StepParameters& step,
             Done<Verdict> done);
 
@@ -84,6 +88,9 @@ class ShardedClient {
   void PushParts(const BatchId& batch, uint64_t lease,
                  const StepParameters& step, std::shared_ptr<Canary> canary,
                  Done<Verdict> done);
+  // The shard's part of the step's gradient; `canary` may be null.
+  void AddGradients(int shard, const StepParameters& step,
+                    const Canary* canary, PushRequest* request) const;
 
   const ShardedClientOptions options_;
   const std::vector<std::shared_ptr<ParameterService>> shards_;
