@@ -140,6 +140,7 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
   options.map = plan.map;
   options.trainer.field_size = flags.field_size;
   options.trainer.pipeline_depth = flags.PipelineDepth();
+  options.trainer.clip_norm = flags.clip_norm;
   options.pull_timeout = flags.pull_timeout;
   options.push_timeout = flags.push_timeout;
   return options;

@@ -67,10 +67,11 @@ class Definer {
 };
 
 void DefineModel(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"model", &f->model,
-                "What to train: deepfm, lr (logistic regression) or "
-                "linear_probe (for tests).",
-                Choices{{"deepfm", "lr", "linear_probe"}, {"wide_deep"}}});
+  d->Add(kAll,
+         {"model", &f->model,
+          "What to train: deepfm, fm (factorisation machine), lr "
+          "(logistic regression) or linear_probe (for tests).",
+          Choices{{"deepfm", "fm", "lr", "linear_probe"}, {"wide_deep"}}});
   d->Add(kAll, {"feature_size", &f->feature_size,
                 "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
                 "numbers, and tables grow with the rows in use.",
@@ -154,6 +155,10 @@ void DefineOptimizers(JobFlags* f, Definer* d) {
                 "Decay of adam's mean of squares.", RealRange{0, 1}});
   d->Add(kAll, {"adam_epsilon", &f->adam_epsilon,
                 "Added to the root that adam divides by.", positive});
+  d->Add(kAll, {"clip_norm", &f->clip_norm,
+                "Largest L2 norm of a batch's whole gradient, which is scaled "
+                "down to it before it is pushed; 0: no limit.",
+                RealRange{0, 1e30}});
 }
 
 void DefineTraining(JobFlags* f, Definer* d) {

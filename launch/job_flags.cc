@@ -128,6 +128,11 @@ absl::Status JobFlags::Validate() {
         "--l2_scope=table moves every row of a table at every push, which is "
         "for shoal train with --workers=1 alone; leave it at touched");
   }
+  if (clip_norm > 0 && model == "linear_probe") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--clip_norm=", clip_norm,
+        ": linear_probe takes none, since its arithmetic has to be exact"));
+  }
   if (command == Command::kPs || command == Command::kWorker) {
     SHOAL_RETURN_IF_ERROR(CheckHosts(this));
   }
@@ -167,6 +172,7 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("adam_beta1=", text(adam_beta1)),
       absl::StrCat("adam_beta2=", text(adam_beta2)),
       absl::StrCat("adam_epsilon=", text(adam_epsilon)),
+      absl::StrCat("clip_norm=", text(clip_norm)),
       absl::StrCat("task_type=", task_type),
       absl::StrCat("mode=", mode),
       absl::StrCat("batch_size=", batch_size),

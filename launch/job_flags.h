@@ -58,6 +58,7 @@ struct JobFlags {
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
+  double clip_norm = 0;  // 0: none
 
   // Training
   std::string task_type = "train";

@@ -1,5 +1,6 @@
 #include "cmd/in_process_job.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -87,6 +88,7 @@ struct Ran {
 
 // Changes to a job before it starts.
 struct Changes {
+  std::string rows = Rows(900);
   absl::AnyInvocable<void(InProcessJobOptions*)> options;
   decltype(InProcessJobDependencies::wrap_service) wrap_service;
 };
@@ -94,7 +96,7 @@ struct Changes {
 std::unique_ptr<Ran> StartDeepFm(uint64_t schedule, int ps, int workers,
                                  Changes changes) {
   auto ran = std::make_unique<Ran>(schedule);
-  ran->files.AddFile("d/tr.libsvm", Rows(900));
+  ran->files.AddFile("d/tr.libsvm", changes.rows);
   ran->files.AddFile("d/te.libsvm", Rows(100));
   InProcessJobOptions options;
   options.model.model = "deepfm";
@@ -256,6 +258,51 @@ TEST(InProcessJobTest, AFullTableEndsTheJobOrSharesARow) {
                 absl::StatusCode::kResourceExhausted);
       EXPECT_THAT(std::string(ran->report.status.message()),
                   testing::HasSubstr("--table_row_limit"));
+    }
+  }
+}
+
+TEST(InProcessJobTest, ClippingDoesNotDependOnTheShards) {
+  const auto run_clipped = [](int ps) {
+    Changes changes;
+    changes.options = [](InProcessJobOptions* options) {
+      options->worker_loop.trainer.clip_norm = 0.2;
+    };
+    auto ran = StartDeepFm(1, ps, 1, std::move(changes));
+    EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+    return ran;
+  };
+  const auto one = run_clipped(1);
+  const auto three = run_clipped(3);
+  EXPECT_EQ(one->report.digest, three->report.digest);
+  EXPECT_NE(one->report.digest, RunDeepFm(1, 1, 1, nullptr)->report.digest)
+      << "nothing was clipped";
+}
+
+TEST(InProcessJobTest, ABatchThatIsNotFiniteIsRejectedOnEveryShard) {
+  for (const int ps : {1, 3}) {
+    Changes bad;
+    bad.rows += "1 5:1 6:1e38 7:1 8:1 9:1\n";  // its second order is no number
+    bad.options = [](InProcessJobOptions* options) { options->canary = true; };
+    const auto ran = StartDeepFm(1, ps, 2, std::move(bad));
+    ASSERT_TRUE(ran->report.status.ok()) << ran->report.status;
+    const JobReport& report = ran->report;
+    // Two epochs; once in each, a batch of at most 32 has the row.
+    EXPECT_EQ(report.samples, 2u * 901);
+    EXPECT_EQ(report.trained + report.rejected, report.samples);
+    EXPECT_EQ(report.lost, 0u);
+    EXPECT_GE(report.rejected, 2u);
+    EXPECT_LE(report.rejected, 2u * 32);
+    for (const auto& shard : report.ps) {
+      EXPECT_EQ(shard.stats.pushes_rejected, 2u);
+      EXPECT_EQ(shard.stats.pushes_applied + 2, report.batches);
+      EXPECT_EQ(shard.stats.canary->rows, shard.stats.pushes_applied);
+    }
+    EXPECT_TRUE(std::isfinite(report.eval.logloss));
+    EXPECT_EQ(report.eval.examples, 100u);
+    if (ps > 1) continue;
+    for (const float weight : Weights(ran.get())) {
+      EXPECT_TRUE(std::isfinite(weight));
     }
   }
 }

@@ -204,6 +204,18 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
 }
 
+TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {
+  for (const auto& [args, norm] :
+       {std::pair<std::vector<std::string>, double>{{}, 0.0},
+        {{"--clip_norm=2.5"}, 2.5}}) {
+    const JobFlags flags = Parsed(Command::kRun, args);
+    const auto plan = PlanJob(flags, "name");
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(WorkerLoopOptionsFromFlags(flags, *plan, 0).trainer.clip_norm,
+              norm);
+  }
+}
+
 TEST(OptionsFromFlags, ProcessesRegisterAsWhatTheyAre) {
   const JobFlags flags = Parsed(Command::kRun, {});
   const auto plan = PlanJob(flags, "name");

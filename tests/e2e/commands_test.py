@@ -223,6 +223,26 @@ class RunTest(harness.ShoalTest):
         return PROBE + ["--batch_size=16", f"--num_epochs={epochs}",
                         "--training_data_dir=" + data]
 
+    def test_a_batch_that_is_not_finite_is_rejected_and_the_job_goes_on(self):
+        rows = harness.linear_rows(3000).splitlines()
+        rows[1234] = "1 5:1 6:1e38 7:1"
+        data = self.write("data/tr.libsvm", "\n".join(rows) + "\n")
+        output = self.run_ok(
+            "shoal", "run", "--training_data_dir=" + data, "--batch_size=64",
+            "--feature_size=300", "--field_size=4", "--embedding_size=4",
+            "--deep_layers=8", "--piece_bytes=8192",
+            "--val_data_dir=" + self.write("data/te.libsvm",
+                                           harness.linear_rows(200, seed=2)),
+            "--summary=" + self.path("summary.json"))
+        self.assertIn("is not finite; it changed nothing", output)
+        summary = self.summary()
+        samples = summary["samples"]
+        self.assertEqual(samples["trained"] + samples["rejected"], 3000)
+        self.assertGreater(samples["rejected"], 0)
+        self.assertLessEqual(samples["rejected"], 64)
+        self.assertEqual(samples["lost"], 0)
+        self.assertLess(summary["eval"]["logloss"], 2)
+
     def test_two_jobs_on_one_host_do_not_meet(self):
         flags = self.flags(1)
         jobs = [self.start(f"run {i}", "shoal", "run", *flags,

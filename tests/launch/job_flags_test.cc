@@ -124,7 +124,7 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
         "--learning_rate=0.1", "--table_optimizer=adagrad",
         "--table_learning_rate=0.1", "--l2_reg=0.1", "--batch_size=2",
         "--num_epochs=2", "--shuffle=false", "--shuffle_rows=2",
-        "--partition=mod", "--pipeline_depth=0", "--canary=true"}) {
+        "--partition=mod", "--pipeline_depth=0", "--clip_norm=1", "--canary=true"}) {
     const auto changed = Parsed(Command::kPs, {flag});
     ASSERT_TRUE(changed.ok()) << changed.status();
     EXPECT_NE(changed->CanonicalConfig(), base) << flag;
@@ -215,6 +215,13 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
     EXPECT_THAT(Error(command, {"--l2_scope=table"}), HasSubstr("shoal train"))
         << CommandName(command);
   }
+}
+
+TEST(JobFlags, TheLinearProbeIsNotClipped) {
+  const auto flags =
+      Parsed(Command::kPs, {"--model=linear_probe", "--clip_norm=1"});
+  EXPECT_THAT(std::string(flags.status().message()),
+              HasSubstr("--clip_norm=1: linear_probe takes none"));
 }
 
 TEST(JobFlags, CountsProcessesByTheirHosts) {

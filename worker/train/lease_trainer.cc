@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "worker/train/gradient_check.h"
 
 namespace shoal {
 
@@ -205,7 +206,11 @@ void LeaseTrainer::ComputeFront() {
     EndStep(std::move(step));
   } else {
     ComputeStep(options_.field_size, deps_.model, &step->train);
-    deps_.progress->AddScores(step->train.logits.span(), labels);
+    CheckGradient(step->train.loss_sum, options_.clip_norm,
+                  &step->train.parameters);
+    if (!step->train.parameters.rejected) {
+      deps_.progress->AddScores(step->train.logits.span(), labels);
+    }
     ++pushes_;
     SendPush(std::move(step));
   }
@@ -237,11 +242,13 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
     if (*verdict == Verdict::kRejected) {
       deps_.logger->Warn(absl::StrCat(
           "batch ", ToString(batch.id),
-          " was rejected: its gradient is not finite; it changed nothing"));
+          " was rejected: its loss or gradient is not finite; it changed "
+          "nothing"));
+    } else {
+      deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }
     step->full_since = absl::InfiniteFuture();
     --pushes_;
-    deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     EndStep(std::move(step));
     Pump();
   } else if (MayPass(verdict.status(), step.get())) {

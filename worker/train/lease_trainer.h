@@ -28,6 +28,8 @@ struct LeaseTrainerOptions {
   // after the push of t was acknowledged; 1: both overlap, which hides the
   // network and adds a step of staleness. Costs one TrainStep of memory each.
   int pipeline_depth = 1;
+  // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
+  double clip_norm = 0;
   // Pause before a pull or push that failed for a passing reason is sent again.
   absl::Duration retry_pause = absl::Milliseconds(200);
   // How long one batch may be refused for lack of room (RESOURCE_EXHAUSTED)
@@ -52,7 +54,9 @@ struct LeaseTrainerDependencies {
 // has read the last one, and reports each piece read, each lease done and each
 // failure with `send`.
 //
-// Batches are computed in the order in which they were read. A pull or push
+// Batches are computed in the order in which they were read. One whose loss or
+// gradient is not finite is pushed as rejected, and counts for nothing in the
+// progress. A pull or push
 // that fails for a passing reason (UNAVAILABLE, DEADLINE_EXCEEDED) is sent
 // again, with the same batch id, for as long as the life lasts: the coordinator
 // decides who is dead. RESOURCE_EXHAUSTED may pass too, but not for longer than

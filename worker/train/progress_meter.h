@@ -22,7 +22,7 @@ class ProgressMeter {
   // A batch was scored by the forward pass of its training step.
   void AddScores(absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
-  // All shards have a verdict on a batch of so many examples.
+  // All shards have applied a batch of so many examples.
   void AddTrained(uint64_t examples, double loss_sum);
 
   // Costs a sort of the recent examples; call it once a heartbeat.

@@ -18,6 +18,7 @@ namespace shoal {
 //   PrepareStep   ids → distinct ids by shard; dense B × F arrays for the model
 //   ShardedClient::Pull     → parameters.rows, parameters.dense
 //   ComputeStep   forward, loss, backward → parameters.d_rows, .d_dense
+//   CheckGradient (gradient_check.h) rejected, or clipped, as a whole
 //   ShardedClient::Push     gradients → all shards
 struct TrainStep {
   Batch batch;

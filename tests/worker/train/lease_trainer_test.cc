@@ -1,5 +1,6 @@
 #include "worker/train/lease_trainer.h"
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -50,14 +51,19 @@ class FakeShard : public ParameterService {
             Done<PushReply> done) override {
     log_->push_back("push " + ToString(request.batch));
     ++pushes;
+    rejected += request.rejected;
+    pushed_tables += request.tables.size();
     last_push_lease = request.lease;
-    Answer(std::move(done), PushReply{Verdict::kApplied, false, {}, 0},
-           &fail_pushes);
+    const Verdict verdict =
+        request.rejected ? Verdict::kRejected : Verdict::kApplied;
+    Answer(std::move(done), PushReply{verdict, false, {}, 0}, &fail_pushes);
   }
 
   void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
 
   uint64_t pushes = 0;
+  uint64_t rejected = 0;       // pushes that said so
+  uint64_t pushed_tables = 0;  // over all pushes
   uint64_t last_push_lease = 0;
   std::deque<absl::Status> fail_pulls;  // answers of the next calls
   std::deque<absl::Status> fail_pushes;
@@ -96,9 +102,13 @@ class FakeModel : public Model {
     Score(input, output->logits);
     std::fill(output->d_rows.begin(), output->d_rows.end(), 1.0f);
     output->loss_sum = input.batch_size;
+    if (input.batch.index == bad_loss) output->loss_sum = NAN;
+    if (input.batch.index == bad_gradient) output->d_rows.back() = INFINITY;
     if (on_compute) on_compute();
   }
   std::function<void()> on_compute;
+  uint32_t bad_loss = ~0u;  // index of the batch whose loss is no number
+  uint32_t bad_gradient = ~0u;
 
  private:
   static void Score(const ModelInput& input, absl::Span<float> logits) {
@@ -280,6 +290,26 @@ TEST_F(LeaseTrainerTest, ACallThatFailsForAPassingReasonIsSentAgain) {
   int computed = 0;
   for (const std::string& line : log) computed += line == "compute (0,0,0)";
   EXPECT_EQ(computed, 1);
+}
+
+TEST_F(LeaseTrainerTest, ABatchThatIsNotFiniteIsRejectedOnEveryShard) {
+  model.bad_loss = 0;
+  model.bad_gradient = 2;  // in a row of shard 1; shard 0's is sound
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  for (const auto& shard : shards) {
+    EXPECT_EQ(shard->pushes, 3u);
+    EXPECT_EQ(shard->rejected, 2u);
+  }
+  // The sound batch alone brought rows, all of shard 1.
+  EXPECT_EQ(shards[0]->pushed_tables, 0u);
+  EXPECT_EQ(shards[1]->pushed_tables, 1u);
+  EXPECT_EQ(Sent<LeaseDone>(), 1);
+  EXPECT_EQ(progress.Snapshot().batches, 1u);
+  EXPECT_EQ(progress.Snapshot().examples, 2u);
+  EXPECT_EQ(progress.Snapshot().loss_sum, 2.0);
+  EXPECT_EQ(progress.Snapshot().recent_examples, 2u);
 }
 
 TEST_F(LeaseTrainerTest, AShardThatStaysFullIsAFailureInTheEnd) {
