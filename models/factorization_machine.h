@@ -17,7 +17,8 @@ ModelSpec FactorizationMachineSpec(const ModelOptions& options);
 ModelSpec LogisticRegressionSpec(const ModelOptions& options);
 
 // A factorisation machine (Rendle, ICDM 2010) of the second order,
-//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²),  e_j = v[id_j] x_j
+//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²),  e_j = v[id_j]
+//   x_j
 // which is logistic regression where rows have no vector.
 class FactorizationMachine final : public Model {
  public:

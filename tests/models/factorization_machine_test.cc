@@ -71,13 +71,13 @@ TEST_P(FactorizationMachineTest, GradientIsTheNumericOneOfTheMeanLoss) {
   const std::vector<double> rows = ToDouble(sample.rows);
   const std::vector<double> bias = ToDouble(sample.dense);
   EXPECT_NEAR(loss, Loss(sample, dim_, rows, bias[0]), 1e-6);
-  EXPECT_LT(RelativeError(sample.d_rows,
-                          NumericGradient(
-                              [&](const std::vector<double>& at) {
-                                return Loss(sample, dim_, at, bias[0]);
-                              },
-                              rows)),
-            1e-6);
+  EXPECT_LT(
+      RelativeError(sample.d_rows, NumericGradient(
+                                       [&](const std::vector<double>& at) {
+                                         return Loss(sample, dim_, at, bias[0]);
+                                       },
+                                       rows)),
+      1e-6);
   EXPECT_LT(RelativeError(sample.d_dense,
                           NumericGradient(
                               [&](const std::vector<double>& at) {
@@ -95,14 +95,14 @@ TEST_P(FactorizationMachineTest, PredictSeesTheLogitsOfTraining) {
   EXPECT_EQ(logits, sample.logits);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Backends, FactorizationMachineTest,
-    ::testing::Combine(::testing::Values("reference", "onednn"),
-                       ::testing::Values("fm", "lr")),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param)) + "_" +
-             std::get<1>(info.param);
-    });
+INSTANTIATE_TEST_SUITE_P(Backends, FactorizationMachineTest,
+                         ::testing::Combine(::testing::Values("reference",
+                                                              "onednn"),
+                                            ::testing::Values("fm", "lr")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_" +
+                                  std::get<1>(info.param);
+                         });
 
 TEST(LogisticRegressionSpecTest, HasOneWeightARowAndABias) {
   const ModelSpec spec = LogisticRegressionSpec(Options("lr"));
