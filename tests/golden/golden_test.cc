@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
     Files, GoldenTest,
     ::testing::Combine(
         ::testing::Values("deepfm_sgd", "deepfm_adagrad", "deepfm_adam",
-                          "deepfm_rowwise_adagrad", "fm_adagrad", "lr_ftrl"),
+                          "deepfm_rowwise_adagrad", "fm_mixed", "lr_ftrl"),
         ::testing::Values("reference", "onednn"), ::testing::Values(1, 3)),
     [](const auto& info) {
       return absl::StrCat(std::get<0>(info.param), "_", std::get<1>(info.param),

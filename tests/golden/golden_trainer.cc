@@ -48,6 +48,7 @@ ModelOptions Options(const GoldenFile& file) {
   options.seed = static_cast<uint64_t>(file.Number("seed"));
   options.dense_optimizer = Optimizer(file, "dense");
   options.table_optimizer = Optimizer(file, "table");
+  options.wide_optimizer = Optimizer(file, "wide");
   return options;
 }
 

@@ -44,6 +44,7 @@ class Case:
     model: str
     dense: dict
     table: dict
+    wide: dict  # of the column of one weight an id
     feature_size: int = 200
     field_size: int = 6
     embedding_size: int = 4
@@ -52,23 +53,33 @@ class Case:
     clip_norm: float = 0.0
     seed: int = 5
 
+    def spec_of(self, name):
+        if name in ('fm_w', 'lr_w'):
+            return self.wide
+        return self.table if name == 'fm_v' else self.dense
 
-def both(kind, learning_rate, **others):
+
+def everywhere(kind, learning_rate, **others):
     spec = optimizer(kind, learning_rate, **others)
-    return {'dense': {**spec, 'l2': 0.0}, 'table': spec}
+    return {'dense': {**spec, 'l2': 0.0}, 'table': spec, 'wide': spec}
 
 
 CASES = [
-    Case('deepfm_sgd', 'deepfm', **both('sgd', 0.5, l2=0.01), clip_norm=0.28),
-    Case('deepfm_adagrad', 'deepfm', **both('adagrad', 0.02, l2=0.01),
+    Case('deepfm_sgd', 'deepfm', **everywhere('sgd', 0.5, l2=0.01),
+         clip_norm=0.28),
+    Case('deepfm_adagrad', 'deepfm', **everywhere('adagrad', 0.02, l2=0.01),
          dropout=[0.75, 0.5], seed=9),
-    Case('deepfm_adam', 'deepfm', **both('adam', 0.01)),
+    Case('deepfm_adam', 'deepfm', **everywhere('adam', 0.01)),
     Case('deepfm_rowwise_adagrad', 'deepfm',
          dense=optimizer('adam', 0.01),
-         table=optimizer('rowwise_adagrad', 0.05)),
-    Case('fm_adagrad', 'fm', **both('adagrad', 0.05)),
+         table=optimizer('rowwise_adagrad', 0.05),
+         wide=optimizer('rowwise_adagrad', 0.05)),
+    Case('fm_mixed', 'fm',
+         dense=optimizer('sgd', 0.1),
+         table=optimizer('adagrad', 0.05),
+         wide=optimizer('ftrl', 0.05, ftrl_l1=0.001)),
     Case('lr_ftrl', 'lr',
-         **both('ftrl', 0.5, ftrl_l1=0.002, ftrl_l2=0.01)),
+         **everywhere('ftrl', 0.5, ftrl_l1=0.002, ftrl_l2=0.01)),
 ]
 
 
@@ -119,7 +130,7 @@ def write_case(case, path):
     for key in ('model', 'feature_size', 'field_size', 'embedding_size',
                 'deep_layers', 'dropout', 'seed', 'clip_norm'):
         out.set(key, getattr(case, key))
-    for side in ('dense', 'table'):
+    for side in ('dense', 'table', 'wide'):
         for key, value in getattr(case, side).items():
             out.set(f'{side}.{key}', value)
     out.set('steps', STEPS)
@@ -128,9 +139,8 @@ def write_case(case, path):
     variables = model.variables()
     for name, v in variables.items():
         out.tensor(f'initial/{name}', v, digits=9)  # exact float32 numbers
-    updates = {
-        name: make_update(case.table if name in model.tables else case.dense, v)
-        for name, v in variables.items()}
+    updates = {name: make_update(case.spec_of(name), v)
+               for name, v in variables.items()}
     for step in range(1, STEPS + 1):
         write_step(case, model, updates, step, out)
     for name, v in model.tables.items():
@@ -158,9 +168,9 @@ def write_step(case, model, updates, step, out):
     for name, v in variables.items():
         g = v.grad
         out.tensor(f'{step}/d_{name}', g.values() if g.is_sparse else g)
-        spec = case.table if name in model.tables else case.dense
-        if spec['l2'] > 0:
-            add_l2(v, spec['l2'])
+        l2 = case.spec_of(name)['l2']
+        if l2 > 0:
+            add_l2(v, l2)
         updates[name].step()
     for name, v in variables.items():
         is_table = name in model.tables
