@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/canary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/simulated_executor.h"
@@ -17,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr Life kWorker = {1, 9};
 constexpr BatchId kBatch = {0, 3, 5};
@@ -62,7 +64,7 @@ class FakeShard final : public ParameterService {
 class ShardedClientTest : public testing::Test {
  protected:
   ShardedClientTest() {
-    ShardedClientOptions options;
+    ShardedClientOptions& options = options_;
     options.job = "job";
     options.worker = kWorker;
     options.map.version = 4;
@@ -78,7 +80,11 @@ class ShardedClientTest : public testing::Test {
     options.row_dim = 2;
     options.dense_size = 3;
     SplitIds(options.map.tables[0], {8, 0, 7}, &step_.split);
-    client_.emplace(options,
+    MakeClient();
+  }
+
+  void MakeClient() {
+    client_.emplace(options_,
                     std::vector<std::shared_ptr<ParameterService>>(
                         shards_.begin(), shards_.end()),
                     &executor_);
@@ -88,13 +94,13 @@ class ShardedClientTest : public testing::Test {
     client_->Pull(&step_, /*read_only=*/false,
                   [this](absl::Status status) { pulled_ = status; });
   }
-  void Push() {
+  void Push(const BatchId& batch = kBatch) {
     for (float i = 0; i < 6; ++i) gradients_.push_back(i);
     step_.d_rows.ResizeDiscard(6);
     std::copy(gradients_.begin(), gradients_.end(), step_.d_rows.data());
     step_.d_dense.ResizeDiscard(3);
     for (int i = 0; i < 3; ++i) step_.d_dense.data()[i] = 10.0f + i;
-    client_->Push(kBatch, /*lease=*/6, step_,
+    client_->Push(batch, /*lease=*/6, step_,
                   [this](auto verdict) { pushed_ = std::move(verdict); });
   }
   void PullAll() {
@@ -106,6 +112,7 @@ class ShardedClientTest : public testing::Test {
     ASSERT_EQ(pulled_, absl::OkStatus());
   }
 
+  ShardedClientOptions options_;
   Simulator simulator_;
   SimulatedExecutor executor_{&simulator_};
   std::vector<std::shared_ptr<FakeShard>> shards_;
@@ -164,6 +171,33 @@ TEST_F(ShardedClientTest, APushGoesToEveryShardAlsoToOneWithNoRowOfIt) {
   }
   ASSERT_TRUE(pushed_.has_value() && pushed_->ok());
   EXPECT_EQ(**pushed_, Verdict::kRejected);
+}
+
+TEST_F(ShardedClientTest, WithACanaryTableEveryPushBringsItsBatchsCanary) {
+  options_.map.tables.push_back({PartitionKind::kEveryShard, 0, 3});
+  MakeClient();
+  PullAll();
+  Push();
+  for (const auto& shard : shards_) {
+    const TablePush& canary = shard->push.tables.back();
+    EXPECT_EQ(canary.table, 1u);
+    EXPECT_THAT(canary.ids, ElementsAre(*CanaryRow(kBatch)));
+    EXPECT_THAT(canary.gradients, ElementsAre(-1));
+  }
+  EXPECT_THAT(shards_[0]->push.tables, SizeIs(2));
+  EXPECT_THAT(shards_[1]->push.tables, SizeIs(1));
+}
+
+TEST_F(ShardedClientTest, ABatchWithoutACanaryRowIsAnErrorAndNotPushed) {
+  options_.map.tables.push_back({PartitionKind::kEveryShard, 0, 3});
+  MakeClient();
+  PullAll();
+  Push(BatchId{1 << 20, 0, 0});
+  EXPECT_FALSE(pushed_.has_value()) << "completed inside the call";
+  simulator_.RunUntilIdle();
+  ASSERT_TRUE(pushed_.has_value());
+  EXPECT_EQ(pushed_->status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(shards_[0]->on_pushed, nullptr);
 }
 
 TEST_F(ShardedClientTest, AFailureNamesTheShardAndWaitsForTheOthers) {
