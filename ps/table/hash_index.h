@@ -24,9 +24,10 @@ namespace shoal {
 // The index is 64 segments, chosen by the top bits of StableHash(id); each is
 // an array of entries (id, record), at most 5/8 full. The next bits say where
 // the probe of an id begins; it goes round the entries of that cache line, then
-// of the one after it, and so on: nearly always one miss. A segment grows alone: its entries are copied to an array
-// of twice the length, under the segment's lock. Thread-safe: readers take no
-// lock and are never stopped; those who add to a growing segment wait for it.
+// of the one after it, and so on: nearly always one miss. A segment grows
+// alone: its entries are copied to an array of twice the length, under the
+// segment's lock. Thread-safe: readers take no lock and are never stopped;
+// those who add to a growing segment wait for it.
 //
 // A reader may still probe the array that was replaced. Its memory is given
 // back at once, its addresses are kept, so that the reader finds either an
