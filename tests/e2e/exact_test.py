@@ -45,10 +45,13 @@ class ExactTest(harness.ShoalTest):
         data = self.probe_data()
         flags = ["--batch_size=16", "--num_epochs=3"]
         digest = self.serial_digest(data, flags)
-        for partition in ("fixed_size", "mod"):
+        for partition in ("fixed_size", "mod", "hash"):
+            # Hash is of dynamic tables, which have no feature_size.
+            probe = [flag for flag in PROBE if partition != "hash"
+                     or not flag.startswith("--feature_size")]
             cluster = Cluster(
                 self, 3, 4,
-                PROBE + flags + ["--partition=" + partition,
+                probe + flags + ["--partition=" + partition, "--canary=true",
                                  "--piece_bytes=4096"],
                 ps_flags=["--summary=" + self.path("summary.json")],
                 worker_flags=["--training_data_dir=" + data])
@@ -58,6 +61,11 @@ class ExactTest(harness.ShoalTest):
             self.assertEqual(summary["samples"]["trained"], 18000)
             self.assertEqual(summary["digest"], digest, partition)
             self.assertGreater(summary["staleness"]["max"], 0)
+            self.assertEqual(
+                summary["canary"],
+                [{"shard": shard, "rows": summary["batches"]["trained"],
+                  "not_one": 0, "smallest": 1, "largest": 1}
+                 for shard in range(3)])
 
     def test_hosts_with_files_of_their_own_equal_the_serial_run(self):
         paths = [self.write(f"host{i}/tr{i}.libsvm",

@@ -40,6 +40,13 @@ ModelSpec Model(OptimizerKind kind, float rate) {
 // sum is exact, so that any order of any interleaving gives the same bits.
 ModelSpec ExactModel() { return Model(OptimizerKind::kSgd, 0.25f); }
 
+// The same in a dynamic table.
+ModelSpec DynamicExactModel() {
+  ModelSpec model = ExactModel();
+  model.tables[0].feature_size = 0;
+  return model;
+}
+
 ModelSpec RandomModel() {
   ModelSpec model = Model(OptimizerKind::kSgd, 0.25f);
   model.tables[0].columns[0].initializer = {InitializerKind::kUniform, 1};
@@ -83,9 +90,10 @@ TEST(ParameterShard, AnyInterleavingOfExactPushesEqualsTheSerialRun) {
   const auto batches = ExactBatches(100, 1);
   const uint64_t expected = SerialDigest(batches);
   for (const PartitionKind kind :
-       {PartitionKind::kFixedSize, PartitionKind::kMod}) {
+       {PartitionKind::kFixedSize, PartitionKind::kMod, PartitionKind::kHash}) {
     for (const int n : {1, 3}) {
-      ShardSet shards(ExactModel(), kind, n);
+      const bool dynamic = kind == PartitionKind::kHash;
+      ShardSet shards(dynamic ? DynamicExactModel() : ExactModel(), kind, n);
       std::vector<std::thread> threads;
       for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
