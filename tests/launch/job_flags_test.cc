@@ -124,7 +124,8 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
         "--learning_rate=0.1", "--table_optimizer=adagrad",
         "--table_learning_rate=0.1", "--l2_reg=0.1", "--batch_size=2",
         "--num_epochs=2", "--shuffle=false", "--shuffle_rows=2",
-        "--partition=mod", "--pipeline_depth=0", "--clip_norm=1", "--canary=true"}) {
+        "--partition=mod", "--pipeline_depth=0", "--clip_norm=1",
+        "--canary=true"}) {
     const auto changed = Parsed(Command::kPs, {flag});
     ASSERT_TRUE(changed.ok()) << changed.status();
     EXPECT_NE(changed->CanonicalConfig(), base) << flag;

@@ -89,8 +89,8 @@ class ShardedClient {
                  const StepParameters& step, std::shared_ptr<Canary> canary,
                  Done<Verdict> done);
   // The shard's part of the step's gradient; `canary` may be null.
-  void AddGradients(int shard, const StepParameters& step,
-                    const Canary* canary, PushRequest* request) const;
+  void AddGradients(int shard, const StepParameters& step, const Canary* canary,
+                    PushRequest* request) const;
 
   const ShardedClientOptions options_;
   const std::vector<std::shared_ptr<ParameterService>> shards_;

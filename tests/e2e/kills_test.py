@@ -1,0 +1,185 @@
+"""Workers that are killed or frozen at any moment change nothing that is
+counted; a parameter server that dies ends the job by name."""
+
+import os
+import random
+import re
+import signal
+import threading
+import time
+import unittest
+
+import harness
+from cluster import PROBE, Cluster
+
+KILLS = 20
+SENT = re.compile(r"push sent (\S+)")
+DONE = re.compile(r"push done (\S+)")
+
+
+class Launched:
+    """A `shoal run` whose processes are found by their command lines."""
+
+    def __init__(self, test, *flags):
+        self.process = test.start("run", "shoal", "run", "--log_level=debug",
+                                  *flags)
+
+    def pid(self, binary, index):
+        """Of the process that is there now; waits for one."""
+        parent = self.process.popen.pid
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with open(f"/proc/{parent}/task/{parent}/children") as file:
+                children = file.read().split()
+            for child in children:
+                words = self.command_line(child)
+                if (words and words[0].endswith(binary) and
+                        f"--task_index={index}" in words):
+                    return int(child)
+            threading.Event().wait(0.01)
+        raise AssertionError(f"no {binary} {index}: {self.process.output()}")
+
+    @staticmethod
+    def command_line(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                return file.read().split("\0")
+        except FileNotFoundError:
+            return []
+
+    def push_in_flight(self, worker, start):
+        """The newest push that the worker's life, whose lines begin at
+        `start`, sent and had no answer to, once it says nothing more; None if
+        it waits for something else."""
+        mine = f"worker {worker} "
+        count = -1
+        while True:
+            lines = [line for line in self.process.lines[start:]
+                     if line.startswith(mine)]
+            if len(lines) == count:
+                break
+            count = len(lines)
+            threading.Event().wait(0.1)
+        sent = [m.group(1) for m in map(SENT.search, lines) if m]
+        done = {m.group(1) for m in map(DONE.search, lines) if m}
+        return sent[-1] if sent and sent[-1] not in done else None
+
+
+class KillsTest(harness.ShoalTest):
+
+    def data(self, rows):
+        return self.write("data/tr.libsvm", harness.linear_rows(rows))
+
+    def serial_digest(self, data, flags):
+        self.run_ok("shoal", "train", "--training_data_dir=" + data, *PROBE,
+                    *flags, "--summary=" + self.path("serial.json"))
+        return self.summary("serial.json")["digest"]
+
+    def expect_each_push_once(self, summary, samples, digest):
+        self.expect_whole(summary)
+        self.assertEqual(summary["samples"]["trained"], samples)
+        self.assertEqual(summary["digest"], digest)
+        for shard in summary["canary"]:
+            self.assertEqual(shard["rows"], summary["batches"]["trained"])
+            self.assertEqual(shard["not_one"], 0, summary["canary"])
+
+    def test_twenty_workers_killed_with_a_push_in_flight(self):
+        """Each victim holds a lease and a push that PS 0 may have applied and
+        PS 1, frozen at that moment, cannot have answered."""
+        data = self.data(40000)
+        flags = ["--batch_size=16", "--num_epochs=16"]
+        digest = self.serial_digest(data, flags)
+        job = Launched(self, "--ps=2", "--workers=2", "--canary=true",
+                       f"--max_restarts={KILLS}",
+                       "--training_data_dir=" + data, *PROBE, *flags,
+                       "--summary=" + self.path("summary.json"))
+        chance = random.Random(1)
+        kills = 0
+        begun = [0, 0]  # where the log of each worker's newest life begins
+        while kills < KILLS:
+            victim = chance.randrange(2)
+            job.process.wait_for_line("push done ", start=begun[victim])
+            threading.Event().wait(chance.uniform(0, 0.2))
+            ps = job.pid("shoal-ps", 1)
+            pid = job.pid("shoal-worker", victim)
+            os.kill(ps, signal.SIGSTOP)
+            try:
+                batch = job.push_in_flight(victim, begun[victim])
+                if batch is not None:
+                    begun[victim] = len(job.process.lines)
+                    os.kill(pid, signal.SIGKILL)
+            finally:
+                os.kill(ps, signal.SIGCONT)
+            if batch is not None:
+                kills += 1
+                job.process.wait_for_line(
+                    f"worker {victim} was killed by SIGKILL",
+                    start=begun[victim])
+        self.assertEqual(job.process.wait(240), 0, job.process.output()[-4000:])
+        summary = self.summary()
+        self.expect_each_push_once(summary, 640000, digest)
+        batches = summary["batches"]
+        self.assertGreater(batches["recomputed"] + batches["repeats_refused"],
+                           0, summary)
+        print(f"{kills} kills: {batches}")
+
+    def test_a_frozen_worker_that_wakes_up_harms_nothing(self):
+        data = self.data(40000)
+        flags = ["--batch_size=16", "--num_epochs=8"]
+        digest = self.serial_digest(data, flags)
+        for seconds in (1, 6):  # shorter and longer than --silent_after
+            job = Launched(self, "--ps=2", "--workers=2", "--canary=true",
+                           "--silent_after=3s", "--ps_lease=3s",
+                           "--training_data_dir=" + data, *PROBE, *flags,
+                           "--summary=" + self.path("summary.json"))
+            job.process.wait_for_line("push done ")
+            pid = job.pid("shoal-worker", 1)
+            os.kill(pid, signal.SIGSTOP)
+            threading.Event().wait(seconds)
+            os.kill(pid, signal.SIGCONT)
+            self.assertEqual(job.process.wait(120), 0,
+                             job.process.output()[-4000:])
+            self.expect_each_push_once(self.summary(), 320000, digest)
+            silent = "worker 1 was silent" in job.process.output()
+            self.assertEqual(silent, seconds > 3)
+
+    def test_a_killed_server_is_named_by_every_process(self):
+        data = self.data(20000)
+        for victim in (1, 0):
+            cluster = Cluster(
+                self, 2, 2, PROBE + ["--batch_size=16", "--num_epochs=200"],
+                worker_flags=["--training_data_dir=" + data,
+                              "--log_level=debug"])
+            cluster.start_all()
+            for worker in cluster.workers:
+                worker.wait_for_line("push done ")
+            cluster.ps[victim].signal(signal.SIGKILL)
+            killed = time.monotonic()
+            for process in cluster.ps + cluster.workers:
+                code = process.wait(30)
+                if process is cluster.ps[victim]:
+                    continue
+                self.assertEqual(code, 1, process.output()[-2000:])
+                self.assertIn(f"ps {victim}", process.lines[-1])
+            self.assertLess(time.monotonic() - killed, 30)
+
+    def test_a_second_interrupt_ends_all_at_once(self):
+        data = self.data(20000)
+        job = Launched(self, "--ps=2", "--workers=2",
+                       "--shutdown_timeout=60s", "--training_data_dir=" + data,
+                       *PROBE, "--batch_size=16", "--num_epochs=200")
+        job.process.wait_for_line("push done ")
+        pids = [job.pid(binary, index) for index in (0, 1)
+                for binary in ("shoal-ps", "shoal-worker")]
+        # A frozen server cannot stop in an orderly way.
+        os.kill(job.pid("shoal-ps", 1), signal.SIGSTOP)
+        job.process.signal(signal.SIGINT)
+        job.process.wait_for_line("once more kills at once")
+        job.process.signal(signal.SIGINT)
+        self.assertEqual(job.process.wait(10), 3, job.process.output()[-3000:])
+        for pid in pids:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"), pid)
+
+
+if __name__ == "__main__":
+    harness.main()
