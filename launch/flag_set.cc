@@ -129,6 +129,25 @@ absl::Status FlagSet::Unknown(absl::string_view arg) const {
                       : absl::StrCat("; did you mean --", nearest, "?")));
 }
 
+// A boolean without a value is on.
+std::vector<std::string> FlagSet::WithBooleansOn(
+    std::vector<std::string> args) const {
+  for (size_t i = 0; i < args.size(); ++i) {
+    absl::string_view name = args[i];
+    if (!absl::ConsumePrefix(&name, "--")) continue;
+    const Flag* flag = Find(name);
+    if (flag == nullptr) continue;
+    const bool alone =
+        i + 1 == args.size() || absl::StartsWith(args[i + 1], "--");
+    if (alone && std::holds_alternative<bool*>(flag->target)) {
+      absl::StrAppend(&args[i], "=true");
+    } else {
+      ++i;
+    }
+  }
+  return args;
+}
+
 // CLI11 would take the next flag as the value that was left out.
 absl::Status FlagSet::CheckShape(const std::vector<std::string>& args) const {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -151,13 +170,14 @@ absl::Status FlagSet::CheckShape(const std::vector<std::string>& args) const {
   return absl::OkStatus();
 }
 
-absl::Status FlagSet::Parse(const std::vector<std::string>& args) {
-  for (const std::string& arg : args) {
+absl::Status FlagSet::Parse(const std::vector<std::string>& typed) {
+  for (const std::string& arg : typed) {
     if (arg == "--help" || arg == "-h") {
       help_wanted_ = true;
       return absl::OkStatus();
     }
   }
+  const std::vector<std::string> args = WithBooleansOn(typed);
   SHOAL_RETURN_IF_ERROR(CheckShape(args));
   const std::unique_ptr<CLI::App> app = MakeApp(command_, about_, flags_);
   for (const Flag& flag : flags_) {

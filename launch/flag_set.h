@@ -22,8 +22,8 @@ struct Flag {
   std::string default_value = "";  // filled by FlagSet, as text
 };
 
-// The flags of one command. Understands --flag=value, --flag value and --help;
-// everything else is an error that says what was meant. Thread-compatible.
+// The flags of one command. Understands --flag=value, --flag value, --flag for a
+// boolean that is to be on, and --help; everything else is an error that says what was meant. Thread-compatible.
 class FlagSet {
  public:
   // `command` as it is typed ("shoal train"), `about` a sentence for --help.
@@ -41,7 +41,7 @@ class FlagSet {
   // an unknown flag (the nearest right one is named), a value out of range, a
   // flag given twice, a stray argument, a required flag left out (with the
   // reason). Nothing is checked once --help is met. Call once.
-  absl::Status Parse(const std::vector<std::string>& args);
+  absl::Status Parse(const std::vector<std::string>& typed);
 
   // --help was among the arguments.
   bool help_wanted() const { return help_wanted_; }
@@ -61,6 +61,7 @@ class FlagSet {
   std::string Resolved() const;
 
  private:
+  std::vector<std::string> WithBooleansOn(std::vector<std::string> args) const;
   absl::Status CheckShape(const std::vector<std::string>& args) const;
   absl::Status Unknown(absl::string_view arg) const;
 

@@ -76,6 +76,11 @@ class Process:
         self._reader.join(10)
         return code
 
+    def close(self):
+        """Once it has ended."""
+        self._reader.join(10)
+        self.popen.stdout.close()
+
     def signal(self, number):
         self.popen.send_signal(number)
 
@@ -107,6 +112,8 @@ class ShoalTest(unittest.TestCase):
         for process in self.processes:
             if process.popen.poll() is None:
                 process.kill()
+        for process in self.processes:
+            process.close()
         if failed:
             for process in self.processes:
                 print(f"---- {process.name} (exit {process.popen.returncode})",

@@ -89,7 +89,7 @@ class KillsTest(harness.ShoalTest):
         data = self.data(40000)
         flags = ["--batch_size=16", "--num_epochs=16"]
         digest = self.serial_digest(data, flags)
-        job = Launched(self, "--ps=2", "--workers=2", "--canary=true",
+        job = Launched(self, "--ps=2", "--workers=2", "--canary",
                        f"--max_restarts={KILLS}",
                        "--training_data_dir=" + data, *PROBE, *flags,
                        "--summary=" + self.path("summary.json"))
@@ -128,7 +128,7 @@ class KillsTest(harness.ShoalTest):
         flags = ["--batch_size=16", "--num_epochs=8"]
         digest = self.serial_digest(data, flags)
         for seconds in (1, 6):  # shorter and longer than --silent_after
-            job = Launched(self, "--ps=2", "--workers=2", "--canary=true",
+            job = Launched(self, "--ps=2", "--workers=2", "--canary",
                            "--silent_after=3s", "--ps_lease=3s",
                            "--training_data_dir=" + data, *PROBE, *flags,
                            "--summary=" + self.path("summary.json"))

@@ -80,6 +80,16 @@ TEST_F(FlagSetTest, RefusesAFlagGivenTwice) {
   EXPECT_EQ(ParseError({"--data=x", "--data=y"}), "--data was given twice");
 }
 
+TEST_F(FlagSetTest, ABooleanAloneIsOn) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"--shuffle", "--data=x"},
+        std::vector<std::string>{"--data=x", "--shuffle"}}) {
+    shuffle_ = false;
+    EXPECT_EQ(ParseError(args), "");
+    EXPECT_TRUE(shuffle_);
+  }
+}
+
 TEST_F(FlagSetTest, DoesNotTakeAFlagForAValue) {
   EXPECT_EQ(ParseError({"--data", "--shuffle=true"}),
             "--data has no value; it takes TEXT");
