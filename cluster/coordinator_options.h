@@ -32,9 +32,9 @@ struct CoordinatorOptions {
   // Rows that fail to parse, over the job, before it ends with an error naming
   // the first; -1: no limit.
   int64_t max_bad_rows = 0;
-  // Examples of an evaluation whose scores are kept for the exact AUC, 5 bytes
-  // each. An evaluation with more ends the job (RESOURCE_EXHAUSTED): an AUC
-  // over the part that fits would be the wrong figure.
+  // Examples of an evaluation whose scores are kept for the exact AUC, up to 20
+  // bytes each. An evaluation with more ends the job (RESOURCE_EXHAUSTED): an
+  // AUC over the part that fits would be the wrong figure.
   uint64_t auc_exact_rows = 20'000'000;
 
   absl::Duration heartbeat_interval = absl::Seconds(1);

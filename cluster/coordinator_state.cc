@@ -160,7 +160,9 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
     End(absl::UnavailableError(
         absl::StrCat(what, "; its shard's state is lost")));
   } else {
-    Log(LogLevel::kWarn, absl::StrCat(what, "; its leases return"));
+    Log(LogLevel::kWarn,
+        absl::StrCat(
+            what, member.role == Role::kWorker ? "; its leases return" : ""));
   }
 }
 

@@ -40,11 +40,7 @@ ClusterView CoordinatorState::View() const {
 }
 
 void CoordinatorState::Step() {
-  if (!membership_.Open(Role::kWorker).empty()) {
-    worker_seen_ = patient_now_;
-  } else {
-    progress_seen_ = patient_now_;  // another deadline runs
-  }
+  if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
   if (phase_ == Phase::kGathering) CheckGathering();
   if (phase_ == Phase::kTraining && ledger_.AllComplete()) {
     const LedgerTotals& totals = ledger_.totals();

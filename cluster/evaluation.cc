@@ -41,7 +41,7 @@ absl::Status Evaluation::Add(EvalResult result) {
   if (examples > max_examples_) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the evaluation has more than --auc_exact_rows=", max_examples_,
-        " examples; raise it (5 bytes an example on the coordinator) or "
+        " examples; raise it (up to 20 bytes an example on the coordinator) or "
         "evaluate on less"));
   }
   examples_ = examples;

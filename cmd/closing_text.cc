@@ -48,6 +48,12 @@ std::vector<std::string> ClosingText(const JobReport& report) {
   if (report.bad_rows > 0) {
     lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows)));
   }
+  if (report.rejected > 0) {
+    lines.push_back(absl::StrFormat(
+        "rejected   %s samples: the loss or gradient of their batches was not "
+        "finite; look at their values and the learning rate",
+        WithCommas(report.rejected)));
+  }
   if (report.eval.examples > 0) {
     lines.push_back(absl::StrFormat(
         "AUC        %.5f, logloss %.5f on %s examples", report.eval.auc,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
@@ -86,7 +87,12 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
       return;
     }
   }
-  if (stream == OutputStream::kStderr) member.last_line = std::string(line);
+  if (stream == OutputStream::kStderr) {
+    // An error says more than what a process still says after it.
+    const bool error = absl::StrContains(line, " error ");
+    if (error || !member.last_is_error) member.last_line = std::string(line);
+    member.last_is_error |= error;
+  }
   std::string prefix = member.name;
   size_t width = 0;
   for (const Member& other : members_) {
@@ -167,9 +173,12 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     end.status = absl::CancelledError(
         absl::StrCat("stopped by SIG", sigabbrev_np(outcome.signal)));
   } else if (ending_.has_value()) {
-    end.status = absl::AbortedError(absl::StrCat(
-        ending_->reason,
-        process_cause.empty() ? "" : "; first to fail: ", process_cause));
+    // Who exits by itself exits because the job has failed.
+    const bool killed = outcome.first_failure.has_value() &&
+                        outcome.first_failure->exit.signal != 0;
+    end.status = absl::AbortedError(
+        absl::StrCat(ending_->reason, killed ? "; first to fail: " : "",
+                     killed ? process_cause : ""));
   } else if (!process_cause.empty()) {
     end.status = absl::AbortedError(process_cause);
   } else {

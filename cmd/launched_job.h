@@ -59,7 +59,10 @@ class LaunchedJob {
     std::string name;  // "ps 0"
     bool is_ps = false;
     bool running = true;
-    std::string last_line;  // on stderr: often says why it failed
+    // On stderr, the last error or, without one, the last line: often says why
+    // it failed.
+    std::string last_line;
+    bool last_is_error = false;
   };
 
   LauncherEvents Events();

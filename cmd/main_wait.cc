@@ -16,6 +16,7 @@ MainWait::MainWait() {
   sigemptyset(&ours);
   sigaddset(&ours, SIGINT);
   sigaddset(&ours, SIGTERM);
+  sigaddset(&ours, SIGHUP);
   sigprocmask(SIG_BLOCK, &ours, nullptr);
   signal_fd_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

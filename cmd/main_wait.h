@@ -6,8 +6,8 @@
 namespace shoal {
 
 // Where the main thread waits while others work: for a word from them, for
-// SIGINT or SIGTERM, or for a moment. Make it before any thread starts, as it
-// blocks these signals, which threads inherit. Thread-safe.
+// SIGINT, SIGTERM or SIGHUP, or for a moment. Make it before any thread starts,
+// as it blocks these signals, which threads inherit. Thread-safe.
 class MainWait {
  public:
   MainWait();

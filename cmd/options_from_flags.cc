@@ -6,6 +6,7 @@
 #include "core/optimizer_spec.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
+#include "rpc/channel_options.h"
 
 namespace shoal {
 namespace {
@@ -140,6 +141,9 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
   options.map = plan.map;
   options.trainer.field_size = flags.field_size;
   options.trainer.pipeline_depth = flags.PipelineDepth();
+  // A score and its label take five bytes.
+  options.trainer.max_scores =
+      (static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead) / 5;
   options.trainer.clip_norm = flags.clip_norm;
   options.pull_timeout = flags.pull_timeout;
   options.push_timeout = flags.push_timeout;

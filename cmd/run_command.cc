@@ -25,6 +25,7 @@
 #include "cmd/temporary_token.h"
 #include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
+#include "worker/data/source_list.h"
 
 namespace shoal {
 namespace {
@@ -48,10 +49,12 @@ absl::StatusOr<std::string> Sibling(const std::string& name) {
 
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
-  SHOAL_RETURN_IF_ERROR(Annotate(files.List(flags.training_data_dir).status(),
-                                 "--training_data_dir"));
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(ListSources(&files, flags.training_data_dir).status(),
+               "--training_data_dir"));
   if (flags.val_data_dir.empty()) return absl::OkStatus();
-  return Annotate(files.List(flags.val_data_dir).status(), "--val_data_dir");
+  return Annotate(ListSources(&files, flags.val_data_dir).status(),
+                  "--val_data_dir");
 }
 
 // The command lines of all processes.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -57,7 +58,10 @@ int Unknown(const Args& args) {
   if (wanted == "data" && args.size() > 1) {
     absl::StrAppend(&wanted, " ", args[1]);
   }
-  const std::string nearest = NearestName(wanted, names);
+  std::string nearest = NearestName(wanted, names);
+  for (const std::string& name : names) {
+    if (absl::StartsWith(name, absl::StrCat(wanted, " "))) nearest = name;
+  }
   std::cerr << "shoal: there is no subcommand '" << wanted << "'";
   if (!nearest.empty()) {
     std::cerr << "; did you mean 'shoal " << nearest << "'?";

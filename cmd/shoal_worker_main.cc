@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,6 +118,8 @@ WorkerProcess::Connect() {
     if (static_cast<int>(shards_.size()) == i) {
       ParameterClientOptions options;
       options.channel = ChannelOptionsFromFlags(flags_, token_, i);
+      options.chunk_bytes = std::min<uint64_t>(
+          options.chunk_bytes, flags_.max_message_bytes - kMessageOverhead);
       SHOAL_RETURN_IF_ERROR(options.Validate());
       shards_.push_back(std::make_unique<RetryingParameterService>(
           std::make_unique<ParameterClient>(std::move(options), &client_loop_,

@@ -33,11 +33,13 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
                                                const JobPlan& plan,
                                                const FileSystem& files) {
   InProcessJobOptions options;
-  SHOAL_ASSIGN_OR_RETURN(options.train,
-                         ListSources(&files, flags.training_data_dir));
+  auto train = ListSources(&files, flags.training_data_dir);
+  SHOAL_RETURN_IF_ERROR(Annotate(train.status(), "--training_data_dir"));
+  options.train = *std::move(train);
   if (!flags.val_data_dir.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(options.eval,
-                           ListSources(&files, flags.val_data_dir));
+    auto eval = ListSources(&files, flags.val_data_dir);
+    SHOAL_RETURN_IF_ERROR(Annotate(eval.status(), "--val_data_dir"));
+    options.eval = *std::move(eval);
   }
   options.model = plan.model;
   options.partition = plan.partition;

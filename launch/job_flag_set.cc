@@ -191,7 +191,7 @@ void DefineData(JobFlags* f, Definer* d) {
   d->Add(kAll, {"training_data_dir",
                 &f->training_data_dir,
                 "LibSVM files: a file, directory or glob, or several "
-                "with commas between.",
+                "with commas between. No two may have one base name.",
                 {},
                 f->command == Command::kPs
                     ? ""
@@ -218,7 +218,7 @@ void DefineData(JobFlags* f, Definer* d) {
                 IntRange{-1}});
   d->Add(kAll, {"auc_exact_rows", &f->auc_exact_rows,
                 "Rows of an evaluation whose scores are kept for the exact "
-                "AUC, 5 bytes each; one with more rows ends the job.",
+                "AUC, up to 20 bytes each; one with more rows ends the job.",
                 IntRange{1}});
 }
 

@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<ProcessLauncher>> ProcessLauncher::Create(
       new ProcessLauncher(options, std::move(events)));
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
     sigaddset(&ours, signal);
   }
   if (sigprocmask(SIG_BLOCK, &ours, &launcher->old_mask_) != 0) {

@@ -44,7 +44,8 @@ struct LauncherEvents {
   absl::AnyInvocable<void(int process, const ProcessExit&, int restarts,
                           bool again)>
       on_exit;
-  // SIGINT or SIGTERM came; it has been passed on. The second one kills.
+  // SIGINT, SIGTERM or SIGHUP came; it has been passed on. The second one
+  // kills.
   absl::AnyInvocable<void(int signal, bool killing)> on_signal;
 };
 
@@ -56,14 +57,14 @@ struct LaunchOutcome {
     ProcessExit exit;
   };
   std::optional<FirstFailure> first_failure;
-  int signal = 0;  // SIGINT or SIGTERM, if one came
+  int signal = 0;  // SIGINT, SIGTERM or SIGHUP, if one came
 };
 
 // Starts processes, passes on what they print, line by line, and sees all of
-// them to their end: with poll, on one thread. While it exists, SIGINT, SIGTERM
-// and SIGCHLD of this thread come to it alone; a first SIGINT or SIGTERM is
-// passed on to every child's process group, a second one kills them. No child
-// outlives Run, nor the launcher, nor this process.
+// them to their end: with poll, on one thread. While it exists, SIGINT,
+// SIGTERM, SIGHUP and SIGCHLD of this thread come to it alone; a first one of
+// these is passed on to every child's process group, a second one kills them.
+// No child outlives Run, nor the launcher, nor this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
 class ProcessLauncher {

@@ -9,6 +9,9 @@
 
 namespace shoal {
 
+// What a message has beside its bulk, with room to spare.
+inline constexpr uint64_t kMessageOverhead = 64 << 10;
+
 // How a client reaches one server.
 struct ChannelOptions {
   std::string address;  // rpc/address.h

@@ -14,8 +14,9 @@ namespace shoal {
 // knows its copies, so a retry is safe even where the first one was applied:
 // its reply then says `repeat`.
 //
-// When the time is up: DEADLINE_EXCEEDED, with the number of attempts and the
-// last error. Other errors come through as they are.
+// When the time is up: DEADLINE_EXCEEDED, or RESOURCE_EXHAUSTED where that was
+// the last error, with the number of attempts and the last error. Other errors
+// come through as they are.
 class RetryingParameterService final : public ParameterService {
  public:
   // Waits and completes on `executor`, on which `service` completes too, and

@@ -128,19 +128,23 @@ void PsLoop::Impl::SendReport() {
   request.identity.job = options_.shard.job;
   request.identity.shard = life_;
   request.identity.map_version = options_.shard.map.version;
-  shard_->Stats(
-      std::move(request), kStatsTimeout,
-      [self = shared_from_this()](absl::StatusOr<StatsReply> stats) {
-        self->deps_.control->Post([self, stats = std::move(stats)]() mutable {
-          if (self->session_ == nullptr) return;
-          self->SendMarks();
-          if (stats.ok()) {
-            self->session_->Send(ShardReport{*std::move(stats)});
-          } else {
-            self->session_->Send(Failure{stats.status()});
-          }
-        });
-      });
+  auto on_stats = [self =
+                       shared_from_this()](absl::StatusOr<StatsReply> stats) {
+    self->deps_.control->Post([self, stats = std::move(stats)]() mutable {
+      if (self->session_ == nullptr) return;
+      self->SendMarks();
+      if (stats.ok()) {
+        self->session_->Send(ShardReport{*std::move(stats)});
+      } else {
+        self->session_->Send(Failure{stats.status()});
+      }
+    });
+  };
+  // It reads every row, for seconds; the control strand has heartbeats to send.
+  deps_.completions->Post([shard = shard_, request = std::move(request),
+                           on_stats = std::move(on_stats)]() mutable {
+    shard->Stats(std::move(request), kStatsTimeout, std::move(on_stats));
+  });
 }
 
 void PsLoop::Impl::Stop(absl::Status reason) {

@@ -34,7 +34,7 @@ struct PsLoopDependencies {
   Logger* logger = nullptr;
   // Strand for the session: never busy for long, so that heartbeats are timely.
   Executor* control = nullptr;
-  // Where the shard's completions run.
+  // Where the shard's completions run, and at the end its report is made.
   Executor* completions = nullptr;
   // Called once on the control strand, when the shard is there to be served.
   absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;

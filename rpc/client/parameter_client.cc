@@ -21,9 +21,6 @@
 namespace shoal {
 namespace {
 
-// What a chunk has beside its data, with room to spare.
-constexpr uint64_t kChunkOverhead = 64 << 10;
-
 // Memory of sent messages that one client keeps for the next ones.
 constexpr uint64_t kKeptBytes = 128 << 20;
 
@@ -31,12 +28,12 @@ constexpr uint64_t kKeptBytes = 128 << 20;
 
 absl::Status ParameterClientOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(channel.Validate());
-  if (chunk_bytes < kChunkOverhead ||
-      chunk_bytes > channel.max_message_bytes - kChunkOverhead) {
+  if (chunk_bytes < kMessageOverhead ||
+      chunk_bytes > channel.max_message_bytes - kMessageOverhead) {
     return absl::InvalidArgumentError(
         absl::StrCat("chunk_bytes = ", chunk_bytes, " is not in [64 KiB, ",
                      "max_message_bytes - 64 KiB = ",
-                     channel.max_message_bytes - kChunkOverhead, "]"));
+                     channel.max_message_bytes - kMessageOverhead, "]"));
   }
   if (chunks_in_flight < 1 || chunks_in_flight > 64) {
     return absl::InvalidArgumentError(absl::StrCat(

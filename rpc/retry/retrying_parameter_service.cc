@@ -68,7 +68,13 @@ class RetryingParameterService::Call
     if (!RetrySchedule::IsRetryable(reply.status().code())) {
       return std::move(done_)(std::move(reply));
     }
-    std::move(done_)(absl::DeadlineExceededError(
+    // A caller may bear with a full server for less long than with a silent
+    // one.
+    const absl::StatusCode code = absl::IsResourceExhausted(reply.status())
+                                      ? absl::StatusCode::kResourceExhausted
+                                      : absl::StatusCode::kDeadlineExceeded;
+    std::move(done_)(absl::Status(
+        code,
         absl::StrCat("gave up after ", absl::FormatDuration(timeout_), " and ",
                      schedule_.attempts(), " attempts; the last one: ",
                      absl::StatusCodeToString(reply.status().code()), ": ",

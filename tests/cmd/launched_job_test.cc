@@ -108,6 +108,22 @@ TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   EXPECT_EQ(end.status.message(), "ps 0 was killed by SIGKILL");
 }
 
+TEST_F(LaunchedJobTest, WhoExitsBecauseTheJobFailedIsNotItsCause) {
+  Ps(absl::StrCat(Print(EndingJson({false, "worker 0: no data", {}})), "; ",
+                  Touch("ended"), "; exit 1"));
+  Worker(absl::StrCat(Until("ended"), "; echo '12:00 error no data' >&2; ",
+                      "exit 1"));
+  EXPECT_EQ(Run().status.message(), "worker 0: no data");
+}
+
+TEST_F(LaunchedJobTest, AnErrorSaysMoreThanWhatComesAfterIt) {
+  Ps(absl::StrCat(Print(EndingJson({true, "", {"samples"}})),
+                  "; echo '12:00 error no disk' >&2; echo '12:01 info bye' >&2",
+                  "; exit 1"));
+  Worker("true");
+  EXPECT_EQ(Run().status.message(), "12:00 error no disk");
+}
+
 TEST_F(LaunchedJobTest, TheCoordinatorsReasonComesFirst) {
   const std::string pid = absl::StrCat(directory_, "/pid");
   // Waits until the launcher has taken note of the death.

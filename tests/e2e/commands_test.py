@@ -72,6 +72,14 @@ class MistakesTest(harness.ShoalTest):
             self.assertIn("/no/such/rows",
                           self.usage_error(*command, *flags))
 
+    def test_a_summary_that_cannot_be_written_is_named_at_the_start(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(10))
+        for path in (self.path("no", "such", "file"), self.path("data")):
+            for command in (["shoal", "train"], ["shoal", "run"]):
+                self.assertIn("--summary=" + path, self.usage_error(
+                    *command, "--feature_size=300", "--field_size=4",
+                    "--training_data_dir=" + data, "--summary=" + path))
+
     def test_a_worker_without_its_data_says_so(self):
         code, output = self.run_fails(
             "shoal-worker", "--feature_size=9", "--field_size=3",
@@ -267,6 +275,28 @@ class RunTest(harness.ShoalTest):
             self.assertFalse(os.path.exists(f"/proc/{pid}"), pid)
         self.assertNotIn("SIGKILL", run.output())
         self.assertIn("SIGINT", self.summary()["exit_reason"])
+
+    def test_a_closed_terminal_stops_all_in_order(self):
+        run = self.start("run", "shoal", "run", *self.flags(100000),
+                         "--summary=" + self.path("summary.json"))
+        run.wait_for_line("step ")
+        run.signal(signal.SIGHUP)
+        self.assertEqual(run.wait(), 3, run.output())
+        self.assertIn("SIGHUP", self.summary()["exit_reason"])
+
+    def test_a_full_table_ends_the_job_and_says_what_to_do(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(2000))
+        code, output = self.run_fails(
+            "shoal", "run", "--field_size=4", "--embedding_size=2",
+            "--deep_layers=4", "--training_data_dir=" + data,
+            "--table_row_limit=20", "--pull_timeout=1s", timeout=60)
+        self.assertEqual(code, 1)
+        self.assertIn("raise --table_row_limit", output.splitlines()[-1])
+
+    def test_the_smallest_messages_are_enough(self):
+        output = self.run_ok("shoal", "run", *self.flags(1),
+                             "--max_message_bytes=1MiB")
+        self.assertIn("samples 20000 = 20000 trained", output)
 
     def test_a_failed_job_names_the_first_failure(self):
         run = self.start("run", "shoal", "run", *self.flags(100000))

@@ -143,6 +143,16 @@ TEST_F(RetryingParameterServiceTest, GivesUpByTheCallersDeadline) {
   }
 }
 
+TEST_F(RetryingParameterServiceTest, AServerThatStaysFullIsFullInTheEnd) {
+  Make(std::vector<absl::Status>(100,
+                                 absl::ResourceExhaustedError("table full")));
+  Push(absl::Seconds(3));
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(completions_, 1);
+  EXPECT_EQ(status_.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status_.message()), testing::HasSubstr("table full"));
+}
+
 TEST_F(RetryingParameterServiceTest, ItsEndCompletesACallThatWaits) {
   Make({});
   Push(absl::Seconds(10));

@@ -273,6 +273,16 @@ void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
 void LeaseTrainer::EndLeaseIfDone(OpenLease* lease) {
   if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
   if (lease->lease.purpose == LeasePurpose::kEvaluate) {
+    if (lease->scores.labels.size() > options_.max_scores) {
+      failed_ = true;
+      send_(Failure{absl::ResourceExhaustedError(
+          absl::StrCat("evaluation piece ", lease->lease.piece.index, " has ",
+                       lease->scores.labels.size(),
+                       " rows, and one message holds ", options_.max_scores,
+                       " scores: give a smaller --piece_bytes, or a larger "
+                       "--max_message_bytes"))});
+      return;
+    }
     send_(std::move(lease->scores));
   }
   send_(LeaseDone{lease->lease.number});

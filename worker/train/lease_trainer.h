@@ -30,6 +30,8 @@ struct LeaseTrainerOptions {
   int pipeline_depth = 1;
   // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
   double clip_norm = 0;
+  // Scores of one evaluation piece that a message to the coordinator holds.
+  uint64_t max_scores = uint64_t{1} << 40;
   // Pause before a pull or push that failed for a passing reason is sent again.
   absl::Duration retry_pause = absl::Milliseconds(200);
   // How long one batch may be refused for lack of room (RESOURCE_EXHAUSTED)

@@ -158,6 +158,7 @@ class FakeSource : public BatchSource {
 
 class LeaseTrainerTest : public testing::Test {
  protected:
+  uint64_t max_scores = 1000;
   void Start(int depth) {
     shards = {std::make_shared<FakeShard>(&strand, &log),
               std::make_shared<FakeShard>(&strand, &log)};
@@ -168,6 +169,7 @@ class LeaseTrainerTest : public testing::Test {
     LeaseTrainerOptions options;
     options.field_size = kFields;
     options.pipeline_depth = depth;
+    options.max_scores = max_scores;
     LeaseTrainerDependencies deps;
     deps.model = &model;
     deps.progress = &progress;
@@ -273,6 +275,15 @@ TEST_F(LeaseTrainerTest, EvaluatesInOrderAndReadOnly) {
   }
   EXPECT_EQ(shards[0]->pushes, 0u);
   for (const std::string& line : log) EXPECT_NE(line, "pull");
+}
+
+TEST_F(LeaseTrainerTest, MoreScoresThanAMessageHoldsAreAFailure) {
+  max_scores = 5;  // of six
+  Start(1);
+  trainer->AddLease(MakeLease(2, LeasePurpose::kEvaluate));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(Sent<EvalResult>(), 0);
+  EXPECT_EQ(Sent<Failure>(), 1);
 }
 
 TEST_F(LeaseTrainerTest, ACallThatFailsForAPassingReasonIsSentAgain) {
