@@ -51,7 +51,7 @@ std::vector<std::string> ClosingText(const JobReport& report) {
   if (report.rejected > 0) {
     lines.push_back(absl::StrFormat(
         "rejected   %s samples: the loss or gradient of their batches was not "
-        "finite; look at their values and the learning rate",
+        "finite, or too large; look at their values and the learning rate",
         WithCommas(report.rejected)));
   }
   if (report.eval.examples > 0) {

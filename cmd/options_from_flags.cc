@@ -13,11 +13,12 @@ namespace {
 
 absl::StatusOr<OptimizerSpec> Optimizer(const JobFlags& flags,
                                         absl::string_view name,
-                                        double learning_rate, double l2) {
+                                        double learning_rate, double l2,
+                                        int64_t warmup_batches) {
   OptimizerSpec spec;
   SHOAL_ASSIGN_OR_RETURN(spec.kind, ParseOptimizerKind(name));
   spec.learning_rate = static_cast<float>(learning_rate);
-  spec.warmup_batches = static_cast<uint64_t>(flags.warmup_batches);
+  spec.warmup_batches = static_cast<uint64_t>(warmup_batches);
   spec.l2 = static_cast<float>(l2);
   if (flags.l2_scope == "table") spec.l2_scope = L2Scope::kTable;
   spec.adagrad_initial_accumulator =
@@ -44,15 +45,17 @@ absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
   options.deep_layers = flags.deep_layers;
   options.dropout_keep.assign(flags.dropout.begin(), flags.dropout.end());
   options.seed = flags.seed;
+  SHOAL_ASSIGN_OR_RETURN(options.dense_optimizer,
+                         Optimizer(flags, flags.optimizer, flags.learning_rate,
+                                   flags.dense_l2_reg, flags.warmup_batches));
   SHOAL_ASSIGN_OR_RETURN(
-      options.dense_optimizer,
-      Optimizer(flags, flags.optimizer, flags.learning_rate, /*l2=*/0));
-  SHOAL_ASSIGN_OR_RETURN(options.table_optimizer,
-                         Optimizer(flags, flags.TableOptimizer(),
-                                   flags.TableLearningRate(), flags.l2_reg));
-  SHOAL_ASSIGN_OR_RETURN(options.wide_optimizer,
-                         Optimizer(flags, flags.WideOptimizer(),
-                                   flags.WideLearningRate(), flags.l2_reg));
+      options.table_optimizer,
+      Optimizer(flags, flags.TableOptimizer(), flags.TableLearningRate(),
+                flags.l2_reg, flags.TableWarmupBatches()));
+  SHOAL_ASSIGN_OR_RETURN(
+      options.wide_optimizer,
+      Optimizer(flags, flags.WideOptimizer(), flags.WideLearningRate(),
+                flags.WideL2(), flags.TableWarmupBatches()));
   return options;
 }
 

@@ -82,7 +82,7 @@ struct PushRequest {
   uint64_t lease = 0;
   Colour colour = 0;
   Version pulled;  // what this shard's pull reply said
-  // The worker found the batch's loss or gradient not finite: there is nothing
+  // The worker found the batch's loss or gradient not sound: there is nothing
   // to apply, and every shard marks the batch kRejected. Such a push brings no
   // tables and no blocks.
   bool rejected = false;
@@ -92,7 +92,7 @@ struct PushRequest {
 
 enum class Verdict : uint8_t {
   kApplied = 1,
-  kRejected = 2,  // not finite, says the worker or the shard itself: nothing
+  kRejected = 2,  // not sound, says the worker or the shard itself: nothing
                   // was changed, the batch is marked so
 };
 

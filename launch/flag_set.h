@@ -22,8 +22,9 @@ struct Flag {
   std::string default_value = "";  // filled by FlagSet, as text
 };
 
-// The flags of one command. Understands --flag=value, --flag value, --flag for a
-// boolean that is to be on, and --help; everything else is an error that says what was meant. Thread-compatible.
+// The flags of one command. Understands --flag=value, --flag value, --flag for
+// a boolean that is to be on, and --help; everything else is an error that says
+// what was meant. Thread-compatible.
 class FlagSet {
  public:
   // `command` as it is typed ("shoal train"), `about` a sentence for --help.

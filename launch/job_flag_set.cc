@@ -130,9 +130,17 @@ void DefineOptimizers(JobFlags* f, Definer* d) {
                 "Every rate rises from 0 to its full value over so many "
                 "batches: rate * min(1, t / N) at the t-th.",
                 IntRange{0}});
+  d->Add(kAll, {"table_warmup_batches", &f->table_warmup_batches,
+                "Of embedding tables; -1: as --warmup_batches.", IntRange{-1}});
   d->Add(kAll, {"l2_reg", &f->l2_reg,
                 "L2 on table rows, added once a push for the rows of "
                 "--l2_scope.",
+                RealRange{0, 1e6}});
+  d->Add(kAll, {"wide_l2_reg", &f->wide_l2_reg,
+                "Of the tables' one weight an id; -1: as --l2_reg.",
+                RealRange{-1, 1e6}});
+  d->Add(kAll, {"dense_l2_reg", &f->dense_l2_reg,
+                "L2 on dense variables, biases among them, added once a push.",
                 RealRange{0, 1e6}});
   d->Add(kAll, {"l2_scope", &f->l2_scope,
                 "Rows that --l2_reg moves at every push: touched is those of "

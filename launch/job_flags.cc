@@ -141,6 +141,11 @@ absl::Status JobFlags::Validate() {
         ParseHostList("listen", listen, /*need_ports=*/true).status());
   }
   SHOAL_RETURN_IF_ERROR(CheckTables(*this));
+  if (table_full == "share" && model == "linear_probe") {
+    return absl::InvalidArgumentError(
+        "--table_full=share: linear_probe takes none, since which ids share a "
+        "row depends on who comes first");
+  }
   return CheckDeadlines(*this);
 }
 
@@ -162,7 +167,10 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("wide_optimizer=", WideOptimizer()),
       absl::StrCat("wide_learning_rate=", text(WideLearningRate())),
       absl::StrCat("warmup_batches=", warmup_batches),
+      absl::StrCat("table_warmup_batches=", TableWarmupBatches()),
       absl::StrCat("l2_reg=", text(l2_reg)),
+      absl::StrCat("wide_l2_reg=", text(WideL2())),
+      absl::StrCat("dense_l2_reg=", text(dense_l2_reg)),
       absl::StrCat("l2_scope=", l2_scope),
       absl::StrCat("adagrad_initial_accumulator=",
                    text(adagrad_initial_accumulator)),
@@ -213,6 +221,14 @@ double JobFlags::TableLearningRate() const {
 
 const std::string& JobFlags::WideOptimizer() const {
   return wide_optimizer.empty() ? TableOptimizer() : wide_optimizer;
+}
+
+int64_t JobFlags::TableWarmupBatches() const {
+  return table_warmup_batches >= 0 ? table_warmup_batches : warmup_batches;
+}
+
+double JobFlags::WideL2() const {
+  return wide_l2_reg >= 0 ? wide_l2_reg : l2_reg;
 }
 
 double JobFlags::WideLearningRate() const {

@@ -49,7 +49,10 @@ struct JobFlags {
   std::string wide_optimizer = "";   // "": as table_optimizer
   double wide_learning_rate = 0;     // 0: as table_learning_rate
   int64_t warmup_batches = 0;
+  int64_t table_warmup_batches = -1;  // -1: as warmup_batches
   double l2_reg = 0;
+  double wide_l2_reg = -1;  // -1: as l2_reg
+  double dense_l2_reg = 0;
   std::string l2_scope = "touched";
   double adagrad_initial_accumulator = 1e-8;
   double ftrl_initial_accumulator = 0.1;
@@ -141,6 +144,8 @@ struct JobFlags {
   double TableLearningRate() const;
   const std::string& WideOptimizer() const;
   double WideLearningRate() const;
+  int64_t TableWarmupBatches() const;
+  double WideL2() const;
 };
 
 }  // namespace shoal

@@ -200,17 +200,18 @@ void ParameterShard::Pull(PullRequest request, absl::Duration timeout,
 
 absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
   SHOAL_RETURN_IF_ERROR(CheckPull(contents_, request));
+  PullReply reply;
+  {
+    // Before any row is looked for: what is counted here is seen below.
+    MutexLock lock(&mu_);
+    reply.version = CurrentVersion();
+  }
   std::unique_ptr<Scratch> scratch = BorrowScratch();
   const absl::Status located =
       LocateRows(request.tables, request.read_only, scratch.get());
   if (!located.ok()) {
     ReturnScratch(std::move(scratch));
     return located;
-  }
-  PullReply reply;
-  {
-    MutexLock lock(&mu_);
-    reply.version = CurrentVersion();
   }
   uint64_t ids = 0;
   for (size_t i = 0; i < request.tables.size(); ++i) {
@@ -272,8 +273,8 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
     Scratch* scratch) {
   SHOAL_RETURN_IF_ERROR(CheckPush(contents_, request, &scratch->finder));
   // The worker rejects for all shards; this shard's own look is a trip-wire.
-  const bool finite = !request.rejected && AllFinite(request);
-  if (finite) {
+  const bool sound = !request.rejected && IsSound(request);
+  if (sound) {
     SHOAL_RETURN_IF_ERROR(
         LocateRows(request.tables, /*read_only=*/false, scratch));
   }
@@ -283,7 +284,7 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
     const uint64_t ticket = next_ticket_++;
     const auto admitted = marks_.Begin(request.batch, request.lease, ticket);
     if (!admitted.ok() || admitted->admission != Marks::Admission::kApply) {
-      if (finite) ReleaseRows(request.tables, scratch);
+      if (sound) ReleaseRows(request.tables, scratch);
       if (!admitted.ok()) return admitted.status();
       if (admitted->admission == Marks::Admission::kRepeat) {
         return RepeatReply(admitted->verdict);
@@ -291,12 +292,12 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
       waiters_.emplace(ticket, waiter);
       return std::nullopt;
     }
-    if (finite) {
+    if (sound) {
       t = ++admitted_;
       RecordStaleness(request);
     }
   }
-  if (!finite) return Finish(request, Verdict::kRejected);
+  if (!sound) return Finish(request, Verdict::kRejected);
   Apply(request, t, scratch);
   return Finish(request, Verdict::kApplied);
 }

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/all_finite.h"
 #include "base/status_macros.h"
+#include "core/sound_gradient.h"
 
 namespace shoal {
 namespace {
@@ -130,12 +130,12 @@ absl::Status CheckPush(const ShardContents& contents,
   return absl::OkStatus();
 }
 
-bool AllFinite(const PushRequest& request) {
+bool IsSound(const PushRequest& request) {
   for (const TablePush& rows : request.tables) {
-    if (!AllFinite(rows.gradients)) return false;
+    if (!IsSound(rows.gradients)) return false;
   }
   for (const BlockPush& block : request.blocks) {
-    if (!AllFinite(block.gradients)) return false;
+    if (!IsSound(block.gradients)) return false;
   }
   return true;
 }

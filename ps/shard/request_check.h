@@ -38,8 +38,8 @@ absl::Status CheckPull(const ShardContents& contents,
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder);
 
-// Whether every gradient of the push is a finite number.
-bool AllFinite(const PushRequest& request);
+// Whether every gradient of the push is sound (core/sound_gradient.h).
+bool IsSound(const PushRequest& request);
 
 }  // namespace shoal
 

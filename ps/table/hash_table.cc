@@ -137,8 +137,24 @@ absl::Status HashTable::GiveCells(absl::Span<const FeatureId> ids,
   arena_.GiveBack(absl::MakeConstSpan(refs->cells).first(unused));
   budget()->Release(unused * layout().stride());
   cells_.fetch_sub(unused, std::memory_order_relaxed);
-  Share(absl::MakeConstSpan(refs->absent).subspan(granted), refs);
+  ShareUnlessFound(ids, granted, refs);
   return absl::OkStatus();
+}
+
+void HashTable::ShareUnlessFound(absl::Span<const FeatureId> ids, size_t first,
+                                 RowRefs* refs) const {
+  refs->absent.erase(refs->absent.begin(), refs->absent.begin() + first);
+  refs->absent_ids.clear();
+  for (const uint32_t i : refs->absent) refs->absent_ids.push_back(ids[i]);
+  refs->cells.resize(refs->absent.size());
+  index_.Find(refs->absent_ids, absl::MakeSpan(refs->cells));
+  size_t still_absent = 0;
+  for (size_t k = 0; k < refs->absent.size(); ++k) {
+    const uint32_t i = refs->absent[k];
+    refs->records[i] = refs->cells[k];
+    if (refs->cells[k] == nullptr) refs->absent[still_absent++] = i;
+  }
+  Share(absl::MakeConstSpan(refs->absent).first(still_absent), refs);
 }
 
 void HashTable::ForEachRecord(

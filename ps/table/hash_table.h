@@ -59,6 +59,10 @@ class HashTable final : public EmbeddingTable {
   absl::StatusOr<size_t> TakeRoom(size_t wanted);
   // Memory for refs->absent_ids: bytes, refs->cells, room in the index.
   absl::Status ReserveMemory(RowRefs* refs);
+  // The shared row for those of refs->absent from `first` on that nobody has
+  // given a row of their own meanwhile.
+  void ShareUnlessFound(absl::Span<const FeatureId> ids, size_t first,
+                        RowRefs* refs) const;
   void Share(absl::Span<const uint32_t> positions, RowRefs* refs) const;
 
   const TablePartition partition_;

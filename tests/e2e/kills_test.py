@@ -77,6 +77,8 @@ class KillsTest(harness.ShoalTest):
 
     def expect_each_push_once(self, summary, samples, digest):
         self.expect_whole(summary)
+        # Beyond this sums might be rounded (models/linear_probe.h).
+        self.assertLess(samples, 2**22)
         self.assertEqual(summary["samples"]["trained"], samples)
         self.assertEqual(summary["digest"], digest)
         for shard in summary["canary"]:
@@ -124,24 +126,46 @@ class KillsTest(harness.ShoalTest):
         print(f"{kills} kills: {batches}")
 
     def test_a_frozen_worker_that_wakes_up_harms_nothing(self):
+        """It holds a lease and has a push in flight; it is frozen for less
+        than --silent_after, for more, and for more than its lease."""
         data = self.data(40000)
-        flags = ["--batch_size=16", "--num_epochs=8"]
-        digest = self.serial_digest(data, flags)
-        for seconds in (1, 6):  # shorter and longer than --silent_after
+        chance = random.Random(2)
+        for low, high, epochs in ((1, 2, 8), (5, 8, 16), (11, 15, 40)):
+            seconds = chance.uniform(low, high)
+            flags = ["--batch_size=16", f"--num_epochs={epochs}"]
+            digest = self.serial_digest(data, flags)
             job = Launched(self, "--ps=2", "--workers=2", "--canary",
-                           "--silent_after=3s", "--ps_lease=3s",
+                           "--silent_after=4s", "--ps_lease=4s",
                            "--training_data_dir=" + data, *PROBE, *flags,
                            "--summary=" + self.path("summary.json"))
-            job.process.wait_for_line("push done ")
-            pid = job.pid("shoal-worker", 1)
-            os.kill(pid, signal.SIGSTOP)
-            threading.Event().wait(seconds)
-            os.kill(pid, signal.SIGCONT)
-            self.assertEqual(job.process.wait(120), 0,
+            self.freeze_with_a_push_in_flight(job, 1, seconds)
+            self.assertEqual(job.process.wait(240), 0,
                              job.process.output()[-4000:])
-            self.expect_each_push_once(self.summary(), 320000, digest)
-            silent = "worker 1 was silent" in job.process.output()
-            self.assertEqual(silent, seconds > 3)
+            self.expect_each_push_once(self.summary(), 40000 * epochs, digest)
+            output = job.process.output()
+            self.assertEqual("worker 1 was silent" in output, seconds > 4)
+            # With a new life, if the old one was given up.
+            self.assertEqual(output.count("worker 1 joined as life"),
+                             2 if seconds > 4 else 1)
+            print(f"frozen for {seconds:.1f} s:", self.summary()["batches"])
+
+    def freeze_with_a_push_in_flight(self, job, worker, seconds):
+        job.process.wait_for_line("push done ")
+        ps = job.pid("shoal-ps", 1)
+        pid = job.pid("shoal-worker", worker)
+        for _ in range(50):
+            os.kill(ps, signal.SIGSTOP)
+            try:
+                batch = job.push_in_flight(worker, 0)
+                if batch is not None:
+                    os.kill(pid, signal.SIGSTOP)
+            finally:
+                os.kill(ps, signal.SIGCONT)
+            if batch is not None:
+                threading.Event().wait(seconds)
+                os.kill(pid, signal.SIGCONT)
+                return
+        self.fail("the worker was not caught with a push in flight")
 
     def test_a_killed_server_is_named_by_every_process(self):
         data = self.data(20000)

@@ -183,6 +183,9 @@ TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
 TEST(JobFlags, CanonicalConfigShowsEveryConstantOfAnOptimizer) {
   const std::string base = Parsed(Command::kPs, {})->CanonicalConfig();
   const std::vector<std::string> names = {"wide_learning_rate",
+                                          "wide_l2_reg",
+                                          "dense_l2_reg",
+                                          "table_warmup_batches",
                                           "warmup_batches",
                                           "adagrad_initial_accumulator",
                                           "ftrl_initial_accumulator",
@@ -192,7 +195,8 @@ TEST(JobFlags, CanonicalConfigShowsEveryConstantOfAnOptimizer) {
                                           "adam_beta2",
                                           "adam_epsilon"};
   for (const std::string& name : names) {
-    const std::string value = name == "warmup_batches" ? "9" : "0.75";
+    const bool counts = name.find("batches") != std::string::npos;
+    const std::string value = counts ? "9" : "0.75";
     const auto changed =
         Parsed(Command::kPs, {absl::StrCat("--", name, "=", value)});
     ASSERT_TRUE(changed.ok()) << changed.status();
@@ -216,6 +220,15 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
     EXPECT_THAT(Error(command, {"--l2_scope=table"}), HasSubstr("shoal train"))
         << CommandName(command);
   }
+}
+
+TEST(JobFlags, TheLinearProbeSharesNoRow) {
+  JobFlags flags(Command::kTrain);
+  flags.model = "linear_probe";
+  flags.table_row_limit = 5;
+  flags.table_full = "share";
+  EXPECT_THAT(std::string(flags.Validate().message()),
+              HasSubstr("--table_full=share: linear_probe takes none"));
 }
 
 TEST(JobFlags, TheLinearProbeIsNotClipped) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/sound_gradient.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ps/optimizer/optimizer_step.h"
@@ -123,6 +124,16 @@ TEST_P(EveryOptimizer, APushIsOneStepOfTheKernel) {
     EXPECT_EQ(shards.Rows({9}), late.weights) << t;
     EXPECT_EQ(shards.Dense(), dense.weights) << t;
   }
+}
+
+// What passes for sound leaves numbers behind, however often it comes.
+TEST_P(EveryOptimizer, TheLargestGradientLeavesNumbers) {
+  Shadow row(spec_, {1, -1, 0});
+  for (uint64_t t = 1; t <= 1000; ++t) {
+    row.Apply(t, {kLargestGradient, -kLargestGradient, 1});
+  }
+  for (const float weight : row.weights) EXPECT_TRUE(std::isfinite(weight));
+  for (const float slot : row.slots) EXPECT_TRUE(std::isfinite(slot));
 }
 
 // With L2 of the whole table a push that names no row moves all the same, and

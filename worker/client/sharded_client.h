@@ -30,7 +30,7 @@ struct StepParameters {
   AlignedBuffer<float> d_dense;
   std::vector<Version> pulled;  // by shard
   Colour colour = 0;            // the highest that a pull reply bore
-  // The batch's loss or gradient is not finite: its pushes say so and bring
+  // The batch's loss or gradient is not sound: its pushes say so and bring
   // nothing.
   bool rejected = false;
 };

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "base/all_finite.h"
+#include "core/sound_gradient.h"
 
 namespace shoal {
 namespace {
@@ -48,8 +48,8 @@ double GradientNorm(const StepParameters& parameters) {
 void CheckGradient(double loss_sum, double clip_norm,
                    StepParameters* parameters) {
   parameters->rejected = !std::isfinite(loss_sum) ||
-                         !AllFinite(parameters->d_dense.span()) ||
-                         !AllFinite(parameters->d_rows.span());
+                         !IsSound(parameters->d_dense.span()) ||
+                         !IsSound(parameters->d_rows.span());
   if (parameters->rejected || clip_norm <= 0) return;
   const double norm = GradientNorm(*parameters);
   if (norm <= clip_norm) return;

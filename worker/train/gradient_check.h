@@ -15,10 +15,11 @@ namespace shoal {
 // gradient is. REQUIRES: the step is prepared and its gradients are computed.
 double GradientNorm(const StepParameters& parameters);
 
-// Sets parameters->rejected: whether loss_sum or any gradient is a NaN or an
-// infinity. If not, and clip_norm > 0 (0: no clipping), multiplies the gradient
-// by min(1, clip_norm / GradientNorm), clipping by the global norm (Pascanu,
-// Mikolov, Bengio, ICML 2013). REQUIRES: as GradientNorm.
+// Sets parameters->rejected: whether loss_sum is a NaN or an infinity, or the
+// gradient is not sound (core/sound_gradient.h). If not, and clip_norm > 0 (0:
+// no clipping), multiplies the gradient by min(1, clip_norm / GradientNorm),
+// clipping by the global norm (Pascanu, Mikolov, Bengio, ICML 2013). REQUIRES:
+// as GradientNorm.
 void CheckGradient(double loss_sum, double clip_norm,
                    StepParameters* parameters);
 

@@ -242,8 +242,8 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
     if (*verdict == Verdict::kRejected) {
       deps_.logger->Warn(absl::StrCat(
           "batch ", ToString(batch.id),
-          " was rejected: its loss or gradient is not finite; it changed "
-          "nothing"));
+          " was rejected: its loss or gradient is not finite, or too large; "
+          "it changed nothing"));
     } else {
       deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/sound_gradient.h"
 #include "gtest/gtest.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
@@ -86,7 +87,7 @@ TEST(CheckGradient, LeavesWhatIsShortEnoughAndClipsNothingAtZero) {
   }
 }
 
-TEST(CheckGradient, RejectsWhatIsNotFiniteAndNothingElse) {
+TEST(CheckGradient, RejectsWhatIsNotSoundAndNothingElse) {
   for (const double clip : {0.0, 1.0}) {
     StepParameters p = Parameters(1);
     CheckGradient(NAN, clip, &p);
@@ -101,9 +102,13 @@ TEST(CheckGradient, RejectsWhatIsNotFiniteAndNothingElse) {
     CheckGradient(1.0, clip, &p);
     EXPECT_TRUE(p.rejected);
     p = Parameters(1);
-    p.d_dense.data()[0] = std::numeric_limits<float>::max();
+    p.d_dense.data()[0] = -kLargestGradient;
     CheckGradient(1.0, clip, &p);
     EXPECT_FALSE(p.rejected);
+    p = Parameters(1);
+    p.d_rows.data()[0] = -1.001f * kLargestGradient;
+    CheckGradient(1.0, clip, &p);
+    EXPECT_TRUE(p.rejected);
   }
 }
 
