@@ -89,7 +89,7 @@ class KillsTest(harness.ShoalTest):
         """Each victim holds a lease and a push that PS 0 may have applied and
         PS 1, frozen at that moment, cannot have answered."""
         data = self.data(40000)
-        flags = ["--batch_size=16", "--num_epochs=16"]
+        flags = ["--batch_size=16", "--num_epochs=28"]
         digest = self.serial_digest(data, flags)
         job = Launched(self, "--ps=2", "--workers=2", "--canary",
                        f"--max_restarts={KILLS}",
@@ -119,7 +119,7 @@ class KillsTest(harness.ShoalTest):
                     start=begun[victim])
         self.assertEqual(job.process.wait(240), 0, job.process.output()[-4000:])
         summary = self.summary()
-        self.expect_each_push_once(summary, 640000, digest)
+        self.expect_each_push_once(summary, 1120000, digest)
         batches = summary["batches"]
         self.assertGreater(batches["recomputed"] + batches["repeats_refused"],
                            0, summary)
@@ -130,7 +130,7 @@ class KillsTest(harness.ShoalTest):
         than --silent_after, for more, and for more than its lease."""
         data = self.data(40000)
         chance = random.Random(2)
-        for low, high, epochs in ((1, 2, 8), (5, 8, 16), (11, 15, 40)):
+        for low, high, epochs in ((1, 2, 8), (5, 8, 24), (11, 15, 40)):
             seconds = chance.uniform(low, high)
             flags = ["--batch_size=16", f"--num_epochs={epochs}"]
             digest = self.serial_digest(data, flags)
