@@ -41,7 +41,7 @@ struct EvalReport {
 // file (docs/summary.md) are made of. Samples are examples × epochs.
 struct JobReport {
   bool started = false;  // all PSs and a worker were there
-  // Before the first lease: whom the job waits for, as in "ps-1, worker-0".
+  // Before the first lease: whom the job waits for, as in "ps 1, worker 0".
   std::string waiting_for;
   bool finished = false;
   absl::Status status;  // OK, or the first failure, which names its process

@@ -46,11 +46,11 @@ TEST(ProgressJson, IsReadBack) {
 
 TEST(ProgressText, BeforeTheFirstLeaseNamesWhomTheJobWaitsFor) {
   ProgressFigures figures;
-  figures.waiting_for = "ps-1, worker-0";
-  EXPECT_EQ(ProgressText(figures), "waiting for ps-1, worker-0");
+  figures.waiting_for = "ps 1, worker 0";
+  EXPECT_EQ(ProgressText(figures), "waiting for ps 1, worker 0");
   const auto parsed = ParseJobJson(ProgressJson(figures));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_EQ(std::get<ProgressFigures>(*parsed).waiting_for, "ps-1, worker-0");
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).waiting_for, "ps 1, worker 0");
 }
 
 TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
