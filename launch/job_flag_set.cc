@@ -180,9 +180,10 @@ void DefineTraining(JobFlags* f, Definer* d) {
   d->Add(kAll, {"num_epochs", &f->num_epochs, "Passes over the data.",
                 IntRange{1, 1 << 20}});
   d->Add(kAll, {"pipeline_depth", &f->pipeline_depth,
-                "1 pulls the next batch while this one is computed, 0 "
-                "after its push; -1: 0 in one process, 1 over gRPC.",
-                IntRange{-1, 1}});
+                "0 pulls the next batch after the push of this one, 1 beside "
+                "it, 2 before this one is computed; -1: 0 in one process, 1 "
+                "over gRPC.",
+                IntRange{-1, 2}});
   d->Add(kAll, {"warmup_steps", &f->warmup_steps,
                 "Steps of the job before its steady speed is measured.",
                 IntRange{0}});

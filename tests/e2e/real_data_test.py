@@ -56,9 +56,7 @@ class CriteoTest(RealDataTest):
     def check(self, summaries):
         aucs = [summary["eval"]["auc"] for summary in summaries]
         mean = statistics.mean(aucs)
-        print(f"AUC mean {mean:.4f}, of the first five "
-              f"{statistics.mean(aucs[:5]):.4f}:",
-              " ".join(f"{auc:.4f}" for auc in aucs))
+        print(f"AUC mean {mean:.4f}:", " ".join(f"{auc:.4f}" for auc in aucs))
         self.assertGreaterEqual(min(aucs), 0.70)
         self.assertGreaterEqual(mean, 0.710)
         for summary in summaries:
@@ -84,12 +82,12 @@ class CriteoTest(RealDataTest):
         self.check(summaries)
 
     def test_two_servers_and_two_workers(self):
-        self.run_two_and_two(range(1, 6), "--pipeline_depth=0")
+        # The job has 66 steps, so one run differs from the next by more than
+        # the five seeds' mean is away from the bound: each seed runs four times.
+        self.run_two_and_two(4 * list(range(1, 6)))
 
-    def test_two_servers_and_two_pipelined_workers(self):
-        # The job has 66 steps, so a step of staleness costs about .001, and a
-        # run differs from the next by as much. Five seeds are too few here.
-        self.run_two_and_two(range(1, 21))
+    def test_two_servers_and_two_workers_without_a_pipeline(self):
+        self.run_two_and_two(range(1, 6), "--pipeline_depth=0")
 
 
 class A9aTest(RealDataTest):

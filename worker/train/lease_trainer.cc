@@ -97,10 +97,7 @@ void LeaseTrainer::Pump() {
       return;
     }
   } else {
-    // At depth 0 a batch is pulled only when nothing else is in flight.
-    const size_t room = options_.pipeline_depth + 1;
-    while (!read_.empty() && pulls_.size() < room &&
-           (options_.pipeline_depth > 0 || pushes_ == 0)) {
+    while (!read_.empty() && MayPull(*read_.front())) {
       std::shared_ptr<Step> step = std::move(read_.front());
       read_.pop_front();
       PrepareStep(client_->map().tables[0], options_.field_size, &unique_,
@@ -108,7 +105,9 @@ void LeaseTrainer::Pump() {
       pulls_.push_back(step);
       SendPull(std::move(step));
     }
-    if (read_.size() < room) ReadNext();
+    if (read_.size() <= static_cast<size_t>(options_.pipeline_depth)) {
+      ReadNext();
+    }
   }
   if (!compute_posted_ && !pulls_.empty() && pulls_.front()->pulled &&
       pushes_ <= options_.pipeline_depth) {
@@ -116,6 +115,14 @@ void LeaseTrainer::Pump() {
     compute_posted_ = true;
     deps_.strand->Post([self = shared_from_this()] { self->ComputeFront(); });
   }
+}
+
+bool LeaseTrainer::MayPull(const Step& next) const {
+  const size_t depth = options_.pipeline_depth;
+  // Parameters stand still in an evaluation, so nothing grows stale.
+  if (next.evaluates()) return pulls_.size() <= depth;
+  return pulls_.size() < std::max<size_t>(depth, 1) &&
+         pushes_ <= options_.pipeline_depth;
 }
 
 void LeaseTrainer::ReadNext() {

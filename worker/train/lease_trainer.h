@@ -24,9 +24,10 @@ namespace shoal {
 
 struct LeaseTrainerOptions {
   int field_size = 0;
-  // Batches pulled ahead of the one being computed. 0: batch t + 1 is pulled
-  // after the push of t was acknowledged; 1: both overlap, which hides the
-  // network and adds a step of staleness. Costs one TrainStep of memory each.
+  // When batch t + 1 is pulled. 0: after the push of t was acknowledged; 1:
+  // beside the push of t, so that the two overlap; 2 and more: depth - 1
+  // batches before t is computed, which hides the network, and each of them
+  // adds a step of staleness. Costs one TrainStep of memory each.
   int pipeline_depth = 1;
   // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
   double clip_norm = 0;
@@ -94,6 +95,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   //   SendPush → OnPushed → EndStep
   // A pull or push whose failure may pass is sent again by On…ed.
   void Pump();
+  // Does the depth allow the pull of the next batch now?
+  bool MayPull(const Step& next) const;
   void ReadNext();
   void OnRead(std::shared_ptr<OpenLease> lease,
               absl::StatusOr<std::optional<Batch>> read);

@@ -205,6 +205,7 @@ class LeaseTrainerTest : public testing::Test {
 
   Simulator simulator;
   SimulatedExecutor strand{&simulator};
+  const absl::Time begin = strand.Now();
   Logger logger{{"", LogLevel::kError}};
   std::vector<std::string> log;
   FakeModel model{&log};
@@ -245,10 +246,25 @@ TEST_F(LeaseTrainerTest, AtDepthZeroAPullFollowsTheAcknowledgedPush) {
                      "push (0,0,0)", "pull", "pull", "compute (0,0,1)",
                      "push (0,0,1)", "push (0,0,1)", "pull", "pull",
                      "compute (0,0,2)", "push (0,0,2)", "push (0,0,2)"}));
+  EXPECT_EQ(strand.Now() - begin, absl::Milliseconds(6));
 }
 
-TEST_F(LeaseTrainerTest, AtDepthOneTheNextPullIsOutDuringTheComputation) {
+TEST_F(LeaseTrainerTest, AtDepthOneAPullGoesOutBesideThePush) {
   Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(log, (std::vector<std::string>{
+                     "pull", "pull", "compute (0,0,0)", "push (0,0,0)",
+                     "push (0,0,0)", "pull", "pull", "compute (0,0,1)",
+                     "push (0,0,1)", "push (0,0,1)", "pull", "pull",
+                     "compute (0,0,2)", "push (0,0,2)", "push (0,0,2)"}));
+  // Each answer takes a millisecond: a first pull, two times a pull beside a
+  // push, and a last push.
+  EXPECT_EQ(strand.Now() - begin, absl::Milliseconds(4));
+}
+
+TEST_F(LeaseTrainerTest, AtDepthTwoTheNextPullIsOutDuringTheComputation) {
+  Start(2);
   std::vector<int> pulls_before_compute;
   model.on_compute = [this, &pulls_before_compute] {
     int pulls = 0;

@@ -37,10 +37,13 @@ void PrepareBatch(const ShardSet& shards, const std::vector<FeatureId>& ids,
               step);
 }
 
-// Pushes a batch in which every occurrence has the gradient `d_logit`: that of
-// the linear part's w at the value 1.
+// Pushes a batch in which every occurrence has the gradient `d_logit` for w,
+// that of the linear part at the value 1; where the rows have vectors too, each
+// occurrence has its own of d_embeddings (ids × dim), what comes back through a
+// network above.
 void PushBatch(ShardSet* shards, uint32_t index,
-               const std::vector<FeatureId>& ids, float d_logit) {
+               const std::vector<FeatureId>& ids, float d_logit,
+               const std::vector<float>& d_embeddings = {}) {
   TrainStep step;
   PrepareBatch(*shards, ids, &step);
   const std::vector<FeatureId>& distinct = step.parameters.split.ids;
@@ -48,17 +51,18 @@ void PushBatch(ShardSet* shards, uint32_t index,
   std::vector<float> d_rows(rows.size());
   ReferenceBackend backend;
   FmLayer linear(&backend);
+  const int fields = static_cast<int>(ids.size());
+  const int dim = static_cast<int>(d_embeddings.size()) / fields;
   const FmInput input = {
-      1,         static_cast<int>(ids.size()),
-      /*dim=*/0, step.row_index.span(),        step.values.span(), rows};
+      1, fields, dim, step.row_index.span(), step.values.span(), rows};
   float logit = 0;
   linear.Forward(input, absl::MakeSpan(&logit, 1));
-  linear.Backward(input, {d_logit}, /*d_embeddings=*/{},
-                  absl::MakeSpan(d_rows));
+  linear.Backward(input, {d_logit}, d_embeddings, absl::MakeSpan(d_rows));
   BatchGradient gradient;
   gradient.batch = {0, 0, index};
   for (size_t i = 0; i < distinct.size(); ++i) {
-    gradient.rows[distinct[i]] = {d_rows[i]};
+    const auto row = d_rows.begin() + i * (1 + dim);
+    gradient.rows[distinct[i]] = {row, row + 1 + dim};
   }
   for (int s = 0; s < shards->num_shards(); ++s) {
     ASSERT_TRUE(shards->Push(s, gradient).ok());
@@ -105,6 +109,31 @@ TEST_P(RepeatedIdsTest, EqualTheSummedGradient) {
     EXPECT_EQ(shards.Rows({2})[0], w) << "push " << t;
   }
   EXPECT_NE(w, 0);
+}
+
+// Vectors of three: where row-wise Adagrad is not Adagrad.
+TEST_P(RepeatedIdsTest, EqualTheSummedGradientOfVectors) {
+  OptimizerSpec spec;
+  spec.kind = GetParam();
+  spec.learning_rate = 0.5f;
+  spec.l2 = 0.25f;
+  ModelSpec model = OneWeightAnId(spec);
+  model.tables[0].columns.push_back({"v", 3, spec, {}});
+  ShardSet shards(model, PartitionKind::kMod, 2);
+  const std::vector<float> d_embeddings = {1,    -2, 3, 9, 9, 9, 2, 1,
+                                           0.5f, 8,  8, 8, 0, 4, -1};
+  const std::vector<float> sum = {3, 3, 2.5f};  // over those of id 2
+  std::vector<float> v(3);
+  std::vector<float> slots(spec.slot_floats(3));
+  InitialiseSlots(spec, absl::MakeSpan(slots));
+  for (uint32_t t = 1; t <= 3; ++t) {
+    PushBatch(&shards, t, {2, 1, 2, 3, 2}, 0, d_embeddings);
+    OptimizerStep(spec, t).Apply(sum, absl::MakeSpan(v), absl::MakeSpan(slots));
+    const std::vector<float> row = shards.Rows({2});
+    EXPECT_EQ(std::vector<float>(row.begin() + 1, row.end()), v)
+        << "push " << t;
+  }
+  EXPECT_NE(v, std::vector<float>(3));
 }
 
 INSTANTIATE_TEST_SUITE_P(
