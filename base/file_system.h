@@ -33,6 +33,8 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual absl::Status Append(absl::string_view bytes) = 0;
+  // What was appended is on the disk when this returns (fsync).
+  virtual absl::Status Sync() = 0;
   // Flushes and closes; a file that was not closed may be incomplete.
   virtual absl::Status Close() = 0;
 };
@@ -40,6 +42,12 @@ class WritableFile {
 struct FileInfo {
   std::string path;
   uint64_t size = 0;  // bytes
+};
+
+struct DirectoryEntry {
+  std::string name;  // without the directory
+  bool is_directory = false;
+  uint64_t size = 0;  // bytes, of a regular file
 };
 
 // SEAM: the operating system's files, and the faulty ones of tests/harness.
@@ -65,6 +73,18 @@ class FileSystem {
   // Replaces `path` by `bytes` whole or not at all (temporary file, rename).
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
+
+  // All that a directory holds, hidden names too, sorted by name; links and
+  // devices count as what they are not: files of size 0.
+  virtual absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
+      const std::string& path) const = 0;
+  // Gives a file another name in the same directory, replacing what has it, and
+  // syncs the directory, so that the new name outlives a crash.
+  virtual absl::Status Rename(const std::string& from,
+                              const std::string& to) const = 0;
+  // Removes a file or an empty directory. FAILED_PRECONDITION: a directory that
+  // is not empty.
+  virtual absl::Status Remove(const std::string& path) const = 0;
 };
 
 std::unique_ptr<FileSystem> NewPosixFileSystem();

@@ -9,9 +9,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/mark_run.h"
 #include "core/parameter_service.h"
 
 namespace shoal {
@@ -64,6 +67,14 @@ class Marks {
 
   // The marks made since the last call, in order, and all repeats so far.
   MarkDelta Take();
+
+  // Adds marks that were loaded, before the first push. Which passes they came
+  // from is not known, and Take does not tell of them. INVALID_ARGUMENT: not a
+  // whole set as core/mark_run.h wants it. RESOURCE_EXHAUSTED: chunks_max.
+  absl::Status Restore(absl::Span<const MarkRun> runs);
+  // All marks.
+  std::vector<MarkRun> Runs() const;
+  MarkTotals Totals() const;
 
   // Pushes that were copies, of marked batches and of waiting ones.
   uint64_t repeats_refused() const { return repeats_refused_; }

@@ -16,13 +16,17 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "checkpoint/shard_entry.h"
 #include "core/cluster_service.h"
+#include "core/mark_run.h"
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
 #include "core/shard_map.h"
 #include "ps/shard/marks.h"
 #include "ps/shard/repeat_finder.h"
 #include "ps/shard/request_check.h"
+#include "ps/shard/save_gate.h"
+#include "ps/shard/shard_checkpoint.h"
 #include "ps/shard/staleness.h"
 #include "ps/table/embedding_table.h"
 #include "ps/table/memory_budget.h"
@@ -66,6 +70,22 @@ class ParameterShard final : public ParameterService {
   static absl::StatusOr<std::unique_ptr<ParameterShard>> Create(
       ParameterShardOptions options, Executor* executor);
 
+  // The same, with the state of a checkpoint over n shards, whatever n is:
+  // every row of this shard, dense block, slot and counter bit for bit, and the
+  // marks, which are one set on all shards of a cut. Reads of the files what
+  // this shard needs, in blocks of 1 MiB, each checked against its CRC. The
+  // seed of the initial values becomes the checkpoint's. Marks that were loaded
+  // are in MarkRuns, not in TakeMarks; look-ups and staleness begin anew.
+  //
+  // With n other than map.num_shards, the canary and the row that ids share in
+  // a full dynamic table are those of shard (options.shard mod n).
+  // Errors: Create's; FAILED_PRECONDITION (CheckLoadable), NOT_FOUND (a file
+  // that is not here), DATA_LOSS naming file, tensor and block,
+  // RESOURCE_EXHAUSTED (max_bytes, row_limit).
+  static absl::StatusOr<std::unique_ptr<ParameterShard>> Load(
+      ParameterShardOptions options, Executor* executor,
+      const LoadShardOptions& load);
+
   // No call may be in progress, and then no copy waits.
   ~ParameterShard() override = default;
   ParameterShard(const ParameterShard&) = delete;
@@ -83,6 +103,28 @@ class ParameterShard final : public ParameterService {
   // New marks since the last call, in order, for the session to the
   // coordinator.
   MarkDelta TakeMarks();
+
+  // Seals the shard: once this returns OK nothing in it changes until Unseal.
+  // Pushes of batches without a mark are refused (UNAVAILABLE, retry), repeats
+  // are answered; pulls go on, and those for training compute the initial
+  // values of absent rows without storing them. DEADLINE_EXCEEDED: a request in
+  // progress did not end; the shard is not sealed. Blocks the caller.
+  absl::Status Seal(absl::Duration timeout) { return gate_.Close(timeout); }
+  void Unseal() { gate_.Open(); }
+
+  // Writes the shard's file into options.directory, on the caller's thread, for
+  // seconds where the shard is large, holding a few blocks of memory. Sealed
+  // meanwhile, also where an Unseal comes. Returns what the manifest says of
+  // the shard.
+  //
+  // Errors: FAILED_PRECONDITION (another Save is in progress, or the directory
+  // holds a manifest), DEADLINE_EXCEEDED (pushes that do not end), CANCELLED,
+  // the file system's, naming the file. After an error there is no file.
+  absl::StatusOr<ShardEntry> Save(const SaveShardOptions& options);
+
+  // All marks of the shard, those that it was loaded with too.
+  std::vector<MarkRun> MarkRuns() const;
+  MarkTotals TotalMarks() const;
 
   // All staleness measured so far, every worker together.
   Histogram Staleness() const;
@@ -151,8 +193,10 @@ class ParameterShard final : public ParameterService {
   MemoryBudget budget_;     // thread-safe; the tables count against it
   ShardContents contents_;  // thread-safe, each part
   std::atomic<int64_t> serve_until_ns_;
-  std::atomic<uint64_t> lookups_{0};
+  std::vector<std::atomic<uint64_t>> lookups_;  // by table
   std::atomic<Colour> colour_{0};
+  SaveGate gate_;  // thread-safe
+  std::atomic<bool> saving_{false};
 
   mutable Mutex mu_;
   Marks marks_ ABSL_GUARDED_BY(mu_);

@@ -1,0 +1,35 @@
+#ifndef SHOAL_CORE_MARK_RUN_H_
+#define SHOAL_CORE_MARK_RUN_H_
+
+#include <cstdint>
+
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+// Marks of consecutive batches [begin, end) of one piece, with one verdict: a
+// shard's marks as they are saved. A whole set is ascending by (epoch, piece,
+// begin), without overlaps, and no two runs could be one.
+struct MarkRun {
+  uint32_t epoch = 0;
+  uint32_t piece = 0;
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  Verdict verdict = Verdict::kApplied;
+
+  friend bool operator==(const MarkRun&, const MarkRun&) = default;
+};
+
+// A whole set of marks in three numbers: equal for equal sets.
+struct MarkTotals {
+  uint64_t applied = 0;   // batches
+  uint64_t rejected = 0;  // batches
+  // Sum modulo 2^64 of a hash of (batch id, verdict).
+  uint64_t digest = 0;
+
+  friend bool operator==(const MarkTotals&, const MarkTotals&) = default;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_MARK_RUN_H_
