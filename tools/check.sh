@@ -1,6 +1,7 @@
 #!/bin/bash
 # The whole check: every build and every test that a commit must pass.
 #
+#   tools     build/venv, for tests against packages of PyPI
 #   release   all of it with warnings as errors, all tests
 #   dev       all of it with clang and its lock analysis
 #   asan tsan the tests labelled concurrent or parses, under the sanitizers
@@ -54,7 +55,18 @@ run_tests() {
   fi
 }
 
+# Without these the tests that need them are skipped: a failure of its own.
+test_tools() {
+  echo "== test tools"
+  if tools/install_test_tools.sh; then
+    count "test tools" 1 0
+  else
+    count "test tools" 1 1
+  fi
+}
+
 mkdir -p build
+test_tools
 build release all headers_compile_alone && run_tests release
 build dev all
 build asan all && run_tests asan

@@ -5,7 +5,7 @@ set -eu
 
 packages='
   ccache clang cmake g++ iproute2 ninja-build pkg-config python3
-  protobuf-compiler protobuf-compiler-grpc
+  python3-venv protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
   libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev libspdlog-dev
   nlohmann-json3-dev zlib1g-dev
