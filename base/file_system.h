@@ -74,17 +74,20 @@ class FileSystem {
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
 
-  // All that a directory holds, hidden names too, sorted by name; links and
-  // devices count as what they are not: files of size 0.
+  // What only those who keep files need; a file system to read data from need
+  // not have it (UNIMPLEMENTED).
+
+  // All that a directory holds, hidden names too, sorted by name. Links and
+  // devices count as what they lead to, or as files of size 0.
   virtual absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
-      const std::string& path) const = 0;
-  // Gives a file another name in the same directory, replacing what has it, and
-  // syncs the directory, so that the new name outlives a crash.
+      const std::string& path) const;
+  // Gives a file another name in the same directory, replacing the file that
+  // has it, and syncs the directory, so that the new name outlives a crash.
   virtual absl::Status Rename(const std::string& from,
-                              const std::string& to) const = 0;
+                              const std::string& to) const;
   // Removes a file or an empty directory. FAILED_PRECONDITION: a directory that
   // is not empty.
-  virtual absl::Status Remove(const std::string& path) const = 0;
+  virtual absl::Status Remove(const std::string& path) const;
 };
 
 std::unique_ptr<FileSystem> NewPosixFileSystem();

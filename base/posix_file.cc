@@ -25,6 +25,7 @@ absl::StatusCode CodeOf(int error) {
       return absl::StatusCode::kPermissionDenied;
     case EISDIR:
     case ENOTDIR:
+    case ENOTEMPTY:
     case ENXIO:  // a FIFO without a reader, a device that is not there
       return absl::StatusCode::kFailedPrecondition;
     case ENOSPC:
@@ -90,6 +91,15 @@ class PosixWritableFile final : public WritableFile {
       if (status_.ok()) status_ = WriteAll(fd_.get(), bytes, path_);
     } else {
       buffer_.append(bytes.data(), bytes.size());
+    }
+    return status_;
+  }
+
+  absl::Status Sync() override {
+    if (!fd_.valid()) return status_;
+    Flush();
+    if (status_.ok() && fsync(fd_.get()) != 0) {
+      status_ = PosixError(errno, path_);
     }
     return status_;
   }

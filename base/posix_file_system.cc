@@ -164,6 +164,49 @@ class PosixFileSystem final : public FileSystem {
     }
     return SyncDirectory(std::string(Dirname(path)));
   }
+
+  absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
+      const std::string& path) const override {
+    const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
+    if (directory == nullptr) return PosixError(errno, path);
+    std::vector<DirectoryEntry> entries;
+    while (true) {
+      errno = 0;
+      const dirent* found = readdir(directory.get());
+      if (found == nullptr) break;
+      DirectoryEntry entry;
+      entry.name = found->d_name;
+      if (entry.name == "." || entry.name == "..") continue;
+      struct stat info;
+      if (stat(JoinPath(path, entry.name).c_str(), &info) == 0) {
+        entry.is_directory = S_ISDIR(info.st_mode);
+        if (S_ISREG(info.st_mode)) entry.size = info.st_size;
+      }
+      entries.push_back(std::move(entry));
+    }
+    if (errno != 0) return PosixError(errno, path);
+    std::sort(entries.begin(), entries.end(),
+              [](const DirectoryEntry& a, const DirectoryEntry& b) {
+                return a.name < b.name;
+              });
+    return entries;
+  }
+
+  absl::Status Rename(const std::string& from,
+                      const std::string& to) const override {
+    if (rename(from.c_str(), to.c_str()) != 0) {
+      return PosixError(errno, absl::StrCat(from, " to ", to));
+    }
+    return SyncDirectory(std::string(Dirname(to)));
+  }
+
+  absl::Status Remove(const std::string& path) const override {
+    // unlink of a directory is EISDIR or EPERM.
+    if (unlink(path.c_str()) == 0) return absl::OkStatus();
+    const int error = errno;
+    if (rmdir(path.c_str()) == 0) return absl::OkStatus();
+    return PosixError(errno == ENOTDIR ? error : errno, path);
+  }
 };
 
 }  // namespace

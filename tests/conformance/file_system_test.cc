@@ -220,6 +220,49 @@ TEST_P(FileSystemConformance, AtomicWriteReplacesTheFileAndLeavesNoOther) {
             Code::kNotFound);
 }
 
+TEST_P(FileSystemConformance, ADirectoryIsListedWithItsHiddenNames) {
+  Write(".hidden", "four");
+  Write("b", "");
+  ASSERT_TRUE(files().CreateDirectories(At("a/inner")).ok());
+  const auto entries = files().ListDirectory(At(""));
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  std::vector<std::string> found;
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.name == ".keep") continue;  // of the fixture
+    found.push_back(absl::StrCat(entry.name, entry.is_directory ? "/" : "",
+                                 " ", entry.size));
+  }
+  EXPECT_THAT(found, ElementsAre(".hidden 4", "a/ 0", "b 0"));
+  EXPECT_TRUE(files().ListDirectory(At("a/inner"))->empty());
+  EXPECT_EQ(files().ListDirectory(At("no")).status().code(), Code::kNotFound);
+  EXPECT_EQ(files().ListDirectory(At("b")).status().code(),
+            Code::kFailedPrecondition);
+}
+
+TEST_P(FileSystemConformance, RenameReplacesAndRemoveTakesOnlyWhatIsEmpty) {
+  Write("a", "new");
+  Write("b", "old");
+  ASSERT_TRUE(files().Rename(At("a"), At("b")).ok());
+  EXPECT_EQ(Read("b"), "new");
+  EXPECT_EQ(files().OpenForRead(At("a")).status().code(), Code::kNotFound);
+  EXPECT_EQ(files().Rename(At("a"), At("c")).code(), Code::kNotFound);
+  ASSERT_TRUE(files().CreateDirectories(At("d")).ok());
+  Write("d/e", "");
+  EXPECT_EQ(files().Remove(At("d")).code(), Code::kFailedPrecondition);
+  EXPECT_TRUE(files().Remove(At("d/e")).ok());
+  EXPECT_TRUE(files().Remove(At("d")).ok());
+  EXPECT_EQ(files().Remove(At("d")).code(), Code::kNotFound);
+}
+
+TEST_P(FileSystemConformance, SyncedBytesAreThereForOthers) {
+  auto file = files().Create(At("a"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->Append("synced").ok());
+  ASSERT_TRUE((*file)->Sync().ok());
+  EXPECT_EQ(Read("a"), "synced");
+  EXPECT_TRUE((*file)->Close().ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, FileSystemConformance,
     ::testing::Values(Implementation{"posix",

@@ -70,6 +70,8 @@ class FakeFileSystem::Writer final : public WritableFile {
     return status_;
   }
 
+  absl::Status Sync() override { return status_; }
+
   absl::Status Close() override {
     closed_ = true;
     return status_;
@@ -225,6 +227,67 @@ absl::Status FakeFileSystem::WriteFileAtomically(
   SHOAL_RETURN_IF_ERROR(CheckPlace(clean));
   if (bytes.size() > WriteLimit(clean)) return DiskFull(path);
   files_[clean] = std::move(file);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DirectoryEntry>> FakeFileSystem::ListDirectory(
+    const std::string& path) const {
+  const std::string clean = CleanPath(path);
+  MutexLock lock(&mu_);
+  if (directories_.count(clean) == 0) {
+    if (files_.count(clean) == 0) return NoSuchFiles(path);
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": Not a directory"));
+  }
+  std::map<std::string, DirectoryEntry> found;
+  for (const std::string& directory : directories_) {
+    const std::string name(Basename(directory));
+    if (directory == clean || Dirname(directory) != clean) continue;
+    found[name] = {name, /*is_directory=*/true, 0};
+  }
+  for (const auto& [file_path, file] : files_) {
+    const std::string name(Basename(file_path));
+    if (Dirname(file_path) != clean) continue;
+    MutexLock file_lock(&file->mu);
+    found[name] = {name, /*is_directory=*/false, file->bytes.size()};
+  }
+  std::vector<DirectoryEntry> entries;
+  for (auto& [name, entry] : found) entries.push_back(std::move(entry));
+  return entries;
+}
+
+absl::Status FakeFileSystem::Rename(const std::string& from,
+                                    const std::string& to) const {
+  MutexLock lock(&mu_);
+  const auto it = files_.find(CleanPath(from));
+  if (it == files_.end()) return NoSuchFiles(from);
+  const std::string clean = CleanPath(to);
+  SHOAL_RETURN_IF_ERROR(CheckPlace(clean));
+  std::shared_ptr<File> file = std::move(it->second);
+  files_.erase(it);
+  files_[clean] = std::move(file);
+  return absl::OkStatus();
+}
+
+absl::Status FakeFileSystem::Remove(const std::string& path) const {
+  const std::string clean = CleanPath(path);
+  MutexLock lock(&mu_);
+  if (files_.erase(clean) > 0) return absl::OkStatus();
+  if (directories_.count(clean) == 0) return NoSuchFiles(path);
+  const auto under = [&](const std::string& other) {
+    return other != clean && Dirname(other) == clean;
+  };
+  for (const auto& [file_path, file] : files_) {
+    if (!under(file_path)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": Directory not empty"));
+  }
+  for (const std::string& directory : directories_) {
+    if (!under(directory)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": Directory not empty"));
+  }
+  directories_.erase(clean);
   return absl::OkStatus();
 }
 

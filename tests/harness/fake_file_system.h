@@ -44,6 +44,11 @@ class FakeFileSystem final : public FileSystem {
   absl::Status CreateDirectories(const std::string& path) const override;
   absl::Status WriteFileAtomically(const std::string& path,
                                    absl::string_view bytes) const override;
+  absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
+      const std::string& path) const override;
+  absl::Status Rename(const std::string& from,
+                      const std::string& to) const override;
+  absl::Status Remove(const std::string& path) const override;
 
  private:
   // One file's bytes and faults, shared with those who have it open.
