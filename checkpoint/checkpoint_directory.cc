@@ -1,0 +1,261 @@
+#include "checkpoint/checkpoint_directory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+constexpr absl::string_view kPrefix = "ckpt-";
+constexpr size_t kStepDigits = 11;
+
+// A name that only Shoal gives to a file of a checkpoint.
+bool IsOurs(absl::string_view name) {
+  const bool temporary = absl::ConsumePrefix(&name, ".");
+  const bool shard = absl::StartsWith(name, "shard-") &&
+                     absl::StrContains(name, ".safetensors");
+  const bool manifest = absl::StartsWith(name, kManifestFile);
+  if (!temporary) {
+    return name == kManifestFile ||
+           (shard && absl::EndsWith(name, ".safetensors"));
+  }
+  return shard || manifest;
+}
+
+bool IsTemporary(absl::string_view name) {
+  return absl::StartsWith(name, ".") && IsOurs(name);
+}
+
+absl::Status RemoveIfThere(const FileSystem& files, const std::string& path) {
+  const absl::Status removed = files.Remove(path);
+  return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
+}
+
+// Removes our files of a directory, and it if nothing else is in it.
+absl::Status RemoveDirectory(const FileSystem& files,
+                             const std::string& path) {
+  SHOAL_RETURN_IF_ERROR(
+      RemoveIfThere(files, JoinPath(path, kManifestFile)));
+  SHOAL_ASSIGN_OR_RETURN(const auto entries, files.ListDirectory(path));
+  bool all = true;
+  for (const DirectoryEntry& entry : entries) {
+    if (entry.is_directory || !IsOurs(entry.name)) {
+      all = false;
+      continue;
+    }
+    SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, entry.name)));
+  }
+  return all ? files.Remove(path) : absl::OkStatus();
+}
+
+// Directories named as checkpoints, the largest step first.
+absl::StatusOr<std::vector<std::string>> CheckpointNames(
+    const FileSystem& files, const std::string& model_dir) {
+  std::vector<std::string> names;
+  const auto entries = files.ListDirectory(model_dir);
+  if (absl::IsNotFound(entries.status())) return names;
+  if (!entries.ok()) return entries.status();
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.is_directory && StepOfName(entry.name).has_value()) {
+      names.push_back(entry.name);
+    }
+  }
+  std::sort(names.begin(), names.end(),
+            [](const std::string& a, const std::string& b) {
+              return *StepOfName(a) > *StepOfName(b);
+            });
+  return names;
+}
+
+}  // namespace
+
+std::string CheckpointName(uint64_t step) {
+  return absl::StrFormat("ckpt-%011d", step);
+}
+
+std::optional<uint64_t> StepOfName(absl::string_view name) {
+  if (!absl::ConsumePrefix(&name, kPrefix)) return std::nullopt;
+  uint64_t step = 0;
+  // One name a step: 11 digits, or more that do not begin with 0.
+  if (name.size() < kStepDigits || !absl::SimpleAtoi(name, &step) ||
+      CheckpointName(step) != absl::StrCat(kPrefix, name)) {
+    return std::nullopt;
+  }
+  return step;
+}
+
+std::string ShardFileName(int shard, int num_shards) {
+  return absl::StrFormat("shard-%05d-of-%05d.safetensors", shard, num_shards);
+}
+
+absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
+                                              const std::string& model_dir,
+                                              absl::string_view name) {
+  if (!StepOfName(name).has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", name, "' is no name of a checkpoint"));
+  }
+  const std::string path = JoinPath(model_dir, name);
+  SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
+  if (files.OpenForRead(JoinPath(path, kManifestFile)).ok()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, ": is a checkpoint already"));
+  }
+  return path;
+}
+
+absl::Status WriteManifest(const FileSystem& files,
+                           const std::string& directory,
+                           const Manifest& manifest) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string json, ManifestToJson(manifest));
+  SHOAL_RETURN_IF_ERROR(files.CreateDirectories(directory));
+  return files.WriteFileAtomically(JoinPath(directory, kManifestFile), json);
+}
+
+absl::Status WriteManifestBytes(const FileSystem& files,
+                                const std::string& directory,
+                                absl::string_view json) {
+  SHOAL_RETURN_IF_ERROR(ManifestFromJson(json).status());
+  SHOAL_RETURN_IF_ERROR(files.CreateDirectories(directory));
+  return files.WriteFileAtomically(JoinPath(directory, kManifestFile), json);
+}
+
+absl::StatusOr<std::string> ReadManifestBytes(const FileSystem& files,
+                                              const std::string& directory) {
+  const std::string path = JoinPath(directory, kManifestFile);
+  SHOAL_ASSIGN_OR_RETURN(const auto file, files.OpenForRead(path));
+  if (file->size() > kManifestBytesMax) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": has ", file->size(), " bytes; at most ",
+                     kManifestBytesMax, " are read"));
+  }
+  std::string json(file->size(), '\0');
+  SHOAL_ASSIGN_OR_RETURN(const size_t n,
+                         file->Read(0, absl::MakeSpan(json)));
+  json.resize(n);
+  return json;
+}
+
+absl::StatusOr<Manifest> ReadManifest(const FileSystem& files,
+                                      const std::string& directory) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string json,
+                         ReadManifestBytes(files, directory));
+  auto manifest = ManifestFromJson(json);
+  if (manifest.ok()) return manifest;
+  return Annotate(manifest.status(), JoinPath(directory, kManifestFile));
+}
+
+CheckpointInfo InspectCheckpoint(const FileSystem& files,
+                                 const std::string& path) {
+  CheckpointInfo info;
+  info.path = CleanPath(path);
+  info.name = std::string(Basename(info.path));
+  info.step = StepOfName(info.name).value_or(0);
+  auto manifest = ReadManifest(files, info.path);
+  if (!manifest.ok()) {
+    info.status = manifest.status();
+    return info;
+  }
+  info.manifest = *std::move(manifest);
+  for (const ShardEntry& shard : info.manifest.shards) {
+    const std::string file = JoinPath(info.path, shard.file.file);
+    const auto opened = files.OpenForRead(file);
+    if (absl::IsNotFound(opened.status())) {
+      info.missing.push_back(shard.shard);
+    } else if (!opened.ok()) {
+      info.status = opened.status();
+      break;
+    } else if ((*opened)->size() != shard.file.size) {
+      info.status = absl::DataLossError(
+          absl::StrCat(file, ": has ", (*opened)->size(),
+                       " bytes, and the manifest says ", shard.file.size));
+      break;
+    }
+  }
+  return info;
+}
+
+absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
+    const FileSystem& files, const std::string& model_dir) {
+  SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
+  std::vector<CheckpointInfo> checkpoints;
+  for (const std::string& name : names) {
+    checkpoints.push_back(InspectCheckpoint(files, JoinPath(model_dir, name)));
+  }
+  return checkpoints;
+}
+
+absl::StatusOr<CheckpointInfo> NewestCheckpoint(const FileSystem& files,
+                                                const std::string& model_dir,
+                                                bool need_all_files) {
+  SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
+  std::string instead;
+  for (const std::string& name : names) {
+    CheckpointInfo info =
+        InspectCheckpoint(files, JoinPath(model_dir, name));
+    if (info.status.ok() && (info.missing.empty() || !need_all_files)) {
+      return info;
+    }
+    absl::StrAppend(&instead, "; ",
+                    info.status.ok()
+                        ? absl::StrCat(info.path, ": ", info.missing.size(),
+                                       " of its ",
+                                       info.manifest.map.num_shards,
+                                       " files are not here")
+                        : std::string(info.status.message()));
+  }
+  return absl::NotFoundError(
+      absl::StrCat(model_dir, ": holds no valid checkpoint", instead));
+}
+
+absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
+                                           const std::string& model_dir,
+                                           absl::string_view except) {
+  SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
+  Removed removed;
+  for (const std::string& name : names) {
+    if (name == except) continue;
+    const std::string path = JoinPath(model_dir, name);
+    SHOAL_ASSIGN_OR_RETURN(const auto entries, files.ListDirectory(path));
+    const bool committed = std::any_of(
+        entries.begin(), entries.end(),
+        [](const DirectoryEntry& e) { return e.name == kManifestFile; });
+    if (!committed) {
+      SHOAL_RETURN_IF_ERROR(RemoveDirectory(files, path));
+      removed.names.push_back(name);
+      continue;
+    }
+    for (const DirectoryEntry& entry : entries) {
+      if (entry.is_directory || !IsTemporary(entry.name)) continue;
+      SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, entry.name)));
+      removed.names.push_back(JoinPath(name, entry.name));
+    }
+  }
+  return removed;
+}
+
+absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
+                                   const std::string& model_dir, int keep) {
+  Removed removed;
+  if (keep <= 0) return removed;
+  SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
+  int valid = 0;
+  for (const std::string& name : names) {
+    const std::string path = JoinPath(model_dir, name);
+    if (!InspectCheckpoint(files, path).status.ok()) continue;
+    if (++valid <= keep) continue;
+    SHOAL_RETURN_IF_ERROR(RemoveDirectory(files, path));
+    removed.names.push_back(name);
+  }
+  return removed;
+}
+
+}  // namespace shoal

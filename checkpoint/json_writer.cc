@@ -1,0 +1,110 @@
+#include "checkpoint/json_writer.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace shoal {
+
+void JsonWriter::NewLine() {
+  out_->push_back('\n');
+  out_->append(open_lines_.size(), ' ');
+}
+
+void JsonWriter::BeforeValue() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (!first_) out_->push_back(',');
+  if (!open_lines_.empty()) {
+    if (open_lines_.back() == 'l') {
+      NewLine();
+    } else if (!first_) {
+      out_->push_back(' ');
+    }
+  }
+  first_ = false;
+}
+
+JsonWriter& JsonWriter::Open(char bracket, bool lines) {
+  BeforeValue();
+  out_->push_back(bracket);
+  open_lines_.push_back(lines ? 'l' : ' ');
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Close(char bracket) {
+  const bool lines = open_lines_.back() == 'l' && !first_;
+  open_lines_.pop_back();
+  if (lines) NewLine();
+  out_->push_back(bracket);
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(absl::string_view name) {
+  BeforeValue();
+  Quoted(name);
+  out_->append(": ");
+  after_key_ = true;
+  return *this;
+}
+
+void JsonWriter::Quoted(absl::string_view text) {
+  out_->push_back('"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out_->push_back('\\');
+      out_->push_back(c);
+    } else if (c == '\n') {
+      out_->append("\\n");
+    } else if (c < ' ' || c > '~') {
+      absl::StrAppendFormat(out_, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      out_->push_back(c);
+    }
+  }
+  out_->push_back('"');
+}
+
+JsonWriter& JsonWriter::String(absl::string_view text) {
+  BeforeValue();
+  Quoted(text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::U64(uint64_t number) {
+  BeforeValue();
+  absl::StrAppend(out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Bool(bool value) {
+  BeforeValue();
+  out_->append(value ? "true" : "false");
+  return *this;
+}
+
+JsonWriter& JsonWriter::Float(float number) {
+  BeforeValue();
+  absl::StrAppendFormat(out_, "%.9g", number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Hex32s(absl::Span<const uint32_t> numbers) {
+  BeforeValue();
+  out_->push_back('"');
+  for (const uint32_t number : numbers) {
+    absl::StrAppend(out_, absl::Hex(number, absl::kZeroPad8));
+  }
+  out_->push_back('"');
+  return *this;
+}
+
+JsonWriter& JsonWriter::Hex64(uint64_t number) {
+  return Hex32s({static_cast<uint32_t>(number >> 32),
+                 static_cast<uint32_t>(number)});
+}
+
+}  // namespace shoal

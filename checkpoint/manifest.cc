@@ -1,0 +1,303 @@
+#include "checkpoint/manifest.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "checkpoint/json_reader.h"
+#include "checkpoint/json_writer.h"
+#include "checkpoint/model_json.h"
+#include "checkpoint/shard_entry_json.h"
+#include "core/piece_table.h"
+
+namespace shoal {
+namespace {
+
+constexpr size_t kTextMax = size_t{16} << 20;
+constexpr size_t kNotesMax = 1024;
+constexpr size_t kSourcesMax = size_t{1} << 20;
+constexpr int kHostsMax = 1 << 20;
+constexpr int kShardsMax = 65535;
+
+// The last line: what comes before the CRC, and after it.
+constexpr absl::string_view kTailBegin = ",\n \"manifest_crc32c\": \"";
+constexpr absl::string_view kTailEnd = "\"\n}\n";
+constexpr size_t kTailBytes = kTailBegin.size() + 8 + kTailEnd.size();
+
+constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%E6SZ";
+
+void WriteData(const SavedData& data, JsonWriter* writer) {
+  JsonWriter& w = *writer;
+  w.BeginObject(/*lines=*/true);
+  w.Key("batch_size").U64(data.batch_size);
+  w.Key("num_epochs").U64(data.num_epochs);
+  w.Key("sources").BeginArray(/*lines=*/true);
+  for (const SourceInfo& source : data.sources) {
+    w.BeginObject();
+    w.Key("name").String(source.name);
+    w.Key("size").U64(source.size);
+    w.Key("head_crc32c").Hex32(source.head_crc32c);
+    w.EndObject();
+  }
+  w.EndArray();
+  w.Key("hosts").BeginArray();
+  for (const int host : data.hosts) w.U64(host);
+  w.EndArray();
+  // By piece: source, first byte, end; where it was read whole its examples,
+  // bad rows and batches too.
+  w.Key("pieces").BeginArray();
+  for (const SavedPiece& piece : data.pieces) {
+    w.BeginArray();
+    w.U64(piece.source).U64(piece.begin).U64(piece.end);
+    if (piece.facts.has_value()) {
+      w.U64(piece.facts->examples).U64(piece.facts->bad_rows);
+      w.U64(piece.facts->batches);
+    }
+    w.EndArray();
+  }
+  w.EndArray();
+  w.EndObject();
+}
+
+SavedPiece ReadPiece(const JsonNode& node) {
+  SavedPiece piece;
+  const size_t size = node.Size(6);
+  if (size != 3 && size != 6) {
+    node.Fail("is neither three nor six numbers");
+    return piece;
+  }
+  piece.source = node.At(0).U32();
+  piece.begin = node.At(1).U64();
+  piece.end = node.At(2).U64();
+  if (size == 6) {
+    piece.facts = {node.At(3).U64(), node.At(4).U64(), node.At(5).U32()};
+  }
+  return piece;
+}
+
+SavedData ReadData(const JsonNode& node) {
+  SavedData data;
+  data.batch_size = node.Field("batch_size").U32();
+  data.num_epochs = node.Field("num_epochs").U32();
+  const JsonNode sources = node.Field("sources");
+  const size_t source_count = sources.Size(kSourcesMax);
+  for (size_t i = 0; i < source_count && node.ok(); ++i) {
+    const JsonNode item = sources.At(i);
+    data.sources.push_back({item.Field("name").Bytes(kTextMax),
+                            item.Field("size").U64(),
+                            item.Field("head_crc32c").Hex32()});
+  }
+  const JsonNode hosts = node.Field("hosts");
+  const size_t host_count = hosts.Size(kSourcesMax);
+  for (size_t i = 0; i < host_count; ++i) {
+    data.hosts.push_back(hosts.At(i).Int(kHostsMax));
+  }
+  const JsonNode pieces = node.Field("pieces");
+  const size_t piece_count = pieces.Size(kMaxPieces);
+  for (size_t i = 0; i < piece_count && node.ok(); ++i) {
+    data.pieces.push_back(ReadPiece(pieces.At(i)));
+  }
+  return data;
+}
+
+// The totals by name, to write and to read.
+template <typename Totals, typename Visit>
+void ForEachTotal(Totals& totals, const Visit& visit) {
+  visit("trained", totals.trained);
+  visit("rejected", totals.rejected);
+  visit("batches", totals.batches);
+  visit("rejected_batches", totals.rejected_batches);
+  visit("mended", totals.mended);
+  visit("recomputed", totals.recomputed);
+  visit("repeats_refused", totals.repeats_refused);
+}
+
+absl::Status CheckData(const SavedData& data) {
+  if (!data.hosts.empty() && data.hosts.size() != data.sources.size()) {
+    return absl::InvalidArgumentError("the sources and their hosts differ in "
+                                      "number");
+  }
+  for (size_t i = 0; i < data.pieces.size(); ++i) {
+    const SavedPiece& piece = data.pieces[i];
+    if (piece.source < data.sources.size() && piece.begin <= piece.end &&
+        piece.end <= data.sources[piece.source].size) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "piece ", i, " is no part of a source: bytes ", piece.begin, " to ",
+        piece.end, " of source ", piece.source));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShards(const Manifest& manifest) {
+  const int n = manifest.map.num_shards;
+  if (manifest.shards.size() != static_cast<size_t>(n)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are entries of ", manifest.shards.size(),
+                     " shards and the map has ", n));
+  }
+  for (int i = 0; i < n; ++i) {
+    const ShardEntry& entry = manifest.shards[i];
+    if (entry.shard != i || entry.file.file != ShardFileName(i, n)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("where the entry of shard ", i, " of ", n,
+                       " should be there is shard ", entry.shard, ", file '",
+                       entry.file.file, "'"));
+    }
+    const ShardEntry& first = manifest.shards[0];
+    if (entry.marks == first.marks &&
+        entry.marks_digest == first.marks_digest) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shard ", i, " has ", entry.marks, " marks and shard 0 has ",
+        first.marks, ", or others: they were not saved after one set of "
+        "batches"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DataLoss(const absl::Status& status) {
+  return absl::DataLossError(status.message());
+}
+
+// A manifest without a last line of ours: of a later version, or damaged.
+absl::Status NoTail(absl::string_view json) {
+  const auto document = JsonDocument::Parse(json);
+  if (document.ok() && (*document)->root().Has("format_version")) {
+    const uint64_t version = (*document)->root().Field("format_version").U64();
+    if (version > kCheckpointFormatVersion) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("format_version is ", version, "; this Shoal reads ",
+                       kCheckpointFormatVersion, " at most: use a newer one"));
+    }
+  }
+  return absl::DataLossError(
+      "its last line is not the CRC of the rest: it was cut or damaged");
+}
+
+absl::StatusOr<Manifest> ReadFields(const JsonNode& root) {
+  Manifest manifest;
+  const uint64_t version = root.Field("format_version").U64();
+  if (root.ok() && version > kCheckpointFormatVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("format_version is ", version, "; this Shoal reads ",
+                     kCheckpointFormatVersion, " at most: use a newer one"));
+  }
+  if (version < 1) root.Field("format_version").Fail("is below 1");
+  manifest.step = root.Field("step").U64();
+  const JsonNode time = root.Field("time");
+  std::string error;
+  if (!absl::ParseTime(kTimeFormat, time.String(64), &manifest.time, &error)) {
+    time.Fail("is no time");
+  }
+  manifest.job = root.Field("job").Bytes(kTextMax);
+  manifest.attempt = root.Field("attempt").U64();
+  manifest.coordinator_life = root.Field("coordinator_life").U32();
+  manifest.config = root.Field("config").Bytes(kTextMax);
+  manifest.model = ReadModel(root.Field("model"));
+  manifest.map = ReadPartition(manifest.model, root.Field("partition"));
+  manifest.data = ReadData(root.Field("data"));
+  const JsonNode totals = root.Field("totals");
+  ForEachTotal(manifest.totals, [&totals](const char* name, uint64_t& total) {
+    total = totals.Field(name).U64();
+  });
+  root.Field("notes").ForEachField(
+      kNotesMax, [&manifest](const std::string& name, const JsonNode& text) {
+        manifest.notes[name] = text.Bytes(kTextMax);
+      });
+  const JsonNode shards = root.Field("shards");
+  const size_t count = shards.Size(kShardsMax);
+  for (size_t i = 0; i < count && root.ok(); ++i) {
+    manifest.shards.push_back(ReadShardEntry(shards.At(i)));
+  }
+  return manifest;
+}
+
+}  // namespace
+
+uint64_t Manifest::bytes() const {
+  uint64_t sum = 0;
+  for (const ShardEntry& shard : shards) sum += shard.file.size;
+  return sum;
+}
+
+absl::Status ValidateManifest(const Manifest& manifest) {
+  SHOAL_RETURN_IF_ERROR(manifest.model.Validate());
+  SHOAL_RETURN_IF_ERROR(CheckPartition(manifest.model, manifest.map));
+  SHOAL_RETURN_IF_ERROR(CheckData(manifest.data));
+  return CheckShards(manifest);
+}
+
+absl::StatusOr<std::string> ManifestToJson(const Manifest& manifest) {
+  SHOAL_RETURN_IF_ERROR(ValidateManifest(manifest));
+  std::string json;
+  JsonWriter w(&json);
+  w.BeginObject(/*lines=*/true);
+  w.Key("format_version").U64(kCheckpointFormatVersion);
+  w.Key("step").U64(manifest.step);
+  w.Key("time").String(
+      absl::FormatTime(kTimeFormat, manifest.time, absl::UTCTimeZone()));
+  w.Key("job").String(manifest.job);
+  w.Key("attempt").U64(manifest.attempt);
+  w.Key("coordinator_life").U64(manifest.coordinator_life);
+  w.Key("config").String(manifest.config);
+  w.Key("model");
+  WriteModel(manifest.model, &w);
+  w.Key("partition");
+  WritePartition(manifest.map, &w);
+  w.Key("data");
+  WriteData(manifest.data, &w);
+  w.Key("totals").BeginObject();
+  ForEachTotal(manifest.totals, [&w](const char* name, uint64_t total) {
+    w.Key(name).U64(total);
+  });
+  w.EndObject();
+  w.Key("notes").BeginObject();
+  for (const auto& [name, text] : manifest.notes) w.Key(name).String(text);
+  w.EndObject();
+  w.Key("shards").BeginArray(/*lines=*/true);
+  for (const ShardEntry& shard : manifest.shards) WriteShardEntry(shard, &w);
+  w.EndArray();
+  if (json.size() + kTailBytes > kManifestBytesMax) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the manifest has ", json.size(), " bytes; at most ",
+        kManifestBytesMax, " are read: use larger pieces (--piece_bytes)"));
+  }
+  const uint32_t crc = Crc32c(json);
+  absl::StrAppend(&json, kTailBegin, absl::Hex(crc, absl::kZeroPad8),
+                  kTailEnd);
+  return json;
+}
+
+absl::StatusOr<Manifest> ManifestFromJson(absl::string_view json) {
+  if (json.size() > kManifestBytesMax) {
+    return absl::DataLossError(
+        absl::StrCat("has ", json.size(), " bytes; at most ",
+                     kManifestBytesMax, " are read"));
+  }
+  if (json.size() < kTailBytes) return NoTail(json);
+  const absl::string_view body = json.substr(0, json.size() - kTailBytes);
+  const absl::string_view tail = json.substr(body.size());
+  if (!absl::StartsWith(tail, kTailBegin) || !absl::EndsWith(tail, kTailEnd)) {
+    return NoTail(json);
+  }
+  if (tail.substr(kTailBegin.size(), 8) !=
+      absl::StrCat(absl::Hex(Crc32c(body), absl::kZeroPad8))) {
+    return absl::DataLossError(
+        "its bytes do not have the CRC of its last line: it is damaged");
+  }
+  const auto document = JsonDocument::Parse(json);
+  if (!document.ok()) return DataLoss(document.status());
+  SHOAL_ASSIGN_OR_RETURN(Manifest manifest, ReadFields((*document)->root()));
+  if (!(*document)->status().ok()) return DataLoss((*document)->status());
+  const absl::Status valid = ValidateManifest(manifest);
+  if (!valid.ok()) return DataLoss(valid);
+  return manifest;
+}
+
+}  // namespace shoal
