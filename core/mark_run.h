@@ -13,8 +13,8 @@ namespace shoal {
 struct MarkRun {
   uint32_t epoch = 0;
   uint32_t piece = 0;
-  uint32_t begin = 0;
-  uint32_t end = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;  // at most 2^32
   Verdict verdict = Verdict::kApplied;
 
   friend bool operator==(const MarkRun&, const MarkRun&) = default;

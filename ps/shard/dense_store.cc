@@ -77,6 +77,27 @@ void DenseStore::Gather(uint32_t block, size_t offset,
   std::copy_n(b.weights + offset, values.size(), values.begin());
 }
 
+void DenseStore::GatherSlots(uint32_t block, size_t offset,
+                             absl::Span<float> values) const {
+  const Block& b = At(block);
+  MutexLock lock(&b.mu);
+  std::copy_n(b.slots + offset, values.size(), values.begin());
+}
+
+void DenseStore::Restore(uint32_t block, size_t offset,
+                         absl::Span<const float> values) {
+  Block& b = At(block);
+  MutexLock lock(&b.mu);
+  std::copy(values.begin(), values.end(), b.weights + offset);
+}
+
+void DenseStore::RestoreSlots(uint32_t block, size_t offset,
+                              absl::Span<const float> values) {
+  Block& b = At(block);
+  MutexLock lock(&b.mu);
+  std::copy(values.begin(), values.end(), b.slots + offset);
+}
+
 void DenseStore::Apply(uint32_t block, uint64_t t,
                        absl::Span<const float> gradients) {
   Block& b = At(block);

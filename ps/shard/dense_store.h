@@ -45,6 +45,14 @@ class DenseStore {
   // Size(block), values.size() <= Size(block) - offset.
   void Gather(uint32_t block, size_t offset, absl::Span<float> values) const;
 
+  // As Gather, of the block's slots, which lie one slot after the other.
+  void GatherSlots(uint32_t block, size_t offset,
+                   absl::Span<float> values) const;
+  // Overwrites weights, or slots, from `offset` on. REQUIRES: they fit.
+  void Restore(uint32_t block, size_t offset, absl::Span<const float> values);
+  void RestoreSlots(uint32_t block, size_t offset,
+                    absl::Span<const float> values);
+
   // Updates the block as the shard's push number t (optimizer_step.h).
   // REQUIRES: gradients.size() == Size(block).
   void Apply(uint32_t block, uint64_t t, absl::Span<const float> gradients);

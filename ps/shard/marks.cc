@@ -1,8 +1,10 @@
 #include "ps/shard/marks.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
 
 namespace shoal {
 namespace {
@@ -121,6 +123,90 @@ std::vector<uint64_t> Marks::Finish(const BatchId& batch, Verdict verdict) {
     tickets.push_back(ticket);
   }
   return tickets;
+}
+
+absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
+  const MarkRun* last = nullptr;
+  for (const MarkRun& run : runs) {
+    const auto place = std::make_tuple(run.epoch, run.piece);
+    const bool ascending =
+        last == nullptr ||
+        place > std::make_tuple(last->epoch, last->piece) ||
+        (place == std::make_tuple(last->epoch, last->piece) &&
+         (run.begin > last->end ||
+          (run.begin == last->end && run.verdict != last->verdict)));
+    if (!ascending || run.begin >= run.end ||
+        run.end > uint64_t{1} << 32 ||
+        (run.verdict != Verdict::kApplied &&
+         run.verdict != Verdict::kRejected)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the marks of batches ", run.begin, " to ", run.end, " of epoch ",
+          run.epoch, ", piece ", run.piece,
+          " are out of order, or their verdict is none"));
+    }
+    last = &run;
+    for (uint64_t at = run.begin; at < run.end;) {
+      const uint64_t chunk_end = std::min<uint64_t>(run.end, (at | 63) + 1);
+      const uint64_t count = chunk_end - at;
+      const uint64_t bits =
+          (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1)
+          << (at % 64);
+      if (chunks_.size() >= options_.chunks_max) {
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "the marks fill ", chunks_.size(), " runs of 64 batches and more"));
+      }
+      Chunk& chunk = chunks_[BatchId{run.epoch, run.piece,
+                                     static_cast<uint32_t>(at / 64)}];
+      const bool rejected = run.verdict == Verdict::kRejected;
+      (rejected ? chunk.rejected : chunk.applied) |= bits;
+      (rejected ? rejected_ : applied_) += count;
+      at = chunk_end;
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<MarkRun> Marks::Runs() const {
+  std::vector<BatchId> order;
+  order.reserve(chunks_.size());
+  for (const auto& [id, chunk] : chunks_) order.push_back(id);
+  std::sort(order.begin(), order.end());
+  std::vector<MarkRun> runs;
+  for (const BatchId& id : order) {
+    const Chunk& chunk = chunks_.find(id)->second;
+    for (uint64_t i = 0; i < 64; ++i) {
+      const uint64_t bit = uint64_t{1} << i;
+      if (((chunk.applied | chunk.rejected) & bit) == 0) continue;
+      const Verdict verdict =
+          chunk.rejected & bit ? Verdict::kRejected : Verdict::kApplied;
+      const uint64_t index = uint64_t{id.index} * 64 + i;
+      if (!runs.empty() && runs.back().epoch == id.epoch &&
+          runs.back().piece == id.piece && runs.back().end == index &&
+          runs.back().verdict == verdict) {
+        ++runs.back().end;
+      } else {
+        runs.push_back({id.epoch, id.piece, index, index + 1, verdict});
+      }
+    }
+  }
+  return runs;
+}
+
+MarkTotals Marks::Totals() const {
+  MarkTotals totals{applied_, rejected_, 0};
+  for (const auto& [id, chunk] : chunks_) {
+    const uint64_t place = StableHashCombine(
+        uint64_t{id.epoch} << 32 | id.piece, uint64_t{id.index} * 64);
+    for (uint64_t i = 0; i < 64; ++i) {
+      const uint64_t bit = uint64_t{1} << i;
+      if (((chunk.applied | chunk.rejected) & bit) == 0) continue;
+      totals.digest += StableHashCombine(
+          place + i, static_cast<uint64_t>(
+                         chunk.rejected & bit ? Verdict::kRejected
+                                              : Verdict::kApplied));
+    }
+  }
+  return totals;
 }
 
 MarkDelta Marks::Take() {

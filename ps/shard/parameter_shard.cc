@@ -57,7 +57,7 @@ size_t VariablesOf(const TableSpec& table) {
   return table.on_every_shard ? 0 : table.columns.size();
 }
 
-size_t CountVariables(const ModelSpec& model) {
+size_t NumVariables(const ModelSpec& model) {
   size_t count = model.dense.size();
   for (const TableSpec& table : model.tables) count += VariablesOf(table);
   return count;
@@ -124,8 +124,9 @@ ParameterShard::ParameterShard(ParameterShardOptions options,
       executor_(executor),
       budget_(options_.max_bytes),
       serve_until_ns_(kNeverServed),
+      lookups_(options_.model.tables.size()),
       marks_(options_.marks),
-      staleness_(CountVariables(options_.model)) {
+      staleness_(NumVariables(options_.model)) {
   uint32_t variable = 0;
   for (const TableSpec& table : options_.model.tables) {
     first_variable_.push_back(variable);
@@ -206,25 +207,27 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
     MutexLock lock(&mu_);
     reply.version = CurrentVersion();
   }
+  // While the shard is sealed no row comes into existence.
+  std::optional<SaveGate::Passage> passage;
+  if (!request.read_only) passage.emplace(&gate_);
+  const bool read_only = !passage.has_value() || !passage->open();
   std::unique_ptr<Scratch> scratch = BorrowScratch();
   const absl::Status located =
-      LocateRows(request.tables, request.read_only, scratch.get());
+      LocateRows(request.tables, read_only, scratch.get());
   if (!located.ok()) {
     ReturnScratch(std::move(scratch));
     return located;
   }
-  uint64_t ids = 0;
   for (size_t i = 0; i < request.tables.size(); ++i) {
     const TablePull& rows = request.tables[i];
-    contents_.tables[rows.table]->Gather(rows.ids, request.read_only,
+    contents_.tables[rows.table]->Gather(rows.ids, read_only,
                                          &scratch->rows[i], rows.values);
-    ids += rows.ids.size();
+    lookups_[rows.table].fetch_add(rows.ids.size(), std::memory_order_relaxed);
   }
   ReturnScratch(std::move(scratch));
   for (const BlockPull& block : request.blocks) {
     contents_.dense->Gather(block.block, block.offset, block.values);
   }
-  lookups_.fetch_add(ids, std::memory_order_relaxed);
   reply.colour = colour_.load(std::memory_order_relaxed);
   return reply;
 }
@@ -272,6 +275,12 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
     const PushRequest& request, const std::shared_ptr<Waiter>& waiter,
     Scratch* scratch) {
   SHOAL_RETURN_IF_ERROR(CheckPush(contents_, request, &scratch->finder));
+  const SaveGate::Passage passage(&gate_);
+  if (!passage.open()) {
+    return absl::UnavailableError(absl::StrCat(
+        "shard ", options_.shard, " is being saved; send batch ",
+        ToString(request.batch), " again"));
+  }
   // The worker rejects for all shards; this shard's own look is a trip-wire.
   const bool sound = !request.rejected && IsSound(request);
   if (sound) {
@@ -421,7 +430,9 @@ absl::StatusOr<StatsReply> ParameterShard::StatsNow(
     const StatsRequest& request) {
   StatsReply reply;
   AddContents(contents_, options_.model, &reply);
-  reply.lookups = lookups_.load(std::memory_order_relaxed);
+  for (const std::atomic<uint64_t>& lookups : lookups_) {
+    reply.lookups += lookups.load(std::memory_order_relaxed);
+  }
 
   MutexLock lock(&mu_);
   reply.version = CurrentVersion();

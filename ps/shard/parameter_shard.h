@@ -145,6 +145,8 @@ class ParameterShard final : public ParameterService {
   absl::StatusOr<std::optional<PushReply>> PushNow(
       const PushRequest& request, const std::shared_ptr<Waiter>& waiter);
 
+  absl::StatusOr<ShardEntry> SaveSealed(const SaveShardOptions& options);
+
   // What a request needs on its way, kept for the next one.
   struct Scratch {
     RepeatFinder finder;

@@ -26,6 +26,31 @@ CanaryStats CheckCanary(const EmbeddingTable& table) {
 
 }  // namespace
 
+std::vector<VariableStats> CountVariables(const ShardContents& contents,
+                                          const ModelSpec& model) {
+  std::vector<VariableStats> variables;
+  for (const std::unique_ptr<EmbeddingTable>& table : contents.tables) {
+    if (table->spec().on_every_shard) continue;
+    const uint64_t rows = table->rows();
+    for (const ColumnSpec& column : table->spec().columns) {
+      VariableStats stats;
+      stats.variable = column.variable;
+      stats.rows = rows;
+      stats.bytes = rows * sizeof(float) *
+                    (column.dim + column.optimizer.slot_floats(column.dim));
+      variables.push_back(std::move(stats));
+    }
+  }
+  const std::vector<uint64_t> dense_bytes = contents.dense->BytesByVariable();
+  for (size_t i = 0; i < dense_bytes.size(); ++i) {
+    VariableStats stats;
+    stats.variable = model.dense[i].name;
+    stats.bytes = dense_bytes[i];
+    variables.push_back(std::move(stats));
+  }
+  return variables;
+}
+
 void AddContents(const ShardContents& contents, const ModelSpec& model,
                  StatsReply* reply) {
   for (const std::unique_ptr<EmbeddingTable>& each : contents.tables) {
@@ -34,25 +59,10 @@ void AddContents(const ShardContents& contents, const ModelSpec& model,
       reply->canary = CheckCanary(table);
       continue;
     }
-    const uint64_t rows = table.rows();
-    reply->rows += rows;
+    reply->rows += table.rows();
     reply->digest += table.Digest();
-    for (const ColumnSpec& column : table.spec().columns) {
-      VariableStats stats;
-      stats.variable = column.variable;
-      stats.rows = rows;
-      stats.bytes = rows * sizeof(float) *
-                    (column.dim + column.optimizer.slot_floats(column.dim));
-      reply->variables.push_back(std::move(stats));
-    }
   }
-  const std::vector<uint64_t> dense_bytes = contents.dense->BytesByVariable();
-  for (size_t i = 0; i < dense_bytes.size(); ++i) {
-    VariableStats stats;
-    stats.variable = model.dense[i].name;
-    stats.bytes = dense_bytes[i];
-    reply->variables.push_back(std::move(stats));
-  }
+  reply->variables = CountVariables(contents, model);
   for (const VariableStats& v : reply->variables) reply->bytes += v.bytes;
   reply->digest += contents.dense->Digest();
 }

@@ -78,11 +78,19 @@ void EmbeddingTable::FillInitialRow(FeatureId id,
 void EmbeddingTable::CreateRow(FeatureId id, RecordHeader* record) {
   float* floats = Floats(record);
   FillInitialRow(id, absl::MakeSpan(floats, layout_.row_dim()));
+  InitialiseRowSlots(floats);
+  SetExists(record);
+}
+
+void EmbeddingTable::InitialiseRowSlots(float* floats) const {
   for (size_t c = 0; c < spec_.columns.size(); ++c) {
     const ColumnLayout& column = layout_.columns()[c];
     InitialiseSlots(spec_.columns[c].optimizer,
                     absl::MakeSpan(floats + column.slots, column.slot_count));
   }
+}
+
+void EmbeddingTable::SetExists(RecordHeader* record) {
   std::atomic_ref<uint8_t>(record->flags)
       .store(record->flags | kRowExists, std::memory_order_relaxed);
   rows_.fetch_add(1, std::memory_order_relaxed);
@@ -189,6 +197,59 @@ void EmbeddingTable::ForEachRow(
     RowLock lock(record);
     visit(id, absl::MakeConstSpan(Floats(record), layout_.row_dim()));
   });
+}
+
+void EmbeddingTable::ForEachSavedRow(
+    absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
+  const size_t floats = layout_.payload_bytes() / sizeof(float);
+  ForEachRecord([&](FeatureId id, RecordHeader* record) {
+    if (record == shared_ || !Exists(record)) return;
+    RowLock lock(record);
+    visit(id, absl::MakeConstSpan(Floats(record), floats));
+  });
+}
+
+std::vector<float> EmbeddingTable::SharedRow() const {
+  if (shared_ == nullptr || !Exists(shared_)) return {};
+  RowLock lock(shared_);
+  const float* floats = Floats(shared_);
+  return std::vector<float>(floats,
+                            floats + layout_.payload_bytes() / sizeof(float));
+}
+
+bool EmbeddingTable::RestoreRow(absl::Span<const RecordPart> parts,
+                                absl::Span<const float* const> values,
+                                size_t row, RecordHeader* record) {
+  RowLock lock(record);
+  float* floats = Floats(record);
+  const bool create = !Exists(record);
+  if (create) {
+    InitialiseRowSlots(floats);
+    SetExists(record);
+  }
+  for (size_t p = 0; p < parts.size(); ++p) {
+    const size_t n = parts[p].floats;
+    std::memcpy(floats + parts[p].first, values[p] + row * n,
+                n * sizeof(float));
+  }
+  return create;
+}
+
+uint64_t EmbeddingTable::Restore(absl::Span<const RecordPart> parts,
+                                 absl::Span<const float* const> values,
+                                 RowRefs* refs) {
+  uint64_t created = 0;
+  for (size_t i = 0; i < refs->records.size(); ++i) {
+    Prefetch(*refs, i + kPrefetchRows, layout_.stride());
+    created += RestoreRow(parts, values, i, refs->records[i]);
+  }
+  Settle(created, refs);
+  return created;
+}
+
+void EmbeddingTable::RestoreSharedRow(absl::Span<const RecordPart> parts,
+                                      absl::Span<const float* const> values) {
+  RestoreRow(parts, values, 0, shared_);
 }
 
 uint64_t EmbeddingTable::Digest() const {

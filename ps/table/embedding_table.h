@@ -17,6 +17,7 @@
 #include "ps/optimizer/optimizer_step.h"
 #include "ps/table/memory_budget.h"
 #include "ps/table/record_layout.h"
+#include "ps/table/record_parts.h"
 
 namespace shoal {
 
@@ -106,6 +107,29 @@ class EmbeddingTable {
   // The sum of ElementDigest over the rows in existence.
   uint64_t Digest() const;
 
+  // ---- Saving and loading
+
+  // Calls visit(id, floats) with weights and slots (record_layout.h) of every
+  // row in existence but the shared one, locked: it must not call the table. An
+  // array's ids ascend; the order is the same at each call as long as no row
+  // comes into existence.
+  void ForEachSavedRow(
+      absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const;
+  // Weights and slots of the shared row; empty if it is not in existence.
+  std::vector<float> SharedRow() const;
+
+  // Brings located rows into existence with saved values: of part p, row i has
+  // parts[p].floats floats from values[p] + i * parts[p].floats on. Slots that
+  // no part brings have their initial values. Returns how many of the rows did
+  // not exist before. REQUIRES: `refs` located for training, without rows that
+  // share; the parts are of RecordParts(spec()), all weights among them.
+  uint64_t Restore(absl::Span<const RecordPart> parts,
+                   absl::Span<const float* const> values, RowRefs* refs);
+  // The same for the shared row. REQUIRES: HasSharedRow().
+  bool HasSharedRow() const { return shared_ != nullptr; }
+  void RestoreSharedRow(absl::Span<const RecordPart> parts,
+                        absl::Span<const float* const> values);
+
  protected:
   // Under this id the shared row has its initial values and its digest.
   static constexpr FeatureId kSharedRow = ~FeatureId{0};
@@ -139,6 +163,12 @@ class EmbeddingTable {
   // Returns whether the row was created by this.
   bool Update(absl::Span<const OptimizerStep> steps, uint8_t colour,
               FeatureId id, RecordHeader* record, const float* gradient);
+  // Returns whether the row was created by this.
+  bool RestoreRow(absl::Span<const RecordPart> parts,
+                  absl::Span<const float* const> values, size_t row,
+                  RecordHeader* record);
+  void InitialiseRowSlots(float* floats) const;
+  void SetExists(RecordHeader* record);
   // Gives back what was promised and not used.
   void Settle(uint64_t created, RowRefs* refs);
 

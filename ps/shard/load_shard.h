@@ -1,0 +1,24 @@
+#ifndef SHOAL_PS_SHARD_LOAD_SHARD_H_
+#define SHOAL_PS_SHARD_LOAD_SHARD_H_
+
+#include "absl/status/statusor.h"
+#include "core/model_spec.h"
+#include "core/shard_map.h"
+#include "ps/shard/request_check.h"
+#include "ps/shard/save_shard.h"
+#include "ps/shard/shard_checkpoint.h"
+
+namespace shoal {
+
+// Fills the contents of shard `shard` of `map`, as they were created, from a
+// checkpoint over any number of shards; returns its counters. Errors: those of
+// ParameterShard::Load; after one the contents are of no use. REQUIRES: the
+// manifest is valid, CheckLoadable(...) is OK, the map fits the model.
+absl::StatusOr<ShardCounters> LoadShard(const LoadShardOptions& options,
+                                        const ModelSpec& model,
+                                        const ShardMap& map, int shard,
+                                        const ShardContents& contents);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_LOAD_SHARD_H_

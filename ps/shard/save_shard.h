@@ -1,0 +1,44 @@
+#ifndef SHOAL_PS_SHARD_SAVE_SHARD_H_
+#define SHOAL_PS_SHARD_SAVE_SHARD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checkpoint/shard_entry.h"
+#include "core/ids.h"
+#include "core/mark_run.h"
+#include "core/model_spec.h"
+#include "core/shard_map.h"
+#include "ps/shard/request_check.h"
+#include "ps/shard/shard_checkpoint.h"
+
+namespace shoal {
+
+// What a shard knows beside rows and blocks, as it is saved and loaded.
+struct ShardCounters {
+  uint64_t count = 0;     // pushes applied whole
+  uint64_t admitted = 0;  // pushes that began to be
+  Colour colour = 0;
+  std::vector<MarkRun> marks;
+};
+
+// A shard that nothing changes. What is pointed to outlives the call.
+struct SealedShard {
+  const ModelSpec* model = nullptr;
+  const ShardMap* map = nullptr;
+  int shard = 0;
+  const ShardContents* contents = nullptr;
+  ShardCounters counters;
+  MarkTotals mark_totals;
+  std::vector<uint64_t> lookups;  // by table
+};
+
+// Writes the shard's file tensor by tensor: a table is walked once a tensor,
+// and what is held is a buffer of 1 MiB. Errors: those of ParameterShard::Save.
+absl::StatusOr<ShardEntry> SaveShard(const SealedShard& shard,
+                                     const SaveShardOptions& options);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SHARD_SAVE_SHARD_H_
