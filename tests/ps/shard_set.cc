@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checkpoint/checkpoint_directory.h"
 #include "gtest/gtest.h"
 #include "partitioner/build_shard_map.h"
 #include "partitioner/table_partition.h"
@@ -9,28 +10,80 @@
 
 namespace shoal {
 
-ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
-                   uint64_t max_bytes)
-    : model_(model) {
+namespace {
+
+ShardMap MapOf(const ModelSpec& model, PartitionKind kind, int num_shards) {
   PartitionOptions options;
   options.table_kind = kind;
   options.cut_dense_bytes = 64;
   auto map = BuildShardMap(model, options, num_shards);
   EXPECT_TRUE(map.ok()) << map.status();
-  map_ = *map;
+  return *map;
+}
+
+}  // namespace
+
+ParameterShardOptions ShardSet::OptionsOf(int s, uint64_t max_bytes) const {
+  ParameterShardOptions shard;
+  shard.job = "test";
+  shard.model = model_;
+  shard.map = map_;
+  shard.shard = s;
+  shard.life = Life{1, static_cast<uint32_t>(s + 1)};
+  shard.max_bytes = max_bytes;
+  return shard;
+}
+
+ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
+                   uint64_t max_bytes)
+    : model_(model), map_(MapOf(model, kind, num_shards)) {
   for (int s = 0; s < num_shards; ++s) {
-    ParameterShardOptions shard;
-    shard.job = "test";
-    shard.model = model;
-    shard.map = map_;
-    shard.shard = s;
-    shard.life = Life{1, static_cast<uint32_t>(s + 1)};
-    shard.max_bytes = max_bytes;
-    auto made = ParameterShard::Create(std::move(shard), &executor_);
+    auto made = ParameterShard::Create(OptionsOf(s, max_bytes), &executor_);
     EXPECT_TRUE(made.ok()) << made.status();
     shards_.push_back(*std::move(made));
     shards_.back()->ServeUntil(absl::InfiniteFuture());
   }
+}
+
+ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
+                   const LoadShardOptions& load)
+    : model_(model), map_(MapOf(model, kind, num_shards)) {
+  for (int s = 0; s < num_shards; ++s) {
+    auto made =
+        ParameterShard::Load(OptionsOf(s, /*max_bytes=*/0), &executor_, load);
+    EXPECT_TRUE(made.ok()) << made.status();
+    shards_.push_back(*std::move(made));
+    shards_.back()->ServeUntil(absl::InfiniteFuture());
+  }
+}
+
+Manifest ShardSet::Save(const FileSystem& files, const std::string& directory,
+                        uint64_t attempt) {
+  Manifest manifest;
+  manifest.step = shards_[0]->TotalMarks().applied;
+  manifest.time = absl::FromUnixMicros(1'700'000'000'000'000);
+  manifest.job = "test";
+  manifest.attempt = attempt;
+  manifest.model = model_;
+  manifest.map = map_;
+  for (auto& shard : shards_) {
+    SaveShardOptions options;
+    options.files = &files;
+    options.directory = directory;
+    options.attempt = attempt;
+    options.step = manifest.step;
+    auto entry = shard->Save(options);
+    EXPECT_TRUE(entry.ok()) << entry.status();
+    if (!entry.ok()) return manifest;
+    // As it goes to the coordinator.
+    auto again = ShardEntryFromText(ShardEntryToText(*entry));
+    EXPECT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(*again, *entry);
+    manifest.shards.push_back(*std::move(again));
+  }
+  const absl::Status written = WriteManifest(files, directory, manifest);
+  EXPECT_TRUE(written.ok()) << written;
+  return manifest;
 }
 
 CallIdentity ShardSet::Identity(int s) const {

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/file_system.h"
 #include "base/thread_executor.h"
+#include "checkpoint/manifest.h"
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
 #include "core/shard_map.h"
@@ -28,6 +31,14 @@ class ShardSet {
  public:
   ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
            uint64_t max_bytes = 0);
+
+  // The same, loaded from a checkpoint; an error is a failure of the test.
+  ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
+           const LoadShardOptions& load);
+
+  // Saves every shard, and the manifest, which makes it a checkpoint.
+  Manifest Save(const FileSystem& files, const std::string& directory,
+                uint64_t attempt = 1);
 
   int num_shards() const { return static_cast<int>(shards_.size()); }
   ParameterShard& shard(int s) { return *shards_[s]; }
@@ -49,6 +60,7 @@ class ShardSet {
   uint64_t Digest();
 
  private:
+  ParameterShardOptions OptionsOf(int s, uint64_t max_bytes) const;
   // Pulls from shard s and waits.
   void Pull(int s, PullRequest request);
 
