@@ -25,13 +25,20 @@ constexpr Subcommand kSubcommands[] = {
     {"train", "Train a model in one process.", TrainCommand},
     {"run", "Train a model with servers and workers on this host.", RunCommand},
     {"data gen", "Write synthetic data to try things on.", DataGenCommand},
+    {"ckpt ls", "List the checkpoints of a model directory.", CkptLsCommand},
+    {"ckpt show", "Show the variables and files of a checkpoint.",
+     CkptShowCommand},
+    {"ckpt balance", "Show how evenly a checkpoint lies on its servers.",
+     CkptBalanceCommand},
+    {"ckpt verify", "Read all of a checkpoint and find damage.",
+     CkptVerifyCommand},
 };
 
 void PrintHelp(std::ostream& out) {
   out << "Shoal trains click-through-rate models with parameter servers.\n\n"
          "Usage: shoal SUBCOMMAND [--flag=value ...]\n\n";
   for (const Subcommand& subcommand : kSubcommands) {
-    out << absl::StrFormat("  shoal %-9s %s\n", subcommand.name,
+    out << absl::StrFormat("  shoal %-12s %s\n", subcommand.name,
                            subcommand.about);
   }
   out << "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
@@ -55,7 +62,7 @@ int Unknown(const Args& args) {
     names.push_back(subcommand.name);
   }
   std::string wanted = args[0];
-  if (wanted == "data" && args.size() > 1) {
+  if ((wanted == "data" || wanted == "ckpt") && args.size() > 1) {
     absl::StrAppend(&wanted, " ", args[1]);
   }
   std::string nearest = NearestName(wanted, names);

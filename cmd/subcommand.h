@@ -13,6 +13,10 @@ using Args = std::vector<std::string>;
 int TrainCommand(const Args& args);    // train_command.cc
 int RunCommand(const Args& args);      // run_command.cc
 int DataGenCommand(const Args& args);  // data_gen_command.cc
+int CkptLsCommand(const Args& args);       // ckpt_command.cc
+int CkptShowCommand(const Args& args);     // ckpt_command.cc
+int CkptBalanceCommand(const Args& args);  // ckpt_command.cc
+int CkptVerifyCommand(const Args& args);   // ckpt_command.cc
 
 }  // namespace shoal
 

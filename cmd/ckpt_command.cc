@@ -1,0 +1,110 @@
+// shoal ckpt ls | show | balance | verify: what a model directory holds.
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/file_system.h"
+#include "checkpoint/verify.h"
+#include "cmd/ckpt_report.h"
+#include "cmd/ckpt_target.h"
+#include "cmd/exit_code.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+
+namespace shoal {
+namespace {
+
+int Print(const std::string& text) {
+  std::cout << text << std::flush;
+  return kExitOk;
+}
+
+int ShowOne(const std::string& command, const std::string& about,
+            const Args& args, std::string (*text)(const CheckpointInfo&),
+            std::string (*json)(const CheckpointInfo&)) {
+  CkptArguments arguments;
+  if (const auto exit =
+          ParseCkptArguments(command, about, args, &arguments)) {
+    return *exit;
+  }
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const auto found = FindCheckpoint(*files, arguments.directory);
+  if (!found.ok()) {
+    return Complain("shoal ckpt " + command, found.status(), kExitFailed);
+  }
+  return Print((arguments.json ? json : text)(*found));
+}
+
+}  // namespace
+
+int CkptLsCommand(const Args& args) {
+  CkptArguments arguments;
+  if (const auto exit = ParseCkptArguments(
+          "ls",
+          "Lists the checkpoints of a model directory, the newest first, and "
+          "says of what is none why not.",
+          args, &arguments)) {
+    return *exit;
+  }
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const auto found = FindCheckpoints(*files, arguments.directory);
+  if (!found.ok()) {
+    return Complain("shoal ckpt ls", found.status(), kExitFailed);
+  }
+  return Print(arguments.json ? CkptListJson(*found) : CkptListText(*found));
+}
+
+int CkptShowCommand(const Args& args) {
+  return ShowOne("show",
+                 "Shows one checkpoint, or the newest of a model directory: "
+                 "its variables, files and tensors.",
+                 args, CkptShowText, CkptShowJson);
+}
+
+int CkptBalanceCommand(const Args& args) {
+  return ShowOne("balance",
+                 "Shows how evenly one checkpoint, or the newest of a model "
+                 "directory, lies on its servers: bytes, rows and look-ups.",
+                 args, CkptBalanceText, CkptBalanceJson);
+}
+
+int CkptVerifyCommand(const Args& args) {
+  CkptArguments arguments;
+  if (const auto exit = ParseCkptArguments(
+          "verify",
+          "Reads every byte of one checkpoint, or of all of a model directory, "
+          "and compares them with the sums of its manifest. Exits 1 if "
+          "anything is damaged.",
+          args, &arguments)) {
+    return *exit;
+  }
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  auto found = FindCheckpoints(*files, arguments.directory);
+  if (!found.ok()) {
+    return Complain("shoal ckpt verify", found.status(), kExitFailed);
+  }
+  VerifiedCheckpoints verified;
+  bool damaged = false;
+  for (CheckpointInfo& info : *found) {
+    VerifyReport report;
+    // A file of another size is found again below, with its place.
+    const auto manifest = ReadManifest(*files, info.path);
+    if (manifest.ok()) {
+      info.manifest = *manifest;
+      report = VerifyCheckpoint(*files, info.path, info.manifest,
+                                {.need_all_files = !arguments.missing_ok});
+    }
+    // An attempt without a manifest is no checkpoint, unless it is what was
+    // asked for.
+    damaged |= !report.ok() ||
+               (!manifest.ok() && (!absl::IsNotFound(manifest.status()) ||
+                                   found->size() == 1));
+    verified.emplace_back(std::move(info), std::move(report));
+  }
+  Print(arguments.json ? CkptVerifyJson(verified) : CkptVerifyText(verified));
+  return damaged ? kExitFailed : kExitOk;
+}
+
+}  // namespace shoal

@@ -1,0 +1,37 @@
+#ifndef SHOAL_CMD_CKPT_REPORT_H_
+#define SHOAL_CMD_CKPT_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/checkpoint_directory.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/verify.h"
+
+namespace shoal {
+
+// What `shoal ckpt` prints, as text for people and as JSON for programs
+// (docs/commands.md). Pure.
+
+// 71,400,000 as "71.4 MB".
+std::string MegabytesText(uint64_t bytes);
+
+std::string CkptListText(const std::vector<CheckpointInfo>& checkpoints);
+std::string CkptListJson(const std::vector<CheckpointInfo>& checkpoints);
+
+std::string CkptShowText(const CheckpointInfo& checkpoint);
+std::string CkptShowJson(const CheckpointInfo& checkpoint);
+
+std::string CkptBalanceText(const CheckpointInfo& checkpoint);
+std::string CkptBalanceJson(const CheckpointInfo& checkpoint);
+
+// Of each checkpoint that has a manifest.
+using VerifiedCheckpoints = std::vector<std::pair<CheckpointInfo, VerifyReport>>;
+std::string CkptVerifyText(const VerifiedCheckpoints& verified);
+std::string CkptVerifyJson(const VerifiedCheckpoints& verified);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_CKPT_REPORT_H_

@@ -1,0 +1,155 @@
+#include "checkpoint/checkpoint_directory.h"
+
+#include <string>
+#include <vector>
+
+#include "base/path.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/checkpoint/small_checkpoint.h"
+#include "tests/harness/fake_file_system.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Code = absl::StatusCode;
+
+class CheckpointDirectory : public testing::Test {
+ protected:
+  std::string At(uint64_t step) {
+    return JoinPath("/m", CheckpointName(step));
+  }
+  void Write(uint64_t step) { WriteSmallCheckpoint(files_, At(step), step); }
+  std::vector<std::string> Names(const std::string& path) {
+    std::vector<std::string> names;
+    const auto entries = files_.ListDirectory(path);
+    for (const DirectoryEntry& entry : *entries) {
+      names.push_back(entry.name);
+    }
+    return names;
+  }
+
+  FakeFileSystem files_;
+};
+
+TEST(CheckpointNames, AreOneAStep) {
+  EXPECT_EQ(CheckpointName(12345), "ckpt-00000012345");
+  EXPECT_EQ(ShardFileName(2, 4), "shard-00002-of-00004.safetensors");
+  for (const uint64_t step : {uint64_t{0}, uint64_t{99'999'999'999},
+                              uint64_t{100'000'000'000}, ~uint64_t{0}}) {
+    EXPECT_EQ(StepOfName(CheckpointName(step)), step);
+  }
+  for (const char* name :
+       {"ckpt-", "ckpt-1", "ckpt-0000001234", "ckpt-000000123456", "ckpt",
+        "ckpt-0000001234x", "ckpt--0000001234", "ckpt-+0000012345",
+        "checkpoint-00000012345", "ckpt-99999999999999999999999"}) {
+    EXPECT_EQ(StepOfName(name), std::nullopt) << name;
+  }
+}
+
+TEST_F(CheckpointDirectory, ListsTheNewestFirstAndSaysWhyNot) {
+  Write(5);
+  Write(20);
+  Write(100);
+  Write(300);
+  // 20: a file of another size. 100: no manifest. 300: a file is not here.
+  files_.Truncate(JoinPath(At(20), ShardFileName(1, 2)), 10);
+  ASSERT_TRUE(files_.Remove(JoinPath(At(100), kManifestFile)).ok());
+  ASSERT_TRUE(files_.Remove(JoinPath(At(300), ShardFileName(0, 2))).ok());
+  files_.AddFile("/m/ckpt-notes/manifest.json", "not ours");
+  files_.AddFile("/m/ckpt-00000000400", "a file");
+
+  const auto listed = ListCheckpoints(files_, "/m");
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 4u);
+  EXPECT_EQ((*listed)[0].name, "ckpt-00000000300");
+  EXPECT_TRUE((*listed)[0].status.ok());
+  EXPECT_THAT((*listed)[0].missing, ElementsAre(0));
+  EXPECT_EQ((*listed)[1].status.code(), Code::kNotFound);
+  EXPECT_EQ((*listed)[2].status.code(), Code::kDataLoss);
+  EXPECT_THAT(std::string((*listed)[2].status.message()),
+              HasSubstr("shard-00001-of-00002.safetensors: has 10 bytes"));
+  EXPECT_TRUE((*listed)[3].whole());
+  EXPECT_EQ((*listed)[3].manifest.step, 5u);
+
+  EXPECT_EQ(NewestCheckpoint(files_, "/m", /*need_all_files=*/true)->step, 5u);
+  EXPECT_EQ(NewestCheckpoint(files_, "/m", /*need_all_files=*/false)->step,
+            300u);
+  const absl::Status none = NewestCheckpoint(files_, "/none", true).status();
+  EXPECT_EQ(none.code(), Code::kNotFound);
+  EXPECT_THAT(*ListCheckpoints(files_, "/none"), IsEmpty());
+}
+
+TEST_F(CheckpointDirectory, WhenNoneIsValidTheErrorSaysWhatThereIs) {
+  Write(5);
+  files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");
+  const absl::Status status = NewestCheckpoint(files_, "/m", true).status();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("/m: holds no valid checkpoint"),
+                    HasSubstr(JoinPath(At(5), kManifestFile))));
+}
+
+TEST_F(CheckpointDirectory, VoidAttemptsGoAndNothingElse) {
+  Write(5);
+  files_.AddFile(JoinPath(At(5), ".shard-00000-of-00002.safetensors.attempt-9"),
+                 "left over");
+  files_.AddFile(JoinPath(At(6), ShardFileName(0, 2)), "of a void attempt");
+  files_.AddFile(JoinPath(At(6), ".manifest.json.tmp-1-0"), "cut off");
+  files_.AddFile(JoinPath(At(7), ShardFileName(0, 2)), "in progress");
+  files_.AddFile(JoinPath(At(8), ShardFileName(0, 2)), "void");
+  files_.AddFile(JoinPath(At(8), "notes.txt"), "somebody's");
+  Write(9);
+  files_.AddFile(JoinPath(At(9), kManifestFile), "damaged: kept to look at");
+
+  const auto removed = RemoveVoidAttempts(files_, "/m", CheckpointName(7));
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_THAT(
+      removed->names,
+      ElementsAre("ckpt-00000000008", "ckpt-00000000006",
+                  "ckpt-00000000005/"
+                  ".shard-00000-of-00002.safetensors.attempt-9"));
+  EXPECT_THAT(Names("/m"),
+              ElementsAre("ckpt-00000000005", "ckpt-00000000007",
+                          "ckpt-00000000008", "ckpt-00000000009"));
+  EXPECT_THAT(Names(At(8)), ElementsAre("notes.txt"));
+  EXPECT_TRUE(InspectCheckpoint(files_, At(5)).whole());
+}
+
+TEST_F(CheckpointDirectory, TheNewestAreKept) {
+  for (const uint64_t step : {1, 2, 3, 4, 5}) Write(step);
+  files_.AddFile(JoinPath(At(4), kManifestFile), "damaged");
+  EXPECT_THAT(KeepNewest(files_, "/m", 0)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", 9)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", 2)->names,
+              ElementsAre("ckpt-00000000002", "ckpt-00000000001"));
+  EXPECT_THAT(Names("/m"), ElementsAre("ckpt-00000000003", "ckpt-00000000004",
+                                       "ckpt-00000000005"));
+}
+
+TEST_F(CheckpointDirectory, AnAttemptMayBeRepeatedAndACheckpointNot) {
+  EXPECT_EQ(*PrepareCheckpoint(files_, "/m", CheckpointName(5)), At(5));
+  EXPECT_TRUE(PrepareCheckpoint(files_, "/m", CheckpointName(5)).ok());
+  Write(5);
+  EXPECT_EQ(
+      PrepareCheckpoint(files_, "/m", CheckpointName(5)).status().code(),
+      Code::kAlreadyExists);
+  EXPECT_EQ(PrepareCheckpoint(files_, "/m", "../elsewhere").status().code(),
+            Code::kInvalidArgument);
+}
+
+TEST_F(CheckpointDirectory, ACopyOfAManifestIsCheckedBeforeItIsWritten) {
+  Write(5);
+  const std::string json = *ReadManifestBytes(files_, At(5));
+  ASSERT_TRUE(WriteManifestBytes(files_, "/other/c", json).ok());
+  EXPECT_EQ(*files_.Contents("/other/c/manifest.json"), json);
+  EXPECT_EQ(WriteManifestBytes(files_, "/other/d", "{}").code(),
+            Code::kDataLoss);
+  EXPECT_FALSE(files_.Contents("/other/d/manifest.json").ok());
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,171 @@
+#include "checkpoint/manifest.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/crc32c.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/checkpoint/small_checkpoint.h"
+#include "tests/harness/fake_file_system.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+
+class ManifestTest : public testing::Test {
+ protected:
+  FakeFileSystem files_;
+  const Manifest manifest_ =
+      WriteSmallCheckpoint(files_, "/m/ckpt-00000000006", 6);
+  const std::string json_ = *ManifestToJson(manifest_);
+};
+
+// The manifest with some text replaced and its CRC right.
+std::string Changed(const std::string& json, absl::string_view from,
+                    absl::string_view to) {
+  EXPECT_THAT(json, HasSubstr(std::string(from)));
+  std::string changed = absl::StrReplaceAll(json, {{from, to}});
+  const size_t tail = changed.rfind(",\n \"manifest_crc32c");
+  const std::string body = changed.substr(0, tail);
+  return absl::StrCat(body, ",\n \"manifest_crc32c\": \"",
+                      absl::Hex(Crc32c(body), absl::kZeroPad8), "\"\n}\n");
+}
+
+TEST_F(ManifestTest, ComesBackAsItWas) {
+  const auto read = ManifestFromJson(json_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->step, 6u);
+  EXPECT_EQ(read->time, manifest_.time);
+  EXPECT_EQ(read->config, manifest_.config);
+  EXPECT_EQ(read->model.seed, manifest_.model.seed);
+  EXPECT_EQ(read->model.tables[0].columns[0].initializer.scale, 0.3f);
+  EXPECT_EQ(read->map.blocks[1].flat_begin, 2);
+  EXPECT_EQ(read->data.sources, manifest_.data.sources);
+  EXPECT_EQ(read->data.pieces, manifest_.data.pieces);
+  EXPECT_EQ(read->totals, manifest_.totals);
+  EXPECT_EQ(read->notes, manifest_.notes);
+  EXPECT_EQ(read->shards, manifest_.shards);
+  // And so with all that was not looked at here.
+  EXPECT_EQ(*ManifestToJson(*read), json_);
+}
+
+TEST_F(ManifestTest, EveryFlippedBitIsAnError) {
+  for (size_t i = 0; i < json_.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bad = json_;
+      bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
+      const auto read = ManifestFromJson(bad);
+      ASSERT_FALSE(read.ok()) << "byte " << i << " bit " << bit;
+      ASSERT_EQ(read.status().code(), Code::kDataLoss) << read.status();
+    }
+  }
+}
+
+TEST_F(ManifestTest, EveryCutAndEveryAdditionIsAnError) {
+  for (size_t n = 0; n < json_.size(); ++n) {
+    ASSERT_FALSE(ManifestFromJson(json_.substr(0, n)).ok()) << n;
+  }
+  EXPECT_FALSE(ManifestFromJson(json_ + "\n").ok());
+  EXPECT_FALSE(ManifestFromJson(json_ + json_).ok());
+  EXPECT_FALSE(ManifestFromJson(std::string(1'000'000, '[')).ok());
+}
+
+TEST_F(ManifestTest, ANewerFormatIsRefusedWithBothNumbers) {
+  for (const std::string& newer :
+       {Changed(json_, "\"format_version\": 1", "\"format_version\": 2"),
+        std::string("{\"format_version\": 2, \"all\": \"else\"}")}) {
+    const absl::Status status = ManifestFromJson(newer).status();
+    EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("is 2"), HasSubstr("reads 1")));
+  }
+}
+
+TEST_F(ManifestTest, WhatTheCrcVouchesForIsCheckedAllTheSame) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"\"step\": 6", "\"step\": \"6\"", "step: is no whole number"},
+      {"\"step\": 6", "\"stop\": 6", "step: is missing"},
+      {"\"format_version\": 1", "\"format_version\": 0", "below 1"},
+      {"2026-11", "2026-13", "time: is no time"},
+      {"\"dim\": 2", "\"dim\": 3000000", "columns[0].dim: 3000000 is above"},
+      {"\"kind\": \"sgd\"", "\"kind\": \"sgb\"", "no optimizer"},
+      {"\"kind\": \"uniform\"", "\"kind\": \"random\"", "no name"},
+      {"\"learning_rate\": 0.100000001", "\"learning_rate\": -1",
+       "learning_rate must be"},
+      {"\"shape\": [2, 2], \"optimizer", "\"shape\": [2, 9], \"optimizer",
+       "elements"},
+      {"[\"fixed_size\"]", "[\"hash\"]", "cannot be placed"},
+      {"[\"fixed_size\"]", "[]", "not as many as the model's"},
+      {"[0, 2, 4, 1]", "[0, 1, 4, 1]", "does not continue"},
+      {"[0, 2, 4, 1]", "[0, 2, 4, 2]", "does not continue"},
+      {"[0, 2, 4, 1]", "[7, 2, 4, 1]", "no dense variable"},
+      {"[0, 600, 1000]", "[0, 600, 1001]", "piece 1 is no part"},
+      {"[0, 600, 1000]", "[1, 600, 1000]", "piece 1 is no part"},
+      {"[0, 600, 1000]", "[0, 600, 1000, 1]", "neither three nor six"},
+      {"\"hosts\": []", "\"hosts\": [0, 1]", "differ in number"},
+      {"\"shard\": 1,", "\"shard\": 0,", "entry of shard 1"},
+      {"shard-00001-of-00002.safetensors", "../../../etc/passwd",
+       "no plain name"},
+      {"shard-00001-of-00002.safetensors", "shard-00003-of-00002.safetensors",
+       "entry of shard 1"},
+      {"\"dtype\": \"I64\"", "\"dtype\": \"I63\"", "no dtype"},
+      {"\"begin\": 16", "\"begin\": 17", "do not fit together"},
+      {"\"data_begin\": ", "\"data_begin\": 9", "has a size"},
+      {"fedcba9876543210", "fedcba987654321x", "hexadecimal"},
+  };
+  for (const Case& c : cases) {
+    const absl::Status status =
+        ManifestFromJson(Changed(json_, c.from, c.to)).status();
+    EXPECT_EQ(status.code(), Code::kDataLoss) << c.to << ": " << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.expected)) << c.to;
+  }
+}
+
+TEST_F(ManifestTest, ShardsWithOtherMarksAreNotOneCut) {
+  Manifest torn = manifest_;
+  torn.shards[1].marks_digest ^= 1;
+  const auto json = ManifestToJson(torn);
+  EXPECT_EQ(json.status().code(), Code::kInvalidArgument);
+  EXPECT_THAT(std::string(json.status().message()),
+              HasSubstr("not saved after one set of batches"));
+  torn = manifest_;
+  torn.shards.pop_back();
+  EXPECT_EQ(ManifestToJson(torn).status().code(), Code::kInvalidArgument);
+}
+
+TEST_F(ManifestTest, AShardsEntryGoesAsTextAndIsCheckedToo) {
+  const std::string text = ShardEntryToText(manifest_.shards[1]);
+  EXPECT_EQ(*ShardEntryFromText(text), manifest_.shards[1]);
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  for (size_t n = 0; n < text.size(); ++n) {
+    ASSERT_FALSE(ShardEntryFromText(text.substr(0, n)).ok()) << n;
+  }
+  const absl::Status status =
+      ShardEntryFromText(
+          absl::StrReplaceAll(text, {{"\"size\": ", "\"size\": 1"}}))
+          .status();
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+}
+
+TEST_F(ManifestTest, AFullDiskLeavesTheOldManifestAndNamesTheNewOne) {
+  files_.LimitWrites("/m/ckpt-00000000007/manifest.json", 100);
+  const absl::Status full =
+      WriteManifest(files_, "/m/ckpt-00000000007", manifest_);
+  EXPECT_EQ(full.code(), Code::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()),
+              HasSubstr("/m/ckpt-00000000007/manifest.json"));
+  EXPECT_EQ(NewestCheckpoint(files_, "/m", true)->step, 6u);
+}
+
+}  // namespace
+}  // namespace shoal
