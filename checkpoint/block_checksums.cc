@@ -10,9 +10,8 @@ namespace shoal {
 void ChecksumStream::Append(absl::string_view bytes) {
   while (!bytes.empty()) {
     const uint64_t in_block = bytes_ % kChecksumBlockBytes;
-    const absl::string_view part =
-        bytes.substr(0, std::min<uint64_t>(bytes.size(),
-                                           kChecksumBlockBytes - in_block));
+    const absl::string_view part = bytes.substr(
+        0, std::min<uint64_t>(bytes.size(), kChecksumBlockBytes - in_block));
     block_ = Crc32cExtend(block_, part);
     sums_.crc32c = Crc32cExtend(sums_.crc32c, part);
     bytes_ += part.size();

@@ -40,10 +40,8 @@ absl::Status RemoveIfThere(const FileSystem& files, const std::string& path) {
 }
 
 // Removes our files of a directory, and it if nothing else is in it.
-absl::Status RemoveDirectory(const FileSystem& files,
-                             const std::string& path) {
-  SHOAL_RETURN_IF_ERROR(
-      RemoveIfThere(files, JoinPath(path, kManifestFile)));
+absl::Status RemoveDirectory(const FileSystem& files, const std::string& path) {
+  SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, kManifestFile)));
   SHOAL_ASSIGN_OR_RETURN(const auto entries, files.ListDirectory(path));
   bool all = true;
   for (const DirectoryEntry& entry : entries) {
@@ -133,13 +131,12 @@ absl::StatusOr<std::string> ReadManifestBytes(const FileSystem& files,
   const std::string path = JoinPath(directory, kManifestFile);
   SHOAL_ASSIGN_OR_RETURN(const auto file, files.OpenForRead(path));
   if (file->size() > kManifestBytesMax) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": has ", file->size(), " bytes; at most ",
-                     kManifestBytesMax, " are read"));
+    return absl::DataLossError(absl::StrCat(path, ": has ", file->size(),
+                                            " bytes; at most ",
+                                            kManifestBytesMax, " are read"));
   }
   std::string json(file->size(), '\0');
-  SHOAL_ASSIGN_OR_RETURN(const size_t n,
-                         file->Read(0, absl::MakeSpan(json)));
+  SHOAL_ASSIGN_OR_RETURN(const size_t n, file->Read(0, absl::MakeSpan(json)));
   json.resize(n);
   return json;
 }
@@ -199,18 +196,16 @@ absl::StatusOr<CheckpointInfo> NewestCheckpoint(const FileSystem& files,
   SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
   std::string instead;
   for (const std::string& name : names) {
-    CheckpointInfo info =
-        InspectCheckpoint(files, JoinPath(model_dir, name));
+    CheckpointInfo info = InspectCheckpoint(files, JoinPath(model_dir, name));
     if (info.status.ok() && (info.missing.empty() || !need_all_files)) {
       return info;
     }
-    absl::StrAppend(&instead, "; ",
-                    info.status.ok()
-                        ? absl::StrCat(info.path, ": ", info.missing.size(),
-                                       " of its ",
-                                       info.manifest.map.num_shards,
-                                       " files are not here")
-                        : std::string(info.status.message()));
+    absl::StrAppend(
+        &instead, "; ",
+        info.status.ok()
+            ? absl::StrCat(info.path, ": ", info.missing.size(), " of its ",
+                           info.manifest.map.num_shards, " files are not here")
+            : std::string(info.status.message()));
   }
   return absl::NotFoundError(
       absl::StrCat(model_dir, ": holds no valid checkpoint", instead));

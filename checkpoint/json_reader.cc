@@ -158,8 +158,8 @@ void JsonNode::ForEachField(
     return;
   }
   for (auto it = json.begin(); it != json.end() && ok(); ++it) {
-    visit(it.key(), JsonNode(&it.value(), document_, this, it.key().c_str(),
-                             0));
+    visit(it.key(),
+          JsonNode(&it.value(), document_, this, it.key().c_str(), 0));
   }
 }
 

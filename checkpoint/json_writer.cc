@@ -103,8 +103,8 @@ JsonWriter& JsonWriter::Hex32s(absl::Span<const uint32_t> numbers) {
 }
 
 JsonWriter& JsonWriter::Hex64(uint64_t number) {
-  return Hex32s({static_cast<uint32_t>(number >> 32),
-                 static_cast<uint32_t>(number)});
+  return Hex32s(
+      {static_cast<uint32_t>(number >> 32), static_cast<uint32_t>(number)});
 }
 
 }  // namespace shoal

@@ -41,8 +41,8 @@ class JsonWriter {
   void Quoted(absl::string_view text);
 
   std::string* const out_;
-  std::string open_lines_;   // 'l' or ' ' by what is open
-  bool first_ = true;        // of what is open
+  std::string open_lines_;  // 'l' or ' ' by what is open
+  bool first_ = true;       // of what is open
   bool after_key_ = false;
 };
 

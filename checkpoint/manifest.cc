@@ -117,8 +117,9 @@ void ForEachTotal(Totals& totals, const Visit& visit) {
 
 absl::Status CheckData(const SavedData& data) {
   if (!data.hosts.empty() && data.hosts.size() != data.sources.size()) {
-    return absl::InvalidArgumentError("the sources and their hosts differ in "
-                                      "number");
+    return absl::InvalidArgumentError(
+        "the sources and their hosts differ in "
+        "number");
   }
   for (size_t i = 0; i < data.pieces.size(); ++i) {
     const SavedPiece& piece = data.pieces[i];
@@ -153,10 +154,11 @@ absl::Status CheckShards(const Manifest& manifest) {
         entry.marks_digest == first.marks_digest) {
       continue;
     }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "shard ", i, " has ", entry.marks, " marks and shard 0 has ",
-        first.marks, ", or others: they were not saved after one set of "
-        "batches"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shard ", i, " has ", entry.marks,
+                     " marks and shard 0 has ", first.marks,
+                     ", or others: they were not saved after one set of "
+                     "batches"));
   }
   return absl::OkStatus();
 }
@@ -265,20 +267,19 @@ absl::StatusOr<std::string> ManifestToJson(const Manifest& manifest) {
   w.EndArray();
   if (json.size() + kTailBytes > kManifestBytesMax) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "the manifest has ", json.size(), " bytes; at most ",
-        kManifestBytesMax, " are read: use larger pieces (--piece_bytes)"));
+        "the manifest has ", json.size(), " bytes; at most ", kManifestBytesMax,
+        " are read: use larger pieces (--piece_bytes)"));
   }
   const uint32_t crc = Crc32c(json);
-  absl::StrAppend(&json, kTailBegin, absl::Hex(crc, absl::kZeroPad8),
-                  kTailEnd);
+  absl::StrAppend(&json, kTailBegin, absl::Hex(crc, absl::kZeroPad8), kTailEnd);
   return json;
 }
 
 absl::StatusOr<Manifest> ManifestFromJson(absl::string_view json) {
   if (json.size() > kManifestBytesMax) {
-    return absl::DataLossError(
-        absl::StrCat("has ", json.size(), " bytes; at most ",
-                     kManifestBytesMax, " are read"));
+    return absl::DataLossError(absl::StrCat("has ", json.size(),
+                                            " bytes; at most ",
+                                            kManifestBytesMax, " are read"));
   }
   if (json.size() < kTailBytes) return NoTail(json);
   const absl::string_view body = json.substr(0, json.size() - kTailBytes);

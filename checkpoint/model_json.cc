@@ -153,18 +153,18 @@ absl::Status CheckBlocks(const ModelSpec& model, const ShardMap& map) {
     if (block.begin != next || block.end <= block.begin ||
         block.end > variable.size() || block.shard < 0 ||
         block.shard >= map.num_shards) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the block [", block.begin, ", ", block.end, ") of variable '",
-          variable.name, "' on shard ", block.shard,
-          " does not continue the ones before it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the block [", block.begin, ", ", block.end,
+                       ") of variable '", variable.name, "' on shard ",
+                       block.shard, " does not continue the ones before it"));
     }
     next = block.end;
   }
   for (size_t i = 0; i < covered.size(); ++i) {
     if (covered[i] == model.dense[i].size()) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("the blocks of variable '", model.dense[i].name,
-                     "' have ", covered[i], " of its elements"));
+        absl::StrCat("the blocks of variable '", model.dense[i].name, "' have ",
+                     covered[i], " of its elements"));
   }
   return absl::OkStatus();
 }
@@ -299,9 +299,8 @@ absl::Status CheckPartition(const ModelSpec& model, const ShardMap& map) {
   for (size_t i = 0; i < map.tables.size(); ++i) {
     const TableSpec& table = model.tables[i];
     const PartitionKind kind = map.tables[i].kind;
-    const bool fits = table.on_every_shard
-                          ? kind == PartitionKind::kEveryShard
-                      : table.dynamic() ? kind == PartitionKind::kHash
+    const bool fits = table.on_every_shard ? kind == PartitionKind::kEveryShard
+                      : table.dynamic()    ? kind == PartitionKind::kHash
                                         : kind == PartitionKind::kFixedSize ||
                                               kind == PartitionKind::kMod;
     if (fits && map.tables[i].feature_size == table.feature_size &&

@@ -96,10 +96,10 @@ absl::Status CheckTiles(const SafetensorsHeader& header) {
     next = tensor.end;
   }
   if (next != header.data_bytes) {
-    return absl::DataLossError(
-        absl::StrCat("the tensors have ", next, " bytes and the file ",
-                     header.data_bytes, " after its header: it was cut or "
-                     "something was added"));
+    return absl::DataLossError(absl::StrCat(
+        "the tensors have ", next, " bytes and the file ", header.data_bytes,
+        " after its header: it was cut or "
+        "something was added"));
   }
   return absl::OkStatus();
 }
@@ -199,8 +199,8 @@ absl::StatusOr<std::string> BuildSafetensorsHeader(
   return bytes + json;
 }
 
-absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
-    absl::string_view json, uint64_t file_size) {
+absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
+                                                         uint64_t file_size) {
   SafetensorsHeader header;
   header.data_begin = 8 + json.size();
   if (file_size < header.data_begin) {

@@ -28,8 +28,21 @@ inline constexpr size_t kTensorNameMax = 512;  // bytes
 inline constexpr size_t kTensorRankMax = 8;
 
 enum class DType : uint8_t {
-  kBool, kU8, kI8, kF8E4M3, kF8E5M2, kU16, kI16, kF16, kBF16,
-  kU32, kI32, kF32, kU64, kI64, kF64
+  kBool,
+  kU8,
+  kI8,
+  kF8E4M3,
+  kF8E5M2,
+  kU16,
+  kI16,
+  kF16,
+  kBF16,
+  kU32,
+  kI32,
+  kF32,
+  kU64,
+  kI64,
+  kF64
 };
 
 // "F32", as in the JSON; and back, INVALID_ARGUMENT for any other text.
@@ -71,8 +84,8 @@ absl::StatusOr<std::string> BuildSafetensorsHeader(
 // Reads the JSON of a file of `file_size` bytes. DATA_LOSS, saying what is
 // wrong of which tensor, unless everything above holds: every number is
 // checked. Any bytes. REQUIRES: json.size() <= kSafetensorsHeaderMax.
-absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(
-    absl::string_view json, uint64_t file_size);
+absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
+                                                         uint64_t file_size);
 
 }  // namespace shoal
 

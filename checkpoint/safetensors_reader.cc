@@ -81,8 +81,7 @@ absl::Status SafetensorsReader::Read(const TensorInfo& tensor, uint64_t offset,
 
 absl::Status CheckedTensor::LoadBlock(uint64_t block) {
   const uint64_t begin = block * kChecksumBlockBytes;
-  const uint64_t bytes =
-      std::min(kChecksumBlockBytes, info().bytes() - begin);
+  const uint64_t bytes = std::min(kChecksumBlockBytes, info().bytes() - begin);
   loaded_ = ~uint64_t{0};
   buffer_.ResizeDiscard(bytes);
   SHOAL_RETURN_IF_ERROR(reader_->Read(info(), begin, buffer_.span()));
@@ -90,10 +89,10 @@ absl::Status CheckedTensor::LoadBlock(uint64_t block) {
   const uint32_t crc = Crc32c(absl::string_view(buffer_.data(), bytes));
   if (block >= sums.size() || crc != sums[block]) {
     const uint64_t at = reader_->header().data_begin + info().begin + begin;
-    return absl::DataLossError(absl::StrCat(
-        reader_->path(), ": tensor '", info().name, "', block ", block,
-        " (bytes ", at, " to ", at + bytes,
-        " of the file) does not have the CRC of the manifest"));
+    return absl::DataLossError(
+        absl::StrCat(reader_->path(), ": tensor '", info().name, "', block ",
+                     block, " (bytes ", at, " to ", at + bytes,
+                     " of the file) does not have the CRC of the manifest"));
   }
   loaded_ = block;
   return absl::OkStatus();

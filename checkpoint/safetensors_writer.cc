@@ -15,9 +15,8 @@ absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
     std::vector<TensorInfo> tensors) {
   SHOAL_ASSIGN_OR_RETURN(const std::string header,
                          BuildSafetensorsHeader(metadata, &tensors));
-  const std::string temporary =
-      JoinPath(Dirname(path),
-               absl::StrCat(".", Basename(path), ".attempt-", attempt));
+  const std::string temporary = JoinPath(
+      Dirname(path), absl::StrCat(".", Basename(path), ".attempt-", attempt));
   auto writer = std::unique_ptr<SafetensorsWriter>(
       new SafetensorsWriter(files, path, temporary));
   WrittenFile& written = writer->written_;
@@ -36,9 +35,7 @@ absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
 
 SafetensorsWriter::SafetensorsWriter(const FileSystem* files, std::string path,
                                      std::string temporary)
-    : files_(files),
-      path_(std::move(path)),
-      temporary_(std::move(temporary)) {}
+    : files_(files), path_(std::move(path)), temporary_(std::move(temporary)) {}
 
 SafetensorsWriter::~SafetensorsWriter() {
   if (committed_ || out_ == nullptr) return;

@@ -96,10 +96,10 @@ VerifyReport VerifyCheckpoint(const FileSystem& files,
 }
 
 std::string ToString(const Damage& damage) {
-  return absl::StrCat(
-      damage.file, damage.tensor.empty() ? "" : ", tensor '", damage.tensor,
-      damage.tensor.empty() ? "" : "'", ", bytes ", damage.offset, " to ",
-      damage.offset + damage.bytes, ": ", damage.what);
+  return absl::StrCat(damage.file, damage.tensor.empty() ? "" : ", tensor '",
+                      damage.tensor, damage.tensor.empty() ? "" : "'",
+                      ", bytes ", damage.offset, " to ",
+                      damage.offset + damage.bytes, ": ", damage.what);
 }
 
 }  // namespace shoal

@@ -12,17 +12,17 @@ namespace shoal {
 
 // One thing that is wrong with a checkpoint.
 struct Damage {
-  std::string file;    // its name
-  std::string tensor;  // empty: the file as a whole, or its header
+  std::string file;     // its name
+  std::string tensor;   // empty: the file as a whole, or its header
   uint64_t offset = 0;  // of the damaged bytes, in the file
   uint64_t bytes = 0;
   std::string what;  // a sentence
 };
 
 struct VerifyReport {
-  uint64_t files = 0;   // read
-  uint64_t bytes = 0;   // read
-  uint64_t blocks = 0;  // whose CRC was compared
+  uint64_t files = 0;          // read
+  uint64_t bytes = 0;          // read
+  uint64_t blocks = 0;         // whose CRC was compared
   std::vector<Damage> damage;  // the first kDamageListed
   uint64_t damaged = 0;        // all
 

@@ -77,8 +77,7 @@ std::string Bar(const char* what, uint64_t value, uint64_t most, uint64_t all,
       most == 0 ? 0 : static_cast<double>(value) / static_cast<double>(most);
   const int length = static_cast<int>(part * kBarColumns + 0.5);
   return absl::StrFormat(
-      "  %-9s %-*s %5.1f %%  %s\n", what, kBarColumns,
-      std::string(length, '#'),
+      "  %-9s %-*s %5.1f %%  %s\n", what, kBarColumns, std::string(length, '#'),
       all == 0 ? 0
                : 100 * static_cast<double>(value) / static_cast<double>(all),
       text);
@@ -106,14 +105,17 @@ std::string BarPicture(const BalanceReport& report) {
 
 // "128.0 + 14.8 MB, max/mean 1.793".
 std::string SizesText(const std::vector<uint64_t>& bytes) {
+  const uint64_t most = *std::max_element(bytes.begin(), bytes.end());
+  const bool megabytes = most >= 100'000;
   return absl::StrFormat(
-      "%s MB, max/mean %.3f",
+      "%s %s, max/mean %.3f",
       absl::StrJoin(bytes, " + ",
-                    [](std::string* out, uint64_t b) {
-                      absl::StrAppendFormat(out, "%.1f",
-                                            static_cast<double>(b) / 1e6);
+                    [megabytes](std::string* out, uint64_t b) {
+                      absl::StrAppendFormat(
+                          out, "%.1f",
+                          static_cast<double>(b) / (megabytes ? 1e6 : 1e3));
                     }),
-      Skew(bytes));
+      megabytes ? "MB" : "kB", Skew(bytes));
 }
 
 // The same model with all rows of its arrays, as it is placed and as whole
@@ -123,14 +125,15 @@ struct Placements {
   std::vector<uint64_t> round_robin;
 };
 Placements ComparePlacements(const Manifest& manifest) {
-  return {BytesOf(PlanBalance(manifest.model, manifest.map)),
-          RoundRobinBytes(WholeVariables(manifest.model),
-                          manifest.map.num_shards)};
+  return {
+      BytesOf(PlanBalance(manifest.model, manifest.map)),
+      RoundRobinBytes(WholeVariables(manifest.model), manifest.map.num_shards)};
 }
 
 bool PartitionedAs(const Manifest& manifest, PartitionKind kind) {
-  return std::any_of(manifest.map.tables.begin(), manifest.map.tables.end(),
-                     [kind](const TablePartition& t) { return t.kind == kind; });
+  return std::any_of(
+      manifest.map.tables.begin(), manifest.map.tables.end(),
+      [kind](const TablePartition& table) { return table.kind == kind; });
 }
 
 // What the figures mean, in sentences.
@@ -165,10 +168,10 @@ std::string Findings(const Manifest& manifest, const BalanceReport& report) {
 std::string CkptBalanceText(const CheckpointInfo& info) {
   const Manifest& manifest = info.manifest;
   const BalanceReport report = MeasuredBalance(manifest);
-  std::string text = absl::StrFormat(
-      "%s, step %s, %d shards\n\n%s\n%s\n", info.path,
-      WithCommas(manifest.step), manifest.map.num_shards, FormatBalance(report),
-      BarPicture(report));
+  std::string text =
+      absl::StrFormat("%s, step %s, %d shards\n\n%s\n%s\n", info.path,
+                      WithCommas(manifest.step), manifest.map.num_shards,
+                      FormatBalance(report), BarPicture(report));
   absl::StrAppendFormat(&text, "%-24s %10s %16s   %s\n", "variable", "size",
                         "look-ups", "max/mean of bytes, of look-ups");
   for (const VariableLoads& variable : LoadsByVariable(manifest)) {
@@ -184,8 +187,8 @@ std::string CkptBalanceText(const CheckpointInfo& info) {
   const Placements placements = ComparePlacements(manifest);
   absl::StrAppend(
       &text, "\nwith every row of the arrays in existence\n  as placed here   ",
-      SizesText(placements.ours),
-      "\n  round_robin      ", SizesText(placements.round_robin),
+      SizesText(placements.ours), "\n  round_robin      ",
+      SizesText(placements.round_robin),
       " (whole variables in turn, as TensorFlow without a partitioner)\n\n",
       Findings(manifest, report));
   return text;

@@ -25,8 +25,7 @@ int ShowOne(const std::string& command, const std::string& about,
             const Args& args, std::string (*text)(const CheckpointInfo&),
             std::string (*json)(const CheckpointInfo&)) {
   CkptArguments arguments;
-  if (const auto exit =
-          ParseCkptArguments(command, about, args, &arguments)) {
+  if (const auto exit = ParseCkptArguments(command, about, args, &arguments)) {
     return *exit;
   }
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
@@ -99,8 +98,8 @@ int CkptVerifyCommand(const Args& args) {
     // An attempt without a manifest is no checkpoint, unless it is what was
     // asked for.
     damaged |= !report.ok() ||
-               (!manifest.ok() && (!absl::IsNotFound(manifest.status()) ||
-                                   found->size() == 1));
+               (!manifest.ok() &&
+                (!absl::IsNotFound(manifest.status()) || found->size() == 1));
     verified.emplace_back(std::move(info), std::move(report));
   }
   Print(arguments.json ? CkptVerifyJson(verified) : CkptVerifyText(verified));

@@ -36,9 +36,8 @@ Json StateJson(const CheckpointInfo& info) {
   json["path"] = info.path;
   json["step"] = info.step;
   json["valid"] = info.status.ok();
-  json["error"] = info.status.ok()
-                      ? Json(nullptr)
-                      : Json(std::string(info.status.message()));
+  json["error"] = info.status.ok() ? Json(nullptr)
+                                   : Json(std::string(info.status.message()));
   json["missing_shards"] = info.missing;
   if (!info.status.ok()) return json;
   json["time"] = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", info.manifest.time,
@@ -90,9 +89,9 @@ std::vector<VariableSum> SumVariables(const Manifest& manifest) {
     if (table.on_every_shard) continue;
     for (const ColumnSpec& column : table.columns) {
       add(column.variable,
-          absl::StrCat("[", table.dynamic() ? "any"
-                                            : absl::StrCat(table.feature_size),
-                       ", ", column.dim, "]"),
+          absl::StrCat(
+              "[", table.dynamic() ? "any" : absl::StrCat(table.feature_size),
+              ", ", column.dim, "]"),
           column.optimizer);
     }
   }
@@ -134,7 +133,9 @@ std::string CkptListText(const std::vector<CheckpointInfo>& checkpoints) {
 
 std::string CkptListJson(const std::vector<CheckpointInfo>& checkpoints) {
   Json json = Json::array();
-  for (const CheckpointInfo& info : checkpoints) json.push_back(StateJson(info));
+  for (const CheckpointInfo& info : checkpoints) {
+    json.push_back(StateJson(info));
+  }
   return Dump(json);
 }
 
@@ -152,19 +153,18 @@ std::string CkptShowText(const CheckpointInfo& info) {
   absl::StrAppendFormat(&text, "%-24s %16s %-16s %14s %10s %16s\n", "variable",
                         "shape", "optimizer", "rows", "size", "look-ups");
   for (const VariableSum& variable : SumVariables(manifest)) {
-    absl::StrAppendFormat(&text, "%-24s %16s %-16s %14s %10s %16s\n",
-                          variable.name, variable.shape, variable.optimizer,
-                          WithCommas(variable.rows),
-                          MegabytesText(variable.bytes),
-                          WithCommas(variable.lookups));
+    absl::StrAppendFormat(
+        &text, "%-24s %16s %-16s %14s %10s %16s\n", variable.name,
+        variable.shape, variable.optimizer, WithCommas(variable.rows),
+        MegabytesText(variable.bytes), WithCommas(variable.lookups));
   }
   for (const ShardEntry& shard : manifest.shards) {
     absl::StrAppendFormat(&text, "\n%s  %s\n", shard.file.file,
                           MegabytesText(shard.file.size));
     for (const WrittenTensor& tensor : shard.file.tensors) {
       absl::StrAppendFormat(
-          &text, "  %-36s %-4s %-18s %12d bytes  crc32c %s\n",
-          tensor.info.name, DTypeName(tensor.info.dtype),
+          &text, "  %-36s %-4s %-18s %12d bytes  crc32c %s\n", tensor.info.name,
+          DTypeName(tensor.info.dtype),
           absl::StrCat("[", absl::StrJoin(tensor.info.shape, ", "), "]"),
           tensor.info.bytes(),
           absl::StrCat(absl::Hex(tensor.checksums.crc32c, absl::kZeroPad8)));

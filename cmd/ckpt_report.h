@@ -28,7 +28,8 @@ std::string CkptBalanceText(const CheckpointInfo& checkpoint);
 std::string CkptBalanceJson(const CheckpointInfo& checkpoint);
 
 // Of each checkpoint that has a manifest.
-using VerifiedCheckpoints = std::vector<std::pair<CheckpointInfo, VerifyReport>>;
+using VerifiedCheckpoints =
+    std::vector<std::pair<CheckpointInfo, VerifyReport>>;
 std::string CkptVerifyText(const VerifiedCheckpoints& verified);
 std::string CkptVerifyJson(const VerifiedCheckpoints& verified);
 

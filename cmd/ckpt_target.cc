@@ -10,9 +10,10 @@
 
 namespace shoal {
 
-std::optional<ExitCode> ParseCkptArguments(
-    const std::string& command, const std::string& about,
-    const std::vector<std::string>& args, CkptArguments* parsed) {
+std::optional<ExitCode> ParseCkptArguments(const std::string& command,
+                                           const std::string& about,
+                                           const std::vector<std::string>& args,
+                                           CkptArguments* parsed) {
   FlagSet set(absl::StrCat("shoal ckpt ", command, " DIR"), about);
   set.Group("Output");
   set.Add({"json", &parsed->json, "Print JSON instead of text."});
@@ -28,19 +29,19 @@ std::optional<ExitCode> ParseCkptArguments(
     } else if (parsed->directory.empty()) {
       parsed->directory = arg;
     } else {
-      return Complain(set.command(),
-                      absl::InvalidArgumentError(absl::StrCat(
-                          "one directory is taken, and '", arg,
-                          "' is another")),
-                      kExitUsage);
+      return Complain(
+          set.command(),
+          absl::InvalidArgumentError(absl::StrCat(
+              "one directory is taken, and '", arg, "' is another")),
+          kExitUsage);
     }
   }
   if (const auto exit = ParseOrExit(&set, flags)) return exit;
   if (!parsed->directory.empty()) return std::nullopt;
-  return Complain(set.command(),
-                  absl::InvalidArgumentError(
-                      "name a model directory or a checkpoint"),
-                  kExitUsage);
+  return Complain(
+      set.command(),
+      absl::InvalidArgumentError("name a model directory or a checkpoint"),
+      kExitUsage);
 }
 
 absl::StatusOr<std::vector<CheckpointInfo>> FindCheckpoints(

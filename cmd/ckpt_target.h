@@ -21,9 +21,10 @@ struct CkptArguments {
 
 // `shoal ckpt NAME DIR [--json]`. A code to exit with if that is all there is
 // to do.
-std::optional<ExitCode> ParseCkptArguments(
-    const std::string& command, const std::string& about,
-    const std::vector<std::string>& args, CkptArguments* parsed);
+std::optional<ExitCode> ParseCkptArguments(const std::string& command,
+                                           const std::string& about,
+                                           const std::vector<std::string>& args,
+                                           CkptArguments* parsed);
 
 // The checkpoint that `directory` is, or all of a model directory, the newest
 // first. NOT_FOUND: no such directory, or nothing in it is named as one.

@@ -10,9 +10,9 @@ using Args = std::vector<std::string>;
 
 // The subcommands of `shoal`, a file each. `args` is what follows the
 // subcommand's name; the result is an ExitCode.
-int TrainCommand(const Args& args);    // train_command.cc
-int RunCommand(const Args& args);      // run_command.cc
-int DataGenCommand(const Args& args);  // data_gen_command.cc
+int TrainCommand(const Args& args);        // train_command.cc
+int RunCommand(const Args& args);          // run_command.cc
+int DataGenCommand(const Args& args);      // data_gen_command.cc
 int CkptLsCommand(const Args& args);       // ckpt_command.cc
 int CkptShowCommand(const Args& args);     // ckpt_command.cc
 int CkptBalanceCommand(const Args& args);  // ckpt_command.cc

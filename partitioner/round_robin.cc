@@ -17,9 +17,8 @@ std::vector<WholeVariable> WholeVariables(const ModelSpec& model) {
     for (const ColumnSpec& column : table.columns) {
       const int64_t floats =
           column.dim + column.optimizer.slot_floats(column.dim);
-      variables.push_back({column.variable,
-                           table.feature_size * sizeof(float) *
-                               static_cast<uint64_t>(floats)});
+      variables.push_back({column.variable, table.feature_size * sizeof(float) *
+                                                static_cast<uint64_t>(floats)});
     }
   }
   variables.insert(variables.end(), layers.begin(), layers.end());

@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-// What TensorFlow does with variables that no partitioner cuts: each goes whole,
-// with its slots, to the next server in turn. Never used to place anything
-// here: the balance report says what it would give.
+// What TensorFlow does with variables that no partitioner cuts: each goes
+// whole, with its slots, to the next server in turn. Never used to place
+// anything here: the balance report says what it would give.
 
 // A variable and what it takes with its slots.
 struct WholeVariable {

@@ -12,10 +12,10 @@ namespace {
 
 absl::Status Differs(absl::string_view what, absl::string_view there,
                      absl::string_view here, absl::string_view flag) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the checkpoint is of another model: ", what, " is ", there,
-      " there and ", here, " in this job", flag.empty() ? "" : " (", flag,
-      flag.empty() ? "" : ")"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the checkpoint is of another model: ", what, " is ", there,
+                   " there and ", here, " in this job",
+                   flag.empty() ? "" : " (", flag, flag.empty() ? "" : ")"));
 }
 
 std::string ShapeText(const std::vector<int64_t>& shape) {

@@ -114,14 +114,14 @@ class RowLoader {
     uint64_t end = rows;
     if (partition_.kind == PartitionKind::kFixedSize) {
       // Ids ascend, and ours are neighbours.
+      const uint64_t size = partition_.feature_size;
       const uint64_t n = partition_.num_shards;
       SHOAL_ASSIGN_OR_RETURN(
-          begin, FirstRowFrom(FixedSizeBegin(partition_.feature_size, n, shard_),
-                              rows, &id_tensor));
+          begin,
+          FirstRowFrom(FixedSizeBegin(size, n, shard_), rows, &id_tensor));
       SHOAL_ASSIGN_OR_RETURN(
           end,
-          FirstRowFrom(FixedSizeBegin(partition_.feature_size, n, shard_ + 1),
-                       rows, &id_tensor));
+          FirstRowFrom(FixedSizeBegin(size, n, shard_ + 1), rows, &id_tensor));
     }
     const uint64_t step = std::max<uint64_t>(1, kChunkFloats / widest);
     for (uint64_t row = begin; row < end; row += step) {
@@ -140,10 +140,9 @@ class RowLoader {
     std::vector<std::vector<float>> values;
     std::vector<const float*> pointers;
     for (const RecordPart& part : parts_) {
-      SHOAL_ASSIGN_OR_RETURN(
-          CheckedTensor tensor,
-          file_.Tensor(SharedRowTensorName(part.tensor), DType::kF32,
-                       part.floats));
+      SHOAL_ASSIGN_OR_RETURN(CheckedTensor tensor,
+                             file_.Tensor(SharedRowTensorName(part.tensor),
+                                          DType::kF32, part.floats));
       values.emplace_back(part.floats);
       SHOAL_RETURN_IF_ERROR(
           tensor.ReadElements<float>(0, absl::MakeSpan(values.back())));
@@ -221,16 +220,17 @@ class RowLoader {
     if (!refs_.shared.empty()) {
       table_->Release(&refs_);
       return absl::ResourceExhaustedError(absl::StrCat(
-          "table '", table_->spec().name, "': the checkpoint has more rows "
+          "table '", table_->spec().name,
+          "': the checkpoint has more rows "
           "for this shard than --table_row_limit = ",
           table_->spec().row_limit, ": raise it, or use more servers"));
     }
     if (table_->Restore(parts_, values, &refs_) == ids_.size()) {
       return absl::OkStatus();
     }
-    return absl::DataLossError(
-        absl::StrCat(file_.path(), ": tensor '",
-                     IdsTensorName(table_->spec().name), "' has an id twice"));
+    return absl::DataLossError(absl::StrCat(file_.path(), ": tensor '",
+                                            IdsTensorName(table_->spec().name),
+                                            "' has an id twice"));
   }
 
   const ShardFile& file_;
@@ -332,9 +332,8 @@ class ShardLoader {
       const DenseBlock& mine = map_.blocks[b];
       if (mine.shard != shard_) continue;
       for (const DenseBlock& saved : saved_.map.blocks) {
-        if (saved.shard != source ||
-            saved_.model.dense[saved.variable].name !=
-                model_.dense[mine.variable].name) {
+        if (saved.shard != source || saved_.model.dense[saved.variable].name !=
+                                         model_.dense[mine.variable].name) {
           continue;
         }
         const int64_t begin = std::max(mine.begin, saved.begin);
@@ -403,9 +402,9 @@ class ShardLoader {
           tensor.ReadElements<uint64_t>(at, absl::MakeSpan(run)));
       constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
       if (run[0] > kMax || run[1] > kMax || run[4] > 2) {
-        return absl::DataLossError(
-            absl::StrCat(file.path(), ": tensor '", kMarksTensor, "', run ",
-                         at / kColumns, " is none"));
+        return absl::DataLossError(absl::StrCat(file.path(), ": tensor '",
+                                                kMarksTensor, "', run ",
+                                                at / kColumns, " is none"));
       }
       counters.marks.push_back({static_cast<uint32_t>(run[0]),
                                 static_cast<uint32_t>(run[1]), run[2], run[3],

@@ -130,19 +130,17 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
   for (const MarkRun& run : runs) {
     const auto place = std::make_tuple(run.epoch, run.piece);
     const bool ascending =
-        last == nullptr ||
-        place > std::make_tuple(last->epoch, last->piece) ||
+        last == nullptr || place > std::make_tuple(last->epoch, last->piece) ||
         (place == std::make_tuple(last->epoch, last->piece) &&
          (run.begin > last->end ||
           (run.begin == last->end && run.verdict != last->verdict)));
-    if (!ascending || run.begin >= run.end ||
-        run.end > uint64_t{1} << 32 ||
+    if (!ascending || run.begin >= run.end || run.end > uint64_t{1} << 32 ||
         (run.verdict != Verdict::kApplied &&
          run.verdict != Verdict::kRejected)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the marks of batches ", run.begin, " to ", run.end, " of epoch ",
-          run.epoch, ", piece ", run.piece,
-          " are out of order, or their verdict is none"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the marks of batches ", run.begin, " to ", run.end,
+                       " of epoch ", run.epoch, ", piece ", run.piece,
+                       " are out of order, or their verdict is none"));
     }
     last = &run;
     for (uint64_t at = run.begin; at < run.end;) {
@@ -201,9 +199,9 @@ MarkTotals Marks::Totals() const {
       const uint64_t bit = uint64_t{1} << i;
       if (((chunk.applied | chunk.rejected) & bit) == 0) continue;
       totals.digest += StableHashCombine(
-          place + i, static_cast<uint64_t>(
-                         chunk.rejected & bit ? Verdict::kRejected
-                                              : Verdict::kApplied));
+          place + i,
+          static_cast<uint64_t>(chunk.rejected & bit ? Verdict::kRejected
+                                                     : Verdict::kApplied));
     }
   }
   return totals;

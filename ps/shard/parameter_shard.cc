@@ -220,8 +220,8 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
   }
   for (size_t i = 0; i < request.tables.size(); ++i) {
     const TablePull& rows = request.tables[i];
-    contents_.tables[rows.table]->Gather(rows.ids, read_only,
-                                         &scratch->rows[i], rows.values);
+    contents_.tables[rows.table]->Gather(rows.ids, read_only, &scratch->rows[i],
+                                         rows.values);
     lookups_[rows.table].fetch_add(rows.ids.size(), std::memory_order_relaxed);
   }
   ReturnScratch(std::move(scratch));
@@ -277,9 +277,9 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
   SHOAL_RETURN_IF_ERROR(CheckPush(contents_, request, &scratch->finder));
   const SaveGate::Passage passage(&gate_);
   if (!passage.open()) {
-    return absl::UnavailableError(absl::StrCat(
-        "shard ", options_.shard, " is being saved; send batch ",
-        ToString(request.batch), " again"));
+    return absl::UnavailableError(
+        absl::StrCat("shard ", options_.shard, " is being saved; send batch ",
+                     ToString(request.batch), " again"));
   }
   // The worker rejects for all shards; this shard's own look is a trip-wire.
   const bool sound = !request.rejected && IsSound(request);

@@ -53,9 +53,9 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Load(
     const LoadShardOptions& load) {
   const Manifest& manifest = *load.manifest;
   SHOAL_RETURN_IF_ERROR(ValidateManifest(manifest));
-  SHOAL_RETURN_IF_ERROR(Annotate(
-      CheckLoadable(manifest.model, options.model, load.weights_only),
-      load.directory));
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(CheckLoadable(manifest.model, options.model, load.weights_only),
+               load.directory));
   options.model.seed = manifest.model.seed;
   SHOAL_ASSIGN_OR_RETURN(auto shard, Create(std::move(options), executor));
   const ParameterShardOptions& o = shard->options_;

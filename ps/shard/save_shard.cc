@@ -97,20 +97,20 @@ void PlanCounters(const ShardCounters& counters, Plan* plan) {
 // Rows with an id of their own; the shared one is another tensor.
 uint64_t SavedRows(const EmbeddingTable& table) {
   uint64_t rows = 0;
-  table.ForEachSavedRow([&rows](FeatureId, absl::Span<const float>) {
-    ++rows;
-  });
+  table.ForEachSavedRow(
+      [&rows](FeatureId, absl::Span<const float>) { ++rows; });
   return rows;
 }
 
 void PlanIds(const EmbeddingTable& table, uint64_t rows, Plan* plan) {
-  plan->push_back(
-      {{IdsTensorName(table.spec().name), DType::kI64, {rows}},
-       [&table](TensorSink* sink) {
-         table.ForEachSavedRow([&](FeatureId id, absl::Span<const float>) {
-           if (sink->ok()) sink->AddOne(static_cast<int64_t>(id));
-         });
-       }});
+  plan->push_back({{IdsTensorName(table.spec().name), DType::kI64, {rows}},
+                   [&table](TensorSink* sink) {
+                     table.ForEachSavedRow(
+                         [&](FeatureId id, absl::Span<const float>) {
+                           if (sink->ok())
+                             sink->AddOne(static_cast<int64_t>(id));
+                         });
+                   }});
 }
 
 void PlanRows(const EmbeddingTable& table, uint64_t rows, Plan* plan) {
@@ -218,8 +218,7 @@ void AddFigures(const SealedShard& shard, ShardEntry* entry) {
       lookups[column.variable] = shard.lookups[i];
     }
   }
-  for (const VariableStats& v :
-       CountVariables(*shard.contents, *shard.model)) {
+  for (const VariableStats& v : CountVariables(*shard.contents, *shard.model)) {
     entry->variables.push_back(
         {v.variable, v.rows, v.bytes, lookups[v.variable]});
   }

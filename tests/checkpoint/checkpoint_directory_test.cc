@@ -19,9 +19,7 @@ using Code = absl::StatusCode;
 
 class CheckpointDirectory : public testing::Test {
  protected:
-  std::string At(uint64_t step) {
-    return JoinPath("/m", CheckpointName(step));
-  }
+  std::string At(uint64_t step) { return JoinPath("/m", CheckpointName(step)); }
   void Write(uint64_t step) { WriteSmallCheckpoint(files_, At(step), step); }
   std::vector<std::string> Names(const std::string& path) {
     std::vector<std::string> names;
@@ -107,14 +105,12 @@ TEST_F(CheckpointDirectory, VoidAttemptsGoAndNothingElse) {
 
   const auto removed = RemoveVoidAttempts(files_, "/m", CheckpointName(7));
   ASSERT_TRUE(removed.ok()) << removed.status();
-  EXPECT_THAT(
-      removed->names,
-      ElementsAre("ckpt-00000000008", "ckpt-00000000006",
-                  "ckpt-00000000005/"
-                  ".shard-00000-of-00002.safetensors.attempt-9"));
-  EXPECT_THAT(Names("/m"),
-              ElementsAre("ckpt-00000000005", "ckpt-00000000007",
-                          "ckpt-00000000008", "ckpt-00000000009"));
+  EXPECT_THAT(removed->names,
+              ElementsAre("ckpt-00000000008", "ckpt-00000000006",
+                          "ckpt-00000000005/"
+                          ".shard-00000-of-00002.safetensors.attempt-9"));
+  EXPECT_THAT(Names("/m"), ElementsAre("ckpt-00000000005", "ckpt-00000000007",
+                                       "ckpt-00000000008", "ckpt-00000000009"));
   EXPECT_THAT(Names(At(8)), ElementsAre("notes.txt"));
   EXPECT_TRUE(InspectCheckpoint(files_, At(5)).whole());
 }
@@ -134,9 +130,8 @@ TEST_F(CheckpointDirectory, AnAttemptMayBeRepeatedAndACheckpointNot) {
   EXPECT_EQ(*PrepareCheckpoint(files_, "/m", CheckpointName(5)), At(5));
   EXPECT_TRUE(PrepareCheckpoint(files_, "/m", CheckpointName(5)).ok());
   Write(5);
-  EXPECT_EQ(
-      PrepareCheckpoint(files_, "/m", CheckpointName(5)).status().code(),
-      Code::kAlreadyExists);
+  EXPECT_EQ(PrepareCheckpoint(files_, "/m", CheckpointName(5)).status().code(),
+            Code::kAlreadyExists);
   EXPECT_EQ(PrepareCheckpoint(files_, "/m", "../elsewhere").status().code(),
             Code::kInvalidArgument);
 }

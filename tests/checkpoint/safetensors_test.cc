@@ -66,13 +66,13 @@ TEST_F(Safetensors, ATinyFileIsTheseBytes) {
       R"("fm@ids": {"dtype": "I64", "shape": [2], "data_offsets": [0, 16]}, )"
       R"("fm_w": {"dtype": "F32", "shape": [2, 1], "data_offsets": [16, 24]}, )"
       R"("b": {"dtype": "F32", "shape": [], "data_offsets": [24, 28]}})";
-  const std::string expected = absl::StrCat(
-      absl::HexStringToBytes("e800000000000000"), json,
-      std::string(0xe8 - json.size(), ' '),
-      absl::HexStringToBytes("0300000000000000"
-                             "0700000000000000"
-                             "0000003f000000c0"
-                             "0000803f"));
+  const std::string expected =
+      absl::StrCat(absl::HexStringToBytes("e800000000000000"), json,
+                   std::string(0xe8 - json.size(), ' '),
+                   absl::HexStringToBytes("0300000000000000"
+                                          "0700000000000000"
+                                          "0000003f000000c0"
+                                          "0000803f"));
   EXPECT_EQ(absl::BytesToHexString(*files_.Contents(kPath)),
             absl::BytesToHexString(expected));
   EXPECT_EQ(written->size, expected.size());
@@ -110,8 +110,11 @@ TEST_F(Safetensors, WhatIsWrittenIsReadInAnyRanges) {
   EXPECT_EQ((*reader)->header().metadata.at("shard"), "0");
   EXPECT_EQ((*reader)->header().tensors.size(), 3u);
   CheckedTensor tensor(reader->get(), &written->tensors[0]);
-  for (const auto& [first, count] :
-       {std::pair{0, 655'360}, {262'143, 2}, {655'359, 1}, {5, 0}, {1, 300'000}}) {
+  for (const auto& [first, count] : {std::pair{0, 655'360},
+                                     {262'143, 2},
+                                     {655'359, 1},
+                                     {5, 0},
+                                     {1, 300'000}}) {
     std::vector<float> read(count);
     ASSERT_TRUE(tensor.ReadElements<float>(first, absl::MakeSpan(read)).ok());
     for (int i = 0; i < count; ++i) ASSERT_EQ(read[i], values[first + i]);

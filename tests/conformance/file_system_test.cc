@@ -229,8 +229,8 @@ TEST_P(FileSystemConformance, ADirectoryIsListedWithItsHiddenNames) {
   std::vector<std::string> found;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.name == ".keep") continue;  // of the fixture
-    found.push_back(absl::StrCat(entry.name, entry.is_directory ? "/" : "",
-                                 " ", entry.size));
+    found.push_back(absl::StrCat(entry.name, entry.is_directory ? "/" : "", " ",
+                                 entry.size));
   }
   EXPECT_THAT(found, ElementsAre(".hidden 4", "a/ 0", "b 0"));
   EXPECT_TRUE(files().ListDirectory(At("a/inner"))->empty());

@@ -43,8 +43,7 @@ double Megabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
 TEST(RoundRobin, PutsNearlyAllOfModelAOnOneServerOfTwo) {
   const ModelSpec model = ModelA();
-  const std::vector<uint64_t> bytes =
-      RoundRobinBytes(WholeVariables(model), 2);
+  const std::vector<uint64_t> bytes = RoundRobinBytes(WholeVariables(model), 2);
   uint64_t all = 0;
   uint64_t most = 0;
   for (const uint64_t b : bytes) {
@@ -63,8 +62,9 @@ TEST(RoundRobin, PutsNearlyAllOfModelAOnOneServerOfTwo) {
 }
 
 TEST(RoundRobin, DealsWholeVariablesInTurn) {
-  EXPECT_THAT(RoundRobinBytes({{"a", 1}, {"b", 10}, {"c", 100}, {"d", 1000}}, 3),
-              ElementsAre(1001u, 10u, 100u));
+  const std::vector<WholeVariable> variables = {
+      {"a", 1}, {"b", 10}, {"c", 100}, {"d", 1000}};
+  EXPECT_THAT(RoundRobinBytes(variables, 3), ElementsAre(1001u, 10u, 100u));
   EXPECT_THAT(RoundRobinBytes({}, 2), ElementsAre(0u, 0u));
 }
 

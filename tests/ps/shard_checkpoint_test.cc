@@ -124,8 +124,9 @@ uint64_t Rows(ShardSet* shards) {
   return rows;
 }
 
-class EveryShard : public testing::TestWithParam<
-                       std::tuple<OptimizerKind, PartitionKind>> {};
+class EveryShard
+    : public testing::TestWithParam<std::tuple<OptimizerKind, PartitionKind>> {
+};
 
 TEST_P(EveryShard, GoesOnAsIfItHadNotBeenSavedOverAnyNumberOfServers) {
   const auto [kind, partition] = GetParam();
@@ -163,14 +164,12 @@ TEST_P(EveryShard, GoesOnAsIfItHadNotBeenSavedOverAnyNumberOfServers) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, EveryShard,
-    testing::Combine(testing::Values(OptimizerKind::kSgd,
-                                     OptimizerKind::kAdagrad,
-                                     OptimizerKind::kRowwiseAdagrad,
-                                     OptimizerKind::kAdam,
-                                     OptimizerKind::kFtrl),
-                     testing::Values(PartitionKind::kFixedSize,
-                                     PartitionKind::kMod,
-                                     PartitionKind::kHash)),
+    testing::Combine(
+        testing::Values(OptimizerKind::kSgd, OptimizerKind::kAdagrad,
+                        OptimizerKind::kRowwiseAdagrad, OptimizerKind::kAdam,
+                        OptimizerKind::kFtrl),
+        testing::Values(PartitionKind::kFixedSize, PartitionKind::kMod,
+                        PartitionKind::kHash)),
     [](const auto& info) {
       const PartitionKind kind = std::get<1>(info.param);
       return absl::StrCat(OptimizerName(std::get<0>(info.param)),
@@ -346,9 +345,13 @@ TEST_F(ShardCheckpoint, AnotherModelIsRefusedByItsFirstDifference) {
          m->tables[0].columns[1].optimizer.kind = OptimizerKind::kSgd;
        }},
       {"the shape of 'deep/weights' is [7, 5] there and [7, 6]",
-       [](ModelSpec* m) { m->dense[0].shape = {7, 6}; }},
+       [](ModelSpec* m) {
+         m->dense[0].shape = {7, 6};
+       }},
       {"variable 'more' is not there",
-       [](ModelSpec* m) { m->dense.push_back({"more", {2}}); }},
+       [](ModelSpec* m) {
+         m->dense.push_back({"more", {2}});
+       }},
       {"variable 'b' is there there and not in",
        [](ModelSpec* m) { m->dense.pop_back(); }},
       {"without --canary", [](ModelSpec* m) { AddCanary(m); }},
@@ -387,12 +390,12 @@ TEST_F(ShardCheckpoint, DamageNamesFileTensorAndBlock) {
     bytes[file.data_begin + tensor.info.begin + 5] ^= 1;
   }
   files_.AddFile(path, bytes);
-  const auto loaded = Load(
-      manifest, Model(OptimizerKind::kAdam, PartitionKind::kFixedSize));
+  const auto loaded =
+      Load(manifest, Model(OptimizerKind::kAdam, PartitionKind::kFixedSize));
   EXPECT_EQ(loaded.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(loaded.status().message()),
-              AllOf(HasSubstr(path), HasSubstr("'v@adam_m'"),
-                    HasSubstr("block 0")));
+  EXPECT_THAT(
+      std::string(loaded.status().message()),
+      AllOf(HasSubstr(path), HasSubstr("'v@adam_m'"), HasSubstr("block 0")));
 }
 
 TEST_F(ShardCheckpoint, EveryFlippedByteOfAShardIsAnError) {
@@ -422,8 +425,8 @@ TEST_F(ShardCheckpoint, EveryFlippedByteOfAShardIsAnError) {
 TEST_F(ShardCheckpoint, AFullDiskNamesTheFileAndLeavesTheOldCheckpoint) {
   const Manifest old = Saved(1);
   const std::string directory = "/models/a/ckpt-00000000031";
-  const std::string temporary = JoinPath(
-      directory, absl::StrCat(".", ShardFileName(0, 1), ".attempt-7"));
+  const std::string temporary =
+      JoinPath(directory, absl::StrCat(".", ShardFileName(0, 1), ".attempt-7"));
   files_.LimitWrites(temporary, 1000);
   ShardSet shards(Model(OptimizerKind::kAdam, PartitionKind::kFixedSize),
                   PartitionKind::kFixedSize, 1);
