@@ -95,7 +95,8 @@ struct Removed {
 // Removes directories named as checkpoints that hold no manifest.json, but
 // `except` (an attempt in progress), and temporary files in the others. Only
 // files that Shoal names are removed; a directory with others stays.
-// REQUIRES: this process holds the model directory's lock.
+// REQUIRES: this process holds the model directory's lock. Where hosts share no
+// disk, the manifest of a checkpoint may not have come here: `except` it too.
 absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
                                            const std::string& model_dir,
                                            absl::string_view except);

@@ -149,12 +149,12 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
       const uint64_t bits =
           (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1)
           << (at % 64);
-      if (chunks_.size() >= options_.chunks_max) {
+      const BatchId id{run.epoch, run.piece, static_cast<uint32_t>(at / 64)};
+      if (chunks_.size() >= options_.chunks_max && !chunks_.contains(id)) {
         return absl::ResourceExhaustedError(absl::StrCat(
             "the marks fill ", chunks_.size(), " runs of 64 batches and more"));
       }
-      Chunk& chunk = chunks_[BatchId{run.epoch, run.piece,
-                                     static_cast<uint32_t>(at / 64)}];
+      Chunk& chunk = chunks_[id];
       const bool rejected = run.verdict == Verdict::kRejected;
       (rejected ? chunk.rejected : chunk.applied) |= bits;
       (rejected ? rejected_ : applied_) += count;

@@ -177,5 +177,76 @@ TEST(Marks, AgreesWithAPlainMapOverRandomTraffic) {
             marked.size());
 }
 
+TEST(Marks, ASetIsKeptAsRunsAndRestored) {
+  Marks marks(MarksOptions{});
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 2000; ++i) {
+    const BatchId batch = {static_cast<uint32_t>(random() % 2),
+                           static_cast<uint32_t>(random() % 2),
+                           static_cast<uint32_t>(random() % 700)};
+    if (marks.Repeat(batch, 1)->has_value()) continue;
+    Apply(&marks, batch, 1,
+          batch.index % 10 == 3 ? Verdict::kRejected : Verdict::kApplied);
+  }
+  const std::vector<MarkRun> runs = marks.Runs();
+  uint64_t batches = 0;
+  for (const MarkRun& run : runs) batches += run.end - run.begin;
+  EXPECT_EQ(batches, marks.applied() + marks.rejected());
+  Marks restored(MarksOptions{});
+  ASSERT_TRUE(restored.Restore(runs).ok());
+  EXPECT_EQ(restored.Runs(), runs);
+  EXPECT_EQ(restored.Totals(), marks.Totals());
+  EXPECT_THAT(restored.Take().marks, IsEmpty());
+  for (const MarkRun& run : runs) {
+    for (uint64_t index = run.begin; index < run.end; ++index) {
+      const BatchId batch = {run.epoch, run.piece,
+                             static_cast<uint32_t>(index)};
+      // The pass that made the mark is not known: a copy is told of once.
+      EXPECT_EQ(*restored.Repeat(batch, 1), run.verdict);
+      EXPECT_EQ(*restored.Repeat(batch, 1), run.verdict);
+    }
+  }
+  EXPECT_EQ(restored.Take().marks.size(), batches);
+}
+
+TEST(Marks, TotalsTellSetsApartWhateverTheirOrder) {
+  Marks a(MarksOptions{});
+  Marks b(MarksOptions{});
+  Apply(&a, {0, 0, 1}, 1);
+  Apply(&a, {0, 1, 0}, 1);
+  Apply(&b, {0, 1, 0}, 7);
+  EXPECT_NE(a.Totals(), b.Totals());
+  Apply(&b, {0, 0, 1}, 8);
+  EXPECT_EQ(a.Totals(), b.Totals());
+  Apply(&a, {0, 0, 2}, 1);
+  Apply(&b, {0, 0, 2}, 1, Verdict::kRejected);
+  EXPECT_NE(a.Totals().digest, b.Totals().digest);
+}
+
+TEST(Marks, RunsOutOfOrderOrOfNoVerdictAreRefused) {
+  const MarkRun run = {1, 2, 10, 20, Verdict::kApplied};
+  const std::vector<std::vector<MarkRun>> cases = {
+      {{1, 2, 10, 10, Verdict::kApplied}},
+      {{1, 2, 10, (uint64_t{1} << 32) + 1, Verdict::kApplied}},
+      {{1, 2, 10, 20, static_cast<Verdict>(0)}},
+      {run, run},
+      {run, {1, 2, 20, 30, Verdict::kApplied}},
+      {run, {1, 2, 19, 30, Verdict::kRejected}},
+      {run, {1, 1, 0, 1, Verdict::kApplied}},
+      {run, {0, 9, 0, 1, Verdict::kApplied}},
+  };
+  for (const std::vector<MarkRun>& runs : cases) {
+    EXPECT_EQ(Marks(MarksOptions{}).Restore(runs).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  const std::vector<MarkRun> fine = {run, {1, 2, 20, 30, Verdict::kRejected}};
+  EXPECT_TRUE(Marks(MarksOptions{}).Restore(fine).ok());
+  MarksOptions small;
+  small.chunks_max = 1;
+  EXPECT_TRUE(Marks(small).Restore(fine).ok());
+  EXPECT_EQ(Marks(small).Restore({{{1, 2, 10, 200, Verdict::kApplied}}}).code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -488,6 +488,23 @@ TEST_F(ShardCheckpoint, NothingChangesInASealedShard) {
   EXPECT_EQ(shards.Rows({123456}), sealed);
 }
 
+TEST(SaveGate, ClosesWhenNothingIsOnItsWayAndOpensWhenNobodyKeepsItClosed) {
+  SaveGate gate;
+  {
+    const SaveGate::Passage passage(&gate);
+    EXPECT_TRUE(passage.open());
+    EXPECT_EQ(gate.Close(absl::Milliseconds(1)).code(),
+              absl::StatusCode::kDeadlineExceeded);
+    EXPECT_TRUE(SaveGate::Passage(&gate).open());
+  }
+  ASSERT_TRUE(gate.Close(absl::Seconds(10)).ok());
+  ASSERT_TRUE(gate.Close(absl::Seconds(10)).ok());
+  gate.Open();
+  EXPECT_FALSE(SaveGate::Passage(&gate).open());
+  gate.Open();
+  EXPECT_TRUE(SaveGate::Passage(&gate).open());
+}
+
 TEST_F(ShardCheckpoint, PushesAndPullsMayRaceWithASave) {
   const PartitionKind partition = PartitionKind::kHash;
   const ModelSpec model = Model(OptimizerKind::kAdam, partition);
