@@ -23,6 +23,16 @@ count() {
   summary+=("$(printf '%-16s %3d of %3d passed' "$1" $(($2 - $3)) "$2")")
 }
 
+# Without these the tests that need them are skipped: a failure of its own.
+test_tools() {
+  echo "== test tools"
+  if tools/install_test_tools.sh; then
+    count "test tools" 1 0
+  else
+    count "test tools" 1 1
+  fi
+}
+
 # build PRESET TARGET...: false if it fails, as then it cannot be tested.
 build() {
   local preset=$1
@@ -52,16 +62,6 @@ run_tests() {
     count "$preset tests" "${BASH_REMATCH[2]}" "${BASH_REMATCH[1]}"
   else
     count "$preset tests" 1 1
-  fi
-}
-
-# Without these the tests that need them are skipped: a failure of its own.
-test_tools() {
-  echo "== test tools"
-  if tools/install_test_tools.sh; then
-    count "test tools" 1 0
-  else
-    count "test tools" 1 1
   fi
 }
 
