@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(absl CONFIG REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(zstd CONFIG REQUIRED)
 find_package(Protobuf REQUIRED)  # module mode: Debian ships no config file
 # gRPC's own searches print what means nothing to us.
 set(CMAKE_MESSAGE_LOG_LEVEL WARNING)

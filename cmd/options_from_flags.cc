@@ -1,5 +1,9 @@
 #include "cmd/options_from_flags.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
@@ -153,8 +157,31 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
   return options;
 }
 
-PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags) {
+DataFormat DataFormatFromFlags(const JobFlags& flags) {
+  return ParseDataFormat(flags.data_format).value_or(DataFormat::kAuto);
+}
+
+std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
+                                                const FileSystem* file_system,
+                                                int worker) {
+  if (flags.quarantine_dir.empty()) return nullptr;
+  QuarantineOptions options;
+  options.directory = flags.quarantine_dir;
+  options.name = absl::StrCat("worker-", worker);
+  // The row that is one too many for the job is worth seeing too.
+  if (flags.max_bad_rows >= 0) {
+    options.max_rows = std::min(
+        options.max_rows, static_cast<uint64_t>(flags.max_bad_rows) + 1);
+  }
+  return std::make_unique<Quarantine>(file_system, std::move(options));
+}
+
+PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
+                                               Quarantine* quarantine) {
   PieceReaderOptions options;
+  options.format = DataFormatFromFlags(flags);
+  options.parse_threads = flags.parse_threads;
+  options.quarantine = quarantine;
   options.feature_size = flags.feature_size;
   options.field_size = flags.field_size;
   options.seed = flags.seed;

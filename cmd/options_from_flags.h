@@ -1,6 +1,7 @@
 #ifndef SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
 #define SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -12,7 +13,9 @@
 #include "models/model_options.h"
 #include "partitioner/build_shard_map.h"
 #include "ps/server/ps_loop.h"
+#include "worker/data/data_format.h"
 #include "worker/data/piece_reader.h"
+#include "worker/data/quarantine.h"
 #include "worker/train/worker_loop.h"
 
 namespace shoal {
@@ -39,7 +42,19 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
                                      int shard);
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
                                              const JobPlan& plan, int index);
-PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags);
+// `quarantine`, which may be nullptr, must outlive what is read with them.
+PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
+                                               Quarantine* quarantine =
+                                                   nullptr);
+
+// Where a worker of this job puts its bad rows; nullptr: nowhere.
+// `file_system` must outlive it.
+std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
+                                                const FileSystem* file_system,
+                                                int worker);
+
+// REQUIRES: flags.Validate() was OK.
+DataFormat DataFormatFromFlags(const JobFlags& flags);
 
 }  // namespace shoal
 

@@ -49,11 +49,12 @@ absl::StatusOr<std::string> Sibling(const std::string& name) {
 
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
+  const DataFormat format = DataFormatFromFlags(flags);
   SHOAL_RETURN_IF_ERROR(
-      Annotate(ListSources(&files, flags.training_data_dir).status(),
+      Annotate(ListSources(&files, flags.training_data_dir, format).status(),
                "--training_data_dir"));
   if (flags.val_data_dir.empty()) return absl::OkStatus();
-  return Annotate(ListSources(&files, flags.val_data_dir).status(),
+  return Annotate(ListSources(&files, flags.val_data_dir, format).status(),
                   "--val_data_dir");
 }
 

@@ -49,7 +49,9 @@ class WorkerProcess {
         wait_(wait),
         logger_({ProcessName(Role::kWorker, flags.task_index),
                  *ParseLogLevel(flags.log_level)}),
-        files_(NewPosixFileSystem()) {}
+        files_(NewPosixFileSystem()),
+        quarantine_(
+            QuarantineFromFlags(flags_, files_.get(), flags_.task_index)) {}
 
   ~WorkerProcess();
 
@@ -71,6 +73,7 @@ class WorkerProcess {
   MainWait* const wait_;
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
+  const std::unique_ptr<Quarantine> quarantine_;
   std::vector<LocalSource> train_sources_;
   std::vector<LocalSource> eval_sources_;
   mutable Mutex mu_;
@@ -95,11 +98,13 @@ WorkerProcess::~WorkerProcess() {
 }
 
 absl::Status WorkerProcess::ListFiles(WorkerLoopOptions* options) {
-  SHOAL_ASSIGN_OR_RETURN(train_sources_,
-                         ListSources(files_.get(), flags_.training_data_dir));
+  const DataFormat format = DataFormatFromFlags(flags_);
+  SHOAL_ASSIGN_OR_RETURN(
+      train_sources_,
+      ListSources(files_.get(), flags_.training_data_dir, format));
   if (!flags_.val_data_dir.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(eval_sources_,
-                           ListSources(files_.get(), flags_.val_data_dir));
+    SHOAL_ASSIGN_OR_RETURN(
+        eval_sources_, ListSources(files_.get(), flags_.val_data_dir, format));
   }
   RegisterRequest& registration = options->member.registration;
   for (const LocalSource& source : train_sources_) {
@@ -143,7 +148,7 @@ absl::StatusOr<std::unique_ptr<BatchSource>> WorkerProcess::OpenSource(
                      " of ", sources.size()));
   }
   return OpenBatchSource(files_.get(), sources[lease.piece.source].path, lease,
-                         PieceReaderOptionsFromFlags(flags_),
+                         PieceReaderOptionsFromFlags(flags_, quarantine_.get()),
                          /*prefetch=*/true, &train_);
 }
 

@@ -31,13 +31,15 @@ namespace {
 
 absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
                                                const JobPlan& plan,
-                                               const FileSystem& files) {
+                                               const FileSystem& files,
+                                               Quarantine* quarantine) {
   InProcessJobOptions options;
-  auto train = ListSources(&files, flags.training_data_dir);
+  const DataFormat format = DataFormatFromFlags(flags);
+  auto train = ListSources(&files, flags.training_data_dir, format);
   SHOAL_RETURN_IF_ERROR(Annotate(train.status(), "--training_data_dir"));
   options.train = *std::move(train);
   if (!flags.val_data_dir.empty()) {
-    auto eval = ListSources(&files, flags.val_data_dir);
+    auto eval = ListSources(&files, flags.val_data_dir, format);
     SHOAL_RETURN_IF_ERROR(Annotate(eval.status(), "--val_data_dir"));
     options.eval = *std::move(eval);
   }
@@ -48,7 +50,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.workers = flags.workers;
   options.backend = flags.backend;
   options.coordinator = CoordinatorOptionsFromFlags(flags, plan);
-  options.reader = PieceReaderOptionsFromFlags(flags);
+  options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
   options.ps_loop = PsLoopOptionsFromFlags(flags, plan, 0);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags, plan, 0);
   return options;
@@ -101,7 +103,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", *ParseLogLevel(flags.log_level)});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  auto options = JobOptions(flags, plan, *files);
+  const std::unique_ptr<Quarantine> quarantine =
+      QuarantineFromFlags(flags, files.get(), 0);
+  auto options = JobOptions(flags, plan, *files, quarantine.get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
 
   RealClock clock;

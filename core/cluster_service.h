@@ -30,6 +30,7 @@ struct SourceInfo {
   std::string name;  // path below the given directory, or the base name
   uint64_t size = 0;           // bytes
   uint32_t head_crc32c = 0;    // of the first min(size, 64 KiB)
+  bool compressed = false;     // so that it cannot be cut: it is one piece
 
   friend bool operator==(const SourceInfo&, const SourceInfo&) = default;
 };

@@ -39,7 +39,8 @@ absl::StatusOr<std::vector<Piece>> BuildPieceTable(
   for (size_t s = 0; s < sources.size(); ++s) {
     const uint64_t size = sources[s].size;
     if (size == 0) continue;
-    const uint64_t parts = most == 0 ? 1 : (size - 1) / most + 1;
+    const bool whole = most == 0 || sources[s].compressed;
+    const uint64_t parts = whole ? 1 : (size - 1) / most + 1;
     if (parts > kMaxPieces - pieces.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "pieces of ", most, " bytes make more than ", kMaxPieces,

@@ -199,7 +199,7 @@ void DefineTraining(JobFlags* f, Definer* d) {
 void DefineData(JobFlags* f, Definer* d) {
   d->Add(kAll, {"training_data_dir",
                 &f->training_data_dir,
-                "LibSVM files: a file, directory or glob, or several "
+                "Files to train on: a file, directory or glob, or several "
                 "with commas between. No two may have one base name.",
                 {},
                 f->command == Command::kPs
@@ -229,6 +229,18 @@ void DefineData(JobFlags* f, Definer* d) {
                 "Rows of an evaluation whose scores are kept for the exact "
                 "AUC, up to 20 bytes each; one with more rows ends the job.",
                 IntRange{1}});
+  d->Add(kAll, {"data_format", &f->data_format,
+                "What the files hold, plain or as gzip or zstd. auto: what "
+                "each begins with.",
+                Choices{{"auto", "libsvm", "tfrecord", "criteo"}, {}}});
+  d->Add(kAll, {"quarantine_dir", &f->quarantine_dir,
+                "Directory into which each worker writes the bad rows that it "
+                "meets: file, row and reason. Left out: they are counted, and "
+                "the first is named."});
+  d->Add(kAll, {"parse_threads", &f->parse_threads,
+                "Threads of a worker that parse rows ahead. 1: the one that "
+                "reads. The order of rows is the same with any number.",
+                IntRange{1, 64}});
 }
 
 void DefineCluster(JobFlags* f, Definer* d) {

@@ -185,6 +185,7 @@ std::string JobFlags::CanonicalConfig() const {
       absl::StrCat("mode=", mode),
       absl::StrCat("batch_size=", batch_size),
       absl::StrCat("num_epochs=", num_epochs),
+      absl::StrCat("data_format=", data_format),
       absl::StrCat("data_scope=", data_scope),
       absl::StrCat("shuffle=", text(shuffle)),
       absl::StrCat("shuffle_rows=", shuffle_rows),

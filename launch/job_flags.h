@@ -82,6 +82,9 @@ struct JobFlags {
   int64_t piece_bytes = -1;
   int64_t max_bad_rows = 0;
   uint64_t auc_exact_rows = 20'000'000;
+  std::string data_format = "auto";
+  std::string quarantine_dir;
+  int parse_threads = 1;
 
   // Cluster
   int ps = 1;       // how many; of a process: the entries of ps_hosts

@@ -7,8 +7,8 @@ packages='
   ccache clang cmake g++ iproute2 ninja-build pkg-config python3
   python3-venv protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
-  libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev libspdlog-dev
-  nlohmann-json3-dev zlib1g-dev
+  libclang-rt-14-dev libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev
+  libspdlog-dev libzstd-dev nlohmann-json3-dev zlib1g-dev
 '
 
 installed() {

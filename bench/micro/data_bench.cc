@@ -85,7 +85,7 @@ void SplitLines(benchmark::State& state) {
   const MemoryFile file;
   for (auto _ : state) {
     LineSource lines(&file, 0, file.size(), 1 << 20);
-    LineSource::Line line;
+    Record line;
     while (lines.Next(&line).value()) benchmark::DoNotOptimize(line);
   }
   CountText(state);
@@ -116,18 +116,20 @@ BENCHMARK(ParseWithStrtof);
 
 void ParseRows(benchmark::State& state) {
   const MemoryFile file;
-  LibSvmParser parser(kIds, kFields);
   ExampleBatch rows;
-  BadRows bad;
+  NoBadRows bad;
+  ExampleOptions options;
+  options.feature_size = kIds;
+  options.field_size = kFields;
   for (auto _ : state) {
-    LineSource lines(&file, 0, file.size(), 1 << 20);
-    while (true) {
+    auto reader =
+        OpenExamples(&file, {format, Compression::kNone}, 0, file.size(),
+                     options).value();
+    do {
       rows.Clear();
-      if (!ReadRows(&lines, &parser, 1024, 1 << 20, &rows, &bad).ok()) break;
-      if (rows.size() == 0) break;
-    }
+      if (!reader->ReadRows(1024, &rows, &bad).ok()) state.SkipWithError("bad");
+    } while (rows.size() != 0);
   }
-  if (bad.count != 0) state.SkipWithError("bad rows");
   CountText(state);
 }
 BENCHMARK(ParseRows);

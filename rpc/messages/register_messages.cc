@@ -19,6 +19,7 @@ void ToProto(const std::vector<SourceInfo>& in,
     s->set_name(source.name);
     s->set_size(source.size);
     s->set_head_crc32c(source.head_crc32c);
+    s->set_compressed(source.compressed);
   }
 }
 
@@ -27,7 +28,7 @@ std::vector<SourceInfo> FromProto(
   std::vector<SourceInfo> out;
   out.reserve(static_cast<size_t>(in.size()));
   for (const v1::SourceInfo& s : in) {
-    out.push_back({s.name(), s.size(), s.head_crc32c()});
+    out.push_back({s.name(), s.size(), s.head_crc32c(), s.compressed()});
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -19,7 +20,13 @@ constexpr uint64_t kTailBytes = 4 << 10;
 LineSource::LineSource(const RandomAccessFile* file, uint64_t begin,
                        uint64_t end, uint64_t max_line_bytes,
                        const std::atomic<bool>* cancelled)
-    : file_(file),
+    : LineSource(std::make_unique<FileBytes>(file), begin, end, max_line_bytes,
+                 cancelled) {}
+
+LineSource::LineSource(std::unique_ptr<ByteSource> bytes, uint64_t begin,
+                       uint64_t end, uint64_t max_line_bytes,
+                       const std::atomic<bool>* cancelled)
+    : bytes_(std::move(bytes)),
       begin_(begin),
       end_(end),
       max_line_bytes_(max_line_bytes),
@@ -36,15 +43,19 @@ void LineSource::Seek(uint64_t position) {
   mid_line_ = position < begin_;
 }
 
-absl::StatusOr<bool> LineSource::Next(Line* line) {
+absl::StatusOr<bool> LineSource::Next(Record* line) {
   if (mid_line_) {
     SHOAL_RETURN_IF_ERROR(SkipLine());
     mid_line_ = false;
   }
   if (base_ + next_ >= end_) return false;
+  if (next_ == filled_) {
+    if (!eof_) SHOAL_RETURN_IF_ERROR(Fill());
+    if (next_ == filled_) return false;
+  }
   line->offset = base_ + next_;
   line->number = ++lines_;
-  line->too_long = false;
+  line->damage.clear();
   size_t scanned = 0;
   for (;;) {
     const char* const begin = buffer_.data() + next_;
@@ -57,13 +68,14 @@ absl::StatusOr<bool> LineSource::Next(Line* line) {
       length = static_cast<const char*>(newline) - begin;
     }
     if (length > max_line_bytes_) {
-      line->text = {};
-      line->too_long = true;
+      line->bytes = {};
+      line->damage =
+          absl::StrCat("line longer than ", max_line_bytes_, " bytes");
       SHOAL_RETURN_IF_ERROR(SkipLine());
       return true;
     }
     if (newline != nullptr || eof_) {
-      line->text = absl::string_view(begin, length);
+      line->bytes = absl::string_view(begin, length);
       next_ += length + (newline != nullptr ? 1 : 0);
       return true;
     }
@@ -103,11 +115,11 @@ absl::Status LineSource::Fill() {
   if (buffer_.size() < filled_ + want) buffer_.resize(filled_ + want);
   SHOAL_ASSIGN_OR_RETURN(
       const size_t got,
-      file_->Read(at, absl::MakeSpan(buffer_).subspan(filled_, want)));
+      bytes_->Read(at, absl::MakeSpan(buffer_).subspan(filled_, want)));
   filled_ += got;
   if (got < want) {
     eof_ = true;
-    if (at + got < end_) {
+    if (end_ != kToTheEnd && at + got < end_) {
       return absl::DataLossError(
           absl::StrCat("the file ends at byte ", at + got,
                        ", before its piece does at ", end_, ": it changed"));

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/path.h"
 #include "base/status_macros.h"
+#include "worker/data/open_examples.h"
+#include "worker/data/row_window.h"
 #include "worker/data/shuffle.h"
 
 namespace shoal {
@@ -19,6 +21,8 @@ namespace {
 // enough that the first batch comes at once. No batch depends on it.
 constexpr uint32_t kUnshuffledRows = 4096;
 constexpr uint64_t kMostReserved = 4 << 20;  // features, 48 MiB
+constexpr uint64_t kMostRecordBytes = 1 << 30;
+constexpr int kMostParseThreads = 256;
 constexpr uint32_t kNoWindow = std::numeric_limits<uint32_t>::max();
 
 // Offsets of an ExampleBatch are 32 bits wide.
@@ -39,8 +43,15 @@ absl::Status PieceReaderOptions::Validate() const {
                      "; it must be positive and below 2^32 with ", field_size,
                      " features a row"));
   }
-  if (max_line_bytes == 0) {
-    return absl::InvalidArgumentError("max_line_bytes is 0");
+  if (max_record_bytes == 0 || max_record_bytes > kMostRecordBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_record_bytes is ", max_record_bytes,
+                     "; not in [1, ", kMostRecordBytes, "]"));
+  }
+  if (parse_threads < 1 || parse_threads > kMostParseThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("parse_threads is ", parse_threads, "; not in [1, ",
+                     kMostParseThreads, "]"));
   }
   return absl::OkStatus();
 }
@@ -66,30 +77,55 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
         path, ": has ", file->size(), " bytes, and piece ", piece.index,
         " ends at ", piece.end, ": the file changed"));
   }
-  return std::unique_ptr<PieceReader>(
-      new PieceReader(path, std::move(file), lease, options));
+  auto format = DetectFormat(*file, options.format);
+  if (!format.ok()) return Annotate(format.status(), path);
+  if (format->compression != Compression::kNone &&
+      (piece.begin != 0 || piece.end != file->size())) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": is compressed, but piece ", piece.index,
+        " is a part of it: the file changed since the job began"));
+  }
+  std::unique_ptr<PieceReader> reader(
+      new PieceReader(path, std::move(file), *format, lease, options));
+  SHOAL_RETURN_IF_ERROR(reader->WithPath(reader->OpenExamples()));
+  return reader;
 }
 
 PieceReader::PieceReader(std::string path,
                          std::unique_ptr<RandomAccessFile> file,
-                         const Lease& lease, const PieceReaderOptions& options)
+                         const FileFormat& format, const Lease& lease,
+                         const PieceReaderOptions& options)
     : path_(std::move(path)),
       file_(std::move(file)),
+      format_(format),
       lease_(lease),
       options_(options),
       shuffle_(options.shuffle && lease.purpose == LeasePurpose::kTrain),
       window_rows_(shuffle_ ? options.shuffle_rows
-                            : std::min(options.shuffle_rows, kUnshuffledRows)),
-      lines_(file_.get(), lease.piece.begin, lease.piece.end,
-             options.max_line_bytes, &cancelled_),
-      parser_(options.feature_size, options.field_size) {
-  // What a window may come to hold; a feature is four bytes of text at least.
-  // Pages that are never touched cost nothing, growing would copy them all.
+                            : std::min(options.shuffle_rows, kUnshuffledRows)) {
+  // What a window may come to hold; a feature is some bytes of the file. Pages
+  // that are never touched cost nothing, growing would copy them all.
+  const uint64_t bytes = lease.piece.end - lease.piece.begin;
   const uint64_t most =
       std::min({uint64_t{window_rows_} * options.field_size,
-                (lease.piece.end - lease.piece.begin) / 4, kMostReserved});
+                format.compression == Compression::kNone ? bytes / 4 : bytes * 4,
+                kMostReserved});
   window_.ids.reserve(most);
   window_.values.reserve(most);
+}
+
+absl::Status PieceReader::OpenExamples() {
+  ExampleOptions options;
+  options.feature_size = options_.feature_size;
+  options.field_size = options_.field_size;
+  options.max_record_bytes = options_.max_record_bytes;
+  // Going back to a window needs to know where it was.
+  options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;
+  SHOAL_ASSIGN_OR_RETURN(
+      examples_,
+      shoal::OpenExamples(file_.get(), format_, lease_.piece.begin,
+                          lease_.piece.end, options, &cancelled_));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> PieceReader::Next(Batch* batch) {
@@ -107,10 +143,10 @@ absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {
     uint32_t taken = 0;
     while (taken < lease_.batch_size) {
       if (cursor_ == order_.size()) {
-        if (lines_ended_) break;
+        if (rows_ended_) break;
         SHOAL_RETURN_IF_ERROR(ReadWindow(window_index_++, &bad_));
         cursor_ = 0;
-        lines_ended_ = order_.size() < window_rows_;
+        rows_ended_ = order_.size() < window_rows_;
         continue;
       }
       const uint32_t n = std::min<uint32_t>(lease_.batch_size - taken,
@@ -121,7 +157,7 @@ absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {
     }
     rows_ += taken;
     if (taken == 0) {
-      FinishReport(rows_);
+      SHOAL_RETURN_IF_ERROR(FinishReport(rows_));
       return false;
     }
     ++next_batch_;
@@ -148,7 +184,7 @@ absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
     joined_.Clear();
     AppendOrdered(static_cast<uint32_t>(from - window_begin),
                   static_cast<uint32_t>(to - window_begin), &joined_);
-    AppendRows(batch->examples, &joined_);
+    AppendRange(batch->examples, 0, batch->examples.size(), &joined_);
     std::swap(joined_, batch->examples);
     to = from;
   }
@@ -159,22 +195,21 @@ absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
 absl::Status PieceReader::Survey() {
   rows_ = 0;
   do {
-    window_starts_.push_back(lines_.position());
+    window_starts_.push_back(examples_->position());
     SHOAL_RETURN_IF_ERROR(
         ReadWindow(static_cast<uint32_t>(window_starts_.size() - 1), &bad_));
     rows_ += order_.size();
   } while (order_.size() == window_rows_);
   window_index_ = static_cast<uint32_t>(window_starts_.size() - 1);
-  FinishReport(rows_);
+  SHOAL_RETURN_IF_ERROR(FinishReport(rows_));
   next_batch_ = report_.batches;
   surveyed_ = true;
   return absl::OkStatus();
 }
 
-absl::Status PieceReader::ReadWindow(uint32_t window, BadRows* bad) {
+absl::Status PieceReader::ReadWindow(uint32_t window, BadRowSink* bad) {
   window_.Clear();
-  SHOAL_RETURN_IF_ERROR(ReadRows(&lines_, &parser_, window_rows_,
-                                 options_.max_line_bytes, &window_, bad));
+  SHOAL_RETURN_IF_ERROR(examples_->ReadRows(window_rows_, &window_, bad));
   const auto rows = static_cast<uint32_t>(window_.size());
   if (shuffle_) {
     ShuffledOrder({options_.seed, lease_.epoch, lease_.piece.index, window},
@@ -189,9 +224,8 @@ absl::Status PieceReader::ReadWindow(uint32_t window, BadRows* bad) {
 absl::Status PieceReader::LoadWindow(uint32_t window) {
   if (window_index_ == window) return absl::OkStatus();
   window_index_ = kNoWindow;
-  lines_.Seek(window_starts_[window]);
-  BadRows seen_before;
-  SHOAL_RETURN_IF_ERROR(ReadWindow(window, &seen_before));
+  examples_->Seek(window_starts_[window]);
+  SHOAL_RETURN_IF_ERROR(ReadWindow(window, nullptr));
   const uint64_t expected =
       std::min<uint64_t>(window_rows_, rows_ - uint64_t{window} * window_rows_);
   if (order_.size() != expected) {
@@ -213,23 +247,38 @@ void PieceReader::AppendOrdered(uint32_t begin, uint32_t end,
   }
 }
 
-void PieceReader::FinishReport(uint64_t examples) {
+absl::Status PieceReader::FinishReport(uint64_t examples) {
   report_.purpose = lease_.purpose;
   report_.epoch = lease_.epoch;
   report_.piece = lease_.piece.index;
   report_.examples = examples;
-  report_.bad_rows = bad_.count;
+  report_.bad_rows = bad_.count();
   report_.batches = static_cast<uint32_t>((examples + lease_.batch_size - 1) /
                                           lease_.batch_size);
-  if (bad_.count == 0) return;
+  if (bad_.count() == 0) return absl::OkStatus();
+  report_.first_error = FirstError();
+  return options_.quarantine == nullptr ? absl::OkStatus()
+                                        : options_.quarantine->Sync();
+}
+
+std::string PieceReader::FirstError() const {
   const std::string name = absl::CHexEscape(Basename(path_));
-  // Lines are counted from the piece's first, which has a number of its own
+  const BadRow& first = bad_.first();
+  // Records are counted from the piece's first, which has a number of its own
   // only where the piece begins the file.
-  report_.first_error =
-      lease_.piece.begin == 0
-          ? absl::StrCat(name, ":", bad_.first_number, ": ", bad_.first_reason)
-          : absl::StrCat(name, ": byte ", bad_.first_offset, ": ",
-                         bad_.first_reason);
+  if (lease_.piece.begin != 0) {
+    return absl::StrCat(name, ": byte ", first.offset, ": ", first.reason);
+  }
+  return absl::StrCat(
+      name, format_.format == DataFormat::kTfRecord ? ": record " : ":",
+      first.number, ": ", first.reason);
+}
+
+absl::Status PieceReader::FirstPass::Add(const BadRow& row) {
+  if (count_++ == 0) first_ = row;
+  Quarantine* const quarantine = reader_->options_.quarantine;
+  if (quarantine == nullptr) return absl::OkStatus();
+  return quarantine->Add(reader_->path_, reader_->lease_.piece.begin, row);
 }
 
 absl::Status PieceReader::WithPath(const absl::Status& status) const {

@@ -11,28 +11,36 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "core/cluster_service.h"
+#include "worker/data/bad_rows.h"
 #include "worker/data/batch.h"
-#include "worker/data/libsvm_parser.h"
-#include "worker/data/line_source.h"
-#include "worker/data/row_window.h"
+#include "worker/data/data_format.h"
+#include "worker/data/example_reader.h"
+#include "worker/data/quarantine.h"
 
 namespace shoal {
 
 struct PieceReaderOptions {
+  DataFormat format = DataFormat::kAuto;
   uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: none do
   int field_size = 0;         // rows with more features are bad
   uint64_t seed = 1;
   bool shuffle = true;
   // Rows shuffled together. Memory: this many parsed rows.
   uint32_t shuffle_rows = 65536;
-  // A line longer than this is a bad row, and is skipped without being held.
-  uint64_t max_line_bytes = 1 << 20;
+  // A line or record longer than this is a bad row, and is not held.
+  uint64_t max_record_bytes = 1 << 20;
+  // Threads that parse, beside the one that reads; 1: that one parses.
+  int parse_threads = 1;
+  // Where bad rows are written too; must outlive the reader. nullptr: nowhere.
+  Quarantine* quarantine = nullptr;
 
   // INVALID_ARGUMENT names the field that is out of range.
   absl::Status Validate() const;
 };
 
-// Reads a leased piece of a LibSVM file as batches, in the order of the lease.
+// Reads a leased piece of a file as batches, in the order of the lease. What the
+// file is its first bytes say (data_format.h); a compressed one must be leased
+// whole.
 //
 // The piece is read whole, windows of shuffle_rows rows are shuffled by
 // f(seed, epoch, piece, window), and cut into batches of lease.batch_size rows;
@@ -42,14 +50,20 @@ struct PieceReaderOptions {
 //
 // A lease that works backwards yields the same batches from the last to the
 // first. Its first Next reads the piece once to learn where windows start; each
-// window is then read again, so it costs two passes and no more memory.
+// window is then read again, so it costs two passes and no more memory. Of a
+// compressed file each window costs another pass over all that is before it.
+//
+// Bad rows are counted, and written to the quarantine, as the first pass meets
+// them.
 //
 // Thread-compatible, but for Cancel. Errors: those of the file system, with the
-// path; DATA_LOSS if the file is shorter than the piece, or changed meanwhile.
+// path; DATA_LOSS if the file is damaged or shorter than the piece, or changed
+// meanwhile; INVALID_ARGUMENT where it is of no known format.
 class PieceReader {
  public:
   // `file_system` must outlive the reader. `path` is the lease's source here.
-  // INVALID_ARGUMENT for options or a lease that make no sense.
+  // INVALID_ARGUMENT for options or a lease that make no sense. DATA_LOSS for a
+  // lease of a part of a compressed file: it was none when the job began.
   static absl::StatusOr<std::unique_ptr<PieceReader>> Open(
       const FileSystem* file_system, const std::string& path,
       const Lease& lease, const PieceReaderOptions& options);
@@ -67,33 +81,50 @@ class PieceReader {
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
-  PieceReader(std::string path, std::unique_ptr<RandomAccessFile> file,
-              const Lease& lease, const PieceReaderOptions& options);
+  // Counts the bad rows of the first pass.
+  class FirstPass final : public BadRowSink {
+   public:
+    explicit FirstPass(const PieceReader* reader) : reader_(reader) {}
+    absl::Status Add(const BadRow& row) override;
+    uint64_t count() const { return count_; }
+    const BadRow& first() const { return first_; }
 
+   private:
+    const PieceReader* const reader_;
+    uint64_t count_ = 0;
+    BadRow first_;
+  };
+
+  PieceReader(std::string path, std::unique_ptr<RandomAccessFile> file,
+              const FileFormat& format, const Lease& lease,
+              const PieceReaderOptions& options);
+
+  absl::Status OpenExamples();
   absl::StatusOr<bool> NextForwards(Batch* batch);
   absl::StatusOr<bool> NextBackwards(Batch* batch);
   // Reads the piece for its report and the starts of its windows.
   absl::Status Survey();
   // Reads the rows that follow into the window, and puts them in order.
-  absl::Status ReadWindow(uint32_t window, BadRows* bad);
+  absl::Status ReadWindow(uint32_t window, BadRowSink* bad);
   // Makes `window` the one held, by reading it again if it is not.
   absl::Status LoadWindow(uint32_t window);
   // Appends the rows at positions [begin, end) of the window's order.
   void AppendOrdered(uint32_t begin, uint32_t end, ExampleBatch* to) const;
-  void FinishReport(uint64_t examples);
+  absl::Status FinishReport(uint64_t examples);
+  std::string FirstError() const;
   absl::Status WithPath(const absl::Status& status) const;
 
   const std::string path_;
   const std::unique_ptr<RandomAccessFile> file_;
+  const FileFormat format_;
   const Lease lease_;
   const PieceReaderOptions options_;
   const bool shuffle_;
   const uint32_t window_rows_;
   std::atomic<bool> cancelled_ = false;
 
-  LineSource lines_;
-  LibSvmParser parser_;
-  BadRows bad_;  // of the first pass
+  std::unique_ptr<ExampleReader> examples_;
+  FirstPass bad_{this};
   PieceReport report_;
 
   // The window held: its rows as read, and the order in which they come.
@@ -101,12 +132,12 @@ class PieceReader {
   std::vector<uint32_t> order_;
   uint32_t window_index_ = 0;
   uint32_t cursor_ = 0;       // next position in order_ (forwards)
-  bool lines_ended_ = false;  // forwards: no window comes after this one
+  bool rows_ended_ = false;   // forwards: no window comes after this one
 
   uint64_t rows_ = 0;        // forwards: handed out or skipped; else all
   uint32_t next_batch_ = 0;  // backwards: one more than the next
   bool surveyed_ = false;
-  std::vector<uint64_t> window_starts_;  // backwards: positions in lines_
+  std::vector<uint64_t> window_starts_;  // backwards: of examples_
   ExampleBatch joined_;                  // backwards: scratch
 };
 

@@ -1,32 +1,6 @@
 #include "worker/data/row_window.h"
 
-#include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-
 namespace shoal {
-
-absl::Status ReadRows(LineSource* lines, LibSvmParser* parser, uint32_t most,
-                      uint64_t max_line_bytes, ExampleBatch* rows,
-                      BadRows* bad) {
-  LineSource::Line line;
-  std::string reason;
-  while (rows->size() < most) {
-    SHOAL_ASSIGN_OR_RETURN(const bool more, lines->Next(&line));
-    if (!more) break;
-    if (line.too_long) {
-      reason = absl::StrCat("line longer than ", max_line_bytes, " bytes");
-    } else if (parser->Parse(line.text, rows, &reason) !=
-               LibSvmParser::Line::kBad) {
-      continue;
-    }
-    if (bad->count++ == 0) {
-      bad->first_number = line.number;
-      bad->first_offset = line.offset;
-      bad->first_reason = reason;
-    }
-  }
-  return absl::OkStatus();
-}
 
 void AppendRow(const ExampleBatch& from, uint32_t row, ExampleBatch* to) {
   const uint32_t begin = from.offsets[row];
@@ -51,12 +25,19 @@ void PrefetchRow(const ExampleBatch& from, uint32_t row) {
   }
 }
 
-void AppendRows(const ExampleBatch& from, ExampleBatch* to) {
-  const uint32_t shift = to->offsets.back();
-  to->labels.insert(to->labels.end(), from.labels.begin(), from.labels.end());
-  to->ids.insert(to->ids.end(), from.ids.begin(), from.ids.end());
-  to->values.insert(to->values.end(), from.values.begin(), from.values.end());
-  for (size_t i = 1; i < from.offsets.size(); ++i) {
+void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
+                 ExampleBatch* to) {
+  const uint32_t first = from.offsets[begin];
+  const uint32_t last = from.offsets[end];
+  // Modulo 2^32, as the sums are.
+  const uint32_t shift = to->offsets.back() - first;
+  to->labels.insert(to->labels.end(), from.labels.begin() + begin,
+                    from.labels.begin() + end);
+  to->ids.insert(to->ids.end(), from.ids.begin() + first,
+                 from.ids.begin() + last);
+  to->values.insert(to->values.end(), from.values.begin() + first,
+                    from.values.begin() + last);
+  for (size_t i = begin + 1; i <= end; ++i) {
     to->offsets.push_back(shift + from.offsets[i]);
   }
 }

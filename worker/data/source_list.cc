@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kHeadBytes = 64 << 10;
 
 absl::StatusOr<LocalSource> Describe(const FileSystem* file_system,
-                                     const std::string& path) {
+                                     const std::string& path,
+                                     DataFormat format) {
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
                          file_system->OpenForRead(path));
   LocalSource source;
@@ -26,19 +27,24 @@ absl::StatusOr<LocalSource> Describe(const FileSystem* file_system,
   std::vector<char> head(std::min(file->size(), kHeadBytes));
   SHOAL_ASSIGN_OR_RETURN(const size_t got, file->Read(0, absl::MakeSpan(head)));
   source.info.head_crc32c = Crc32c(absl::string_view(head.data(), got));
+  if (file->size() == 0) return source;
+  const auto detected = DetectFormat(*file, format);
+  if (!detected.ok()) return Annotate(detected.status(), path);
+  source.info.compressed = detected->compression != Compression::kNone;
   return source;
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<LocalSource>> ListSources(
-    const FileSystem* file_system, const std::string& pattern) {
+    const FileSystem* file_system, const std::string& pattern,
+    DataFormat format) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<FileInfo> files,
                          file_system->List(pattern));
   std::vector<LocalSource> sources;
   for (const FileInfo& file : files) {
     SHOAL_ASSIGN_OR_RETURN(LocalSource source,
-                           Describe(file_system, file.path));
+                           Describe(file_system, file.path, format));
     sources.push_back(std::move(source));
   }
   std::sort(sources.begin(), sources.end(),

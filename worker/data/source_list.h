@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "core/cluster_service.h"
+#include "worker/data/data_format.h"
 
 namespace shoal {
 
@@ -20,9 +21,12 @@ struct LocalSource {
 // glob, or several separated by commas), by name. The name of a file is its
 // base name, so that hosts with other mount points agree on names and order.
 // Errors: those of the file system; INVALID_ARGUMENT where two files have one
-// name, with both paths.
+// name, with both paths, and where a file that is not empty is of no format
+// that `format` allows (data_format.h); DATA_LOSS where its compression is
+// damaged at its very beginning.
 absl::StatusOr<std::vector<LocalSource>> ListSources(
-    const FileSystem* file_system, const std::string& pattern);
+    const FileSystem* file_system, const std::string& pattern,
+    DataFormat format = DataFormat::kAuto);
 
 }  // namespace shoal
 

@@ -45,7 +45,7 @@ std::vector<std::string> Lines(const RandomAccessFile& file, uint64_t begin,
                                uint64_t end, uint64_t max_line = kMaxLine) {
   LineSource source(&file, begin, end, max_line);
   std::vector<std::string> lines;
-  LineSource::Line line;
+  Record line;
   uint64_t number = 0;
   for (;;) {
     const absl::StatusOr<bool> more = source.Next(&line);
@@ -54,7 +54,7 @@ std::vector<std::string> Lines(const RandomAccessFile& file, uint64_t begin,
     EXPECT_GE(line.offset, begin);
     EXPECT_LT(line.offset, end);
     EXPECT_EQ(line.number, ++number);
-    lines.push_back(line.too_long ? "<too long>" : std::string(line.text));
+    lines.push_back(!line.damage.empty() ? "<too long>" : std::string(line.bytes));
   }
 }
 
@@ -151,7 +151,7 @@ TEST(LineSourceTest, APieceInsideALongLineReadsNoFurtherThanItsEnd) {
 TEST(LineSourceTest, SeekGoesBackToALine) {
   const CountingFile file("one\ntwo\nthree\n");
   LineSource source(&file, 2, file.size(), kMaxLine);
-  LineSource::Line line;
+  Record line;
   const uint64_t start = source.position();
   ASSERT_TRUE(*source.Next(&line));
   const uint64_t after_two = source.position();
@@ -159,11 +159,11 @@ TEST(LineSourceTest, SeekGoesBackToALine) {
   ASSERT_FALSE(*source.Next(&line));
   source.Seek(start);
   ASSERT_TRUE(*source.Next(&line));
-  EXPECT_EQ(line.text, "two") << "the start mid-line is one again";
+  EXPECT_EQ(line.bytes, "two") << "the start mid-line is one again";
   EXPECT_EQ(line.offset, 4u);
   source.Seek(after_two);
   ASSERT_TRUE(*source.Next(&line));
-  EXPECT_EQ(line.text, "three");
+  EXPECT_EQ(line.bytes, "three");
 }
 
 TEST(LineSourceTest, AFileThatShrankIsDataLoss) {
@@ -172,7 +172,7 @@ TEST(LineSourceTest, AFileThatShrankIsDataLoss) {
   const auto file = files.OpenForRead("/f").value();
   files.Truncate("/f", 6);
   LineSource source(file.get(), 0, 14, kMaxLine);
-  LineSource::Line line;
+  Record line;
   const absl::StatusOr<bool> more = source.Next(&line);
   EXPECT_EQ(more.status().code(), absl::StatusCode::kDataLoss) << more.status();
 }
@@ -183,7 +183,7 @@ TEST(LineSourceTest, ErrorsOfTheFileComeThrough) {
   const auto file = files.OpenForRead("/f").value();
   files.FailReads("/f", absl::ResourceExhaustedError("too many descriptors"));
   LineSource source(file.get(), 0, 8, kMaxLine);
-  LineSource::Line line;
+  Record line;
   EXPECT_EQ(source.Next(&line).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
@@ -192,7 +192,7 @@ TEST(LineSourceTest, CancelEndsItBeforeTheNextRead) {
   const CountingFile file("one\ntwo\n");
   std::atomic<bool> cancelled = true;
   LineSource source(&file, 0, 8, kMaxLine, &cancelled);
-  LineSource::Line line;
+  Record line;
   EXPECT_EQ(source.Next(&line).status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(file.bytes_read(), 0u);
 }

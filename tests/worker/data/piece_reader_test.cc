@@ -32,6 +32,7 @@ std::string Rows(int rows, const char* newline = "\n") {
 
 PieceReaderOptions Options() {
   PieceReaderOptions options;
+  options.format = DataFormat::kLibSvm;
   options.feature_size = 100000;
   options.field_size = 3;
   return options;

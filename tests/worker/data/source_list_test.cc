@@ -15,10 +15,10 @@ using ::testing::HasSubstr;
 
 TEST(SourceListTest, HostsWithOtherMountPointsAgree) {
   FakeFileSystem a, b;
-  a.AddFile("/mnt/z/tr-0", "zero");
-  a.AddFile("/mnt/a/tr-1", "one");
-  b.AddFile("/disk/1/tr-0", "zero");
-  b.AddFile("/disk/2/tr-1", "one");
+  a.AddFile("/mnt/z/tr-0", "0 0:1");
+  a.AddFile("/mnt/a/tr-1", "0 1:1");
+  b.AddFile("/disk/1/tr-0", "0 0:1");
+  b.AddFile("/disk/2/tr-1", "0 1:1");
   const auto on_a = ListSources(&a, "/mnt/a,/mnt/z").value();
   const auto on_b = ListSources(&b, "/disk/1,/disk/2/tr-*").value();
   ASSERT_EQ(on_a.size(), 2u);
@@ -31,10 +31,10 @@ TEST(SourceListTest, HostsWithOtherMountPointsAgree) {
 
 TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
   FakeFileSystem files;
-  const std::string head(64 << 10, 'x');
+  const std::string head = "0 1:1\n" + std::string((64 << 10) - 6, 'x');
   files.AddFile("/d/a", head + "tail");
   files.AddFile("/d/b", head + "liat");
-  files.AddFile("/d/c", "y" + head);
+  files.AddFile("/d/c", "0 2:1\n" + head);
   files.AddFile("/d/empty", "");
   const auto sources = ListSources(&files, "/d").value();
   ASSERT_EQ(sources.size(), 4u);
@@ -48,8 +48,8 @@ TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
 
 TEST(SourceListTest, TwoFilesOfOneNameAreRefusedWithBothPaths) {
   FakeFileSystem files;
-  files.AddFile("/d/1/tr", "a");
-  files.AddFile("/d/2/tr", "b");
+  files.AddFile("/d/1/tr", "0");
+  files.AddFile("/d/2/tr", "1");
   const absl::Status status = ListSources(&files, "/d/1,/d/2").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),

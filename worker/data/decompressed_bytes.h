@@ -1,0 +1,55 @@
+#ifndef SHOAL_WORKER_DATA_DECOMPRESSED_BYTES_H_
+#define SHOAL_WORKER_DATA_DECOMPRESSED_BYTES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/file_system.h"
+#include "worker/data/byte_source.h"
+#include "worker/data/stream_decoder.h"
+
+namespace shoal {
+
+// What a compressed file holds. Positions count decompressed bytes. Members are
+// read one behind the other, as gzip and zstd do; a file that ends within one,
+// also where what it held so far ends with a record, and bytes behind the last
+// that begin no other are DATA_LOSS with the byte of the file.
+//
+// Holds a chunk of the file and the decoder's window. Thread-compatible.
+class DecompressedBytes final : public ByteSource {
+ public:
+  // `file` must outlive the source; `cancelled`, which may be nullptr, too.
+  DecompressedBytes(const RandomAccessFile* file,
+                    std::unique_ptr<StreamDecoder> decoder,
+                    const std::atomic<bool>* cancelled = nullptr);
+
+  // Also: CANCELLED soon after *cancelled.
+  absl::StatusOr<size_t> Read(uint64_t position, absl::Span<char> out) override;
+
+ private:
+  // Decodes until `out` is full or the file has ended.
+  absl::StatusOr<size_t> ReadNext(absl::Span<char> out);
+  absl::Status Restart();
+  absl::Status Fill();
+
+  const RandomAccessFile* const file_;
+  const std::unique_ptr<StreamDecoder> decoder_;
+  const std::atomic<bool>* const cancelled_;
+
+  uint64_t position_ = 0;  // of the decompressed byte that comes next
+  std::vector<char> input_;
+  uint64_t input_base_ = 0;  // offset in the file of input_[0]
+  size_t next_ = 0;          // in input_
+  size_t filled_ = 0;
+  bool input_ended_ = false;
+  bool between_ = true;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_DECOMPRESSED_BYTES_H_

@@ -1,0 +1,93 @@
+#ifndef SHOAL_WORKER_DATA_PARALLEL_EXAMPLE_READER_H_
+#define SHOAL_WORKER_DATA_PARALLEL_EXAMPLE_READER_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "worker/data/example_reader.h"
+
+namespace shoal {
+
+// Parses on threads of its own, one for each parser, while the caller's thread
+// finds the records and puts the rows together: the same rows and bad rows in
+// the same order as a SerialExampleReader's. Reads ahead of ReadRows by two
+// blocks a thread, of some 128 KiB of records each.
+//
+// Thread-compatible. The destructor joins the threads: it waits for one block.
+class ParallelExampleReader final : public ExampleReader {
+ public:
+  // REQUIRES: parsers alike, and at least one.
+  ParallelExampleReader(std::unique_ptr<RecordSource> records,
+                        std::vector<std::unique_ptr<RecordParser>> parsers);
+  ~ParallelExampleReader() override;
+
+  absl::Status ReadRows(uint32_t most, ExampleBatch* rows,
+                        BadRowSink* bad) override;
+  bool CanSeek() const override { return false; }
+  uint64_t position() const override { return 0; }
+  void Seek(uint64_t position) override {}
+
+ private:
+  // A record of a block: its bytes are [begin, end) of the block's.
+  struct Entry {
+    size_t begin = 0;
+    size_t end = 0;
+    uint64_t offset = 0;
+    uint64_t number = 0;
+    std::string damage;
+  };
+  struct BadEntry {
+    size_t rows_before = 0;  // rows of the block that come before it
+    BadRow row;
+  };
+  // Belongs to the caller, but for parsing: from the queue until `parsed`.
+  struct Block {
+    std::string bytes;
+    std::vector<Entry> entries;
+    ExampleBatch rows;
+    std::vector<BadEntry> bad;
+    size_t next_row = 0;  // the first that was not handed out
+    size_t next_bad = 0;
+    bool parsed = false;  // guarded by mu_ while the block is queued
+
+    void Clear();
+  };
+
+  void Run(RecordParser* parser);
+  static void ParseBlock(RecordParser* parser, Block* block);
+  // Queues blocks while there is room and a record. The error of the records
+  // is kept until the rows before it were handed out.
+  void ReadAhead();
+  void FillBlock(Block* block);
+  // Hands out what `most` allows of a block; true if nothing of it is left.
+  static absl::StatusOr<bool> TakeFrom(Block* block, uint32_t most,
+                                       ExampleBatch* rows, BadRowSink* bad);
+
+  const std::unique_ptr<RecordSource> records_;
+  const std::vector<std::unique_ptr<RecordParser>> parsers_;
+  const size_t most_blocks_;
+
+  // The caller's.
+  Record record_;
+  bool records_ended_ = false;
+  absl::Status records_status_;
+  std::deque<std::unique_ptr<Block>> blocks_;  // in the order of the data
+  std::vector<std::unique_ptr<Block>> spare_;
+
+  Mutex mu_;
+  CondVar work_;
+  CondVar done_;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Block*> queue_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_PARALLEL_EXAMPLE_READER_H_

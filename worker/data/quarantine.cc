@@ -1,0 +1,78 @@
+#include "worker/data/quarantine.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kMostFiles = 1000;
+
+}  // namespace
+
+Quarantine::Quarantine(const FileSystem* file_system,
+                       QuarantineOptions options)
+    : file_system_(file_system), options_(std::move(options)) {}
+
+Quarantine::~Quarantine() {
+  MutexLock lock(&mu_);
+  // What must not fail unseen was synced.
+  if (file_ != nullptr) file_->Close().IgnoreError();
+}
+
+absl::Status Quarantine::Open() {
+  SHOAL_RETURN_IF_ERROR(file_system_->CreateDirectories(options_.directory));
+  for (int n = 1; n <= kMostFiles; ++n) {
+    const std::string path = JoinPath(
+        options_.directory,
+        absl::StrCat("bad-rows-", options_.name,
+                     n == 1 ? "" : absl::StrCat("-", n), ".tsv"));
+    if (file_system_->OpenForRead(path).ok()) continue;
+    SHOAL_ASSIGN_OR_RETURN(file_, file_system_->Create(path));
+    path_ = path;
+    constexpr absl::string_view kHeader = "file\trecord\tbyte\treason\n";
+    bytes_ += kHeader.size();
+    return file_->Append(kHeader);
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(options_.directory, " holds ", kMostFiles,
+                   " files of bad rows of ", options_.name,
+                   " already; move them away"));
+}
+
+absl::Status Quarantine::Add(absl::string_view path, uint64_t piece_begin,
+                             const BadRow& row) {
+  MutexLock lock(&mu_);
+  if (rows_ >= options_.max_rows || bytes_ >= options_.max_bytes) {
+    return absl::OkStatus();
+  }
+  uint64_t& unwritten = written_[{std::string(path), piece_begin}];
+  if (row.offset < unwritten) return absl::OkStatus();
+  if (file_ == nullptr) SHOAL_RETURN_IF_ERROR(Open());
+  const std::string line = absl::StrCat(
+      absl::CHexEscape(path), "\t",
+      piece_begin == 0 ? absl::StrCat(row.number) : "-", "\t", row.offset, "\t",
+      row.reason, "\n");
+  SHOAL_RETURN_IF_ERROR(file_->Append(line));
+  unsynced_ = true;
+  unwritten = row.offset + 1;
+  ++rows_;
+  bytes_ += line.size();
+  return absl::OkStatus();
+}
+
+absl::Status Quarantine::Sync() {
+  MutexLock lock(&mu_);
+  if (!unsynced_) return absl::OkStatus();
+  unsynced_ = false;
+  return file_->Sync();
+}
+
+std::string Quarantine::path() const {
+  MutexLock lock(&mu_);
+  return path_;
+}
+
+}  // namespace shoal
