@@ -1,0 +1,158 @@
+#include "worker/data/criteo_row.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
+#include "worker/data/parse_number.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kColumns = 1 + kCriteoFields;
+
+bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
+
+// A byte with its high bit set for each of the eight that is not printable; the
+// lowest of these is exact, bytes above it may be set by its borrow.
+uint64_t NotPrintable(uint64_t bytes) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  return (bytes | (bytes + kOnes) | (bytes - kOnes * ' ')) & (kOnes * 0x80);
+}
+
+// Where the category at p ends: at its tab, at `end`, or at a byte that none
+// may hold.
+const char* EndOfCategory(const char* p, const char* end) {
+  if (end - p >= 8) {
+    uint64_t bytes;
+    std::memcpy(&bytes, p, 8);
+    const uint64_t other = NotPrintable(bytes);
+    if (other != 0) return p + std::countr_zero(other) / 8;
+    p += 8;
+  }
+  while (p != end && IsPrintable(*p)) ++p;
+  return p;
+}
+
+// The integer at p, up to its tab; nullptr where there is none.
+const char* ParseInteger(const char* p, const char* end, int64_t* value) {
+  const bool negative = p != end && *p == '-';
+  const char* const digits = p + (negative ? 1 : 0);
+  uint64_t magnitude = 0;
+  p = ParseDigits(digits, end, &magnitude);
+  if (p == digits || p - digits > kMaxCriteoDigits) return nullptr;
+  if (p == end || *p != '\t') return nullptr;
+  *value = negative ? -static_cast<int64_t>(magnitude)
+                    : static_cast<int64_t>(magnitude);
+  return p;
+}
+
+// The line without reasons; false if it is bad.
+bool TakeApart(const char* p, const char* end, CriteoRow* row) {
+  if (end - p < 2 || (*p != '0' && *p != '1') || p[1] != '\t') return false;
+  row->label = *p - '0';
+  ++p;
+  row->given = 0;
+  // p is at the tab before the column.
+  for (int i = 0; i < kCriteoIntegers; ++i) {
+    ++p;
+    row->integers[i] = 0;
+    if (p != end && *p == '\t') continue;
+    p = ParseInteger(p, end, &row->integers[i]);
+    if (p == nullptr) return false;
+    row->given |= 1u << i;
+  }
+  for (int i = 0; i < kCriteoCategories; ++i) {
+    if (p == end || *p != '\t') return false;
+    const char* const begin = ++p;
+    p = EndOfCategory(p, end);
+    const size_t size = p - begin;
+    if (size > kMaxCriteoValueBytes) return false;
+    row->categories[i] = absl::string_view(begin, size);
+  }
+  return p == end;
+}
+
+// A column for an error message. Files hold anything; messages do not.
+std::string Quote(absl::string_view column) {
+  constexpr size_t kMaxBytes = 32;
+  return absl::StrCat("'", absl::CHexEscape(column.substr(0, kMaxBytes)),
+                      column.size() > kMaxBytes ? "...'" : "'");
+}
+
+// Why TakeApart refused the line.
+std::string Explain(absl::string_view line) {
+  const auto columns = 1 + std::count(line.begin(), line.end(), '\t');
+  if (columns == kColumns - 1) {
+    return absl::StrCat(columns, " columns, ", kColumns,
+                        " are needed: is it a line without a label, as those "
+                        "of Criteo's test set?");
+  }
+  if (columns != kColumns) {
+    return absl::StrCat(columns, " columns, ", kColumns,
+                        " are needed (a label, 13 integers and 26 categories "
+                        "with tabs between)");
+  }
+  const char* const end = line.data() + line.size();
+  const char* p = line.data();
+  for (int c = 0; c < kColumns; ++c) {
+    const char* const column_end = std::find(p, end, '\t');
+    const absl::string_view column(p, column_end - p);
+    p = column_end == end ? end : column_end + 1;
+    if (c == 0) {
+      if (column == "0" || column == "1") continue;
+      return absl::StrCat("label ", Quote(column), " is neither 0 nor 1");
+    }
+    if (column.empty()) continue;
+    if (c <= kCriteoIntegers) {
+      int64_t value = 0;
+      // With its tab, which every integer has behind it.
+      if (ParseInteger(column.data(), end, &value) != nullptr) continue;
+      return absl::StrCat("I", c, " is ", Quote(column),
+                          ", which is no integer of at most ", kMaxCriteoDigits,
+                          " digits");
+    }
+    const int category = c - kCriteoIntegers;
+    if (!std::all_of(column.begin(), column.end(), IsPrintable)) {
+      return absl::StrCat("C", category, " is ", Quote(column),
+                          ", with a byte that is not printable ASCII");
+    }
+    if (column.size() > kMaxCriteoValueBytes) {
+      return absl::StrCat("C", category, " is ", Quote(column), " of ",
+                          column.size(), " bytes; at most ",
+                          kMaxCriteoValueBytes, " are allowed");
+    }
+  }
+  return "not a line of Criteo's format";  // never: every refusal is above
+}
+
+}  // namespace
+
+CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
+                          std::string* reason) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (line.empty()) return CriteoLine::kNoRow;
+  if (TakeApart(line.data(), line.data() + line.size(), row)) {
+    return CriteoLine::kRow;
+  }
+  *reason = Explain(line);
+  return CriteoLine::kBad;
+}
+
+uint64_t CriteoCategoryKey(absl::string_view category) {
+  uint64_t key = 0;
+  if (category.size() == 8) {
+    std::memcpy(&key, category.data(), 8);
+    return key;
+  }
+  if (category.size() > 8) return StableHash(category);
+  for (size_t i = category.size(); i > 0; --i) {
+    key = key << 8 | static_cast<unsigned char>(category[i - 1]);
+  }
+  return key;
+}
+
+}  // namespace shoal
