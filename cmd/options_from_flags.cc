@@ -170,8 +170,8 @@ std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
   options.name = absl::StrCat("worker-", worker);
   // The row that is one too many for the job is worth seeing too.
   if (flags.max_bad_rows >= 0) {
-    options.max_rows = std::min(
-        options.max_rows, static_cast<uint64_t>(flags.max_bad_rows) + 1);
+    options.max_rows = std::min(options.max_rows,
+                                static_cast<uint64_t>(flags.max_bad_rows) + 1);
   }
   return std::make_unique<Quarantine>(file_system, std::move(options));
 }

@@ -43,9 +43,8 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
                                              const JobPlan& plan, int index);
 // `quarantine`, which may be nullptr, must outlive what is read with them.
-PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
-                                               Quarantine* quarantine =
-                                                   nullptr);
+PieceReaderOptions PieceReaderOptionsFromFlags(
+    const JobFlags& flags, Quarantine* quarantine = nullptr);
 
 // Where a worker of this job puts its bad rows; nullptr: nowhere.
 // `file_system` must outlive it.

@@ -22,8 +22,9 @@ uint64_t DefaultPieceBytes(uint64_t total_bytes);
 // The pieces of `sources`, in their order, index i at position i. A file is cut
 // into the fewest parts of at most `piece_bytes` bytes (nullopt: the default
 // size), whose lengths differ by one byte at most; 0 keeps each file whole. A
-// compressed file is kept whole, an empty one has no piece. Pure, so every life of a coordinator makes the same
-// one. INVALID_ARGUMENT for more than kMaxPieces and for sizes that overflow.
+// compressed file is kept whole, an empty one has no piece. Pure, so every life
+// of a coordinator makes the same one. INVALID_ARGUMENT for more than
+// kMaxPieces and for sizes that overflow.
 absl::StatusOr<std::vector<Piece>> BuildPieceTable(
     absl::Span<const SourceInfo> sources,
     std::optional<uint64_t> piece_bytes = std::nullopt);

@@ -2,7 +2,7 @@
 // The data is synthetic (worker/data/planted_model.h) and in memory: 39
 // features a row, 13 of them decimals of four digits.
 //
-//   bytes_per_second   bytes of text ÷ CPU time of the thread
+//   bytes_per_second   bytes of the file ÷ CPU time of the thread
 //   items_per_second   rows, or ids with their repetitions ÷ CPU time
 //
 // Ceilings beside them: SplitLines only finds line ends; ParseWithStrtof is the
@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "partitioner/split.h"
+#include "tests/worker/data/encoded_data.h"
 #include "worker/client/unique_ids.h"
-#include "worker/data/libsvm_parser.h"
 #include "worker/data/line_source.h"
+#include "worker/data/open_examples.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/planted_model.h"
 #include "worker/data/synthetic.h"
@@ -43,21 +44,56 @@ const std::string& Text() {
   return *text;
 }
 
-class MemoryFile final : public RandomAccessFile {
+// The same rows as TFRecord.
+const std::string& Records() {
+  static const std::string* const records = [] {
+    const PlantedModel model({kFields, 13, kIds, 1.1, 1});
+    auto* made = new std::string;
+    PlantedRow row;
+    for (int i = 0; i < kRows; ++i) {
+      model.Draw(i, &row);
+      std::vector<int64_t> ids(row.ids.begin(), row.ids.end());
+      std::vector<float> values;
+      for (const uint32_t value : row.values) {
+        values.push_back(static_cast<float>(value) / 10000);
+      }
+      *made += TfRecord(TfExampleRow(row.label, ids, values));
+    }
+    return made;
+  }();
+  return *records;
+}
+
+const std::string& BytesOf(DataFormat format) {
+  return format == DataFormat::kTfRecord ? Records() : Text();
+}
+
+class BenchFile final : public RandomAccessFile {
  public:
+  explicit BenchFile(const std::string* bytes = &Text()) : bytes_(bytes) {}
   absl::StatusOr<size_t> Read(uint64_t offset,
                               absl::Span<char> out) const override {
-    if (offset >= Text().size()) return 0;
-    return Text().copy(out.data(), out.size(), offset);
+    if (offset >= bytes_->size()) return 0;
+    return bytes_->copy(out.data(), out.size(), offset);
   }
-  uint64_t size() const override { return Text().size(); }
+  uint64_t size() const override { return bytes_->size(); }
+
+ private:
+  const std::string* const bytes_;
+};
+
+class NoBadRows final : public BadRowSink {
+ public:
+  absl::Status Add(const BadRow& row) override {
+    return absl::InternalError(row.reason);
+  }
 };
 
 class MemoryFileSystem final : public FileSystem {
  public:
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
       const std::string&) const override {
-    return std::make_unique<MemoryFile>();
+    return std::make_unique<BenchFile>();
   }
   absl::StatusOr<std::unique_ptr<WritableFile>> Create(
       const std::string&) const override {
@@ -82,7 +118,7 @@ void CountText(benchmark::State& state) {
 }
 
 void SplitLines(benchmark::State& state) {
-  const MemoryFile file;
+  const BenchFile file;
   for (auto _ : state) {
     LineSource lines(&file, 0, file.size(), 1 << 20);
     Record line;
@@ -114,25 +150,32 @@ void ParseWithStrtof(benchmark::State& state) {
 }
 BENCHMARK(ParseWithStrtof);
 
+// From the bytes of a file to rows: 0 LibSVM, 1 TFRecord with both checksums.
 void ParseRows(benchmark::State& state) {
-  const MemoryFile file;
+  const DataFormat format =
+      state.range(0) == 0 ? DataFormat::kLibSvm : DataFormat::kTfRecord;
+  const BenchFile file(&BytesOf(format));
   ExampleBatch rows;
   NoBadRows bad;
   ExampleOptions options;
   options.feature_size = kIds;
   options.field_size = kFields;
   for (auto _ : state) {
-    auto reader =
-        OpenExamples(&file, {format, Compression::kNone}, 0, file.size(),
-                     options).value();
+    auto reader = OpenExamples(&file, {format, Compression::kNone}, 0,
+                               file.size(), options)
+                      .value();
     do {
       rows.Clear();
-      if (!reader->ReadRows(1024, &rows, &bad).ok()) state.SkipWithError("bad");
+      if (!reader->ReadRows(1024, &rows, &bad).ok()) {
+        state.SkipWithError("bad");
+        break;
+      }
     } while (rows.size() != 0);
   }
-  CountText(state);
+  state.SetBytesProcessed(state.iterations() * file.size());
+  state.SetItemsProcessed(state.iterations() * kRows);
 }
-BENCHMARK(ParseRows);
+BENCHMARK(ParseRows)->ArgName("tfrecord")->Arg(0)->Arg(1);
 
 void ReadPiece(benchmark::State& state) {
   const MemoryFileSystem files;

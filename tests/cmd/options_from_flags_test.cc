@@ -204,6 +204,26 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
 }
 
+TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
+  const auto files = NewPosixFileSystem();
+  const JobFlags flags = Parsed(Command::kRun, {});
+  EXPECT_EQ(PieceReaderOptionsFromFlags(flags).format, DataFormat::kAuto);
+  EXPECT_EQ(PieceReaderOptionsFromFlags(flags).parse_threads, 1);
+  EXPECT_EQ(QuarantineFromFlags(flags, files.get(), 0), nullptr);
+  const JobFlags other =
+      Parsed(Command::kRun, {"--data_format=tfrecord", "--parse_threads=3",
+                             "--quarantine_dir=somewhere"});
+  const auto quarantine = QuarantineFromFlags(other, files.get(), 0);
+  EXPECT_NE(quarantine, nullptr);
+  const PieceReaderOptions options =
+      PieceReaderOptionsFromFlags(other, quarantine.get());
+  EXPECT_EQ(options.format, DataFormat::kTfRecord);
+  EXPECT_EQ(options.parse_threads, 3);
+  EXPECT_EQ(options.quarantine, quarantine.get());
+  EXPECT_NE(PlanJob(flags, "name")->config, PlanJob(other, "name")->config)
+      << "the format decides what batches hold";
+}
+
 TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {
   for (const auto& [args, norm] :
        {std::pair<std::vector<std::string>, double>{{}, 0.0},

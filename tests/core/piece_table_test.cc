@@ -12,6 +12,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+TEST(PieceTableTest, ACompressedFileIsNeverCut) {
+  const std::vector<Piece> pieces =
+      BuildPieceTable({{"a", 1000}, {"b", 1000, 0, true}, {"c", 1000}}, 250)
+          .value();
+  ASSERT_EQ(pieces.size(), 9u);
+  EXPECT_EQ(pieces[4].source, 1u);
+  EXPECT_EQ(pieces[4].begin, 0u);
+  EXPECT_EQ(pieces[4].end, 1000u);
+}
+
 TEST(PieceTableTest, DefaultSizeIsAThirtySecondWithinBounds) {
   EXPECT_EQ(DefaultPieceBytes(0), 64u << 10);
   EXPECT_EQ(DefaultPieceBytes(2991089), 93471u);

@@ -58,9 +58,12 @@ Compression CompressionOf(absl::string_view head) {
 // What one line, of text and neither blank nor a comment, looks like; kAuto:
 // like nothing.
 DataFormat FormatOfLine(absl::string_view line) {
-  if (!absl::StrContains(line, ':') &&
-      std::count(line.begin(), line.end(), '\t') == kCriteoTabs) {
-    return DataFormat::kCriteo;
+  if (std::count(line.begin(), line.end(), '\t') == kCriteoTabs) {
+    // LibSVM may stand between tabs too, but not without a colon.
+    const size_t second = line.find('\t', line.find('\t') + 1);
+    if (!absl::StrContains(line.substr(0, second), ':')) {
+      return DataFormat::kCriteo;
+    }
   }
   line = absl::StripAsciiWhitespace(line);
   const char* const end = line.data() + line.size();
@@ -135,9 +138,10 @@ absl::StatusOr<DataFormat> ParseDataFormat(absl::string_view name) {
                                   DataFormat::kTfRecord, DataFormat::kCriteo}) {
     if (name == NameOf(format)) return format;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "'", name, "' is no data format; there are auto, libsvm, tfrecord and "
-      "criteo"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", name,
+                   "' is no data format; there are auto, libsvm, tfrecord and "
+                   "criteo"));
 }
 
 std::string ToString(DataFormat format) { return std::string(NameOf(format)); }
@@ -145,19 +149,17 @@ std::string ToString(DataFormat format) { return std::string(NameOf(format)); }
 absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
                                         DataFormat wanted) {
   std::string head(std::min<uint64_t>(kHeadBytes, file.size()), '\0');
-  SHOAL_ASSIGN_OR_RETURN(const size_t got,
-                         file.Read(0, absl::MakeSpan(head)));
+  SHOAL_ASSIGN_OR_RETURN(const size_t got, file.Read(0, absl::MakeSpan(head)));
   head.resize(got);
   FileFormat result;
   result.compression = CompressionOf(head);
   result.format = wanted;
   if (wanted != DataFormat::kAuto) return result;
   if (result.compression != Compression::kNone) {
-    SHOAL_ASSIGN_OR_RETURN(
-        head, Decompressed(head, file.size(), result.compression));
+    SHOAL_ASSIGN_OR_RETURN(head,
+                           Decompressed(head, file.size(), result.compression));
   }
-  result.format =
-      IsTfRecord(head) ? DataFormat::kTfRecord : FormatOfText(head);
+  result.format = IsTfRecord(head) ? DataFormat::kTfRecord : FormatOfText(head);
   if (result.format != DataFormat::kAuto) return result;
   return absl::InvalidArgumentError(absl::StrCat(
       "begins with '",
@@ -173,8 +175,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenBytes(
   if (compression == Compression::kNone) {
     return std::make_unique<FileBytes>(file);
   }
-  auto decoder = compression == Compression::kGzip ? NewGzipDecoder()
-                                                   : NewZstdDecoder();
+  auto decoder =
+      compression == Compression::kGzip ? NewGzipDecoder() : NewZstdDecoder();
   SHOAL_RETURN_IF_ERROR(decoder.status());
   return std::make_unique<DecompressedBytes>(file, *std::move(decoder),
                                              cancelled);

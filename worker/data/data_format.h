@@ -28,9 +28,9 @@ struct FileFormat {
   Compression compression = Compression::kNone;
 };
 
-// `wanted` overrides what the rows look like, not the compression. Errors: those
-// of the file; DATA_LOSS where its compression is damaged; INVALID_ARGUMENT,
-// quoting its first bytes, where kAuto recognises nothing.
+// `wanted` overrides what the rows look like, not the compression. Errors:
+// those of the file; DATA_LOSS where its compression is damaged;
+// INVALID_ARGUMENT, quoting its first bytes, where kAuto recognises nothing.
 absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
                                         DataFormat wanted);
 

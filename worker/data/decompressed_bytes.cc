@@ -29,8 +29,8 @@ absl::StatusOr<size_t> DecompressedBytes::Read(uint64_t position,
   while (position_ < position) {
     skipped.resize(kSkipBytes);
     const size_t want = std::min<uint64_t>(kSkipBytes, position - position_);
-    SHOAL_ASSIGN_OR_RETURN(
-        const size_t got, ReadNext(absl::MakeSpan(skipped).subspan(0, want)));
+    SHOAL_ASSIGN_OR_RETURN(const size_t got,
+                           ReadNext(absl::MakeSpan(skipped).subspan(0, want)));
     if (got < want) return 0;
   }
   return ReadNext(out);
@@ -65,9 +65,9 @@ absl::StatusOr<size_t> DecompressedBytes::ReadNext(absl::Span<char> out) {
     }
     if (!in.empty() || !input_ended_) continue;
     if (between_) break;
-    return absl::DataLossError(
-        absl::StrCat("the compressed file ends at byte ", input_base_ + filled_,
-                     " within a member: it was cut"));
+    return absl::DataLossError(absl::StrCat("the compressed file ends at byte ",
+                                            input_base_ + filled_,
+                                            " within a member: it was cut"));
   }
   return done;
 }

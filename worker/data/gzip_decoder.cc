@@ -52,11 +52,10 @@ class GzipDecoder final : public StreamDecoder {
     const int result = inflate(&stream_, Z_NO_FLUSH);
     // Z_BUF_ERROR: no progress was possible, which is no damage.
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-      return absl::DataLossError(
-          absl::StrCat("gzip: ", stream_.msg != nullptr ? stream_.msg
-                                 : result == Z_NEED_DICT
-                                     ? "a dictionary is needed"
-                                     : zError(result)));
+      return absl::DataLossError(absl::StrCat(
+          "gzip: ", stream_.msg != nullptr  ? stream_.msg
+                    : result == Z_NEED_DICT ? "a dictionary is needed"
+                                            : zError(result)));
     }
     between_ = result == Z_STREAM_END;
     return Step{in_before - stream_.avail_in, out_before - stream_.avail_out,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "worker/data/criteo_parser.h"
 #include "worker/data/libsvm_parser.h"
 #include "worker/data/line_source.h"
 #include "worker/data/parallel_example_reader.h"
@@ -19,6 +20,10 @@ std::unique_ptr<RecordParser> NewParser(DataFormat format,
     return std::make_unique<TfExampleParser>(options.feature_size,
                                              options.field_size);
   }
+  if (format == DataFormat::kCriteo) {
+    return std::make_unique<LineParser<CriteoParser>>(
+        CriteoParser(options.feature_size, options.field_size));
+  }
   return std::make_unique<LineParser<LibSvmParser>>(
       LibSvmParser(options.feature_size, options.field_size));
 }
@@ -26,12 +31,8 @@ std::unique_ptr<RecordParser> NewParser(DataFormat format,
 }  // namespace
 
 absl::Status CheckFits(DataFormat format, const ExampleOptions& options) {
-  if (format == DataFormat::kCriteo) {
-    return absl::UnimplementedError(
-        "--data_format=criteo cannot be read directly yet; prepare LibSVM or "
-        "TFRecord files of it");
-  }
-  return absl::OkStatus();
+  if (format != DataFormat::kCriteo) return absl::OkStatus();
+  return CriteoParser::Validate(options.feature_size, options.field_size);
 }
 
 absl::StatusOr<std::unique_ptr<ExampleReader>> OpenExamples(
@@ -50,8 +51,8 @@ absl::StatusOr<std::unique_ptr<ExampleReader>> OpenExamples(
     records = std::make_unique<TfRecordSource>(
         std::move(bytes), begin, end, options.max_record_bytes, cancelled);
   } else {
-    records = std::make_unique<LineSource>(
-        std::move(bytes), begin, end, options.max_record_bytes, cancelled);
+    records = std::make_unique<LineSource>(std::move(bytes), begin, end,
+                                           options.max_record_bytes, cancelled);
   }
   if (options.parse_threads <= 1) {
     return std::make_unique<SerialExampleReader>(

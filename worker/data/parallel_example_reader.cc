@@ -68,8 +68,8 @@ void ParallelExampleReader::ParseBlock(RecordParser* parser, Block* block) {
       bad.row.reason = std::move(entry.damage);
     } else if (parser->Parse(absl::string_view(block->bytes)
                                  .substr(entry.begin, entry.end - entry.begin),
-                             &block->rows, &bad.row.reason) !=
-               RecordParser::Result::kBad) {
+                             &block->rows,
+                             &bad.row.reason) != RecordParser::Result::kBad) {
       continue;
     }
     bad.rows_before = block->rows.size();
@@ -140,8 +140,8 @@ absl::StatusOr<bool> ParallelExampleReader::TakeFrom(Block* block,
                                                      uint32_t most,
                                                      ExampleBatch* rows,
                                                      BadRowSink* bad) {
-  const size_t end = std::min(block->rows.size(),
-                              block->next_row + (most - rows->size()));
+  const size_t end =
+      std::min(block->rows.size(), block->next_row + (most - rows->size()));
   AppendRange(block->rows, block->next_row, end, rows);
   block->next_row = end;
   const bool full = rows->size() == most;

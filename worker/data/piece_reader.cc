@@ -45,8 +45,8 @@ absl::Status PieceReaderOptions::Validate() const {
   }
   if (max_record_bytes == 0 || max_record_bytes > kMostRecordBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("max_record_bytes is ", max_record_bytes,
-                     "; not in [1, ", kMostRecordBytes, "]"));
+        absl::StrCat("max_record_bytes is ", max_record_bytes, "; not in [1, ",
+                     kMostRecordBytes, "]"));
   }
   if (parse_threads < 1 || parse_threads > kMostParseThreads) {
     return absl::InvalidArgumentError(
@@ -81,9 +81,9 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
   if (!format.ok()) return Annotate(format.status(), path);
   if (format->compression != Compression::kNone &&
       (piece.begin != 0 || piece.end != file->size())) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": is compressed, but piece ", piece.index,
-        " is a part of it: the file changed since the job began"));
+    return absl::DataLossError(
+        absl::StrCat(path, ": is compressed, but piece ", piece.index,
+                     " is a part of it: the file changed since the job began"));
   }
   std::unique_ptr<PieceReader> reader(
       new PieceReader(path, std::move(file), *format, lease, options));
@@ -106,10 +106,10 @@ PieceReader::PieceReader(std::string path,
   // What a window may come to hold; a feature is some bytes of the file. Pages
   // that are never touched cost nothing, growing would copy them all.
   const uint64_t bytes = lease.piece.end - lease.piece.begin;
-  const uint64_t most =
-      std::min({uint64_t{window_rows_} * options.field_size,
-                format.compression == Compression::kNone ? bytes / 4 : bytes * 4,
-                kMostReserved});
+  const uint64_t most = std::min(
+      {uint64_t{window_rows_} * options.field_size,
+       format.compression == Compression::kNone ? bytes / 4 : bytes * 4,
+       kMostReserved});
   window_.ids.reserve(most);
   window_.values.reserve(most);
 }
@@ -122,9 +122,8 @@ absl::Status PieceReader::OpenExamples() {
   // Going back to a window needs to know where it was.
   options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;
   SHOAL_ASSIGN_OR_RETURN(
-      examples_,
-      shoal::OpenExamples(file_.get(), format_, lease_.piece.begin,
-                          lease_.piece.end, options, &cancelled_));
+      examples_, shoal::OpenExamples(file_.get(), format_, lease_.piece.begin,
+                                     lease_.piece.end, options, &cancelled_));
   return absl::OkStatus();
 }
 

@@ -38,9 +38,9 @@ struct PieceReaderOptions {
   absl::Status Validate() const;
 };
 
-// Reads a leased piece of a file as batches, in the order of the lease. What the
-// file is its first bytes say (data_format.h); a compressed one must be leased
-// whole.
+// Reads a leased piece of a file as batches, in the order of the lease. What
+// the file is its first bytes say (data_format.h); a compressed one must be
+// leased whole.
 //
 // The piece is read whole, windows of shuffle_rows rows are shuffled by
 // f(seed, epoch, piece, window), and cut into batches of lease.batch_size rows;
@@ -131,8 +131,8 @@ class PieceReader {
   ExampleBatch window_;
   std::vector<uint32_t> order_;
   uint32_t window_index_ = 0;
-  uint32_t cursor_ = 0;       // next position in order_ (forwards)
-  bool rows_ended_ = false;   // forwards: no window comes after this one
+  uint32_t cursor_ = 0;      // next position in order_ (forwards)
+  bool rows_ended_ = false;  // forwards: no window comes after this one
 
   uint64_t rows_ = 0;        // forwards: handed out or skipped; else all
   uint32_t next_batch_ = 0;  // backwards: one more than the next

@@ -12,8 +12,7 @@ constexpr int kMostFiles = 1000;
 
 }  // namespace
 
-Quarantine::Quarantine(const FileSystem* file_system,
-                       QuarantineOptions options)
+Quarantine::Quarantine(const FileSystem* file_system, QuarantineOptions options)
     : file_system_(file_system), options_(std::move(options)) {}
 
 Quarantine::~Quarantine() {
@@ -25,10 +24,10 @@ Quarantine::~Quarantine() {
 absl::Status Quarantine::Open() {
   SHOAL_RETURN_IF_ERROR(file_system_->CreateDirectories(options_.directory));
   for (int n = 1; n <= kMostFiles; ++n) {
-    const std::string path = JoinPath(
-        options_.directory,
-        absl::StrCat("bad-rows-", options_.name,
-                     n == 1 ? "" : absl::StrCat("-", n), ".tsv"));
+    const std::string path =
+        JoinPath(options_.directory,
+                 absl::StrCat("bad-rows-", options_.name,
+                              n == 1 ? "" : absl::StrCat("-", n), ".tsv"));
     if (file_system_->OpenForRead(path).ok()) continue;
     SHOAL_ASSIGN_OR_RETURN(file_, file_system_->Create(path));
     path_ = path;
@@ -36,10 +35,9 @@ absl::Status Quarantine::Open() {
     bytes_ += kHeader.size();
     return file_->Append(kHeader);
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat(options_.directory, " holds ", kMostFiles,
-                   " files of bad rows of ", options_.name,
-                   " already; move them away"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      options_.directory, " holds ", kMostFiles, " files of bad rows of ",
+      options_.name, " already; move them away"));
 }
 
 absl::Status Quarantine::Add(absl::string_view path, uint64_t piece_begin,
@@ -51,10 +49,10 @@ absl::Status Quarantine::Add(absl::string_view path, uint64_t piece_begin,
   uint64_t& unwritten = written_[{std::string(path), piece_begin}];
   if (row.offset < unwritten) return absl::OkStatus();
   if (file_ == nullptr) SHOAL_RETURN_IF_ERROR(Open());
-  const std::string line = absl::StrCat(
-      absl::CHexEscape(path), "\t",
-      piece_begin == 0 ? absl::StrCat(row.number) : "-", "\t", row.offset, "\t",
-      row.reason, "\n");
+  const std::string line =
+      absl::StrCat(absl::CHexEscape(path), "\t",
+                   piece_begin == 0 ? absl::StrCat(row.number) : "-", "\t",
+                   row.offset, "\t", row.reason, "\n");
   SHOAL_RETURN_IF_ERROR(file_->Append(line));
   unsynced_ = true;
   unwritten = row.offset + 1;

@@ -34,8 +34,8 @@ struct QuarantineOptions {
 //   byte    offset of its first byte, after decompression
 //   reason
 // A row is written once, however often its piece is read by this process.
-// Another process that reads the piece too (a copy of a lease, or the next life)
-// writes it into its own file.
+// Another process that reads the piece too (a copy of a lease, or the next
+// life) writes it into its own file.
 //
 // Thread-safe. Errors: those of the file system.
 class Quarantine {

@@ -14,8 +14,8 @@ struct Record {
   absl::string_view bytes;  // valid until the next call
   uint64_t offset = 0;      // of its first byte in the data
   uint64_t number = 0;      // from 1, among those since the piece's begin
-  // Why it is a bad row whatever a parser would say (too long, damaged); `bytes`
-  // is empty then. Empty: it is whole.
+  // Why it is a bad row whatever a parser would say (too long, damaged);
+  // `bytes` is empty then. Empty: it is whole.
   std::string damage;
 };
 

@@ -136,8 +136,8 @@ bool TfExampleParser::CheckIds(std::string* reason) const {
     return id >= feature_size_;
   });
   if (bad == begin + count) return true;
-  *reason = absl::StrCat("id ", static_cast<int64_t>(*bad),
-                         " is not in [0, ", feature_size_, ") (feature_size)");
+  *reason = absl::StrCat("id ", static_cast<int64_t>(*bad), " is not in [0, ",
+                         feature_size_, ") (feature_size)");
   return false;
 }
 
@@ -161,9 +161,9 @@ bool TfExampleParser::CheckValues(std::string* reason) const {
   if (bad == 0) return true;
   const float* const first = std::find_if(
       values, values + count, [](float v) { return !std::isfinite(v); });
-  *reason = absl::StrCat("value ", first - values, ", of id ",
-                         ids_.ints.numbers[first - values],
-                         ", is no finite number");
+  *reason =
+      absl::StrCat("value ", first - values, ", of id ",
+                   ids_.ints.numbers[first - values], ", is no finite number");
   return false;
 }
 

@@ -76,9 +76,9 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
   SHOAL_ASSIGN_OR_RETURN(size_t held, Hold(kHeader));
   if (held == 0) {
     if (end_ != kToTheEnd && at < end_) {
-      return absl::DataLossError(absl::StrCat(
-          "the file ends at byte ", at, ", before its piece does at ", end_,
-          ": it changed"));
+      return absl::DataLossError(absl::StrCat("the file ends at byte ", at,
+                                              ", before its piece does at ",
+                                              end_, ": it changed"));
     }
     if (end_ != kToTheEnd) SHOAL_RETURN_IF_ERROR(CheckEnd(at));
     ended_ = true;
@@ -88,7 +88,8 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
   const absl::string_view header(buffer_.data() + next_, kHeader);
   if (!TfRecordFrame::IsHeader(header)) {
     return absl::DataLossError(absl::StrCat(
-        "byte ", at, ": no TFRecord begins here (the checksum of its length "
+        "byte ", at,
+        ": no TFRecord begins here (the checksum of its length "
         "does not hold); the file is damaged, or no TFRecord file"));
   }
   const uint64_t length = TfRecordFrame::Length(header);
@@ -155,8 +156,7 @@ absl::StatusOr<bool> TfRecordSource::SkipLong(uint64_t length) {
     next_ += n;
     left -= n;
   }
-  SHOAL_ASSIGN_OR_RETURN(const size_t held,
-                         Hold(TfRecordFrame::kFooterBytes));
+  SHOAL_ASSIGN_OR_RETURN(const size_t held, Hold(TfRecordFrame::kFooterBytes));
   if (held < TfRecordFrame::kFooterBytes) {
     return Cut(at, "the end of a record", held, TfRecordFrame::kFooterBytes);
   }
@@ -167,8 +167,7 @@ absl::StatusOr<bool> TfRecordSource::SkipLong(uint64_t length) {
 
 absl::StatusOr<uint64_t> TfRecordSource::Scan(uint64_t from, uint64_t limit) {
   constexpr size_t kHeader = TfRecordFrame::kHeaderBytes;
-  std::vector<char> buffer(
-      std::min(kChunkBytes, limit - from) + kHeader - 1);
+  std::vector<char> buffer(std::min(kChunkBytes, limit - from) + kHeader - 1);
   while (from < limit) {
     SHOAL_RETURN_IF_ERROR(CheckCancelled());
     const size_t want =
@@ -181,8 +180,8 @@ absl::StatusOr<uint64_t> TfRecordSource::Scan(uint64_t from, uint64_t limit) {
     for (size_t i = 0; i < tried; ++i) {
       const absl::string_view header(buffer.data() + i, kHeader);
       if (!TfRecordFrame::IsHeader(header)) continue;
-      SHOAL_ASSIGN_OR_RETURN(
-          const bool sound, IsSound(from + i, TfRecordFrame::Length(header)));
+      SHOAL_ASSIGN_OR_RETURN(const bool sound,
+                             IsSound(from + i, TfRecordFrame::Length(header)));
       if (sound) return from + i;
     }
     from += tried;
@@ -194,9 +193,9 @@ absl::StatusOr<bool> TfRecordSource::IsSound(uint64_t at, uint64_t length) {
   if (length > max_record_bytes_) return false;
   const size_t wanted = length + TfRecordFrame::kFooterBytes;
   std::vector<char> payload(wanted);
-  SHOAL_ASSIGN_OR_RETURN(const size_t got,
-                         bytes_->Read(at + TfRecordFrame::kHeaderBytes,
-                                      absl::MakeSpan(payload)));
+  SHOAL_ASSIGN_OR_RETURN(
+      const size_t got,
+      bytes_->Read(at + TfRecordFrame::kHeaderBytes, absl::MakeSpan(payload)));
   return got == wanted &&
          HasCrc(payload.data(), length, payload.data() + length);
 }

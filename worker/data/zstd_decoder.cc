@@ -27,8 +27,7 @@ class ZstdDecoder final : public StreamDecoder {
 
   absl::Status Reset() override {
     between_ = true;
-    const size_t result =
-        ZSTD_DCtx_reset(stream_, ZSTD_reset_session_only);
+    const size_t result = ZSTD_DCtx_reset(stream_, ZSTD_reset_session_only);
     if (ZSTD_isError(result) != 0) {
       return absl::InternalError("zstd cannot begin anew");
     }

@@ -54,7 +54,8 @@ std::vector<std::string> Lines(const RandomAccessFile& file, uint64_t begin,
     EXPECT_GE(line.offset, begin);
     EXPECT_LT(line.offset, end);
     EXPECT_EQ(line.number, ++number);
-    lines.push_back(!line.damage.empty() ? "<too long>" : std::string(line.bytes));
+    lines.push_back(!line.damage.empty() ? "<too long>"
+                                         : std::string(line.bytes));
   }
 }
 
