@@ -25,6 +25,9 @@ if(SHOAL_SANITIZE)
     -fno-sanitize-recover=all)
   target_link_options(shoal_options INTERFACE -fsanitize=${SHOAL_SANITIZE})
 endif()
+if(SHOAL_FUZZ)
+  target_compile_options(shoal_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 string(JOIN ":" SHOAL_TSAN_OPTIONS
   suppressions=${CMAKE_SOURCE_DIR}/tools/tsan_suppressions.txt
   ignore_noninstrumented_modules=1)

@@ -5,6 +5,7 @@
 #   release   all of it with warnings as errors, all tests
 #   dev       all of it with clang and its lock analysis
 #   asan tsan the tests labelled concurrent or parses, under the sanitizers
+#   fuzz      every fuzzer for 20 s, each of which counts as one test
 #
 # Goes on after a failure, so that one run tells all, and ends with a summary
 # in which a build counts as one test. Exits 1 if anything failed.
@@ -65,12 +66,25 @@ run_tests() {
   fi
 }
 
+run_fuzzers() {
+  local log=build/fuzz.runs.log
+  echo "== fuzz: runs"
+  tools/fuzz.sh 20 2>&1 | tee "$log"
+  if [[ $(tail -n 1 "$log") =~ ([0-9]+)\ of\ ([0-9]+)\ fuzzers\ passed ]]; then
+    count "fuzz runs" "${BASH_REMATCH[2]}" \
+      $((BASH_REMATCH[2] - BASH_REMATCH[1]))
+  else
+    count "fuzz runs" 1 1
+  fi
+}
+
 mkdir -p build
 test_tools
 build release all headers_compile_alone && run_tests release
 build dev all
 build asan all && run_tests asan
 build tsan all && run_tests tsan
+build fuzz fuzzers && run_fuzzers
 
 echo "== summary (a build counts as one test)"
 printf '%s\n' "${summary[@]}"

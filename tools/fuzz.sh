@@ -1,0 +1,71 @@
+#!/bin/bash
+# Runs every fuzzer of tests/fuzz.
+#
+# Usage: tools/fuzz.sh [SECONDS] [NAME...]
+#
+# Builds the preset `fuzz`, then runs each fuzzer (or those named) for SECONDS
+# of wall time, 600 by default, one a core. What they learn is kept in
+# build/fuzz/corpus for the next time; an input that fails is left in
+# build/fuzz/failures, and `build/fuzz/fuzzers/NAME FILE` repeats it. A fuzzer
+# may take 2 GiB of memory and 25 s for an input. Ends with
+# "fuzz: N of M fuzzers passed", and exits 1 if one failed or none ran.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+seconds=${1:-600}
+[ $# -eq 0 ] || shift
+case $seconds in
+  '' | *[!0-9]* | 0*)
+    echo "fuzz: '$seconds' is no number of seconds" >&2
+    exit 2
+    ;;
+esac
+
+mkdir -p build
+if ! cmake --preset fuzz >build/fuzz.log 2>&1; then
+  cat build/fuzz.log
+  exit 1
+fi
+cmake --build --preset fuzz --target fuzzers -- -j "$(nproc)" --quiet || exit 1
+
+root=$PWD/build/fuzz
+mkdir -p "$root/failures" "$root/logs"
+
+# run NAME [SEEDS]: one fuzzer; its log says why where it fails.
+run() {
+  local name=$1 seeds=${2:-} log=$root/logs/$1.log
+  mkdir -p "$root/corpus/$name"
+  if "$root/fuzzers/$name" -max_total_time="$seconds" -timeout=25 \
+    -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+    -artifact_prefix="$root/failures/$name-" \
+    "$root/corpus/$name" ${seeds:+"$seeds"} >"$log" 2>&1; then
+    echo "fuzz: $name passed:" \
+      "$(grep -o 'number_of_executed_units: [0-9]*' "$log" |
+        grep -o '[0-9]*') inputs"
+    return
+  fi
+  tail -n 40 "$log"
+  echo "fuzz: $name FAILED; its log is $log"
+  return 1
+}
+
+total=0
+passed=0
+pids=()
+# One a core at a time.
+collect() {
+  for pid in "${pids[@]}"; do
+    wait "$pid" && passed=$((passed + 1))
+  done
+  pids=()
+}
+while read -r name seeds; do
+  [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+  run "$name" "$seeds" &
+  pids+=($!)
+  total=$((total + 1))
+  [ "${#pids[@]}" -lt "$(nproc)" ] || collect
+done <"$root/fuzzers/list.txt"
+collect
+echo "fuzz: $passed of $total fuzzers passed"
+[ "$total" -gt 0 ] && [ "$passed" -eq "$total" ]
