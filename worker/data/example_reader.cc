@@ -1,6 +1,7 @@
 #include "worker/data/example_reader.h"
 
 #include "base/status_macros.h"
+#include "worker/data/row_window.h"
 
 namespace shoal {
 
@@ -18,6 +19,7 @@ absl::Status SerialExampleReader::ReadRows(uint32_t most, ExampleBatch* rows,
     bad_.number = record_.number;
     bad_.offset = record_.offset;
     if (bad != nullptr) SHOAL_RETURN_IF_ERROR(bad->Add(bad_));
+    if (bad_row_label_.has_value()) AppendEmptyRow(*bad_row_label_, rows);
   }
   return absl::OkStatus();
 }

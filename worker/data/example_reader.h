@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,9 +22,10 @@ class ExampleReader {
   virtual ~ExampleReader() = default;
 
   // Appends the next rows to *rows until it holds `most` or the piece ends.
-  // Records that are no rows take no place; the bad ones among them go to
-  // *bad, where that is not nullptr, each before ReadRows asks for what comes
-  // behind it. Errors: those of the records and of *bad.
+  // Records that are no rows take no place, but for bad ones of a reader that
+  // was given a bad_row_label: they are rows of this label without features.
+  // All bad ones go to *bad, where that is not nullptr, in the call that comes
+  // to them. Errors: those of the records and of *bad.
   virtual absl::Status ReadRows(uint32_t most, ExampleBatch* rows,
                                 BadRowSink* bad) = 0;
 
@@ -38,8 +40,11 @@ class ExampleReader {
 class SerialExampleReader final : public ExampleReader {
  public:
   SerialExampleReader(std::unique_ptr<RecordSource> records,
-                      std::unique_ptr<RecordParser> parser)
-      : records_(std::move(records)), parser_(std::move(parser)) {}
+                      std::unique_ptr<RecordParser> parser,
+                      std::optional<uint8_t> bad_row_label = std::nullopt)
+      : records_(std::move(records)),
+        parser_(std::move(parser)),
+        bad_row_label_(bad_row_label) {}
 
   absl::Status ReadRows(uint32_t most, ExampleBatch* rows,
                         BadRowSink* bad) override;
@@ -50,6 +55,7 @@ class SerialExampleReader final : public ExampleReader {
  private:
   const std::unique_ptr<RecordSource> records_;
   const std::unique_ptr<RecordParser> parser_;
+  const std::optional<uint8_t> bad_row_label_;
   Record record_;
   BadRow bad_;
 };

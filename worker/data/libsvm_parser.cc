@@ -30,10 +30,12 @@ std::string Quote(const char* p, const char* end) {
 
 }  // namespace
 
-LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size)
+LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size,
+                           bool any_label)
     : feature_size_(feature_size),
       // Of 0 the largest number there is.
       largest_id_(feature_size - 1),
+      any_label_(any_label),
       ids_(field_size),
       values_(field_size) {}
 
@@ -48,9 +50,10 @@ LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
   float label = 0;
   p = ParseFloat(p, end, &label);
   if (p == nullptr || (p != end && !IsBlank(*p)) ||
-      (label != 0 && label != 1 && label != -1)) {
+      (label != 0 && label != 1 && label != -1 && !any_label_)) {
     *reason =
-        absl::StrCat("label ", Quote(label_begin, end), " is none of 0, 1, -1");
+        absl::StrCat("label ", Quote(label_begin, end),
+                     any_label_ ? " is no number" : " is none of 0, 1, -1");
     return Line::kBad;
   }
   return ParseFeatures(p, end, label == 1 ? 1 : 0, out, reason);

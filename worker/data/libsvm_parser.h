@@ -22,12 +22,15 @@ namespace shoal {
 // begins with '#' is no row. Whatever else a line holds makes it a bad row,
 // also an id without a value. A '\r' at the end is not part of the line.
 //
+// With any_label a label is any number, and counts as 0 unless it is 1: for
+// rows whose labels are not known.
+//
 // Thread-compatible.
 class LibSvmParser {
  public:
   enum class Line { kRow, kNoRow, kBad };
 
-  LibSvmParser(uint64_t feature_size, int field_size);
+  LibSvmParser(uint64_t feature_size, int field_size, bool any_label = false);
 
   // Parses one line, given without its end, and appends the example of a row
   // to *out. For a bad one *reason says why, quoting what it met in printable
@@ -40,6 +43,7 @@ class LibSvmParser {
 
   const uint64_t feature_size_;
   const uint64_t largest_id_;
+  const bool any_label_;
   // The features of one row, until it is known to be good.
   std::vector<FeatureId> ids_;
   std::vector<float> values_;

@@ -17,15 +17,15 @@ namespace {
 std::unique_ptr<RecordParser> NewParser(DataFormat format,
                                         const ExampleOptions& options) {
   if (format == DataFormat::kTfRecord) {
-    return std::make_unique<TfExampleParser>(options.feature_size,
-                                             options.field_size);
+    return std::make_unique<TfExampleParser>(
+        options.feature_size, options.field_size, options.any_label);
   }
   if (format == DataFormat::kCriteo) {
     return std::make_unique<LineParser<CriteoParser>>(
         CriteoParser(options.feature_size, options.field_size));
   }
-  return std::make_unique<LineParser<LibSvmParser>>(
-      LibSvmParser(options.feature_size, options.field_size));
+  return std::make_unique<LineParser<LibSvmParser>>(LibSvmParser(
+      options.feature_size, options.field_size, options.any_label));
 }
 
 }  // namespace
@@ -56,14 +56,15 @@ absl::StatusOr<std::unique_ptr<ExampleReader>> OpenExamples(
   }
   if (options.parse_threads <= 1) {
     return std::make_unique<SerialExampleReader>(
-        std::move(records), NewParser(format.format, options));
+        std::move(records), NewParser(format.format, options),
+        options.bad_row_label);
   }
   std::vector<std::unique_ptr<RecordParser>> parsers;
   for (int i = 0; i < options.parse_threads; ++i) {
     parsers.push_back(NewParser(format.format, options));
   }
-  return std::make_unique<ParallelExampleReader>(std::move(records),
-                                                 std::move(parsers));
+  return std::make_unique<ParallelExampleReader>(
+      std::move(records), std::move(parsers), options.bad_row_label);
 }
 
 }  // namespace shoal

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,6 +22,12 @@ struct ExampleOptions {
   // 1 parses on the caller's thread. More are threads beside it; they pay where
   // a worker waits for its data and cores are idle.
   int parse_threads = 1;
+  // Labels are any numbers, and count as 0 unless they are 1; of TFRecord they
+  // may be absent. For rows whose labels are not known.
+  bool any_label = false;
+  // Bad rows keep their places, as rows of this label without features, so that
+  // scores can be told apart by their place alone. Left out: they have none.
+  std::optional<uint8_t> bad_row_label;
 };
 
 // The rows of bytes [begin, end) of `file`, which is of `format`. A compressed

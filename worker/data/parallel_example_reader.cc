@@ -26,9 +26,11 @@ void ParallelExampleReader::Block::Clear() {
 
 ParallelExampleReader::ParallelExampleReader(
     std::unique_ptr<RecordSource> records,
-    std::vector<std::unique_ptr<RecordParser>> parsers)
+    std::vector<std::unique_ptr<RecordParser>> parsers,
+    std::optional<uint8_t> bad_row_label)
     : records_(std::move(records)),
       parsers_(std::move(parsers)),
+      bad_row_label_(bad_row_label),
       most_blocks_(2 * parsers_.size()) {
   for (const std::unique_ptr<RecordParser>& parser : parsers_) {
     threads_.emplace_back([this, p = parser.get()] { Run(p); });
@@ -61,7 +63,8 @@ void ParallelExampleReader::Run(RecordParser* parser) {
   }
 }
 
-void ParallelExampleReader::ParseBlock(RecordParser* parser, Block* block) {
+void ParallelExampleReader::ParseBlock(RecordParser* parser,
+                                       Block* block) const {
   for (Entry& entry : block->entries) {
     BadEntry bad;
     if (!entry.damage.empty()) {
@@ -76,6 +79,9 @@ void ParallelExampleReader::ParseBlock(RecordParser* parser, Block* block) {
     bad.row.number = entry.number;
     bad.row.offset = entry.offset;
     block->bad.push_back(std::move(bad));
+    if (bad_row_label_.has_value()) {
+      AppendEmptyRow(*bad_row_label_, &block->rows);
+    }
   }
 }
 

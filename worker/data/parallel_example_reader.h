@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,7 +25,8 @@ class ParallelExampleReader final : public ExampleReader {
  public:
   // REQUIRES: parsers alike, and at least one.
   ParallelExampleReader(std::unique_ptr<RecordSource> records,
-                        std::vector<std::unique_ptr<RecordParser>> parsers);
+                        std::vector<std::unique_ptr<RecordParser>> parsers,
+                        std::optional<uint8_t> bad_row_label = std::nullopt);
   ~ParallelExampleReader() override;
 
   absl::Status ReadRows(uint32_t most, ExampleBatch* rows,
@@ -60,7 +62,7 @@ class ParallelExampleReader final : public ExampleReader {
   };
 
   void Run(RecordParser* parser);
-  static void ParseBlock(RecordParser* parser, Block* block);
+  void ParseBlock(RecordParser* parser, Block* block) const;
   // Queues blocks while there is room and a record. The error of the records
   // is kept until the rows before it were handed out.
   void ReadAhead();
@@ -71,6 +73,7 @@ class ParallelExampleReader final : public ExampleReader {
 
   const std::unique_ptr<RecordSource> records_;
   const std::vector<std::unique_ptr<RecordParser>> parsers_;
+  const std::optional<uint8_t> bad_row_label_;
   const size_t most_blocks_;
 
   // The caller's.

@@ -11,6 +11,12 @@ namespace shoal {
 // Appends example `row` of `from` to *to.
 void AppendRow(const ExampleBatch& from, uint32_t row, ExampleBatch* to);
 
+// Appends an example without features.
+inline void AppendEmptyRow(uint8_t label, ExampleBatch* to) {
+  to->labels.push_back(label);
+  to->offsets.push_back(to->offsets.back());
+}
+
 // Asks for the memory of example `row`, some rows before it is appended.
 void PrefetchRow(const ExampleBatch& from, uint32_t row);
 

@@ -33,8 +33,11 @@ constexpr uint32_t kInfinity = 0x7f800000;  // the exponent's bits of a float
 
 }  // namespace
 
-TfExampleParser::TfExampleParser(uint64_t feature_size, int field_size)
-    : feature_size_(feature_size), field_size_(field_size) {
+TfExampleParser::TfExampleParser(uint64_t feature_size, int field_size,
+                                 bool any_label)
+    : feature_size_(feature_size),
+      field_size_(field_size),
+      any_label_(any_label) {
   label_.floats.numbers.resize(1);
   label_.ints.numbers.resize(1);
   ids_.ints.numbers.resize(field_size_);
@@ -85,6 +88,7 @@ TfExampleParser::Result TfExampleParser::Parse(absl::string_view record,
 }
 
 bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
+  if (any_label_ && label_.kind == Kind::kNone) return true;
   size_t count = 0;
   bool known = false;
   if (label_.kind == Kind::kFloats) {
@@ -107,7 +111,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
     *reason = absl::StrCat("feature 'label' has ", count, " values, not 1");
     return false;
   }
-  if (!known) {
+  if (!known && !any_label_) {
     *reason = absl::StrCat(
         "label ",
         label_.kind == Kind::kFloats
@@ -115,7 +119,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
             : absl::StrCat(static_cast<int64_t>(label_.ints.numbers[0])),
         " is none of 0, 1, -1");
   }
-  return known;
+  return known || any_label_;
 }
 
 bool TfExampleParser::CheckIds(std::string* reason) const {

@@ -25,7 +25,10 @@ namespace shoal {
 // Thread-compatible.
 class TfExampleParser final : public RecordParser {
  public:
-  TfExampleParser(uint64_t feature_size, int field_size);
+  // With any_label a label is any number, and counts as 0 unless it is 1, or
+  // absent: for rows whose labels are not known.
+  TfExampleParser(uint64_t feature_size, int field_size,
+                  bool any_label = false);
 
   Result Parse(absl::string_view record, ExampleBatch* out,
                std::string* reason) override;
@@ -71,6 +74,7 @@ class TfExampleParser final : public RecordParser {
 
   const uint64_t feature_size_;
   const size_t field_size_;
+  const bool any_label_;
   Feature label_;
   Feature ids_;
   Feature values_;

@@ -1,5 +1,6 @@
 #include "worker/data/example_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,38 @@ TEST(ExampleReaderTest, ThreadsChangeNeitherRowsNorBadRowsNorTheirOrder) {
       for (const int threads : {2, 5}) {
         ExpectSame(ReadAll(data, format, threads, window), serial);
       }
+    }
+  }
+}
+
+TEST(ExampleReaderTest, BadRowsKeepTheirPlacesWhereTheyAreAskedTo) {
+  const std::string text =
+      "7 1:1\nbad\n1 2:1 3:1\n\n" + std::string(3000, 'x') + "\n0 4:1\nbad\n";
+  const MemoryFile file(text);
+  for (const int threads : {1, 2}) {
+    for (const uint32_t most : {1, 2, 3, 6, 100}) {
+      ExampleOptions options;
+      options.field_size = 10;
+      options.max_record_bytes = 2000;
+      options.parse_threads = threads;
+      options.any_label = true;
+      options.bad_row_label = 2;
+      auto reader =
+          OpenExamples(&file, {DataFormat::kLibSvm, Compression::kNone}, 0,
+                       file.size(), options)
+              .value();
+      ExampleBatch rows;
+      KeptBadRows bad;
+      for (uint32_t wanted = most; wanted < 200; wanted += most) {
+        ASSERT_TRUE(reader->ReadRows(wanted, &rows, &bad).ok());
+        // A bad row is told of in the call that gives its place.
+        EXPECT_EQ(static_cast<size_t>(
+                      std::count(rows.labels.begin(), rows.labels.end(), 2)),
+                  bad.rows.size());
+      }
+      EXPECT_THAT(rows.labels, ::testing::ElementsAre(0, 2, 1, 2, 0, 2));
+      EXPECT_THAT(rows.offsets, ::testing::ElementsAre(0, 1, 1, 3, 3, 4, 4));
+      EXPECT_EQ(bad.rows.size(), 3u);
     }
   }
 }

@@ -82,6 +82,24 @@ TEST(TfExampleParserTest, LabelsAreFloatOrInt64) {
             "feature 'label' is neither float nor int64");
 }
 
+TEST(TfExampleParserTest, LabelsThatMeanNothingMayBeAnyOrAbsent) {
+  for (const auto& [feature, label] :
+       {std::pair<std::string, uint8_t>{FloatFeature({7}), 0},
+        {IntFeature({1}), 1},
+        {FloatFeature({std::numeric_limits<float>::quiet_NaN()}), 0},
+        {"", 0}}) {
+    TfExampleParser parser(kIds, kFields, /*any_label=*/true);
+    ExampleBatch row;
+    std::string reason;
+    EXPECT_EQ(
+        parser.Parse(TfExample({{"label", feature}, {"ids", IntFeature({1})}}),
+                     &row, &reason),
+        Result::kRow)
+        << reason;
+    EXPECT_THAT(row.labels, ElementsAre(label));
+  }
+}
+
 TEST(TfExampleParserTest, ValuesMayBeAbsentAndAreOneThen) {
   for (const auto& features :
        {std::vector<std::pair<std::string, std::string>>{
