@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "base/path.h"
 #include "worker/data/synthetic.h"
 
@@ -25,6 +26,12 @@ std::string ReadNote(const FileSystem& files, const std::string& path) {
   return text;
 }
 
+bool IsSyntheticTest(absl::string_view name) {
+  return absl::ConsumePrefix(&name, kSyntheticTestStem) &&
+         (name == ExampleFormatSuffix(ExampleFormat::kLibSvm) ||
+          name == ExampleFormatSuffix(ExampleFormat::kTfRecord));
+}
+
 }  // namespace
 
 std::string BestPossibleAucLine(const FileSystem& files,
@@ -33,7 +40,7 @@ std::string BestPossibleAucLine(const FileSystem& files,
   const auto listed = files.List(val_data_dir);
   // The note is about this one file.
   if (!listed.ok() || listed->size() != 1 ||
-      Basename(listed->front().path) != kSyntheticTestName) {
+      !IsSyntheticTest(Basename(listed->front().path))) {
     return "";
   }
   const nlohmann::json note = nlohmann::json::parse(

@@ -35,8 +35,7 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
            IntRange{0, 100'000'000}});
   set.Add({"files", &options->files, "Files that the training rows fill.",
            IntRange{1, 100'000}});
-  set.Add(
-      {"format", format, "Of the files.", Choices{{"libsvm"}, {"tfrecord"}}});
+  set.Add({"format", format, "Of the files.", Choices{{"libsvm", "tfrecord"}}});
   set.Group("Rows");
   set.Add(
       {"fields", &options->fields, "Features of a row.", IntRange{1, 65535}});
@@ -62,6 +61,7 @@ int DataGenCommand(const Args& args) {
   std::string format = "libsvm";
   FlagSet set = DataGenFlagSet(&options, &format);
   if (const auto exit = ParseOrExit(&set, args)) return *exit;
+  if (format == "tfrecord") options.format = ExampleFormat::kTfRecord;
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
 

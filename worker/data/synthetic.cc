@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "core/metrics.h"
 #include "partitioner/fixed_size.h"
+#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {
@@ -28,8 +29,12 @@ constexpr uint64_t kRowsBetweenProgress = 1 << 16;
 // training rows there are.
 constexpr uint64_t kFirstTestRow = uint64_t{1} << 62;
 
-std::string TrainName(int file) {
-  return absl::StrFormat("tr-%05d.libsvm", file);
+std::string TrainName(int file, ExampleFormat format) {
+  return absl::StrFormat("tr-%05d%s", file, ExampleFormatSuffix(format));
+}
+
+std::string TestName(ExampleFormat format) {
+  return absl::StrCat(kSyntheticTestStem, ExampleFormatSuffix(format));
 }
 
 absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t least,
@@ -44,25 +49,52 @@ int NumericFields(const GenerateOptions& options) {
                                     : options.numeric_fields;
 }
 
-// Files of a larger run would silently be trained on together with ours.
+// Files of a larger run, or in another format, would silently be used together
+// with ours.
 absl::Status CheckNoneLeftOver(const FileSystem& file_system,
                                const GenerateOptions& options) {
-  const absl::StatusOr<std::vector<FileInfo>> found =
-      file_system.List(JoinPath(options.out_dir, "tr-*.libsvm"));
-  if (absl::IsNotFound(found.status())) return absl::OkStatus();
-  if (!found.ok()) return found.status();
-  std::set<std::string> ours;
-  for (int file = 0; file < options.files; ++file) ours.insert(TrainName(file));
-  for (const FileInfo& info : *found) {
-    if (ours.count(std::string(Basename(info.path))) == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(info.path,
-                       " is there, and would not be replaced: give "
-                       "an empty directory, or remove it"));
+  std::set<std::string> ours = {TestName(options.format)};
+  for (int file = 0; file < options.files; ++file) {
+    ours.insert(TrainName(file, options.format));
+  }
+  for (const absl::string_view pattern : {"tr-*", "te.*"}) {
+    const absl::StatusOr<std::vector<FileInfo>> found =
+        file_system.List(JoinPath(options.out_dir, pattern));
+    if (absl::IsNotFound(found.status())) continue;
+    if (!found.ok()) return found.status();
+    for (const FileInfo& info : *found) {
+      if (ours.count(std::string(Basename(info.path))) == 0) {
+        return absl::FailedPreconditionError(
+            absl::StrCat(info.path,
+                         " is there, and would not be replaced: give "
+                         "an empty directory, or remove it"));
+      }
     }
   }
   return absl::OkStatus();
 }
+
+// A row as the format has it.
+class RowWriter {
+ public:
+  explicit RowWriter(ExampleFormat format) : format_(format) {}
+
+  void Append(const PlantedRow& row, std::string* text) {
+    if (format_ == ExampleFormat::kLibSvm) return AppendLibSvm(row, text);
+    values_.clear();
+    for (const uint32_t value : row.values) {
+      values_.push_back(static_cast<float>(value / 10000.0));
+    }
+    payload_.clear();
+    AppendTfExample(row.label, row.ids, values_, &payload_);
+    AppendTfRecord(payload_, text);
+  }
+
+ private:
+  const ExampleFormat format_;
+  std::vector<float> values_;
+  std::string payload_;
+};
 
 // One file's text, written in large pieces.
 class TextFile {
@@ -122,15 +154,17 @@ absl::Status WriteTraining(const FileSystem& file_system,
                            const PlantedModel& model, Progress* progress,
                            GenerateReport* report) {
   PlantedRow row;
+  RowWriter writer(options.format);
   for (int f = 0; f < options.files; ++f) {
     SHOAL_ASSIGN_OR_RETURN(
         TextFile file,
-        TextFile::Create(file_system, JoinPath(options.out_dir, TrainName(f))));
+        TextFile::Create(file_system, JoinPath(options.out_dir,
+                                               TrainName(f, options.format))));
     const uint64_t end = FixedSizeBegin(options.rows, options.files, f + 1);
     for (uint64_t i = FixedSizeBegin(options.rows, options.files, f); i < end;
          ++i) {
       model.Draw(i, &row);
-      AppendLibSvm(row, file.text());
+      writer.Append(row, file.text());
       SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
       progress->Add();
     }
@@ -148,15 +182,16 @@ absl::Status WriteTest(const FileSystem& file_system,
   SHOAL_ASSIGN_OR_RETURN(
       TextFile file,
       TextFile::Create(file_system,
-                       JoinPath(options.out_dir, kSyntheticTestName)));
+                       JoinPath(options.out_dir, TestName(options.format))));
   PlantedRow row;
+  RowWriter writer(options.format);
   std::vector<float> logits;
   std::vector<uint8_t> labels;
   logits.reserve(options.test_rows);
   labels.reserve(options.test_rows);
   for (uint64_t i = 0; i < options.test_rows; ++i) {
     model.Draw(kFirstTestRow + i, &row);
-    AppendLibSvm(row, file.text());
+    writer.Append(row, file.text());
     SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
     logits.push_back(row.logit);
     labels.push_back(row.label);
@@ -185,13 +220,15 @@ std::string MetaJson(const GenerateOptions& options,
       "  \"zipf\": %g,\n"
       "  \"seed\": %d,\n"
       "  \"files\": %d,\n"
+      "  \"format\": \"%s\",\n"
       "  \"positive_rate\": %.6f,\n"
       "  \"best_auc\": %.6f,\n"
       "  \"best_logloss\": %.6f\n"
       "}\n",
       options.rows, options.test_rows, options.fields, NumericFields(options),
       options.ids, options.zipf, options.seed, options.files,
-      report.positive_rate, report.best_auc, report.best_logloss);
+      ExampleFormatName(options.format), report.positive_rate, report.best_auc,
+      report.best_logloss);
 }
 
 }  // namespace

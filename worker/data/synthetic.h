@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/file_system.h"
+#include "worker/data/example_format.h"
 #include "worker/data/planted_model.h"
 
 namespace shoal {
@@ -24,6 +25,7 @@ struct GenerateOptions {
   uint64_t seed = 1;
   int files = 8;        // that the training rows are spread over
   std::string out_dir;  // made where it is not there
+  ExampleFormat format = ExampleFormat::kLibSvm;
 
   // INVALID_ARGUMENT names the option that is out of range.
   absl::Status Validate() const;
@@ -41,22 +43,23 @@ struct GenerateReport {
 };
 
 // Beside the data: the options and the report as one JSON object with the keys
-// rows, test_rows, fields, numeric_fields, ids, zipf, seed, files,
+// rows, test_rows, fields, numeric_fields, ids, zipf, seed, files, format,
 // positive_rate, best_auc, best_logloss. The leading '_' keeps it out of a
 // listing of the directory as data.
 inline constexpr absl::string_view kSyntheticMetaName = "_meta.json";
-// The file with the test rows.
-inline constexpr absl::string_view kSyntheticTestName = "te.libsvm";
+// The file with the test rows is this and the format's suffix.
+inline constexpr absl::string_view kSyntheticTestStem = "te";
 
-// Writes LibSVM files of a planted model (planted_model.h) into out_dir:
+// Writes files of a planted model (planted_model.h) into out_dir, in LibSVM:
 // tr-00000.libsvm … for training, te.libsvm for evaluation, _meta.json last.
 // The same options give the same bytes; row i of either set depends on the seed
-// and the model alone, not on how many rows or files there are.
+// and the model alone, not on how many rows or files there are, nor on the
+// format: a value is the float that is nearest to its decimal of four digits.
 //
 // Holds a megabyte of text, and 5 bytes a test row. `progress` is called now
 // and then, and at the end, with the rows written and the rows to write.
-// Errors: Validate's; FAILED_PRECONDITION if out_dir holds training files that
-// this call would leave beside its own; those of the file system.
+// Errors: Validate's; FAILED_PRECONDITION if out_dir holds training or test
+// files that this call would leave beside its own; those of the file system.
 absl::StatusOr<GenerateReport> GenerateData(
     const FileSystem* file_system, const GenerateOptions& options,
     absl::FunctionRef<void(uint64_t done, uint64_t total)> progress);

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
 #include "worker/data/libsvm_parser.h"
+#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {
@@ -69,6 +70,48 @@ TEST(SyntheticTest, TheSameSeedGivesTheSameBytes) {
     EXPECT_EQ(a.Contents(path).value(), b.Contents(path).value()) << path;
     EXPECT_NE(a.Contents(path).value(), c.Contents(path).value()) << path;
   }
+}
+
+// The rows of LibSVM text as TFRecord.
+std::string AsTfRecords(const std::string& text,
+                        const GenerateOptions& options) {
+  const ExampleBatch rows = Parse(text, options);
+  std::string records;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t begin = rows.offsets[i];
+    const size_t size = rows.offsets[i + 1] - begin;
+    std::string payload;
+    AppendTfExample(rows.labels[i],
+                    absl::MakeSpan(rows.ids).subspan(begin, size),
+                    absl::MakeSpan(rows.values).subspan(begin, size), &payload);
+    AppendTfRecord(payload, &records);
+  }
+  return records;
+}
+
+TEST(SyntheticTest, TfRecordsHoldTheExamplesOfTheText) {
+  FakeFileSystem text, records;
+  GenerateOptions options = SmallOptions();
+  Generate(&text, options);
+  options.format = ExampleFormat::kTfRecord;
+  const GenerateReport report = Generate(&records, options);
+  EXPECT_EQ(TrainingText(records), AsTfRecords(TrainingText(text), options));
+  const std::string test = records.Contents("/out/te.tfrecords").value();
+  EXPECT_EQ(test,
+            AsTfRecords(text.Contents("/out/te.libsvm").value(), options));
+  EXPECT_EQ(report.bytes, TrainingText(records).size() + test.size());
+  EXPECT_EQ(records.List("/out").value().size(), 5u);
+}
+
+TEST(SyntheticTest, FilesOfTheOtherFormatAreNotMixedIn) {
+  FakeFileSystem files;
+  GenerateOptions options = SmallOptions();
+  files.AddFile("/out/te.libsvm", "1 2:3\n");
+  options.format = ExampleFormat::kTfRecord;
+  const absl::Status status =
+      GenerateData(&files, options, [](uint64_t, uint64_t) {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("te.libsvm"));
 }
 
 TEST(SyntheticTest, RowsDependOnSeedAndNumberAlone) {

@@ -1,0 +1,29 @@
+#ifndef SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
+#define SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+
+namespace shoal {
+
+// TFRecord files of tf.Example, by hand: docs/data_formats.md has both formats.
+
+// Appends one record to *file: the payload's length (8 bytes, little-endian),
+// the masked CRC-32C of these, the payload, its masked CRC-32C.
+void AppendTfRecord(absl::string_view payload, std::string* file);
+
+// Appends a tf.Example with the features label (one float), ids (int64) and
+// values (float), in this order and packed, as the reference pipeline writes
+// them. Ids of 2^63 and more become negative int64 of the same bits. No other
+// bytes: the same example gives the same bytes everywhere.
+// REQUIRES: as many ids as values.
+void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
+                     absl::Span<const float> values, std::string* payload);
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
