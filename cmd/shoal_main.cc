@@ -25,6 +25,8 @@ constexpr Subcommand kSubcommands[] = {
     {"train", "Train a model in one process.", TrainCommand},
     {"run", "Train a model with servers and workers on this host.", RunCommand},
     {"data gen", "Write synthetic data to try things on.", DataGenCommand},
+    {"data prepare", "Turn raw Criteo files into examples to train on.",
+     DataPrepareCommand},
     {"ckpt ls", "List the checkpoints of a model directory.", CkptLsCommand},
     {"ckpt show", "Show the variables and files of a checkpoint.",
      CkptShowCommand},

@@ -13,6 +13,7 @@ using Args = std::vector<std::string>;
 int TrainCommand(const Args& args);        // train_command.cc
 int RunCommand(const Args& args);          // run_command.cc
 int DataGenCommand(const Args& args);      // data_gen_command.cc
+int DataPrepareCommand(const Args& args);  // data_prepare_command.cc
 int CkptLsCommand(const Args& args);       // ckpt_command.cc
 int CkptShowCommand(const Args& args);     // ckpt_command.cc
 int CkptBalanceCommand(const Args& args);  // ckpt_command.cc

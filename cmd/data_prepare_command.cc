@@ -1,0 +1,171 @@
+// shoal data prepare: raw Criteo files to examples of a fitted encoding.
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "base/file_system.h"
+#include "base/path.h"
+#include "cmd/exit_code.h"
+#include "cmd/live_output.h"
+#include "cmd/number_text.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+#include "worker/data/criteo_prepare.h"
+
+namespace shoal {
+namespace {
+
+FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options, std::string* format) {
+  FlagSet set(
+      "shoal data prepare",
+      "Turns raw Criteo files (label, 13 integers and 26 categories "
+      "between tabs; plain, gzip or zstd) into examples to train on: integers "
+      "scaled to [0, 1] by their range, categories that are frequent "
+      "enough numbered. docs/criteo.md has the encoding.");
+  set.Group("Input");
+  set.Add({"input",
+           &options->input,
+           "Raw files to train on: a file, directory or glob, or several with "
+           "commas between. The encoding is fitted to them.",
+           {},
+           "there is nothing to prepare without"});
+  set.Add({"val_input", &options->val_input,
+           "Raw files to validate with, kept apart."});
+  set.Add({"test_input", &options->test_input,
+           "Raw files to test with, kept apart; their rows need labels too."});
+  set.Add({"max_bad_rows", &options->max_bad_rows,
+           "Rows of all files that cannot be read before it fails; -1: no "
+           "limit. Others are left out.",
+           IntRange{-1}});
+  set.Group("Encoding");
+  set.Add({"cutoff", &options->cutoff,
+           "Rows that have to have a category, or it counts as unknown.",
+           IntRange{1}});
+  set.Add({"split", &options->val_share,
+           "Share of the rows of --input to validate with; with --val_input "
+           "none, unless it is given.",
+           RealRange{0, 0.99}});
+  set.Add(
+      {"seed", &options->seed, "Decides which rows these are.", IntRange{0}});
+  set.Add({"features", &options->features,
+           "Apply the encoding of this file (_features.txt of another run) "
+           "instead of fitting one."});
+  set.Add({"max_values", &options->max_values,
+           "Distinct categories that fitting may hold in memory, up to 60 "
+           "bytes each; the Kaggle set has 33.8 million.",
+           IntRange{1}});
+  set.Group("Output");
+  set.Add({"out",
+           &options->out_dir,
+           "Directory to write to, without data in it; made if need be.",
+           {},
+           "the files need a place"});
+  set.Add({"format", format, "Of the files.", Choices{{"libsvm", "tfrecord"}}});
+  set.Add({"file_bytes", &options->file_bytes,
+           "Size of an output file, about, before the next one is begun.",
+           ByteRange{1}});
+  return set;
+}
+
+std::string ProgressText(const CriteoPrepareProgress& progress) {
+  const double share = progress.total_bytes == 0
+                           ? 1
+                           : static_cast<double>(progress.bytes) /
+                                 static_cast<double>(progress.total_bytes);
+  return absl::StrFormat("%s: %s rows, %.1f %% of %.1f MB", progress.doing,
+                         WithCommas(progress.rows), 100 * share,
+                         static_cast<double>(progress.total_bytes) / 1e6);
+}
+
+// What is to be done about an error, where a flag can.
+absl::Status WithAdvice(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status) &&
+      status.message().find("max_values") != absl::string_view::npos) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(),
+                     "; raise --max_values if there is memory (60 bytes "
+                     "each), or fit a part of the files and apply that "
+                     "encoding to all with --features"));
+  }
+  if (absl::IsInvalidArgument(status) &&
+      status.message().find(", line ") != absl::string_view::npos) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(), "; --max_bad_rows allows such rows"));
+  }
+  return status;
+}
+
+std::string PartLine(const char* name, const CriteoPart& part) {
+  return absl::StrFormat(
+      "  %s-*  %s rows, %.2f %% of them ones, %.1f MB in %d file%s\n", name,
+      WithCommas(part.rows),
+      100 * static_cast<double>(part.ones) / static_cast<double>(part.rows),
+      static_cast<double>(part.bytes) / 1e6, part.files,
+      part.files == 1 ? "" : "s");
+}
+
+std::string ReportText(const CriteoPrepareOptions& options,
+                       const CriteoPrepareReport& report) {
+  const std::string& out = options.out_dir;
+  std::string text = absl::StrCat("wrote to ", out, "\n");
+  text += PartLine("tr", report.train);
+  if (report.validation.rows > 0) text += PartLine("va", report.validation);
+  if (report.test.rows > 0) text += PartLine("te", report.test);
+  if (report.bad_rows > 0) {
+    absl::StrAppend(&text, "bad rows ", WithCommas(report.bad_rows),
+                    ", left out; the first: ", report.first_bad, "\n");
+  }
+  absl::StrAppend(&text, "encoding of ", WithCommas(report.categories),
+                  " categories, fitted to ", WithCommas(report.fitted_rows),
+                  " rows");
+  if (options.features.empty()) {
+    absl::StrAppend(&text, " (", WithCommas(report.distinct_values),
+                    " are distinct, cutoff ", options.cutoff, ")");
+  }
+  absl::StrAppend(&text, ": ", JoinPath(out, kCriteoFeaturesName), "\n");
+  absl::StrAppend(&text, "train with --feature_size=", report.feature_size,
+                  " --field_size=39 --training_data_dir='", out, "/tr*'");
+  const char* held_out = report.validation.rows > 0 ? "va"
+                         : report.test.rows > 0     ? "te"
+                                                    : nullptr;
+  if (held_out != nullptr) {
+    absl::StrAppend(&text, " --val_data_dir='", out, "/", held_out, "*'");
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+int DataPrepareCommand(const Args& args) {
+  CriteoPrepareOptions options;
+  std::string format = "libsvm";
+  FlagSet set = DataPrepareFlagSet(&options, &format);
+  if (const auto exit = ParseOrExit(&set, args)) return *exit;
+  if (format == "tfrecord") options.format = ExampleFormat::kTfRecord;
+  if (!options.val_input.empty() && !set.given("split")) options.val_share = 0;
+  const absl::Status valid = options.Validate();
+  if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
+
+  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const auto report = PrepareCriteo(
+      files.get(), options, [&output](const CriteoPrepareProgress& progress) {
+        output.Live(ProgressText(progress), absl::Now());
+      });
+  output.EndLive();
+  if (!report.ok()) {
+    return Complain(set.command(), WithAdvice(report.status()), kExitFailed);
+  }
+  std::cout << ReportText(options, *report);
+  return kExitOk;
+}
+
+}  // namespace shoal
