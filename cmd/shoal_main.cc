@@ -27,6 +27,7 @@ constexpr Subcommand kSubcommands[] = {
     {"data gen", "Write synthetic data to try things on.", DataGenCommand},
     {"data prepare", "Turn raw Criteo files into examples to train on.",
      DataPrepareCommand},
+    {"data stat", "Say what is in data files.", DataStatCommand},
     {"ckpt ls", "List the checkpoints of a model directory.", CkptLsCommand},
     {"ckpt show", "Show the variables and files of a checkpoint.",
      CkptShowCommand},

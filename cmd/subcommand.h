@@ -14,6 +14,7 @@ int TrainCommand(const Args& args);        // train_command.cc
 int RunCommand(const Args& args);          // run_command.cc
 int DataGenCommand(const Args& args);      // data_gen_command.cc
 int DataPrepareCommand(const Args& args);  // data_prepare_command.cc
+int DataStatCommand(const Args& args);     // data_stat_command.cc
 int CkptLsCommand(const Args& args);       // ckpt_command.cc
 int CkptShowCommand(const Args& args);     // ckpt_command.cc
 int CkptBalanceCommand(const Args& args);  // ckpt_command.cc

@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "commands.md")
 JOB_COMMANDS = [("T", ["shoal", "train"]), ("R", ["shoal", "run"]),
                 ("P", ["shoal-ps"]), ("W", ["shoal-worker"])]
-DATA_GEN = ["shoal", "data", "gen"]
+DATA_COMMANDS = ["gen", "prepare", "stat"]  # of shoal data
 
 
 def help_flags(bin_dir, command):
@@ -76,9 +76,10 @@ def job_tables(bin_dir):
     return lines[1:]
 
 
-def data_gen_table(bin_dir):
+def data_table(bin_dir, name):
     lines = ["| flag | value | default | meaning |", "|---|---|---|---|"]
-    for _group, name, kind, default, text in help_flags(bin_dir, DATA_GEN):
+    command = ["shoal", "data", name]
+    for _group, name, kind, default, text in help_flags(bin_dir, command):
         lines.append(f"| `--{name}` | {cell(kind)} | {cell(default)} | "
                      f"{cell(text)} |")
     return lines
@@ -100,7 +101,9 @@ def main():
     with open(DOCUMENT, encoding="utf-8") as file:
         before = file.read()
     after = replace_part(before, "job flags", job_tables(args.bin_dir))
-    after = replace_part(after, "data gen flags", data_gen_table(args.bin_dir))
+    for name in DATA_COMMANDS:
+        after = replace_part(after, f"data {name} flags",
+                             data_table(args.bin_dir, name))
     if args.check:
         if after != before:
             old, new = set(before.splitlines()), set(after.splitlines())

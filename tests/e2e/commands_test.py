@@ -15,7 +15,8 @@ from cluster import PROBE, Cluster
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
-            ["shoal-ps"], ["shoal-worker"]]
+            ["shoal-ps"], ["shoal-worker"], ["shoal", "data", "prepare"],
+            ["shoal", "data", "stat"]]
 
 
 class HelpTest(harness.ShoalTest):
@@ -42,7 +43,7 @@ class MistakesTest(harness.ShoalTest):
         return output
 
     def test_a_mistyped_flag_names_the_right_one(self):
-        for command in COMMANDS[:2] + COMMANDS[3:]:
+        for command in COMMANDS[:2] + COMMANDS[3:5]:
             output = self.usage_error(*command, "--batchsize=7")
             self.assertIn("did you mean --batch_size?", output)
         self.assertIn("did you mean --test_rows?", self.usage_error(

@@ -1,0 +1,253 @@
+// shoal data stat: what is in data files.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "base/file_system.h"
+#include "cmd/exit_code.h"
+#include "cmd/live_output.h"
+#include "cmd/number_text.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+#include "worker/data/data_statistics.h"
+
+namespace shoal {
+namespace {
+
+using nlohmann::json;
+
+struct StatFlags {
+  DataStatisticsOptions options;
+  std::string format = "auto";
+  bool as_json = false;
+};
+
+FlagSet DataStatFlagSet(StatFlags* flags) {
+  DataStatisticsOptions* const options = &flags->options;
+  FlagSet set("shoal data stat",
+              "Reads data files once and says what is in them, and what to "
+              "train them with. Files, directories and globs are given beside "
+              "the flags: shoal data stat data/tr* --json.");
+  set.Group("Data");
+  set.Add({"data_format", &flags->format,
+           "How rows are written; auto: as each file shows.",
+           Choices{{"auto", "libsvm", "tfrecord", "criteo"}}});
+  set.Add({"feature_size", &options->feature_size,
+           "Rows with ids at or above it are bad; raw Criteo rows are hashed "
+           "into it. 0: any id is good.",
+           IntRange{0}});
+  set.Add({"field_size", &options->field_size,
+           "Rows with more features are bad; 0: none are.",
+           IntRange{0, 65535}});
+  set.Group("Output");
+  set.Add({"max_ids", &options->max_ids,
+           "Distinct ids that are counted exactly, up to 60 bytes of memory "
+           "each; of more, their number is estimated.",
+           IntRange{1, int64_t{1} << 40}});
+  set.Add({"json", &flags->as_json, "Print one JSON object instead."});
+  return set;
+}
+
+// Takes the arguments that are neither flags nor their values: the files, with
+// commas between. A boolean flag has no value behind a blank here.
+std::string TakeFiles(const FlagSet& set, Args* args) {
+  std::string files;
+  Args rest;
+  for (size_t i = 0; i < args->size(); ++i) {
+    const std::string& arg = (*args)[i];
+    if (!absl::StartsWith(arg, "-")) {
+      absl::StrAppend(&files, files.empty() ? "" : ",", arg);
+      continue;
+    }
+    rest.push_back(arg);
+    const Flag* flag = set.Find(absl::StripPrefix(arg, "--"));
+    if (flag == nullptr) continue;
+    if (std::holds_alternative<bool*>(flag->target)) {
+      rest.back() += "=true";
+    } else if (i + 1 < args->size()) {
+      rest.push_back((*args)[++i]);
+    }
+  }
+  *args = std::move(rest);
+  return files;
+}
+
+std::string FormatText(const FileStatistics& file) {
+  if (!file.format.has_value()) return "unknown";
+  const char* const packed[] = {"", ".gz", ".zst"};
+  return absl::StrCat(ToString(file.format->format),
+                      packed[static_cast<int>(file.format->compression)]);
+}
+
+double OnesShare(const RowStatistics& rows) {
+  return rows.rows == 0
+             ? 0
+             : static_cast<double>(rows.ones) / static_cast<double>(rows.rows);
+}
+
+std::string FeaturesText(const RowStatistics& rows) {
+  return rows.min_features == rows.max_features
+             ? absl::StrCat(rows.max_features)
+             : absl::StrCat(rows.min_features, "-", rows.max_features);
+}
+
+std::string FileTable(const DataStatistics& data) {
+  size_t width = 4;
+  for (const FileStatistics& file : data.files) {
+    width = std::max(width, file.path.size());
+  }
+  std::string text =
+      absl::StrFormat("%-*s %-12s %12s %14s %10s %8s %9s\n", width, "file",
+                      "format", "MB", "rows", "bad", "ones", "features");
+  for (const FileStatistics& file : data.files) {
+    absl::StrAppendFormat(
+        &text, "%-*s %-12s %12.2f %14s %10s %6.2f %% %9s\n", width, file.path,
+        FormatText(file), static_cast<double>(file.bytes) / 1e6,
+        WithCommas(file.rows.rows), WithCommas(file.rows.bad_rows),
+        100 * OnesShare(file.rows), FeaturesText(file.rows));
+    if (!file.status.ok()) {
+      absl::StrAppend(&text, "  not read to its end: ", file.status.message(),
+                      "\n");
+    }
+    if (file.rows.bad_rows > 0) {
+      absl::StrAppend(&text, "  the first bad one: ", file.rows.first_bad,
+                      "\n");
+    }
+  }
+  return text;
+}
+
+std::string ReportText(const DataStatistics& data) {
+  std::string text = FileTable(data);
+  const RowStatistics& all = data.all;
+  absl::StrAppendFormat(
+      &text, "\nrows       %s, %.2f %% of them ones; %s bad\n",
+      WithCommas(all.rows), 100 * OnesShare(all), WithCommas(all.bad_rows));
+  if (all.rows == 0) return text;
+  absl::StrAppendFormat(
+      &text, "features   %s in all, %s a row; values from %g to %g\n",
+      WithCommas(all.features), FeaturesText(all), all.min_value,
+      all.max_value);
+  absl::StrAppendFormat(&text, "ids        %s%s distinct, from %s to %s",
+                        data.distinct_is_exact ? "" : "about ",
+                        WithCommas(data.distinct_ids), WithCommas(all.min_id),
+                        WithCommas(all.max_id));
+  if (data.top_share.has_value()) {
+    absl::StrAppendFormat(
+        &text, "; the most frequent 1 %% of them take %.1f %% of the look-ups",
+        100 * *data.top_share);
+  } else if (!data.distinct_is_exact) {
+    absl::StrAppend(&text, "; too many to rank them (--max_ids)");
+  }
+  absl::StrAppend(&text, "\ntrain with");
+  if (data.feature_size > 0) {
+    absl::StrAppend(&text, " --feature_size=", data.feature_size);
+  }
+  absl::StrAppend(&text, " --field_size=", std::max(data.field_size, 1));
+  if (data.feature_size == 0) {
+    absl::StrAppend(&text,
+                    " and no --feature_size: ids are spread widely, so tables "
+                    "should grow with those in use");
+  } else {
+    absl::StrAppend(&text, ", or more where other files have larger ids");
+  }
+  return text + "\n";
+}
+
+json RowsJson(const RowStatistics& rows) {
+  json value = {
+      {"rows", rows.rows},
+      {"bad_rows", rows.bad_rows},
+      {"ones", rows.ones},
+      {"features",
+       {{"total", rows.features},
+        {"min", rows.min_features},
+        {"max", rows.max_features}}},
+      {"first_bad", rows.first_bad},
+  };
+  if (rows.features > 0) {
+    value["ids"] = {{"min", rows.min_id}, {"max", rows.max_id}};
+    value["values"] = {{"min", rows.min_value}, {"max", rows.max_value}};
+  }
+  return value;
+}
+
+std::string ReportJson(const DataStatistics& data) {
+  json all = RowsJson(data.all);
+  all["bytes"] = data.bytes;
+  all["ids"]["distinct"] = data.distinct_ids;
+  all["ids"]["distinct_is_exact"] = data.distinct_is_exact;
+  all["ids"]["top_1_percent_share"] =
+      data.top_share.has_value() ? json(*data.top_share) : json();
+  all["suggested"] = {
+      {"feature_size",
+       data.feature_size == 0 ? json() : json(data.feature_size)},
+      {"field_size", data.field_size}};
+  all["files"] = json::array();
+  for (const FileStatistics& file : data.files) {
+    json value = RowsJson(file.rows);
+    value["path"] = file.path;
+    value["format"] = FormatText(file);
+    value["bytes"] = file.bytes;
+    value["error"] = std::string(file.status.message());
+    all["files"].push_back(std::move(value));
+  }
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string ProgressText(const DataStatisticsProgress& progress) {
+  const double share = progress.total_bytes == 0
+                           ? 1
+                           : static_cast<double>(progress.bytes) /
+                                 static_cast<double>(progress.total_bytes);
+  return absl::StrFormat("%s rows, %.1f %% of %.1f MB",
+                         WithCommas(progress.rows), 100 * share,
+                         static_cast<double>(progress.total_bytes) / 1e6);
+}
+
+}  // namespace
+
+int DataStatCommand(const Args& args) {
+  StatFlags flags;
+  FlagSet set = DataStatFlagSet(&flags);
+  Args rest = args;
+  const std::string pattern = TakeFiles(set, &rest);
+  if (const auto exit = ParseOrExit(&set, rest)) return *exit;
+  if (pattern.empty()) {
+    return Complain(set.command(),
+                    absl::InvalidArgumentError(
+                        "no file is named; as in: shoal data stat data/tr*"),
+                    kExitUsage);
+  }
+  const auto format = ParseDataFormat(flags.format);
+  if (!format.ok()) return Complain(set.command(), format.status(), kExitUsage);
+  flags.options.format = *format;
+
+  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const auto data =
+      CollectDataStatistics(files.get(), pattern, flags.options,
+                            [&output](const DataStatisticsProgress& progress) {
+                              output.Live(ProgressText(progress), absl::Now());
+                            });
+  output.EndLive();
+  if (!data.ok()) return Complain(set.command(), data.status(), kExitFailed);
+  std::cout << (flags.as_json ? ReportJson(*data) : ReportText(*data));
+  const bool whole =
+      std::all_of(data->files.begin(), data->files.end(),
+                  [](const FileStatistics& file) { return file.status.ok(); });
+  return whole ? kExitOk : kExitFailed;
+}
+
+}  // namespace shoal

@@ -1,0 +1,299 @@
+"""`shoal data`: what is written is what independent readers find, and what
+independent builders of features would have written."""
+
+import collections
+import glob
+import gzip
+import json
+import os
+import random
+import re
+import subprocess
+import unittest
+
+import harness
+import records
+
+CLIPS = [20, 600, 100, 50, 64000, 500, 100, 50, 500, 10, 10, 10, 50]
+
+
+def read(path, mode="r"):
+    with open(path, mode) as f:
+        return f.read()
+
+
+def fit(rows, cutoff):
+    """The encoding of docs/criteo.md."""
+    ranges = []
+    for i in range(13):
+        values = [min(int(row[1 + i]), CLIPS[i]) for row in rows if row[1 + i]]
+        ranges.append((min(values), max(values)) if values else (0, 0))
+    ranks, offsets = [], [13]
+    for c in range(26):
+        counts = collections.Counter(row[14 + c] for row in rows)
+        del counts[""]
+        kept = sorted((-n, value) for value, n in counts.items() if n >= cutoff)
+        ranks.append({value: 1 + i for i, (_, value) in enumerate(kept)})
+        offsets.append(offsets[-1] + 1 + len(kept))
+    return ranges, ranks, offsets
+
+
+def encode(row, fitted):
+    ranges, ranks, offsets = fitted
+    words = [row[0]]
+    for i, (low, high) in enumerate(ranges):
+        value = 0.0
+        if row[1 + i] and high != low:
+            value = (float(row[1 + i]) - low) / (high - low)
+        words.append(f"{i + 1}:" + f"{value:.6f}".rstrip("0").rstrip("."))
+    for c in range(26):
+        words.append(f"{offsets[c] + ranks[c].get(row[14 + c], 0)}:1")
+    return " ".join(words) + "\n"
+
+
+def raw_rows(text):
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def made_up_rows(count, seed):
+    draw = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        columns = [str(int(draw.random() < 0.3))]
+        for clip in CLIPS:
+            columns.append("" if draw.random() < 0.2 else
+                           str(int(draw.expovariate(3 / clip)) - 2))
+        for c in range(26):
+            columns.append("" if draw.random() < 0.1 else
+                           f"{int(draw.paretovariate(1)) * 7919 + c:08x}")
+        lines.append("\t".join(columns) + "\n")
+    return "".join(lines)
+
+
+class DataTest(harness.ShoalTest):
+
+    def prepare(self, *flags):
+        return self.run_ok("shoal", "data", "prepare", *flags)
+
+    def train(self, *flags):
+        """The digest of the model, and the summary."""
+        output = self.run_ok(
+            "shoal", "train", "--field_size=39", "--embedding_size=8",
+            "--deep_layers=64,32", "--learning_rate=1e-3", "--batch_size=256",
+            "--num_epochs=2", "--piece_bytes=0",
+            "--summary=" + self.path("summary.json"), *flags)
+        summary = self.summary()
+        self.expect_whole(summary)
+        return re.search(r"digest +(\w+)", output)[1], summary
+
+
+class GenTest(DataTest):
+
+    def test_tfrecord_holds_the_rows_of_libsvm(self):
+        for form in "libsvm", "tfrecord":
+            self.run_ok("shoal", "data", "gen", "--rows=3000",
+                        "--test_rows=500", "--ids=20000", "--fields=12",
+                        "--files=2", "--format=" + form,
+                        "--out=" + self.path(form))
+        for name in "tr-00000", "tr-00001", "te":
+            rows = records.rows_of_libsvm(
+                read(self.path("libsvm", name + ".libsvm")))
+            self.assertGreaterEqual(len(rows), 500)
+            self.assertEqual(rows, records.rows_of_tfrecord(
+                read(self.path("tfrecord", name + ".tfrecords"), "rb")))
+
+    def test_both_formats_are_not_mixed(self):
+        flags = ["shoal", "data", "gen", "--rows=10", "--test_rows=10",
+                 "--out=" + self.path("d")]
+        self.run_ok(*flags)
+        _, output = self.run_fails(*flags, "--format=tfrecord")
+        self.assertIn("is there, and would not be replaced", output)
+
+
+class PrepareTest(DataTest):
+    """Made-up rows: the bytes are those of the functions above."""
+
+    def setUp(self):
+        super().setUp()
+        self.text = made_up_rows(2000, seed=1)
+        self.raw = self.write("raw/train.txt", self.text)
+
+    def test_the_split_keeps_every_row_once_and_in_order(self):
+        output = self.prepare("--input=" + self.raw, "--cutoff=5",
+                              "--out=" + self.path("out"))
+        rows = raw_rows(self.text)
+        fitted = fit(rows, 5)
+        expected = [encode(row, fitted) for row in rows]
+        train = read(self.path("out", "tr-00000.libsvm")).splitlines(True)
+        valid = read(self.path("out", "va-00000.libsvm")).splitlines(True)
+        self.assertTrue(140 < len(valid) < 260, len(valid))
+        self.assertEqual(sorted(train + valid), sorted(expected))
+        # Each part is a subsequence.
+        for part in train, valid:
+            rest = iter(expected)
+            self.assertTrue(all(line in rest for line in part))
+        self.assertIn(f"train with --feature_size={fitted[2][-1]} "
+                      "--field_size=39", output)
+
+    def test_formats_and_compression_give_the_same_rows(self):
+        packed = self.path("raw", "train.gz")
+        with gzip.open(packed, "wt") as f:
+            f.write(self.text)
+        self.prepare("--input=" + self.raw, "--split=0", "--cutoff=5",
+                     "--out=" + self.path("a"))
+        self.prepare("--input=" + packed, "--split=0", "--cutoff=5",
+                     "--out=" + self.path("b"), "--format=tfrecord",
+                     "--file_bytes=100000")
+        self.assertEqual(read(self.path("a", "_features.txt")),
+                         read(self.path("b", "_features.txt")))
+        data = b"".join(read(path, "rb") for path in
+                        sorted(glob.glob(self.path("b", "tr-*.tfrecords"))))
+        self.assertGreater(len(glob.glob(self.path("b", "tr-*"))), 3)
+        self.assertEqual(
+            records.rows_of_libsvm(read(self.path("a", "tr-00000.libsvm"))),
+            records.rows_of_tfrecord(data))
+
+    def test_a_fitted_encoding_is_applied_to_other_rows(self):
+        self.prepare("--input=" + self.raw, "--split=0", "--cutoff=5",
+                     "--out=" + self.path("a"))
+        other = made_up_rows(300, seed=2)
+        self.prepare("--input=" + self.write("raw/other.txt", other),
+                     "--features=" + self.path("a", "_features.txt"),
+                     "--split=0", "--out=" + self.path("b"))
+        fitted = fit(raw_rows(self.text), 5)
+        self.assertEqual(read(self.path("b", "tr-00000.libsvm")),
+                         "".join(encode(row, fitted)
+                                 for row in raw_rows(other)))
+
+    def test_mistakes_are_named(self):
+        bad = self.write("raw/bad.txt", self.text + "1\t2\n")
+        out = "--out=" + self.path("out")
+        _, output = self.run_fails("shoal", "data", "prepare", out,
+                                   "--input=" + bad)
+        self.assertIn("bad.txt, line 2001: 2 columns, 40 are needed", output)
+        self.assertIn("--max_bad_rows", output)
+        output = self.prepare(out, "--input=" + bad, "--max_bad_rows=1",
+                              "--cutoff=5")
+        self.assertIn("bad rows 1, left out", output)
+        _, output = self.run_fails("shoal", "data", "prepare", out,
+                                   "--input=" + self.raw)
+        self.assertIn("is there already", output)
+        _, output = self.run_fails(
+            "shoal", "data", "prepare", "--out=" + self.path("o"),
+            "--input=" + self.raw, "--max_values=10")
+        self.assertIn("raise --max_values", output)
+        _, output = self.run_fails(
+            "shoal", "data", "prepare", "--out=" + self.path("o"),
+            "--input=" + self.raw, "--features=" + self.raw)
+        self.assertIn("train.txt: line 1: ", output)
+
+    def test_a_full_disk_is_named_and_leaves_nothing(self):
+        out = self.path("full")
+        os.mkdir(out)
+        script = ('mount -t tmpfs -o size=64k tmpfs "$0" || exit 77; "$@"; '
+                  'code=$?; ls -A "$0" | wc -l; exit $code')
+        mounted = subprocess.run(
+            ["unshare", "-m", "sh", "-c", script, out, "true"],
+            capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("no mount namespaces here")
+        run = subprocess.run(
+            ["unshare", "-m", "sh", "-c", script, out,
+             os.path.join(harness.BIN, "shoal"), "data", "prepare",
+             "--input=" + self.raw, "--out=" + out],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("libsvm.partial: No space left on device", run.stderr)
+        self.assertEqual(run.stdout.strip(), "0")
+
+
+class StatTest(DataTest):
+
+    def test_it_counts_what_is_there(self):
+        text = harness.linear_rows(3000, features=500)
+        self.write("d/a.libsvm", text)
+        self.write("d/b.libsvm", "1 600:2.5\nnonsense\n")
+        output = self.run_ok("shoal", "data", "stat", self.path("d"), "--json")
+        data = json.loads(output[output.index("{"):])
+        rows = records.rows_of_libsvm(text)
+        ids = collections.Counter(i for _, row, _ in rows for i in row)
+        ids[600] += 1
+        self.assertEqual(data["rows"], 3001)
+        self.assertEqual(data["bad_rows"], 1)
+        self.assertEqual(data["ones"], sum(row[0] for row in rows) + 1)
+        self.assertEqual(data["features"],
+                         {"total": ids.total(), "min": 1, "max": 4})
+        self.assertEqual(data["ids"]["distinct"], len(ids))
+        self.assertEqual(data["ids"]["max"], 600)
+        top = ids.most_common(len(ids) // 100)
+        self.assertAlmostEqual(data["ids"]["top_1_percent_share"],
+                               sum(n for _, n in top) / ids.total())
+        self.assertEqual(data["suggested"],
+                         {"feature_size": 601, "field_size": 4})
+        self.assertEqual(data["files"][1]["rows"], 1)
+        self.assertIn("record 2", data["files"][1]["first_bad"])
+
+    def test_it_prints_for_people_too(self):
+        self.write("d/a.libsvm", harness.linear_rows(100))
+        output = self.run_ok("shoal", "data", "stat", self.path("d"),
+                             "--field_size", "4")
+        self.assertIn("train with --feature_size=", output)
+        code, output = self.run_fails("shoal", "data", "stat")
+        self.assertEqual(code, 2)
+        self.assertIn("no file is named", output)
+        self.write("e/b", "what is this")
+        code, output = self.run_fails("shoal", "data", "stat", self.path("e"))
+        self.assertEqual(code, 1)
+        self.assertIn("not read to its end", output)
+
+
+class RealCriteoTest(DataTest):
+    """8,000 raw rows, from the beginning of the Kaggle set."""
+
+    def setUp(self):
+        super().setUp()
+        self.files = {part: os.path.join(harness.DATA, "criteo_raw",
+                                         f"criteo_{part}.tsv")
+                      for part in ("train", "dev", "test")}
+        for path in self.files.values():
+            if not os.path.exists(path):
+                self.skipTest(f"the real rows are not here ({path}); "
+                              "README.md says how to get them")
+
+    def prepare_as(self, form):
+        self.prepare("--input=" + self.files["train"],
+                     f"--val_input={self.files['dev']},{self.files['test']}",
+                     "--cutoff=10", "--format=" + form,
+                     "--out=" + self.path(form))
+
+    def test_prepared_trained_and_evaluated(self):
+        self.prepare_as("libsvm")
+        self.prepare_as("tfrecord")
+        raw = {part: raw_rows(read(path)) for part, path in self.files.items()}
+        fitted = fit(raw["train"], 10)
+        for name, parts in ("tr", ["train"]), ("va", ["dev", "test"]):
+            expected = "".join(encode(row, fitted)
+                               for part in parts for row in raw[part])
+            self.assertEqual(
+                read(self.path("libsvm", f"{name}-00000.libsvm")), expected)
+            self.assertEqual(
+                records.rows_of_libsvm(expected), records.rows_of_tfrecord(
+                    read(self.path("tfrecord", f"{name}-00000.tfrecords"),
+                         "rb")))
+        digests = []
+        for form in "libsvm", "tfrecord":
+            digest, summary = self.train(
+                f"--feature_size={fitted[2][-1]}",
+                f"--training_data_dir={self.path(form)}/tr*",
+                f"--val_data_dir={self.path(form)}/va*")
+            self.assertEqual(summary["samples"]["trained"], 2 * 7200)
+            self.assertEqual(summary["eval"]["examples"], 800)
+            # The standard error of 800 rows is .022.
+            print(form, "AUC", summary["eval"]["auc"])
+            self.assertGreaterEqual(summary["eval"]["auc"], 0.65)
+            digests.append(digest)
+        self.assertEqual(digests[0], digests[1])
+
+
+if __name__ == "__main__":
+    harness.main()
