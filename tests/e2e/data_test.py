@@ -70,6 +70,22 @@ def made_up_rows(count, seed):
     return "".join(lines)
 
 
+M64 = 2**64 - 1
+
+
+def mix(x):
+    x = x + 0x9E3779B97F4A7C15 & M64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & M64
+    return x ^ x >> 31
+
+
+def hashed_id(c, value, size):
+    """Of category c, from 1, by docs/criteo.md; 8 bytes at most."""
+    key = int.from_bytes(value.encode(), "little")
+    return 13 + (mix(13 + c ^ mix(key)) * (size - 13) >> 64)
+
+
 class DataTest(harness.ShoalTest):
 
     def prepare(self, *flags):
@@ -291,6 +307,44 @@ class RealCriteoTest(DataTest):
             # The standard error of 800 rows is .022.
             print(form, "AUC", summary["eval"]["auc"])
             self.assertGreaterEqual(summary["eval"]["auc"], 0.65)
+            digests.append(digest)
+        self.assertEqual(digests[0], digests[1])
+
+    def stat(self, *flags):
+        output = self.run_ok("shoal", "data", "stat", self.files["train"],
+                             "--json", *flags)
+        return json.loads(output[output.index("{"):])
+
+    def test_ids_of_rows_read_directly_are_those_of_the_document(self):
+        rows = raw_rows(read(self.files["train"]))
+        values = {(c, row[13 + c]) for row in rows for c in range(1, 27)}
+        for size in 0, 50000:
+            ids = {hashed_id(c, v, size or 2**64) for c, v in values}
+            data = self.stat(f"--feature_size={size}")
+            self.assertEqual(data["rows"], 7200)
+            self.assertEqual(data["bad_rows"], 0)
+            self.assertEqual(data["ids"]["distinct"], 13 + len(ids))
+            self.assertEqual(data["ids"]["max"], max(ids))
+            self.assertEqual(data["features"]["total"], 39 * 7200)
+
+    def test_read_directly_trained_and_evaluated(self):
+        """As they are, packed, and in tables that grow."""
+        packed = self.path("raw", "criteo_train.tsv.gz")
+        os.mkdir(self.path("raw"))
+        with gzip.open(packed, "wb") as f:
+            f.write(read(self.files["train"], "rb"))
+        held_out = f"--val_data_dir={self.files['dev']},{self.files['test']}"
+        digests = []
+        for train, *flags in ((self.files["train"], "--feature_size=200000"),
+                              (packed, "--feature_size=200000",
+                               "--data_format=criteo"),
+                              (self.files["train"],)):
+            digest, summary = self.train(
+                "--training_data_dir=" + train, held_out, *flags)
+            self.assertEqual(summary["samples"]["trained"], 2 * 7200)
+            self.assertEqual(summary["eval"]["examples"], 800)
+            print(flags, "AUC", summary["eval"]["auc"])
+            self.assertGreaterEqual(summary["eval"]["auc"], 0.63)
             digests.append(digest)
         self.assertEqual(digests[0], digests[1])
 
