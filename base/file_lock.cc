@@ -1,0 +1,40 @@
+#include "base/file_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+constexpr size_t kHolderMax = 512;  // bytes that are read of it
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
+    const std::string& path, absl::string_view holder) {
+  FileDescriptor file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (!file.valid()) return PosixError(errno, path);
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return PosixError(errno, path);
+    char text[kHolderMax];
+    const ssize_t size = pread(file.get(), text, sizeof(text), 0);
+    const std::string who(absl::StripAsciiWhitespace(
+        absl::string_view(text, size > 0 ? static_cast<size_t>(size) : 0)));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is locked by ",
+                     who.empty() ? "another process" : absl::CHexEscape(who)));
+  }
+  if (ftruncate(file.get(), 0) != 0) return PosixError(errno, path);
+  SHOAL_RETURN_IF_ERROR(WriteAll(file.get(), absl::StrCat(holder, "\n"), path));
+  return std::unique_ptr<FileLock>(new FileLock(std::move(file)));
+}
+
+}  // namespace shoal

@@ -1,0 +1,32 @@
+#ifndef SHOAL_BASE_FILE_LOCK_H_
+#define SHOAL_BASE_FILE_LOCK_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/posix_file.h"
+
+namespace shoal {
+
+// An exclusive lock that one process holds, by a file (flock). It ends with the
+// object or the process, however that ends; the file stays, and says who had it
+// last.
+class FileLock {
+ public:
+  // Takes the lock of `path`, which is made if need be, and writes `holder`
+  // into it. FAILED_PRECONDITION: another process has it; the message says what
+  // that one wrote. Otherwise the errors of base/file_system.h.
+  static absl::StatusOr<std::unique_ptr<FileLock>> Acquire(
+      const std::string& path, absl::string_view holder);
+
+ private:
+  explicit FileLock(FileDescriptor file) : file_(std::move(file)) {}
+  const FileDescriptor file_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BASE_FILE_LOCK_H_

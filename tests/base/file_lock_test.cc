@@ -1,0 +1,61 @@
+#include "base/file_lock.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class FileLockTest : public testing::Test {
+ protected:
+  const std::string path_ =
+      testing::TempDir() + "lock_" + std::to_string(getpid());
+};
+
+TEST_F(FileLockTest, OneHasItAndTheOtherHearsWhom) {
+  auto first = FileLock::Acquire(path_, "pid 7 on host a");
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = FileLock::Acquire(path_, "pid 8 on host b");
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()),
+              AllOf(HasSubstr(path_), HasSubstr("pid 7 on host a")));
+  first->reset();
+  EXPECT_TRUE(FileLock::Acquire(path_, "pid 8").ok());
+}
+
+TEST_F(FileLockTest, ItEndsWithAProcessThatIsKilled) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto lock = FileLock::Acquire(path_, "child");
+    char byte = lock.ok() ? 'y' : 'n';
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    pause();
+    _exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(byte, 'y');
+  EXPECT_FALSE(FileLock::Acquire(path_, "parent").ok());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(FileLock::Acquire(path_, "parent").ok());
+}
+
+TEST_F(FileLockTest, ADirectoryThatIsNotThereIsAnError) {
+  const auto lock = FileLock::Acquire(path_ + ".none/LOCK", "x");
+  EXPECT_EQ(lock.status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace shoal
