@@ -35,10 +35,10 @@ std::string Describe(const SourceInfo& source) {
 
 }  // namespace
 
-absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
-                             absl::string_view other,
-                             absl::string_view other_config) {
-  if (config == other_config) return absl::OkStatus();
+std::string FirstDifference(absl::string_view who, absl::string_view config,
+                            absl::string_view other,
+                            absl::string_view other_config) {
+  if (config == other_config) return "";
   const std::vector<Flag> mine = Flags(config);
   const std::vector<Flag> theirs = Flags(other_config);
   auto a = mine.begin();
@@ -46,16 +46,25 @@ absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
   while (a != mine.end() && b != theirs.end() && *a == *b) ++a, ++b;
   const Flag* first = a == mine.end() ? nullptr : &*a;
   const Flag* second = b == theirs.end() ? nullptr : &*b;
-  if (first == nullptr && second == nullptr) return absl::OkStatus();
+  if (first == nullptr && second == nullptr) return "";
   if (first != nullptr && second != nullptr && first->first != second->first) {
     // The one with the smaller name is the one that the other side lacks.
     (first->first < second->first ? second : first) = nullptr;
   }
   const absl::string_view name =
       first != nullptr ? first->first : second->first;
+  return absl::StrCat("--", name, " differs: ", Said(who, first), ", ",
+                      Said(other, second));
+}
+
+absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
+                             absl::string_view other,
+                             absl::string_view other_config) {
+  const std::string difference =
+      FirstDifference(who, config, other, other_config);
+  if (difference.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "--", name, " differs: ", Said(who, first), ", ", Said(other, second),
-      "; start every process of the job with the same value"));
+      difference, "; start every process of the job with the same value"));
 }
 
 absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,

@@ -14,6 +14,12 @@ namespace shoal {
 // FAILED_PRECONDITION that says which thing differs first, what each of the
 // two said and what to do. `who` and `other` name the processes.
 
+// "--name differs: …": the flag by which two canonical texts differ first, with
+// both values; empty: they do not.
+std::string FirstDifference(absl::string_view who, absl::string_view config,
+                            absl::string_view other,
+                            absl::string_view other_config);
+
 // Two canonical texts, as RegisterRequest::config. The flag that differs first
 // by name is named with both values.
 absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,

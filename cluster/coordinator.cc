@@ -23,9 +23,12 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     std::atomic<bool> dead{false};  // the client sent too much, or is gone
   };
 
-  Impl(CoordinatorOptions options, Executor* executor, Logger* logger)
-      : executor_(executor),
+  Impl(CoordinatorOptions options, Executor* executor, Logger* logger,
+       WriteManifest write_manifest)
+      : job_(options.job),
+        executor_(executor),
         logger_(logger),
+        write_manifest_(std::move(write_manifest)),
         tick_interval_(options.heartbeat_interval / 4),
         state_(std::move(options), executor->Now()) {}
 
@@ -89,6 +92,28 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
+  void SaveCheckpoint(const SaveCheckpointRequest& request,
+                      Done<SavedCheckpoint> done) {
+    executor_->Post([self = shared_from_this(), job = request.job,
+                     done = std::move(done)]() mutable {
+      if (job != self->job_) {
+        std::move(done)(absl::FailedPreconditionError(
+            absl::StrCat("job differs: asked to save '", job,
+                         "', the coordinator runs '", self->job_, "'")));
+        return;
+      }
+      if (self->abandoned_ || self->finished_) {
+        std::move(done)(absl::UnavailableError("the job is over"));
+        return;
+      }
+      const uint64_t number = self->next_save_++;
+      self->saves_.emplace(number, std::move(done));
+      self->Handle([number](CoordinatorState& state, absl::Time now) {
+        return state.RequestSave(number, now);
+      });
+    });
+  }
+
   void OnFinished(absl::AnyInvocable<void(const JobReport&)> done) {
     executor_->Post(
         [self = shared_from_this(), done = std::move(done)]() mutable {
@@ -107,6 +132,10 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     abandoned_ = true;
     executor_->Post([self = shared_from_this()] {
       self->on_finished_ = nullptr;
+      self->write_manifest_ = nullptr;
+      for (auto& [number, done] : std::exchange(self->saves_, {})) {
+        std::move(done)(absl::UnavailableError("the coordinator is gone"));
+      }
       while (!self->sessions_.empty()) {
         self->EndSession(self->sessions_.begin()->first,
                          absl::UnavailableError("the coordinator is gone"));
@@ -147,6 +176,30 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   void Do(LogAction& action) {
     if (logger_ != nullptr) logger_->Log(action.level, action.line);
   }
+  void Do(CommitAction& action) {
+    auto committed = [self = shared_from_this(), number = action.number](
+                         absl::StatusOr<std::string> manifest) {
+      self->executor_->Post(
+          [self, number, manifest = std::move(manifest)]() mutable {
+            self->Handle([&](CoordinatorState& state, absl::Time now) {
+              return state.OnCommitted(number, std::move(manifest), now);
+            });
+          });
+    };
+    if (write_manifest_ == nullptr) {
+      committed(absl::InternalError("there is nobody to write a manifest"));
+      return;
+    }
+    write_manifest_(std::move(action.directory), std::move(action.manifest),
+                    std::move(committed));
+  }
+  void Do(SaveReplyAction& action) {
+    const auto it = saves_.find(action.request);
+    if (it == saves_.end()) return;
+    Done<SavedCheckpoint> done = std::move(it->second);
+    saves_.erase(it);
+    std::move(done)(std::move(action.saved));
+  }
   void Do(FinishedAction&) {
     finished_ = true;
     TellFinished();
@@ -179,8 +232,10 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
+  const std::string job_;
   Executor* const executor_;
   Logger* const logger_;
+  WriteManifest write_manifest_;  // the strand's
   const absl::Duration tick_interval_;
   std::atomic<uint64_t> next_session_{1};
   std::atomic<bool> abandoned_{false};
@@ -189,6 +244,8 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
 
   // The strand's.
   std::map<uint64_t, std::shared_ptr<SessionEnd>> sessions_;
+  uint64_t next_save_ = 1;
+  std::map<uint64_t, Done<SavedCheckpoint>> saves_;
   bool finished_ = false;
   absl::AnyInvocable<void(const JobReport&)> on_finished_;
 };
@@ -216,8 +273,10 @@ class Coordinator::Session final : public ClusterSession {
 
 std::unique_ptr<Coordinator> Coordinator::Create(CoordinatorOptions options,
                                                  Executor* executor,
-                                                 Logger* logger) {
-  auto impl = std::make_shared<Impl>(std::move(options), executor, logger);
+                                                 Logger* logger,
+                                                 WriteManifest write_manifest) {
+  auto impl = std::make_shared<Impl>(std::move(options), executor, logger,
+                                     std::move(write_manifest));
   impl->Start();
   return std::unique_ptr<Coordinator>(new Coordinator(std::move(impl)));
 }
@@ -236,6 +295,11 @@ std::unique_ptr<ClusterSession> Coordinator::OpenSession(
   return std::make_unique<Session>(impl_, life, std::move(handler));
 }
 
+void Coordinator::SaveCheckpoint(SaveCheckpointRequest request, absl::Duration,
+                                 Done<SavedCheckpoint> done) {
+  impl_->SaveCheckpoint(request, std::move(done));
+}
+
 void Coordinator::OnFinished(absl::AnyInvocable<void(const JobReport&)> done) {
   impl_->OnFinished(std::move(done));
 }
@@ -246,6 +310,13 @@ void Coordinator::Stop(absl::Status reason) {
   impl_->PostEvent(
       [reason = std::move(reason)](CoordinatorState& state, absl::Time now) {
         return state.Stop(reason, now);
+      });
+}
+
+void Coordinator::SaveAndStop(absl::Status reason) {
+  impl_->PostEvent(
+      [reason = std::move(reason)](CoordinatorState& state, absl::Time now) {
+        return state.SaveAndStop(reason, now);
       });
 }
 

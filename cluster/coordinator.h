@@ -2,12 +2,14 @@
 #define SHOAL_CLUSTER_COORDINATOR_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/logger.h"
+#include "checkpoint/manifest.h"
 #include "cluster/coordinator_options.h"
 #include "cluster/job_report.h"
 #include "core/cluster_service.h"
@@ -25,12 +27,19 @@ class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;
 
+  // Writes the manifest of a checkpoint into the directory of this name below
+  // the model directory, elsewhere than on the caller's thread; `done` gets its
+  // bytes. The files of the shards are there, in the same directory or on the
+  // disks of other hosts.
+  using WriteManifest = absl::AnyInvocable<void(
+      std::string directory, Manifest manifest, Done<std::string> done)>;
+
   // `executor` must be a strand (one thread); it and `logger` (nullptr: nothing
   // is logged) outlive the coordinator and its sessions. The start deadline
-  // runs from here.
-  static std::unique_ptr<Coordinator> Create(CoordinatorOptions options,
-                                             Executor* executor,
-                                             Logger* logger = nullptr);
+  // runs from here. `write_manifest` is needed where options.checkpoints.save.
+  static std::unique_ptr<Coordinator> Create(
+      CoordinatorOptions options, Executor* executor, Logger* logger = nullptr,
+      WriteManifest write_manifest = nullptr);
   // Ends the sessions that are open (UNAVAILABLE), by the executor.
   ~Coordinator() override;
 
@@ -38,6 +47,8 @@ class Coordinator final : public ClusterService {
                 Done<RegisterReply> done) override;
   std::unique_ptr<ClusterSession> OpenSession(Life life,
                                               SessionHandler handler) override;
+  void SaveCheckpoint(SaveCheckpointRequest request, absl::Duration timeout,
+                      Done<SavedCheckpoint> done) override;
 
   // Runs once, on the executor, when the job is over and every process that was
   // there has said Bye or linger has passed. One at a time.
@@ -49,6 +60,8 @@ class Coordinator final : public ClusterService {
   // Ends the job with `reason`, as when a signal asks for it. Of a job that is
   // over already, nothing changes.
   void Stop(absl::Status reason);
+  // Saves a checkpoint first, where the job saves any.
+  void SaveAndStop(absl::Status reason);
 
  private:
   class Impl;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "cluster/checkpoint_options.h"
 
 namespace shoal {
 
@@ -36,6 +37,8 @@ struct CoordinatorOptions {
   // bytes each. An evaluation with more ends the job (RESOURCE_EXHAUSTED): an
   // AUC over the part that fits would be the wrong figure.
   uint64_t auc_exact_rows = 20'000'000;
+
+  CheckpointOptions checkpoints;
 
   absl::Duration heartbeat_interval = absl::Seconds(1);
   absl::Duration silent_after = absl::Seconds(5);

@@ -20,6 +20,13 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   return membership;
 }
 
+CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
+  CheckpointSaverOptions saver;
+  saver.deadline = options.checkpoints.deadline;
+  saver.first_attempt = options.checkpoints.first_attempt;
+  return saver;
+}
+
 }  // namespace
 
 CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
@@ -30,7 +37,15 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       worker_seen_(now),
       progress_seen_(now),
       phase_began_(now),
-      membership_(MembershipOf(options_)) {}
+      membership_(MembershipOf(options_)),
+      saver_(SaverOf(options_)),
+      next_save_step_(options_.checkpoints.save_steps) {
+  const CheckpointOptions& checkpoints = options_.checkpoints;
+  if (checkpoints.resume == nullptr) return;
+  checkpoint_report_.resumed_from =
+      absl::StrCat(checkpoints.model_dir, "/", checkpoints.resume_name);
+  checkpoint_report_.resumed_step = checkpoints.resume->step;
+}
 
 void CoordinatorState::Advance(absl::Time now) {
   if (now <= now_) return;
@@ -62,7 +77,12 @@ absl::StatusOr<RegisterReply> CoordinatorState::Register(
   RegisterReply reply;
   SHOAL_ASSIGN_OR_RETURN(reply.life,
                          membership_.Register(request, patient_now_));
-  reply.initialise = request.role == Role::kPs;
+  const CheckpointOptions& checkpoints = options_.checkpoints;
+  if (request.role == Role::kPs && checkpoints.resume != nullptr) {
+    reply.load = LoadFrom{checkpoints.resume_name, checkpoints.resume_bytes};
+  } else {
+    reply.initialise = request.role == Role::kPs;
+  }
   reply.heartbeat_interval = options_.heartbeat_interval;
   reply.silent_after = options_.silent_after;
   progress_.NewLife(request.role, request.index, request.address, now_);

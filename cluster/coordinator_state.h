@@ -3,16 +3,20 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/logger.h"
+#include "cluster/checkpoint_saver.h"
 #include "cluster/coordinator_options.h"
 #include "cluster/evaluation.h"
 #include "cluster/job_progress.h"
@@ -40,11 +44,24 @@ struct LogAction {
   LogLevel level = LogLevel::kInfo;
   std::string line;
 };
+// Write the manifest, which makes the directory of this name a checkpoint, and
+// bring the outcome to OnCommitted.
+struct CommitAction {
+  uint64_t number = 0;
+  std::string directory;
+  Manifest manifest;
+};
+// Answers RequestSave.
+struct SaveReplyAction {
+  uint64_t request = 0;
+  absl::StatusOr<SavedCheckpoint> saved;
+};
 // The job is over and everybody has heard, or had the time to. Once, and last.
 struct FinishedAction {};
 
 using CoordinatorAction =
-    std::variant<SendAction, EndSessionAction, LogAction, FinishedAction>;
+    std::variant<SendAction, EndSessionAction, LogAction, CommitAction,
+                 SaveReplyAction, FinishedAction>;
 using CoordinatorActions = std::vector<CoordinatorAction>;
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
@@ -82,6 +99,17 @@ class CoordinatorState {
   CoordinatorActions Tick(absl::Time now);
   CoordinatorActions Stop(const absl::Status& reason, absl::Time now);
 
+  // Saves a checkpoint soon; `request` names the answer. Errors:
+  // FAILED_PRECONDITION (the job saves none, or is over), and why it is void.
+  CoordinatorActions RequestSave(uint64_t request, absl::Time now);
+  // Saves, if the job does, and then ends it with `reason`. If it cannot be
+  // saved, the job's status says so and has another code.
+  CoordinatorActions SaveAndStop(const absl::Status& reason, absl::Time now);
+  // Of a CommitAction: the manifest's bytes, or why it is not there.
+  CoordinatorActions OnCommitted(uint64_t number,
+                                 absl::StatusOr<std::string> manifest,
+                                 absl::Time now);
+
   bool finished() const { return phase_ == Phase::kFinished; }
   JobReport Report(absl::Time now) const;
 
@@ -117,6 +145,11 @@ class CoordinatorState {
   absl::Status On(const Member& from, ShardReport& message);
   absl::Status On(const Member& from, Failure& message);
   absl::Status On(const Member& from, Bye& message);
+  // coordinator_state_save.cc
+  absl::Status On(const Member& from, Held& message);
+  absl::Status On(const Member& from, ShardSaved& message);
+  absl::Status On(const Member& from, ShardLoaded& message);
+  absl::Status On(const Member& from, StopRequest& message);
   // Fails the job with `status` unless it is the sender's fault alone.
   absl::Status FailUnlessInvalid(const Member& from,
                                  const absl::Status& status);
@@ -141,6 +174,27 @@ class CoordinatorState {
   ClusterView View() const;
   std::string MissingPs() const;
   std::string WhoHoldsWhat() const;
+
+  // ---- Checkpoints (coordinator_state_save.cc)
+  void StopOnceSaved(const absl::Status& reason);
+  void StepSave();
+  void BeginSave();
+  // Calls `use` with what the saver looks at, and does what it returns.
+  void DriveSaver(
+      absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
+  // Whether training may be taken for done: its end is saved, or not wanted.
+  bool SavedAtEnd();
+  void Perform(SaverActions actions);
+  void Mend(const SaverMend& mend);
+  void Commit(SaverCommit& commit);
+  absl::StatusOr<Manifest> MakeManifest(const SaverCommit& commit) const;
+  void OnSaveDone(const SaverDone& done);
+  void EndSaves();
+  void OnPieceComplete(uint32_t epoch, uint32_t piece);
+  // All PSs have loaded the checkpoint, where there is one.
+  bool AllPsLoaded() const;
+  // Brings the pieces, ledger and leases to where the checkpoint left them.
+  absl::Status RestoreTraining();
 
   // coordinator_state_report.cc
   std::string WaitingFor() const;
@@ -175,6 +229,18 @@ class CoordinatorState {
   Evaluation evaluation_;
   EvalReport eval_report_;
   std::set<int> reported_shards_;
+
+  CheckpointSaver saver_;
+  uint64_t next_save_step_ = 0;          // 0: no saves every k steps
+  std::vector<uint64_t> save_requests_;  // for the next save
+  std::vector<uint64_t> being_saved_;    // for the save under way
+  bool saved_at_end_ = false;
+  absl::Status end_save_status_;
+  std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
+  absl::Time stop_deadline_;
+  std::map<int, std::vector<MarkRun>> loaded_marks_;  // by shard
+  uint64_t resumed_batches_ = 0;
+  CheckpointReport checkpoint_report_;
 };
 
 }  // namespace shoal

@@ -97,12 +97,14 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
+  saver_.OnLeaseEnd(message.lease, absl::OkStatus());
   train_leases_.Done(message.lease, from.life, patient_now_);
   eval_leases_.Done(message.lease, from.life, patient_now_);
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
+  saver_.OnLeaseEnd(message.lease, message.status);
   if (phase_ != Phase::kTraining && phase_ != Phase::kEvaluating) {
     return absl::OkStatus();
   }
@@ -153,7 +155,8 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   ledger_.SetRepeatsRefused(from.index, message.repeats_refused);
   const LedgerTotals& totals = ledger_.totals();
   if (!progress_.steady_open() &&
-      totals.batches >= static_cast<uint64_t>(options_.warmup_steps)) {
+      totals.batches - resumed_batches_ >=
+          static_cast<uint64_t>(options_.warmup_steps)) {
     progress_.OpenSteady(totals.trained + totals.rejected, now_);
   }
   return absl::OkStatus();

@@ -27,7 +27,8 @@ std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
 
 bool CoordinatorState::AllPsOpen() const {
   return membership_.Open(Role::kPs).size() ==
-         static_cast<size_t>(options_.num_ps);
+             static_cast<size_t>(options_.num_ps) &&
+         AllPsLoaded();
 }
 
 ClusterView CoordinatorState::View() const {
@@ -42,7 +43,8 @@ ClusterView CoordinatorState::View() const {
 void CoordinatorState::Step() {
   if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
   if (phase_ == Phase::kGathering) CheckGathering();
-  if (phase_ == Phase::kTraining && ledger_.AllComplete()) {
+  StepSave();
+  if (phase_ == Phase::kTraining && ledger_.AllComplete() && SavedAtEnd()) {
     const LedgerTotals& totals = ledger_.totals();
     const uint64_t examples = totals.trained + totals.rejected;
     progress_.OnTrained(examples, now_);
@@ -60,8 +62,10 @@ void CoordinatorState::Step() {
   if (phase_ == Phase::kReporting &&
       reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
     const LedgerTotals& totals = ledger_.totals();
-    End(CheckCanaries(Report(now_).ps,
-                      totals.batches - totals.rejected_batches));
+    absl::Status status = CheckCanaries(
+        Report(now_).ps, totals.batches - totals.rejected_batches);
+    status.Update(end_save_status_);
+    End(std::move(status));
   }
   if (phase_ == Phase::kEnding &&
       (membership_.empty() || patient_now_ - phase_began_ >= options_.linger)) {
@@ -132,6 +136,11 @@ void CoordinatorState::StartTraining() {
   leases.lease_time = options_.worker_lease;
   leases.speculate_after = options_.speculate_after;
   train_leases_ = LeaseTable(leases);
+  const absl::Status restored = RestoreTraining();
+  if (!restored.ok()) {
+    End(restored);
+    return;
+  }
   phase_ = Phase::kTraining;
   phase_began_ = progress_seen_ = patient_now_;
   Log(LogLevel::kInfo,
@@ -174,6 +183,7 @@ void CoordinatorState::End(absl::Status status) {
   phase_began_ = patient_now_;
   status_ = std::move(status);
   waiting_.clear();
+  EndSaves();
   progress_.End(now_);
   const JobEnd end{status_, SummaryLines(Report(now_))};
   for (const Member& member : membership_.members()) {
@@ -182,6 +192,7 @@ void CoordinatorState::End(absl::Status status) {
 }
 
 void CoordinatorState::GrantLeases() {
+  if (saver_.withholds()) return;
   std::deque<Life> still_waiting;
   for (const Life& life : waiting_) {
     for (const Member& worker : membership_.Open(Role::kWorker)) {
@@ -212,7 +223,8 @@ void CoordinatorState::Grant(const Member& worker,
     lease.backwards = held.copy;
     progress_.Start(now_);
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
-      progress_.OpenSteady(0, now_);
+      const LedgerTotals& totals = ledger_.totals();
+      progress_.OpenSteady(totals.trained + totals.rejected, now_);
     }
   } else {
     // Scores are reported in the order of the examples, never backwards.
@@ -270,7 +282,13 @@ std::string CoordinatorState::MissingPs() const {
   std::vector<std::string> missing;
   for (int i = 0; i < options_.num_ps; ++i) {
     const Member* ps = membership_.Find(Role::kPs, i);
-    if (ps != nullptr && ps->open()) continue;
+    if (ps != nullptr && ps->open()) {
+      if (!AllPsLoaded() && loaded_marks_.count(i) == 0) {
+        missing.push_back(
+            absl::StrCat(ps->Name(), ", which still loads its shard"));
+      }
+      continue;
+    }
     const bool placed = static_cast<size_t>(i) < options_.ps_addresses.size();
     missing.push_back(absl::StrCat(
         ProcessName(Role::kPs, i),

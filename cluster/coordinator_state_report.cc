@@ -28,6 +28,8 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.repeats_refused = totals.repeats_refused;
   report.eval = eval_report_;
 
+  report.checkpoint = checkpoint_report_;
+
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;

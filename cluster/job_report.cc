@@ -24,7 +24,9 @@ std::string SummaryLines(const JobReport& report) {
   if (wall > 0) {
     absl::StrAppendFormat(
         &lines, "trained for %.2f s, %.0f samples/s", wall,
-        static_cast<double>(report.trained + report.rejected) / wall);
+        static_cast<double>(report.trained + report.rejected -
+                            report.checkpoint.resumed_samples) /
+            wall);
     if (report.steady_wall_seconds > 0) {
       absl::StrAppendFormat(&lines, " (steady: %.0f samples/s)",
                             static_cast<double>(report.steady_samples) /

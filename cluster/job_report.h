@@ -37,6 +37,21 @@ struct EvalReport {
   uint64_t examples = 0;  // 0: no evaluation
 };
 
+// The checkpoints of a job.
+struct CheckpointReport {
+  std::string path;   // of the newest that this job has saved; empty: none
+  uint64_t step = 0;  // of it
+  // That training stood still for it, and for all together.
+  double seconds = 0;
+  double all_seconds = 0;
+  uint64_t saved = 0;            // checkpoints
+  uint64_t voided = 0;           // attempts that became none
+  std::string last_error;        // why the newest of those was void
+  std::string resumed_from;      // path of the one that the job began from
+  uint64_t resumed_step = 0;     // of it
+  uint64_t resumed_samples = 0;  // trained and rejected by then
+};
+
 // A job in figures: what the progress line, the closing lines and the summary
 // file (docs/summary.md) are made of. Samples are examples × epochs.
 struct JobReport {
@@ -80,6 +95,7 @@ struct JobReport {
   EvalReport eval;
   std::vector<WorkerReport> workers;
   std::vector<PsReport> ps;
+  CheckpointReport checkpoint;
   uint64_t digest = 0;  // of the final model, sum of the shards'
 };
 

@@ -200,6 +200,29 @@ absl::StatusOr<std::vector<uint32_t>> Ledger::SetExamples(uint32_t piece,
   return complete;
 }
 
+absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Ledger::AddLoaded(
+    int shard, absl::Span<const MarkRun> marks) {
+  std::vector<Key> complete;
+  for (const MarkRun& run : marks) {
+    Mark mark;
+    mark.verdict = run.verdict;
+    mark.lease = kUnknownLease;
+    for (uint32_t i = run.begin; i < run.end; ++i) {
+      mark.batch = {run.epoch, run.piece, i};
+      SHOAL_ASSIGN_OR_RETURN(const Added added, Add(shard, mark));
+      if (added.piece_complete) complete.push_back({run.epoch, run.piece});
+    }
+  }
+  return complete;
+}
+
+void Ledger::SetEarlier(uint64_t mended, uint64_t recomputed,
+                        uint64_t repeats_refused) {
+  totals_.mended += mended;
+  totals_.recomputed += recomputed;
+  totals_.repeats_refused += repeats_refused;
+}
+
 std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
   std::vector<Key> reopened;
   if (shard < 0 || shard >= options_.num_shards) return reopened;
@@ -271,6 +294,31 @@ std::vector<uint8_t> Ledger::CompleteBatches(uint32_t epoch,
     if (shards[i] == static_cast<uint32_t>(options_.num_shards)) bits.Set(i);
   }
   return bits.bytes();
+}
+
+std::vector<std::pair<uint32_t, uint32_t>> Ledger::HalfMarked() const {
+  std::vector<Key> pieces;
+  for (const auto& [key, entry] : entries_) {
+    for (uint32_t i = 0; i < entry.shards.size(); ++i) {
+      if (!IsHalfMarked(entry, i)) continue;
+      pieces.push_back(key);
+      break;
+    }
+  }
+  return pieces;
+}
+
+std::vector<uint8_t> Ledger::AllButHalfMarked(uint32_t epoch,
+                                              uint32_t piece) const {
+  const auto it = entries_.find({epoch, piece});
+  if (it == entries_.end()) return {};
+  std::vector<uint8_t> others;
+  for (uint32_t i = 0; i < it->second.shards.size(); ++i) {
+    if (!IsHalfMarked(it->second, i)) continue;
+    others.resize(i / 8 + 1, 0xFF);
+    others[i / 8] &= static_cast<uint8_t>(~(1u << (i % 8)));
+  }
+  return others;
 }
 
 double Ledger::FractionComplete(uint32_t epoch, uint32_t piece) const {

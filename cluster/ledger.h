@@ -9,9 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cluster/batch_bits.h"
 #include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/mark_run.h"
 
 namespace shoal {
 
@@ -72,6 +74,15 @@ class Ledger {
   absl::StatusOr<std::vector<uint32_t>> SetExamples(uint32_t piece,
                                                     uint64_t examples);
 
+  // Marks of a shard that was loaded, before it has made others; of forward
+  // passes that nobody knows any more. Returns the (epoch, piece)s that are
+  // complete by them. Errors as of Add.
+  absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> AddLoaded(
+      int shard, absl::Span<const MarkRun> marks);
+  // What the state that was loaded had counted beside its marks.
+  void SetEarlier(uint64_t mended, uint64_t recomputed,
+                  uint64_t repeats_refused);
+
   // The shard's state is lost: its marks are dropped and what they completed is
   // complete no more. Returns the (epoch, piece)s that must be leased again.
   // What was counted as mended or recomputed stays counted.
@@ -85,6 +96,12 @@ class Ledger {
   // The complete batches of a piece that is not complete, as Lease::skip wants
   // them.
   std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
+  // (epoch, piece) with a batch that some shards have marked and others not.
+  // Looks at all that is not complete.
+  std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const;
+  // For a lease of the half-marked batches of a piece alone: all others, up to
+  // the last half-marked one (Lease::skip with Lease::skip_rest).
+  std::vector<uint8_t> AllButHalfMarked(uint32_t epoch, uint32_t piece) const;
   // How much of the piece is complete, in [0, 1]; 0 while it is open.
   double FractionComplete(uint32_t epoch, uint32_t piece) const;
 
@@ -107,6 +124,10 @@ class Ledger {
     uint64_t rejected_examples = 0;
   };
 
+  bool IsHalfMarked(const Entry& entry, uint32_t batch) const {
+    return entry.shards[batch] != 0 &&
+           entry.shards[batch] != static_cast<uint32_t>(options_.num_shards);
+  }
   bool Known(uint32_t piece) const { return examples_[piece].has_value(); }
   uint32_t Batches(uint32_t piece) const;  // REQUIRES: Known(piece)
   absl::Status Validate(int shard, const Mark& mark) const;

@@ -29,8 +29,10 @@ class PieceFacts {
   uint32_t size() const { return static_cast<uint32_t>(pieces_.size()); }
   const Piece& piece(uint32_t i) const { return pieces_[i]; }
   bool known(uint32_t i) const { return facts_[i].has_value(); }
-  // REQUIRES: known(i).
+  // REQUIRES, below: known(i).
   uint64_t examples(uint32_t i) const { return facts_[i]->examples; }
+  uint64_t bad_rows(uint32_t i) const { return facts_[i]->bad_rows; }
+  uint32_t batches(uint32_t i) const { return facts_[i]->batches; }
 
   bool all_known() const { return known_ == size(); }
   // Over the known pieces, each counted once however many epochs there are.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/resource_usage.h"
 #include "core/ids.h"
 #include "core/parameter_service.h"
+#include "core/save_messages.h"
 
 namespace shoal {
 
@@ -28,9 +30,9 @@ std::string ProcessName(Role role, int index);
 // A file that a worker can read, as all workers must see it.
 struct SourceInfo {
   std::string name;  // path below the given directory, or the base name
-  uint64_t size = 0;           // bytes
-  uint32_t head_crc32c = 0;    // of the first min(size, 64 KiB)
-  bool compressed = false;     // so that it cannot be cut: it is one piece
+  uint64_t size = 0;         // bytes
+  uint32_t head_crc32c = 0;  // of the first min(size, 64 KiB)
+  bool compressed = false;   // so that it cannot be cut: it is one piece
 
   friend bool operator==(const SourceInfo&, const SourceInfo&) = default;
 };
@@ -39,8 +41,8 @@ struct RegisterRequest {
   uint32_t protocol_version = kProtocolVersion;
   std::string job;
   Role role = Role::kWorker;
-  int index = 0;         // among the processes of its role
-  std::string address;   // of a PS: where workers reach it
+  int index = 0;        // among the processes of its role
+  std::string address;  // of a PS: where workers reach it
   // The flags that must agree on every process, one `name=value` a line, sorted
   // by name: the error names the first that differs.
   std::string config;
@@ -51,11 +53,13 @@ struct RegisterRequest {
 
 struct RegisterReply {
   Life life;
-  // Of a PS: this is the job's first life of the shard, so it starts from the
-  // initial values. Otherwise its state has to come from a checkpoint.
+  // Of a PS: the shard starts from the initial values. Otherwise its state has
+  // to come from a checkpoint.
   bool initialise = false;
   absl::Duration heartbeat_interval;  // how often to send Heartbeat
   absl::Duration silent_after;        // no word for so long: taken for dead
+  // Of a PS that does not initialise: load this and answer ShardLoaded.
+  std::optional<LoadFrom> load;
 };
 
 // ---- What travels on a session, both ways, in order -------------------------
@@ -75,7 +79,7 @@ enum class LeasePurpose : uint8_t { kTrain = 1, kEvaluate = 2 };
 struct Lease {
   uint64_t number = 0;  // grows within a job; names the forward passes under it
   LeasePurpose purpose = LeasePurpose::kTrain;
-  uint32_t epoch = 0;   // of an evaluation: which evaluation
+  uint32_t epoch = 0;  // of an evaluation: which evaluation
   Piece piece;
   uint32_t batch_size = 0;  // examples; fixed with the piece table
   // Batches not to train: complete, or left to another lease. Bit i of byte
@@ -84,9 +88,13 @@ struct Lease {
   // A speculative copy works from the end, towards the straggler.
   bool backwards = false;
   Colour colour = 0;  // for batches that no shard has seen
+  // Batches beyond the end of `skip` are not to be trained either: the lease is
+  // of a few batches that lack a mark.
+  bool skip_rest = false;
 
   bool Skips(uint32_t index) const {
-    return index / 8 < skip.size() && (skip[index / 8] >> (index % 8) & 1);
+    if (index / 8 >= skip.size()) return skip_rest;
+    return skip[index / 8] >> (index % 8) & 1;
   }
 };
 
@@ -94,7 +102,7 @@ struct Lease {
 struct TrainProgress {
   uint64_t examples = 0;  // in batches that all shards applied
   uint64_t batches = 0;
-  double loss_sum = 0;    // over those examples, before the update
+  double loss_sum = 0;  // over those examples, before the update
   // Exact AUC over the newest examples, each scored before it was trained on
   // (progressive validation), and how many these are; 0 examples: none yet.
   double recent_auc = 0;
@@ -179,7 +187,8 @@ struct Bye {
 
 using ProcessMessage =
     std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
-                 MarkDelta, EvalResult, ShardReport, Failure, Bye>;
+                 MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
+                 ShardSaved, ShardLoaded, StopRequest>;
 
 // From the coordinator to a process:
 
@@ -213,7 +222,8 @@ struct JobEnd {
 };
 
 using CoordinatorMessage =
-    std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd>;
+    std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
+                 Hold, Resume, SaveShard, CheckpointDone>;
 
 // ---- The seam ---------------------------------------------------------------
 
@@ -253,6 +263,14 @@ class ClusterService {
   // Opens the session of a registered life. Failure comes by on_end.
   virtual std::unique_ptr<ClusterSession> OpenSession(
       Life life, SessionHandler handler) = 0;
+
+  // Saves a checkpoint of the job now, for somebody who is no member of it.
+  // Errors: FAILED_PRECONDITION (other job, one that saves none or is ending),
+  // why the checkpoint is void, those of a call, and UNIMPLEMENTED (inline)
+  // where this is not overridden. `done` as in ParameterService.
+  virtual void SaveCheckpoint(SaveCheckpointRequest request,
+                              absl::Duration timeout,
+                              Done<SavedCheckpoint> done);
 };
 
 }  // namespace shoal

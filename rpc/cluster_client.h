@@ -43,6 +43,8 @@ class ClusterClient final : public ClusterService {
                 Done<RegisterReply> done) override;
   std::unique_ptr<ClusterSession> OpenSession(Life life,
                                               SessionHandler handler) override;
+  void SaveCheckpoint(SaveCheckpointRequest request, absl::Duration timeout,
+                      Done<SavedCheckpoint> done) override;
 
  private:
   class Impl;

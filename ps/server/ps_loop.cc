@@ -19,7 +19,11 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   Impl(PsLoopOptions options, PsLoopDependencies deps)
       : options_(std::move(options)),
         deps_(std::move(deps)),
-        member_(options_.member, deps_.cluster, deps_.control, deps_.logger) {}
+        member_(options_.member, deps_.cluster, deps_.control, deps_.logger),
+        keeper_(std::make_shared<ShardKeeper>(
+            options_.checkpoints, deps_.files, deps_.control,
+            deps_.background != nullptr ? deps_.background : deps_.completions,
+            deps_.logger)) {}
 
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
     ClusterMemberHandlers handlers;
@@ -44,13 +48,15 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
     member_.Start(std::move(handlers));
   }
 
-  void Stop(absl::Status reason);
+  void Stop(absl::Status reason, absl::Duration save_deadline);
 
   Executor* control() const { return deps_.control; }
 
  private:
   void OnJoined(const RegisterReply& reply,
                 std::shared_ptr<ClusterSession> session);
+  void LoadShard(LoadFrom from, ParameterShardOptions options);
+  void Serve(std::shared_ptr<ParameterShard> shard);
   void OnMessage(CoordinatorMessage message);
   void OnLeft();
   void SendMarks();
@@ -63,6 +69,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   Life life_;
   std::shared_ptr<ClusterSession> session_;  // null: no life
   std::shared_ptr<ParameterShard> shard_;
+  const std::shared_ptr<ShardKeeper> keeper_;
   uint64_t repeats_sent_ = 0;
 };
 
@@ -70,22 +77,52 @@ void PsLoop::Impl::OnJoined(const RegisterReply& reply,
                             std::shared_ptr<ClusterSession> session) {
   life_ = reply.life;
   session_ = std::move(session);
+  ParameterShardOptions options = options_.shard;
+  options.life = life_;
+  if (reply.load.has_value()) {
+    LoadShard(*reply.load, std::move(options));
+    return;
+  }
   if (!reply.initialise) {
     session_->Send(Failure{absl::FailedPreconditionError(
         "the shard's state was lost with its last process, and there is no "
         "checkpoint to load it from")});
     return;
   }
-  ParameterShardOptions options = options_.shard;
-  options.life = life_;
   absl::StatusOr<std::unique_ptr<ParameterShard>> shard =
       ParameterShard::Create(std::move(options), deps_.completions);
   if (!shard.ok()) {
     session_->Send(Failure{shard.status()});
     return;
   }
-  shard_ = *std::move(shard);
+  Serve(*std::move(shard));
+}
+
+void PsLoop::Impl::LoadShard(LoadFrom from, ParameterShardOptions options) {
+  deps_.logger->Info(absl::StrCat("loading the shard from ", from.directory));
+  keeper_->Load(std::move(from), std::move(options), deps_.completions,
+                [self = shared_from_this(), session = session_](
+                    absl::StatusOr<std::shared_ptr<ParameterShard>> shard) {
+                  if (self->session_ != session) return;
+                  if (!shard.ok()) {
+                    session->Send(Failure{shard.status()});
+                    return;
+                  }
+                  ShardLoaded loaded{(*shard)->MarkRuns()};
+                  self->Serve(*std::move(shard));
+                  session->Send(std::move(loaded));
+                });
+}
+
+void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
+  shard_ = std::move(shard);
   shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
+  keeper_->Start(shard_, [weak = weak_from_this()](ProcessMessage message) {
+    const auto self = weak.lock();
+    if (self == nullptr || self->session_ == nullptr) return;
+    self->SendMarks();
+    self->session_->Send(std::move(message));
+  });
   deps_.serve(shard_);
   SendMarksOften();
 }
@@ -93,12 +130,24 @@ void PsLoop::Impl::OnJoined(const RegisterReply& reply,
 void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
   if (shard_ == nullptr) return;
   shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
-  if (std::holds_alternative<ReportShard>(message)) SendReport();
+  if (std::holds_alternative<ReportShard>(message)) {
+    SendReport();
+  } else if (const auto* hold = std::get_if<Hold>(&message)) {
+    keeper_->On(*hold);
+  } else if (const auto* resume = std::get_if<Resume>(&message)) {
+    keeper_->On(*resume);
+  } else if (const auto* save = std::get_if<SaveShard>(&message)) {
+    keeper_->On(*save);
+  } else if (const auto* done = std::get_if<CheckpointDone>(&message)) {
+    keeper_->On(*done);
+  }
 }
 
 void PsLoop::Impl::OnLeft() {
   session_ = nullptr;
-  if (shard_ != nullptr) shard_->ServeUntil(absl::InfinitePast());
+  if (shard_ == nullptr) return;
+  shard_->ServeUntil(absl::InfinitePast());
+  keeper_->Stop();
 }
 
 void PsLoop::Impl::SendMarks() {
@@ -147,14 +196,18 @@ void PsLoop::Impl::SendReport() {
   });
 }
 
-void PsLoop::Impl::Stop(absl::Status reason) {
+void PsLoop::Impl::Stop(absl::Status reason, absl::Duration save_deadline) {
   if (session_ == nullptr) {
     member_.Leave();
     return;
   }
-  session_->Send(Failure{std::move(reason)});
+  if (save_deadline > absl::ZeroDuration()) {
+    session_->Send(StopRequest{std::move(reason)});
+  } else {
+    session_->Send(Failure{std::move(reason)});
+  }
   deps_.control->PostAfter(
-      options_.member.shutdown_deadline,
+      save_deadline + options_.member.shutdown_deadline,
       [self = shared_from_this()] { self->member_.Leave(); });
 }
 
@@ -169,10 +222,11 @@ void PsLoop::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   });
 }
 
-void PsLoop::Stop(absl::Status reason) {
-  impl_->control()->Post([impl = impl_, reason = std::move(reason)]() mutable {
-    impl->Stop(std::move(reason));
-  });
+void PsLoop::Stop(absl::Status reason, absl::Duration save_deadline) {
+  impl_->control()->Post(
+      [impl = impl_, reason = std::move(reason), save_deadline]() mutable {
+        impl->Stop(std::move(reason), save_deadline);
+      });
 }
 
 }  // namespace shoal

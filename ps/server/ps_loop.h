@@ -7,10 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
+#include "base/file_system.h"
 #include "base/logger.h"
 #include "core/cluster_member.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
+#include "ps/server/shard_keeper.h"
 #include "ps/shard/parameter_shard.h"
 
 namespace shoal {
@@ -20,6 +22,7 @@ struct PsLoopOptions {
   ClusterMemberOptions member;
   // Its life is set when the coordinator has issued one.
   ParameterShardOptions shard;
+  ShardKeeperOptions checkpoints;
   // How often new marks are sent. A batch counts as trained so much later;
   // smaller costs a message each.
   absl::Duration mark_interval = absl::Milliseconds(20);
@@ -36,6 +39,11 @@ struct PsLoopDependencies {
   Executor* control = nullptr;
   // Where the shard's completions run, and at the end its report is made.
   Executor* completions = nullptr;
+  // For checkpoints; may be null where the job has none.
+  const FileSystem* files = nullptr;
+  // Where shards are sealed, saved and loaded, which takes long; null: on
+  // `completions`.
+  Executor* background = nullptr;
   // Called once on the control strand, when the shard is there to be served.
   absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;
   // Resources used by this process.
@@ -43,8 +51,9 @@ struct PsLoopDependencies {
 };
 
 // One parameter server process without its network: a member of the job that
-// makes its shard when it has a life, sends the shard's marks, lets it serve
-// while the coordinator is heard, and reports it at the end.
+// makes or loads its shard when it has a life, sends the shard's marks, lets it
+// serve while the coordinator is heard, saves it when the coordinator says so,
+// and reports it at the end.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {
@@ -57,8 +66,10 @@ class PsLoop {
 
   // The process has to end before its job does, as when a signal asks for it:
   // tells the coordinator, which ends the job for `reason`, and leaves then, or
-  // when the shutdown deadline has passed.
-  void Stop(absl::Status reason);
+  // when the shutdown deadline has passed. With a `save_deadline` the
+  // coordinator is asked to save a checkpoint first, for which it has so long.
+  void Stop(absl::Status reason,
+            absl::Duration save_deadline = absl::ZeroDuration());
 
  private:
   class Impl;

@@ -60,6 +60,25 @@ class ClusterClient::Impl {
                });
   }
 
+  void SaveCheckpoint(const SaveCheckpointRequest& request,
+                      absl::Duration timeout, Done<SavedCheckpoint> done) {
+    v1::SaveCheckpointRequest wire;
+    wire.set_job(request.job);
+    peer_.Call(kSaveCheckpointMethod, ToByteBuffer(wire), timeout,
+               [this, done = std::move(done)](absl::Status status,
+                                              grpc::ByteBuffer bytes) mutable {
+                 v1::SaveCheckpointReply wire_reply;
+                 if (status.ok()) status = ParseMessage(bytes, &wire_reply);
+                 absl::StatusOr<SavedCheckpoint> saved =
+                     SavedCheckpoint{wire_reply.path(), wire_reply.step()};
+                 if (!status.ok()) saved = std::move(status);
+                 executor_->Post([done = std::move(done),
+                                  saved = std::move(saved)]() mutable {
+                   std::move(done)(std::move(saved));
+                 });
+               });
+  }
+
   std::unique_ptr<ClusterSession> OpenSession(Life life,
                                               SessionHandler handler) {
     auto stream = std::make_shared<ClientStream>(
@@ -100,6 +119,12 @@ void ClusterClient::Register(RegisterRequest request, absl::Duration timeout,
 std::unique_ptr<ClusterSession> ClusterClient::OpenSession(
     Life life, SessionHandler handler) {
   return impl_->OpenSession(life, std::move(handler));
+}
+
+void ClusterClient::SaveCheckpoint(SaveCheckpointRequest request,
+                                   absl::Duration timeout,
+                                   Done<SavedCheckpoint> done) {
+  impl_->SaveCheckpoint(request, timeout, std::move(done));
 }
 
 }  // namespace shoal

@@ -32,6 +32,7 @@ void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
   m->set_skip(lease.skip.data(), lease.skip.size());
   m->set_backwards(lease.backwards);
   m->set_colour(lease.colour);
+  m->set_skip_rest(lease.skip_rest);
 }
 
 void Set(const HeartbeatAck&, v1::CoordinatorMessage* out) {
@@ -46,6 +47,27 @@ void Set(const JobEnd& in, v1::CoordinatorMessage* out) {
   v1::JobEnd* m = out->mutable_job_end();
   ToProto(in.status, m->mutable_status());
   m->set_summary(in.summary);
+}
+
+void Set(const Hold& in, v1::CoordinatorMessage* out) {
+  out->mutable_hold()->set_number(in.number);
+}
+
+void Set(const Resume& in, v1::CoordinatorMessage* out) {
+  out->mutable_resume()->set_number(in.number);
+}
+
+void Set(const SaveShard& in, v1::CoordinatorMessage* out) {
+  v1::SaveShard* m = out->mutable_save_shard();
+  m->set_number(in.number);
+  m->set_directory(in.directory);
+  m->set_attempt(in.attempt);
+}
+
+void Set(const CheckpointDone& in, v1::CoordinatorMessage* out) {
+  v1::CheckpointDone* m = out->mutable_checkpoint_done();
+  m->set_directory(in.directory);
+  m->set_manifest(in.manifest);
 }
 
 absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
@@ -83,6 +105,7 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   out->skip.assign(in.skip().begin(), in.skip().end());
   out->backwards = in.backwards();
   out->colour = in.colour();
+  out->skip_rest = in.skip_rest();
   return absl::OkStatus();
 }
 
@@ -113,6 +136,21 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
       return absl::OkStatus();
     case v1::CoordinatorMessage::kJobEnd:
       return Get(in.job_end(), &out->emplace<JobEnd>());
+    case v1::CoordinatorMessage::kHold:
+      out->emplace<Hold>().number = in.hold().number();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kResume:
+      out->emplace<Resume>().number = in.resume().number();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kSaveShard:
+      out->emplace<SaveShard>() = {in.save_shard().number(),
+                                   in.save_shard().directory(),
+                                   in.save_shard().attempt()};
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kCheckpointDone:
+      out->emplace<CheckpointDone>() = {in.checkpoint_done().directory(),
+                                        in.checkpoint_done().manifest()};
+      return absl::OkStatus();
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

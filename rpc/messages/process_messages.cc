@@ -92,6 +92,37 @@ void Set(const Bye& in, v1::ProcessMessage* out) {
   Set(in.usage, out->mutable_bye()->mutable_usage());
 }
 
+void Set(const Held& in, v1::ProcessMessage* out) {
+  v1::Held* m = out->mutable_held();
+  m->set_number(in.number);
+  m->mutable_marks()->set_applied(in.marks.applied);
+  m->mutable_marks()->set_rejected(in.marks.rejected);
+  m->mutable_marks()->set_digest(in.marks.digest);
+}
+
+void Set(const ShardSaved& in, v1::ProcessMessage* out) {
+  v1::ShardSaved* m = out->mutable_shard_saved();
+  m->set_number(in.number);
+  ToProto(in.status, m->mutable_status());
+  m->set_entry(in.entry);
+}
+
+void Set(const ShardLoaded& in, v1::ProcessMessage* out) {
+  v1::ShardLoaded* m = out->mutable_shard_loaded();
+  for (const MarkRun& run : in.marks) {
+    v1::MarkRun* added = m->add_marks();
+    added->set_epoch(run.epoch);
+    added->set_piece(run.piece);
+    added->set_begin(run.begin);
+    added->set_end(run.end);
+    added->set_verdict(static_cast<v1::Verdict>(run.verdict));
+  }
+}
+
+void Set(const StopRequest& in, v1::ProcessMessage* out) {
+  ToProto(in.reason, out->mutable_stop_request()->mutable_reason());
+}
+
 absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
   out->usage = Get(in.usage());
   const v1::TrainProgress& progress = in.progress();
@@ -155,6 +186,31 @@ absl::Status Get(const v1::MarkDelta& in, MarkDelta* out) {
   return absl::OkStatus();
 }
 
+absl::Status Get(const v1::ShardSaved& in, ShardSaved* out) {
+  out->number = in.number();
+  out->entry = in.entry();
+  return Annotate(FromProto(in.status(), &out->status), "ShardSaved.status");
+}
+
+absl::Status Get(const v1::ShardLoaded& in, ShardLoaded* out) {
+  out->marks.reserve(static_cast<size_t>(in.marks_size()));
+  for (const v1::MarkRun& run : in.marks()) {
+    MarkRun& added = out->marks.emplace_back();
+    added.epoch = run.epoch();
+    added.piece = run.piece();
+    added.begin = run.begin();
+    added.end = run.end();
+    if (added.begin >= added.end) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("ShardLoaded.marks: batches [", added.begin, ", ",
+                       added.end, ") are no run"));
+    }
+    SHOAL_RETURN_IF_ERROR(Annotate(FromProto(run.verdict(), &added.verdict),
+                                   "ShardLoaded.marks"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
   const std::string& logits = in.logits();
   const std::string& labels = in.labels();
@@ -213,6 +269,20 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::kBye:
       out->emplace<Bye>().usage = Get(in.bye().usage());
       return absl::OkStatus();
+    case v1::ProcessMessage::kHeld: {
+      const v1::MarkTotals& marks = in.held().marks();
+      out->emplace<Held>() = {
+          in.held().number(),
+          {marks.applied(), marks.rejected(), marks.digest()}};
+      return absl::OkStatus();
+    }
+    case v1::ProcessMessage::kShardSaved:
+      return Get(in.shard_saved(), &out->emplace<ShardSaved>());
+    case v1::ProcessMessage::kShardLoaded:
+      return Get(in.shard_loaded(), &out->emplace<ShardLoaded>());
+    case v1::ProcessMessage::kStopRequest:
+      return GetError("StopRequest.reason", in.stop_request().reason(),
+                      &out->emplace<StopRequest>().reason);
     case v1::ProcessMessage::kOpen:
       return absl::InvalidArgumentError("the session is open already");
     case v1::ProcessMessage::MESSAGE_NOT_SET:

@@ -92,6 +92,10 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
 void ToProto(const RegisterReply& in, v1::RegisterReply* out) {
   ToProto(in.life, out->mutable_life());
   out->set_initialise(in.initialise);
+  if (in.load.has_value()) {
+    out->mutable_load()->set_directory(in.load->directory);
+    out->mutable_load()->set_manifest(in.load->manifest);
+  }
   out->set_heartbeat_interval_us(
       static_cast<uint64_t>(absl::ToInt64Microseconds(in.heartbeat_interval)));
   out->set_silent_after_us(
@@ -104,6 +108,10 @@ absl::Status FromProto(const v1::RegisterReply& in, RegisterReply* out) {
     return absl::InvalidArgumentError("RegisterReply has no life");
   }
   out->initialise = in.initialise();
+  out->load.reset();
+  if (in.has_load()) {
+    out->load = LoadFrom{in.load().directory(), in.load().manifest()};
+  }
   SHOAL_RETURN_IF_ERROR(ReadInterval("heartbeat_interval_us",
                                      in.heartbeat_interval_us(),
                                      &out->heartbeat_interval));

@@ -57,6 +57,15 @@ class RegisterHandler final : public UnaryHandler {
               Answer answer) override;
 };
 
+class SaveCheckpointHandler final : public UnaryHandler {
+ public:
+  using UnaryHandler::UnaryHandler;
+
+ private:
+  void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
+              Answer answer) override;
+};
+
 }  // namespace shoal
 
 #endif  // SHOAL_RPC_SERVER_HANDLERS_H_

@@ -30,7 +30,8 @@ using Parameters = v1::ParameterServer::WithRawMethod_Pull<
             v1::ParameterServer::WithRawMethod_Stats<
                 v1::ParameterServer::Service>>>>;
 using Cluster = v1::Cluster::WithRawMethod_Register<
-    v1::Cluster::WithRawMethod_Session<v1::Cluster::Service>>;
+    v1::Cluster::WithRawMethod_SaveCheckpoint<
+        v1::Cluster::WithRawMethod_Session<v1::Cluster::Service>>>;
 
 // Whether the address can be listened on, and if not, why and what to do: gRPC
 // only logs that, at length.
@@ -188,6 +189,8 @@ class RpcServer::Impl {
                                           &Parameters::RequestStats);
     AddHandlers<RegisterHandler, Cluster>(places, &cluster_,
                                           &Cluster::RequestRegister);
+    AddHandlers<SaveCheckpointHandler, Cluster>(
+        1, &cluster_, &Cluster::RequestSaveCheckpoint);
     sessions_ = std::make_unique<SessionAcceptor>(
         state_.get(),
         [this](grpc::ServerContext* context,

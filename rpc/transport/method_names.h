@@ -11,6 +11,8 @@ inline constexpr char kPushChunkMethod[] =
 inline constexpr char kStatsMethod[] = "/shoal.v1.ParameterServer/Stats";
 inline constexpr char kRegisterMethod[] = "/shoal.v1.Cluster/Register";
 inline constexpr char kSessionMethod[] = "/shoal.v1.Cluster/Session";
+inline constexpr char kSaveCheckpointMethod[] =
+    "/shoal.v1.Cluster/SaveCheckpoint";
 
 }  // namespace shoal
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "checkpoint/checkpoint_directory.h"
 #include "cluster/coordinator_state.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,6 +36,9 @@ class CoordinatorStateTest : public testing::Test {
     heard_.clear();
     ended_.clear();
     finished_ = 0;
+    commits_.clear();
+    replies_.clear();
+    manifests_.clear();
   }
 
   void Do(CoordinatorActions actions) {
@@ -45,6 +49,10 @@ class CoordinatorStateTest : public testing::Test {
         heard_[send->session].push_back(std::move(send->message));
       } else if (auto* end = std::get_if<EndSessionAction>(&action)) {
         EXPECT_TRUE(ended_.emplace(end->session, end->status).second);
+      } else if (auto* commit = std::get_if<CommitAction>(&action)) {
+        commits_.push_back(std::move(*commit));
+      } else if (auto* reply = std::get_if<SaveReplyAction>(&action)) {
+        replies_.push_back(std::move(*reply));
       } else if (std::get_if<FinishedAction>(&action) != nullptr) {
         ++finished_;
       }
@@ -152,6 +160,9 @@ class CoordinatorStateTest : public testing::Test {
   std::map<uint64_t, std::vector<CoordinatorMessage>> heard_;
   std::map<uint64_t, absl::Status> ended_;
   int finished_ = 0;
+  std::vector<CommitAction> commits_;
+  std::vector<SaveReplyAction> replies_;
+  std::vector<Manifest> manifests_;       // that were committed
   std::map<uint64_t, uint64_t> repeats_;  // refused so far, by PS
 };
 

@@ -246,5 +246,46 @@ TEST(LedgerOfOneShardTest, ADroppedVerdictMayBecomeAnother) {
   EXPECT_TRUE(ledger.AllComplete());
 }
 
+TEST_F(LedgerTest, HalfMarkedBatchesAreListedAndLeasedAlone) {
+  EXPECT_THAT(ledger_.HalfMarked(), IsEmpty());
+  AddBoth({0, 0, 0});
+  ASSERT_TRUE(Add(0, {0, 0, 3}).ok());
+  ASSERT_TRUE(Add(1, {1, 1, 9}).ok());
+  EXPECT_THAT(ledger_.HalfMarked(), ElementsAre(Pair(0, 0), Pair(1, 1)));
+  Lease lease;
+  lease.skip = ledger_.AllButHalfMarked(0, 0);
+  lease.skip_rest = true;
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(lease.Skips(i), i != 3) << i;
+  lease.skip = ledger_.AllButHalfMarked(1, 1);
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(lease.Skips(i), i != 9) << i;
+  ASSERT_TRUE(Add(1, {0, 0, 3}).ok());
+  EXPECT_THAT(ledger_.HalfMarked(), ElementsAre(Pair(1, 1)));
+}
+
+TEST_F(LedgerTest, LoadedMarksAreAsIfTheyHadBeenMade) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
+  const std::vector<MarkRun> runs = {{0, 0, 0, 2, Verdict::kApplied},
+                                     {0, 0, 2, 3, Verdict::kRejected},
+                                     {1, 0, 1, 2, Verdict::kApplied}};
+  EXPECT_THAT(*ledger_.AddLoaded(0, runs), IsEmpty());
+  EXPECT_THAT(*ledger_.AddLoaded(1, runs), ElementsAre(Pair(0, 0)));
+  EXPECT_EQ(ledger_.totals().trained, 30u);
+  EXPECT_EQ(ledger_.totals().rejected, 5u);
+  EXPECT_EQ(ledger_.totals().batches, 4u);
+  EXPECT_EQ(ledger_.totals().mended, 0u);
+  ledger_.SetEarlier(1, 2, 3);
+  EXPECT_EQ(ledger_.totals().mended, 1u);
+  EXPECT_EQ(ledger_.totals().recomputed, 2u);
+  EXPECT_EQ(ledger_.totals().repeats_refused, 3u);
+  ASSERT_TRUE(Repeat(0, {0, 0, 1}, 9).ok()) << "it is marked";
+  EXPECT_FALSE(Add(0, {1, 0, 1}).ok());
+}
+
+TEST_F(LedgerTest, LoadedMarksOfAnotherJobAreRefused) {
+  const std::vector<MarkRun> runs = {{7, 0, 0, 2, Verdict::kApplied}};
+  EXPECT_EQ(ledger_.AddLoaded(0, runs).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -218,6 +218,15 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   process.mutable_piece_report();
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no purpose";
 
+  process.mutable_stop_request();
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no reason";
+  v1::MarkRun* run = process.mutable_shard_loaded()->add_marks();
+  run->set_verdict(v1::VERDICT_APPLIED);
+  run->set_end(1);
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
+  run->set_begin(1);
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no batch";
+
   v1::CoordinatorMessage grant;
   Filler().Fill(&grant, v1::CoordinatorMessage::descriptor()->field(1));
   ASSERT_TRUE(grant.has_lease_grant());

@@ -74,7 +74,21 @@ void LeaseTrainer::Abandon() {
   // Calls in flight hold their own steps.
   pulls_.clear();
   drained_ = nullptr;
+  held_ = nullptr;
   send_ = [](const ProcessMessage&) {};
+}
+
+void LeaseTrainer::Hold(absl::AnyInvocable<void() &&> held) {
+  if (abandoned_) return;
+  holding_ = true;
+  held_ = std::move(held);
+  Pump();
+}
+
+void LeaseTrainer::Resume() {
+  holding_ = false;
+  held_ = nullptr;
+  Pump();
 }
 
 void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
@@ -97,7 +111,7 @@ void LeaseTrainer::Pump() {
       return;
     }
   } else {
-    while (!read_.empty() && MayPull(*read_.front())) {
+    while (!holding_ && !read_.empty() && MayPull(*read_.front())) {
       std::shared_ptr<Step> step = std::move(read_.front());
       read_.pop_front();
       PrepareStep(client_->map().tables[0], options_.field_size, &unique_,
@@ -107,6 +121,9 @@ void LeaseTrainer::Pump() {
     }
     if (read_.size() <= static_cast<size_t>(options_.pipeline_depth)) {
       ReadNext();
+    }
+    if (held_ != nullptr && pulls_.empty() && pushes_ == 0) {
+      std::exchange(held_, nullptr)();
     }
   }
   if (!compute_posted_ && !pulls_.empty() && pulls_.front()->pulled &&

@@ -83,6 +83,13 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   // comes back from calls in flight.
   void Abandon();
 
+  // Begins no further batch and calls `held` once none is in flight; what was
+  // read stays, and leases may still come. The
+  // callback is dropped if the life ends first.
+  void Hold(absl::AnyInvocable<void() &&> held);
+  // Goes on after Hold; `held` is not called any more.
+  void Resume();
+
   // Takes no further batch and calls `idle` once none is in flight.
   void Drain(absl::AnyInvocable<void() &&> idle);
 
@@ -123,6 +130,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   bool reading_ = false;
   bool compute_posted_ = false;
   absl::AnyInvocable<void() &&> drained_;  // set: no further batch is taken
+  bool holding_ = false;
+  absl::AnyInvocable<void() &&> held_;  // set: not yet called
 
   std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
   std::deque<std::shared_ptr<Step>> read_;         // not yet pulled

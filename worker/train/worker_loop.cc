@@ -27,12 +27,21 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   struct OneLife {
     Life life;
     std::shared_ptr<ClusterSession> session;
+    std::vector<std::shared_ptr<ParameterService>> shards;
+    std::vector<Life> shard_lives;
     std::shared_ptr<LeaseTrainer> trainer;
+    // While `trainer` is held: trains what the coordinator leases all the same.
+    std::shared_ptr<LeaseTrainer> mender;
+    bool held = false;
     ProgressMeter progress;
   };
 
   void OnMessage(CoordinatorMessage message);
   absl::Status OnView(const ClusterView& view);
+  std::shared_ptr<LeaseTrainer> MakeTrainer(LeaseTrainer::Send send);
+  void OnLease(Lease lease);
+  void OnHold(uint64_t number);
+  void OnResume();
   void EndLife();
 
   const WorkerLoopOptions options_;
@@ -72,12 +81,50 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
     const absl::Status status = OnView(*view);
     if (!status.ok()) life_->session->Send(Failure{status});
   } else if (auto* grant = std::get_if<LeaseGrant>(&message)) {
-    if (life_->trainer == nullptr) return;
-    deps_.train->Post(
-        [trainer = life_->trainer, lease = std::move(grant->lease)]() mutable {
-          trainer->AddLease(std::move(lease));
-        });
+    OnLease(std::move(grant->lease));
+  } else if (const auto* hold = std::get_if<Hold>(&message)) {
+    OnHold(hold->number);
+  } else if (std::holds_alternative<Resume>(message)) {
+    OnResume();
   }
+}
+
+void WorkerLoop::Impl::OnLease(Lease lease) {
+  if (life_->trainer == nullptr) return;
+  std::shared_ptr<LeaseTrainer> trainer = life_->trainer;
+  if (life_->held) {
+    if (life_->mender == nullptr) {
+      life_->mender =
+          MakeTrainer([session = life_->session](ProcessMessage message) {
+            if (std::holds_alternative<LeaseRequest>(message)) return;
+            session->Send(std::move(message));
+          });
+    }
+    trainer = life_->mender;
+  }
+  deps_.train->Post([trainer, lease = std::move(lease)]() mutable {
+    trainer->AddLease(std::move(lease));
+  });
+}
+
+void WorkerLoop::Impl::OnHold(uint64_t number) {
+  life_->held = true;
+  if (life_->trainer == nullptr) {
+    life_->session->Send(Held{number, {}});
+    return;
+  }
+  deps_.train->Post(
+      [trainer = life_->trainer, session = life_->session, number]() mutable {
+        trainer->Hold([session = std::move(session), number] {
+          session->Send(Held{number, {}});
+        });
+      });
+}
+
+void WorkerLoop::Impl::OnResume() {
+  life_->held = false;
+  if (life_->trainer == nullptr) return;
+  deps_.train->Post([trainer = life_->trainer] { trainer->Resume(); });
 }
 
 absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
@@ -92,11 +139,30 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   auto shards = deps_.connect(view);
   if (!shards.ok()) return shards.status();
 
+  life_->shards = *std::move(shards);
+  life_->shard_lives.clear();
+  for (const PsInfo& ps : view.ps) life_->shard_lives.push_back(ps.life);
+  // A second view within one life means that a shard has a new one.
+  std::shared_ptr<LeaseTrainer> before = life_->trainer;
+  life_->mender = nullptr;
+  life_->trainer =
+      MakeTrainer([session = life_->session](ProcessMessage message) {
+        session->Send(std::move(message));
+      });
+  deps_.train->Post([before, trainer = life_->trainer] {
+    if (before != nullptr) before->Abandon();
+    trainer->Start();
+  });
+  return absl::OkStatus();
+}
+
+std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
+    LeaseTrainer::Send send) {
   ShardedClientOptions client;
   client.job = options_.member.registration.job;
   client.worker = life_->life;
   client.map = options_.map;
-  for (const PsInfo& ps : view.ps) client.shard_lives.push_back(ps.life);
+  client.shard_lives = life_->shard_lives;
   client.row_dim = deps_.model->spec().tables[0].row_dim();
   client.dense_size = deps_.model->spec().dense_size();
   client.pull_timeout = options_.pull_timeout;
@@ -107,20 +173,11 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   deps.logger = deps_.logger;
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;
-  // A second view within one life means that a shard has a new one.
-  std::shared_ptr<LeaseTrainer> before = life_->trainer;
-  life_->trainer = std::make_shared<LeaseTrainer>(
+  return std::make_shared<LeaseTrainer>(
       options_.trainer, deps,
-      std::make_unique<ShardedClient>(std::move(client), *std::move(shards),
+      std::make_unique<ShardedClient>(std::move(client), life_->shards,
                                       deps_.train),
-      [session = life_->session](ProcessMessage message) {
-        session->Send(std::move(message));
-      });
-  deps_.train->Post([before, trainer = life_->trainer] {
-    if (before != nullptr) before->Abandon();
-    trainer->Start();
-  });
-  return absl::OkStatus();
+      std::move(send));
 }
 
 void WorkerLoop::Impl::EndLife() {
@@ -128,7 +185,10 @@ void WorkerLoop::Impl::EndLife() {
   life_ = nullptr;
   if (life == nullptr || life->trainer == nullptr) return;
   // Keeps the life, whose progress meter the trainer uses until then.
-  deps_.train->Post([life] { life->trainer->Abandon(); });
+  deps_.train->Post([life] {
+    life->trainer->Abandon();
+    if (life->mender != nullptr) life->mender->Abandon();
+  });
 }
 
 void WorkerLoop::Impl::Stop() {

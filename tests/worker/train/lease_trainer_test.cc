@@ -404,5 +404,62 @@ TEST_F(LeaseTrainerTest, DrainsWhatIsInFlightAndTakesNothingMore) {
   EXPECT_EQ(progress.Snapshot().batches, shards[0]->pushes);
 }
 
+TEST_F(LeaseTrainerTest, HeldItEndsWhatItBeganAndGoesOnWithTheRest) {
+  uint64_t done_before = 0;
+  for (const int depth : {0, 1}) {
+    SCOPED_TRACE(depth);
+    batches_in_piece = 20;
+    Start(depth);
+    trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+    simulator.RunFor(absl::Microseconds(3500));
+    bool held = false;
+    uint64_t pushes_when_held = 0;
+    const uint64_t before = done_before;
+    trainer->Hold([&] {
+      held = true;
+      pushes_when_held = progress.Snapshot().batches - before;
+    });
+    EXPECT_FALSE(held) << "a batch is in flight";
+    simulator.RunUntilIdle();
+    EXPECT_TRUE(held);
+    EXPECT_EQ(shards[0]->pushes, pushes_when_held) << "pushed while it is held";
+    EXPECT_EQ(shards[1]->pushes, pushes_when_held) << "on one shard alone";
+    EXPECT_LT(pushes_when_held, 20u);
+    EXPECT_EQ(Sent<LeaseDone>(), 0);
+    trainer->Resume();
+    simulator.RunUntilIdle();
+    EXPECT_EQ(shards[0]->pushes, 20u);
+    EXPECT_EQ(Sent<LeaseDone>(), 1);
+    sent.clear();
+    done_before = progress.Snapshot().batches;
+  }
+}
+
+TEST_F(LeaseTrainerTest, WithNothingInFlightItIsHeldAtOnce) {
+  Start(1);
+  bool held = false;
+  trainer->Hold([&] { held = true; });
+  EXPECT_TRUE(held);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(shards[0]->pushes, 0u);
+  trainer->Resume();
+  simulator.RunUntilIdle();
+  EXPECT_EQ(shards[0]->pushes, 3u);
+}
+
+TEST_F(LeaseTrainerTest, ResumedInTimeItWasNeverHeld) {
+  batches_in_piece = 20;
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Microseconds(3500));
+  bool held = false;
+  trainer->Hold([&] { held = true; });
+  trainer->Resume();
+  simulator.RunUntilIdle();
+  EXPECT_FALSE(held);
+  EXPECT_EQ(shards[0]->pushes, 20u);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -1,0 +1,259 @@
+#include "cluster/checkpoint_saver.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+
+namespace shoal {
+
+void CheckpointSaver::SetSaved(uint64_t step, std::string directory) {
+  saved_step_ = step;
+  saved_directory_ = std::move(directory);
+}
+
+void CheckpointSaver::Send(Life to, CoordinatorMessage message) {
+  actions_.emplace_back(SaverSend{to, std::move(message)});
+}
+
+SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
+                                    absl::Time now) {
+  began_ = now;
+  deadline_ = std::min(deadline, now + options_.deadline);
+  if (!saved_directory_.empty() && saved_step_ == view.step) {
+    // Marks only grow, so as many of them are the same ones.
+    actions_.emplace_back(SaverDone{absl::OkStatus(), saved_directory_,
+                                    saved_step_, false, absl::ZeroDuration()});
+    return Take();
+  }
+  failure_ = absl::OkStatus();
+  told_.clear();
+  held_.clear();
+  sealing_.clear();
+  sealed_.clear();
+  to_mend_.clear();
+  mends_.clear();
+  entries_.clear();
+  committed_ = false;
+  hold_ = next_number_++;
+  for (const Member& worker : view.workers) {
+    told_.insert(worker.life);
+    Send(worker.life, Hold{hold_});
+  }
+  phase_ = Phase::kHolding;
+  return Step(view, now);
+}
+
+void CheckpointSaver::OnHeld(const Member& from, const Held& held) {
+  if (from.role == Role::kWorker) {
+    if (phase_ == Phase::kHolding && held.number == hold_) {
+      held_.insert(from.life);
+    }
+  } else if (phase_ == Phase::kSealing && held.number == seal_) {
+    sealed_[from.index] = held.marks;
+  }
+}
+
+void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
+  if (phase_ != Phase::kWriting || saved.number != seal_) return;
+  if (saved.status.ok()) {
+    entries_[from.index] = std::move(saved.entry);
+  } else {
+    failure_.Update(Annotate(saved.status, from.Name()));
+  }
+}
+
+void CheckpointSaver::OnMendGranted(const SaverMend& mend, uint64_t lease,
+                                    Life worker) {
+  to_mend_.erase(std::remove(to_mend_.begin(), to_mend_.end(), mend),
+                 to_mend_.end());
+  mends_[lease] = worker;
+}
+
+void CheckpointSaver::OnLeaseEnd(uint64_t lease, const absl::Status& status) {
+  if (mends_.erase(lease) == 0) return;
+  failure_.Update(
+      Annotate(status, "a batch that not every shard has cannot be trained"));
+}
+
+void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
+                                  std::string manifest) {
+  if (phase_ != Phase::kCommitting || number != seal_) return;
+  failure_.Update(status);
+  committed_ = status.ok();
+  manifest_ = std::move(manifest);
+}
+
+SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
+  if (!busy()) return Take();
+  // A manifest that is there makes a checkpoint, late or not.
+  if (committed_) {
+    for (const auto& [index, life] : sealing_) {
+      Send(life, CheckpointDone{directory_, manifest_});
+    }
+    Release();
+    Finish(absl::OkStatus(), now);
+    return Take();
+  }
+  if (!failure_.ok()) return Void(failure_, now);
+  if (now >= deadline_) {
+    return Void(
+        absl::DeadlineExceededError(absl::StrCat(
+            "it took longer than ", absl::FormatDuration(deadline_ - began_),
+            ", waiting for ", WaitingFor(view))),
+        now);
+  }
+  if (phase_ == Phase::kHolding &&
+      std::all_of(view.workers.begin(), view.workers.end(),
+                  [this](const Member& worker) {
+                    return told_.count(worker.life) == 0 ||
+                           held_.count(worker.life) != 0;
+                  })) {
+    StartSealing(view);
+  }
+  if (phase_ == Phase::kSealing) CheckSeals(view);
+  if (phase_ == Phase::kMending) CheckMends(view);
+  if (phase_ == Phase::kWriting) CheckWritten(view);
+  if (!failure_.ok()) return Void(failure_, now);
+  return Take();
+}
+
+void CheckpointSaver::StartSealing(const View& view) {
+  seal_ = next_number_++;
+  sealing_.clear();
+  sealed_.clear();
+  for (const Member& ps : view.ps) {
+    sealing_[ps.index] = ps.life;
+    Send(ps.life, Hold{seal_});
+  }
+  phase_ = Phase::kSealing;
+}
+
+void CheckpointSaver::CheckSeals(const View& view) {
+  if (sealed_.size() < view.num_ps) return;
+  if (!view.half_marked.empty()) {
+    StartMending(view);
+    return;
+  }
+  for (const auto& [index, marks] : sealed_) {
+    if (marks == sealed_.begin()->second &&
+        marks.applied + marks.rejected == view.step) {
+      continue;
+    }
+    failure_ = absl::InternalError(absl::StrCat(
+        ProcessName(Role::kPs, index), " has the marks of ", marks.applied,
+        " + ", marks.rejected, " batches, ", ProcessName(Role::kPs, 0),
+        " those of ", sealed_.begin()->second.applied, " + ",
+        sealed_.begin()->second.rejected, ", the coordinator counts ",
+        view.step, ": somebody pushes who is not of this job's making"));
+    return;
+  }
+  step_ = view.step;
+  directory_ = CheckpointName(step_);
+  attempt_ = options_.first_attempt + seal_;
+  for (const auto& [index, life] : sealing_) {
+    Send(life, SaveShard{seal_, directory_, attempt_});
+  }
+  phase_ = Phase::kWriting;
+}
+
+void CheckpointSaver::StartMending(const View& view) {
+  ReleaseShards();
+  to_mend_.clear();
+  for (const auto& [epoch, piece] : view.half_marked) {
+    to_mend_.push_back({epoch, piece});
+  }
+  phase_ = Phase::kMending;
+}
+
+void CheckpointSaver::CheckMends(const View& view) {
+  for (auto it = mends_.begin(); it != mends_.end();) {
+    const bool alive = std::any_of(
+        view.workers.begin(), view.workers.end(),
+        [&](const Member& worker) { return worker.life == it->second; });
+    it = alive ? std::next(it) : mends_.erase(it);
+  }
+  for (const SaverMend& mend : to_mend_) actions_.emplace_back(mend);
+  if (to_mend_.empty() && mends_.empty()) StartSealing(view);
+}
+
+void CheckpointSaver::CheckWritten(const View& view) {
+  if (entries_.size() < view.num_ps) return;
+  SaverCommit commit;
+  commit.number = seal_;
+  commit.directory = directory_;
+  commit.attempt = attempt_;
+  for (auto& [index, entry] : entries_) {
+    commit.entries.push_back(std::move(entry));
+  }
+  actions_.emplace_back(std::move(commit));
+  phase_ = Phase::kCommitting;
+}
+
+void CheckpointSaver::ReleaseShards() {
+  for (const auto& [index, life] : sealing_) Send(life, Resume{seal_});
+  sealing_.clear();
+}
+
+void CheckpointSaver::Release() {
+  ReleaseShards();
+  for (const Life& life : told_) Send(life, Resume{hold_});
+  told_.clear();
+}
+
+SaverActions CheckpointSaver::Void(const absl::Status& why, absl::Time now) {
+  if (!busy()) return Take();
+  Release();
+  Finish(why, now);
+  return Take();
+}
+
+void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
+  if (status.ok()) SetSaved(step_, directory_);
+  actions_.emplace_back(
+      SaverDone{std::move(status), directory_, step_, true, now - began_});
+  phase_ = Phase::kIdle;
+}
+
+std::string CheckpointSaver::WaitingFor(const View& view) const {
+  std::vector<std::string> names;
+  const char* what = "";
+  switch (phase_) {
+    case Phase::kIdle:
+      return "";
+    case Phase::kHolding:
+      what = " to end the batches in flight";
+      for (const Member& worker : view.workers) {
+        if (told_.count(worker.life) != 0 && held_.count(worker.life) == 0) {
+          names.push_back(worker.Name());
+        }
+      }
+      break;
+    case Phase::kSealing:
+      what = " to end the pushes in progress";
+      for (const Member& ps : view.ps) {
+        if (sealed_.count(ps.index) == 0) names.push_back(ps.Name());
+      }
+      break;
+    case Phase::kMending:
+      what = " to train the batches that not every shard has";
+      for (const Member& worker : view.workers) {
+        for (const auto& [lease, life] : mends_) {
+          if (life == worker.life) names.push_back(worker.Name());
+        }
+      }
+      if (names.empty()) names.push_back("a worker");
+      break;
+    case Phase::kWriting:
+      what = " to write its shard";
+      for (const Member& ps : view.ps) {
+        if (entries_.count(ps.index) == 0) names.push_back(ps.Name());
+      }
+      break;
+    case Phase::kCommitting:
+      return "the manifest to be written";
+  }
+  return absl::StrCat(absl::StrJoin(names, ", "), what);
+}
+
+}  // namespace shoal

@@ -1,0 +1,388 @@
+// Checkpoints: when to save one, what the saver's actions mean, and where a job
+// that began from one goes on.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "cluster/coordinator_state.h"
+#include "cluster/resume.h"
+
+namespace shoal {
+
+// ---- Events -----------------------------------------------------------------
+
+CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
+                                                 absl::Time now) {
+  Advance(now);
+  absl::Status refused;
+  if (!options_.checkpoints.save) {
+    refused = absl::FailedPreconditionError(
+        "the job writes no checkpoints: it was started without --model_dir");
+  } else if (phase_ == Phase::kGathering) {
+    refused = absl::FailedPreconditionError(
+        "nothing has been trained yet: the job waits for its processes");
+  } else if (phase_ >= Phase::kReporting) {
+    refused = absl::FailedPreconditionError("the job is ending");
+  }
+  if (refused.ok()) {
+    save_requests_.push_back(request);
+  } else {
+    actions_.emplace_back(SaveReplyAction{request, refused});
+  }
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::SaveAndStop(const absl::Status& reason,
+                                                 absl::Time now) {
+  Advance(now);
+  StopOnceSaved(reason);
+  return TakeActions();
+}
+
+void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
+  const bool can_save = options_.checkpoints.save &&
+                        phase_ >= Phase::kTraining &&
+                        phase_ < Phase::kReporting;
+  if (!can_save) {
+    End(reason);
+  } else if (!stop_reason_.has_value()) {
+    stop_reason_ = reason;
+    stop_deadline_ = patient_now_ + options_.checkpoints.stop_deadline;
+    saver_.Hurry(stop_deadline_);
+    Log(LogLevel::kWarn,
+        absl::StrCat(reason.message(), "; saving a checkpoint first"));
+  }
+}
+
+CoordinatorActions CoordinatorState::OnCommitted(
+    uint64_t number, absl::StatusOr<std::string> manifest, absl::Time now) {
+  Advance(now);
+  saver_.OnCommitted(number, manifest.status(),
+                     manifest.ok() ? *std::move(manifest) : "");
+  return TakeActions();
+}
+
+absl::Status CoordinatorState::On(const Member& from, Held& message) {
+  saver_.OnHeld(from, message);
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, ShardSaved& message) {
+  saver_.OnSaved(from, message);
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member& from, ShardLoaded& message) {
+  if (from.role != Role::kPs || options_.checkpoints.resume == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.Name(), " loaded a checkpoint that it was not asked to load"));
+  }
+  if (phase_ != Phase::kGathering) return absl::OkStatus();
+  loaded_marks_[from.index] = std::move(message.marks);
+  if (AllPsOpen()) {
+    // The last PS: those who came before it have waited for this.
+    for (const Member& member : membership_.members()) {
+      if (member.open()) Send(member, View());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorState::On(const Member&, StopRequest& message) {
+  StopOnceSaved(message.reason);
+  return absl::OkStatus();
+}
+
+// ---- Saving -----------------------------------------------------------------
+
+void CoordinatorState::DriveSaver(
+    absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
+  const std::vector<Member> ps = membership_.Open(Role::kPs);
+  const std::vector<Member> workers = membership_.Open(Role::kWorker);
+  const auto half_marked = ledger_.HalfMarked();
+  CheckpointSaver::View view;
+  view.ps = ps;
+  view.workers = workers;
+  view.num_ps = static_cast<size_t>(options_.num_ps);
+  view.step = ledger_.totals().batches;
+  view.half_marked = half_marked;
+  Perform(use(view));
+}
+
+void CoordinatorState::StepSave() {
+  if (!options_.checkpoints.save) return;
+  if (phase_ < Phase::kTraining || phase_ >= Phase::kReporting) return;
+  if (!saver_.busy()) {
+    const uint64_t step = ledger_.totals().batches;
+    const bool due = next_save_step_ != 0 && step >= next_save_step_;
+    if (!due && save_requests_.empty() && !stop_reason_.has_value()) return;
+    BeginSave();
+    return;
+  }
+  DriveSaver([this](const CheckpointSaver::View& view) {
+    return saver_.Step(view, patient_now_);
+  });
+}
+
+void CoordinatorState::BeginSave() {
+  being_saved_ = std::exchange(save_requests_, {});
+  DriveSaver([this](const CheckpointSaver::View& view) {
+    return saver_.Begin(
+        view,
+        stop_reason_.has_value() ? stop_deadline_ : absl::InfiniteFuture(),
+        patient_now_);
+  });
+}
+
+bool CoordinatorState::SavedAtEnd() {
+  if (!options_.checkpoints.save || saved_at_end_) return true;
+  if (saver_.busy()) return false;
+  BeginSave();
+  return saved_at_end_ && phase_ == Phase::kTraining;
+}
+
+void CoordinatorState::Perform(SaverActions actions) {
+  for (SaverAction& action : actions) {
+    if (auto* send = std::get_if<SaverSend>(&action)) {
+      for (const Member& member : membership_.members()) {
+        if (member.life == send->to && member.open()) {
+          Send(member, std::move(send->message));
+        }
+      }
+    } else if (auto* mend = std::get_if<SaverMend>(&action)) {
+      Mend(*mend);
+    } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
+      Commit(*commit);
+    } else if (auto* done = std::get_if<SaverDone>(&action)) {
+      OnSaveDone(*done);
+    }
+  }
+}
+
+void CoordinatorState::Mend(const SaverMend& mend) {
+  const FileList& files = membership_.files().train();
+  const Piece piece = train_facts_.piece(mend.piece);
+  for (const Member& worker : membership_.Open(Role::kWorker)) {
+    if (!files.hosts.empty() && files.hosts[piece.source] != worker.index) {
+      continue;
+    }
+    Lease lease;
+    lease.number = next_lease_++;
+    lease.purpose = LeasePurpose::kTrain;
+    lease.epoch = mend.epoch;
+    lease.piece = piece;
+    lease.piece.source = files.LocalIndex(piece.source);
+    lease.batch_size = options_.batch_size;
+    lease.skip = ledger_.AllButHalfMarked(mend.epoch, mend.piece);
+    lease.skip_rest = true;
+    saver_.OnMendGranted(mend, lease.number, worker.life);
+    Log(LogLevel::kInfo,
+        absl::StrCat(worker.Name(), " trains batches of ",
+                     train_facts_.Name(mend.piece),
+                     " that not every shard has, before they are saved"));
+    Send(worker, LeaseGrant{std::move(lease)});
+    return;
+  }
+}
+
+void CoordinatorState::Commit(SaverCommit& commit) {
+  absl::StatusOr<Manifest> manifest = MakeManifest(commit);
+  if (!manifest.ok()) {
+    // Taken at the next step of the saver.
+    saver_.OnCommitted(commit.number, manifest.status(), "");
+    return;
+  }
+  actions_.emplace_back(CommitAction{commit.number, std::move(commit.directory),
+                                     *std::move(manifest)});
+}
+
+absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
+    const SaverCommit& commit) const {
+  Manifest manifest;
+  const LedgerTotals& totals = ledger_.totals();
+  manifest.step = totals.batches;
+  manifest.time = now_;
+  manifest.job = options_.job;
+  manifest.attempt = commit.attempt;
+  manifest.coordinator_life = options_.coordinator_life;
+  manifest.config = options_.config;
+  manifest.model = options_.checkpoints.model;
+  manifest.map = options_.checkpoints.map;
+  manifest.data.batch_size = options_.batch_size;
+  manifest.data.num_epochs = options_.num_epochs;
+  manifest.data.sources = membership_.files().train().files;
+  manifest.data.hosts = membership_.files().train().hosts;
+  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
+    const Piece& piece = train_facts_.piece(i);
+    SavedPiece saved{piece.source, piece.begin, piece.end, std::nullopt};
+    if (train_facts_.known(i)) {
+      saved.facts =
+          SavedPieceFacts{train_facts_.examples(i), train_facts_.bad_rows(i),
+                          train_facts_.batches(i)};
+    }
+    manifest.data.pieces.push_back(std::move(saved));
+  }
+  manifest.totals = {totals.trained,        totals.rejected,
+                     totals.batches,        totals.rejected_batches,
+                     totals.mended,         totals.recomputed,
+                     totals.repeats_refused};
+  for (size_t k = 0; k < commit.entries.size(); ++k) {
+    auto entry = ShardEntryFromText(commit.entries[k]);
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(entry.status(), ProcessName(Role::kPs, static_cast<int>(k))));
+    manifest.shards.push_back(*std::move(entry));
+  }
+  SHOAL_RETURN_IF_ERROR(ValidateManifest(manifest));
+  return manifest;
+}
+
+void CoordinatorState::OnSaveDone(const SaverDone& done) {
+  // Training stood still: nobody is late for that.
+  progress_seen_ = patient_now_;
+  for (const LeaseTable::Held& held : train_leases_.held()) {
+    train_leases_.Progress(held.number, patient_now_);
+  }
+  const uint64_t step = ledger_.totals().batches;
+  if (const uint64_t every = options_.checkpoints.save_steps; every != 0) {
+    next_save_step_ = (step / every + 1) * every;
+  }
+  CheckpointReport& report = checkpoint_report_;
+  const std::string path =
+      absl::StrCat(options_.checkpoints.model_dir, "/", done.directory);
+  report.all_seconds += absl::ToDoubleSeconds(done.took);
+  if (!done.status.ok()) {
+    ++report.voided;
+    report.last_error = std::string(done.status.message());
+    Log(LogLevel::kWarn,
+        absl::StrCat("the checkpoint at step ", step,
+                     " is void: ", done.status.message(),
+                     report.path.empty()
+                         ? "; there is none yet"
+                         : absl::StrCat("; the newest is ", report.path)));
+  } else if (done.fresh) {
+    ++report.saved;
+    report.path = path;
+    report.step = done.step;
+    report.seconds = absl::ToDoubleSeconds(done.took);
+    Log(LogLevel::kInfo, absl::StrCat("saved ", path, " at step ", done.step,
+                                      "; training stood still for ",
+                                      absl::FormatDuration(absl::Trunc(
+                                          done.took, absl::Milliseconds(1)))));
+  }
+  for (const uint64_t request : std::exchange(being_saved_, {})) {
+    actions_.emplace_back(SaveReplyAction{
+        request, done.status.ok() ? absl::StatusOr<SavedCheckpoint>(
+                                        SavedCheckpoint{path, done.step})
+                                  : done.status});
+  }
+  if (ledger_.AllComplete()) {
+    saved_at_end_ = true;
+    end_save_status_ = Annotate(
+        done.status, "everything was trained, but its checkpoint is void");
+  }
+  if (!stop_reason_.has_value()) return;
+  if (done.status.ok()) {
+    End(absl::Status(
+        stop_reason_->code(),
+        absl::StrCat(stop_reason_->message(), "; saved ", path, " at step ",
+                     done.step, ", from where the same command goes on")));
+  } else {
+    End(absl::AbortedError(absl::StrCat(stop_reason_->message(),
+                                        "; what was trained since the last "
+                                        "checkpoint is lost: ",
+                                        done.status.message())));
+  }
+}
+
+void CoordinatorState::EndSaves() {
+  Perform(saver_.Void(absl::FailedPreconditionError("the job is ending"),
+                      patient_now_));
+  for (const uint64_t request : std::exchange(save_requests_, {})) {
+    actions_.emplace_back(SaveReplyAction{
+        request, absl::FailedPreconditionError("the job is ending")});
+  }
+}
+
+// ---- Going on from a checkpoint ---------------------------------------------
+
+bool CoordinatorState::AllPsLoaded() const {
+  return options_.checkpoints.resume == nullptr ||
+         phase_ != Phase::kGathering ||
+         loaded_marks_.size() == static_cast<size_t>(options_.num_ps);
+}
+
+void CoordinatorState::OnPieceComplete(uint32_t epoch, uint32_t piece) {
+  train_leases_.Complete(epoch, piece);
+  complete_bytes_ +=
+      train_facts_.piece(piece).end - train_facts_.piece(piece).begin;
+}
+
+absl::Status CoordinatorState::RestoreTraining() {
+  const CheckpointOptions& checkpoints = options_.checkpoints;
+  if (checkpoints.resume == nullptr || !checkpoints.resume_training) {
+    return absl::OkStatus();
+  }
+  const Manifest& manifest = *checkpoints.resume;
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
+    pieces.push_back(train_facts_.piece(i));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      CheckSameData(manifest.data, membership_.files().train(), pieces));
+  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
+    const std::optional<SavedPieceFacts>& facts = manifest.data.pieces[i].facts;
+    if (!facts.has_value()) continue;
+    PieceReport report;
+    report.piece = i;
+    report.examples = facts->examples;
+    report.bad_rows = facts->bad_rows;
+    report.batches = facts->batches;
+    SHOAL_RETURN_IF_ERROR(train_facts_.Add(report).status());
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<uint32_t> complete,
+                           ledger_.SetExamples(i, facts->examples));
+    for (const uint32_t epoch : complete) OnPieceComplete(epoch, i);
+  }
+  uint32_t epochs = 0;
+  for (auto& [shard, marks] : loaded_marks_) {
+    for (const MarkRun& run : marks) {
+      if (run.epoch >= options_.num_epochs) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("the checkpoint has batches of epoch ", run.epoch + 1,
+                         ", and --num_epochs=", options_.num_epochs,
+                         ": it may grow but not shrink"));
+      }
+      epochs = std::max(epochs, run.epoch + 1);
+    }
+    auto complete = ledger_.AddLoaded(shard, marks);
+    SHOAL_RETURN_IF_ERROR(complete.status());
+    for (const auto& [epoch, piece] : *complete) OnPieceComplete(epoch, piece);
+    marks.clear();
+    marks.shrink_to_fit();
+  }
+  const LedgerTotals& totals = ledger_.totals();
+  if (totals.batches != manifest.step) {
+    return absl::DataLossError(absl::StrCat(
+        checkpoint_report_.resumed_from, " is of step ", manifest.step,
+        ", but its shards have the marks of ", totals.batches, " batches"));
+  }
+  ledger_.SetEarlier(manifest.totals.mended, manifest.totals.recomputed,
+                     manifest.totals.repeats_refused);
+  resumed_batches_ = totals.batches;
+  checkpoint_report_.resumed_samples = totals.trained + totals.rejected;
+  progress_.OnTrained(checkpoint_report_.resumed_samples, now_);
+  saver_.SetSaved(manifest.step, checkpoints.resume_name);
+  if (const uint64_t every = checkpoints.save_steps; every != 0) {
+    next_save_step_ = (totals.batches / every + 1) * every;
+  }
+  Log(LogLevel::kInfo,
+      absl::StrCat("resumed from ", checkpoint_report_.resumed_from, ", step ",
+                   manifest.step, ", epoch ", std::max(epochs, 1u), " of ",
+                   options_.num_epochs, ", ", totals.trained,
+                   " samples trained"));
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

@@ -1,0 +1,92 @@
+#ifndef SHOAL_CORE_SAVE_MESSAGES_H_
+#define SHOAL_CORE_SAVE_MESSAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/mark_run.h"
+
+namespace shoal {
+
+// What coordinator, PSs and workers say to each other to save a checkpoint and
+// to begin from one (docs/consistency.md, "A checkpoint"). They travel on the
+// sessions of core/cluster_service.h, in order with everything else.
+
+// A checkpoint that a PS is to begin from.
+struct LoadFrom {
+  std::string directory;  // its name below the PS's own model directory
+  std::string manifest;   // its text
+};
+
+// Asks for a checkpoint (ClusterService::SaveCheckpoint).
+struct SaveCheckpointRequest {
+  std::string job;
+};
+
+// Where a checkpoint lies, and what it holds.
+struct SavedCheckpoint {
+  std::string path;   // as the coordinator's host knows it
+  uint64_t step = 0;  // batches with all marks
+};
+
+// ---- From the coordinator
+
+// To a worker: begin no further batch, end those in flight, answer Held. A
+// lease that it is given while it is held it trains all the same: the
+// coordinator wants just that.
+// To a PS: refuse pushes and pulls for training (UNAVAILABLE), end those in
+// progress, send the marks made, answer Held. Until Resume nothing in the shard
+// changes.
+struct Hold {
+  uint64_t number = 0;  // grows; never 0
+};
+
+// Ends the Hold of this number.
+struct Resume {
+  uint64_t number = 0;
+};
+
+// To a PS that is held: write the shard, answer ShardSaved. One at a time.
+struct SaveShard {
+  uint64_t number = 0;    // of its Hold
+  std::string directory;  // name below the model directory
+  uint64_t attempt = 0;   // in the file's name: no attempt has another's
+};
+
+// To a PS: the checkpoint has become one. It keeps the manifest beside its own
+// shard, where that is on a disk of its own.
+struct CheckpointDone {
+  std::string directory;
+  std::string manifest;
+};
+
+// ---- From a process
+
+struct Held {
+  uint64_t number = 0;  // of the Hold
+  MarkTotals marks;     // of a PS: all that it has
+};
+
+// The shard's file is on the disk, or is not.
+struct ShardSaved {
+  uint64_t number = 0;  // of the SaveShard
+  absl::Status status;
+  std::string entry;  // what the manifest says of the shard
+};
+
+// The shard that RegisterReply::load asked for is there. All of its marks.
+struct ShardLoaded {
+  std::vector<MarkRun> marks;  // a whole set
+};
+
+// The process was asked to end, as by SIGTERM: the job shall save its state, if
+// it can, and end for `reason` (not OK).
+struct StopRequest {
+  absl::Status reason;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_SAVE_MESSAGES_H_

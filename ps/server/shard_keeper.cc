@@ -1,0 +1,174 @@
+#include "ps/server/shard_keeper.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/shard_entry.h"
+
+namespace shoal {
+namespace {
+
+absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
+    const FileSystem* files, const ShardKeeperOptions& options,
+    const LoadFrom& from, ParameterShardOptions shard, Executor* completions) {
+  if (files == nullptr || options.model_dir.empty()) {
+    return absl::FailedPreconditionError(
+        "the job begins from a checkpoint, and this process was started "
+        "without --model_dir");
+  }
+  if (!StepOfName(from.directory).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", from.directory, "' is no name of a checkpoint's directory"));
+  }
+  SHOAL_ASSIGN_OR_RETURN(const Manifest manifest,
+                         ManifestFromJson(from.manifest));
+  LoadShardOptions load;
+  load.files = files;
+  load.directory = absl::StrCat(options.model_dir, "/", from.directory);
+  load.manifest = &manifest;
+  load.weights_only = options.weights_only;
+  SHOAL_ASSIGN_OR_RETURN(
+      std::unique_ptr<ParameterShard> loaded,
+      ParameterShard::Load(std::move(shard), completions, load));
+  return std::shared_ptr<ParameterShard>(std::move(loaded));
+}
+
+absl::StatusOr<std::string> SaveNow(const FileSystem* files,
+                                    const std::string& model_dir,
+                                    const SaveShard& message,
+                                    ParameterShard* shard,
+                                    std::shared_ptr<std::atomic<bool>> cancel) {
+  if (files == nullptr || model_dir.empty()) {
+    return absl::FailedPreconditionError(
+        "this process was started without --model_dir");
+  }
+  SaveShardOptions options;
+  options.files = files;
+  SHOAL_ASSIGN_OR_RETURN(
+      options.directory,
+      PrepareCheckpoint(*files, model_dir, message.directory));
+  options.attempt = message.attempt;
+  options.step = StepOfName(message.directory).value_or(0);
+  options.cancelled = [cancel = std::move(cancel)] { return cancel->load(); };
+  SHOAL_ASSIGN_OR_RETURN(const ShardEntry entry, shard->Save(options));
+  return ShardEntryToText(entry);
+}
+
+}  // namespace
+
+void ShardKeeper::Load(LoadFrom from, ParameterShardOptions shard,
+                       Executor* completions,
+                       Done<std::shared_ptr<ParameterShard>> done) {
+  background_->Post([self = shared_from_this(), from = std::move(from),
+                     shard = std::move(shard), completions,
+                     done = std::move(done)]() mutable {
+    auto loaded = LoadNow(self->files_, self->options_, from, std::move(shard),
+                          completions);
+    self->control_->Post(
+        [done = std::move(done), loaded = std::move(loaded)]() mutable {
+          std::move(done)(std::move(loaded));
+        });
+  });
+}
+
+void ShardKeeper::Start(std::shared_ptr<ParameterShard> shard,
+                        absl::AnyInvocable<void(ProcessMessage)> send) {
+  shard_ = std::move(shard);
+  send_ = std::move(send);
+}
+
+void ShardKeeper::Stop() {
+  Release();
+  shard_ = nullptr;
+  send_ = nullptr;
+}
+
+void ShardKeeper::Send(ProcessMessage message) {
+  if (send_ != nullptr) send_(std::move(message));
+}
+
+void ShardKeeper::Release() {
+  hold_ = 0;
+  if (cancel_ != nullptr) *cancel_ = true;
+  if (std::exchange(sealed_, false)) shard_->Unseal();
+}
+
+void ShardKeeper::On(const Hold& hold) {
+  Release();
+  hold_ = hold.number;
+  // Waits for requests in progress: not for the strand of the heartbeats.
+  background_->Post(
+      [self = shared_from_this(), number = hold.number, shard = shard_] {
+        const absl::Status sealed = shard->Seal(self->options_.seal_timeout);
+        self->control_->Post([self, number, shard, sealed] {
+          self->OnSealed(number, shard, sealed);
+        });
+      });
+}
+
+void ShardKeeper::OnSealed(uint64_t number,
+                           const std::shared_ptr<ParameterShard>& shard,
+                           const absl::Status& status) {
+  if (!status.ok()) {
+    // The coordinator's deadline names this process.
+    logger_->Warn(absl::StrCat("cannot be held: ", status.message()));
+    return;
+  }
+  if (hold_ != number || shard_ != shard) {
+    shard->Unseal();  // resumed meanwhile
+    return;
+  }
+  sealed_ = true;
+  Send(Held{number, shard->TotalMarks()});
+}
+
+void ShardKeeper::On(const Resume& resume) {
+  if (resume.number == hold_) Release();
+}
+
+void ShardKeeper::On(const SaveShard& save) {
+  if (save.number != hold_ || !sealed_) {
+    Send(ShardSaved{
+        save.number,
+        absl::FailedPreconditionError("asked to save a shard that is not held"),
+        ""});
+    return;
+  }
+  cancel_ = std::make_shared<std::atomic<bool>>(false);
+  background_->Post([self = shared_from_this(), save, shard = shard_,
+                     cancel = cancel_]() mutable {
+    auto entry = SaveNow(self->files_, self->options_.model_dir, save,
+                         shard.get(), std::move(cancel));
+    self->control_->Post([self, number = save.number, shard,
+                          entry = std::move(entry)]() mutable {
+      if (self->shard_ != shard) return;
+      self->Send(ShardSaved{number, entry.status(),
+                            entry.ok() ? *std::move(entry) : ""});
+    });
+  });
+}
+
+void ShardKeeper::On(const CheckpointDone& done) {
+  if (files_ == nullptr || options_.model_dir.empty() ||
+      !StepOfName(done.directory).has_value()) {
+    return;
+  }
+  background_->Post([self = shared_from_this(), done] {
+    const std::string directory =
+        absl::StrCat(self->options_.model_dir, "/", done.directory);
+    // Where the disk is the coordinator's too, it is there.
+    const auto there = ReadManifestBytes(*self->files_, directory);
+    if (there.ok() && *there == done.manifest) return;
+    const absl::Status written =
+        WriteManifestBytes(*self->files_, directory, done.manifest);
+    if (!written.ok()) {
+      self->logger_->Warn(absl::StrCat(
+          "no copy of the manifest beside the shard: ", written.message()));
+    }
+  });
+}
+
+}  // namespace shoal

@@ -1,0 +1,82 @@
+#ifndef SHOAL_PS_SERVER_SHARD_KEEPER_H_
+#define SHOAL_PS_SERVER_SHARD_KEEPER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "core/cluster_service.h"
+#include "core/save_messages.h"
+#include "ps/shard/parameter_shard.h"
+
+namespace shoal {
+
+struct ShardKeeperOptions {
+  // Holds the checkpoints' directories: this host's own, or one that all share.
+  std::string model_dir;
+  // Load weights alone, for evaluation and inference.
+  bool weights_only = false;
+  // How long sealing waits for requests in progress.
+  absl::Duration seal_timeout = absl::Seconds(10);
+};
+
+// A PS's part in checkpoints: seals its shard, writes it, lets it go, loads it,
+// as the coordinator says. What takes long runs on a thread of its own, so that
+// heartbeats go on. Everything else belongs to the control strand.
+class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
+ public:
+  // `files` may be null where no checkpoint is ever saved or loaded. All
+  // outlive the keeper's last task.
+  ShardKeeper(ShardKeeperOptions options, const FileSystem* files,
+              Executor* control, Executor* background, Logger* logger)
+      : options_(std::move(options)),
+        files_(files),
+        control_(control),
+        background_(background),
+        logger_(logger) {}
+
+  // Loads a shard; `done` runs on the control strand.
+  void Load(LoadFrom from, ParameterShardOptions shard, Executor* completions,
+            Done<std::shared_ptr<ParameterShard>> done);
+
+  // `send` sends an answer on the session, all new marks before it. Both belong
+  // to the life; Stop ends it.
+  void Start(std::shared_ptr<ParameterShard> shard,
+             absl::AnyInvocable<void(ProcessMessage)> send);
+  void Stop();
+
+  void On(const Hold& hold);
+  void On(const Resume& resume);
+  void On(const SaveShard& save);
+  void On(const CheckpointDone& done);
+
+ private:
+  void OnSealed(uint64_t number, const std::shared_ptr<ParameterShard>& shard,
+                const absl::Status& status);
+  void Release();
+  void Send(ProcessMessage message);
+
+  const ShardKeeperOptions options_;
+  const FileSystem* const files_;
+  Executor* const control_;
+  Executor* const background_;
+  Logger* const logger_;
+
+  std::shared_ptr<ParameterShard> shard_;
+  absl::AnyInvocable<void(ProcessMessage)> send_;
+  uint64_t hold_ = 0;  // of the newest Hold; 0: none in force
+  bool sealed_ = false;
+  std::shared_ptr<std::atomic<bool>> cancel_;  // of the save in progress
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_PS_SERVER_SHARD_KEEPER_H_

@@ -1,0 +1,391 @@
+#include "cluster/checkpoint_saver.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Two PSs, lives 1.1 and 1.2, and two workers, 1.3 and 1.4.
+class CheckpointSaverTest : public testing::Test {
+ protected:
+  CheckpointSaverTest() {
+    for (int i = 0; i < 2; ++i) {
+      ps_.push_back(MemberOf(Role::kPs, i, i + 1));
+      workers_.push_back(MemberOf(Role::kWorker, i, i + 3));
+    }
+    step_ = 7;
+  }
+
+  static Member MemberOf(Role role, int index, uint32_t life) {
+    Member member;
+    member.role = role;
+    member.index = index;
+    member.life = {1, life};
+    member.session = life;
+    return member;
+  }
+
+  CheckpointSaver::View View() const {
+    CheckpointSaver::View view;
+    view.ps = ps_;
+    view.workers = workers_;
+    view.num_ps = 2;
+    view.step = step_;
+    view.half_marked = half_marked_;
+    return view;
+  }
+
+  void Do(SaverActions actions) {
+    for (SaverAction& action : actions) {
+      if (auto* send = std::get_if<SaverSend>(&action)) {
+        sent_.push_back(std::move(*send));
+      } else if (auto* mend = std::get_if<SaverMend>(&action)) {
+        mends_.push_back(*mend);
+      } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
+        commits_.push_back(std::move(*commit));
+      } else if (auto* done = std::get_if<SaverDone>(&action)) {
+        done_.push_back(std::move(*done));
+      }
+    }
+  }
+  void Begin() { Do(saver_.Begin(View(), absl::InfiniteFuture(), now_)); }
+  void Step() { Do(saver_.Step(View(), now_)); }
+
+  // What was sent to a life since the last call for it.
+  template <typename T>
+  std::vector<T> Take(uint32_t life) {
+    std::vector<T> found;
+    for (auto it = sent_.begin(); it != sent_.end();) {
+      const T* message = std::get_if<T>(&it->message);
+      if (it->to.n != life || message == nullptr) {
+        ++it;
+        continue;
+      }
+      found.push_back(*message);
+      it = sent_.erase(it);
+    }
+    return found;
+  }
+  // A worker or PS that was told to hold does.
+  void HoldOne(const Member& member, MarkTotals marks = {7, 0, 42}) {
+    const auto holds = Take<Hold>(member.life.n);
+    ASSERT_THAT(holds, SizeIs(1)) << member.Name();
+    saver_.OnHeld(member, Held{holds[0].number, marks});
+    Step();
+  }
+  void HoldAll(const std::vector<Member>& members) {
+    for (const Member& member : members) HoldOne(member);
+  }
+  void SaveOne(const Member& ps) {
+    const auto saves = Take<SaveShard>(ps.life.n);
+    ASSERT_THAT(saves, SizeIs(1)) << ps.Name();
+    last_save_ = saves[0];
+    ShardSaved saved{saves[0].number, absl::OkStatus(), ps.Name()};
+    saver_.OnSaved(ps, saved);
+    Step();
+  }
+  void SaveAll() {
+    for (const Member& ps : ps_) SaveOne(ps);
+  }
+  void ExpectVoid(absl::StatusCode code, const std::string& what) {
+    ASSERT_THAT(done_, SizeIs(1));
+    EXPECT_EQ(done_[0].status.code(), code);
+    EXPECT_THAT(std::string(done_[0].status.message()), HasSubstr(what));
+    EXPECT_FALSE(saver_.busy());
+    for (const Member& worker : workers_) {
+      EXPECT_THAT(Take<Resume>(worker.life.n), SizeIs(1)) << worker.Name();
+    }
+    EXPECT_THAT(commits_, IsEmpty());
+  }
+
+  absl::Time now_ = absl::UnixEpoch();
+  CheckpointSaver saver_;
+  std::vector<Member> ps_;
+  std::vector<Member> workers_;
+  uint64_t step_;
+  std::vector<std::pair<uint32_t, uint32_t>> half_marked_;
+  std::vector<SaverSend> sent_;
+  std::vector<SaverMend> mends_;
+  std::vector<SaverCommit> commits_;
+  std::vector<SaverDone> done_;
+  SaveShard last_save_;
+};
+
+TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
+  Begin();
+  EXPECT_TRUE(saver_.withholds());
+  HoldOne(workers_[0]);
+  EXPECT_THAT(Take<Hold>(1), IsEmpty()) << "a worker is not held yet";
+  HoldOne(workers_[1]);
+  HoldOne(ps_[0]);
+  EXPECT_THAT(Take<SaveShard>(1), IsEmpty()) << "a shard is not sealed yet";
+  HoldOne(ps_[1]);
+  SaveOne(ps_[0]);
+  EXPECT_THAT(commits_, IsEmpty());
+  now_ += absl::Seconds(3);
+  SaveOne(ps_[1]);
+  ASSERT_THAT(commits_, SizeIs(1));
+  EXPECT_THAT(commits_[0].entries, ElementsAre("ps 0", "ps 1"));
+  EXPECT_EQ(commits_[0].directory, last_save_.directory);
+  EXPECT_EQ(commits_[0].attempt, last_save_.attempt);
+  EXPECT_THAT(done_, IsEmpty());
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "manifest");
+  Step();
+  ASSERT_THAT(done_, SizeIs(1));
+  EXPECT_TRUE(done_[0].status.ok());
+  EXPECT_TRUE(done_[0].fresh);
+  EXPECT_EQ(done_[0].step, 7u);
+  EXPECT_EQ(done_[0].took, absl::Seconds(3));
+  EXPECT_FALSE(saver_.busy());
+  for (const Member& ps : ps_) {
+    const auto said = Take<CheckpointDone>(ps.life.n);
+    ASSERT_THAT(said, SizeIs(1));
+    EXPECT_EQ(said[0].manifest, "manifest");
+    EXPECT_THAT(Take<Resume>(ps.life.n), SizeIs(1));
+  }
+  for (const Member& worker : workers_) {
+    EXPECT_THAT(Take<Resume>(worker.life.n), SizeIs(1));
+  }
+}
+
+TEST_F(CheckpointSaverTest, OfTheSameStepThereIsOneCheckpoint) {
+  saver_.SetSaved(7, "ckpt-7");
+  Begin();
+  ASSERT_THAT(done_, SizeIs(1));
+  EXPECT_EQ(done_[0].directory, "ckpt-7");
+  EXPECT_FALSE(done_[0].fresh);
+  EXPECT_THAT(sent_, IsEmpty());
+  step_ = 8;
+  Begin();
+  EXPECT_TRUE(saver_.busy());
+}
+
+TEST_F(CheckpointSaverTest, WithoutWorkersTheShardsAreWritten) {
+  workers_.clear();
+  Begin();
+  HoldAll(ps_);
+  SaveAll();
+  EXPECT_THAT(commits_, SizeIs(1));
+}
+
+// ---- Deaths
+
+TEST_F(CheckpointSaverTest, AWorkerThatDiesBeforeItIsHeldIsNotWaitedFor) {
+  Begin();
+  HoldOne(workers_[0]);
+  workers_.pop_back();
+  Step();
+  HoldAll(ps_);
+  SaveAll();
+  EXPECT_THAT(commits_, SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest, AWorkerThatComesDuringASaveIsNotWaitedFor) {
+  Begin();
+  workers_.push_back(MemberOf(Role::kWorker, 2, 9));
+  HoldOne(workers_[0]);
+  HoldOne(workers_[1]);
+  EXPECT_THAT(Take<Hold>(9), IsEmpty()) << "it has no lease";
+  HoldAll(ps_);
+  SaveAll();
+  EXPECT_THAT(commits_, SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest,
+       HalfMarkedBatchesAreTrainedBeforeAnythingIsWritten) {
+  Begin();
+  HoldOne(workers_[0]);
+  workers_.pop_back();  // died with a batch on one shard alone
+  Step();
+  half_marked_ = {{1, 5}};
+  HoldAll(ps_);
+  EXPECT_THAT(Take<SaveShard>(1), IsEmpty());
+  EXPECT_THAT(Take<Resume>(1), SizeIs(1)) << "or it refused the batch";
+  EXPECT_THAT(Take<Resume>(3), IsEmpty());
+  ASSERT_EQ(mends_.back(), (SaverMend{1, 5}));
+  saver_.OnMendGranted({1, 5}, 99, workers_[0].life);
+  Step();
+  EXPECT_THAT(Take<Hold>(1), IsEmpty());
+  saver_.OnLeaseEnd(98, absl::OkStatus());  // another
+  Step();
+  EXPECT_THAT(Take<Hold>(1), IsEmpty());
+  // The marks may still be on their way: sealing brings them.
+  saver_.OnLeaseEnd(99, absl::OkStatus());
+  Step();
+  half_marked_.clear();
+  step_ = 8;
+  HoldOne(ps_[0], {8, 0, 43});
+  HoldOne(ps_[1], {8, 0, 43});
+  SaveAll();
+  ASSERT_THAT(commits_, SizeIs(1));
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "");
+  Step();
+  EXPECT_EQ(done_.at(0).step, 8u);
+}
+
+TEST_F(CheckpointSaverTest, AWorkerThatDiesWhileItMendsIsReplaced) {
+  Begin();
+  HoldAll(workers_);
+  half_marked_ = {{0, 1}};
+  HoldAll(ps_);
+  saver_.OnMendGranted({0, 1}, 50, workers_[1].life);
+  workers_.pop_back();
+  mends_.clear();
+  Step();
+  HoldAll(ps_);  // sealed again: still half-marked
+  EXPECT_THAT(mends_, ElementsAre(SaverMend{0, 1}));
+}
+
+TEST_F(CheckpointSaverTest, WithNobodyToMendItWaitsForAWorker) {
+  workers_.clear();
+  half_marked_ = {{0, 1}};
+  Begin();
+  HoldAll(ps_);
+  mends_.clear();
+  Step();
+  EXPECT_THAT(mends_, ElementsAre(SaverMend{0, 1})) << "asked for again";
+  workers_.push_back(MemberOf(Role::kWorker, 0, 9));
+  saver_.OnMendGranted({0, 1}, 50, workers_[0].life);
+  half_marked_.clear();
+  saver_.OnLeaseEnd(50, absl::OkStatus());
+  Step();
+  HoldAll(ps_);
+  SaveAll();
+  EXPECT_THAT(commits_, SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest, ABatchThatCannotBeMendedVoidsTheSave) {
+  Begin();
+  HoldAll(workers_);
+  half_marked_ = {{0, 1}};
+  HoldAll(ps_);
+  saver_.OnMendGranted({0, 1}, 50, workers_[1].life);
+  saver_.OnLeaseEnd(50, absl::NotFoundError("no such file"));
+  Step();
+  ExpectVoid(absl::StatusCode::kNotFound, "no such file");
+}
+
+// ---- What voids a save
+
+TEST_F(CheckpointSaverTest, ShardsWithOtherMarksAreNotWritten) {
+  Begin();
+  HoldAll(workers_);
+  HoldOne(ps_[0], {7, 0, 42});
+  HoldOne(ps_[1], {7, 0, 43});
+  ExpectVoid(absl::StatusCode::kInternal, "ps 1");
+  EXPECT_THAT(Take<Resume>(1), SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest, MarksThatTheCoordinatorDoesNotCountVoidASave) {
+  Begin();
+  HoldAll(workers_);
+  HoldOne(ps_[0], {7, 1, 42});
+  HoldOne(ps_[1], {7, 1, 42});
+  ExpectVoid(absl::StatusCode::kInternal, "the coordinator counts 7");
+}
+
+TEST_F(CheckpointSaverTest, AShardThatCannotBeWrittenVoidsTheSaveByItsName) {
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  ShardSaved full{Take<SaveShard>(2).at(0).number,
+                  absl::ResourceExhaustedError("no space left on device"), ""};
+  saver_.OnSaved(ps_[1], full);
+  Step();
+  ExpectVoid(absl::StatusCode::kResourceExhausted,
+             "ps 1: no space left on device");
+  EXPECT_THAT(Take<Resume>(1), SizeIs(1));
+  EXPECT_THAT(Take<Resume>(2), SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest, AManifestThatCannotBeWrittenVoidsTheSave) {
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  SaveAll();
+  saver_.OnCommitted(commits_.at(0).number, absl::DataLossError("torn"), "");
+  Step();
+  commits_.clear();
+  ExpectVoid(absl::StatusCode::kDataLoss, "torn");
+}
+
+TEST_F(CheckpointSaverTest,
+       TheDeadlineVoidsItAtEveryPointAndNamesWhomItWaitsFor) {
+  const char* const kWaitsFor[] = {
+      "worker 1 to end the batches in flight", "ps 1 to end the pushes",
+      "a worker to train the batches", "ps 1 to write its shard"};
+  for (int point = 0; point < 4; ++point) {
+    SCOPED_TRACE(kWaitsFor[point]);
+    saver_ = CheckpointSaver();
+    sent_.clear();
+    done_.clear();
+    half_marked_.clear();
+    Begin();
+    HoldOne(workers_[0]);
+    if (point > 0) HoldOne(workers_[1]);
+    if (point > 0) HoldOne(ps_[0]);
+    if (point == 2) half_marked_ = {{0, 1}};
+    if (point > 1) HoldOne(ps_[1]);
+    if (point > 2) SaveOne(ps_[0]);
+    now_ += CheckpointSaverOptions().deadline - absl::Seconds(1);
+    Step();
+    EXPECT_TRUE(saver_.busy());
+    now_ += absl::Seconds(1);
+    Step();
+    ExpectVoid(absl::StatusCode::kDeadlineExceeded, kWaitsFor[point]);
+  }
+}
+
+TEST_F(CheckpointSaverTest, AHurriedSaveHasTheEarlierDeadline) {
+  Begin();
+  saver_.Hurry(now_ + absl::Seconds(5));
+  now_ += absl::Seconds(5);
+  Step();
+  ExpectVoid(absl::StatusCode::kDeadlineExceeded, "5s");
+}
+
+TEST_F(CheckpointSaverTest, AnswersToAnEarlierSaveCountForNothing) {
+  Begin();
+  const uint64_t old_hold = Take<Hold>(3).at(0).number;
+  Do(saver_.Void(absl::CancelledError("x"), now_));
+  sent_.clear();
+  done_.clear();
+  Begin();
+  saver_.OnHeld(workers_[0], Held{old_hold, {}});
+  HoldOne(workers_[1]);
+  EXPECT_THAT(Take<Hold>(1), IsEmpty());
+  HoldOne(workers_[0]);
+  const uint64_t seal = Take<Hold>(1).at(0).number;
+  saver_.OnHeld(ps_[0], Held{seal - 1, {7, 0, 42}});
+  HoldOne(ps_[1]);
+  EXPECT_THAT(Take<SaveShard>(1), IsEmpty());
+}
+
+TEST_F(CheckpointSaverTest, EveryAttemptHasANumberOfItsOwn) {
+  std::vector<uint64_t> attempts;
+  for (int i = 0; i < 3; ++i) {
+    Begin();
+    HoldAll(workers_);
+    HoldAll(ps_);
+    SaveOne(ps_[0]);
+    attempts.push_back(last_save_.attempt);
+    Do(saver_.Void(absl::CancelledError("x"), now_));
+    sent_.clear();
+  }
+  EXPECT_LT(attempts[0], attempts[1]);
+  EXPECT_LT(attempts[1], attempts[2]);
+}
+
+}  // namespace
+}  // namespace shoal
