@@ -25,8 +25,10 @@ std::string SpeedLine(const JobReport& report) {
   const double wall = absl::ToDoubleSeconds(report.wall);
   return absl::StrFormat(
       "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
-      WithCommas(std::llround(Rate(report.trained, wall))), wall, worker_cpu,
-      ps_cpu);
+      WithCommas(std::llround(Rate(
+          report.trained + report.rejected - report.checkpoint.resumed_samples,
+          wall))),
+      wall, worker_cpu, ps_cpu);
 }
 
 std::string WorkersLine(const JobReport& report) {
@@ -58,6 +60,20 @@ std::vector<std::string> ClosingText(const JobReport& report) {
     lines.push_back(absl::StrFormat(
         "AUC        %.5f, logloss %.5f on %s examples", report.eval.auc,
         report.eval.logloss, WithCommas(report.eval.examples)));
+  }
+  const CheckpointReport& checkpoint = report.checkpoint;
+  if (!checkpoint.resumed_from.empty()) {
+    lines.push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
+                                    checkpoint.resumed_from,
+                                    WithCommas(checkpoint.resumed_step),
+                                    WithCommas(checkpoint.resumed_samples)));
+  }
+  if (checkpoint.saved + checkpoint.voided > 0) {
+    lines.push_back(
+        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s, %d void",
+                        checkpoint.path.empty() ? "none" : checkpoint.path,
+                        WithCommas(checkpoint.step), checkpoint.saved,
+                        checkpoint.all_seconds, checkpoint.voided));
   }
   lines.push_back(SpeedLine(report));
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));

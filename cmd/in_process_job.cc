@@ -65,7 +65,10 @@ absl::Status InProcessJob::Impl::Build() {
   options_.reader.feature_size = options_.model.feature_size;
   options_.reader.field_size = options_.model.field_size;
   options_.reader.seed = options_.model.seed;
-  coordinator_ = Coordinator::Create(coordinator, deps_.control, deps_.logger);
+  coordinator.checkpoints.model = spec_;
+  coordinator.checkpoints.map = map_;
+  coordinator_ = Coordinator::Create(coordinator, deps_.control, deps_.logger,
+                                     std::move(deps_.write_manifest));
   shards_.resize(options_.ps);
   for (int k = 0; k < options_.ps; ++k) BuildPs(k);
   for (int i = 0; i < options_.workers; ++i) {
@@ -91,6 +94,8 @@ void InProcessJob::Impl::BuildPs(int index) {
   deps.logger = deps_.logger;
   deps.control = deps_.control;
   deps.completions = deps_.completions;
+  deps.background = deps_.background;
+  deps.files = deps_.file_system;
   deps.serve = [this, index](std::shared_ptr<ParameterShard> shard) {
     shards_[index] = std::move(shard);
   };
@@ -197,6 +202,12 @@ void InProcessJob::Start(absl::AnyInvocable<void(JobReport) &&> done) {
 void InProcessJob::Stop(absl::Status reason) {
   impl_->coordinator()->Stop(std::move(reason));
 }
+
+void InProcessJob::SaveAndStop(absl::Status reason) {
+  impl_->coordinator()->SaveAndStop(std::move(reason));
+}
+
+ClusterService* InProcessJob::cluster() { return impl_->coordinator(); }
 
 JobReport InProcessJob::Report() const {
   return impl_->coordinator()->Report();

@@ -34,7 +34,8 @@ struct InProcessJobOptions {
   int ps = 1;
   int workers = 1;
   std::string backend = "auto";
-  // job, num_ps and num_workers are filled in.
+  // job, num_ps and num_workers are filled in, and of the checkpoints the model
+  // and its map.
   CoordinatorOptions coordinator;
   // model sizes and seed are filled in.
   PieceReaderOptions reader;
@@ -57,6 +58,10 @@ struct InProcessJobDependencies {
   Executor* control = nullptr;
   // Where the shards' completions run.
   Executor* completions = nullptr;
+  // Where shards are saved and loaded; null: on `completions`.
+  Executor* background = nullptr;
+  // Needed where the job saves checkpoints.
+  Coordinator::WriteManifest write_manifest;
   // A strand a worker.
   std::vector<Executor*> train;
   // Stands between worker and shard, for tests that inject faults or count;
@@ -83,6 +88,10 @@ class InProcessJob {
 
   // Ends the job with `reason`. Thread-safe.
   void Stop(absl::Status reason);
+  // The same, once a checkpoint is saved, where the job saves any.
+  void SaveAndStop(absl::Status reason);
+  // The coordinator, for requests to it. Lives as long as the job.
+  ClusterService* cluster();
 
   // The job as it stands. Thread-safe.
   JobReport Report() const;

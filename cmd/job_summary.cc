@@ -57,6 +57,20 @@ Json EvalJson(const EvalReport& eval) {
           {"examples", eval.examples}};
 }
 
+Json CheckpointJson(const CheckpointReport& report) {
+  auto text = [](const std::string& s) { return s.empty() ? Json() : Json(s); };
+  return {{"path", text(report.path)},
+          {"step", report.step},
+          {"seconds", report.seconds},
+          {"all_seconds", report.all_seconds},
+          {"saved", report.saved},
+          {"voided", report.voided},
+          {"last_error", text(report.last_error)},
+          {"resumed_from", text(report.resumed_from)},
+          {"resumed_step", report.resumed_step},
+          {"resumed_samples", report.resumed_samples}};
+}
+
 Json SteadyJson(const JobReport& report) {
   return {
       {"samples", report.steady_samples},
@@ -112,7 +126,7 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
       {"processes", workers},
       {"canary", CanaryJson(report)},
       {"digest", absl::StrCat(absl::Hex(report.digest, absl::kZeroPad16))},
-      {"checkpoint", nullptr},
+      {"checkpoint", CheckpointJson(report.checkpoint)},
       {"exit_reason",
        report.status.ok() ? "done" : std::string(report.status.message())},
   };

@@ -115,6 +115,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     return;
   }
   member.running = false;
+  member.exit_code = exit.code;
   if (!exit.ok()) Say(what);
   if (process == 0) {
     // Without its coordinator nobody can end by protocol.
@@ -170,8 +171,13 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     }
   }
   if (outcome.signal != 0) {
-    end.status = absl::CancelledError(
-        absl::StrCat("stopped by SIG", sigabbrev_np(outcome.signal)));
+    const std::string what = absl::StrCat(
+        "stopped by SIG", sigabbrev_np(outcome.signal),
+        ending_.has_value() ? absl::StrCat(": ", ending_->reason) : "");
+    // PS 0 fails where it was to save the job first and could not.
+    end.status = members_[0].exit_code == kExitFailed
+                     ? absl::AbortedError(what)
+                     : absl::CancelledError(what);
   } else if (ending_.has_value()) {
     // Who exits by itself exits because the job has failed.
     const bool killed = outcome.first_failure.has_value() &&

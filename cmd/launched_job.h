@@ -59,6 +59,7 @@ class LaunchedJob {
     std::string name;  // "ps 0"
     bool is_ps = false;
     bool running = true;
+    int exit_code = 0;  // once it runs no more
     // On stderr, the last error or, without one, the last line: often says why
     // it failed.
     std::string last_line;

@@ -106,7 +106,9 @@ absl::StatusOr<LaunchedJobOptions> PlanProcesses(const JobFlags& flags,
         command_line(Command::kWorker, worker_program, i));
   }
   options.max_restarts = flags.max_restarts;
-  options.shutdown_timeout = flags.shutdown_timeout;
+  options.shutdown_timeout =
+      flags.shutdown_timeout +
+      (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());
   options.ending_timeout = flags.linger + flags.shutdown_timeout;
   return options;
 }

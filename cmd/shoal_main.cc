@@ -24,6 +24,8 @@ struct Subcommand {
 constexpr Subcommand kSubcommands[] = {
     {"train", "Train a model in one process.", TrainCommand},
     {"run", "Train a model with servers and workers on this host.", RunCommand},
+    {"ckpt save", "Ask a running job to save a checkpoint now.",
+     CkptSaveCommand},
     {"data gen", "Write synthetic data to try things on.", DataGenCommand},
     {"data prepare", "Turn raw Criteo files into examples to train on.",
      DataPrepareCommand},

@@ -24,6 +24,7 @@
 #include "cmd/job_reporter.h"
 #include "cmd/job_token.h"
 #include "cmd/main_wait.h"
+#include "cmd/model_directory.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/process_setup.h"
@@ -111,6 +112,8 @@ class PsProcess {
   RealClock clock_;
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor completions_{{"completions", 1}, &clock_};
+  ThreadExecutor background_{{"checkpoints", 1}, &clock_};
+  std::unique_ptr<FileLock> lock_;  // of the model directory
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<ClientLoop> client_loop_;
@@ -125,6 +128,7 @@ PsProcess::~PsProcess() {
   // The services answer its calls by their executors, which still run.
   server_ = nullptr;
   // What is still queued refers to the clients and the shard.
+  background_.Shutdown();
   control_.Shutdown();
   if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
   completions_.Shutdown();
@@ -135,9 +139,13 @@ absl::Status PsProcess::Start() {
   if (leads()) {
     coordinator_strand_ = std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{"coordinator", 1}, &clock_);
-    coordinator_ =
-        Coordinator::Create(CoordinatorOptionsFromFlags(flags_, plan_),
-                            coordinator_strand_.get(), &logger_);
+    CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
+    SHOAL_ASSIGN_OR_RETURN(lock_, LockModelDirectory(*files_, flags_));
+    SHOAL_RETURN_IF_ERROR(
+        PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
+    coordinator_ = Coordinator::Create(
+        std::move(options), coordinator_strand_.get(), &logger_,
+        ManifestWriter(files_.get(), flags_, &background_, &logger_));
     coordinator_->OnFinished(
         [this](const JobReport& report) { outcome_.SetReport(report); });
     cluster = coordinator_.get();
@@ -160,6 +168,8 @@ absl::Status PsProcess::Start() {
   deps.logger = &logger_;
   deps.control = &control_;
   deps.completions = &completions_;
+  deps.background = &background_;
+  deps.files = files_.get();
   deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
     shard_ = std::move(shard);
     server_->AttachParameterService(shard_.get());
@@ -213,7 +223,13 @@ void PsProcess::OnSignal(int signal) {
       absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
   logger_.Warn(reason.message());
-  leads() ? coordinator_->Stop(reason) : loop_->Stop(reason);
+  // SIGTERM: the machine is wanted back, the work is not to be lost.
+  const bool save = signal == SIGTERM && flags_.Saves();
+  if (leads()) {
+    save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
+  } else {
+    loop_->Stop(reason, save ? flags_.stop_timeout : absl::ZeroDuration());
+  }
 }
 
 ExitCode PsProcess::Verdict() {
@@ -225,7 +241,9 @@ ExitCode PsProcess::Verdict() {
     return left ? kExitStopped : kExitOk;
   }
   logger_.Error(absl::StrCat("the job failed: ", status.message()));
-  return signalled_ ? kExitStopped : kExitFailed;
+  // Of a job that was to be saved first and could not be, the state is lost.
+  const bool stopped = signalled_ && !(leads() && absl::IsAborted(status));
+  return stopped ? kExitStopped : kExitFailed;
 }
 
 int Main(const std::vector<std::string>& args) {

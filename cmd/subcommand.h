@@ -19,6 +19,7 @@ int CkptLsCommand(const Args& args);       // ckpt_command.cc
 int CkptShowCommand(const Args& args);     // ckpt_command.cc
 int CkptBalanceCommand(const Args& args);  // ckpt_command.cc
 int CkptVerifyCommand(const Args& args);   // ckpt_command.cc
+int CkptSaveCommand(const Args& args);     // ckpt_save_command.cc
 
 }  // namespace shoal
 

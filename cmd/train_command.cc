@@ -1,5 +1,6 @@
 // shoal train: a whole job in this process, without a network.
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "cmd/in_process_job.h"
 #include "cmd/job_reporter.h"
 #include "cmd/main_wait.h"
+#include "cmd/model_directory.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
@@ -93,7 +95,12 @@ JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
     if (signal != 0) {
       if (signalled) _exit(kExitStopped);
       signalled = true;
-      job->Stop(StopReason(signal));
+      // SIGTERM: the machine is wanted back, the work is not to be lost.
+      if (signal == SIGTERM) {
+        job->SaveAndStop(StopReason(signal));
+      } else {
+        job->Stop(StopReason(signal));
+      }
     }
     reporter->Progress(job->Report(), clock.Now());
   }
@@ -107,17 +114,26 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       QuarantineFromFlags(flags, files.get(), 0);
   auto options = JobOptions(flags, plan, *files, quarantine.get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
+  const auto lock = LockModelDirectory(*files, flags);
+  if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
+  const absl::Status planned =
+      PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
+  if (!planned.ok()) return Complain(name, planned, kExitUsage);
 
   RealClock clock;
   FinalReport final_report(wait);
   ThreadExecutor control({"control", 1}, &clock);
   ThreadExecutor completions({"completions", 1}, &clock);
+  ThreadExecutor background({"checkpoints", 1}, &clock);
   std::vector<std::unique_ptr<ThreadExecutor>> train;
   InProcessJobDependencies deps;
   deps.file_system = files.get();
   deps.logger = &logger;
   deps.control = &control;
   deps.completions = &completions;
+  deps.background = &background;
+  deps.write_manifest =
+      ManifestWriter(files.get(), flags, &background, &logger);
   for (int i = 0; i < flags.workers; ++i) {
     train.push_back(std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
@@ -134,6 +150,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       SeeThrough(job->get(), final_report, clock, &reporter, wait);
   // What is still queued may refer to the job.
   for (const auto& strand : train) strand->Shutdown();
+  background.Shutdown();
   completions.Shutdown();
   control.Shutdown();
   const absl::Status told = reporter.End(report);

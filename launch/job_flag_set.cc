@@ -243,6 +243,30 @@ void DefineData(JobFlags* f, Definer* d) {
                 IntRange{1, 64}});
 }
 
+void DefineCheckpoints(JobFlags* f, Definer* d) {
+  const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
+  d->Add(kAll, {"model_dir", &f->model_dir,
+                "Directory of the job's checkpoints: of this job alone, and "
+                "the same for all processes, or one on each host's own disk. "
+                "Left out: none are written."});
+  d->Add(kAll, {"resume", &f->resume,
+                "Begin from the newest checkpoint in --model_dir: auto if "
+                "there is one, must or fail, never.",
+                Choices{{"auto", "never", "must"}, {}}});
+  d->Add(kAll, {"save_checkpoint_steps", &f->save_checkpoint_steps,
+                "Save whenever so many more batches are trained; 0: at the "
+                "end, on SIGTERM and on request alone.",
+                IntRange{0}});
+  d->Add(kAll, {"keep_checkpoints", &f->keep_checkpoints,
+                "How many to keep, the newest; 0: all.", IntRange{0, 1 << 20}});
+  d->Add(kAll, {"save_timeout", &f->save_timeout,
+                "How long training may stand still for a checkpoint; then it "
+                "is void and training goes on.",
+                some});
+  d->Add(kAll, {"stop_timeout", &f->stop_timeout,
+                "How long SIGTERM leaves for the last checkpoint.", some});
+}
+
 void DefineCluster(JobFlags* f, Definer* d) {
   d->Add(kRun,
          {"ps", &f->ps, "Parameter servers to start.", IntRange{1, 1024}});
@@ -373,6 +397,8 @@ FlagSet JobFlagSet(JobFlags* flags) {
   DefineTraining(flags, &definer);
   set.Group("Data");
   DefineData(flags, &definer);
+  set.Group("Checkpoints");
+  DefineCheckpoints(flags, &definer);
   set.Group("Cluster");
   DefineCluster(flags, &definer);
   set.Group("Limits");

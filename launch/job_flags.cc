@@ -35,6 +35,20 @@ absl::Status CheckHosts(JobFlags* flags) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCheckpoints(const JobFlags& flags) {
+  if (!flags.model_dir.empty()) return absl::OkStatus();
+  if (flags.save_checkpoint_steps > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--save_checkpoint_steps=", flags.save_checkpoint_steps,
+                     ": give --model_dir too, where checkpoints are kept"));
+  }
+  if (flags.resume == "must") {
+    return absl::InvalidArgumentError(
+        "--resume=must: give --model_dir too, where the checkpoint is");
+  }
+  return absl::OkStatus();
+}
+
 // A table is an array with a feature_size, and dynamic without.
 absl::Status CheckTables(const JobFlags& flags) {
   const bool dynamic = flags.feature_size == 0;
@@ -141,6 +155,7 @@ absl::Status JobFlags::Validate() {
         ParseHostList("listen", listen, /*need_ports=*/true).status());
   }
   SHOAL_RETURN_IF_ERROR(CheckTables(*this));
+  SHOAL_RETURN_IF_ERROR(CheckCheckpoints(*this));
   if (table_full == "share" && model == "linear_probe") {
     return absl::InvalidArgumentError(
         "--table_full=share: linear_probe takes none, since which ids share a "

@@ -86,6 +86,14 @@ struct JobFlags {
   std::string quarantine_dir;
   int parse_threads = 1;
 
+  // Checkpoints
+  std::string model_dir;
+  std::string resume = "auto";
+  int64_t save_checkpoint_steps = 0;
+  int keep_checkpoints = 5;
+  absl::Duration save_timeout = absl::Seconds(120);
+  absl::Duration stop_timeout = absl::Seconds(20);
+
   // Cluster
   int ps = 1;       // how many; of a process: the entries of ps_hosts
   int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
@@ -132,6 +140,9 @@ struct JobFlags {
   // sorted by name (RegisterRequest::config): what decides the variables, the
   // arithmetic and the batches. No paths, ports, threads or deadlines.
   std::string CanonicalConfig() const;
+
+  // Whether the job writes checkpoints: it trains, and --model_dir says where.
+  bool Saves() const { return !model_dir.empty() && task_type == "train"; }
 
   // Batches whose pull may overlap the step before: 0 for `shoal train`, which
   // keeps to the serial order, and 1 over gRPC, unless the flag says otherwise.

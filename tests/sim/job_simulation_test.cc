@@ -71,6 +71,27 @@ TEST_P(JobSimulationTest, KilledWorkersCostNoSampleAndRepeatNone) {
   EXPECT_GT(result.report.recomputed + result.report.repeats_refused, 0u);
 }
 
+// A checkpoint that lacks a push on one shard, or has one that it does not know
+// of, ends with another model.
+TEST_P(JobSimulationTest, EveryCheckpointUnderKillsIsOneSetOfBatches) {
+  SimulatedJobOptions options = Options();
+  options.faults.duplicate = 0.05;
+  options.faults.drop = 0.01;
+  options.faults.max_delay = absl::Milliseconds(20);
+  options.kills = 15;
+  options.save_steps = 20;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.kills, 0);
+  EXPECT_GT(result.report.checkpoint.saved, 2u);
+  EXPECT_EQ(result.report.checkpoint.voided, 0u)
+      << result.report.checkpoint.last_error;
+  EXPECT_GT(result.resumed_digests.size(), 2u);
+  for (const uint64_t digest : result.resumed_digests) {
+    EXPECT_EQ(digest, result.report.digest);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, JobSimulationTest,
                          testing::Range<uint64_t>(1, 21), [](const auto& info) {
                            return absl::StrCat(info.param);

@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/logger.h"
 #include "base/stable_hash.h"
+#include "checkpoint/checkpoint_directory.h"
 #include "cluster/coordinator.h"
 #include "cmd/in_process_job.h"
+#include "cmd/model_directory.h"
 #include "core/canary.h"
 #include "gtest/gtest.h"
 #include "models/backend/create_backend.h"
@@ -73,6 +75,13 @@ CoordinatorOptions CoordinatorFor(const SimulatedJobOptions& options) {
   return coordinator;
 }
 
+JobFlags ModelDirectoryFlags() {
+  JobFlags flags(Command::kTrain);
+  flags.model_dir = "m";
+  flags.keep_checkpoints = 0;
+  return flags;
+}
+
 std::vector<LocalSource> SourcesOf(const FakeFileSystem& files) {
   return *ListSources(&files, kPath);
 }
@@ -118,6 +127,7 @@ class SimulatedJob {
   void StartPs(int index);
   void StartWorker(int index);
   void KillOneLater();
+  void ResumeFromEach();
 
   const SimulatedJobOptions options_;
   Simulator simulator_;
@@ -155,8 +165,10 @@ void SimulatedJob::StartPs(int index) {
   options.shard.model = model_spec_;
   options.shard.map = map_;
   options.shard.shard = index;
+  options.checkpoints.model_dir = "m";
   PsLoopDependencies deps;
   deps.cluster = cluster;
+  deps.files = &files_;
   deps.logger = &logger_;
   deps.control = process->executor.get();
   deps.completions = process->executor.get();
@@ -239,8 +251,16 @@ SimulatedJobResult SimulatedJob::Run() {
     ps_.push_back(std::make_unique<PsProcess>());
     ps_.back()->executor = std::make_unique<SimulatedExecutor>(&simulator_);
   }
-  coordinator_ =
-      Coordinator::Create(CoordinatorFor(options_), ps_[0]->executor.get());
+  CoordinatorOptions coordinator = CoordinatorFor(options_);
+  coordinator.checkpoints.save = options_.save_steps != 0;
+  coordinator.checkpoints.save_steps = options_.save_steps;
+  coordinator.checkpoints.model_dir = "m";
+  coordinator.checkpoints.model = model_spec_;
+  coordinator.checkpoints.map = map_;
+  coordinator_ = Coordinator::Create(
+      std::move(coordinator), ps_[0]->executor.get(), nullptr,
+      ManifestWriter(&files_, ModelDirectoryFlags(), ps_[0]->executor.get(),
+                     &logger_));
   coordinator_->OnFinished([this](const JobReport& report) {
     result_.report = report;
     result_.finished = true;
@@ -261,20 +281,15 @@ SimulatedJobResult SimulatedJob::Run() {
                       start + absl::Hours(1));
   result_.took = simulator_.Now() - start;
   result_.network = network_.counts();
+  if (options_.save_steps != 0) ResumeFromEach();
   return result_;
 }
 
-}  // namespace
-
-SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options) {
-  return SimulatedJob(options).Run();
-}
-
-uint64_t SerialDigest(const SimulatedJobOptions& options) {
+// What one process without faults ends with, from a checkpoint if there is one.
+JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
+                    const CheckpointInfo* from) {
   Simulator simulator;
   SimulatedExecutor executor(&simulator);
-  FakeFileSystem files;
-  files.AddFile(kPath, MakeRows(options));
   Logger logger({"", LogLevel::kError});
   InProcessJobOptions job_options;
   job_options.model = ProbeOptions();
@@ -284,9 +299,21 @@ uint64_t SerialDigest(const SimulatedJobOptions& options) {
   job_options.reader.shuffle_rows = 64;
   job_options.worker_loop.trainer.pipeline_depth = 0;
   job_options.prefetch = false;
-  job_options.train = SourcesOf(files);
+  job_options.train = SourcesOf(*files);
+  if (from != nullptr) {
+    if (options.dynamic_table) {
+      job_options.model.feature_size = 0;
+      job_options.partition.table_kind = PartitionKind::kHash;
+    }
+    job_options.canary = true;
+    job_options.ps_loop.checkpoints.model_dir = "m";
+    CheckpointOptions& checkpoints = job_options.coordinator.checkpoints;
+    checkpoints.resume = std::make_shared<const Manifest>(from->manifest);
+    checkpoints.resume_name = from->name;
+    checkpoints.resume_bytes = *ReadManifestBytes(*files, from->path);
+  }
   InProcessJobDependencies deps;
-  deps.file_system = &files;
+  deps.file_system = files;
   deps.logger = &logger;
   deps.control = &executor;
   deps.completions = &executor;
@@ -303,7 +330,32 @@ uint64_t SerialDigest(const SimulatedJobOptions& options) {
                      simulator.Now() + absl::Hours(1));
   EXPECT_TRUE(finished);
   EXPECT_TRUE(report.status.ok()) << report.status;
-  return report.digest;
+  return report;
+}
+
+void SimulatedJob::ResumeFromEach() {
+  const auto all = ListCheckpoints(files_, "m");
+  EXPECT_TRUE(all.ok()) << all.status();
+  for (const CheckpointInfo& info : *all) {
+    if (absl::IsNotFound(info.status)) continue;  // void
+    EXPECT_TRUE(info.whole()) << info.path << ": " << info.status;
+    if (result_.resumed_digests.size() == 8 || !info.whole()) continue;
+    const JobReport report = RunSerial(options_, &files_, &info);
+    EXPECT_EQ(report.trained, uint64_t{1} * options_.rows * options_.epochs);
+    result_.resumed_digests.push_back(report.digest);
+  }
+}
+
+}  // namespace
+
+SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options) {
+  return SimulatedJob(options).Run();
+}
+
+uint64_t SerialDigest(const SimulatedJobOptions& options) {
+  FakeFileSystem files;
+  files.AddFile(kPath, MakeRows(options));
+  return RunSerial(options, &files, nullptr).digest;
 }
 
 }  // namespace shoal

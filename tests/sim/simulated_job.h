@@ -2,6 +2,7 @@
 #define SHOAL_TESTS_SIM_SIMULATED_JOB_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "cluster/job_report.h"
@@ -20,6 +21,7 @@ struct SimulatedJobOptions {
   bool dynamic_table = false;
   NetworkFaults faults;
   int kills = 0;  // SIGKILLs of workers, each restarted a moment later
+  uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
 };
 
 struct SimulatedJobResult {
@@ -28,6 +30,9 @@ struct SimulatedJobResult {
   NetworkCounts network;
   int kills = 0;
   absl::Duration took;  // simulated
+  // Digest of the model that one process without faults ends with when it goes
+  // on from a checkpoint of this job: of each of them, up to eight.
+  std::vector<uint64_t> resumed_digests;
 };
 
 // A whole job of the real coordinator, shards and workers, each process on an

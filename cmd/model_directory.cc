@@ -1,0 +1,138 @@
+#include "cmd/model_directory.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "cluster/resume.h"
+#include "ps/shard/shard_checkpoint.h"
+
+namespace shoal {
+namespace {
+
+std::string ThisProcess() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrCat(
+      "pid ", getpid(), " on ", host, ", since ",
+      absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
+}
+
+// Adopts a checkpoint that was found.
+absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
+                       const JobFlags& flags, const JobPlan& plan,
+                       CoordinatorOptions* options) {
+  CheckpointOptions& checkpoints = options->checkpoints;
+  const bool training = flags.task_type == "train";
+  SHOAL_RETURN_IF_ERROR(Annotate(
+      CheckLoadable(info.manifest.model, plan.spec, !training), info.path));
+  if (training) {
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(CheckResumableConfig(info.manifest.config, plan.config),
+                 absl::StrCat("cannot go on from ", info.path)));
+  }
+  SHOAL_ASSIGN_OR_RETURN(checkpoints.resume_bytes,
+                         ReadManifestBytes(files, info.path));
+  checkpoints.resume_name = info.name;
+  checkpoints.resume_training = training;
+  options->coordinator_life = info.manifest.coordinator_life + 1;
+  checkpoints.resume =
+      std::make_shared<const Manifest>(std::move(info.manifest));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FileLock>> LockModelDirectory(
+    const FileSystem& files, const JobFlags& flags) {
+  if (!flags.Saves()) return std::unique_ptr<FileLock>();
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
+  auto lock =
+      FileLock::Acquire(absl::StrCat(flags.model_dir, "/LOCK"), ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--model_dir=", flags.model_dir, " is another job's: ",
+        lock.status().message(), "; give each job a directory of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
+  return lock;
+}
+
+absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
+                             const JobPlan& plan, Logger* logger,
+                             CoordinatorOptions* options) {
+  CheckpointOptions& checkpoints = options->checkpoints;
+  checkpoints.save = flags.Saves();
+  checkpoints.model_dir = flags.model_dir;
+  checkpoints.save_steps = static_cast<uint64_t>(flags.save_checkpoint_steps);
+  checkpoints.model = plan.spec;
+  checkpoints.map = plan.map;
+  checkpoints.deadline = flags.save_timeout;
+  checkpoints.stop_deadline = flags.stop_timeout;
+  checkpoints.first_attempt =
+      static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
+  if (flags.model_dir.empty()) return absl::OkStatus();
+  if (checkpoints.save) {
+    // Attempts of a job that was cut off; ours is the lock.
+    auto removed = RemoveVoidAttempts(files, flags.model_dir, "");
+    SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
+    if (!removed->names.empty()) {
+      logger->Info(absl::StrCat("removed what was no checkpoint: ",
+                                absl::StrJoin(removed->names, ", ")));
+    }
+  }
+  // In one process every shard is read here; elsewhere the PSs see what they
+  // have.
+  auto newest = NewestCheckpoint(files, flags.model_dir,
+                                 flags.command == Command::kTrain);
+  if (absl::IsNotFound(newest.status())) {
+    if (flags.resume == "must") {
+      return Annotate(newest.status(), "--resume=must");
+    }
+    logger->Info(
+        absl::StrCat("no checkpoint in ", flags.model_dir, ": starts fresh"));
+    return absl::OkStatus();
+  }
+  SHOAL_RETURN_IF_ERROR(newest.status());
+  if (flags.resume == "never") {
+    if (!checkpoints.save) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--resume=never, but ", newest->path,
+        " is a checkpoint: those of two trainings would be mixed; give another "
+        "--model_dir, or remove it"));
+  }
+  return BeginFrom(files, *std::move(newest), flags, plan, options);
+}
+
+Coordinator::WriteManifest ManifestWriter(const FileSystem* files,
+                                          const JobFlags& flags,
+                                          Executor* executor, Logger* logger) {
+  return [files, model_dir = flags.model_dir, keep = flags.keep_checkpoints,
+          executor, logger](std::string directory, Manifest manifest,
+                            Done<std::string> done) {
+    executor->Post([=, directory = std::move(directory),
+                    manifest = std::move(manifest),
+                    done = std::move(done)]() mutable {
+      const std::string path = absl::StrCat(model_dir, "/", directory);
+      const absl::Status written = WriteManifest(*files, path, manifest);
+      if (!written.ok()) {
+        std::move(done)(written);
+        return;
+      }
+      std::move(done)(ReadManifestBytes(*files, path));
+      const auto removed = KeepNewest(*files, model_dir, keep);
+      if (!removed.ok()) {
+        logger->Warn(
+            absl::StrCat("old checkpoints stay: ", removed.status().message()));
+      }
+    });
+  };
+}
+
+}  // namespace shoal

@@ -1,0 +1,46 @@
+#ifndef SHOAL_CMD_MODEL_DIRECTORY_H_
+#define SHOAL_CMD_MODEL_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/executor.h"
+#include "base/file_lock.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "cluster/coordinator.h"
+#include "cmd/options_from_flags.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+// The model directory (--model_dir) as the process with the coordinator sees
+// it: who may write into it, what a job begins from, and how a checkpoint
+// becomes one.
+
+// Locks the directory for a job that saves into it; makes it if need be.
+// nullptr: the job saves none. FAILED_PRECONDITION names who has it.
+absl::StatusOr<std::unique_ptr<FileLock>> LockModelDirectory(
+    const FileSystem& files, const JobFlags& flags);
+
+// Fills in options->checkpoints from the flags: whether and when the job saves,
+// and by --resume what it begins from, which it says to the log. A job that
+// trains goes on from a checkpoint that fits it; any other one reads its
+// weights alone. Errors: FAILED_PRECONDITION (the checkpoint's flags differ, or
+// --resume=never where there is one), NOT_FOUND (--resume=must and there is
+// none), the file system's.
+absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
+                             const JobPlan& plan, Logger* logger,
+                             CoordinatorOptions* options);
+
+// Writes manifests on `executor`, and removes the oldest checkpoints beyond
+// --keep_checkpoints. All outlive it.
+Coordinator::WriteManifest ManifestWriter(const FileSystem* files,
+                                          const JobFlags& flags,
+                                          Executor* executor, Logger* logger);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CMD_MODEL_DIRECTORY_H_

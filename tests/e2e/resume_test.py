@@ -1,0 +1,176 @@
+"""Jobs that save, die or are stopped, and go on: over real processes."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from cluster import PROBE, Cluster
+from kills_test import Launched
+
+ROWS = 20000
+EPOCHS = 10
+FLAGS = ["--batch_size=16", f"--num_epochs={EPOCHS}"]
+STOPPED = 3  # docs/commands.md
+
+
+class ResumeTest(harness.ShoalTest):
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
+        self.model_dir = self.path("model")
+        self.common = ["--training_data_dir=" + self.data, *PROBE]
+        self.saving = [*self.common, *FLAGS, "--canary",
+                       "--model_dir=" + self.model_dir,
+                       "--summary=" + self.path("summary.json")]
+
+    def serial_digest(self):
+        self.run_ok("shoal", "train", *self.common, *FLAGS,
+                    "--summary=" + self.path("serial.json"))
+        return self.summary("serial.json")["digest"]
+
+    def expect_each_sample_once(self, digest):
+        """The whole job, over all of its runs."""
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
+        self.assertEqual(summary["digest"], digest)
+        for shard in summary["canary"]:
+            self.assertEqual(shard["rows"], summary["batches"]["trained"])
+            self.assertEqual(shard["not_one"], 0, summary["canary"])
+        return summary
+
+    def expect_resumed(self, summary):
+        checkpoint = summary["checkpoint"]
+        self.assertIn(self.model_dir, checkpoint["resumed_from"])
+        self.assertGreater(checkpoint["resumed_step"], 0)
+        self.assertLess(checkpoint["resumed_step"],
+                        summary["batches"]["trained"])
+
+    def test_everything_dies_and_goes_on(self):
+        """A worker is killed between two checkpoints, and then everything."""
+        digest = self.serial_digest()
+        job = Launched(self, "--ps=2", "--workers=2", *self.saving,
+                       "--save_checkpoint_steps=500")
+        at = job.process.wait_for_line("saved " + self.model_dir)
+        os.kill(job.pid("shoal-worker", 1), signal.SIGKILL)
+        at = job.process.wait_for_line("worker 1 was killed", start=at)
+        job.process.wait_for_line("saved " + self.model_dir, start=at)
+        job.process.kill()  # and with it all that it started
+        self.run_ok("shoal", "run", "--ps=2", "--workers=2", *self.saving,
+                    "--save_checkpoint_steps=2000")
+        self.expect_resumed(self.expect_each_sample_once(digest))
+
+    def test_sigterm_saves_and_other_processes_go_on(self):
+        digest = self.serial_digest()
+        job = Launched(self, "--ps=2", "--workers=2", *self.saving,
+                       "--save_checkpoint_steps=500")
+        job.process.wait_for_line("saved " + self.model_dir)
+        begin = time.monotonic()
+        job.process.signal(signal.SIGTERM)
+        self.assertEqual(job.process.wait(30), STOPPED, job.process.output())
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertIn("the same command goes on", job.process.output())
+        step = self.summary()["checkpoint"]["step"]
+        self.assertEqual(step, self.summary()["batches"]["trained"])
+        self.run_ok("shoal", "run", "--ps=3", "--workers=1", *self.saving)
+        summary = self.expect_each_sample_once(digest)
+        self.expect_resumed(summary)
+        self.assertEqual(summary["checkpoint"]["resumed_step"], step)
+
+    def test_sigterm_of_one_process(self):
+        digest = self.serial_digest()
+        job = self.start("train", "shoal", "train", "--log_level=debug",
+                         *self.saving)
+        job.wait_for_line("push done (1,")
+        job.signal(signal.SIGTERM)
+        self.assertEqual(job.wait(30), STOPPED, job.output()[-3000:])
+        self.run_ok("shoal", "train", *self.saving)
+        self.expect_resumed(self.expect_each_sample_once(digest))
+
+    def test_sigterm_of_the_second_server_saves_too(self):
+        digest = self.serial_digest()
+        job = Launched(self, "--ps=2", "--workers=2", *self.saving)
+        job.process.wait_for_line("push done (1,")
+        os.kill(job.pid("shoal-ps", 1), signal.SIGTERM)
+        self.assertNotEqual(job.process.wait(60), 0, job.process.output())
+        self.assertIn("ps 1 was stopped by SIGTERM; saved",
+                      job.process.output())
+        self.run_ok("shoal", "run", "--ps=2", "--workers=2", *self.saving)
+        self.expect_resumed(self.expect_each_sample_once(digest))
+
+    def test_a_running_job_is_saved_by_a_command(self):
+        cluster = Cluster(self, 2, 1, [*PROBE, "--batch_size=16",
+                                       "--num_epochs=100",
+                                       "--log_level=debug"],
+                          ps_flags=["--model_dir=" + self.model_dir],
+                          worker_flags=["--training_data_dir=" + self.data])
+        cluster.start_all()
+        cluster.workers[0].wait_for_line("push done")
+        ask = ["shoal", "ckpt", "save", "--ps_hosts=" + cluster.hosts[0]]
+        path = self.run_ok(*ask, "--token_file=" + self.path("token")).strip()
+        self.assertTrue(os.path.exists(os.path.join(path, "manifest.json")),
+                        path)
+        _, output = self.run_fails(*ask, "--token_file=" + self.token_file(
+            "other", "another-token-of-the-tests"))
+        self.assertIn("token", output)
+        cluster.ps[0].signal(signal.SIGINT)
+        self.assertEqual(cluster.ps[0].wait(30), STOPPED)
+
+    def test_a_model_directory_is_of_one_job(self):
+        first = self.start("first", "shoal", "train", "--log_level=debug",
+                           *self.saving)
+        first.wait_for_line("push done")
+        code, output = self.run_fails("shoal", "train", *self.saving)
+        self.assertEqual(code, 2)
+        self.assertIn(f"pid {first.popen.pid} on", output)
+        first.signal(signal.SIGINT)
+        self.assertEqual(first.wait(30), STOPPED)
+
+    def test_what_does_not_fit_is_refused_by_name(self):
+        small = ["--batch_size=16", "--num_epochs=1",
+                 "--model_dir=" + self.model_dir]
+        _, output = self.run_fails("shoal", "train", *self.common, *small,
+                                   "--resume=must")
+        self.assertIn("--resume=must", output)
+        output = self.run_ok("shoal", "train", *self.common, *small)
+        self.assertIn("starts fresh", output)
+        _, output = self.run_fails("shoal", "train", *self.common, *small,
+                                   "--shuffle_rows=32")
+        self.assertIn("--shuffle_rows differs", output)
+        _, output = self.run_fails("shoal", "train", *self.common, *small,
+                                   "--resume=never")
+        self.assertIn("--resume=never", output)
+        with open(self.data, "a") as file:
+            file.write(harness.linear_rows(1, seed=2))
+        _, output = self.run_fails("shoal", "train", *self.common, *small,
+                                   "--num_epochs=2")
+        self.assertIn("tr.libsvm", output)
+
+    def test_a_full_disk_ends_no_training_but_the_job_says_so(self):
+        os.makedirs(self.model_dir)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs",
+             self.model_dir], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("no tmpfs can be mounted here")
+        wide = [flag.replace("--embedding_size=3", "--embedding_size=64")
+                for flag in self.saving]
+        try:
+            code, output = self.run_fails(
+                "shoal", "run", "--ps=2", "--workers=2", *wide,
+                "--save_checkpoint_steps=4000")
+        finally:
+            subprocess.run(["umount", self.model_dir], check=True)
+        self.assertEqual(code, 1)
+        self.assertIn("No space left", output)
+        summary = self.summary()
+        self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
+        self.assertGreaterEqual(summary["checkpoint"]["voided"], 2)
+
+
+if __name__ == "__main__":
+    harness.main()
