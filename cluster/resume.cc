@@ -26,6 +26,12 @@ std::string WithoutWhatMayDiffer(absl::string_view config) {
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
+// What else is said of a file follows from its bytes.
+bool SameBytes(const SourceInfo& a, const SourceInfo& b) {
+  return a.name == b.name && a.size == b.size &&
+         a.head_crc32c == b.head_crc32c;
+}
+
 std::string Describe(const SourceInfo& source) {
   return absl::StrCat("'", source.name, "' (", source.size,
                       " bytes, CRC of its head ",
@@ -68,7 +74,7 @@ absl::Status CheckSameData(const SavedData& saved, const FileList& files,
           absl::StrCat("--training_data_dir has ", Describe(files.files[i]),
                        ", which the checkpoint does not know", kWhatToDo));
     }
-    if (files.files[i] == saved.sources[i]) continue;
+    if (SameBytes(files.files[i], saved.sources[i])) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         "the checkpoint was trained on ", Describe(saved.sources[i]),
         ", where there is ", Describe(files.files[i]), " now", kWhatToDo));
