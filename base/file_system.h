@@ -33,6 +33,8 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual absl::Status Append(absl::string_view bytes) = 0;
+  // Hands what was appended to the system, so that readers of the file see it.
+  virtual absl::Status Flush() { return absl::OkStatus(); }
   // What was appended is on the disk when this returns (fsync).
   virtual absl::Status Sync() = 0;
   // Flushes and closes; a file that was not closed may be incomplete.

@@ -86,7 +86,7 @@ class PosixWritableFile final : public WritableFile {
       return absl::FailedPreconditionError(
           absl::StrCat(path_, ": the file is closed"));
     }
-    if (buffer_.size() + bytes.size() > kBufferBytes) Flush();
+    if (buffer_.size() + bytes.size() > kBufferBytes) WriteBuffer();
     if (bytes.size() >= kBufferBytes) {
       if (status_.ok()) status_ = WriteAll(fd_.get(), bytes, path_);
     } else {
@@ -95,9 +95,14 @@ class PosixWritableFile final : public WritableFile {
     return status_;
   }
 
+  absl::Status Flush() override {
+    WriteBuffer();
+    return status_;
+  }
+
   absl::Status Sync() override {
     if (!fd_.valid()) return status_;
-    Flush();
+    WriteBuffer();
     if (status_.ok() && fsync(fd_.get()) != 0) {
       status_ = PosixError(errno, path_);
     }
@@ -106,14 +111,14 @@ class PosixWritableFile final : public WritableFile {
 
   absl::Status Close() override {
     if (!fd_.valid()) return status_;
-    Flush();
+    WriteBuffer();
     const absl::Status closed = fd_.Close(path_);
     if (status_.ok()) status_ = closed;
     return status_;
   }
 
  private:
-  void Flush() {
+  void WriteBuffer() {
     if (status_.ok()) status_ = WriteAll(fd_.get(), buffer_, path_);
     buffer_.clear();
   }

@@ -35,10 +35,11 @@ COMPOSERS = {'cmd', 'tests', 'bench'}
 # include all): what, how it is recognised, where.
 THIRD_PARTY = [
     ('gRPC', r'grpc(pp)?/|grpc\+\+/', {'rpc'}),
-    ('protobuf', r'google/protobuf/', {'rpc'}),
+    ('protobuf', r'google/protobuf/', {'rpc', 'launch'}),
     ('the wire schema', r'proto/(?!config\b)\w+(\.grpc)?\.pb\.h', {'rpc'}),
     ('the config schema', r'proto/config(\.grpc)?\.pb\.h', {'launch'}),
     ('spdlog', r'spdlog/', {'base'}),
+    ('prometheus-cpp', r'prometheus/|[Cc]ivet', {'base'}),
     ('CLI11', r'CLI/', {'launch', 'cmd'}),
     ('nlohmann-json', r'nlohmann/', {'launch', 'checkpoint', 'cmd'}),
     ('oneDNN', r'dnnl|oneapi/', {'models', 'cmd'}),
@@ -49,7 +50,7 @@ THIRD_PARTY = [
 # A second to parse, or more: they belong into .cc files. rpc's own subfolders
 # are not seen by others (rule wire-reach).
 HEAVY = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$|spdlog/|CLI/'
-                   r'|nlohmann/')
+                   r'|nlohmann/|prometheus/')
 WIRE = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$')
 
 # Tokens of code (never of comments or strings): rule, pattern, where it is
