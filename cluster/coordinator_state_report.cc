@@ -27,6 +27,14 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.recomputed = totals.recomputed;
   report.repeats_refused = totals.repeats_refused;
   report.eval = eval_report_;
+  const std::vector<LeaseTable::Held> held = train_leases_.held();
+  report.leases = held.size() + eval_leases_.held().size();
+  report.epoch = phase_ > Phase::kTraining ? options_.num_epochs - 1 : 0;
+  for (size_t i = 0; i < held.size(); ++i) {
+    report.epoch =
+        i == 0 ? held[i].epoch : std::min(report.epoch, held[i].epoch);
+  }
+  report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
   report.checkpoint = checkpoint_report_;
 

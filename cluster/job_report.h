@@ -71,6 +71,10 @@ struct JobReport {
   // epochs; of training and evaluation data.
   uint64_t bad_rows = 0;
 
+  uint32_t epoch = 0;   // of the oldest piece that is leased, from 0
+  uint64_t leases = 0;  // held by workers now
+  int ps_alive = 0;
+
   uint64_t batches = 0;          // with all marks set: the job's step
   uint64_t mended = 0;           // parts on two shards from two forward passes
   uint64_t recomputed = 0;       // batches that more than one pass pushed

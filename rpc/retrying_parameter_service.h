@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/executor.h"
+#include "base/telemetry.h"
 #include "core/parameter_service.h"
 #include "rpc/retry/retry_schedule.h"
 
@@ -21,9 +22,10 @@ class RetryingParameterService final : public ParameterService {
  public:
   // Waits and completes on `executor`, on which `service` completes too, and
   // which must outlive this. `seed` tells one process's delays from another's.
+  // `retries`, if there is one, counts attempts that follow another.
   RetryingParameterService(std::unique_ptr<ParameterService> service,
                            RetryOptions options, uint64_t seed,
-                           Executor* executor);
+                           Executor* executor, Counter* retries = nullptr);
   // Calls that wait for their next attempt end: CANCELLED.
   ~RetryingParameterService() override;
 

@@ -449,6 +449,23 @@ absl::StatusOr<StatsReply> ParameterShard::StatsNow(
   return reply;
 }
 
+ParameterShard::Counts ParameterShard::Count() const {
+  Counts counts;
+  const int64_t until = serve_until_ns_.load(std::memory_order_acquire);
+  counts.serving = absl::ToUnixNanos(executor_->Now()) < until;
+  counts.lookups = lookups_.load(std::memory_order_relaxed);
+  for (const std::unique_ptr<EmbeddingTable>& table : contents_.tables) {
+    if (!table->spec().on_every_shard) counts.rows += table->rows();
+  }
+  counts.bytes_held = budget_.held();
+  counts.bytes_limit = budget_.limit();
+  MutexLock lock(&mu_);
+  counts.pushes_applied = marks_.applied();
+  counts.pushes_rejected = marks_.rejected();
+  counts.repeats_refused = marks_.repeats_refused();
+  return counts;
+}
+
 MarkDelta ParameterShard::TakeMarks() {
   MutexLock lock(&mu_);
   return marks_.Take();

@@ -129,6 +129,19 @@ class ParameterShard final : public ParameterService {
   // All staleness measured so far, every worker together.
   Histogram Staleness() const;
 
+  // What a shard has counted, without reading a row: for monitoring.
+  struct Counts {
+    bool serving = false;
+    uint64_t pushes_applied = 0;
+    uint64_t pushes_rejected = 0;
+    uint64_t repeats_refused = 0;
+    uint64_t lookups = 0;
+    uint64_t rows = 0;         // in existence, the canary's left out
+    uint64_t bytes_held = 0;   // as they count against the limit
+    uint64_t bytes_limit = 0;  // 0: none
+  };
+  Counts Count() const;
+
   // Serves requests until `until` (a PS lease with the coordinator); at first
   // nothing is served. absl::InfiniteFuture(): for ever, in one process.
   void ServeUntil(absl::Time until);

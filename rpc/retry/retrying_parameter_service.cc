@@ -13,15 +13,17 @@ namespace shoal {
 // What calls need of the service, also after its end.
 struct RetryingParameterService::Shared {
   Shared(std::unique_ptr<ParameterService> service, RetryOptions options,
-         uint64_t seed, Executor* executor)
+         uint64_t seed, Executor* executor, Counter* retries)
       : options(options),
         seed(seed),
         executor(executor),
+        retries(retries),
         service(std::move(service)) {}
 
   const RetryOptions options;
   const uint64_t seed;
   Executor* const executor;
+  Counter* const retries;  // may be null
   std::atomic<uint64_t> calls{0};
 
   Mutex mu;
@@ -83,6 +85,7 @@ class RetryingParameterService::Call
 
   void Attempt(bool waited) {
     ParameterService* service;
+    if (waited && shared_->retries != nullptr) shared_->retries->Add();
     {
       MutexLock lock(&shared_->mu);
       // The end completes those that it found waiting.
@@ -121,9 +124,9 @@ class RetryingParameterService::Call
 
 RetryingParameterService::RetryingParameterService(
     std::unique_ptr<ParameterService> service, RetryOptions options,
-    uint64_t seed, Executor* executor)
+    uint64_t seed, Executor* executor, Counter* retries)
     : shared_(std::make_shared<Shared>(std::move(service), options, seed,
-                                       executor)) {}
+                                       executor, retries)) {}
 
 RetryingParameterService::~RetryingParameterService() {
   std::unique_ptr<ParameterService> service;

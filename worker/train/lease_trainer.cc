@@ -23,6 +23,7 @@ struct LeaseTrainer::Step {
   std::shared_ptr<OpenLease> lease;
   TrainStep train;
   bool pulled = false;
+  absl::Time sent;  // its pull, then its push, the first time
   // Since when every answer was RESOURCE_EXHAUSTED; InfiniteFuture: not so.
   absl::Time full_since = absl::InfiniteFuture();
 
@@ -37,7 +38,8 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
     : options_(options),
       deps_(deps),
       client_(std::move(client)),
-      send_(std::move(send)) {}
+      send_(std::move(send)),
+      clock_(deps.telemetry) {}
 
 void LeaseTrainer::Start() { RequestLease(); }
 
@@ -68,6 +70,12 @@ void LeaseTrainer::AddLease(Lease lease) {
 }
 
 void LeaseTrainer::Abandon() {
+  clock_.Stop(deps_.strand->Now());
+  if (deps_.telemetry != nullptr && !abandoned_) {
+    // What is in flight is nobody's from now on.
+    deps_.telemetry->pulls_in_flight->Add(-PullsInFlight());
+    deps_.telemetry->pushes_in_flight->Add(-pushes_);
+  }
   abandoned_ = true;
   leases_.clear();
   read_.clear();
@@ -107,6 +115,7 @@ void LeaseTrainer::Pump() {
     if (pulls_.empty() && pushes_ == 0) {
       auto idle = std::exchange(drained_, nullptr);
       abandoned_ = true;
+      clock_.Stop(deps_.strand->Now());
       std::move(idle)();
       return;
     }
@@ -114,9 +123,15 @@ void LeaseTrainer::Pump() {
     while (!holding_ && !read_.empty() && MayPull(*read_.front())) {
       std::shared_ptr<Step> step = std::move(read_.front());
       read_.pop_front();
+      clock_.Enter(StepState::kPrepare, deps_.strand->Now());
       PrepareStep(client_->map().tables[0], options_.field_size, &unique_,
                   &step->train);
       pulls_.push_back(step);
+      step->sent = deps_.strand->Now();
+      clock_.Enter(StepState::kSend, step->sent);
+      if (deps_.telemetry != nullptr) {
+        deps_.telemetry->pulls_in_flight->Add(1);
+      }
       SendPull(std::move(step));
     }
     if (read_.size() <= static_cast<size_t>(options_.pipeline_depth)) {
@@ -132,6 +147,29 @@ void LeaseTrainer::Pump() {
     compute_posted_ = true;
     deps_.strand->Post([self = shared_from_this()] { self->ComputeFront(); });
   }
+  EnterWait();
+}
+
+void LeaseTrainer::EnterWait() {
+  if (deps_.telemetry == nullptr) return;
+  StepState state = StepState::kCompute;  // which is posted
+  if (!compute_posted_) {
+    if (!pulls_.empty()) {
+      state =
+          pulls_.front()->pulled ? StepState::kWaitPush : StepState::kWaitPull;
+    } else if (pushes_ > 0 && !read_.empty()) {
+      state = StepState::kWaitPush;
+    } else {
+      state = leases_.empty() ? StepState::kWaitLease : StepState::kWaitData;
+    }
+  }
+  clock_.Enter(state, deps_.strand->Now());
+}
+
+int LeaseTrainer::PullsInFlight() const {
+  int count = 0;
+  for (const std::shared_ptr<Step>& step : pulls_) count += !step->pulled;
+  return count;
 }
 
 bool LeaseTrainer::MayPull(const Step& next) const {
@@ -204,6 +242,11 @@ void LeaseTrainer::OnPulled(std::shared_ptr<Step> step, absl::Status status) {
   if (abandoned_) return;
   if (status.ok()) {
     step->pulled = true;
+    if (deps_.telemetry != nullptr) {
+      deps_.telemetry->pulls_in_flight->Add(-1);
+      deps_.telemetry->pull_seconds->Observe(
+          absl::ToDoubleSeconds(deps_.strand->Now() - step->sent));
+    }
     step->full_since = absl::InfiniteFuture();
     Pump();
   } else if (MayPass(status, step.get())) {
@@ -220,6 +263,7 @@ void LeaseTrainer::ComputeFront() {
   if (abandoned_ || failed_) return;
   std::shared_ptr<Step> step = std::move(pulls_.front());
   pulls_.pop_front();
+  clock_.Enter(StepState::kCompute, deps_.strand->Now());
   const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
   if (step->evaluates()) {
     PredictStep(options_.field_size, deps_.model, &step->train);
@@ -227,6 +271,9 @@ void LeaseTrainer::ComputeFront() {
     scores.logits.insert(scores.logits.end(), step->train.logits.begin(),
                          step->train.logits.end());
     scores.labels.insert(scores.labels.end(), labels.begin(), labels.end());
+    if (deps_.telemetry != nullptr) {
+      deps_.telemetry->evaluated->Add(static_cast<double>(labels.size()));
+    }
     EndStep(std::move(step));
   } else {
     ComputeStep(options_.field_size, deps_.model, &step->train);
@@ -236,6 +283,9 @@ void LeaseTrainer::ComputeFront() {
       deps_.progress->AddScores(step->train.logits.span(), labels);
     }
     ++pushes_;
+    step->sent = deps_.strand->Now();
+    clock_.Enter(StepState::kSend, step->sent);
+    if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
     SendPush(std::move(step));
   }
   Pump();
@@ -273,6 +323,7 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
     }
     step->full_since = absl::InfiniteFuture();
     --pushes_;
+    MeasurePushed(*step, *verdict);
     EndStep(std::move(step));
     Pump();
   } else if (MayPass(verdict.status(), step.get())) {
@@ -282,6 +333,22 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
           if (!self->abandoned_) self->SendPush(std::move(step));
         });
   }
+}
+
+void LeaseTrainer::MeasurePushed(const Step& step, Verdict verdict) {
+  const WorkerTelemetry* const telemetry = deps_.telemetry;
+  if (telemetry == nullptr) return;
+  telemetry->pushes_in_flight->Add(-1);
+  telemetry->push_seconds->Observe(
+      absl::ToDoubleSeconds(deps_.strand->Now() - step.sent));
+  if (verdict == Verdict::kRejected) {
+    telemetry->batches_rejected->Add();
+    return;
+  }
+  const double examples = static_cast<double>(step.train.batch.examples.size());
+  telemetry->batches->Add();
+  telemetry->examples->Add(examples);
+  telemetry->loss->Set(step.train.loss_sum / examples);
 }
 
 void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
@@ -321,6 +388,7 @@ bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
       full ? std::min(step->full_since, now) : absl::InfiniteFuture();
   if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
       (full && now - step->full_since < options_.full_patience)) {
+    if (deps_.telemetry != nullptr) deps_.telemetry->retries->Add();
     deps_.logger->Warn(
         absl::StrCat(batch, ": ", status.message(), "; trying again"));
     return true;

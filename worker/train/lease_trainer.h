@@ -19,6 +19,7 @@
 #include "worker/data/batch_source.h"
 #include "worker/train/progress_meter.h"
 #include "worker/train/train_step.h"
+#include "worker/train/worker_telemetry.h"
 
 namespace shoal {
 
@@ -50,6 +51,8 @@ struct LeaseTrainerDependencies {
   // Opens the batches of a lease; called on the strand.
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(
       const Lease&)>* open_source = nullptr;
+  // May be nullptr: nothing is measured.
+  const WorkerTelemetry* telemetry = nullptr;
 };
 
 // Trains (or scores) leased pieces for one worker life: a state machine that
@@ -118,6 +121,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void RequestLease();
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, Step* step);
+  // Tells the clock what the strand now waits for.
+  void EnterWait();
+  int PullsInFlight() const;
+  void MeasurePushed(const Step& step, Verdict verdict);
 
   const LeaseTrainerOptions options_;
   const LeaseTrainerDependencies deps_;
@@ -139,6 +146,7 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   int pushes_ = 0;                                 // in flight
   std::vector<std::shared_ptr<Step>> idle_steps_;  // memory for reuse
   UniqueIds unique_;
+  StepClock clock_;
 };
 
 }  // namespace shoal

@@ -173,6 +173,7 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   deps.logger = deps_.logger;
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;
+  deps.telemetry = deps_.telemetry;
   return std::make_shared<LeaseTrainer>(
       options_.trainer, deps,
       std::make_unique<ShardedClient>(std::move(client), life_->shards,

@@ -47,6 +47,8 @@ struct WorkerLoopDependencies {
       connect;
   // Resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
+  // May be nullptr: nothing is measured.
+  const WorkerTelemetry* telemetry = nullptr;
 };
 
 // One worker: a member of the job that trains what is leased to it through one

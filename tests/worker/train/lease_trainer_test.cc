@@ -176,6 +176,7 @@ class LeaseTrainerTest : public testing::Test {
     deps.logger = &logger;
     deps.strand = &strand;
     deps.open_source = &open_source;
+    deps.telemetry = &telemetry;
     trainer = std::make_shared<LeaseTrainer>(
         options, deps,
         std::make_unique<ShardedClient>(
@@ -210,6 +211,8 @@ class LeaseTrainerTest : public testing::Test {
   std::vector<std::string> log;
   FakeModel model{&log};
   ProgressMeter progress;
+  Telemetry all_metrics;
+  WorkerTelemetry telemetry = WorkerTelemetry::Create(&all_metrics);
   int batches_in_piece = 3;
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source = [this](const Lease& lease)
@@ -389,6 +392,47 @@ TEST_F(LeaseTrainerTest, AnAbandonedTrainerSaysNothingMore) {
   trainer->AddLease(MakeLease(1, LeasePurpose::kTrain));
   simulator.RunUntilIdle();
   EXPECT_EQ(sent.size(), sent_before);
+}
+
+TEST_F(LeaseTrainerTest, MeasuresWhatItDidAndWhatItWaitedFor) {
+  Start(1);
+  const absl::Time start = strand.Now();
+  shards[1]->fail_pushes = {absl::UnavailableError("passing")};
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  const absl::Time end = strand.Now();
+  trainer->Abandon();
+  EXPECT_EQ(telemetry.batches->value(), 3);
+  EXPECT_EQ(telemetry.examples->value(), 6);
+  EXPECT_EQ(telemetry.loss->value(), 1);  // the fake's is its batch size
+  EXPECT_EQ(telemetry.retries->value(), 1);
+  EXPECT_EQ(telemetry.pulls_in_flight->value(), 0);
+  EXPECT_EQ(telemetry.pushes_in_flight->value(), 0);
+  double pulls = 0;
+  for (const uint64_t count : telemetry.pull_seconds->Read().counts) {
+    pulls += static_cast<double>(count);
+  }
+  EXPECT_EQ(pulls, 3);
+  // A pull and a push take 1 ms each, and one push 200 ms more.
+  EXPECT_NEAR(telemetry.push_seconds->Read().sum, 0.204, 1e-6);
+  double seconds = 0;
+  for (const Counter* state : telemetry.seconds) seconds += state->value();
+  EXPECT_NEAR(seconds, absl::ToDoubleSeconds(end - start), 1e-9);
+  EXPECT_NEAR(
+      telemetry.seconds[static_cast<size_t>(StepState::kWaitPull)]->value(),
+      0.002, 1e-9);  // for the first batch, and for the third
+}
+
+TEST_F(LeaseTrainerTest, WhatIsInFlightWhenALifeEndsIsNoLongerCounted) {
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Microseconds(1500));
+  ASSERT_GT(telemetry.pushes_in_flight->value(), 0);
+  trainer->Abandon();
+  trainer->Abandon();
+  simulator.RunUntilIdle();
+  EXPECT_EQ(telemetry.pulls_in_flight->value(), 0);
+  EXPECT_EQ(telemetry.pushes_in_flight->value(), 0);
 }
 
 TEST_F(LeaseTrainerTest, DrainsWhatIsInFlightAndTakesNothingMore) {

@@ -1,0 +1,68 @@
+#include "worker/train/worker_telemetry.h"
+
+namespace shoal {
+namespace {
+
+constexpr std::array<const char*, kStepStates> kStateNames = {
+    "compute",   "prepare",   "send",      "wait_lease",
+    "wait_data", "wait_pull", "wait_push",
+};
+
+}  // namespace
+
+WorkerTelemetry WorkerTelemetry::Create(Telemetry* telemetry) {
+  WorkerTelemetry t;
+  t.examples = telemetry->AddCounter(
+      "shoal_worker_examples_total",
+      "Examples in batches that every shard has applied.");
+  t.batches = telemetry->AddCounter("shoal_worker_batches_total",
+                                    "Batches that every shard has applied.");
+  t.batches_rejected = telemetry->AddCounter(
+      "shoal_worker_batches_rejected_total",
+      "Batches whose loss or gradient was not finite; they changed nothing.");
+  t.evaluated = telemetry->AddCounter("shoal_worker_examples_scored_total",
+                                      "Examples scored for an evaluation.");
+  t.retries = telemetry->AddCounter(
+      "shoal_worker_retries_total",
+      "Pulls and pushes sent again after one failed for a passing reason.");
+  t.loss = telemetry->AddGauge("shoal_worker_loss",
+                               "Mean loss of the newest batch.");
+  t.pulls_in_flight = telemetry->AddGauge(
+      "shoal_worker_requests_in_flight",
+      "Pulls and pushes of batches that are under way.", {{"kind", "pull"}});
+  t.pushes_in_flight = telemetry->AddGauge(
+      "shoal_worker_requests_in_flight",
+      "Pulls and pushes of batches that are under way.", {{"kind", "push"}});
+  t.pull_seconds = telemetry->AddDistribution(
+      "shoal_worker_pull_seconds",
+      "From a batch's pull, of all shards, to its last answer.",
+      RequestSecondsBounds());
+  t.push_seconds = telemetry->AddDistribution(
+      "shoal_worker_push_seconds",
+      "From a batch's push, to all shards, to its last answer.",
+      RequestSecondsBounds());
+  for (size_t i = 0; i < kStepStates; ++i) {
+    t.seconds[i] = telemetry->AddCounter(
+        "shoal_worker_step_seconds_total",
+        "What the train thread did or waited for; the states add up to the "
+        "time that it was there.",
+        {{"state", kStateNames[i]}});
+  }
+  return t;
+}
+
+void StepClock::Enter(StepState state, absl::Time now) {
+  if (telemetry_ == nullptr) return;
+  Stop(now);
+  state_ = state;
+  since_ = now;
+}
+
+void StepClock::Stop(absl::Time now) {
+  if (telemetry_ == nullptr || since_ > now) return;
+  telemetry_->seconds[static_cast<size_t>(state_)]->Add(
+      absl::ToDoubleSeconds(now - since_));
+  since_ = absl::InfiniteFuture();
+}
+
+}  // namespace shoal
