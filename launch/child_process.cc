@@ -23,16 +23,18 @@ absl::Status ErrnoStatus(const std::string& what, int error) {
 
 // Pipes of one child; those still open are closed at the end.
 struct Pipes {
+  int in[2] = {-1, -1};  // only if it was asked for
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
   int failure[2] = {-1, -1};  // carries errno if exec fails
 
-  bool Open() {
-    return pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0 &&
+  bool Open(bool with_input) {
+    return (!with_input || pipe2(in, O_CLOEXEC) == 0) &&
+           pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0 &&
            pipe2(failure, O_CLOEXEC) == 0;
   }
   ~Pipes() {
-    for (int* ends : {out, err, failure}) {
+    for (int* ends : {in, out, err, failure}) {
       Close(&ends[0]);
       Close(&ends[1]);
     }
@@ -62,8 +64,9 @@ struct Pipes {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (null >= 0) dup2(null, STDIN_FILENO);
+  const int input = pipes->in[0] >= 0 ? pipes->in[0]
+                                      : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input >= 0) dup2(input, STDIN_FILENO);
   dup2(pipes->out[1], STDOUT_FILENO);
   dup2(pipes->err[1], STDERR_FILENO);
   execv(argv[0], argv);
@@ -84,14 +87,15 @@ std::string ProcessExit::Describe() const {
                                             : absl::StrCat("SIG", name));
 }
 
-absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv) {
+absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
+                                        bool with_input) {
   std::vector<char*> args;
   for (const std::string& arg : argv) {
     args.push_back(const_cast<char*>(arg.c_str()));
   }
   args.push_back(nullptr);
   Pipes pipes;
-  if (!pipes.Open()) {
+  if (!pipes.Open(with_input)) {
     return ErrnoStatus("cannot make pipes for a process", errno);
   }
   const pid_t parent = getpid();
@@ -100,6 +104,7 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv) {
   if (pid == 0) ExecChild(args.data(), &pipes, parent);
   // Here too, so that the group exists before the first signal to it.
   setpgid(pid, pid);
+  Pipes::Close(&pipes.in[0]);
   Pipes::Close(&pipes.out[1]);
   Pipes::Close(&pipes.err[1]);
   Pipes::Close(&pipes.failure[1]);
@@ -112,9 +117,11 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv) {
     waitpid(pid, nullptr, 0);
     return ErrnoStatus(absl::StrCat("cannot execute ", argv[0]), error);
   }
+  if (with_input) fcntl(pipes.in[1], F_SETFL, O_NONBLOCK);
   fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
   fcntl(pipes.err[0], F_SETFL, O_NONBLOCK);
-  return ChildProcess{pid, Pipes::Release(&pipes.out[0]),
+  return ChildProcess{pid, Pipes::Release(&pipes.in[1]),
+                      Pipes::Release(&pipes.out[0]),
                       Pipes::Release(&pipes.err[0])};
 }
 

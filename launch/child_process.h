@@ -25,10 +25,11 @@ struct ProcessExit {
 
 // A running program in a process group of its own. The kernel kills it when the
 // thread that started it ends, however that comes about, so it is never an
-// orphan. Its stdin is /dev/null; its stdout and stderr are pipes that do not
-// block. The descriptors are the owner's to close.
+// orphan. Its stdin is /dev/null, or a pipe if it was asked for; its stdout and
+// stderr are pipes. The owner's ends do not block and are its to close.
 struct ChildProcess {
   pid_t pid = -1;
+  int in = -1;  // -1: /dev/null
   int out = -1;
   int err = -1;
 };
@@ -37,7 +38,8 @@ struct ChildProcess {
 // as they are by default. NOT_FOUND, PERMISSION_DENIED or INTERNAL with the
 // path, if it cannot be executed. REQUIRES: this process has one thread, or
 // only threads that the child can do without between fork and exec.
-absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv);
+absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
+                                        bool with_input = false);
 
 // Sends `signal` to the whole process group of a child that was not yet reaped.
 void SignalGroup(pid_t pid, int signal);

@@ -1,6 +1,7 @@
 #include "launch/flag_set.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -171,6 +172,42 @@ absl::Status FlagSet::CheckShape(const std::vector<std::string>& args) const {
 }
 
 absl::Status FlagSet::Parse(const std::vector<std::string>& typed) {
+  SHOAL_RETURN_IF_ERROR(ReadArguments(typed));
+  return help_wanted_ ? absl::OkStatus() : CheckRequired();
+}
+
+absl::Status FlagSet::Fill(const std::vector<FlagSetting>& settings) {
+  std::vector<std::string> filled;
+  for (const FlagSetting& setting : settings) {
+    const Flag* const flag = Find(setting.name);
+    if (flag == nullptr) {
+      const bool foreign =
+          std::any_of(foreign_.begin(), foreign_.end(),
+                      [&](const Foreign& f) { return f.name == setting.name; });
+      if (foreign) continue;
+      return Annotate(Unknown(absl::StrCat("--", setting.name)), setting.where);
+    }
+    if (given(setting.name)) continue;
+    SHOAL_RETURN_IF_ERROR(Annotate(
+        ParseFlagValue(flag->name, setting.value, flag->limits, flag->target),
+        setting.where));
+    filled.push_back(setting.name);
+  }
+  given_.insert(filled.begin(), filled.end());
+  return absl::OkStatus();
+}
+
+absl::Status FlagSet::CheckRequired() const {
+  for (const Flag& flag : flags_) {
+    if (!flag.required.empty() && !given(flag.name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(command_, " needs --", flag.name, ": ", flag.required));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FlagSet::ReadArguments(const std::vector<std::string>& typed) {
   for (const std::string& arg : typed) {
     if (arg == "--help" || arg == "-h") {
       help_wanted_ = true;
@@ -202,12 +239,6 @@ absl::Status FlagSet::Parse(const std::vector<std::string>& typed) {
     SHOAL_RETURN_IF_ERROR(ParseFlagValue(flag.name, option->results().front(),
                                          flag.limits, flag.target));
     given_.insert(flag.name);
-  }
-  for (const Flag& flag : flags_) {
-    if (!flag.required.empty() && !given(flag.name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(command_, " needs --", flag.name, ": ", flag.required));
-    }
   }
   return absl::OkStatus();
 }

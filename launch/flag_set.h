@@ -22,6 +22,13 @@ struct Flag {
   std::string default_value = "";  // filled by FlagSet, as text
 };
 
+// A flag's value that was not typed: from a file, or from the environment.
+struct FlagSetting {
+  std::string name;
+  std::string value;  // as it would be typed
+  std::string where;  // begins an error: "job.textproto:3:1"
+};
+
 // The flags of one command. Understands --flag=value, --flag value, --flag for
 // a boolean that is to be on, and --help; everything else is an error that says
 // what was meant. Thread-compatible.
@@ -43,6 +50,15 @@ class FlagSet {
   // flag given twice, a stray argument, a required flag left out (with the
   // reason). Nothing is checked once --help is met. Call once.
   absl::Status Parse(const std::vector<std::string>& typed);
+
+  // The same in steps, for those who have flags from elsewhere too: arguments
+  // first, then what else there is, the foremost first, then what is missing.
+  absl::Status ReadArguments(const std::vector<std::string>& typed);
+  // Takes the settings of flags that nothing gave before; passes over those of
+  // other commands' flags. INVALID_ARGUMENT, which begins with the setting's
+  // `where`: no flag of this name, a value out of range.
+  absl::Status Fill(const std::vector<FlagSetting>& settings);
+  absl::Status CheckRequired() const;
 
   // --help was among the arguments.
   bool help_wanted() const { return help_wanted_; }

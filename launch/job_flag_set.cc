@@ -297,7 +297,8 @@ void DefineCluster(JobFlags* f, Definer* d) {
                "--ps_hosts."});
   d->Add(kProcess, {"token_file", &f->token_file,
                     "File of mode 0600 that holds the job's secret; needed "
-                    "unless all is on the loopback address."});
+                    "unless all is on the loopback address. -: the first line "
+                    "of stdin, at whose end the process then stops."});
   d->Add(kProcess, {"job", &f->job,
                     "Name of the job; processes of another are refused. Left "
                     "out: a digest of the token."});
@@ -309,6 +310,19 @@ void DefineCluster(JobFlags* f, Definer* d) {
   d->Add(kRun, {"max_restarts", &f->max_restarts,
                 "How often to start a worker again that a signal killed.",
                 IntRange{0, 1 << 20}});
+  d->Add(kRun, {"hosts", &f->hosts,
+                "Start one parameter server and one worker on each of these "
+                "hosts by ssh, commas between, in place of --ps and --workers "
+                "here (docs/operations.md)."});
+  d->Add(kRun,
+         {"ps_port", &f->ps_port, "Port of the parameter servers on --hosts.",
+          IntRange{1, 65535}});
+  d->Add(kRun, {"remote_bin", &f->remote_bin,
+                "Where the programs lie on --hosts; left out: where this one "
+                "lies here."});
+  d->Add(kRun, {"ssh_command", &f->ssh_command,
+                "How --hosts are reached: a program and its options, which may "
+                "ask no questions."});
 }
 
 void DefineLimits(JobFlags* f, Definer* d) {
@@ -384,6 +398,37 @@ void DefineOutput(JobFlags* f, Definer* d) {
                 DurationRange{absl::Milliseconds(50), absl::Hours(24)}});
 }
 
+void DefineConfig(JobFlags* f, Definer* d) {
+  d->Add(kAll,
+         {"config", &f->config,
+          "A file of flags in protobuf's text format (proto/config.proto, "
+          "docs/operations.md); flags given here win."});
+  d->Add(kAll, {"write_config", &f->write_config,
+                "Write all flags in force to this file, for --config."});
+}
+
+void DefineMonitoring(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"metrics_port", &f->metrics_port,
+                f->command == Command::kRun
+                    ? "Serve metrics as Prometheus text (docs/metrics.md): "
+                      "ps k on this port + k, worker i on this port + --ps + "
+                      "i, with --hosts ps on this port and worker on the next; "
+                      "0: not."
+                    : "Serve metrics as Prometheus text on this port "
+                      "(docs/metrics.md); 0: not.",
+                IntRange{0, 65535}});
+  d->Add(kAll, {"metrics_listen", &f->metrics_listen,
+                "Address that metrics are served on; anyone who reaches it can "
+                "read them."});
+  d->Add(kAll, {"tensorboard_dir", &f->tensorboard_dir,
+                "Write TensorBoard event files of the job here, where its "
+                "coordinator runs."});
+  d->Add(kAll, {"memory_check", &f->memory_check,
+                "on refuses to start what will not fit into this host's "
+                "memory; off only says so.",
+                Choices{{"on", "off"}, {}}});
+}
+
 }  // namespace
 
 FlagSet JobFlagSet(JobFlags* flags) {
@@ -407,6 +452,10 @@ FlagSet JobFlagSet(JobFlags* flags) {
   DefineDeadlines(flags, &definer);
   set.Group("Output");
   DefineOutput(flags, &definer);
+  set.Group("Config");
+  DefineConfig(flags, &definer);
+  set.Group("Monitoring");
+  DefineMonitoring(flags, &definer);
   return set;
 }
 

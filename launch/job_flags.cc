@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "launch/flag_value.h"
 #include "launch/host_list.h"
+#include "launch/ssh_command.h"
 
 namespace shoal {
 namespace {
@@ -74,6 +75,17 @@ absl::Status CheckTables(const JobFlags& flags) {
         "--table_full=share: without --table_row_limit no table is ever full");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckMetricsPorts(const JobFlags& flags) {
+  if (flags.metrics_port == 0 || flags.command != Command::kRun) {
+    return absl::OkStatus();
+  }
+  const int more = flags.hosts.empty() ? flags.ps + flags.workers - 1 : 1;
+  if (flags.metrics_port + more <= 65535) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--metrics_port=", flags.metrics_port, ": the processes take ", more + 1,
+      " ports from it on, and 65535 is the last; give a smaller one"));
 }
 
 absl::Status CheckDeadlines(const JobFlags& flags) {
@@ -150,6 +162,13 @@ absl::Status JobFlags::Validate() {
   if (command == Command::kPs || command == Command::kWorker) {
     SHOAL_RETURN_IF_ERROR(CheckHosts(this));
   }
+  if (command == Command::kRun && !hosts.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> remote,
+                           ParseRemoteHosts(hosts));
+    ps = static_cast<int>(remote.size());
+    workers = ps;
+  }
+  SHOAL_RETURN_IF_ERROR(CheckMetricsPorts(*this));
   if (!listen.empty()) {
     SHOAL_RETURN_IF_ERROR(
         ParseHostList("listen", listen, /*need_ports=*/true).status());

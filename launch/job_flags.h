@@ -105,6 +105,11 @@ struct JobFlags {
   std::string token_file;
   std::string job;
   int max_restarts = 3;
+  std::string hosts;  // of shoal run; "": this host alone
+  int ps_port = 2223;
+  std::string remote_bin;  // "": where the own program lies
+  std::string ssh_command =
+      "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5";
 
   // Limits
   uint64_t max_ps_bytes = 0;
@@ -130,6 +135,16 @@ struct JobFlags {
   std::string log_level = "info";
   bool print_config = true;
   absl::Duration progress_every = absl::Seconds(2);
+
+  // Where flags come from
+  std::string config;
+  std::string write_config;
+
+  // Monitoring
+  int metrics_port = 0;  // 0: none
+  std::string metrics_listen = "127.0.0.1";
+  std::string tensorboard_dir;
+  std::string memory_check = "on";
 
   // Checks what no single flag can be checked for alone, and counts the
   // hosts into ps and workers. INVALID_ARGUMENT names the flags and what to do.

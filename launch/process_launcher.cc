@@ -67,8 +67,21 @@ ProcessLauncher::~ProcessLauncher() {
   sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
+absl::StatusOr<ChildProcess> ProcessLauncher::StartProcess(
+    const ProcessSpec& spec) {
+  const bool with_input = !spec.input.empty();
+  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child,
+                         StartChild(spec.argv, with_input));
+  // A fresh pipe takes it whole. If the process has ended, its exit says so.
+  if (with_input) {
+    [[maybe_unused]] const ssize_t written =
+        write(child.in, spec.input.data(), spec.input.size());
+  }
+  return child;
+}
+
 absl::Status ProcessLauncher::Start(ProcessSpec spec) {
-  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartChild(spec.argv));
+  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartProcess(spec));
   auto process = std::make_unique<Process>();
   process->spec = std::move(spec);
   process->child = child;
@@ -160,10 +173,16 @@ void ProcessLauncher::ReadOutput(int index, OutputStream stream) {
   }
 }
 
+void ProcessLauncher::CloseInput(Process* process) {
+  if (process->child.in >= 0) close(process->child.in);
+  process->child.in = -1;
+}
+
 // The process has ended: takes what it still had to say. A descendant that left
 // the process group could hold the pipes open, so their end is not waited for.
 void ProcessLauncher::CloseOutput(int index) {
   Process* process = processes_[index].get();
+  CloseInput(process);
   for (const OutputStream stream :
        {OutputStream::kStdout, OutputStream::kStderr}) {
     const bool is_out = stream == OutputStream::kStdout;
@@ -201,7 +220,7 @@ void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
   const int restarts = process->restarts;
   if (again) {
     ++process->restarts;
-    const absl::StatusOr<ChildProcess> child = StartChild(process->spec.argv);
+    const absl::StatusOr<ChildProcess> child = StartProcess(process->spec);
     if (child.ok()) {
       process->child = *child;
     } else if (!outcome_.first_failure) {
@@ -224,7 +243,14 @@ void ProcessLauncher::StopWith(int signal) {
   stopping_ = true;
   stop_at_ = absl::InfiniteFuture();
   kill_at_ = absl::Now() + options_.stop_grace;
-  SignalAll(signal);
+  for (const auto& process : processes_) {
+    if (process->child.pid <= 0) continue;
+    if (process->child.in >= 0) {
+      CloseInput(process.get());
+    } else {
+      SignalGroup(process->child.pid, signal);
+    }
+  }
 }
 
 void ProcessLauncher::SignalAll(int signal) {

@@ -24,6 +24,10 @@ struct ProcessSpec {
   // Start it again, with the same arguments, when a signal killed it or it
   // exited with 128 or more.
   bool restart = false;
+  // What its stdin begins with, at most 4 KiB. If there is any, its stdin then
+  // stays open, and its end is what asks the process to stop, in place of a
+  // signal: so a command that ssh runs elsewhere hears of it.
+  std::string input = "";
 };
 
 struct LauncherOptions {
@@ -105,8 +109,10 @@ class ProcessLauncher {
   void ReadSignals();
   void ReadOutput(int index, OutputStream stream);
   void CloseOutput(int index);
+  static void CloseInput(Process* process);
   void Reap();
   void OnExit(int index, const ProcessExit& exit);
+  static absl::StatusOr<ChildProcess> StartProcess(const ProcessSpec& spec);
   void StopWith(int signal);
   void SignalAll(int signal);
   void CheckDeadlines();

@@ -243,6 +243,39 @@ TEST_F(ProcessLauncherTest, ChildrenDieWithAKilledLauncher) {
   close(ready[1]);
 }
 
+TEST_F(ProcessLauncherTest, InputComesFirstAndItsEndAsksAProcessToStop) {
+  Create();
+  ASSERT_TRUE(launcher_
+                  ->Start({"script",
+                           {"/bin/sh", "-c",
+                            "trap 'echo signal' TERM INT; read line; "
+                            "echo got $line; cat; echo ended; exit 4"},
+                           /*restart=*/false,
+                           "a secret\n"})
+                  .ok());
+  on_line_ = [&](int, const std::string& line) {
+    if (line == "got a secret") launcher_->Stop();
+  };
+  launcher_->Run();
+  EXPECT_THAT(lines_[0], ElementsAre("out got a secret", "out ended"));
+  EXPECT_THAT(exits_, ElementsAre("0 exited with code 4 after 0"));
+}
+
+TEST_F(ProcessLauncherTest, AProcessThatIsStartedAgainGetsItsInputAgain) {
+  Create();
+  ASSERT_TRUE(launcher_
+                  ->Start({"script",
+                           {"/bin/sh", "-c",
+                            absl::StrCat("read line; echo $line; test -e ",
+                                         File("twice"), " || { touch ",
+                                         File("twice"), "; kill -9 $$; }")},
+                           /*restart=*/true,
+                           "a secret\n"})
+                  .ok());
+  launcher_->Run();
+  EXPECT_THAT(lines_[0], ElementsAre("out a secret", "out a secret"));
+}
+
 TEST_F(ProcessLauncherTest, DestroyingItKillsWhatStillRuns) {
   Create();
   StartScript(absl::StrCat("echo $$ > ", File("pid.tmp"), "; mv ",

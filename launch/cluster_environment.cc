@@ -1,0 +1,167 @@
+#include "launch/cluster_environment.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kVariable[] = "TF_CONFIG";
+
+absl::Status Wrong(const std::string& path, const std::string& what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(kVariable, ": ", path, " ", what));
+}
+
+// The member `name` of `object`, which is at `path`; nullptr if it is not
+// there.
+const Json* Member(const Json& object, const std::string& name) {
+  const auto it = object.find(name);
+  return it == object.end() ? nullptr : &*it;
+}
+
+// A list of hosts; empty where there is none.
+absl::StatusOr<std::vector<std::string>> Hosts(const Json& cluster,
+                                               const std::string& name) {
+  std::vector<std::string> hosts;
+  const Json* const list = Member(cluster, name);
+  if (list == nullptr) return hosts;
+  const std::string path = absl::StrCat("cluster.", name);
+  if (!list->is_array()) {
+    return Wrong(path, "must be a list of \"host:port\"");
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    const std::string entry = absl::StrCat(path, "[", i, "]");
+    if (!(*list)[i].is_string()) return Wrong(entry, "must be \"host:port\"");
+    const std::string host = (*list)[i].get<std::string>();
+    if (host.empty() || host.find(',') != std::string::npos) {
+      return Wrong(
+          entry, absl::StrCat("is '", host, "'; it must be one \"host:port\""));
+    }
+    hosts.push_back(host);
+  }
+  return hosts;
+}
+
+struct Cluster {
+  std::vector<std::string> ps;
+  std::vector<std::string> workers;  // the chief first
+  std::string chief;                 // "chief", "master" or ""
+};
+
+absl::StatusOr<Cluster> ReadCluster(const Json& root) {
+  const Json* const object = Member(root, "cluster");
+  if (object == nullptr) return Wrong("cluster", "is missing");
+  if (!object->is_object()) return Wrong("cluster", "must be an object");
+  Cluster cluster;
+  SHOAL_ASSIGN_OR_RETURN(cluster.ps, Hosts(*object, "ps"));
+  if (cluster.ps.empty()) {
+    return Wrong("cluster.ps",
+                 "is missing or empty: Shoal needs parameter "
+                 "servers");
+  }
+  for (const char* name : {"chief", "master"}) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> chief,
+                           Hosts(*object, name));
+    if (chief.empty()) continue;
+    if (chief.size() > 1) {
+      return Wrong(absl::StrCat("cluster.", name), "has more than one entry");
+    }
+    if (!cluster.chief.empty()) {
+      return Wrong("cluster.chief", "and cluster.master are both there");
+    }
+    cluster.chief = name;
+    cluster.workers = chief;
+  }
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> workers,
+                         Hosts(*object, "worker"));
+  for (std::string& worker : workers) {
+    cluster.workers.push_back(std::move(worker));
+  }
+  if (cluster.workers.empty()) {
+    return Wrong("cluster.worker", "is missing or empty");
+  }
+  return cluster;
+}
+
+absl::StatusOr<int64_t> ReadIndex(const Json& root, const Cluster& cluster,
+                                  Command command) {
+  const Json* const task = Member(root, "task");
+  if (task == nullptr) return Wrong("task", "is missing");
+  if (!task->is_object()) return Wrong("task", "must be an object");
+  const Json* const type = Member(*task, "type");
+  if (type == nullptr || !type->is_string()) {
+    return Wrong("task.type",
+                 "must be \"ps\", \"worker\", \"chief\" or "
+                 "\"master\"");
+  }
+  const std::string role = type->get<std::string>();
+  const bool is_ps = role == "ps";
+  const bool is_chief = role == "chief" || role == "master";
+  if (!is_ps && !is_chief && role != "worker") {
+    return Wrong("task.type", absl::StrCat("is '", role,
+                                           "'; Shoal knows ps, worker, chief "
+                                           "and master"));
+  }
+  const Command wanted = is_ps ? Command::kPs : Command::kWorker;
+  if (wanted != command) {
+    return Wrong("task.type", absl::StrCat("is '", role, "', which is for ",
+                                           CommandName(wanted), " and not for ",
+                                           CommandName(command)));
+  }
+  if (is_chief && cluster.chief != role) {
+    return Wrong("task.type", absl::StrCat("is '", role, "', and cluster.",
+                                           role, " is missing"));
+  }
+  const Json* const number = Member(*task, "index");
+  if (number == nullptr || !number->is_number_integer()) {
+    return Wrong("task.index", "must be an integer");
+  }
+  const int64_t index = number->get<int64_t>();
+  const int64_t chiefs = cluster.chief.empty() ? 0 : 1;
+  int64_t count = static_cast<int64_t>(cluster.workers.size()) - chiefs;
+  if (is_ps) count = static_cast<int64_t>(cluster.ps.size());
+  if (is_chief) count = 1;
+  if (index < 0 || index >= count) {
+    return Wrong("task.index", absl::StrCat("is ", index, ", and cluster.",
+                                            role, " has ", count, " entries"));
+  }
+  return role == "worker" ? index + chiefs : index;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(
+    const Environment& environment, Command command) {
+  std::vector<FlagSetting> settings;
+  const auto found = environment.find(kVariable);
+  if (found == environment.end() || found->second.empty() ||
+      (command != Command::kPs && command != Command::kWorker)) {
+    return settings;
+  }
+  const Json root = Json::parse(found->second, nullptr,
+                                /*allow_exceptions=*/false);
+  if (!root.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kVariable, " is not a JSON object"));
+  }
+  SHOAL_ASSIGN_OR_RETURN(const Cluster cluster, ReadCluster(root));
+  SHOAL_ASSIGN_OR_RETURN(const int64_t index,
+                         ReadIndex(root, cluster, command));
+  const std::string where = absl::StrCat(kVariable, ": ");
+  settings.push_back(
+      {"ps_hosts", absl::StrJoin(cluster.ps, ","), where + "cluster.ps"});
+  settings.push_back({"worker_hosts", absl::StrJoin(cluster.workers, ","),
+                      where + "cluster.worker"});
+  settings.push_back({"task_index", absl::StrCat(index), where + "task.index"});
+  return settings;
+}
+
+}  // namespace shoal
