@@ -1,12 +1,15 @@
 #include "cmd/in_process_job.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
+#include "cmd/export_metrics.h"
 #include "core/canary.h"
 #include "models/backend/create_backend.h"
+#include "rpc/metered_parameter_service.h"
 #include "worker/data/open_batch_source.h"
 
 namespace shoal {
@@ -46,6 +49,9 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<std::unique_ptr<PsLoop>> ps_;
   std::vector<std::shared_ptr<ParameterShard>> shards_;
+  // By shard, what workers call; the shards themselves without telemetry.
+  std::vector<std::shared_ptr<ParameterService>> services_;
+  std::optional<WorkerTelemetry> worker_telemetry_;
   std::vector<Worker> workers_;
   int parts_running_ = 0;
   JobReport report_;
@@ -69,7 +75,12 @@ absl::Status InProcessJob::Impl::Build() {
   coordinator.checkpoints.map = map_;
   coordinator_ = Coordinator::Create(coordinator, deps_.control, deps_.logger,
                                      std::move(deps_.write_manifest));
+  if (deps_.telemetry != nullptr) {
+    worker_telemetry_ = WorkerTelemetry::Create(deps_.telemetry);
+    ExportJob(deps_.telemetry, [this] { return coordinator_->Report(); });
+  }
   shards_.resize(options_.ps);
+  services_.resize(options_.ps);
   for (int k = 0; k < options_.ps; ++k) BuildPs(k);
   for (int i = 0; i < options_.workers; ++i) {
     SHOAL_RETURN_IF_ERROR(BuildWorker(i));
@@ -97,6 +108,13 @@ void InProcessJob::Impl::BuildPs(int index) {
   deps.background = deps_.background;
   deps.files = deps_.file_system;
   deps.serve = [this, index](std::shared_ptr<ParameterShard> shard) {
+    services_[index] = shard;
+    if (deps_.telemetry != nullptr) {
+      ExportShard(deps_.telemetry, index, shard);
+      services_[index] = std::make_shared<MeteredParameterService>(
+          shard.get(), deps_.telemetry,
+          MetricLabels{{"shard", absl::StrCat(index)}}, deps_.completions);
+    }
     shards_[index] = std::move(shard);
   };
   // The worker of a process that holds several parts counts it all.
@@ -139,7 +157,7 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
       -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {
     std::vector<std::shared_ptr<ParameterService>> services;
     for (int k = 0; k < options_.ps; ++k) {
-      std::shared_ptr<ParameterService> service = shards_[k];
+      std::shared_ptr<ParameterService> service = services_[k];
       if (deps_.wrap_service != nullptr) {
         service = deps_.wrap_service(index, k, std::move(service));
       }
@@ -150,6 +168,7 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
   deps.usage = [index] {
     return index == 0 ? CurrentResourceUsage() : ResourceUsage{};
   };
+  if (worker_telemetry_.has_value()) deps.telemetry = &*worker_telemetry_;
   worker.loop =
       std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
   workers_.push_back(std::move(worker));

@@ -12,6 +12,7 @@
 #include "base/executor.h"
 #include "base/file_system.h"
 #include "base/logger.h"
+#include "base/telemetry.h"
 #include "cluster/coordinator.h"
 #include "cluster/job_report.h"
 #include "core/cluster_member.h"
@@ -64,6 +65,8 @@ struct InProcessJobDependencies {
   Coordinator::WriteManifest write_manifest;
   // A strand a worker.
   std::vector<Executor*> train;
+  // May be null: nothing is measured.
+  Telemetry* telemetry = nullptr;
   // Stands between worker and shard, for tests that inject faults or count;
   // null: nothing does.
   absl::AnyInvocable<std::shared_ptr<ParameterService>(

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "cmd/best_possible_auc.h"
 #include "cmd/closing_text.h"
 #include "cmd/job_summary.h"
@@ -11,6 +14,9 @@
 
 namespace shoal {
 namespace {
+
+// Points of a curve are no closer.
+constexpr absl::Duration kEventInterval = absl::Seconds(1);
 
 LiveOutputOptions OutputOptions(const JobFlags& flags) {
   LiveOutputOptions options = LiveOutputOptionsFor(STDERR_FILENO);
@@ -23,9 +29,27 @@ LiveOutputOptions OutputOptions(const JobFlags& flags) {
 JobReporter::JobReporter(const JobFlags& flags, const FileSystem* files)
     : flags_(flags), files_(files), output_(OutputOptions(flags)) {}
 
+absl::Status JobReporter::Start(absl::Time now) {
+  if (flags_.tensorboard_dir.empty()) return absl::OkStatus();
+  auto events =
+      JobEvents::Create(*files_, flags_.tensorboard_dir,
+                        std::min(flags_.progress_every, kEventInterval), now);
+  SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
+  events_ = *std::move(events);
+  return absl::OkStatus();
+}
+
+void JobReporter::CheckEvents(const absl::Status& written) {
+  if (written.ok()) return;
+  output_.Line("", 0,
+               absl::StrCat("no more TensorBoard events: ", written.message()));
+  events_ = nullptr;
+}
+
 absl::Duration JobReporter::interval() const { return absl::Milliseconds(250); }
 
 void JobReporter::Progress(const JobReport& report, absl::Time now) {
+  if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
   const ProgressFigures figures = ProgressOf(report);
   if (flags_.progress == "json") {
     std::cout << ProgressJson(figures) << std::endl;
@@ -34,8 +58,9 @@ void JobReporter::Progress(const JobReport& report, absl::Time now) {
   }
 }
 
-absl::Status JobReporter::End(const JobReport& report) {
+absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
   output_.EndLive();
+  if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
   if (!flags_.summary.empty()) {
     written = files_->WriteFileAtomically(flags_.summary,

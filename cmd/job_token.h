@@ -10,7 +10,8 @@
 
 namespace shoal {
 
-// The secret of --token_file, or "" where there is none. Errors: those of
+// The secret of --token_file, or "" where there is none; of "-", the first line
+// of stdin, which has to come within --start_timeout. Errors: those of
 // ReadTokenFile.
 absl::StatusOr<std::string> JobToken(const JobFlags& flags);
 

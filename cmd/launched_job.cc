@@ -66,7 +66,7 @@ absl::Status LaunchedJob::StartAll() {
       member.name =
           ProcessName(is_ps ? Role::kPs : Role::kWorker, static_cast<int>(i));
       SHOAL_RETURN_IF_ERROR(
-          launcher_->Start({member.name, commands[i], !is_ps}));
+          launcher_->Start({member.name, commands[i], !is_ps, options_.input}));
       members_.push_back(std::move(member));
     }
   }
@@ -108,7 +108,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
 void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
                          bool again) {
   Member& member = members_[process];
-  const std::string what = absl::StrCat(member.name, " ", exit.Describe());
+  const std::string what = absl::StrCat(member.name, " ", Describe(exit));
   if (again) {
     Say(absl::StrCat(what, "; starting it again (", restarts + 1, " of ",
                      options_.max_restarts, ")"));
@@ -140,6 +140,14 @@ void LaunchedJob::Say(absl::string_view line) {
   output_->Line("shoal run", kLauncherColour, line);
 }
 
+std::string LaunchedJob::Describe(const ProcessExit& exit) const {
+  constexpr int kSshLostIt = 255;
+  if (options_.remote && exit.signal == 0 && exit.code == kSshLostIt) {
+    return "was killed by a signal, or its ssh connection broke";
+  }
+  return exit.Describe();
+}
+
 bool LaunchedJob::AnyWorkerRunning() const {
   return std::any_of(
       members_.begin(), members_.end(),
@@ -163,7 +171,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   if (outcome.first_failure.has_value()) {
     const Member& member = members_[outcome.first_failure->process];
     process_cause =
-        absl::StrCat(member.name, " ", outcome.first_failure->exit.Describe());
+        absl::StrCat(member.name, " ", Describe(outcome.first_failure->exit));
     // Whom SIGKILL hits does not see it coming.
     if (!member.last_line.empty() &&
         outcome.first_failure->exit.signal != SIGKILL) {

@@ -19,6 +19,11 @@ struct LaunchedJobOptions {
   // tells of the job on stdout (--progress=json).
   std::vector<std::vector<std::string>> ps;
   std::vector<std::vector<std::string>> workers;
+  // What each process's stdin begins with (ProcessSpec::input); may be empty.
+  std::string input = "";
+  // The command lines are ssh's: 255 is its word for a process that a signal
+  // killed, and for a connection that broke.
+  bool remote = false;
   int max_restarts = 3;  // of each worker
   absl::Duration shutdown_timeout = absl::Seconds(5);
   // How long a job needs to end by its own protocol once it is over or one of
@@ -73,6 +78,7 @@ class LaunchedJob {
   void OnSignal(int signal, bool killing);
   void Say(absl::string_view line);
   bool AnyWorkerRunning() const;
+  std::string Describe(const ProcessExit& exit) const;
   LaunchedJobEnd End(const LaunchOutcome& outcome) const;
 
   const LaunchedJobOptions options_;

@@ -15,6 +15,11 @@ class MainWait {
   MainWait(const MainWait&) = delete;
   MainWait& operator=(const MainWait&) = delete;
 
+  // From now on the end of `fd`, which is open for reading, counts as a SIGHUP,
+  // once, and the system kills this process `grace` after it if it still runs.
+  // What can be read is passed over. Before the first Wait.
+  void WatchInput(int fd, absl::Duration grace);
+
   // Lets the present or the next Wait return.
   void Notify();
 
@@ -23,8 +28,13 @@ class MainWait {
   int Wait(absl::Duration timeout);
 
  private:
+  bool InputEnded();
+
   int signal_fd_ = -1;
   int event_fd_ = -1;
+  // What Wait reads; -1: nothing.
+  int input_fd_ = -1;
+  absl::Duration grace_;
 };
 
 }  // namespace shoal

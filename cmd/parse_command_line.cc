@@ -1,6 +1,7 @@
 #include "cmd/parse_command_line.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +9,11 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/file_system.h"
 #include "base/path.h"
+#include "base/status_macros.h"
+#include "launch/cluster_environment.h"
+#include "launch/config_file.h"
 
 namespace shoal {
 namespace {
@@ -16,6 +21,7 @@ namespace {
 // A file that cannot be written is better known before the job than after it.
 absl::Status CheckSummary(const JobFlags& flags) {
   if (flags.summary.empty()) return absl::OkStatus();
+  if (!flags.hosts.empty()) return absl::OkStatus();  // it is on another host
   if (flags.command == Command::kPs && flags.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
   }
@@ -31,6 +37,29 @@ absl::Status CheckSummary(const JobFlags& flags) {
                      directory, ": ", strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+// What was not typed: from the environment, then from --config.
+absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
+  const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
+                      set->given("task_index");
+  if (!placed) {
+    Environment environment;
+    if (const char* const value = getenv("TF_CONFIG")) {
+      environment["TF_CONFIG"] = value;
+    }
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<FlagSetting> cluster,
+                           ClusterFromEnvironment(environment, flags->command));
+    SHOAL_RETURN_IF_ERROR(set->Fill(cluster));
+  }
+  if (!flags->config.empty()) {
+    const auto config = ReadConfigFile(*NewPosixFileSystem(), flags->config);
+    SHOAL_RETURN_IF_ERROR(absl::IsInvalidArgument(config.status())
+                              ? config.status()
+                              : Annotate(config.status(), "--config"));
+    SHOAL_RETURN_IF_ERROR(set->Fill(*config));
+  }
+  return set->CheckRequired();
 }
 
 }  // namespace
@@ -54,11 +83,23 @@ std::optional<ExitCode> ParseOrExit(FlagSet* set,
 
 std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
                                        const std::vector<std::string>& args) {
-  if (const auto exit = ParseOrExit(set, args)) return exit;
+  const absl::Status read = set->ReadArguments(args);
+  if (!read.ok()) return Complain(set->command(), read, kExitUsage);
+  if (set->help_wanted()) {
+    std::cout << set->Help() << std::flush;
+    return kExitOk;
+  }
+  const absl::Status filled = FillFlags(flags, set);
+  if (!filled.ok()) return Complain(set->command(), filled, kExitUsage);
   const absl::Status status = flags->Validate();
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckSummary(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
+  if (!flags->write_config.empty()) {
+    const absl::Status written = NewPosixFileSystem()->WriteFileAtomically(
+        flags->write_config, PrintConfig(*set));
+    if (!written.ok()) return Complain(set->command(), written, kExitUsage);
+  }
   if (flags->print_config) std::cerr << set->Resolved() << std::flush;
   return std::nullopt;
 }

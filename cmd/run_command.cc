@@ -2,16 +2,11 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "base/status_macros.h"
 #include "cmd/best_possible_auc.h"
@@ -19,33 +14,18 @@
 #include "cmd/job_summary.h"
 #include "cmd/launched_job.h"
 #include "cmd/live_output.h"
+#include "cmd/memory_forecast.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
+#include "cmd/plan_processes.h"
 #include "cmd/subcommand.h"
 #include "cmd/temporary_token.h"
-#include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
+#include "rpc/token.h"
 #include "worker/data/source_list.h"
 
 namespace shoal {
 namespace {
-
-// The program `name` that lies beside this one.
-absl::StatusOr<std::string> Sibling(const std::string& name) {
-  std::error_code error;
-  const std::filesystem::path self =
-      std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) {
-    return absl::InternalError(
-        absl::StrCat("cannot find my own program: ", error.message()));
-  }
-  const std::string path = (self.parent_path() / name).string();
-  if (access(path.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(
-        absl::StrCat(path, " is not there; it belongs beside ", self.string()));
-  }
-  return path;
-}
 
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
@@ -58,59 +38,21 @@ absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
                   "--val_data_dir");
 }
 
-// The command lines of all processes.
-absl::StatusOr<LaunchedJobOptions> PlanProcesses(const JobFlags& flags,
-                                                 const FlagSet& set,
-                                                 const std::string& token) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string ps_program, Sibling("shoal-ps"));
-  SHOAL_ASSIGN_OR_RETURN(const std::string worker_program,
-                         Sibling("shoal-worker"));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports, PickFreePorts(flags.ps));
-  const std::vector<std::string> common = {
-      absl::StrCat("--ps_hosts=", absl::StrJoin(ports, ",",
-                                                [](std::string* out, int port) {
-                                                  absl::StrAppend(
-                                                      out, "127.0.0.1:", port);
-                                                })),
-      absl::StrCat(
-          "--worker_hosts=",
-          absl::StrJoin(std::vector<std::string>(flags.workers, "127.0.0.1"),
-                        ",")),
-      absl::StrCat("--token_file=", token),
-      "--print_config=false",
-  };
-  // The command line of one process, which takes what we were given and it
-  // knows.
-  auto command_line = [&](Command command, const std::string& program,
-                          int index) {
-    JobFlags child(command);
-    const FlagSet child_set = JobFlagSet(&child);
-    std::vector<std::string> argv = {program};
-    for (std::string& arg : set.GivenFor(child_set)) {
-      if (!absl::StartsWith(arg, "--print_config=")) {
-        argv.push_back(std::move(arg));
-      }
-    }
-    argv.insert(argv.end(), common.begin(), common.end());
-    argv.push_back(absl::StrCat("--task_index=", index));
-    if (command == Command::kPs) argv.push_back("--progress=json");
-    return argv;
-  };
+// Everything on this host; `token_file` lives as long as the job.
+absl::StatusOr<LaunchedJobOptions> PrepareHere(
+    const JobFlags& flags, const FlagSet& set, const JobPlan& plan,
+    const FileSystem& files, std::unique_ptr<TemporaryToken>* token_file) {
+  SHOAL_RETURN_IF_ERROR(ForecastAndCheck(flags, plan, files));
+  SHOAL_ASSIGN_OR_RETURN(*token_file, TemporaryToken::Create());
+  return PlanLocalProcesses(flags, set, (*token_file)->path());
+}
 
-  LaunchedJobOptions options;
-  for (int i = 0; i < flags.ps; ++i) {
-    options.ps.push_back(command_line(Command::kPs, ps_program, i));
-  }
-  for (int i = 0; i < flags.workers; ++i) {
-    options.workers.push_back(
-        command_line(Command::kWorker, worker_program, i));
-  }
-  options.max_restarts = flags.max_restarts;
-  options.shutdown_timeout =
-      flags.shutdown_timeout +
-      (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());
-  options.ending_timeout = flags.linger + flags.shutdown_timeout;
-  return options;
+// Data and memory are the hosts' to look at.
+absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
+                                                const FlagSet& set) {
+  SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
+  SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  return PlanRemoteProcesses(flags, set, token);
 }
 
 // PS 0 writes the summary, if it lives to do so.
@@ -134,13 +76,26 @@ int RunCommand(const Args& args) {
   const absl::StatusOr<JobPlan> plan = PlanJob(flags, "");
   if (!plan.ok()) return Complain(name, plan.status(), kExitUsage);
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  const absl::Status there = CheckFiles(*files, flags);
-  if (!there.ok()) return Complain(name, there, kExitUsage);
+  if (!flags.hosts.empty() && (set.given("ps") || set.given("workers"))) {
+    return Complain(name,
+                    absl::InvalidArgumentError(
+                        "--hosts starts one parameter server and one worker a "
+                        "host: leave --ps and --workers out"),
+                    kExitUsage);
+  }
 
-  auto token = TemporaryToken::Create();
-  if (!token.ok()) return Complain(name, token.status(), kExitFailed);
-  auto processes = PlanProcesses(flags, set, (*token)->path());
-  if (!processes.ok()) return Complain(name, processes.status(), kExitFailed);
+  if (flags.hosts.empty()) {
+    const absl::Status there = CheckFiles(*files, flags);
+    if (!there.ok()) return Complain(name, there, kExitUsage);
+  }
+  std::unique_ptr<TemporaryToken> token_file;
+  auto processes = flags.hosts.empty()
+                       ? PrepareHere(flags, set, *plan, *files, &token_file)
+                       : PrepareHosts(flags, set);
+  if (!processes.ok()) {
+    Complain(name, processes.status(), kExitFailed);
+    return absl::IsCancelled(processes.status()) ? kExitStopped : kExitFailed;
+  }
 
   LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
   live.print_every = flags.progress_every;
@@ -151,7 +106,8 @@ int RunCommand(const Args& args) {
   const std::string best = BestPossibleAucLine(*files, flags.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
-  if (end.lines.empty() && !flags.summary.empty()) {
+  // With --hosts it is on another host.
+  if (end.lines.empty() && !flags.summary.empty() && flags.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;

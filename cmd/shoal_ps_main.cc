@@ -21,9 +21,11 @@
 #include "base/thread_executor.h"
 #include "cluster/coordinator.h"
 #include "cmd/exit_code.h"
+#include "cmd/export_metrics.h"
 #include "cmd/job_reporter.h"
 #include "cmd/job_token.h"
 #include "cmd/main_wait.h"
+#include "cmd/memory_forecast.h"
 #include "cmd/model_directory.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
@@ -32,6 +34,7 @@
 #include "ps/server/ps_loop.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
+#include "rpc/metered_parameter_service.h"
 #include "rpc/server.h"
 
 namespace shoal {
@@ -81,7 +84,8 @@ class PsProcess {
         logger_({ProcessName(Role::kPs, flags.task_index),
                  *ParseLogLevel(flags.log_level)}),
         files_(NewPosixFileSystem()),
-        outcome_(wait) {}
+        outcome_(wait),
+        reporter_(flags_, files_.get()) {}
 
   ~PsProcess();
 
@@ -107,7 +111,9 @@ class PsProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   Outcome outcome_;
+  JobReporter reporter_;
   bool signalled_ = false;
+  Telemetry telemetry_;
 
   RealClock clock_;
   ThreadExecutor control_{{"control", 1}, &clock_};
@@ -119,11 +125,15 @@ class PsProcess {
   std::unique_ptr<ClientLoop> client_loop_;
   std::unique_ptr<ClusterClient> cluster_client_;
   std::shared_ptr<ParameterShard> shard_;
+  std::unique_ptr<MeteredParameterService> metered_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<PsLoop> loop_;
+  std::unique_ptr<MetricsServer> metrics_;
 };
 
 PsProcess::~PsProcess() {
+  // Its readers look at what ends next.
+  metrics_ = nullptr;
   loop_ = nullptr;
   // The services answer its calls by their executors, which still run.
   server_ = nullptr;
@@ -135,6 +145,10 @@ PsProcess::~PsProcess() {
 }
 
 absl::Status PsProcess::Start() {
+  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.task_index),
+                plan_.job);
+  SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
+  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
   ClusterService* cluster = nullptr;
   if (leads()) {
     coordinator_strand_ = std::make_unique<ThreadExecutor>(
@@ -148,6 +162,7 @@ absl::Status PsProcess::Start() {
         ManifestWriter(files_.get(), flags_, &background_, &logger_));
     coordinator_->OnFinished(
         [this](const JobReport& report) { outcome_.SetReport(report); });
+    ExportJob(&telemetry_, [this] { return coordinator_->Report(); });
     cluster = coordinator_.get();
   } else {
     client_loop_ = std::make_unique<ClientLoop>();
@@ -172,7 +187,12 @@ absl::Status PsProcess::Start() {
   deps.files = files_.get();
   deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
     shard_ = std::move(shard);
-    server_->AttachParameterService(shard_.get());
+    ExportShard(&telemetry_, flags_.task_index, shard_);
+    metered_ = std::make_unique<MeteredParameterService>(
+        shard_.get(), &telemetry_,
+        MetricLabels{{"shard", absl::StrCat(flags_.task_index)}},
+        &completions_);
+    server_->AttachParameterService(metered_.get());
   };
   deps.usage = CurrentResourceUsage;
   loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
@@ -197,20 +217,19 @@ absl::Status PsProcess::StartServer() {
 }
 
 ExitCode PsProcess::WaitForEnd() {
-  JobReporter reporter(flags_, files_.get());
   while (!Ended()) {
     const int signal =
-        wait_->Wait(leads() ? reporter.interval() : absl::Hours(1));
+        wait_->Wait(leads() ? reporter_.interval() : absl::Hours(1));
     if (signal != 0) OnSignal(signal);
     if (!leads() || outcome_.report().has_value()) continue;
     const auto member_end = outcome_.member_end();
     if (member_end.has_value() && !member_end->status.ok()) {
       coordinator_->Stop(member_end->status);
     }
-    reporter.Progress(coordinator_->Report(), clock_.Now());
+    reporter_.Progress(coordinator_->Report(), clock_.Now());
   }
   absl::Status written;
-  if (leads()) written = reporter.End(*outcome_.report());
+  if (leads()) written = reporter_.End(*outcome_.report(), clock_.Now());
   if (!written.ok()) logger_.Error(written.message());
   const ExitCode code = Verdict();
   return code == kExitOk && !written.ok() ? kExitFailed : code;
@@ -253,8 +272,14 @@ int Main(const std::vector<std::string>& args) {
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
+  if (flags.token_file == "-") {
+    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2));
+  }
   absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  const absl::Status fits =
+      ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
+  if (!fits.ok()) return Complain(set.command(), fits, kExitFailed);
   PsProcess process(flags, *std::move(plan), *token, &wait);
   const absl::Status started = process.Start();
   if (!started.ok()) return Complain(set.command(), started, kExitFailed);

@@ -19,8 +19,10 @@
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
 #include "cmd/exit_code.h"
+#include "cmd/export_metrics.h"
 #include "cmd/job_token.h"
 #include "cmd/main_wait.h"
+#include "cmd/memory_forecast.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/process_setup.h"
@@ -78,6 +80,9 @@ class WorkerProcess {
   std::vector<LocalSource> eval_sources_;
   mutable Mutex mu_;
   std::optional<MemberEnd> end_ ABSL_GUARDED_BY(mu_);
+  Telemetry telemetry_;
+  const WorkerTelemetry worker_telemetry_ =
+      WorkerTelemetry::Create(&telemetry_);
 
   RealClock clock_;
   std::unique_ptr<Backend> backend_;
@@ -88,6 +93,7 @@ class WorkerProcess {
   std::unique_ptr<ClusterClient> cluster_;
   std::vector<std::unique_ptr<ParameterService>> shards_;  // all lives'
   std::unique_ptr<WorkerLoop> loop_;
+  std::unique_ptr<MetricsServer> metrics_;
 };
 
 WorkerProcess::~WorkerProcess() {
@@ -129,7 +135,8 @@ WorkerProcess::Connect() {
       shards_.push_back(std::make_unique<RetryingParameterService>(
           std::make_unique<ParameterClient>(std::move(options), &client_loop_,
                                             &train_),
-          RetryOptions{}, flags_.task_index, &train_));
+          RetryOptions{}, flags_.task_index, &train_,
+          worker_telemetry_.retries));
     }
     // Without ownership: the last reference may go on a thread of the client
     // loop, with a call that was cancelled, and a client cannot end there.
@@ -153,6 +160,9 @@ absl::StatusOr<std::unique_ptr<BatchSource>> WorkerProcess::OpenSource(
 }
 
 absl::Status WorkerProcess::Start() {
+  ExportProcess(&telemetry_, ProcessName(Role::kWorker, flags_.task_index),
+                plan_.job);
+  SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   WorkerLoopOptions options =
       WorkerLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
   SHOAL_RETURN_IF_ERROR(ListFiles(&options));
@@ -176,6 +186,7 @@ absl::Status WorkerProcess::Start() {
   deps.open_source = [this](const Lease& lease) { return OpenSource(lease); };
   deps.connect = [this](const ClusterView&) { return Connect(); };
   deps.usage = CurrentResourceUsage;
+  deps.telemetry = &worker_telemetry_;
   loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
   loop_->Start([this](MemberEnd end) {
     MutexLock lock(&mu_);
@@ -212,8 +223,14 @@ int Main(const std::vector<std::string>& args) {
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
+  if (flags.token_file == "-") {
+    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2));
+  }
   absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  const absl::Status fits =
+      ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
+  if (!fits.ok()) return Complain(set.command(), fits, kExitFailed);
   WorkerProcess process(flags, *std::move(plan), *token, &wait);
   const absl::Status started = process.Start();
   if (!started.ok()) return Complain(set.command(), started, kExitFailed);

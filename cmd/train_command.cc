@@ -18,9 +18,11 @@
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
 #include "cmd/exit_code.h"
+#include "cmd/export_metrics.h"
 #include "cmd/in_process_job.h"
 #include "cmd/job_reporter.h"
 #include "cmd/main_wait.h"
+#include "cmd/memory_forecast.h"
 #include "cmd/model_directory.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
@@ -119,8 +121,15 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status planned =
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
   if (!planned.ok()) return Complain(name, planned, kExitUsage);
+  const absl::Status fits = ForecastAndCheck(flags, plan, *files);
+  if (!fits.ok()) return Complain(name, fits, kExitFailed);
 
   RealClock clock;
+  JobReporter reporter(flags, files.get());
+  const absl::Status started = reporter.Start(clock.Now());
+  if (!started.ok()) return Complain(name, started, kExitFailed);
+  Telemetry telemetry;
+  ExportProcess(&telemetry, name, plan.job);
   FinalReport final_report(wait);
   ThreadExecutor control({"control", 1}, &clock);
   ThreadExecutor completions({"completions", 1}, &clock);
@@ -139,13 +148,16 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
         ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
     deps.train.push_back(train.back().get());
   }
+  if (flags.metrics_port != 0) deps.telemetry = &telemetry;
   auto job = InProcessJob::Create(*std::move(options), std::move(deps));
   if (!job.ok()) return Complain(name, job.status(), kExitUsage);
+  // Ends before the job, which its readers look at.
+  auto metrics = StartMetricsServer(flags, &telemetry);
+  if (!metrics.ok()) return Complain(name, metrics.status(), kExitFailed);
   (*job)->Start([&final_report](JobReport report) {
     final_report.Set(std::move(report));
   });
 
-  JobReporter reporter(flags, files.get());
   const JobReport report =
       SeeThrough(job->get(), final_report, clock, &reporter, wait);
   // What is still queued may refer to the job.
@@ -153,7 +165,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   background.Shutdown();
   completions.Shutdown();
   control.Shutdown();
-  const absl::Status told = reporter.End(report);
+  const absl::Status told = reporter.End(report, clock.Now());
   if (!told.ok()) Complain(name, told, kExitFailed);
   if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
   Complain(name, Annotate(report.status, "the job failed"), kExitFailed);

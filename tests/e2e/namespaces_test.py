@@ -3,69 +3,30 @@ one shoal-ps and one shoal-worker a host, started by hand in random order."""
 
 import os
 import random
-import shutil
 import subprocess
 import threading
 import time
-import unittest
 
 import harness
+import namespaces
 from cluster import PROBE
 
 NET = "10.213.47"  # private to the namespaces
-
-
-def ip(*args):
-    subprocess.run(["ip", *args], check=True, capture_output=True, text=True)
-
-
-def why_not():
-    """Why namespaces cannot be made here, or None."""
-    if os.geteuid() != 0:
-        return "network namespaces need root"
-    if shutil.which("ip") is None:
-        return "the `ip` command is not installed (Debian package iproute2)"
-    try:
-        ip("netns", "add", "shoal-probe")
-        ip("netns", "del", "shoal-probe")
-    except subprocess.CalledProcessError as error:
-        return "ip netns add: " + error.stderr.strip()
-    return None
 
 
 class NamespacesTest(harness.ShoalTest):
 
     def setUp(self):
         super().setUp()
-        reason = why_not()
+        reason = namespaces.why_not()
         if reason:
             self.skipTest(reason)
-        tag = f"shoal{os.getpid()}"
-        self.names = [f"{tag}-{i}" for i in range(3)]
-        self.hub = f"{tag}-hub"
-        self.addCleanup(self.remove)
+        self.network = namespaces.Network(NET, 3)
+        self.addCleanup(self.network.remove)
         try:
-            self.make_hosts()
+            self.network.make()
         except subprocess.CalledProcessError as error:
             self.skipTest(f"{' '.join(error.cmd)}: {error.stderr.strip()}")
-
-    def make_hosts(self):
-        ip("netns", "add", self.hub)
-        ip("-n", self.hub, "link", "add", "br0", "type", "bridge")
-        ip("-n", self.hub, "link", "set", "br0", "up")
-        for i, name in enumerate(self.names):
-            ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-            ip("-n", name, "link", "add", "eth0", "type", "veth", "peer",
-               "name", f"port{i}", "netns", self.hub)
-            ip("-n", self.hub, "link", "set", f"port{i}", "master", "br0")
-            ip("-n", self.hub, "link", "set", f"port{i}", "up")
-            ip("-n", name, "addr", "add", f"{NET}.{i + 1}/24", "dev", "eth0")
-            ip("-n", name, "link", "set", "eth0", "up")
-
-    def remove(self):
-        for name in self.names + [self.hub]:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
     def test_three_hosts_started_in_random_order_train_and_end(self):
         seed = int(os.environ.get("SHOAL_SEED", random.randrange(10**6)))
@@ -92,7 +53,7 @@ class NamespacesTest(harness.ShoalTest):
             if role == "shoal-ps" and i == 0:
                 more.append("--summary=" + self.path("summary.json"))
             self.start(f"{role} {i}", role, f"--task_index={i}", *common, *more,
-                       prefix=("ip", "netns", "exec", self.names[i]))
+                       prefix=self.network.on(i))
         for process in self.processes[1:]:
             self.assertEqual(process.wait(90), 0, process.output())
         summary = self.summary()

@@ -1,0 +1,69 @@
+#include "cmd/job_events.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+float Value(double value) { return static_cast<float>(value); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<JobEvents>> JobEvents::Create(
+    const FileSystem& files, const std::string& directory,
+    absl::Duration interval, absl::Time now) {
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
+                         EventFile::Create(files, directory, now));
+  return std::unique_ptr<JobEvents>(new JobEvents(std::move(file), interval));
+}
+
+absl::Status JobEvents::Progress(const JobReport& report, absl::Time now) {
+  SHOAL_RETURN_IF_ERROR(WriteEvaluation(report, now));
+  if (now < written_ + interval_) return absl::OkStatus();
+  return WriteTraining(report, now);
+}
+
+absl::Status JobEvents::WriteTraining(const JobReport& report, absl::Time now) {
+  if (report.batches == step_) return absl::OkStatus();
+  written_ = now;
+  step_ = report.batches;
+  std::vector<ScalarPoint> points = {
+      {"samples_per_second", Value(report.samples_per_second)},
+  };
+  if (report.loss > 0) points.push_back({"loss", Value(report.loss)});
+  if (report.progressive_auc > 0) {
+    points.push_back({"auc/progressive", Value(report.progressive_auc)});
+  }
+  if (report.staleness.count() > 0) {
+    points.push_back({"staleness/mean", Value(report.staleness.mean())});
+    points.push_back({"staleness/p99", Value(static_cast<double>(
+                                           report.staleness.Quantile(.99)))});
+    points.push_back(
+        {"staleness/max", Value(static_cast<double>(report.staleness.max()))});
+  }
+  return file_->Write(now, step_, points);
+}
+
+absl::Status JobEvents::WriteEvaluation(const JobReport& report,
+                                        absl::Time now) {
+  const EvalReport& eval = report.eval;
+  if (eval.examples == 0 ||
+      (eval.auc == evaluation_.auc && eval.logloss == evaluation_.logloss &&
+       eval.examples == evaluation_.examples)) {
+    return absl::OkStatus();
+  }
+  evaluation_ = eval;
+  return file_->Write(now, report.batches,
+                      {{"auc/evaluation", Value(eval.auc)},
+                       {"logloss/evaluation", Value(eval.logloss)}});
+}
+
+absl::Status JobEvents::End(const JobReport& report, absl::Time now) {
+  SHOAL_RETURN_IF_ERROR(WriteTraining(report, now));
+  SHOAL_RETURN_IF_ERROR(WriteEvaluation(report, now));
+  return file_->Close();
+}
+
+}  // namespace shoal

@@ -1,0 +1,283 @@
+#include "cmd/memory_forecast.h"
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "partitioner/table_partition.h"
+#include "ps/shard/dense_store.h"
+#include "ps/table/record_layout.h"
+
+namespace shoal {
+namespace {
+
+constexpr uint64_t kMB = 1000 * 1000;
+
+// What a process holds before it does anything: the program, its libraries,
+// their threads. Measured, as the factors below are (bench/e2e/memory.py).
+constexpr uint64_t kPsBase = 21 * kMB;
+constexpr uint64_t kWorkerBase = 31 * kMB;
+constexpr uint64_t kTrainBase = 20 * kMB;
+constexpr uint64_t kLauncherBase = 12 * kMB;
+// Bytes for each unit of the model and example: activations and their
+// gradients, what the kernels pack and what they leave in the heap.
+constexpr uint64_t kUnitBytes = 32;
+// A window's arrays grow by doubling, and leave their old places in the heap.
+constexpr uint64_t kWindowPercent = 160;
+// Copies of a message that a server holds, in pieces or whole, for each batch
+// of a worker under way; and of those that a worker holds.
+constexpr uint64_t kServerCopies = 3;
+constexpr uint64_t kWorkerCopies = 2;
+// Of a dynamic table, beside a record: its entry in an index that is half full.
+constexpr uint64_t kIndexBytes = 32;
+// Floats and ids of what is read, parsed and sent.
+constexpr uint64_t kFeatureBytes = 12;  // id and value
+constexpr uint64_t kRowBytes = 5;       // label and offset
+// Read ahead by a lease (worker/data/batch_prefetcher.h).
+constexpr uint64_t kAheadBatches = 16;
+constexpr uint64_t kAheadBytes = 16 << 20;
+
+// Sums and products of what flags say, which may be anything.
+uint64_t Add(uint64_t a, uint64_t b) {
+  return a > std::numeric_limits<uint64_t>::max() - b
+             ? std::numeric_limits<uint64_t>::max()
+             : a + b;
+}
+uint64_t Times(uint64_t a, uint64_t b) {
+  if (a != 0 && b > std::numeric_limits<uint64_t>::max() / a) {
+    return std::numeric_limits<uint64_t>::max();
+  }
+  return a * b;
+}
+
+// What both sides of a batch are made of.
+struct BatchSize {
+  uint64_t features = 0;      // B × F
+  uint64_t distinct = 0;      // ids, at most
+  uint64_t row_floats = 0;    // of a row on the wire
+  uint64_t dense_floats = 0;  // of all dense variables
+  uint64_t in_flight = 0;     // batches of one worker that are under way
+
+  uint64_t message_bytes() const {
+    return Add(Times(distinct, 8 + 4 * row_floats), 4 * dense_floats);
+  }
+};
+
+BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
+  BatchSize size;
+  size.features = Times(static_cast<uint64_t>(flags.batch_size),
+                        static_cast<uint64_t>(flags.field_size));
+  size.distinct = size.features;
+  if (flags.feature_size != 0) {
+    size.distinct = std::min(size.distinct, flags.feature_size);
+  }
+  size.row_floats = plan.spec.tables[0].row_dim();
+  size.dense_floats = static_cast<uint64_t>(plan.spec.dense_size());
+  size.in_flight = static_cast<uint64_t>(flags.PipelineDepth()) + 1;
+  return size;
+}
+
+// A window of rows that are shuffled together, and batches cut from it.
+uint64_t ReaderBytes(const JobFlags& flags, const DataSize& data) {
+  const uint64_t row =
+      static_cast<uint64_t>(flags.field_size) * kFeatureBytes + kRowBytes;
+  uint64_t rows = flags.shuffle ? static_cast<uint64_t>(flags.shuffle_rows) : 0;
+  if (data.row_bytes != 0) {
+    uint64_t piece = data.train_bytes;
+    if (flags.piece_bytes > 0) piece = flags.piece_bytes;
+    if (flags.piece_bytes < 0) {
+      piece = std::clamp<uint64_t>(data.train_bytes / 32, 64 << 10, 64 << 20);
+    }
+    rows = std::min(rows, piece / data.row_bytes + 1);
+  }
+  const uint64_t batch = Times(static_cast<uint64_t>(flags.batch_size), row);
+  const uint64_t ahead =
+      std::min(Times(batch, kAheadBatches), Add(kAheadBytes, batch));
+  return Add(Times(rows, kWindowPercent * row) / 100, ahead);
+}
+
+uint64_t StepBytes(const JobFlags& flags, const BatchSize& batch) {
+  // Examples, dense indexes and values, rows and their gradients, dense
+  // variables and theirs (worker/train/train_step.h).
+  uint64_t step = Times(batch.features, kFeatureBytes + 8);
+  step = Add(step, Times(batch.distinct, 16 + 8 * batch.row_floats));
+  step = Add(step, 8 * batch.dense_floats);
+  // Those read, pulled, and pushed.
+  const uint64_t steps = 2 * batch.in_flight + 1;
+  // The model's own: embeddings and layers, forwards and backwards.
+  uint64_t units = Times(static_cast<uint64_t>(flags.field_size),
+                         static_cast<uint64_t>(flags.embedding_size));
+  for (const int layer : flags.deep_layers) {
+    units = Add(units, static_cast<uint64_t>(layer));
+  }
+  const uint64_t model =
+      Times(Times(static_cast<uint64_t>(flags.batch_size), units), kUnitBytes);
+  return Add(Times(step, steps), model);
+}
+
+uint64_t ShardBytes(const JobPlan& plan, int shard, bool* tables_grow) {
+  uint64_t bytes = DenseStore::BytesOnShard(plan.spec, plan.map, shard);
+  for (size_t i = 0; i < plan.spec.tables.size(); ++i) {
+    const TableSpec& table = plan.spec.tables[i];
+    if (table.on_every_shard) continue;
+    const uint64_t record = RecordLayout(table).stride();
+    if (!table.dynamic()) {
+      bytes = Add(bytes, Times(RowsOnShard(plan.map.tables[i], shard), record));
+    } else if (table.row_limit != 0) {
+      bytes = Add(bytes, Times(table.row_limit, record + kIndexBytes));
+    } else {
+      *tables_grow = true;
+    }
+  }
+  return bytes;
+}
+
+std::string Bytes(uint64_t bytes) {
+  if (bytes < 1000 * kMB) return absl::StrCat((bytes + kMB / 2) / kMB, " MB");
+  return absl::StrFormat("%.1f GB", static_cast<double>(bytes) / 1e9);
+}
+
+}  // namespace
+
+MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
+                              const DataSize& data) {
+  MemoryForecast forecast;
+  const BatchSize batch = SizeOfBatch(flags, plan);
+  const uint64_t message = batch.message_bytes();
+  for (int k = 0; k < flags.ps; ++k) {
+    bool grows = false;
+    uint64_t held = ShardBytes(plan, k, &grows);
+    if (flags.max_ps_bytes != 0) {
+      held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
+      grows = false;
+    }
+    forecast.tables_grow |= grows;
+    // A pull's answer and a push of every worker, as it comes and as it goes.
+    const uint64_t requests =
+        Times(Times(message / flags.ps, kServerCopies * batch.in_flight),
+              static_cast<uint64_t>(flags.workers));
+    forecast.ps.push_back(Add(Add(kPsBase, held), requests));
+  }
+  forecast.worker = Add(kWorkerBase, ReaderBytes(flags, data));
+  forecast.worker = Add(forecast.worker, StepBytes(flags, batch));
+  forecast.worker =
+      Add(forecast.worker, Times(message, kWorkerCopies * batch.in_flight));
+  forecast.launcher = kLauncherBase;
+  return forecast;
+}
+
+uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
+                            const DataSize& data) {
+  bool grows = false;
+  uint64_t held = ShardBytes(plan, 0, &grows);
+  if (flags.max_ps_bytes != 0) {
+    held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
+  }
+  const uint64_t worker =
+      Add(ReaderBytes(flags, data), StepBytes(flags, SizeOfBatch(flags, plan)));
+  return Add(Add(kTrainBase, held),
+             Times(worker, static_cast<uint64_t>(flags.workers)));
+}
+
+DataSize MeasureData(const FileSystem& files, const std::string& paths) {
+  DataSize data;
+  if (paths.empty()) return data;
+  const auto listed = files.List(paths);
+  if (!listed.ok() || listed->empty()) return data;
+  for (const FileInfo& file : *listed) {
+    data.train_bytes = Add(data.train_bytes, file.size);
+  }
+  const auto file = files.OpenForRead(listed->front().path);
+  if (!file.ok()) return data;
+  std::string head(std::min<uint64_t>((*file)->size(), 64 << 10), '\0');
+  const auto size = (*file)->Read(0, absl::MakeSpan(&head[0], head.size()));
+  if (!size.ok()) return data;
+  const uint64_t lines = static_cast<uint64_t>(
+      std::count(head.begin(), head.begin() + *size, '\n'));
+  // Fewer are no text, or rows longer than any that is read.
+  if (lines >= 8) data.row_bytes = *size / lines;
+  return data;
+}
+
+HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
+                          const DataSize& data, const HostMemory& host) {
+  HostForecast result;
+  std::string what;
+  int processes = 1;
+  if (flags.command == Command::kTrain) {
+    bool grows = false;
+    ShardBytes(plan, 0, &grows);
+    result.tables_grow = grows && flags.max_ps_bytes == 0;
+    result.bytes = ForecastOneProcess(flags, plan, data);
+  } else {
+    const MemoryForecast forecast = ForecastMemory(flags, plan, data);
+    result.tables_grow = forecast.tables_grow;
+    if (flags.command == Command::kPs) {
+      result.bytes = forecast.ps[flags.task_index];
+    } else if (flags.command == Command::kWorker) {
+      result.bytes = forecast.worker;
+      result.tables_grow = false;
+    } else {
+      processes = 1 + flags.ps + flags.workers;
+      result.bytes =
+          Add(forecast.launcher,
+              Times(forecast.worker, static_cast<uint64_t>(flags.workers)));
+      for (const uint64_t ps : forecast.ps) {
+        result.bytes = Add(result.bytes, ps);
+      }
+      what = absl::StrCat(
+          "ps ~",
+          Bytes(*std::max_element(forecast.ps.begin(), forecast.ps.end())),
+          " each, worker ~", Bytes(forecast.worker), " each; ");
+    }
+  }
+  result.line = absl::StrCat(
+      "memory: ", what, processes,
+      processes == 1 ? " process ~" : " processes ~", Bytes(result.bytes),
+      host.total_bytes == 0
+          ? std::string()
+          : absl::StrCat(" of ", Bytes(host.total_bytes), " (", host.whose,
+                         "; ", Bytes(host.available_bytes), " free)"),
+      result.tables_grow
+          ? ", and what tables without --feature_size or --table_row_limit "
+            "grow to"
+          : "");
+  return result;
+}
+
+absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
+  if (host.total_bytes == 0 || bytes <= host.total_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "about ", Bytes(bytes), " of memory are needed, and ", host.whose,
+      " has ", Bytes(host.total_bytes),
+      ": use more hosts (--ps_hosts, --hosts), a smaller --embedding_size, "
+      "--batch_size or --shuffle_rows, an optimizer with fewer slots, or "
+      "--table_row_limit; --memory_check=off tries it all the same"));
+}
+
+absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
+                              const FileSystem& files) {
+  // A launcher has done it for its processes.
+  if (!flags.print_config && flags.memory_check == "off") {
+    return absl::OkStatus();
+  }
+  const HostMemory host = ReadHostMemory();
+  const HostForecast forecast = ForecastHost(
+      flags, plan, MeasureData(files, flags.training_data_dir), host);
+  if (flags.print_config) std::cerr << forecast.line << std::endl;
+  const absl::Status fits = CheckMemory(forecast.bytes, host);
+  if (flags.memory_check == "on" && !fits.ok()) return fits;
+  if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {
+    std::cerr << "memory: warning: about " << Bytes(forecast.bytes)
+              << " are needed, and only " << Bytes(host.available_bytes)
+              << " are free" << std::endl;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal
