@@ -195,6 +195,8 @@ DataSize MeasureData(const FileSystem& files, const std::string& paths) {
   std::string head(std::min<uint64_t>((*file)->size(), 64 << 10), '\0');
   const auto size = (*file)->Read(0, absl::MakeSpan(&head[0], head.size()));
   if (!size.ok()) return data;
+  // Records and compressed files are no lines.
+  if (head.find('\0') < *size) return data;
   const uint64_t lines = static_cast<uint64_t>(
       std::count(head.begin(), head.begin() + *size, '\n'));
   // Fewer are no text, or rows longer than any that is read.

@@ -82,7 +82,9 @@ def main():
     args = parser.parse_args()
     worst = 0
     with tempfile.TemporaryDirectory() as directory:
-        for ids in (5000, 1_000_000):
+        wanted = {re.search(r"feature_size=(\d+)", JOBS[name][0])[1]
+                  for name in args.jobs.split(",")}
+        for ids in wanted:
             subprocess.run(
                 [os.path.join(args.bin, "shoal"), "data", "gen",
                  f"--rows={args.rows}", "--test_rows=50000", "--fields=20",

@@ -147,6 +147,18 @@ TEST_F(LaunchedJobTest, ProcessesThatStayAfterTheJobAreStopped) {
   EXPECT_TRUE(Run().status.ok());
 }
 
+TEST_F(LaunchedJobTest, WhatSshLostIsStartedAgainAndNotCalledAnExitCode) {
+  options_.remote = true;
+  options_.input = "secret\n";
+  options_.max_restarts = 1;
+  Ps(absl::StrCat("read token; test $token = secret && { cat; ", "exit 3; }"));
+  Worker("exit 255");
+  const LaunchedJobEnd end = Run();
+  EXPECT_THAT(std::string(end.status.message()),
+              HasSubstr("worker 0 was killed by a signal, or its ssh "
+                        "connection broke"));
+}
+
 TEST_F(LaunchedJobTest, SaysWhichProgramCannotBeStarted) {
   options_.ps.push_back({"/no/such/shoal-ps"});
   EXPECT_THAT(std::string(Run().status.message()),

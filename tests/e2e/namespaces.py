@@ -15,9 +15,10 @@ def why_not():
         return "network namespaces need root"
     if shutil.which("ip") is None:
         return "the `ip` command is not installed (Debian package iproute2)"
+    probe = f"shoal-probe{os.getpid()}"
     try:
-        ip("netns", "add", "shoal-probe")
-        ip("netns", "del", "shoal-probe")
+        ip("netns", "add", probe)
+        ip("netns", "del", probe)
     except subprocess.CalledProcessError as error:
         return "ip netns add: " + error.stderr.strip()
     return None

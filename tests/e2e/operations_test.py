@@ -407,6 +407,15 @@ class InputTest(OperationsTest):
 
 class MemoryTest(OperationsTest):
 
+    def test_the_forecast_is_near_the_peak_of_the_readmes_job(self):
+        bench = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "bench", "e2e", "memory.py"),
+             "--bin=" + harness.BIN, "--jobs=README"],
+            capture_output=True, text=True)
+        print(bench.stdout)
+        # It fails where the two are 20 % apart.
+        self.assertEqual(bench.returncode, 0, bench.stdout + bench.stderr)
+
     def test_what_cannot_fit_is_refused_with_what_to_do(self):
         flags = ["--feature_size=20000000000", "--field_size=4",
                  "--training_data_dir=" + self.data(100)]

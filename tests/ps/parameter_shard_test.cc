@@ -86,6 +86,41 @@ uint64_t SerialDigest(const std::vector<BatchGradient>& batches) {
   return serial.Digest();
 }
 
+TEST(ParameterShard, CountsCanBeReadWhileItWorks) {
+  ShardSet set(ExactModel(), PartitionKind::kFixedSize, 1,
+               /*max_bytes=*/1 << 20);
+  ParameterShard& shard = set.shard(0);
+  const auto batches = ExactBatches(50, 7);
+  std::atomic<bool> ended{false};
+  std::thread reader([&] {
+    uint64_t before = 0;
+    while (!ended) {
+      const ParameterShard::Counts counts = shard.Count();
+      EXPECT_GE(counts.pushes_applied, before);
+      EXPECT_LE(counts.bytes_held, counts.bytes_limit);
+      EXPECT_LE(shard.Staleness().count(), batches.size());
+      before = counts.pushes_applied;
+    }
+  });
+  for (const BatchGradient& batch : batches) {
+    ASSERT_TRUE(set.Push(0, batch).ok());
+  }
+  ended = true;
+  reader.join();
+  ASSERT_TRUE(set.Push(0, batches[0]).ok());
+  const ParameterShard::Counts counts = shard.Count();
+  const StatsReply stats = set.Stats(0);
+  EXPECT_TRUE(counts.serving);
+  EXPECT_EQ(counts.pushes_applied, 50u);
+  EXPECT_EQ(counts.pushes_rejected, 0u);
+  EXPECT_EQ(counts.repeats_refused, 1u);
+  EXPECT_EQ(counts.rows, stats.rows);
+  EXPECT_EQ(counts.bytes_limit, uint64_t{1} << 20);
+  EXPECT_GE(counts.bytes_held, stats.bytes);
+  shard.ServeUntil(absl::InfinitePast());
+  EXPECT_FALSE(shard.Count().serving);
+}
+
 TEST(ParameterShard, AnyInterleavingOfExactPushesEqualsTheSerialRun) {
   const auto batches = ExactBatches(100, 1);
   const uint64_t expected = SerialDigest(batches);
