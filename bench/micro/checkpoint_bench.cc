@@ -123,34 +123,41 @@ void Load(benchmark::State& state) {
   Clear(*files);
 }
 
+// Writes `bytes` in blocks, on the disk when it returns.
+bool WriteRaw(const FileSystem& files, uint64_t bytes) {
+  const std::string block(kBlock, 'x');
+  if (!files.CreateDirectories(kDirectory).ok()) return false;
+  auto file = files.Create(JoinPath(kDirectory, "raw"));
+  if (!file.ok()) return false;
+  for (uint64_t at = 0; at < bytes; at += kBlock) {
+    if (!(*file)->Append(block).ok()) return false;
+  }
+  return (*file)->Sync().ok() && (*file)->Close().ok();
+}
+
 void WriteFile(benchmark::State& state) {
   const auto files = NewPosixFileSystem();
-  const std::string block(kBlock, 'x');
   const uint64_t bytes = 144 * state.range(0);
   for (auto _ : state) {
-    if (!files->CreateDirectories(kDirectory).ok()) return;
-    auto file = files->Create(JoinPath(kDirectory, "raw"));
-    for (uint64_t at = 0; at < bytes; at += kBlock) {
-      if (!(*file)->Append(block).ok()) return state.SkipWithError("disk");
-    }
-    if (!(*file)->Sync().ok() || !(*file)->Close().ok()) return;
+    if (!WriteRaw(*files, bytes)) return state.SkipWithError("not written");
   }
   state.SetBytesProcessed(state.iterations() * bytes);
+  Clear(*files);
 }
 
 void ReadFile(benchmark::State& state) {
   const auto files = NewPosixFileSystem();
+  const uint64_t bytes = 144 * state.range(0);
+  if (!WriteRaw(*files, bytes)) return state.SkipWithError("not written");
   std::vector<char> block(kBlock);
-  uint64_t bytes = 0;
   for (auto _ : state) {
     auto file = files->OpenForRead(JoinPath(kDirectory, "raw"));
-    if (!file.ok()) return state.SkipWithError("run WriteFile too");
+    if (!file.ok()) return state.SkipWithError("not read");
     for (uint64_t at = 0; at < (*file)->size(); at += kBlock) {
       benchmark::DoNotOptimize((*file)->Read(at, absl::MakeSpan(block)).ok());
     }
-    bytes += (*file)->size();
   }
-  state.SetBytesProcessed(bytes);
+  state.SetBytesProcessed(state.iterations() * bytes);
   Clear(*files);
 }
 
