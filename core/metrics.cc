@@ -11,22 +11,28 @@ namespace shoal {
 double ExactAuc(absl::Span<const float> scores,
                 absl::Span<const uint8_t> labels) {
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  std::vector<std::pair<float, uint8_t>> order(scores.size());
+  std::vector<ScoredExample> examples(scores.size());
   for (size_t i = 0; i < scores.size(); ++i) {
     // NaN has no order: it would break the sort and never tie with itself.
-    order[i] = {std::isnan(scores[i]) ? kLowest : scores[i], labels[i]};
+    examples[i] = {std::isnan(scores[i]) ? kLowest : scores[i], labels[i]};
   }
-  std::sort(order.begin(), order.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return ExactAuc(std::move(examples));
+}
+
+double ExactAuc(std::vector<ScoredExample> examples) {
+  std::sort(examples.begin(), examples.end(),
+            [](const ScoredExample& a, const ScoredExample& b) {
+              return a.score < b.score;
+            });
   double pairs_won = 0;
   double negatives_below = 0;
   double positives = 0;
-  for (size_t i = 0; i < order.size();) {
+  for (size_t i = 0; i < examples.size();) {
     double tied_positives = 0;
     double tied_negatives = 0;
-    const float score = order[i].first;
-    for (; i < order.size() && order[i].first == score; ++i) {
-      (order[i].second != 0 ? tied_positives : tied_negatives) += 1;
+    const float score = examples[i].score;
+    for (; i < examples.size() && examples[i].score == score; ++i) {
+      (examples[i].label != 0 ? tied_positives : tied_negatives) += 1;
     }
     pairs_won += tied_positives * (negatives_below + tied_negatives / 2);
     negatives_below += tied_negatives;
@@ -36,13 +42,23 @@ double ExactAuc(absl::Span<const float> scores,
   return pairs_won / (positives * negatives_below);
 }
 
+double LogLoss(float logit, uint8_t label) {
+  const double z = logit;
+  return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))) -
+         (label != 0 ? z : 0.0);
+}
+
+double Probability(float logit) {
+  // exp of what is not positive cannot overflow.
+  const double e = std::exp(-std::abs(static_cast<double>(logit)));
+  return logit >= 0 ? 1 / (1 + e) : e / (1 + e);
+}
+
 double MeanLogLoss(absl::Span<const float> logits,
                    absl::Span<const uint8_t> labels) {
   double sum = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    const double z = logits[i];
-    sum += std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))) -
-           (labels[i] != 0 ? z : 0.0);
+    sum += LogLoss(logits[i], labels[i]);
   }
   return logits.empty() ? 0 : sum / static_cast<double>(logits.size());
 }

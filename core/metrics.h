@@ -2,6 +2,7 @@
 #define SHOAL_CORE_METRICS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/types/span.h"
 
@@ -14,6 +15,20 @@ namespace shoal {
 // as the lowest. O(n log n), copies its input.
 double ExactAuc(absl::Span<const float> scores,
                 absl::Span<const uint8_t> labels);
+
+// The same of examples that are given away, in their own memory. No score is
+// NaN.
+struct ScoredExample {
+  float score = 0;
+  uint8_t label = 0;
+};
+double ExactAuc(std::vector<ScoredExample> examples);
+
+// log(1 + exp(z)) - y z, in double, without overflow.
+double LogLoss(float logit, uint8_t label);
+
+// 1 / (1 + exp(-z)), in double, without overflow.
+double Probability(float logit);
 
 // Mean of log(1 + exp(z)) - y z over the examples, in double, without overflow.
 // 0 for no examples.

@@ -84,5 +84,13 @@ TEST(MeanLogLoss, ExtremeLogitsNeitherOverflowNorVanish) {
   EXPECT_NEAR(MeanLogLoss({-30}, {0}), std::exp(-30.0), 1e-20);
 }
 
+TEST(Probability, IsTheSigmoidWithoutOverflow) {
+  EXPECT_EQ(Probability(0), 0.5);
+  EXPECT_NEAR(Probability(1.5f), 1 / (1 + std::exp(-1.5)), 1e-15);
+  EXPECT_NEAR(Probability(-1.5f), 1 / (1 + std::exp(1.5)), 1e-15);
+  EXPECT_EQ(Probability(1000), 1);
+  EXPECT_EQ(Probability(-1000), 0);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -1,0 +1,68 @@
+#ifndef SHOAL_CORE_AUC_HISTOGRAM_H_
+#define SHOAL_CORE_AUC_HISTOGRAM_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace shoal {
+
+struct AucEstimate {
+  double auc = 0.5;
+  double error = 0;  // the exact AUC is at most this far from `auc`
+};
+
+// The AUC of any number of examples in bounded memory: how many positives and
+// negatives fell into each of 2^24 bins of equal width over logits in [-32, 32)
+// (3.8e-6 each; what lies beyond falls into the outermost). Scores of one bin
+// count as ties, which count half, so with p and n of bin b, and P and N in
+// all:
+//
+//   auc    Σ_b p_b (n of the bins below b + n_b / 2) / (P N)
+//   error  ½ Σ_b p_b n_b / (P N)
+//
+// since the pairs within a bin are truly won by between none and all of them.
+//
+// Why bins of the logit: the top 24 bits of a float are 3e-5 wide near 1 and
+// -1, where scores are dense; 24 bits of the probability are narrow there but
+// leave 16 bins for all scores below 1e-6; these are 3.8e-6 wide everywhere,
+// and at the far ends floats themselves lie half as far apart.
+//
+// Memory: 128 MiB of address space; of it the pages become real in which a
+// score fell. At most 2^32 - 1 examples. Thread-compatible.
+class AucHistogram {
+ public:
+  static constexpr uint32_t kBins = 1u << 24;
+
+  AucHistogram();
+
+  // labels are 0 or 1, one a logit. A logit that is not a number counts as the
+  // lowest. RESOURCE_EXHAUSTED, nothing added: too many examples.
+  absl::Status Add(absl::Span<const float> logits,
+                   absl::Span<const uint8_t> labels);
+
+  // 0.5 and no error where one class is missing, as ExactAuc.
+  AucEstimate Estimate() const;
+
+  uint64_t examples() const { return examples_; }
+
+  static uint32_t BinOf(float logit);
+
+ private:
+  struct Bin {
+    uint32_t of_label[2];
+  };
+  struct Free {
+    void operator()(Bin* bins) const { std::free(bins); }
+  };
+
+  std::unique_ptr<Bin[], Free> bins_;  // from calloc: pages come when touched
+  uint64_t examples_ = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_AUC_HISTOGRAM_H_
