@@ -24,11 +24,11 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   };
 
   Impl(CoordinatorOptions options, Executor* executor, Logger* logger,
-       WriteManifest write_manifest)
+       CoordinatorWork work)
       : job_(options.job),
         executor_(executor),
         logger_(logger),
-        write_manifest_(std::move(write_manifest)),
+        work_(std::move(work)),
         tick_interval_(options.heartbeat_interval / 4),
         state_(std::move(options), executor->Now()) {}
 
@@ -186,12 +186,12 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
             });
           });
     };
-    if (write_manifest_ == nullptr) {
+    if (work_.write_manifest == nullptr) {
       committed(absl::InternalError("there is nobody to write a manifest"));
       return;
     }
-    write_manifest_(std::move(action.directory), std::move(action.manifest),
-                    std::move(committed));
+    work_.write_manifest(std::move(action.directory),
+                         std::move(action.manifest), std::move(committed));
   }
   void Do(SaveReplyAction& action) {
     const auto it = saves_.find(action.request);
@@ -199,6 +199,29 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     Done<SavedCheckpoint> done = std::move(it->second);
     saves_.erase(it);
     std::move(done)(std::move(action.saved));
+  }
+  void Do(ScoreAction& action) {
+    WorkStrand()->Post([self = shared_from_this(),
+                        evaluation = std::move(action.evaluation)]() mutable {
+      const EvalReport report = evaluation->Report();
+      evaluation = nullptr;
+      self->PostEvent([report](CoordinatorState& state, absl::Time now) {
+        return state.OnScored(report, now);
+      });
+    });
+  }
+  void Do(WritePredictionsAction& action) {
+    WorkStrand()->Post([self = shared_from_this(), action = std::move(action)] {
+      // After an error there is nothing to complete.
+      if (self->write_failed_) return;
+      const absl::Status status =
+          self->work_.write_predictions(action.logits, action.last);
+      self->write_failed_ = !status.ok();
+      self->PostEvent([rows = action.logits.size(), last = action.last, status](
+                          CoordinatorState& state, absl::Time now) {
+        return state.OnPredictionsWritten(rows, last, status, now);
+      });
+    });
   }
   void Do(FinishedAction&) {
     finished_ = true;
@@ -213,6 +236,10 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     end->dead = true;
     SessionHandler handler = std::move(end->handler);
     if (handler.on_end) handler.on_end(status);
+  }
+
+  Executor* WorkStrand() const {
+    return work_.strand != nullptr ? work_.strand : executor_;
   }
 
   void TellFinished() {
@@ -235,12 +262,14 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   const std::string job_;
   Executor* const executor_;
   Logger* const logger_;
-  WriteManifest write_manifest_;  // the strand's
+  CoordinatorWork work_;  // write_manifest is the strand's
   const absl::Duration tick_interval_;
   std::atomic<uint64_t> next_session_{1};
   std::atomic<bool> abandoned_{false};
   mutable Mutex mu_;
   CoordinatorState state_ ABSL_GUARDED_BY(mu_);
+
+  bool write_failed_ = false;  // the work strand's
 
   // The strand's.
   std::map<uint64_t, std::shared_ptr<SessionEnd>> sessions_;
@@ -274,9 +303,9 @@ class Coordinator::Session final : public ClusterSession {
 std::unique_ptr<Coordinator> Coordinator::Create(CoordinatorOptions options,
                                                  Executor* executor,
                                                  Logger* logger,
-                                                 WriteManifest write_manifest) {
+                                                 CoordinatorWork work) {
   auto impl = std::make_shared<Impl>(std::move(options), executor, logger,
-                                     std::move(write_manifest));
+                                     std::move(work));
   impl->Start();
   return std::unique_ptr<Coordinator>(new Coordinator(std::move(impl)));
 }

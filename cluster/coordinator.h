@@ -1,12 +1,14 @@
 #ifndef SHOAL_CLUSTER_COORDINATOR_H_
 #define SHOAL_CLUSTER_COORDINATOR_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/executor.h"
 #include "base/logger.h"
 #include "checkpoint/manifest.h"
@@ -15,6 +17,25 @@
 #include "core/cluster_service.h"
 
 namespace shoal {
+
+// What a coordinator is given to do its slow work with.
+struct CoordinatorWork {
+  // A strand (one thread) on which evaluations are worked out and predictions
+  // written, so that heartbeats do not wait for them; nullptr: the
+  // coordinator's own. Shut down before that.
+  Executor* strand = nullptr;
+  // Takes the predictions of an inference, in the order of the input; `last`:
+  // there are no more. Runs on that strand. REQUIRES: set, to infer.
+  std::function<absl::Status(absl::Span<const float> logits, bool last)>
+      write_predictions;
+  // Writes the manifest of a checkpoint into the directory of this name below
+  // the model directory, elsewhere than on the caller's thread; `done` gets its
+  // bytes. The files of the shards are there, in the same directory or on the
+  // disks of other hosts. REQUIRES: set, where options.checkpoints.save.
+  absl::AnyInvocable<void(std::string directory, Manifest manifest,
+                          Done<std::string> done)>
+      write_manifest;
+};
 
 // The one coordinator of a job, in process (in PS 0, or beside the worker of
 // `shoal train`). Drives the pure CoordinatorState with messages and time on
@@ -27,19 +48,13 @@ class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;
 
-  // Writes the manifest of a checkpoint into the directory of this name below
-  // the model directory, elsewhere than on the caller's thread; `done` gets its
-  // bytes. The files of the shards are there, in the same directory or on the
-  // disks of other hosts.
-  using WriteManifest = absl::AnyInvocable<void(
-      std::string directory, Manifest manifest, Done<std::string> done)>;
-
   // `executor` must be a strand (one thread); it and `logger` (nullptr: nothing
   // is logged) outlive the coordinator and its sessions. The start deadline
-  // runs from here. `write_manifest` is needed where options.checkpoints.save.
-  static std::unique_ptr<Coordinator> Create(
-      CoordinatorOptions options, Executor* executor, Logger* logger = nullptr,
-      WriteManifest write_manifest = nullptr);
+  // runs from here.
+  static std::unique_ptr<Coordinator> Create(CoordinatorOptions options,
+                                             Executor* executor,
+                                             Logger* logger = nullptr,
+                                             CoordinatorWork work = {});
   // Ends the sessions that are open (UNAVAILABLE), by the executor.
   ~Coordinator() override;
 

@@ -10,7 +10,12 @@
 
 namespace shoal {
 
+// What a job is for. To evaluate and to infer, it trains nothing: it scores the
+// evaluation files with the parameters that the shards start with.
+enum class JobTask { kTrain, kEvaluate, kInfer };
+
 struct CoordinatorOptions {
+  JobTask task = JobTask::kTrain;
   std::string job;
   std::string config;  // canonical text; see RegisterRequest::config
   uint32_t coordinator_life = 1;
@@ -33,9 +38,13 @@ struct CoordinatorOptions {
   // Rows that fail to parse, over the job, before it ends with an error naming
   // the first; -1: no limit.
   int64_t max_bad_rows = 0;
-  // Examples of an evaluation whose scores are kept for the exact AUC, up to 20
-  // bytes each. An evaluation with more ends the job (RESOURCE_EXHAUSTED): an
-  // AUC over the part that fits would be the wrong figure.
+  // Evaluate after every so many epochs, and at the end; 0: only at the end.
+  // Epochs between which there is an evaluation have a barrier. Without
+  // evaluation files there is neither.
+  uint32_t eval_every_epochs = 1;
+  // Examples of an evaluation whose scores are kept for the exact AUC, up to 13
+  // bytes each; of one with more, the AUC comes from a histogram of up to 128
+  // MiB, with a bound on its error (evaluation.h).
   uint64_t auc_exact_rows = 20'000'000;
 
   CheckpointOptions checkpoints;

@@ -165,7 +165,10 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
     leases().Expire(patient_now_);
     const LedgerTotals& totals = ledger_.totals();
-    progress_.OnTrained(totals.trained + totals.rejected, now_);
+    progress_.OnTrained(options_.task == JobTask::kTrain
+                            ? totals.trained + totals.rejected
+                            : scored_.rows(),
+                        now_);
   }
   CheckDeadlines();
   return TakeActions();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +26,8 @@
 #include "cluster/ledger.h"
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
+#include "cluster/prediction_order.h"
+#include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -56,12 +59,24 @@ struct SaveReplyAction {
   uint64_t request = 0;
   absl::StatusOr<SavedCheckpoint> saved;
 };
+// An evaluation has all its scores: work out its report, which takes seconds
+// for many of them, and bring it by OnScored. One at a time.
+struct ScoreAction {
+  std::shared_ptr<const Evaluation> evaluation;
+};
+// Write these predictions, in the order of the actions, and say so by
+// OnPredictionsWritten. The last completes the file.
+struct WritePredictionsAction {
+  std::vector<float> logits;  // NaN: of a row that could not be parsed
+  bool last = false;
+};
 // The job is over and everybody has heard, or had the time to. Once, and last.
 struct FinishedAction {};
 
 using CoordinatorAction =
     std::variant<SendAction, EndSessionAction, LogAction, CommitAction,
-                 SaveReplyAction, FinishedAction>;
+                 SaveReplyAction, ScoreAction, WritePredictionsAction,
+                 FinishedAction>;
 using CoordinatorActions = std::vector<CoordinatorAction>;
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
@@ -70,6 +85,11 @@ using CoordinatorActions = std::vector<CoordinatorAction>;
 //   gathering --all PSs, and the workers or their grace--> training
 //   training --every batch has all marks--> evaluating --every piece scored-->
 //   reporting --every shard's report--> ending --Byes or linger--> finished
+//
+// Between epochs it goes from training to evaluating and back: no piece of a
+// later epoch is leased before every batch of the earlier ones has all its
+// marks and every evaluation piece its scores. So an evaluation sees the
+// weights of exactly so many epochs, and nothing changes them while it lasts.
 //
 // A failure goes straight to ending; the first one is the job's status and
 // names its process. Failures are: a PS that ends, is silent or breaks the
@@ -98,6 +118,11 @@ class CoordinatorState {
   // To be called a few times every heartbeat interval.
   CoordinatorActions Tick(absl::Time now);
   CoordinatorActions Stop(const absl::Status& reason, absl::Time now);
+  // What became of a ScoreAction and of a WritePredictionsAction.
+  CoordinatorActions OnScored(const EvalReport& figures, absl::Time now);
+  CoordinatorActions OnPredictionsWritten(uint64_t rows, bool last,
+                                          const absl::Status& status,
+                                          absl::Time now);
 
   // Saves a checkpoint soon; `request` names the answer. Errors:
   // FAILED_PRECONDITION (the job saves none, or is over), and why it is void.
@@ -165,7 +190,6 @@ class CoordinatorState {
   void CheckDeadlines();
   void CheckGathering();
   void StartTraining();
-  void StartEvaluating();
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();
@@ -195,6 +219,20 @@ class CoordinatorState {
   bool AllPsLoaded() const;
   // Brings the pieces, ledger and leases to where the checkpoint left them.
   absl::Status RestoreTraining();
+
+  // ---- Evaluation (coordinator_state_evaluation.cc)
+  // After how many epochs the next one is due: the first multiple of
+  // eval_every_epochs that is not behind us, or the end.
+  void PlanEvaluation();
+  void StartEvaluating();
+  // Goes on once every piece has its scores.
+  void ContinueEvaluating();
+  void ResumeTraining();
+  absl::Status CheckScores(const EvalResult& result) const;
+  absl::Status TakeScores(EvalResult result, size_t known);
+  void WriteReadyPredictions();
+  LeaseTableOptions EvalLeaseOptions() const;
+  Lease EvaluationLease(const LeaseTable::Held& held) const;
 
   // coordinator_state_report.cc
   std::string WaitingFor() const;
@@ -226,8 +264,21 @@ class CoordinatorState {
   uint64_t next_lease_ = 1;
   std::string last_lease_failure_;
   uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
-  Evaluation evaluation_;
-  EvalReport eval_report_;
+
+  uint32_t next_evaluation_ = 0;  // after how many epochs
+  uint32_t evaluations_ = 0;      // begun; numbers them
+  ScoredRows scored_;             // of the newest
+  // Of the one that gathers scores; null: there is none, or it is to be scored,
+  // or predictions are written instead.
+  std::shared_ptr<Evaluation> evaluation_;
+  std::optional<EvalReport> scoring_;  // what is known already of what is out
+  std::vector<EvalReport> evals_;
+  std::map<int, uint64_t> scored_before_;  // rows, by worker, of older ones
+  std::optional<PredictionOrder> predictions_;
+  bool predictions_ended_ = false;  // the last action is out
+  uint64_t predicted_ = 0;
+  uint64_t predicted_nan_ = 0;
+
   std::set<int> reported_shards_;
 
   CheckpointSaver saver_;

@@ -25,7 +25,7 @@ LeaseTable& CoordinatorState::leases() {
 }
 
 PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
-  return purpose == LeasePurpose::kEvaluate ? eval_facts_ : train_facts_;
+  return purpose == LeasePurpose::kTrain ? train_facts_ : eval_facts_;
 }
 
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
@@ -76,13 +76,13 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
         options_.max_bad_rows, "; the first: ", first)));
     return absl::OkStatus();
   }
-  if (message.purpose == LeasePurpose::kEvaluate) {
-    if (evaluation_.has(message.piece) &&
-        evaluation_.examples(message.piece) != message.examples) {
+  if (message.purpose != LeasePurpose::kTrain) {
+    if (phase_ == Phase::kEvaluating && scored_.complete(message.piece) &&
+        scored_.rows(message.piece) != message.examples) {
       End(absl::DataLossError(
           absl::StrCat(from.Name(), ": ", facts.Name(message.piece), " has ",
                        message.examples, " examples, but ",
-                       evaluation_.examples(message.piece), " were scored")));
+                       scored_.rows(message.piece), " were scored")));
     }
     return absl::OkStatus();
   }
@@ -188,26 +188,6 @@ void CoordinatorState::LogStrayPush(const Member& from,
       absl::StrCat(from.Name(), " took a push of ", what,
                    ": somebody pushes who is not of this job's making; further "
                    "ones to this ps are not reported"));
-}
-
-absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
-  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "scores"));
-  // Scores of a copy may come when the other copy's have ended the evaluation.
-  if (phase_ != Phase::kEvaluating) return absl::OkStatus();
-  const uint32_t piece = message.piece;
-  const uint64_t examples = message.labels.size();
-  const absl::Status added = evaluation_.Add(std::move(message));
-  if (!added.ok()) return FailUnlessInvalid(from, added);
-  if (eval_facts_.known(piece) && eval_facts_.examples(piece) != examples) {
-    End(absl::DataLossError(
-        absl::StrCat(from.Name(), ": ", eval_facts_.Name(piece), " has ",
-                     eval_facts_.examples(piece), " examples, but ", examples,
-                     " were scored")));
-    return absl::OkStatus();
-  }
-  eval_leases_.Complete(0, piece);
-  progress_seen_ = patient_now_;
-  return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {

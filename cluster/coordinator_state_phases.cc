@@ -44,18 +44,19 @@ void CoordinatorState::Step() {
   if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
   if (phase_ == Phase::kGathering) CheckGathering();
   StepSave();
-  if (phase_ == Phase::kTraining && ledger_.AllComplete() && SavedAtEnd()) {
-    const LedgerTotals& totals = ledger_.totals();
-    const uint64_t examples = totals.trained + totals.rejected;
-    progress_.OnTrained(examples, now_);
-    if (progress_.steady_open()) progress_.CloseSteady(examples, now_);
+  // One evaluation at a time is worked out: two would need twice the memory.
+  if (phase_ == Phase::kTraining && !scoring_.has_value() &&
+      ledger_.CompleteEpochs() >= next_evaluation_ &&
+      (!ledger_.AllComplete() || SavedAtEnd())) {
+    if (ledger_.AllComplete()) {
+      const LedgerTotals& totals = ledger_.totals();
+      const uint64_t examples = totals.trained + totals.rejected;
+      progress_.OnTrained(examples, now_);
+      if (progress_.steady_open()) progress_.CloseSteady(examples, now_);
+    }
     StartEvaluating();
   }
-  if (phase_ == Phase::kEvaluating && evaluation_.complete()) {
-    eval_report_ = evaluation_.Report();
-    evaluation_ = {};
-    StartReporting();
-  }
+  if (phase_ == Phase::kEvaluating) ContinueEvaluating();
   if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
     GrantLeases();
   }
@@ -102,7 +103,9 @@ void CoordinatorState::StartTraining() {
   if (options_.piece_bytes >= 0) {
     piece_bytes = static_cast<uint64_t>(options_.piece_bytes);
   }
-  auto train = BuildPieceTable(train_files.files, piece_bytes);
+  const bool trains = options_.task == JobTask::kTrain;
+  auto train = BuildPieceTable(
+      trains ? train_files.files : std::vector<SourceInfo>{}, piece_bytes);
   auto eval = BuildPieceTable(eval_files.files, piece_bytes);
   if (!train.ok() || !eval.ok()) {
     End(train.ok() ? eval.status() : train.status());
@@ -141,8 +144,10 @@ void CoordinatorState::StartTraining() {
     End(restored);
     return;
   }
+  PlanEvaluation();
   phase_ = Phase::kTraining;
   phase_began_ = progress_seen_ = patient_now_;
+  if (!trains) return;
   Log(LogLevel::kInfo,
       absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
                    train_facts_.size(), " pieces, ", options_.num_epochs,
@@ -150,24 +155,14 @@ void CoordinatorState::StartTraining() {
                    membership_.Open(Role::kWorker).size(), " workers"));
 }
 
-void CoordinatorState::StartEvaluating() {
-  phase_ = Phase::kEvaluating;
-  phase_began_ = progress_seen_ = patient_now_;
-  if (eval_facts_.size() == 0) {
-    StartReporting();
-    return;
-  }
-  evaluation_ =
-      Evaluation(/*number=*/0, eval_facts_.size(), options_.auc_exact_rows);
+LeaseTableOptions CoordinatorState::EvalLeaseOptions() const {
   LeaseTableOptions leases;
   leases.hosts = HostsOf(eval_facts_, membership_.files().eval());
   leases.num_pieces = eval_facts_.size();
   leases.shuffle = false;
   leases.lease_time = options_.worker_lease;
   leases.speculate_after = options_.speculate_after;
-  eval_leases_ = LeaseTable(leases);
-  Log(LogLevel::kInfo,
-      absl::StrCat("trained; evaluating on ", eval_facts_.size(), " pieces"));
+  return leases;
 }
 
 void CoordinatorState::StartReporting() {
@@ -213,24 +208,22 @@ void CoordinatorState::GrantLeases() {
 void CoordinatorState::Grant(const Member& worker,
                              const LeaseTable::Held& held) {
   Lease lease;
-  lease.number = held.number;
-  lease.epoch = held.epoch;
-  lease.batch_size = options_.batch_size;
-  if (phase_ == Phase::kTraining) {
+  if (phase_ == Phase::kEvaluating) {
+    lease = EvaluationLease(held);
+  } else {
     lease.purpose = LeasePurpose::kTrain;
+    lease.epoch = held.epoch;
     lease.piece = train_facts_.piece(held.piece);
     lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
     lease.backwards = held.copy;
-    progress_.Start(now_);
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
       const LedgerTotals& totals = ledger_.totals();
       progress_.OpenSteady(totals.trained + totals.rejected, now_);
     }
-  } else {
-    // Scores are reported in the order of the examples, never backwards.
-    lease.purpose = LeasePurpose::kEvaluate;
-    lease.piece = eval_facts_.piece(held.piece);
   }
+  progress_.Start(now_);
+  lease.number = held.number;
+  lease.batch_size = options_.batch_size;
   const FileList& files = phase_ == Phase::kTraining
                               ? membership_.files().train()
                               : membership_.files().eval();

@@ -26,14 +26,12 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.mended = totals.mended;
   report.recomputed = totals.recomputed;
   report.repeats_refused = totals.repeats_refused;
-  report.eval = eval_report_;
-  const std::vector<LeaseTable::Held> held = train_leases_.held();
-  report.leases = held.size() + eval_leases_.held().size();
-  report.epoch = phase_ > Phase::kTraining ? options_.num_epochs - 1 : 0;
-  for (size_t i = 0; i < held.size(); ++i) {
-    report.epoch =
-        i == 0 ? held[i].epoch : std::min(report.epoch, held[i].epoch);
-  }
+  report.evals = evals_;
+  if (!evals_.empty()) report.eval = evals_.back();
+  report.predicted = predicted_;
+  report.predicted_nan = predicted_nan_;
+  report.leases = train_leases_.held().size() + eval_leases_.held().size();
+  report.epoch = std::min(ledger_.CompleteEpochs(), options_.num_epochs - 1);
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
   report.checkpoint = checkpoint_report_;
@@ -41,6 +39,10 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
+    const auto before = scored_before_.find(worker.index);
+    if (before != scored_before_.end()) worker.scored = before->second;
+    const auto now = scored_.rows_of_worker().find(worker.index);
+    if (now != scored_.rows_of_worker().end()) worker.scored += now->second;
   }
   return report;
 }
@@ -66,6 +68,18 @@ std::string CoordinatorState::WaitingFor() const {
 }
 
 double CoordinatorState::FractionDone() const {
+  if (options_.task != JobTask::kTrain) {
+    if (phase_ > Phase::kEvaluating) return 1;
+    double scored = 0;
+    for (uint32_t i = 0; phase_ == Phase::kEvaluating && i < eval_facts_.size();
+         ++i) {
+      const Piece& piece = eval_facts_.piece(i);
+      if (scored_.complete(i)) {
+        scored += static_cast<double>(piece.end - piece.begin);
+      }
+    }
+    return scored == 0 ? 0 : scored / static_cast<double>(eval_facts_.bytes());
+  }
   const double all =
       static_cast<double>(train_facts_.bytes()) * options_.num_epochs;
   if (all == 0) return phase_ > Phase::kTraining ? 1 : 0;

@@ -1,68 +1,87 @@
 #include "cluster/evaluation.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "core/metrics.h"
 
 namespace shoal {
 
-Evaluation::Evaluation(uint32_t number, uint32_t num_pieces,
-                       uint64_t max_examples)
-    : number_(number), num_pieces_(num_pieces), max_examples_(max_examples) {}
+Evaluation::Evaluation(uint32_t num_pieces, uint64_t exact_rows)
+    : exact_rows_(exact_rows), sums_(num_pieces) {}
 
-absl::Status Evaluation::Add(EvalResult result) {
-  if (result.epoch != number_ || result.piece >= num_pieces_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "scores of evaluation ", result.epoch, ", piece ", result.piece,
-        ", where evaluation ", number_, " has ", num_pieces_, " pieces"));
-  }
-  const std::string name = absl::StrCat("evaluation piece ", result.piece);
-  if (result.logits.size() != result.labels.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": ", result.logits.size(), " scores for ",
-                     result.labels.size(), " labels"));
-  }
-  for (size_t i = 0; i < result.labels.size(); ++i) {
-    if (result.labels[i] > 1) {
+absl::Status Evaluation::Check(uint32_t piece, absl::Span<const float> logits,
+                               absl::Span<const uint8_t> labels) {
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] > 1) {
       return absl::InvalidArgumentError(
-          absl::StrCat(name, ", example ", i, ": label ", result.labels[i]));
+          absl::StrCat("evaluation piece ", piece, ": a label is ", labels[i]));
     }
-    if (!std::isfinite(result.logits[i])) {
-      return absl::DataLossError(
-          absl::StrCat(name, ", example ", i, ": the score is ",
-                       result.logits[i], "; the model has diverged"));
+    if (!std::isfinite(logits[i])) {
+      return absl::DataLossError(absl::StrCat("evaluation piece ", piece,
+                                              ": a score is ", logits[i],
+                                              "; the model has diverged"));
     }
   }
-  const uint64_t replaced = has(result.piece) ? examples(result.piece) : 0;
-  const uint64_t examples = examples_ - replaced + result.labels.size();
-  if (examples > max_examples_) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the evaluation has more than --auc_exact_rows=", max_examples_,
-        " examples; raise it (up to 20 bytes an example on the coordinator) or "
-        "evaluate on less"));
+  return absl::OkStatus();
+}
+
+absl::Status Evaluation::Add(uint32_t piece, std::vector<float> logits,
+                             std::vector<uint8_t> labels) {
+  if (labels.empty()) return absl::OkStatus();
+  if (histogram_ == nullptr && labels.size() > exact_rows_ - rows_) {
+    histogram_ = std::make_unique<AucHistogram>();
+    for (const Chunk& chunk : std::exchange(scores_, {})) {
+      SHOAL_RETURN_IF_ERROR(histogram_->Add(chunk.logits, chunk.labels));
+    }
   }
-  examples_ = examples;
-  const uint32_t piece = result.piece;
-  results_[piece] = std::move(result);
+  if (histogram_ != nullptr) {
+    SHOAL_RETURN_IF_ERROR(histogram_->Add(logits, labels));
+  }
+  Sums& sums = sums_[piece];
+  for (size_t i = 0; i < labels.size(); ++i) {
+    sums.logloss += LogLoss(logits[i], labels[i]);
+    sums.predicted += Probability(logits[i]);
+    sums.positives += labels[i];
+  }
+  rows_ += labels.size();
+  if (histogram_ == nullptr) {
+    scores_.push_back({std::move(logits), std::move(labels)});
+  }
   return absl::OkStatus();
 }
 
 EvalReport Evaluation::Report() const {
   EvalReport report;
-  std::vector<float> logits;
-  std::vector<uint8_t> labels;
-  logits.reserve(examples_);
-  labels.reserve(examples_);
-  for (const auto& [piece, result] : results_) {
-    logits.insert(logits.end(), result.logits.begin(), result.logits.end());
-    labels.insert(labels.end(), result.labels.begin(), result.labels.end());
+  report.examples = rows_;
+  if (rows_ == 0) return report;
+  Sums all;
+  for (const Sums& piece : sums_) {
+    all.logloss += piece.logloss;
+    all.predicted += piece.predicted;
+    all.positives += piece.positives;
   }
-  report.auc = ExactAuc(logits, labels);
-  report.logloss = MeanLogLoss(logits, labels);
-  report.examples = examples_;
+  report.logloss = all.logloss / static_cast<double>(rows_);
+  if (all.positives != 0) {
+    report.calibration = all.predicted / static_cast<double>(all.positives);
+  }
+  if (histogram_ != nullptr) {
+    const AucEstimate estimate = histogram_->Estimate();
+    report.auc = estimate.auc;
+    report.auc_error = estimate.error;
+    report.exact_auc = false;
+    return report;
+  }
+  std::vector<ScoredExample> examples;
+  examples.reserve(rows_);
+  for (const Chunk& chunk : scores_) {
+    for (size_t i = 0; i < chunk.labels.size(); ++i) {
+      examples.push_back({chunk.logits[i], chunk.labels[i]});
+    }
+  }
+  report.auc = ExactAuc(std::move(examples));
   return report;
 }
 

@@ -2,47 +2,60 @@
 #define SHOAL_CLUSTER_EVALUATION_H_
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "cluster/job_report.h"
-#include "core/cluster_service.h"
+#include "core/auc_histogram.h"
 
 namespace shoal {
 
-// The scores of one evaluation, by piece: a second result of a piece replaces
-// the first and is never added to it, so that an evaluation counts each example
-// once whoever dies in it. Keeps 5 bytes an example, and takes 15
-// more while it reports. Thread-compatible.
+// The scores of one evaluation, which come in any order of pieces, and what
+// they say of the model. It takes each row once: which have come is ScoredRows'
+// business.
+//
+// Up to `exact_rows` scores are kept, 5 bytes each (and 8 more each while they
+// are reported on), for the exact AUC. With one more they go into a histogram
+// and are forgotten: 128 MiB at most, however many rows, and an AUC with a
+// bound on its error (core/auc_histogram.h). The other figures are exact either
+// way, and do not depend on the order in which pieces come. Thread-compatible.
 class Evaluation {
  public:
-  Evaluation() = default;
-  // At most `max_examples` scores are kept.
-  Evaluation(uint32_t number, uint32_t num_pieces, uint64_t max_examples);
+  Evaluation(uint32_t num_pieces, uint64_t exact_rows);
 
-  // INVALID_ARGUMENT: another evaluation's or piece's result, or one that is
-  // none (lengths differ, a label is not 0 or 1). DATA_LOSS: a score is not
-  // finite. RESOURCE_EXHAUSTED: more than max_examples: an AUC over a part of
-  // the data would be the wrong figure, so there is none.
-  absl::Status Add(EvalResult result);
+  // OK if the scores can be added. INVALID_ARGUMENT: a label is not 0 or 1.
+  // DATA_LOSS: a score is not finite.
+  static absl::Status Check(uint32_t piece, absl::Span<const float> logits,
+                            absl::Span<const uint8_t> labels);
 
-  bool has(uint32_t piece) const { return results_.count(piece) != 0; }
-  // REQUIRES: has(piece).
-  uint64_t examples(uint32_t piece) const {
-    return results_.at(piece).labels.size();
-  }
-  bool complete() const { return results_.size() == num_pieces_; }
+  // The next rows of a piece. REQUIRES: checked. RESOURCE_EXHAUSTED: more than
+  // the histogram takes.
+  absl::Status Add(uint32_t piece, std::vector<float> logits,
+                   std::vector<uint8_t> labels);
 
-  // Exact AUC and mean logloss over all results.
+  // auc, auc_error, exact_auc, logloss, calibration and examples. O(n log n)
+  // where exact: not for a thread that others wait for.
   EvalReport Report() const;
 
  private:
-  uint32_t number_ = 0;
-  uint32_t num_pieces_ = 0;
-  uint64_t max_examples_ = 0;
-  uint64_t examples_ = 0;
-  std::map<uint32_t, EvalResult> results_;
+  struct Chunk {
+    std::vector<float> logits;
+    std::vector<uint8_t> labels;
+  };
+  // Sums over a piece, which always come in the order of its rows.
+  struct Sums {
+    double logloss = 0;
+    double predicted = 0;
+    uint64_t positives = 0;
+  };
+
+  uint64_t exact_rows_;
+  uint64_t rows_ = 0;
+  std::vector<Sums> sums_;     // by piece
+  std::vector<Chunk> scores_;  // while there are no more than exact_rows_
+  std::unique_ptr<AucHistogram> histogram_;  // from then on
 };
 
 }  // namespace shoal

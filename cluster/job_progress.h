@@ -32,7 +32,8 @@ class JobProgress {
   // The first lease; the job's end. Their difference is the wall time.
   void Start(absl::Time now);
   void End(absl::Time now);
-  // Examples trained so far, for the speed.
+  // Examples trained so far, for the speed; of a job that trains nothing, those
+  // scored.
   void OnTrained(uint64_t examples, absl::Time now);
   // The steady window, each once, with what was trained by then.
   void OpenSteady(uint64_t examples, absl::Time now);

@@ -1,5 +1,7 @@
 #include "cluster/job_report.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -16,6 +18,17 @@ std::string LedgerLine(const JobReport& report) {
       left > 0 ? absl::StrCat(" + ", left, " not trained") : "", "; batches ",
       report.batches, ": ", report.mended, " mended, ", report.recomputed,
       " recomputed, ", report.repeats_refused, " repeats refused");
+}
+
+std::string EvalText(const EvalReport& eval) {
+  std::string auc = absl::StrFormat("AUC %.5f", eval.auc);
+  if (!eval.exact_auc) {
+    // Rounded up, so that what is printed is a bound too.
+    absl::StrAppendFormat(&auc, " ± %.5f (histogram)",
+                          std::ceil(eval.auc_error * 1e5 + 0.5) / 1e5);
+  }
+  return absl::StrFormat("%s, logloss %.5f, calibration %.4f on %d examples",
+                         auc, eval.logloss, eval.calibration, eval.examples);
 }
 
 std::string SummaryLines(const JobReport& report) {
@@ -40,10 +53,13 @@ std::string SummaryLines(const JobReport& report) {
         report.staleness.mean(), report.staleness.Quantile(0.5),
         report.staleness.Quantile(0.99), report.staleness.max());
   }
-  if (report.eval.examples != 0) {
-    absl::StrAppendFormat(&lines, "eval auc %.5f, logloss %.5f, examples %d\n",
-                          report.eval.auc, report.eval.logloss,
-                          report.eval.examples);
+  // These lines travel in one message.
+  constexpr size_t kNewest = 20;
+  const size_t evals = report.evals.size();
+  for (size_t i = evals > kNewest ? evals - kNewest : 0; i < evals; ++i) {
+    const EvalReport& eval = report.evals[i];
+    absl::StrAppend(&lines, "after epoch ", eval.epoch, ": ", EvalText(eval),
+                    "\n");
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 #define SHOAL_CLUSTER_JOB_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct WorkerReport {
   uint64_t samples = 0;
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
+  // Rows that it was the first to score, over all evaluations or in an
+  // inference: over the workers each row counts once an evaluation.
+  uint64_t scored = 0;
 };
 
 struct PsReport {
@@ -35,6 +39,15 @@ struct EvalReport {
   double auc = 0.5;
   double logloss = 0;
   uint64_t examples = 0;  // 0: no evaluation
+  // Mean predicted probability over mean label; 0: no label is 1.
+  double calibration = 0;
+  bool exact_auc = true;
+  double auc_error = 0;  // the exact one is at most this far from `auc`
+  // What had been trained: epochs, and batches with all marks.
+  uint32_t epoch = 0;
+  uint64_t step = 0;
+  // By worker's index; their sum is `examples`.
+  std::map<int, uint64_t> examples_of_worker;
 };
 
 // The checkpoints of a job.
@@ -51,6 +64,11 @@ struct CheckpointReport {
   uint64_t resumed_step = 0;     // of it
   uint64_t resumed_samples = 0;  // trained and rejected by then
 };
+
+// "AUC 0.76249, logloss 0.50001, calibration 1.002 on 2000 examples"; of an AUC
+// from a histogram "AUC 0.76249 ± 0.00001 (histogram), …", its error rounded
+// up.
+std::string EvalText(const EvalReport& eval);
 
 // A job in figures: what the progress line, the closing lines and the summary
 // file (docs/summary.md) are made of. Samples are examples × epochs.
@@ -96,7 +114,10 @@ struct JobReport {
   double steady_ps_cpu_seconds = 0;
 
   Histogram staleness;
-  EvalReport eval;
+  std::vector<EvalReport> evals;  // in the order in which they were made
+  EvalReport eval;                // the last of them
+  uint64_t predicted = 0;         // rows whose predictions were written
+  uint64_t predicted_nan = 0;     // of them, rows that could not be parsed
   std::vector<WorkerReport> workers;
   std::vector<PsReport> ps;
   CheckpointReport checkpoint;

@@ -14,7 +14,7 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 }  // namespace
 
 LeaseTable::LeaseTable(LeaseTableOptions options)
-    : options_(std::move(options)) {}
+    : options_(std::move(options)), limit_{options_.num_epochs, 0} {}
 
 const LeaseTable::Order& LeaseTable::OrderOf(uint32_t epoch) const {
   Order& order = orders_[epoch];
@@ -51,7 +51,7 @@ std::map<LeaseTable::Place, LeaseTable::Work>::iterator LeaseTable::Choose(
       copy = it;
     }
   }
-  while (next_.first < options_.num_epochs) {
+  while (next_ < std::min(limit_, Place{options_.num_epochs, 0})) {
     if (next_.second == options_.num_pieces) {
       // What was passed over bounds how far one host may be ahead.
       if (!options_.hosts.empty() && !works_.empty() &&

@@ -33,13 +33,14 @@ struct LeaseTableOptions {
 // Which piece of which epoch is whose. Pure logic, thread-compatible.
 //
 // Epochs follow each other without a barrier: when an epoch's last piece is
-// leased, the next one's first may be. A piece is leased until it is complete;
-// a lease that ends before (its owner died, its time ran out, its reader
-// failed) makes it leasable again, before any piece that nobody has had.
-// LeaseDone only says that the marks are on their way: the piece *settles*,
-// leased to nobody new, until it is complete or the lease's time runs out.
-// A piece has at most two leases at a time: the second is a speculative copy.
-// Where pieces belong to hosts, one host may be an epoch ahead of the others.
+// leased, the next one's first may be, unless there is a limit (SetLimit). A
+// piece is leased until it is complete; a lease that ends before (its owner
+// died, its time ran out, its reader failed) makes it leasable again, before
+// any piece that nobody has had. LeaseDone only says that the marks are on
+// their way: the piece *settles*, leased to nobody new, until it is complete or
+// the lease's time runs out. A piece has at most two leases at a time: the
+// second is a speculative copy. Where pieces belong to hosts, one host may be
+// an epoch ahead of the others.
 class LeaseTable {
  public:
   LeaseTable() : LeaseTable(LeaseTableOptions{}) {}
@@ -55,6 +56,13 @@ class LeaseTable {
     absl::Time until;
     absl::Time progress;  // its newest mark, or its grant
   };
+
+  // Nothing from this place on is leased from now on: epochs from `epoch` on,
+  // and of that one itself all but its first `pieces`, in its order. A limit
+  // may only grow. At first there is none.
+  void SetLimit(uint32_t epoch, uint32_t pieces = 0) {
+    limit_ = Place{epoch, pieces};
+  }
 
   // The next lease for `owner` on `host`, to be known as `number` (growing,
   // never used before); nullopt if there is none for it now.
@@ -119,6 +127,7 @@ class LeaseTable {
   // Nobody has had this one or any after it. Those before it are complete or
   // have Work: leased once, or passed over for a host that cannot read them.
   Place next_{0, 0};
+  Place limit_;
   std::set<Place> early_;  // from next_ on: complete before anybody had them
   std::map<Place, Work> works_;
   std::map<uint64_t, Held> leases_;

@@ -163,6 +163,11 @@ bool Ledger::Settle(Key key) {
   flags.resize(options_.num_pieces);
   flags[piece] = true;
   ++complete_pieces_;
+  ++complete_in_epoch_[epoch];
+  while (complete_epochs_ < options_.num_epochs &&
+         complete_in_epoch_[complete_epochs_] == options_.num_pieces) {
+    ++complete_epochs_;
+  }
   entry.pass = {};
   entry.shards = {};
   if (entry.rejected.empty() && entry.recomputed.empty()) entries_.erase(key);
@@ -231,6 +236,8 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
       if (!flags[piece] || Batches(piece) == 0) continue;
       flags[piece] = false;
       --complete_pieces_;
+      --complete_in_epoch_[epoch];
+      complete_epochs_ = std::min(complete_epochs_, epoch);
       reopened.push_back({epoch, piece});
       // Details as they would be, had they been kept; who marked is forgotten.
       Entry& entry = entries_[{epoch, piece}];
@@ -266,6 +273,10 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
     if (!entry.shards.empty()) Recount(key.second, entry);
   }
   return reopened;
+}
+
+uint32_t Ledger::CompleteEpochs() const {
+  return options_.num_pieces == 0 ? options_.num_epochs : complete_epochs_;
 }
 
 bool Ledger::Complete(const BatchId& batch) const {

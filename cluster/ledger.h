@@ -93,6 +93,8 @@ class Ledger {
   // Every batch of the piece is complete, and the piece is known.
   bool PieceComplete(uint32_t epoch, uint32_t piece) const;
   bool AllComplete() const { return complete_pieces_ == all_pieces_; }
+  // How many epochs, from the first on, are complete with no gap.
+  uint32_t CompleteEpochs() const;
   // The complete batches of a piece that is not complete, as Lease::skip wants
   // them.
   std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
@@ -142,6 +144,8 @@ class Ledger {
   uint64_t complete_pieces_ = 0;
   std::vector<std::optional<uint64_t>> examples_;   // by piece
   std::map<uint32_t, std::vector<bool>> complete_;  // by epoch and piece
+  std::map<uint32_t, uint32_t> complete_in_epoch_;  // pieces
+  uint32_t complete_epochs_ = 0;                    // as far as was looked
   std::map<Key, Entry> entries_;
   std::vector<uint64_t> repeats_refused_;  // by shard
   LedgerTotals totals_;

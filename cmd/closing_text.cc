@@ -18,17 +18,39 @@ double Rate(uint64_t samples, double seconds) {
 std::string SpeedLine(const JobReport& report) {
   double worker_cpu = 0;
   double ps_cpu = 0;
+  uint64_t scored = 0;
   for (const WorkerReport& worker : report.workers) {
     worker_cpu += worker.cpu_seconds;
+    scored += worker.scored;
   }
   for (const PsReport& ps : report.ps) ps_cpu += ps.cpu_seconds;
   const double wall = absl::ToDoubleSeconds(report.wall);
+  // Of a job that trains nothing, what it scored.
+  const uint64_t trained =
+      report.trained + report.rejected - report.checkpoint.resumed_samples;
+  const uint64_t samples = trained > 0 ? trained : scored;
   return absl::StrFormat(
       "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
-      WithCommas(std::llround(Rate(
-          report.trained + report.rejected - report.checkpoint.resumed_samples,
-          wall))),
-      wall, worker_cpu, ps_cpu);
+      WithCommas(std::llround(Rate(samples, wall))), wall, worker_cpu, ps_cpu);
+}
+
+// A line each: "AUC        0.76249, logloss …", with the epoch where there are
+// several, and only the newest where there are many.
+void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
+  constexpr size_t kNewest = 20;
+  const size_t count = report.evals.size();
+  const size_t first = count > kNewest ? count - kNewest : 0;
+  if (first > 0) {
+    lines->push_back(
+        absl::StrCat(first, " evaluations before these are in ", "--summary"));
+  }
+  for (size_t i = first; i < count; ++i) {
+    const EvalReport& eval = report.evals[i];
+    // EvalText begins with the same word.
+    lines->push_back(absl::StrCat(
+        "AUC       ", EvalText(eval).substr(3),
+        count > 1 ? absl::StrCat(", after epoch ", eval.epoch) : ""));
+  }
 }
 
 std::string WorkersLine(const JobReport& report) {
@@ -56,10 +78,14 @@ std::vector<std::string> ClosingText(const JobReport& report) {
         "finite, or too large; look at their values and the learning rate",
         WithCommas(report.rejected)));
   }
-  if (report.eval.examples > 0) {
-    lines.push_back(absl::StrFormat(
-        "AUC        %.5f, logloss %.5f on %s examples", report.eval.auc,
-        report.eval.logloss, WithCommas(report.eval.examples)));
+  AddEvaluations(report, &lines);
+  if (report.predicted > 0) {
+    lines.push_back(absl::StrCat(
+        "predicted  ", WithCommas(report.predicted), " rows",
+        report.predicted_nan > 0
+            ? absl::StrCat(", ", WithCommas(report.predicted_nan),
+                           " of them nan: they could not be parsed")
+            : ""));
   }
   const CheckpointReport& checkpoint = report.checkpoint;
   if (!checkpoint.resumed_from.empty()) {

@@ -74,7 +74,7 @@ absl::Status InProcessJob::Impl::Build() {
   coordinator.checkpoints.model = spec_;
   coordinator.checkpoints.map = map_;
   coordinator_ = Coordinator::Create(coordinator, deps_.control, deps_.logger,
-                                     std::move(deps_.write_manifest));
+                                     std::move(deps_.work));
   if (deps_.telemetry != nullptr) {
     worker_telemetry_ = WorkerTelemetry::Create(deps_.telemetry);
     ExportJob(deps_.telemetry, [this] { return coordinator_->Report(); });

@@ -61,8 +61,8 @@ struct InProcessJobDependencies {
   Executor* completions = nullptr;
   // Where shards are saved and loaded; null: on `completions`.
   Executor* background = nullptr;
-  // Needed where the job saves checkpoints.
-  Coordinator::WriteManifest write_manifest;
+  // What the coordinator does its slow work with; see there.
+  CoordinatorWork work;
   // A strand a worker.
   std::vector<Executor*> train;
   // May be null: nothing is measured.

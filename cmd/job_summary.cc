@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 Json WorkerJson(const WorkerReport& worker) {
   return {{"worker", worker.index},
           {"samples", worker.samples},
+          {"scored", worker.scored},
           {"cpu_seconds", worker.cpu_seconds},
           {"peak_rss_bytes", worker.peak_rss_bytes}};
 }
@@ -48,13 +49,24 @@ Json StalenessJson(const Histogram& staleness) {
           {"max", staleness.max()}};
 }
 
-Json EvalJson(const EvalReport& eval) {
-  if (eval.examples == 0) {
-    return {{"auc", nullptr}, {"logloss", nullptr}, {"examples", 0}};
+Json EvalJson(const JobReport& report, const EvalReport& eval) {
+  Json per_worker = Json::array();
+  for (const WorkerReport& worker : report.workers) {
+    const auto examples = eval.examples_of_worker.find(worker.index);
+    per_worker.push_back(
+        examples == eval.examples_of_worker.end() ? 0 : examples->second);
   }
-  return {{"auc", eval.auc},
-          {"logloss", eval.logloss},
-          {"examples", eval.examples}};
+  const bool any = eval.examples != 0;
+  // Of labels that are all 0 there is no calibration.
+  return {
+      {"epoch", eval.epoch},
+      {"step", eval.step},
+      {"auc", any ? Json(eval.auc) : Json()},
+      {"auc_error", any ? Json(eval.auc_error) : Json()},
+      {"logloss", any ? Json(eval.logloss) : Json()},
+      {"calibration", eval.calibration > 0 ? Json(eval.calibration) : Json()},
+      {"examples", eval.examples},
+      {"per_worker", per_worker}};
 }
 
 Json CheckpointJson(const CheckpointReport& report) {
@@ -90,6 +102,10 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
   Json samples_per_worker = Json::array();
   Json workers = Json::array();
   Json balance = Json::array();
+  Json evals = Json::array();
+  for (const EvalReport& eval : report.evals) {
+    evals.push_back(EvalJson(report, eval));
+  }
   double cpu_seconds = 0;
   for (const WorkerReport& worker : report.workers) {
     samples_per_worker.push_back(worker.samples);
@@ -120,7 +136,10 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
       {"wall_seconds", absl::ToDoubleSeconds(report.wall)},
       {"cpu_seconds", cpu_seconds},
       {"steady", SteadyJson(report)},
-      {"eval", EvalJson(report.eval)},
+      {"eval", EvalJson(report, report.eval)},
+      {"evals", evals},
+      {"predicted",
+       {{"rows", report.predicted}, {"nan", report.predicted_nan}}},
       {"staleness", StalenessJson(report.staleness)},
       {"balance", balance},
       {"processes", workers},

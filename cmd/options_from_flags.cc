@@ -117,6 +117,9 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.warmup_steps = flags.warmup_steps;
   options.max_bad_rows = flags.max_bad_rows;
   options.auc_exact_rows = flags.auc_exact_rows;
+  options.eval_every_epochs = static_cast<uint32_t>(flags.eval_every_epochs);
+  if (flags.task_type == "eval") options.task = JobTask::kEvaluate;
+  if (flags.task_type == "infer") options.task = JobTask::kInfer;
   options.heartbeat_interval = flags.heartbeat;
   options.silent_after = flags.silent_after;
   options.worker_lease = flags.worker_lease;
@@ -151,8 +154,9 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
   options.trainer.field_size = flags.field_size;
   options.trainer.pipeline_depth = flags.PipelineDepth();
   // A score and its label take five bytes.
-  options.trainer.max_scores =
-      (static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead) / 5;
+  options.trainer.max_scores = std::min<uint64_t>(
+      options.trainer.max_scores,
+      (static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead) / 5);
   options.trainer.clip_norm = flags.clip_norm;
   options.pull_timeout = flags.pull_timeout;
   options.push_timeout = flags.push_timeout;
@@ -190,6 +194,28 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
   options.shuffle = flags.shuffle;
   options.shuffle_rows = static_cast<uint32_t>(flags.shuffle_rows);
   return options;
+}
+
+absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
+    const JobFlags& flags, const FileSystem* files) {
+  if (flags.task_type != "infer") return std::unique_ptr<PredictionsFile>();
+  auto file = PredictionsFile::Create(files, flags.predictions_file,
+                                      flags.predictions_format == "binary"
+                                          ? PredictionsFormat::kBinary
+                                          : PredictionsFormat::kText);
+  if (!file.ok()) return Annotate(file.status(), "--predictions_file");
+  return file;
+}
+
+CoordinatorWork CoordinatorWorkOf(Executor* strand, PredictionsFile* file) {
+  CoordinatorWork work;
+  work.strand = strand;
+  if (file != nullptr) {
+    work.write_predictions = [file](absl::Span<const float> logits, bool last) {
+      return file->Write(logits, last);
+    };
+  }
+  return work;
 }
 
 }  // namespace shoal

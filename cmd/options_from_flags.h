@@ -6,7 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/executor.h"
+#include "base/file_system.h"
 #include "cluster/coordinator.h"
+#include "cluster/predictions_file.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 #include "launch/job_flags.h"
@@ -54,6 +57,15 @@ std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
 
 // REQUIRES: flags.Validate() was OK.
 DataFormat DataFormatFromFlags(const JobFlags& flags);
+
+// With --task_type=infer, begins the file that --predictions_file names;
+// otherwise nullptr. For the process that holds the coordinator.
+absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
+    const JobFlags& flags, const FileSystem* files);
+
+// What the coordinator does its slow work with: the strand, and the file if
+// there is one. Both outlive the coordinator.
+CoordinatorWork CoordinatorWorkOf(Executor* strand, PredictionsFile* file);
 
 }  // namespace shoal
 

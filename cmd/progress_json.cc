@@ -51,6 +51,8 @@ ProgressFigures ProgressOf(const JobReport& report) {
       std::count_if(report.workers.begin(), report.workers.end(),
                     [](const WorkerReport& worker) { return worker.alive; }));
   progress.wall_seconds = absl::ToDoubleSeconds(report.wall);
+  progress.eval_auc = report.eval.auc;
+  progress.eval_epoch = report.eval.examples > 0 ? report.eval.epoch : 0;
   return progress;
 }
 
@@ -61,11 +63,15 @@ std::string ProgressText(const ProgressFigures& progress) {
   const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
   return absl::StrFormat(
       "step %s, %.1f %%, %s samples/s, loss %s, AUC %s, "
-      "staleness %.1f (max %d), workers %d, %s left",
+      "staleness %.1f (max %d), workers %d, %s%s left",
       WithCommas(progress.step), percent,
       WithCommas(std::llround(std::max(progress.samples_per_second, 0.0))),
       FigureOrDash(progress.loss), FigureOrDash(progress.progressive_auc),
       progress.staleness_mean, progress.staleness_max, progress.workers_alive,
+      progress.eval_epoch == 0
+          ? ""
+          : absl::StrFormat("eval AUC %.4f after epoch %d, ", progress.eval_auc,
+                            progress.eval_epoch),
       TimeLeft(progress));
 }
 
@@ -83,7 +89,9 @@ std::string ProgressJson(const ProgressFigures& progress) {
                  {"staleness_mean", progress.staleness_mean},
                  {"staleness_max", progress.staleness_max},
                  {"workers_alive", progress.workers_alive},
-                 {"wall_seconds", progress.wall_seconds}}}});
+                 {"wall_seconds", progress.wall_seconds},
+                 {"eval_auc", progress.eval_auc},
+                 {"eval_epoch", progress.eval_epoch}}}});
 }
 
 std::string EndingJson(const JobEnding& ending) {
@@ -125,6 +133,8 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     progress.staleness_max = from.at("staleness_max").get<uint64_t>();
     progress.workers_alive = from.at("workers_alive").get<int>();
     progress.wall_seconds = real("wall_seconds");
+    progress.eval_auc = real("eval_auc");
+    progress.eval_epoch = from.at("eval_epoch").get<uint64_t>();
     return progress;
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(

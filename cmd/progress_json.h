@@ -27,6 +27,9 @@ struct ProgressFigures {
   uint64_t staleness_max = 0;
   int workers_alive = 0;
   double wall_seconds = 0;
+  // The newest evaluation, and after how many epochs it was; 0: none yet.
+  double eval_auc = 0;
+  uint64_t eval_epoch = 0;
 };
 
 ProgressFigures ProgressOf(const JobReport& report);

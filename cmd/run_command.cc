@@ -30,9 +30,11 @@ namespace {
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   const DataFormat format = DataFormatFromFlags(flags);
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(ListSources(&files, flags.training_data_dir, format).status(),
-               "--training_data_dir"));
+  if (!flags.TrainingData().empty()) {
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(ListSources(&files, flags.TrainingData(), format).status(),
+                 "--training_data_dir"));
+  }
   if (flags.val_data_dir.empty()) return absl::OkStatus();
   return Annotate(ListSources(&files, flags.val_data_dir, format).status(),
                   "--val_data_dir");

@@ -120,7 +120,9 @@ class PsProcess {
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
   std::unique_ptr<FileLock> lock_;  // of the model directory
+  std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
+  std::unique_ptr<ThreadExecutor> work_strand_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<ClientLoop> client_loop_;
   std::unique_ptr<ClusterClient> cluster_client_;
@@ -140,6 +142,7 @@ PsProcess::~PsProcess() {
   // What is still queued refers to the clients and the shard.
   background_.Shutdown();
   control_.Shutdown();
+  if (work_strand_ != nullptr) work_strand_->Shutdown();
   if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
   completions_.Shutdown();
 }
@@ -153,13 +156,21 @@ absl::Status PsProcess::Start() {
   if (leads()) {
     coordinator_strand_ = std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{"coordinator", 1}, &clock_);
+    work_strand_ = std::make_unique<ThreadExecutor>(
+        ThreadExecutorOptions{"work", 1}, &clock_);
+    SHOAL_ASSIGN_OR_RETURN(predictions_,
+                           PredictionsFileFromFlags(flags_, files_.get()));
     CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
     SHOAL_ASSIGN_OR_RETURN(lock_, LockModelDirectory(*files_, flags_));
     SHOAL_RETURN_IF_ERROR(
         PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
-    coordinator_ = Coordinator::Create(
-        std::move(options), coordinator_strand_.get(), &logger_,
-        ManifestWriter(files_.get(), flags_, &background_, &logger_));
+    CoordinatorWork work =
+        CoordinatorWorkOf(work_strand_.get(), predictions_.get());
+    work.write_manifest =
+        ManifestWriter(files_.get(), flags_, &background_, &logger_);
+    coordinator_ =
+        Coordinator::Create(std::move(options), coordinator_strand_.get(),
+                            &logger_, std::move(work));
     coordinator_->OnFinished(
         [this](const JobReport& report) { outcome_.SetReport(report); });
     ExportJob(&telemetry_, [this] { return coordinator_->Report(); });

@@ -105,9 +105,11 @@ WorkerProcess::~WorkerProcess() {
 
 absl::Status WorkerProcess::ListFiles(WorkerLoopOptions* options) {
   const DataFormat format = DataFormatFromFlags(flags_);
-  SHOAL_ASSIGN_OR_RETURN(
-      train_sources_,
-      ListSources(files_.get(), flags_.training_data_dir, format));
+  if (!flags_.TrainingData().empty()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        train_sources_,
+        ListSources(files_.get(), flags_.TrainingData(), format));
+  }
   if (!flags_.val_data_dir.empty()) {
     SHOAL_ASSIGN_OR_RETURN(
         eval_sources_, ListSources(files_.get(), flags_.val_data_dir, format));

@@ -39,9 +39,11 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
                                                Quarantine* quarantine) {
   InProcessJobOptions options;
   const DataFormat format = DataFormatFromFlags(flags);
-  auto train = ListSources(&files, flags.training_data_dir, format);
-  SHOAL_RETURN_IF_ERROR(Annotate(train.status(), "--training_data_dir"));
-  options.train = *std::move(train);
+  if (!flags.TrainingData().empty()) {
+    auto train = ListSources(&files, flags.TrainingData(), format);
+    SHOAL_RETURN_IF_ERROR(Annotate(train.status(), "--training_data_dir"));
+    options.train = *std::move(train);
+  }
   if (!flags.val_data_dir.empty()) {
     auto eval = ListSources(&files, flags.val_data_dir, format);
     SHOAL_RETURN_IF_ERROR(Annotate(eval.status(), "--val_data_dir"));
@@ -124,6 +126,11 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitFailed);
 
+  const auto predictions = PredictionsFileFromFlags(flags, files.get());
+  if (!predictions.ok()) {
+    return Complain(name, predictions.status(), kExitUsage);
+  }
+
   RealClock clock;
   JobReporter reporter(flags, files.get());
   const absl::Status started = reporter.Start(clock.Now());
@@ -134,6 +141,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   ThreadExecutor control({"control", 1}, &clock);
   ThreadExecutor completions({"completions", 1}, &clock);
   ThreadExecutor background({"checkpoints", 1}, &clock);
+  ThreadExecutor work({"work", 1}, &clock);
   std::vector<std::unique_ptr<ThreadExecutor>> train;
   InProcessJobDependencies deps;
   deps.file_system = files.get();
@@ -141,7 +149,8 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   deps.control = &control;
   deps.completions = &completions;
   deps.background = &background;
-  deps.write_manifest =
+  deps.work = CoordinatorWorkOf(&work, predictions->get());
+  deps.work.write_manifest =
       ManifestWriter(files.get(), flags, &background, &logger);
   for (int i = 0; i < flags.workers; ++i) {
     train.push_back(std::make_unique<ThreadExecutor>(
@@ -164,6 +173,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   for (const auto& strand : train) strand->Shutdown();
   background.Shutdown();
   completions.Shutdown();
+  work.Shutdown();
   control.Shutdown();
   const absl::Status told = reporter.End(report, clock.Now());
   if (!told.ok()) Complain(name, told, kExitFailed);

@@ -73,7 +73,9 @@ struct Piece {
   uint64_t end = 0;
 };
 
-enum class LeasePurpose : uint8_t { kTrain = 1, kEvaluate = 2 };
+// To evaluate is to score the piece's rows; to infer is the same for rows whose
+// labels mean nothing and whose place must be kept (EvalResult).
+enum class LeasePurpose : uint8_t { kTrain = 1, kEvaluate = 2, kInfer = 3 };
 
 // A piece given to one worker until a time that each heartbeat renews.
 struct Lease {
@@ -160,13 +162,21 @@ struct MarkDelta {
   uint64_t repeats_refused = 0;  // all so far
 };
 
-// Scores of one evaluation piece, in the order of its examples.
+// Label of a row that could not be parsed, where rows keep their places
+// (LeasePurpose::kInfer); its score is NaN.
+inline constexpr uint8_t kBadRowLabel = 2;
+
+// Scores of consecutive examples of one evaluation piece, in their order. A
+// piece's scores travel as many results, so that no message grows with the
+// piece; those of one lease come in order, from the first that was not skipped.
 struct EvalResult {
   uint64_t lease = 0;
-  uint32_t epoch = 0;
+  uint32_t epoch = 0;  // Lease::epoch: which evaluation
   uint32_t piece = 0;
   std::vector<float> logits;
-  std::vector<uint8_t> labels;  // 0 or 1
+  std::vector<uint8_t> labels;  // 0 or 1, or kBadRowLabel
+  uint64_t offset = 0;          // in the piece, of the first of them
+  bool more = false;            // false: the piece ends with these
 };
 
 // A shard's answer to ReportShard. The marks made before it go before it.

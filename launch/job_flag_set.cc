@@ -170,8 +170,10 @@ void DefineOptimizers(JobFlags* f, Definer* d) {
 }
 
 void DefineTraining(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"task_type", &f->task_type, "What to do.",
-                Choices{{"train"}, {"eval", "infer", "export"}}});
+  d->Add(kAll, {"task_type", &f->task_type,
+                "What to do: train; eval scores --val_data_dir; infer writes "
+                "predictions for it.",
+                Choices{{"train", "eval", "infer"}, {"export"}}});
   d->Add(kAll,
          {"mode", &f->mode, "When gradients are applied: async is on arrival.",
           Choices{{"async"}, {"ssp", "sync", "ring", "hybrid"}}});
@@ -197,16 +199,13 @@ void DefineTraining(JobFlags* f, Definer* d) {
 }
 
 void DefineData(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"training_data_dir",
-                &f->training_data_dir,
+  d->Add(kAll, {"training_data_dir", &f->training_data_dir,
                 "Files to train on: a file, directory or glob, or several "
-                "with commas between. No two may have one base name.",
-                {},
-                f->command == Command::kPs
-                    ? ""
-                    : "there is nothing to train on without it"});
+                "with commas between. No two may have one base name. Needed "
+                "to train."});
   d->Add(kAll, {"val_data_dir", &f->val_data_dir,
-                "Files to evaluate on at the end, in the same manner."});
+                "Files to evaluate on, or to predict for, in the same "
+                "manner."});
   d->Add(kProcess, {"data_scope", &f->data_scope,
                     "shared: every worker can read all files, and lists the "
                     "same; host: each lists and reads files of its own.",
@@ -227,7 +226,8 @@ void DefineData(JobFlags* f, Definer* d) {
                 IntRange{-1}});
   d->Add(kAll, {"auc_exact_rows", &f->auc_exact_rows,
                 "Rows of an evaluation whose scores are kept for the exact "
-                "AUC, up to 20 bytes each; one with more rows ends the job.",
+                "AUC, up to 13 bytes each; with more rows it comes from a "
+                "histogram, with a bound on its error.",
                 IntRange{1}});
   d->Add(kAll, {"data_format", &f->data_format,
                 "What the files hold, plain or as gzip or zstd. auto: what "
@@ -265,6 +265,21 @@ void DefineCheckpoints(JobFlags* f, Definer* d) {
                 some});
   d->Add(kAll, {"stop_timeout", &f->stop_timeout,
                 "How long SIGTERM leaves for the last checkpoint.", some});
+}
+
+void DefineEvaluation(JobFlags* f, Definer* d) {
+  d->Add(kAll, {"eval_every_epochs", &f->eval_every_epochs,
+                "With --val_data_dir: evaluate after every so many epochs, "
+                "and at the end; 0: only at the end.",
+                IntRange{0, 1 << 20}});
+  d->Add(kAll, {"predictions_file", &f->predictions_file,
+                "Of --task_type=infer: where the probabilities are written, "
+                "in the order of the input, a row each; nan for a row that "
+                "cannot be parsed."});
+  d->Add(kAll, {"predictions_format", &f->predictions_format,
+                "text: a line each, of 9 digits; binary: little-endian "
+                "float32.",
+                Choices{{"text", "binary"}, {}}});
 }
 
 void DefineCluster(JobFlags* f, Definer* d) {
@@ -444,6 +459,8 @@ FlagSet JobFlagSet(JobFlags* flags) {
   DefineData(flags, &definer);
   set.Group("Checkpoints");
   DefineCheckpoints(flags, &definer);
+  set.Group("Evaluation");
+  DefineEvaluation(flags, &definer);
   set.Group("Cluster");
   DefineCluster(flags, &definer);
   set.Group("Limits");

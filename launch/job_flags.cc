@@ -50,6 +50,28 @@ absl::Status CheckCheckpoints(const JobFlags& flags) {
   return absl::OkStatus();
 }
 
+// What a task reads and writes.
+absl::Status CheckTask(const JobFlags& flags) {
+  const bool is_ps = flags.command == Command::kPs;
+  if (flags.task_type == "train") {
+    if (!flags.training_data_dir.empty() || is_ps) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--training_data_dir is missing: there is nothing to train on without "
+        "it");
+  }
+  if (flags.val_data_dir.empty() && !is_ps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--task_type=", flags.task_type,
+                     " reads --val_data_dir, which is missing"));
+  }
+  if (flags.task_type == "infer" && flags.predictions_file.empty() &&
+      (!is_ps || flags.task_index == 0)) {
+    return absl::InvalidArgumentError(
+        "--task_type=infer needs --predictions_file, to know where to write");
+  }
+  return absl::OkStatus();
+}
+
 // A table is an array with a feature_size, and dynamic without.
 absl::Status CheckTables(const JobFlags& flags) {
   const bool dynamic = flags.feature_size == 0;
@@ -173,6 +195,7 @@ absl::Status JobFlags::Validate() {
     SHOAL_RETURN_IF_ERROR(
         ParseHostList("listen", listen, /*need_ports=*/true).status());
   }
+  SHOAL_RETURN_IF_ERROR(CheckTask(*this));
   SHOAL_RETURN_IF_ERROR(CheckTables(*this));
   SHOAL_RETURN_IF_ERROR(CheckCheckpoints(*this));
   if (table_full == "share" && model == "linear_probe") {

@@ -94,6 +94,11 @@ struct JobFlags {
   absl::Duration save_timeout = absl::Seconds(120);
   absl::Duration stop_timeout = absl::Seconds(20);
 
+  // Evaluation and inference
+  int eval_every_epochs = 1;
+  std::string predictions_file;  // "": see PredictionsFile
+  std::string predictions_format = "text";
+
   // Cluster
   int ps = 1;       // how many; of a process: the entries of ps_hosts
   int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
@@ -166,6 +171,11 @@ struct JobFlags {
   // How rows are placed: fixed_size where tables are arrays, hash where they
   // are dynamic, unless the flag says otherwise.
   std::string Partition() const;
+
+  // What the workers train on: nothing but in --task_type=train.
+  std::string TrainingData() const {
+    return task_type == "train" ? training_data_dir : "";
+  }
 
   // What tables use, where the flags leave it to the dense ones, and the wide
   // column, where they leave it to the tables.

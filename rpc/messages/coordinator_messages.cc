@@ -86,6 +86,9 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
     case v1::LEASE_PURPOSE_EVALUATE:
       out->purpose = LeasePurpose::kEvaluate;
       break;
+    case v1::LEASE_PURPOSE_INFER:
+      out->purpose = LeasePurpose::kInfer;
+      break;
     default:
       return absl::InvalidArgumentError(
           absl::StrCat("Lease.purpose ", in.purpose(), " is unknown"));

@@ -78,6 +78,8 @@ void Set(const EvalResult& in, v1::ProcessMessage* out) {
   m->set_piece(in.piece);
   m->set_logits(in.logits.data(), in.logits.size() * sizeof(float));
   m->set_labels(in.labels.data(), in.labels.size());
+  m->set_offset(in.offset);
+  m->set_more(in.more);
 }
 
 void Set(const ShardReport& in, v1::ProcessMessage* out) {
@@ -143,6 +145,9 @@ absl::Status Get(const v1::PieceReport& in, PieceReport* out) {
       break;
     case v1::LEASE_PURPOSE_EVALUATE:
       out->purpose = LeasePurpose::kEvaluate;
+      break;
+    case v1::LEASE_PURPOSE_INFER:
+      out->purpose = LeasePurpose::kInfer;
       break;
     default:
       return absl::InvalidArgumentError(
@@ -220,8 +225,9 @@ absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
                      labels.size(), " labels"));
   }
   for (const char label : labels) {
-    if (label != 0 && label != 1) {
-      return absl::InvalidArgumentError("EvalResult: a label is not 0 or 1");
+    if (label != 0 && label != 1 && label != kBadRowLabel) {
+      return absl::InvalidArgumentError(
+          "EvalResult: a label is none of 0, 1 and 2 (a bad row)");
     }
   }
   out->lease = in.lease();
@@ -232,6 +238,8 @@ absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
     std::memcpy(out->logits.data(), logits.data(), logits.size());
   }
   out->labels.assign(labels.begin(), labels.end());
+  out->offset = in.offset();
+  out->more = in.more();
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #define SHOAL_TESTS_CLUSTER_COORDINATOR_STATE_FIXTURE_H_
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,8 @@ class CoordinatorStateTest : public testing::Test {
     commits_.clear();
     replies_.clear();
     manifests_.clear();
+    to_score_.clear();
+    written_.clear();
   }
 
   void Do(CoordinatorActions actions) {
@@ -53,9 +56,20 @@ class CoordinatorStateTest : public testing::Test {
         commits_.push_back(std::move(*commit));
       } else if (auto* reply = std::get_if<SaveReplyAction>(&action)) {
         replies_.push_back(std::move(*reply));
+      } else if (auto* score = std::get_if<ScoreAction>(&action)) {
+        to_score_.push_back(score->evaluation);
+      } else if (auto* write = std::get_if<WritePredictionsAction>(&action)) {
+        written_.push_back(std::move(*write));
       } else if (std::get_if<FinishedAction>(&action) != nullptr) {
         ++finished_;
       }
+    }
+    if (scores_at_once_) ScoreAll();
+  }
+  // Works out the evaluations that are due, as the work strand does.
+  void ScoreAll() {
+    for (const auto& evaluation : std::exchange(to_score_, {})) {
+      Do(state_->OnScored(evaluation->Report(), now_));
     }
   }
 
@@ -163,6 +177,9 @@ class CoordinatorStateTest : public testing::Test {
   std::vector<CommitAction> commits_;
   std::vector<SaveReplyAction> replies_;
   std::vector<Manifest> manifests_;       // that were committed
+  bool scores_at_once_ = true;
+  std::vector<std::shared_ptr<const Evaluation>> to_score_;
+  std::vector<WritePredictionsAction> written_;
   std::map<uint64_t, uint64_t> repeats_;  // refused so far, by PS
 };
 

@@ -102,6 +102,41 @@ class CoordinatorTest : public testing::Test {
   std::vector<std::unique_ptr<Process>> processes_;
 };
 
+TEST_F(CoordinatorTest, HeartbeatsDoNotWaitForSlowWork) {
+  for (const bool stuck : {false, true}) {
+    SimulatedExecutor work(&simulator_);
+    if (stuck) work.Kill();
+    std::vector<float> written;
+    bool whole = false;
+    options_.task = JobTask::kInfer;
+    coordinator_ = Coordinator::Create(
+        options_, &strand_, nullptr,
+        {&work, [&](absl::Span<const float> logits, bool last) {
+           written.insert(written.end(), logits.begin(), logits.end());
+           whole = last;
+           return absl::OkStatus();
+         }});
+    Process* ps = Join(Role::kPs, 0);
+    RegisterRequest request = Request(Role::kWorker, 0);
+    request.eval_sources = {{"e", 100, 1}};
+    Process* worker = Open(Register(request)->life);
+    worker->session->Send(LeaseRequest{});
+    Settle();
+    ASSERT_NE(worker->Newest<LeaseGrant>(), nullptr);
+    const Lease lease = worker->Newest<LeaseGrant>()->lease;
+    EXPECT_EQ(lease.purpose, LeasePurpose::kInfer);
+    worker->session->Send(EvalResult{lease.number, 0, 0, {1, 2}, {0, 1}});
+    worker->session->Send(Heartbeat{});
+    Settle();
+    EXPECT_NE(worker->Newest<HeartbeatAck>(), nullptr);
+    EXPECT_EQ(whole, !stuck);
+    EXPECT_EQ(written.size(), stuck ? 0u : 2u);
+    EXPECT_EQ(ps->Newest<ReportShard>() != nullptr, !stuck);
+    coordinator_.reset();
+    Settle();
+  }
+}
+
 TEST_F(CoordinatorTest, AJobRunsFromRegistrationToBye) {
   std::optional<JobReport> finished;
   coordinator_->OnFinished([&](const JobReport& r) { finished = r; });

@@ -5,70 +5,99 @@
 #include <utility>
 #include <vector>
 
+#include "base/philox.h"
 #include "core/metrics.h"
 #include "gtest/gtest.h"
 
 namespace shoal {
 namespace {
 
-EvalResult Result(uint32_t piece, std::vector<float> logits,
-                  std::vector<uint8_t> labels, uint32_t epoch = 0) {
-  return {1, epoch, piece, std::move(logits), std::move(labels)};
+struct Scores {
+  std::vector<float> logits;
+  std::vector<uint8_t> labels;
+};
+
+Scores SomeScores(uint64_t seed, size_t count) {
+  Scores scores;
+  for (size_t i = 0; i < count; ++i) {
+    const Philox::Block r = Philox(seed)(1, i);
+    scores.logits.push_back(static_cast<float>(r[0]) * 0x1p-30f - 3);
+    scores.labels.push_back(r[1] % 3 == 0);
+  }
+  return scores;
 }
 
 TEST(EvaluationTest, ReportsOverAllPieces) {
-  Evaluation evaluation(0, 2, 100);
-  ASSERT_TRUE(evaluation.Add(Result(1, {2, -1}, {1, 0})).ok());
-  EXPECT_FALSE(evaluation.complete());
-  ASSERT_TRUE(evaluation.Add(Result(0, {0.5f}, {0})).ok());
-  ASSERT_TRUE(evaluation.complete());
+  Evaluation evaluation(2, 100);
+  ASSERT_TRUE(evaluation.Add(1, {2, -1}, {1, 0}).ok());
+  ASSERT_TRUE(evaluation.Add(0, {0.5f}, {0}).ok());
   const EvalReport report = evaluation.Report();
   EXPECT_EQ(report.examples, 3u);
+  EXPECT_TRUE(report.exact_auc);
+  EXPECT_EQ(report.auc_error, 0);
   EXPECT_DOUBLE_EQ(report.auc, 1.0);
   EXPECT_DOUBLE_EQ(report.logloss, MeanLogLoss(std::vector<float>{0.5f, 2, -1},
                                                std::vector<uint8_t>{0, 1, 0}));
+  // One label of three is 1.
+  EXPECT_DOUBLE_EQ(report.calibration,
+                   Probability(0.5f) + Probability(2) + Probability(-1));
 }
 
-TEST(EvaluationTest, ASecondResultReplacesTheFirst) {
-  Evaluation evaluation(0, 1, 3);
-  ASSERT_TRUE(evaluation.Add(Result(0, {1, 2, 3}, {1, 0, 0})).ok());
-  ASSERT_TRUE(evaluation.Add(Result(0, {1, 0}, {1, 0})).ok())
-      << "the replaced scores count no more";
-  EXPECT_EQ(evaluation.examples(0), 2u);
-  EXPECT_EQ(evaluation.Report().examples, 2u);
-  EXPECT_DOUBLE_EQ(evaluation.Report().auc, 1.0);
+TEST(EvaluationTest, BeyondTheLimitTheAucHasABoundOnItsError) {
+  const Scores scores = SomeScores(1, 3000);
+  Evaluation exact(1, 3000);
+  ASSERT_TRUE(exact.Add(0, scores.logits, scores.labels).ok());
+  Evaluation bounded(1, 2999);
+  // What was kept goes into the histogram too.
+  for (size_t i = 0; i < 3000; i += 500) {
+    const auto part = [i](const auto& all) {
+      const auto begin = all.begin() + static_cast<ptrdiff_t>(i);
+      return std::decay_t<decltype(all)>(begin, begin + 500);
+    };
+    ASSERT_TRUE(bounded.Add(0, part(scores.logits), part(scores.labels)).ok());
+  }
+  EXPECT_TRUE(exact.Report().exact_auc);
+  const EvalReport report = bounded.Report();
+  EXPECT_FALSE(report.exact_auc);
+  EXPECT_LE(std::abs(report.auc - exact.Report().auc),
+            report.auc_error + 1e-12);
+  EXPECT_LT(report.auc_error, 1e-4);
+  EXPECT_EQ(report.examples, 3000u);
+  EXPECT_EQ(report.logloss, exact.Report().logloss);
+  EXPECT_EQ(report.calibration, exact.Report().calibration);
 }
 
-TEST(EvaluationTest, AnEmptyPieceIsAResultToo) {
-  Evaluation evaluation(0, 1, 3);
-  EXPECT_FALSE(evaluation.has(0));
-  ASSERT_TRUE(evaluation.Add(Result(0, {}, {})).ok());
-  EXPECT_TRUE(evaluation.complete());
-  EXPECT_EQ(evaluation.Report().examples, 0u);
+TEST(EvaluationTest, TheOrderInWhichPiecesComeChangesNothing) {
+  Evaluation one(3, 10'000);
+  Evaluation other(3, 10'000);
+  for (const uint32_t piece : {0u, 1u, 2u}) {
+    const Scores scores = SomeScores(piece, 1000);
+    ASSERT_TRUE(one.Add(piece, scores.logits, scores.labels).ok());
+    const Scores last = SomeScores(2 - piece, 1000);
+    ASSERT_TRUE(other.Add(2 - piece, last.logits, last.labels).ok());
+  }
+  EXPECT_EQ(one.Report().auc, other.Report().auc);
+  EXPECT_EQ(one.Report().logloss, other.Report().logloss);
+  EXPECT_EQ(one.Report().calibration, other.Report().calibration);
 }
 
-TEST(EvaluationTest, RefusesMoreThanItMayKeep) {
-  Evaluation evaluation(0, 2, 3);
-  ASSERT_TRUE(evaluation.Add(Result(0, {1, 2}, {1, 0})).ok());
-  EXPECT_EQ(evaluation.Add(Result(1, {1, 2}, {1, 0})).code(),
-            absl::StatusCode::kResourceExhausted);
+TEST(EvaluationTest, LabelsOfOneClassHaveNoAucAndMayHaveNoCalibration) {
+  Evaluation evaluation(1, 10);
+  ASSERT_TRUE(evaluation.Add(0, {1, 2}, {0, 0}).ok());
+  EXPECT_EQ(evaluation.Report().auc, 0.5);
+  EXPECT_EQ(evaluation.Report().calibration, 0);
+  EXPECT_EQ(Evaluation(1, 10).Report().examples, 0u);
 }
 
 TEST(EvaluationTest, RefusesWhatIsNoResult) {
-  Evaluation evaluation(3, 2, 100);
-  const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(evaluation.Add(Result(0, {1}, {1}, 2)).code(), invalid);
-  EXPECT_EQ(evaluation.Add(Result(2, {1}, {1}, 3)).code(), invalid);
-  EXPECT_EQ(evaluation.Add(Result(0, {1, 2}, {1}, 3)).code(), invalid);
-  EXPECT_EQ(evaluation.Add(Result(0, {1}, {2}, 3)).code(), invalid);
-  EXPECT_EQ(evaluation.Add(Result(0, {std::nanf("")}, {1}, 3)).code(),
-            absl::StatusCode::kDataLoss);
-  EXPECT_EQ(
-      evaluation
-          .Add(Result(0, {std::numeric_limits<float>::infinity()}, {1}, 3))
-          .code(),
-      absl::StatusCode::kDataLoss);
-  EXPECT_FALSE(evaluation.has(0));
+  EXPECT_TRUE(Evaluation::Check(0, {1, 2}, {1, 0}).ok());
+  EXPECT_EQ(Evaluation::Check(0, {1}, {2}).code(),
+            absl::StatusCode::kInvalidArgument);
+  for (const float bad :
+       {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    EXPECT_EQ(Evaluation::Check(0, {bad}, {1}).code(),
+              absl::StatusCode::kDataLoss);
+  }
 }
 
 }  // namespace

@@ -23,16 +23,37 @@ TEST(LedgerLineTest, SaysEveryNumber) {
             "1 mended, 2 recomputed, 3 repeats refused");
 }
 
+TEST(EvalTextTest, AnAucFromAHistogramHasItsErrorRoundedUp) {
+  EvalReport eval{0.7624912, 0.5, 2000, 1};
+  eval.exact_auc = false;
+  eval.auc_error = 1e-7;
+  EXPECT_THAT(EvalText(eval),
+              HasSubstr("AUC 0.76249 ± 0.00001 (histogram), logloss"));
+  eval.auc_error = 3.2e-5;
+  EXPECT_THAT(EvalText(eval), HasSubstr("± 0.00004 (histogram)"));
+}
+
+TEST(SummaryLinesTest, ListOnlyTheNewestEvaluationsOfMany) {
+  JobReport report;
+  report.evals.resize(1000);
+  for (uint32_t i = 0; i < 1000; ++i) report.evals[i].epoch = i + 1;
+  const std::string lines = SummaryLines(report);
+  EXPECT_THAT(lines, Not(HasSubstr("epoch 980:")));
+  EXPECT_THAT(lines, HasSubstr("epoch 981:"));
+}
+
 TEST(SummaryLinesTest, SaysOnlyWhatIsKnown) {
   JobReport report;
   EXPECT_EQ(SummaryLines(report), LedgerLine(report) + "\n");
-  report.eval = {0.75, 0.5, 2000};
+  report.evals.resize(1);
+  report.evals[0] = {0.75, 0.5, 2000, 1.25};
+  report.evals[0].epoch = 3;
   report.staleness.Add(3, 10);
   report.wall = absl::Seconds(2);
   report.trained = 1000;
   const std::string lines = SummaryLines(report);
-  EXPECT_THAT(lines, HasSubstr("eval auc 0.75000, logloss 0.50000, examples "
-                               "2000\n"));
+  EXPECT_THAT(lines, HasSubstr("after epoch 3: AUC 0.75000, logloss 0.50000, "
+                               "calibration 1.2500 on 2000 examples\n"));
   EXPECT_THAT(lines, HasSubstr("staleness mean 3.00, p50 3, p99 3, max 3\n"));
   EXPECT_THAT(lines, HasSubstr("trained for 2.00 s, 500 samples/s\n"));
   EXPECT_THAT(lines, Not(HasSubstr("steady")));

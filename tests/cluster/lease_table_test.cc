@@ -73,6 +73,25 @@ TEST_F(LeaseTableTest, EpochsFollowWithoutABarrierEachInItsOwnOrder) {
   EXPECT_FALSE(Take(kA).has_value());
 }
 
+TEST_F(LeaseTableTest, NothingIsLeasedFromTheLimitOn) {
+  table_ = LeaseTable(Options(2, 3));
+  table_.SetLimit(1);
+  EXPECT_EQ(Piece(kA), 0);
+  EXPECT_EQ(Piece(kA), 1);
+  EXPECT_EQ(Piece(kB), -1) << "the next epoch";
+  table_.EndOwner(kA);
+  EXPECT_EQ(Piece(kB), 0) << "what is before the limit is leased again";
+  table_.SetLimit(1, 1);
+  EXPECT_EQ(Piece(kB), 1);
+  EXPECT_EQ(Take(kB)->epoch, 1u);
+  EXPECT_FALSE(Take(kB).has_value());
+  table_.SetLimit(9);
+  EXPECT_EQ(Piece(kB), 1);
+  EXPECT_EQ(Take(kB)->epoch, 2u);
+  EXPECT_EQ(Piece(kB), 1);
+  EXPECT_FALSE(Take(kB).has_value()) << "there are no more epochs";
+}
+
 TEST_F(LeaseTableTest, ADeadOwnersPiecesComeFirst) {
   Take(kA);
   Take(kB);

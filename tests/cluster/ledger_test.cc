@@ -49,6 +49,21 @@ TEST_F(LedgerTest, ABatchIsTrainedWhenEveryShardHasMarkedIt) {
   EXPECT_EQ(ledger_.totals().batches, 1u);
 }
 
+TEST_F(LedgerTest, CountsTheEpochsThatAreCompleteWithoutAGap) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 10).ok());
+  ASSERT_TRUE(ledger_.SetExamples(1, 10).ok());
+  AddBoth({1, 0, 0});
+  AddBoth({1, 1, 0});
+  EXPECT_EQ(ledger_.CompleteEpochs(), 0u);
+  AddBoth({0, 0, 0});
+  EXPECT_EQ(ledger_.CompleteEpochs(), 0u);
+  AddBoth({0, 1, 0});
+  EXPECT_EQ(ledger_.CompleteEpochs(), 2u);
+  ledger_.DropShard(0);
+  EXPECT_EQ(ledger_.CompleteEpochs(), 0u);
+  EXPECT_EQ(Ledger({2, 3, 0, 10}).CompleteEpochs(), 3u) << "nothing to train";
+}
+
 TEST_F(LedgerTest, TheLastBatchCountsWhatItHolds) {
   ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
   AddBoth({0, 0, 2});

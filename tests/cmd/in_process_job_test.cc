@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +92,7 @@ struct Changes {
   std::string rows = Rows(900);
   absl::AnyInvocable<void(InProcessJobOptions*)> options;
   decltype(InProcessJobDependencies::wrap_service) wrap_service;
+  CoordinatorWork work;
 };
 
 std::unique_ptr<Ran> StartDeepFm(uint64_t schedule, int ps, int workers,
@@ -130,6 +132,7 @@ std::unique_ptr<Ran> StartDeepFm(uint64_t schedule, int ps, int workers,
     deps.train.push_back(ran->train.back().get());
   }
   deps.wrap_service = std::move(changes.wrap_service);
+  deps.work = std::move(changes.work);
   if (changes.options != nullptr) changes.options(&options);
   auto job = InProcessJob::Create(std::move(options), std::move(deps));
   EXPECT_TRUE(job.ok()) << job.status();
@@ -205,6 +208,104 @@ TEST(InProcessJobTest, OneWorkerGivesTheSameWeightsBitForBit) {
   EXPECT_EQ(a->report.eval.auc, b->report.eval.auc);
   EXPECT_EQ(a->report.eval.examples, 100u);
   EXPECT_EQ(a->report.staleness.max(), 0u);
+}
+
+TEST(InProcessJobTest, EvaluationsBetweenEpochsChangeNoWeight) {
+  const auto run = [](uint32_t every) {
+    Changes changes;
+    changes.options = [every](InProcessJobOptions* options) {
+      options->coordinator.num_epochs = 3;
+      options->coordinator.eval_every_epochs = every;
+    };
+    auto ran = StartDeepFm(/*schedule=*/every, 1, 1, std::move(changes));
+    EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+    return ran;
+  };
+  const auto with = run(1);
+  const auto without = run(0);
+  ASSERT_EQ(with->report.evals.size(), 3u);
+  ASSERT_EQ(without->report.evals.size(), 1u);
+  EXPECT_EQ(with->report.digest, without->report.digest);
+  const std::vector<float> x = Weights(with.get());
+  const std::vector<float> y = Weights(without.get());
+  ASSERT_EQ(x.size(), y.size());
+  EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)), 0);
+  EXPECT_EQ(with->report.eval.auc, without->report.eval.auc);
+  EXPECT_EQ(with->report.eval.logloss, without->report.eval.logloss);
+  EXPECT_NE(with->report.evals[0].logloss, with->report.eval.logloss)
+      << "an earlier model";
+}
+
+// Predictions of a job over the rows, in the order in which it wrote them.
+std::vector<float> Infer(int ps, int workers, uint64_t feature_size,
+                         const std::string& rows, JobReport* report) {
+  auto written = std::make_shared<std::vector<float>>();
+  auto ended = std::make_shared<bool>(false);
+  Changes changes;
+  changes.options = [&](InProcessJobOptions* options) {
+    options->coordinator.task = JobTask::kInfer;
+    options->coordinator.max_bad_rows = -1;
+    options->coordinator.piece_bytes = 500;
+    options->model.feature_size = feature_size;
+    options->worker_loop.trainer.max_scores = 7;
+    options->eval = options->train;
+    options->train.clear();
+  };
+  changes.rows = rows;
+  changes.work.write_predictions = [=](absl::Span<const float> logits,
+                                       bool last) {
+    EXPECT_FALSE(*ended);
+    *ended = last;
+    written->insert(written->end(), logits.begin(), logits.end());
+    return absl::OkStatus();
+  };
+  const auto ran = StartDeepFm(/*schedule=*/3, ps, workers, std::move(changes));
+  EXPECT_TRUE(ran->report.status.ok()) << ran->report.status;
+  EXPECT_TRUE(*ended);
+  *report = ran->report;
+  return *written;
+}
+
+TEST(InProcessJobTest, PredictionsKeepTheOrderOfTheRowsHoweverManyWorkers) {
+  const std::string rows = Rows(300);
+  JobReport one;
+  JobReport many;
+  const std::vector<float> x = Infer(1, 1, kFeatures, rows, &one);
+  const std::vector<float> y = Infer(3, 4, kFeatures, rows, &many);
+  ASSERT_EQ(x.size(), 300u);
+  EXPECT_EQ(x, y);
+  // Not all alike, so that an order can be told.
+  EXPECT_GT(std::set<float>(x.begin(), x.end()).size(), 250u);
+  EXPECT_EQ(many.predicted, 300u);
+  EXPECT_EQ(many.predicted_nan, 0u);
+  uint64_t scored = 0;
+  for (const WorkerReport& worker : many.workers) scored += worker.scored;
+  EXPECT_EQ(scored, 300u);
+  EXPECT_EQ(many.trained, 0u);
+  EXPECT_EQ(many.staleness.count(), 0u) << "nothing was pushed";
+}
+
+TEST(InProcessJobTest, InferenceKeepsThePlaceOfBadRowsAndIgnoresLabels) {
+  std::string rows = "7.5 3:1\n# no row\n0 3:1 nonsense\n-1 3:1\n";
+  JobReport report;
+  const std::vector<float> logits = Infer(1, 2, kFeatures, rows, &report);
+  ASSERT_EQ(logits.size(), 3u);
+  EXPECT_TRUE(std::isnan(logits[1]));
+  EXPECT_EQ(logits[0], logits[2]);
+  EXPECT_TRUE(std::isfinite(logits[0]));
+  EXPECT_EQ(report.predicted_nan, 1u);
+  EXPECT_EQ(report.bad_rows, 1u);
+}
+
+TEST(InProcessJobTest, InferenceCreatesNoRows) {
+  JobReport report;
+  const std::vector<float> logits =
+      Infer(2, 2, /*feature_size=*/0, Rows(100), &report);
+  EXPECT_EQ(logits.size(), 100u);
+  for (const PsReport& ps : report.ps) {
+    EXPECT_GT(ps.stats.lookups, 0u);
+    EXPECT_EQ(ps.stats.rows, 0u);
+  }
 }
 
 TEST(InProcessJobTest, ShardsDoNotChangeWhatOneWorkerLearns) {

@@ -32,7 +32,14 @@ JobReport SomeReport() {
   report.steady_ps_cpu_seconds = 0.5;
   report.staleness.Add(0, 9);
   report.staleness.Add(4, 1);
-  report.eval = {0.75, 0.5, 200};
+  report.eval = {0.75, 0.5, 200, 1.5};
+  report.eval.epoch = 2;
+  report.eval.step = 12;
+  report.eval.examples_of_worker = {{1, 200}};
+  report.evals = {report.eval, report.eval};
+  report.evals[0].epoch = 1;
+  report.evals[0].exact_auc = false;
+  report.evals[0].auc_error = 2e-6;
   report.workers = {{0, true, 600, 2.0, 1 << 20}, {1, true, 400, 1.0, 1 << 20}};
   report.ps.resize(1);
   report.ps[0].cpu_seconds = 0.5;
@@ -62,6 +69,13 @@ TEST(SummaryJson, HoldsTheRun) {
   EXPECT_EQ(summary["steady"]["samples_per_second"], 250);
   EXPECT_EQ(summary["steady"]["cpu_seconds"]["ps"], 0.5);
   EXPECT_EQ(summary["eval"]["auc"], 0.75);
+  EXPECT_EQ(summary["eval"]["auc_error"], 0);
+  EXPECT_EQ(summary["eval"]["calibration"], 1.5);
+  EXPECT_EQ(summary["eval"]["per_worker"], json({0, 200}));
+  ASSERT_EQ(summary["evals"].size(), 2u);
+  EXPECT_EQ(summary["evals"][0]["epoch"], 1);
+  EXPECT_EQ(summary["evals"][0]["auc_error"], 2e-6);
+  EXPECT_EQ(summary["evals"][1], summary["eval"]);
   EXPECT_EQ(summary["staleness"]["mean"], 0.4);
   EXPECT_EQ(summary["staleness"]["p50"], 0);
   EXPECT_EQ(summary["staleness"]["max"], 4);
@@ -92,6 +106,28 @@ TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
   EXPECT_EQ(whole_keys, failed_keys);
   EXPECT_EQ(summary["exit_reason"], "ps 1: gone");
   EXPECT_TRUE(summary["eval"]["auc"].is_null());
+}
+
+TEST(ClosingText, HasALineForEachEvaluation) {
+  const JobReport report = SomeReport();
+  const std::vector<std::string> lines = ClosingText(report);
+  EXPECT_THAT(lines, testing::Contains(
+                         "AUC        0.75000 ± 0.00001 (histogram), logloss "
+                         "0.50000, calibration 1.5000 on 200 examples, after "
+                         "epoch 1"));
+  EXPECT_THAT(lines, testing::Contains(
+                         "AUC        0.75000, logloss 0.50000, calibration "
+                         "1.5000 on 200 examples, after epoch 2"));
+}
+
+TEST(ClosingText, TellsOfPredictions) {
+  JobReport report;
+  report.predicted = 1000;
+  EXPECT_THAT(ClosingText(report), testing::Contains("predicted  1,000 rows"));
+  report.predicted_nan = 3;
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("predicted  1,000 rows, 3 of them nan: they "
+                                "could not be parsed"));
 }
 
 TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {

@@ -81,6 +81,13 @@ TEST(ParseJobJson, RefusesEverythingElse) {
 }
 
 TEST(ProgressText, SaysWhatAnOperatorWantsToKnow) {
+  ProgressFigures evaluated = SomeFigures();
+  evaluated.eval_auc = 0.7654;
+  evaluated.eval_epoch = 2;
+  const auto parsed = ParseJobJson(ProgressJson(evaluated));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(ProgressText(std::get<ProgressFigures>(*parsed)),
+              HasSubstr("workers 2, eval AUC 0.7654 after epoch 2, 1m30s"));
   EXPECT_EQ(ProgressText(SomeFigures()),
             "step 1,234, 50.0 %, 45,678 samples/s, loss 0.2500, AUC 0.7500, "
             "staleness 1.5 (max 7), workers 2, 1m30s left");

@@ -214,6 +214,8 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   process.mutable_eval_result()->set_logits("1234");
   EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
   process.mutable_eval_result()->set_labels("\2");
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
+  process.mutable_eval_result()->set_labels("\3");
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid);
   process.mutable_piece_report();
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no purpose";

@@ -26,6 +26,8 @@ class CoordinatorSimulationTest : public testing::TestWithParam<uint64_t> {
     options.seed = GetParam();
     options.ps = 1 + GetParam() % 4;
     options.workers = 1 + GetParam() % 5;
+    options.epochs = 2 + GetParam() % 2;
+    options.eval_every_epochs = GetParam() % 3;
     return options;
   }
 };

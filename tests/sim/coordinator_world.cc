@@ -1,5 +1,7 @@
 #include "tests/sim/coordinator_world.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
 #include "cluster/coordinator.h"
+#include "core/metrics.h"
 #include "tests/harness/simulated_executor.h"
 #include "tests/harness/simulated_network.h"
 #include "tests/sim/simulated_worker.h"
@@ -70,6 +73,7 @@ class World {
   void Kill(int index);
   void KillPs();
   void CountData();
+  bool RightWeights(const Lease& lease) const;
 
   const CoordinatorWorldOptions options_;
   Simulator simulator_;
@@ -109,6 +113,9 @@ void World::StartWorker(int index) {
   deps.draw = [this] { return Draw(); };
   deps.examples = Examples;
   deps.verdict = VerdictOn;
+  deps.right_weights = [this](const Lease& lease) {
+    return RightWeights(lease);
+  };
   deps.push = [this, executor](int shard, SimulatedPush push, Task done) {
     Push(shard, push, executor, std::make_shared<Task>(std::move(done)));
   };
@@ -186,6 +193,18 @@ void World::Strike() {
   }
 }
 
+bool World::RightWeights(const Lease& lease) const {
+  const auto every = static_cast<uint32_t>(options_.eval_every_epochs);
+  const auto all = static_cast<uint32_t>(options_.epochs);
+  const uint32_t epochs =
+      every == 0 ? all : std::min(all, (lease.epoch + 1) * every);
+  return std::all_of(shards_.begin(), shards_.end(),
+                     [&](const ShardProcess& process) {
+                       return process.shard->book().canaries.size() ==
+                              result_.batches / all * epochs;
+                     });
+}
+
 void World::CountData() {
   for (int piece = 0; piece < options_.pieces; ++piece) {
     const uint64_t examples = Examples(LeasePurpose::kTrain, piece);
@@ -221,6 +240,8 @@ CoordinatorWorldResult World::Run() {
   coordinator.num_epochs = static_cast<uint32_t>(options_.epochs);
   coordinator.seed = options_.seed;
   coordinator.piece_bytes = kPieceBytes;
+  coordinator.eval_every_epochs =
+      static_cast<uint32_t>(options_.eval_every_epochs);
   coordinator_ = Coordinator::Create(coordinator, shards_[0].executor.get());
   coordinator_->OnFinished([this](const JobReport& report) {
     result_.report = report;
@@ -339,9 +360,30 @@ std::vector<std::string> Complaints(const CoordinatorWorldOptions& options,
       complain(absl::StrCat("the ledger says '", said, "', true is '", expected,
                             "'"));
     }
-    if (result.report.eval.examples != result.eval_examples) {
-      complain(absl::StrCat("evaluated on ", result.report.eval.examples,
-                            " examples of ", result.eval_examples));
+    const int every = options.eval_every_epochs;
+    const int evaluations = !options.evaluate ? 0
+                            : every == 0      ? 1
+                                         : (options.epochs + every - 1) / every;
+    if (result.report.evals.size() != static_cast<size_t>(evaluations)) {
+      complain(absl::StrCat(result.report.evals.size(), " evaluations, not ",
+                            evaluations));
+    }
+    for (const EvalReport& eval : result.report.evals) {
+      uint64_t of_workers = 0;
+      for (const auto& [worker, rows] : eval.examples_of_worker) {
+        of_workers += rows;
+      }
+      if (eval.examples != result.eval_examples ||
+          of_workers != result.eval_examples) {
+        complain(absl::StrCat("evaluated on ", eval.examples, " examples, ",
+                              of_workers, " by worker, of ",
+                              result.eval_examples));
+      }
+      if (std::abs(eval.logloss - LogLoss(1, 1)) > 1e-9) {
+        complain(absl::StrCat("evaluation after epoch ", eval.epoch,
+                              " counts scores of other weights: logloss ",
+                              eval.logloss));
+      }
     }
   }
   return complaints;

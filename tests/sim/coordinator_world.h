@@ -18,6 +18,7 @@ struct CoordinatorWorldOptions {
   int pieces = 12;
   int epochs = 2;
   bool evaluate = true;
+  int eval_every_epochs = 1;
   ShardKind shard_kind = ShardKind::kByBatch;
   bool done_too_early = false;
   // Pushes: chances of each, and the longest delay of each way.

@@ -15,6 +15,7 @@ class JobSimulationTest : public testing::TestWithParam<uint64_t> {
     options.seed = GetParam();
     options.pipeline_depth = GetParam() % 3;
     options.dynamic_table = GetParam() % 2 == 0;
+    options.eval_every_epochs = GetParam() % 3;
     return options;
   }
 
@@ -28,9 +29,24 @@ class JobSimulationTest : public testing::TestWithParam<uint64_t> {
     EXPECT_EQ(result.report.trained, samples);
     EXPECT_EQ(result.report.rejected, 0u);
     EXPECT_EQ(result.report.lost, 0u);
-    EXPECT_EQ(result.report.digest, SerialDigest(options))
+    const JobReport serial = RunSerialJob(options);
+    EXPECT_EQ(result.report.digest, serial.digest)
         << "a batch was applied twice or not at all: "
         << LedgerLine(result.report);
+    // An evaluation sees exactly so many epochs, and every row once.
+    ASSERT_EQ(result.report.evals.size(), serial.evals.size());
+    for (size_t i = 0; i < serial.evals.size(); ++i) {
+      const EvalReport& eval = result.report.evals[i];
+      EXPECT_EQ(eval.epoch, serial.evals[i].epoch);
+      EXPECT_EQ(eval.step, serial.evals[i].step);
+      EXPECT_EQ(eval.auc, serial.evals[i].auc);
+      EXPECT_EQ(eval.logloss, serial.evals[i].logloss);
+      EXPECT_EQ(eval.calibration, serial.evals[i].calibration);
+      uint64_t scored = 0;
+      for (const auto& [worker, rows] : eval.examples_of_worker) scored += rows;
+      EXPECT_EQ(scored, static_cast<uint64_t>(options.rows) / 4);
+      EXPECT_EQ(eval.examples, scored);
+    }
     for (const PsReport& ps : result.report.ps) {
       EXPECT_EQ(ps.stats.pushes_applied, result.report.batches);
       EXPECT_EQ(ps.stats.canary, (CanaryStats{result.report.batches, 0, 1, 1}));

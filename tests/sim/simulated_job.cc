@@ -27,11 +27,12 @@ namespace {
 constexpr uint64_t kFeatures = 300;
 constexpr int kFields = 4;
 constexpr char kPath[] = "data/tr.libsvm";
+constexpr char kEvalPath[] = "data/te.libsvm";
 constexpr char kJob[] = "sim";
 
-std::string MakeRows(const SimulatedJobOptions& options) {
+std::string MakeRows(int count) {
   std::string rows;
-  for (int i = 0; i < options.rows; ++i) {
+  for (int i = 0; i < count; ++i) {
     absl::StrAppend(&rows, StableHashCombine(1, i) % 2);
     for (int f = 0; f < kFields; ++f) {
       absl::StrAppend(&rows, " ", StableHashCombine(f + 2, i) % kFeatures,
@@ -72,6 +73,8 @@ CoordinatorOptions CoordinatorFor(const SimulatedJobOptions& options) {
   coordinator.num_epochs = options.epochs;
   coordinator.seed = 5;
   coordinator.piece_bytes = 2000;
+  coordinator.eval_every_epochs =
+      static_cast<uint32_t>(options.eval_every_epochs);
   return coordinator;
 }
 
@@ -82,8 +85,14 @@ JobFlags ModelDirectoryFlags() {
   return flags;
 }
 
-std::vector<LocalSource> SourcesOf(const FakeFileSystem& files) {
-  return *ListSources(&files, kPath);
+void AddFiles(const SimulatedJobOptions& options, FakeFileSystem* files) {
+  files->AddFile(kPath, MakeRows(options.rows));
+  files->AddFile(kEvalPath, MakeRows(options.rows / 4));
+}
+
+std::vector<LocalSource> SourcesOf(const FakeFileSystem& files,
+                                   const char* path) {
+  return *ListSources(&files, path);
 }
 
 class SimulatedJob {
@@ -92,7 +101,7 @@ class SimulatedJob {
       : options_(options),
         simulator_(options.seed),
         network_(options.seed, options.faults) {
-    files_.AddFile(kPath, MakeRows(options));
+    AddFiles(options, &files_);
     ModelOptions model = ProbeOptions();
     if (options.dynamic_table) model.feature_size = 0;
     model_spec_ = *MakeModelSpec(model);
@@ -194,10 +203,14 @@ void SimulatedJob::StartWorker(int index) {
   options.member.registration.job = kJob;
   options.member.registration.role = Role::kWorker;
   options.member.registration.index = index;
-  options.member.registration.train_sources = {SourcesOf(files_)[0].info};
+  options.member.registration.train_sources = {
+      SourcesOf(files_, kPath)[0].info};
+  options.member.registration.eval_sources = {
+      SourcesOf(files_, kEvalPath)[0].info};
   options.map = map_;
   options.trainer.field_size = kFields;
   options.trainer.pipeline_depth = options_.pipeline_depth;
+  options.trainer.max_scores = 17;
   options.pull_timeout = absl::Seconds(1);
   options.push_timeout = absl::Seconds(1);
   WorkerLoopDependencies deps;
@@ -207,7 +220,9 @@ void SimulatedJob::StartWorker(int index) {
   deps.train = process->executor.get();
   deps.control = process->executor.get();
   deps.open_source = [this, process](const Lease& lease) {
-    return OpenBatchSource(&files_, kPath, lease, reader_, false,
+    const char* path =
+        lease.purpose == LeasePurpose::kTrain ? kPath : kEvalPath;
+    return OpenBatchSource(&files_, path, lease, reader_, false,
                            process->executor.get());
   };
   deps.connect = [this, process](const ClusterView&)
@@ -299,7 +314,8 @@ JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
   job_options.reader.shuffle_rows = 64;
   job_options.worker_loop.trainer.pipeline_depth = 0;
   job_options.prefetch = false;
-  job_options.train = SourcesOf(*files);
+  job_options.train = SourcesOf(*files, kPath);
+  job_options.eval = SourcesOf(*files, kEvalPath);
   if (from != nullptr) {
     if (options.dynamic_table) {
       job_options.model.feature_size = 0;
@@ -352,10 +368,10 @@ SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options) {
   return SimulatedJob(options).Run();
 }
 
-uint64_t SerialDigest(const SimulatedJobOptions& options) {
+JobReport RunSerialJob(const SimulatedJobOptions& options) {
   FakeFileSystem files;
-  files.AddFile(kPath, MakeRows(options));
-  return RunSerial(options, &files, nullptr).digest;
+  AddFiles(options, &files);
+  return RunSerial(options, &files, nullptr);
 }
 
 }  // namespace shoal

@@ -17,6 +17,7 @@ struct SimulatedJobOptions {
   int rows = 2000;
   int batch_size = 16;
   int epochs = 2;
+  int eval_every_epochs = 1;  // on the first of the training rows
   int pipeline_depth = 1;
   bool dynamic_table = false;
   NetworkFaults faults;
@@ -42,9 +43,8 @@ struct SimulatedJobResult {
 // checks.
 SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options);
 
-// The digest of the model that one process without faults ends with, its table
-// an array.
-uint64_t SerialDigest(const SimulatedJobOptions& options);
+// What one process without faults says of the same job, its table an array.
+JobReport RunSerialJob(const SimulatedJobOptions& options);
 
 }  // namespace shoal
 

@@ -91,8 +91,9 @@ void SimulatedWorker::OnMessage(const LifePtr& life,
 
 void SimulatedWorker::StartLease(const LifePtr& life, Lease lease) {
   if (lease.purpose == LeasePurpose::kEvaluate) {
-    After(options_.batch_time * 3, life,
-          [this, life, lease] { Evaluate(life, lease); });
+    uint32_t skipped = 0;
+    while (lease.Skips(skipped)) ++skipped;
+    Evaluate(life, lease, uint64_t{skipped} * lease.batch_size);
     return;
   }
   auto work = std::make_shared<Work>();
@@ -123,20 +124,32 @@ void SimulatedWorker::SendReport(const LifePtr& life, const Lease& lease) {
   life->session->Send(report);
 }
 
-void SimulatedWorker::Evaluate(const LifePtr& life, const Lease& lease) {
-  SendReport(life, lease);
-  EvalResult result;
-  result.lease = lease.number;
-  result.epoch = lease.epoch;
-  result.piece = lease.piece.index;
-  const uint64_t examples = deps_.examples(lease.purpose, lease.piece.index);
-  for (uint64_t i = 0; i < examples; ++i) {
-    result.labels.push_back(i % 2);
-    result.logits.push_back(i % 2 == 0 ? -1.0f : 1.0f);
-  }
-  life->session->Send(std::move(result));
-  life->session->Send(LeaseDone{lease.number});
-  life->session->Send(LeaseRequest{});
+void SimulatedWorker::Evaluate(const LifePtr& life, const Lease& lease,
+                               uint64_t row) {
+  constexpr uint64_t kAtOnce = 50;
+  After(options_.batch_time * 3, life, [this, life, lease, row] {
+    const uint64_t examples = deps_.examples(lease.purpose, lease.piece.index);
+    EvalResult result;
+    result.lease = lease.number;
+    result.epoch = lease.epoch;
+    result.piece = lease.piece.index;
+    result.offset = row;
+    const uint64_t end = std::min(examples, row + kAtOnce);
+    const float logit = deps_.right_weights(lease) ? 1.0f : 3.0f;
+    for (uint64_t i = row; i < end; ++i) {
+      result.labels.push_back(i % 2);
+      result.logits.push_back(i % 2 == 0 ? -logit : logit);
+    }
+    result.more = end < examples;
+    if (!result.more) SendReport(life, lease);
+    life->session->Send(result);
+    if (result.more) {
+      Evaluate(life, lease, end);
+      return;
+    }
+    life->session->Send(LeaseDone{lease.number});
+    life->session->Send(LeaseRequest{});
+  });
 }
 
 void SimulatedWorker::PushNext(const LifePtr& life,

@@ -25,6 +25,9 @@ struct SimulatedWorkerDependencies {
   // How many examples a piece holds.
   absl::AnyInvocable<uint64_t(LeasePurpose, uint32_t piece)> examples;
   absl::AnyInvocable<Verdict(const BatchId&)> verdict;
+  // Whether every shard holds exactly what this lease's evaluation is to see.
+  // If not, the scores are others.
+  absl::AnyInvocable<bool(const Lease&)> right_weights;
   // Sends a push to a shard, until it is acknowledged on the executor.
   absl::AnyInvocable<void(int shard, SimulatedPush, Task acknowledged)> push;
 };
@@ -80,7 +83,8 @@ class SimulatedWorker {
   void OnMessage(const LifePtr& life, CoordinatorMessage message);
   void Beat(const LifePtr& life);
   void StartLease(const LifePtr& life, Lease lease);
-  void Evaluate(const LifePtr& life, const Lease& lease);
+  // Scores the piece's rows from `row` on, a few at a time.
+  void Evaluate(const LifePtr& life, const Lease& lease, uint64_t row);
   void PushNext(const LifePtr& life, const std::shared_ptr<Work>& work);
   void SendReport(const LifePtr& life, const Lease& lease);
 

@@ -17,6 +17,9 @@ namespace shoal {
 struct ExampleOptions {
   uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: none do
   int field_size = 0;         // rows with more features are bad
+  // Labels are not known: any number will do, and of TFRecord none, as the
+  // parsers say. (Criteo lines keep theirs.)
+  bool any_label = false;
   // A line or record longer than this is a bad row, and is not held.
   uint64_t max_record_bytes = 1 << 20;
   // 1 parses on the caller's thread. More are threads beside it; they pay where

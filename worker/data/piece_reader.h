@@ -46,7 +46,8 @@ struct PieceReaderOptions {
 // f(seed, epoch, piece, window), and cut into batches of lease.batch_size rows;
 // the last is shorter, never dropped. Batch boundaries cross windows, so what a
 // batch holds depends on the bytes and the seed alone. Evaluation pieces are
-// never shuffled.
+// never shuffled; in those of an inference labels are any numbers, and bad rows
+// keep their places (kBadRowLabel).
 //
 // A lease that works backwards yields the same batches from the last to the
 // first. Its first Next reads the piece once to learn where windows start; each
@@ -81,16 +82,17 @@ class PieceReader {
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Counts the bad rows of the first pass.
+  // Counts the bad rows of the first pass; of an inference it puts a row into
+  // the place of each.
   class FirstPass final : public BadRowSink {
    public:
-    explicit FirstPass(const PieceReader* reader) : reader_(reader) {}
+    explicit FirstPass(PieceReader* reader) : reader_(reader) {}
     absl::Status Add(const BadRow& row) override;
     uint64_t count() const { return count_; }
     const BadRow& first() const { return first_; }
 
    private:
-    const PieceReader* const reader_;
+    PieceReader* const reader_;
     uint64_t count_ = 0;
     BadRow first_;
   };

@@ -69,7 +69,9 @@ TfExampleParser::Result TfExampleParser::Parse(absl::string_view record,
     }
   }
   uint8_t label = 0;
-  if (!CheckLabel(&label, reason) || !CheckIds(reason) ||
+  const bool labelled = CheckLabel(&label, reason);
+  if (!labelled) label = 0;
+  if ((!labelled && !any_label_) || !CheckIds(reason) ||
       !CheckValues(reason)) {
     return Result::kBad;
   }

@@ -22,6 +22,9 @@ namespace shoal {
 // feature without a list counts as absent. Whatever else is a bad row, bytes
 // that are no message among it.
 //
+// With any_label the label may be absent or anything, and counts as 0 unless it
+// is the one number 1.
+//
 // Thread-compatible.
 class TfExampleParser final : public RecordParser {
  public:

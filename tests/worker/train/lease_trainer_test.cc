@@ -129,6 +129,8 @@ class FakeSource : public BatchSource {
     report_.epoch = lease.epoch;
     report_.piece = lease.piece.index;
     report_.batches = batches;
+    report_.examples = 2 * static_cast<uint64_t>(batches);
+    for (uint32_t i = 0; lease.Skips(i); ++i) next_ = static_cast<int>(i) + 1;
   }
   void Next(Done<std::optional<Batch>> done) override {
     std::optional<Batch> batch;
@@ -159,6 +161,7 @@ class FakeSource : public BatchSource {
 class LeaseTrainerTest : public testing::Test {
  protected:
   uint64_t max_scores = 1000;
+  absl::Duration score_interval = absl::Seconds(9);
   void Start(int depth) {
     shards = {std::make_shared<FakeShard>(&strand, &log),
               std::make_shared<FakeShard>(&strand, &log)};
@@ -170,6 +173,7 @@ class LeaseTrainerTest : public testing::Test {
     options.field_size = kFields;
     options.pipeline_depth = depth;
     options.max_scores = max_scores;
+    options.score_interval = score_interval;
     LeaseTrainerDependencies deps;
     deps.model = &model;
     deps.progress = &progress;
@@ -296,13 +300,52 @@ TEST_F(LeaseTrainerTest, EvaluatesInOrderAndReadOnly) {
   for (const std::string& line : log) EXPECT_NE(line, "pull");
 }
 
-TEST_F(LeaseTrainerTest, MoreScoresThanAMessageHoldsAreAFailure) {
+TEST_F(LeaseTrainerTest, NoMessageHoldsMoreScoresThanItMay) {
   max_scores = 5;  // of six
   Start(1);
   trainer->AddLease(MakeLease(2, LeasePurpose::kEvaluate));
   simulator.RunUntilIdle();
-  EXPECT_EQ(Sent<EvalResult>(), 0);
-  EXPECT_EQ(Sent<Failure>(), 1);
+  ASSERT_EQ(Sent<EvalResult>(), 2);
+  std::vector<EvalResult> results;
+  for (const ProcessMessage& m : sent) {
+    if (const auto* r = std::get_if<EvalResult>(&m)) results.push_back(*r);
+  }
+  EXPECT_EQ(results[0].logits, (std::vector<float>{0, 7, 1, 7, 2}));
+  EXPECT_EQ(results[0].offset, 0u);
+  EXPECT_TRUE(results[0].more);
+  EXPECT_EQ(results[1].logits, (std::vector<float>{7}));
+  EXPECT_EQ(results[1].labels, (std::vector<uint8_t>{1}));
+  EXPECT_EQ(results[1].offset, 5u);
+  EXPECT_FALSE(results[1].more);
+  EXPECT_TRUE(std::holds_alternative<LeaseDone>(sent.back()));
+}
+
+TEST_F(LeaseTrainerTest, ScoresThatWaitedLongAreSent) {
+  score_interval = absl::ZeroDuration();
+  Start(1);
+  trainer->AddLease(MakeLease(2, LeasePurpose::kEvaluate));
+  simulator.RunUntilIdle();
+  // After each batch, and at the end.
+  EXPECT_EQ(Sent<EvalResult>(), 4);
+}
+
+TEST_F(LeaseTrainerTest, ScoresFollowThoseThatAreSkipped) {
+  Start(1);
+  for (const int skipped : {2, 3}) {
+    sent.clear();
+    Lease lease = MakeLease(2, LeasePurpose::kEvaluate);
+    lease.skip = {static_cast<uint8_t>((1 << skipped) - 1)};
+    trainer->AddLease(lease);
+    simulator.RunUntilIdle();
+    ASSERT_EQ(Sent<EvalResult>(), 1);
+    for (const ProcessMessage& m : sent) {
+      const auto* result = std::get_if<EvalResult>(&m);
+      if (result == nullptr) continue;
+      EXPECT_EQ(result->offset, static_cast<uint64_t>(2 * skipped));
+      EXPECT_EQ(result->labels.size(), static_cast<size_t>(6 - 2 * skipped));
+      EXPECT_FALSE(result->more);
+    }
+  }
 }
 
 TEST_F(LeaseTrainerTest, ACallThatFailsForAPassingReasonIsSentAgain) {

@@ -1,0 +1,54 @@
+#ifndef SHOAL_CLUSTER_PREDICTIONS_FILE_H_
+#define SHOAL_CLUSTER_PREDICTIONS_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/file_system.h"
+
+namespace shoal {
+
+enum class PredictionsFormat {
+  kText,    // a line each: %.9g of the float, or nan
+  kBinary,  // binary32, little-endian, no header; NaN likewise
+};
+
+// The file that an inference writes: the probabilities, 1 / (1 + exp(-logit)),
+// in the order in which they are given. They go to a temporary file beside it
+// (.NAME.tmp-PID), which takes its name once it is whole, so that a file of the
+// name is never a part of one. Thread-compatible.
+class PredictionsFile {
+ public:
+  // Begins the temporary file, so that a path that cannot be written is known
+  // before anything is computed. Errors: those of the file system;
+  // FAILED_PRECONDITION if `path` is a directory or a device. `files` outlives
+  // it.
+  static absl::StatusOr<std::unique_ptr<PredictionsFile>> Create(
+      const FileSystem* files, std::string path, PredictionsFormat format);
+  // Removes what was not finished.
+  ~PredictionsFile();
+
+  // The next predictions; `last`: the file is whole with them. After an error
+  // (RESOURCE_EXHAUSTED: the disk is full) or the last: only destruction.
+  absl::Status Write(absl::Span<const float> logits, bool last);
+
+ private:
+  PredictionsFile(const FileSystem* files, std::string path,
+                  std::string temporary, PredictionsFormat format,
+                  std::unique_ptr<WritableFile> file);
+
+  const FileSystem* const files_;
+  const std::string path_;
+  const std::string temporary_;
+  const PredictionsFormat format_;
+  std::unique_ptr<WritableFile> file_;
+  std::string buffer_;
+  bool finished_ = false;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_PREDICTIONS_FILE_H_

@@ -1,0 +1,65 @@
+#ifndef SHOAL_CLUSTER_SCORED_ROWS_H_
+#define SHOAL_CLUSTER_SCORED_ROWS_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// Which rows of one evaluation's pieces have their scores: of each piece its
+// first ones, as many as some lease has sent. A row counts with the score that
+// came first; one that comes again, from a copy of the lease or from the worker
+// that took a dead one's place, is ignored and never added. That loses nothing:
+// no weight changes during an evaluation, so it is the same score (up to the
+// rounding of another processor). Hence every row counts exactly once, whoever
+// dies in it. Holds no scores. Thread-compatible.
+class ScoredRows {
+ public:
+  ScoredRows() = default;
+  ScoredRows(uint32_t number, uint32_t num_pieces)
+      : number_(number), pieces_(num_pieces) {}
+
+  // How many scores at the front of the result are of rows that have theirs;
+  // the others follow the piece's last without a gap. Changes nothing.
+  // INVALID_ARGUMENT: another evaluation's or piece's result, lengths differ,
+  // or rows are missing before it. DATA_LOSS: the piece had another number of
+  // rows for another worker.
+  absl::StatusOr<size_t> Known(const EvalResult& result) const;
+
+  // Counts the rows of `result` that were not known, for the worker that sent
+  // it. REQUIRES: Known(result) was OK.
+  void Take(const EvalResult& result, int worker);
+
+  uint64_t rows(uint32_t piece) const { return pieces_[piece].rows; }
+  // All rows of the piece have come; then rows() is how many it has.
+  bool complete(uint32_t piece) const { return pieces_[piece].complete; }
+  bool complete() const { return complete_ == pieces_.size(); }
+
+  uint32_t number() const { return number_; }
+  uint64_t rows() const { return rows_; }
+  // By worker's index; the sum is rows().
+  const std::map<int, uint64_t>& rows_of_worker() const {
+    return rows_of_worker_;
+  }
+
+ private:
+  struct Piece {
+    uint64_t rows = 0;
+    bool complete = false;
+  };
+
+  uint32_t number_ = 0;
+  std::vector<Piece> pieces_;
+  size_t complete_ = 0;
+  uint64_t rows_ = 0;
+  std::map<int, uint64_t> rows_of_worker_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CLUSTER_SCORED_ROWS_H_
