@@ -54,13 +54,20 @@ void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
 }
 
 std::string WorkersLine(const JobReport& report) {
+  // Of a job that trains nothing, what they scored.
+  const bool trains = report.trained > 0;
+  uint64_t all = report.trained;
+  for (const WorkerReport& worker : report.workers) {
+    if (!trains) all += worker.scored;
+  }
   std::string line = "workers   ";
   for (const WorkerReport& worker : report.workers) {
+    const uint64_t samples = trains ? worker.samples : worker.scored;
     absl::StrAppendFormat(
-        &line, " %d: %s (%.1f %%)", worker.index, WithCommas(worker.samples),
-        report.trained > 0 ? 100.0 * static_cast<double>(worker.samples) /
-                                 static_cast<double>(report.trained)
-                           : 0);
+        &line, " %d: %s (%.1f %%)", worker.index, WithCommas(samples),
+        all > 0
+            ? 100.0 * static_cast<double>(samples) / static_cast<double>(all)
+            : 0);
   }
   return line;
 }

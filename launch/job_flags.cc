@@ -64,8 +64,10 @@ absl::Status CheckTask(const JobFlags& flags) {
         absl::StrCat("--task_type=", flags.task_type,
                      " reads --val_data_dir, which is missing"));
   }
-  if (flags.task_type == "infer" && flags.predictions_file.empty() &&
-      (!is_ps || flags.task_index == 0)) {
+  // The process with the coordinator writes them.
+  const bool writes =
+      is_ps ? flags.task_index == 0 : flags.command != Command::kWorker;
+  if (flags.task_type == "infer" && flags.predictions_file.empty() && writes) {
     return absl::InvalidArgumentError(
         "--task_type=infer needs --predictions_file, to know where to write");
   }
@@ -195,7 +197,6 @@ absl::Status JobFlags::Validate() {
     SHOAL_RETURN_IF_ERROR(
         ParseHostList("listen", listen, /*need_ports=*/true).status());
   }
-  SHOAL_RETURN_IF_ERROR(CheckTask(*this));
   SHOAL_RETURN_IF_ERROR(CheckTables(*this));
   SHOAL_RETURN_IF_ERROR(CheckCheckpoints(*this));
   if (table_full == "share" && model == "linear_probe") {
@@ -203,6 +204,7 @@ absl::Status JobFlags::Validate() {
         "--table_full=share: linear_probe takes none, since which ids share a "
         "row depends on who comes first");
   }
+  SHOAL_RETURN_IF_ERROR(CheckTask(*this));
   return CheckDeadlines(*this);
 }
 

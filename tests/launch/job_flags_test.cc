@@ -56,6 +56,43 @@ TEST(JobFlags, DefaultsAreValidInEveryCommand) {
   }
 }
 
+TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
+  const auto error = [](Command command, const char* task, const char* train,
+                        const char* val, int task_index = 0) {
+    JobFlags flags(command);
+    flags.ps_hosts = flags.worker_hosts = "a:1,b:2";
+    flags.task_index = task_index;
+    flags.task_type = task;
+    flags.training_data_dir = train;
+    flags.val_data_dir = val;
+    return std::string(flags.Validate().message());
+  };
+  for (const Command command :
+       {Command::kTrain, Command::kRun, Command::kWorker}) {
+    EXPECT_THAT(error(command, "train", "", "/v"),
+                HasSubstr("--training_data_dir"));
+    EXPECT_EQ(error(command, "train", "/t", ""), "");
+    EXPECT_THAT(error(command, "eval", "/t", ""), HasSubstr("--val_data_dir"));
+    EXPECT_EQ(error(command, "eval", "", "/v"), "");
+    EXPECT_THAT(error(command, "infer", "/t", ""), HasSubstr("--val_data_dir"));
+  }
+  const char* const file = "--predictions_file";
+  EXPECT_THAT(error(Command::kTrain, "infer", "", "/v"), HasSubstr(file));
+  EXPECT_THAT(error(Command::kRun, "infer", "", "/v"), HasSubstr(file));
+  EXPECT_THAT(error(Command::kPs, "infer", "", ""), HasSubstr(file));
+  // Others write none.
+  EXPECT_EQ(error(Command::kPs, "infer", "", "", 1), "");
+  EXPECT_EQ(error(Command::kWorker, "infer", "", "/v"), "");
+}
+
+TEST(JobFlags, OnlyTrainingReadsTrainingData) {
+  JobFlags flags(Command::kTrain);
+  flags.training_data_dir = "/t";
+  EXPECT_EQ(flags.TrainingData(), "/t");
+  flags.task_type = "eval";
+  EXPECT_EQ(flags.TrainingData(), "");
+}
+
 TEST(JobFlags, EveryFlagHasOneNameInEveryCommand) {
   for (const Command command : kCommands) {
     JobFlags flags(command);
@@ -134,6 +171,7 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
 
 TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   JobFlags flags(Command::kTrain);
+  flags.training_data_dir = "/d";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.Partition(), "hash");
   EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("partition=hash\n"));
@@ -159,6 +197,7 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   };
   for (const Case& c : cases) {
     JobFlags flags(Command::kTrain);
+    flags.training_data_dir = "/d";
     flags.feature_size = c.feature_size;
     flags.partition = c.partition;
     flags.table_row_limit = c.row_limit;
@@ -254,6 +293,7 @@ TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
               HasSubstr("--task_index=2: --ps_hosts has 2 entries"));
   JobFlags worker(Command::kWorker);
   worker.ps_hosts = "a:1";
+  worker.training_data_dir = "/d";
   worker.task_index = 7;
   EXPECT_TRUE(worker.Validate().ok()) << "a worker may join beyond the list";
   worker.worker_hosts = "a,b";
@@ -276,7 +316,7 @@ TEST(JobFlags, RefusesDeadlinesThatCannotWork) {
 }
 
 TEST(JobFlags, SaysWhatIsNotThereYet) {
-  EXPECT_THAT(Error(Command::kTrain, {"--task_type=eval"}),
+  EXPECT_THAT(Error(Command::kTrain, {"--task_type=export"}),
               HasSubstr("not there yet"));
   EXPECT_THAT(Error(Command::kTrain, {"--mode=sync"}),
               HasSubstr("not there yet"));

@@ -71,8 +71,7 @@ TfExampleParser::Result TfExampleParser::Parse(absl::string_view record,
   uint8_t label = 0;
   const bool labelled = CheckLabel(&label, reason);
   if (!labelled) label = 0;
-  if ((!labelled && !any_label_) || !CheckIds(reason) ||
-      !CheckValues(reason)) {
+  if ((!labelled && !any_label_) || !CheckIds(reason) || !CheckValues(reason)) {
     return Result::kBad;
   }
   const size_t count = ids_.ints.count;
@@ -90,7 +89,6 @@ TfExampleParser::Result TfExampleParser::Parse(absl::string_view record,
 }
 
 bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
-  if (any_label_ && label_.kind == Kind::kNone) return true;
   size_t count = 0;
   bool known = false;
   if (label_.kind == Kind::kFloats) {
@@ -113,7 +111,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
     *reason = absl::StrCat("feature 'label' has ", count, " values, not 1");
     return false;
   }
-  if (!known && !any_label_) {
+  if (!known) {
     *reason = absl::StrCat(
         "label ",
         label_.kind == Kind::kFloats
@@ -121,7 +119,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
             : absl::StrCat(static_cast<int64_t>(label_.ints.numbers[0])),
         " is none of 0, 1, -1");
   }
-  return known || any_label_;
+  return known;
 }
 
 bool TfExampleParser::CheckIds(std::string* reason) const {

@@ -28,8 +28,6 @@ namespace shoal {
 // Thread-compatible.
 class TfExampleParser final : public RecordParser {
  public:
-  // With any_label a label is any number, and counts as 0 unless it is 1, or
-  // absent: for rows whose labels are not known.
   TfExampleParser(uint64_t feature_size, int field_size,
                   bool any_label = false);
 

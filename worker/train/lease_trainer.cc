@@ -83,6 +83,11 @@ void LeaseTrainer::Abandon() {
     deps_.telemetry->pushes_in_flight->Add(-pushes_);
   }
   abandoned_ = true;
+  // A read under way holds its lease, and so its source: it would go on reading
+  // on a thread of its own, for a strand that may be gone by then.
+  for (const std::shared_ptr<OpenLease>& lease : leases_) {
+    lease->source = nullptr;
+  }
   leases_.clear();
   read_.clear();
   // Calls in flight hold their own steps.

@@ -98,6 +98,31 @@ Lease WholeFile(const FileSystem& files, uint32_t batch_size) {
   return LeaseOf({0, 0, 0, size}, batch_size);
 }
 
+TEST(PieceReaderTest, OfAnInferenceBadRowsKeepTheirPlaces) {
+  FakeFileSystem files;
+  const std::string text =
+      "9 1:1\n# none\nbad\n1 2:1\n\n0 3:x\n0 4:1 5:1 6:1 7:1\n0 8:1\n";
+  files.AddFile(kPath, text);
+  Lease lease = LeaseOf({0, 0, 0, text.size()}, 4);
+  lease.purpose = LeasePurpose::kInfer;
+  PieceReaderOptions options = Options();
+  for (const int threads : {1, 3}) {
+    options.parse_threads = threads;
+    const ReadResult result = Read(files, lease, options);
+    std::vector<uint8_t> labels;
+    for (const Batch& batch : result.batches) {
+      const ExampleBatch& rows = batch.examples;
+      labels.insert(labels.end(), rows.labels.begin(), rows.labels.end());
+      EXPECT_EQ(rows.offsets.size(), rows.size() + 1);
+    }
+    EXPECT_THAT(labels,
+                ElementsAre(0, kBadRowLabel, 1, kBadRowLabel, kBadRowLabel, 0));
+    EXPECT_EQ(result.report.examples, 6u);
+    EXPECT_EQ(result.report.bad_rows, 3u);
+    EXPECT_EQ(result.report.batches, 2u);
+  }
+}
+
 TEST(PieceReaderTest, EvaluationKeepsTheOrderOfTheFile) {
   FakeFileSystem files;
   files.AddFile(kPath, Rows(7));

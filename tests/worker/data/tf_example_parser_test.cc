@@ -100,6 +100,26 @@ TEST(TfExampleParserTest, LabelsThatMeanNothingMayBeAnyOrAbsent) {
   }
 }
 
+TEST(TfExampleParserTest, OfRowsWithoutKnownLabelsNoneIsNeeded) {
+  TfExampleParser parser(kIds, kFields, /*any_label=*/true);
+  ExampleBatch rows;
+  std::string reason;
+  for (const std::string& label :
+       {std::string(), FloatFeature({2}), FloatFeature({1, 0}),
+        FloatFeature({1}), WireBytes(1, WireBytes(1, "1"))}) {
+    EXPECT_EQ(
+        parser.Parse(TfExample({{"label", label}, {"ids", IntFeature({1})}}),
+                     &rows, &reason),
+        Result::kRow)
+        << reason;
+  }
+  EXPECT_THAT(rows.labels, ElementsAre(0, 0, 0, 1, 0));
+  EXPECT_EQ(
+      parser.Parse(TfExample({{"label", FloatFeature({1})}}), &rows, &reason),
+      Result::kBad)
+      << "ids are";
+}
+
 TEST(TfExampleParserTest, ValuesMayBeAbsentAndAreOneThen) {
   for (const auto& features :
        {std::vector<std::pair<std::string, std::string>>{

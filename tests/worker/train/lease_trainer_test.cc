@@ -123,8 +123,11 @@ class FakeModel : public Model {
 // `batches` batches of two examples with ids that differ by batch.
 class FakeSource : public BatchSource {
  public:
-  FakeSource(const Lease& lease, int batches, Executor* executor)
-      : batches_(batches), executor_(executor) {
+  // Counts itself in *open while it exists. A stuck one never completes.
+  FakeSource(const Lease& lease, int batches, Executor* executor, int* open,
+             bool stuck)
+      : batches_(batches), executor_(executor), open_(open), stuck_(stuck) {
+    ++*open_;
     report_.purpose = lease.purpose;
     report_.epoch = lease.epoch;
     report_.piece = lease.piece.index;
@@ -132,7 +135,12 @@ class FakeSource : public BatchSource {
     report_.examples = 2 * static_cast<uint64_t>(batches);
     for (uint32_t i = 0; lease.Skips(i); ++i) next_ = static_cast<int>(i) + 1;
   }
+  ~FakeSource() override { --*open_; }
   void Next(Done<std::optional<Batch>> done) override {
+    if (stuck_) {
+      pending_ = std::move(done);
+      return;
+    }
     std::optional<Batch> batch;
     if (next_ < batches_) {
       batch.emplace();
@@ -154,6 +162,9 @@ class FakeSource : public BatchSource {
  private:
   const int batches_;
   Executor* const executor_;
+  int* const open_;
+  const bool stuck_;
+  Done<std::optional<Batch>> pending_;
   int next_ = 0;
   PieceReport report_;
 };
@@ -218,10 +229,13 @@ class LeaseTrainerTest : public testing::Test {
   Telemetry all_metrics;
   WorkerTelemetry telemetry = WorkerTelemetry::Create(&all_metrics);
   int batches_in_piece = 3;
+  int open_sources = 0;
+  bool stuck_sources = false;
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source = [this](const Lease& lease)
       -> absl::StatusOr<std::unique_ptr<BatchSource>> {
-    return std::make_unique<FakeSource>(lease, batches_in_piece, &strand);
+    return std::make_unique<FakeSource>(lease, batches_in_piece, &strand,
+                                        &open_sources, stuck_sources);
   };
   std::vector<std::shared_ptr<FakeShard>> shards;
   std::shared_ptr<LeaseTrainer> trainer;
@@ -346,6 +360,16 @@ TEST_F(LeaseTrainerTest, ScoresFollowThoseThatAreSkipped) {
       EXPECT_FALSE(result->more);
     }
   }
+}
+
+TEST_F(LeaseTrainerTest, AbandonedItLetsGoOfWhatIsBeingRead) {
+  stuck_sources = true;
+  Start(1);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(open_sources, 1);
+  trainer->Abandon();
+  EXPECT_EQ(open_sources, 0);
 }
 
 TEST_F(LeaseTrainerTest, ACallThatFailsForAPassingReasonIsSentAgain) {
