@@ -132,7 +132,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     abandoned_ = true;
     executor_->Post([self = shared_from_this()] {
       self->on_finished_ = nullptr;
-      self->write_manifest_ = nullptr;
+      self->work_.write_manifest = nullptr;
       for (auto& [number, done] : std::exchange(self->saves_, {})) {
         std::move(done)(absl::UnavailableError("the coordinator is gone"));
       }

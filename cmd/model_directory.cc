@@ -95,6 +95,10 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
     if (flags.resume == "must") {
       return Annotate(newest.status(), "--resume=must");
     }
+    if (flags.task_type != "train" && flags.resume != "never") {
+      return Annotate(newest.status(),
+                      absl::StrCat("--task_type=", flags.task_type));
+    }
     logger->Info(
         absl::StrCat("no checkpoint in ", flags.model_dir, ": starts fresh"));
     return absl::OkStatus();

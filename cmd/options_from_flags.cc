@@ -199,7 +199,7 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const FileSystem* files) {
   if (flags.task_type != "infer") return std::unique_ptr<PredictionsFile>();
-  auto file = PredictionsFile::Create(files, flags.predictions_file,
+  auto file = PredictionsFile::Create(files, flags.PredictionsFile(),
                                       flags.predictions_format == "binary"
                                           ? PredictionsFormat::kBinary
                                           : PredictionsFormat::kText);

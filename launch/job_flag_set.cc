@@ -275,7 +275,8 @@ void DefineEvaluation(JobFlags* f, Definer* d) {
   d->Add(kAll, {"predictions_file", &f->predictions_file,
                 "Of --task_type=infer: where the probabilities are written, "
                 "in the order of the input, a row each; nan for a row that "
-                "cannot be parsed."});
+                "cannot be parsed. Left out: predictions.txt (.f32) in "
+                "--model_dir."});
   d->Add(kAll, {"predictions_format", &f->predictions_format,
                 "text: a line each, of 9 digits; binary: little-endian "
                 "float32.",

@@ -67,9 +67,16 @@ absl::Status CheckTask(const JobFlags& flags) {
   // The process with the coordinator writes them.
   const bool writes =
       is_ps ? flags.task_index == 0 : flags.command != Command::kWorker;
-  if (flags.task_type == "infer" && flags.predictions_file.empty() && writes) {
+  if (flags.task_type == "infer" && flags.PredictionsFile().empty() && writes) {
     return absl::InvalidArgumentError(
-        "--task_type=infer needs --predictions_file, to know where to write");
+        "--task_type=infer needs --predictions_file or --model_dir, to know "
+        "where to write");
+  }
+  if (flags.model_dir.empty() && flags.resume != "never") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--task_type=", flags.task_type,
+        " takes the model of a checkpoint: give its --model_dir, or "
+        "--resume=never for the initial weights"));
   }
   return absl::OkStatus();
 }
@@ -259,6 +266,12 @@ std::string JobFlags::CanonicalConfig() const {
   };
   std::sort(lines.begin(), lines.end());
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
+}
+
+std::string JobFlags::PredictionsFile() const {
+  if (!predictions_file.empty() || model_dir.empty()) return predictions_file;
+  return absl::StrCat(model_dir, "/predictions.",
+                      predictions_format == "binary" ? "f32" : "txt");
 }
 
 int JobFlags::PipelineDepth() const {

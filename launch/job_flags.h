@@ -96,7 +96,7 @@ struct JobFlags {
 
   // Evaluation and inference
   int eval_every_epochs = 1;
-  std::string predictions_file;  // "": see PredictionsFile
+  std::string predictions_file;  // empty: see PredictionsFile
   std::string predictions_format = "text";
 
   // Cluster
@@ -164,8 +164,11 @@ struct JobFlags {
   // Whether the job writes checkpoints: it trains, and --model_dir says where.
   bool Saves() const { return !model_dir.empty() && task_type == "train"; }
 
-  // Batches whose pull may overlap the step before: 0 for `shoal train`, which
-  // keeps to the serial order, and 1 over gRPC, unless the flag says otherwise.
+  // Where --task_type=infer writes: unless the flag says so, into --model_dir.
+  std::string PredictionsFile() const;
+
+  // LeaseTrainerOptions::pipeline_depth: 0 for `shoal train`, which keeps to the
+  // serial order, and 1 over gRPC, unless the flag says otherwise.
   int PipelineDepth() const;
 
   // How rows are placed: fixed_size where tables are arrays, hash where they

@@ -430,9 +430,7 @@ absl::StatusOr<StatsReply> ParameterShard::StatsNow(
     const StatsRequest& request) {
   StatsReply reply;
   AddContents(contents_, options_.model, &reply);
-  for (const std::atomic<uint64_t>& lookups : lookups_) {
-    reply.lookups += lookups.load(std::memory_order_relaxed);
-  }
+  reply.lookups = Lookups();
 
   MutexLock lock(&mu_);
   reply.version = CurrentVersion();
@@ -449,11 +447,19 @@ absl::StatusOr<StatsReply> ParameterShard::StatsNow(
   return reply;
 }
 
+uint64_t ParameterShard::Lookups() const {
+  uint64_t sum = 0;
+  for (const std::atomic<uint64_t>& lookups : lookups_) {
+    sum += lookups.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
 ParameterShard::Counts ParameterShard::Count() const {
   Counts counts;
   const int64_t until = serve_until_ns_.load(std::memory_order_acquire);
   counts.serving = absl::ToUnixNanos(executor_->Now()) < until;
-  counts.lookups = lookups_.load(std::memory_order_relaxed);
+  counts.lookups = Lookups();
   for (const std::unique_ptr<EmbeddingTable>& table : contents_.tables) {
     if (!table->spec().on_every_shard) counts.rows += table->rows();
   }

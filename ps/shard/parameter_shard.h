@@ -194,6 +194,7 @@ class ParameterShard final : public ParameterService {
   // Marks an admitted batch; answers the copies that waited for it.
   PushReply Finish(const PushRequest& request, Verdict verdict);
   Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t Lookups() const;  // of all tables
 
   std::unique_ptr<Scratch> BorrowScratch();
   void ReturnScratch(std::unique_ptr<Scratch> scratch);

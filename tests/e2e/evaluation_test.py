@@ -123,7 +123,8 @@ class PredictionsTest(harness.ShoalTest):
 
     def test_what_cannot_be_written_is_named_at_the_start(self):
         data = self.write("te.libsvm", harness.linear_rows(10))
-        infer = ["--task_type=infer", "--val_data_dir=" + data]
+        infer = ["--task_type=infer", "--resume=never",
+                 "--val_data_dir=" + data]
         self.assertIn("--predictions_file", self.usage_error(*infer))
         for path in (self.path("no", "such", "p"), self.dir):
             output = self.usage_error(*infer, "--predictions_file=" + path)
@@ -137,7 +138,18 @@ class PredictionsTest(harness.ShoalTest):
     def test_what_is_to_be_read_must_be_given(self):
         for task in ("eval", "infer"):
             self.assertIn("--val_data_dir", self.usage_error(
-                "--task_type=" + task, "--predictions_file=p"))
+                "--task_type=" + task, "--resume=never",
+                "--predictions_file=p"))
+
+    def test_a_checkpoint_is_needed(self):
+        data = self.write("te.libsvm", harness.linear_rows(10))
+        for task in ("eval", "infer"):
+            flags = ["--task_type=" + task, "--val_data_dir=" + data,
+                     "--predictions_file=" + self.path("p")]
+            self.assertIn("--model_dir", self.usage_error(*flags))
+            output = self.usage_error(*flags,
+                                      "--model_dir=" + self.path("none"))
+            self.assertIn(self.path("none"), output)
 
     def test_they_keep_the_order_of_the_rows_and_the_place_of_bad_ones(self):
         rows = harness.linear_rows(5000).splitlines()
@@ -146,7 +158,7 @@ class PredictionsTest(harness.ShoalTest):
         for i in range(2):
             self.write(f"data/te-{i}.libsvm",
                        "\n".join(rows[2500 * i:2500 * (i + 1)]) + "\n")
-        flags = DEEPFM + ["--task_type=infer", "--batch_size=64",
+        flags = DEEPFM + ["--task_type=infer", "--resume=never", "--batch_size=64",
                           "--piece_bytes=20000", "--max_bad_rows=2",
                           "--val_data_dir=" + self.path("data")]
         self.run_ok("shoal", "train", *flags,
@@ -181,6 +193,7 @@ class PredictionsTest(harness.ShoalTest):
         # the process.
         process = self.start(
             "train", "shoal", "train", *DEEPFM, "--task_type=infer",
+            "--resume=never",
             "--val_data_dir=" + data, "--predictions_file=" + self.path("p"),
             prefix=["sh", "-c", "trap '' XFSZ; exec prlimit --fsize=100000 -- "
                     '"$@"', "sh"])

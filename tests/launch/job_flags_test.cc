@@ -65,6 +65,7 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
     flags.task_type = task;
     flags.training_data_dir = train;
     flags.val_data_dir = val;
+    flags.resume = "never";
     return std::string(flags.Validate().message());
   };
   for (const Command command :
@@ -83,6 +84,21 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
   // Others write none.
   EXPECT_EQ(error(Command::kPs, "infer", "", "", 1), "");
   EXPECT_EQ(error(Command::kWorker, "infer", "", "/v"), "");
+}
+
+TEST(JobFlags, WhatTrainsNothingNeedsACheckpoint) {
+  JobFlags flags(Command::kTrain);
+  flags.val_data_dir = "/v";
+  flags.task_type = "infer";
+  flags.predictions_file = "p";
+  EXPECT_THAT(std::string(flags.Validate().message()),
+              HasSubstr("--model_dir"));
+  flags.model_dir = "/m";
+  EXPECT_TRUE(flags.Validate().ok());
+  EXPECT_EQ(flags.PredictionsFile(), "p");
+  flags.predictions_file = "";
+  EXPECT_TRUE(flags.Validate().ok());
+  EXPECT_EQ(flags.PredictionsFile(), "/m/predictions.txt");
 }
 
 TEST(JobFlags, OnlyTrainingReadsTrainingData) {

@@ -17,16 +17,14 @@ namespace shoal {
 struct ExampleOptions {
   uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: none do
   int field_size = 0;         // rows with more features are bad
-  // Labels are not known: any number will do, and of TFRecord none, as the
-  // parsers say. (Criteo lines keep theirs.)
-  bool any_label = false;
   // A line or record longer than this is a bad row, and is not held.
   uint64_t max_record_bytes = 1 << 20;
   // 1 parses on the caller's thread. More are threads beside it; they pay where
   // a worker waits for its data and cores are idle.
   int parse_threads = 1;
   // Labels are any numbers, and count as 0 unless they are 1; of TFRecord they
-  // may be absent. For rows whose labels are not known.
+  // may be absent. For rows whose labels are not known. (Criteo lines need
+  // theirs.)
   bool any_label = false;
   // Bad rows keep their places, as rows of this label without features, so that
   // scores can be told apart by their place alone. Left out: they have none.

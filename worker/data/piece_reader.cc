@@ -119,12 +119,12 @@ absl::Status PieceReader::OpenExamples() {
   options.feature_size = options_.feature_size;
   options.field_size = options_.field_size;
   options.max_record_bytes = options_.max_record_bytes;
-  const bool infers = lease_.purpose == LeasePurpose::kInfer;
-  options.any_label = infers;
-  // Going back to a window needs to know where it was, and giving a bad row a
-  // place needs to hear of it before the row behind it comes.
-  options.parse_threads =
-      lease_.backwards || infers ? 1 : options_.parse_threads;
+  if (lease_.purpose == LeasePurpose::kInfer) {
+    options.any_label = true;
+    options.bad_row_label = kBadRowLabel;
+  }
+  // Going back to a window needs to know where it was.
+  options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;
   SHOAL_ASSIGN_OR_RETURN(
       examples_, shoal::OpenExamples(file_.get(), format_, lease_.piece.begin,
                                      lease_.piece.end, options, &cancelled_));
@@ -279,11 +279,6 @@ std::string PieceReader::FirstError() const {
 
 absl::Status PieceReader::FirstPass::Add(const BadRow& row) {
   if (count_++ == 0) first_ = row;
-  if (reader_->lease_.purpose == LeasePurpose::kInfer) {
-    ExampleBatch& window = reader_->window_;
-    window.labels.push_back(kBadRowLabel);
-    window.offsets.push_back(static_cast<uint32_t>(window.ids.size()));
-  }
   Quarantine* const quarantine = reader_->options_.quarantine;
   if (quarantine == nullptr) return absl::OkStatus();
   return quarantine->Add(reader_->path_, reader_->lease_.piece.begin, row);

@@ -82,17 +82,16 @@ class PieceReader {
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Counts the bad rows of the first pass; of an inference it puts a row into
-  // the place of each.
+  // Counts the bad rows of the first pass.
   class FirstPass final : public BadRowSink {
    public:
-    explicit FirstPass(PieceReader* reader) : reader_(reader) {}
+    explicit FirstPass(const PieceReader* reader) : reader_(reader) {}
     absl::Status Add(const BadRow& row) override;
     uint64_t count() const { return count_; }
     const BadRow& first() const { return first_; }
 
    private:
-    PieceReader* const reader_;
+    const PieceReader* const reader_;
     uint64_t count_ = 0;
     BadRow first_;
   };
