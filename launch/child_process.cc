@@ -28,9 +28,14 @@ struct Pipes {
   int err[2] = {-1, -1};
   int failure[2] = {-1, -1};  // carries errno if exec fails
 
-  bool Open(bool with_input) {
-    return (!with_input || pipe2(in, O_CLOEXEC) == 0) &&
-           pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0 &&
+  // What is put in before anyone reads cannot fail for want of a reader.
+  bool Open(absl::string_view input) {
+    if (!input.empty() && (pipe2(in, O_CLOEXEC) != 0 ||
+                           write(in[1], input.data(), input.size()) !=
+                               static_cast<ssize_t>(input.size()))) {
+      return false;
+    }
+    return pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0 &&
            pipe2(failure, O_CLOEXEC) == 0;
   }
   ~Pipes() {
@@ -88,14 +93,14 @@ std::string ProcessExit::Describe() const {
 }
 
 absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
-                                        bool with_input) {
+                                        absl::string_view input) {
   std::vector<char*> args;
   for (const std::string& arg : argv) {
     args.push_back(const_cast<char*>(arg.c_str()));
   }
   args.push_back(nullptr);
   Pipes pipes;
-  if (!pipes.Open(with_input)) {
+  if (!pipes.Open(input)) {
     return ErrnoStatus("cannot make pipes for a process", errno);
   }
   const pid_t parent = getpid();
@@ -117,7 +122,7 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
     waitpid(pid, nullptr, 0);
     return ErrnoStatus(absl::StrCat("cannot execute ", argv[0]), error);
   }
-  if (with_input) fcntl(pipes.in[1], F_SETFL, O_NONBLOCK);
+  if (pipes.in[1] >= 0) fcntl(pipes.in[1], F_SETFL, O_NONBLOCK);
   fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
   fcntl(pipes.err[0], F_SETFL, O_NONBLOCK);
   return ChildProcess{pid, Pipes::Release(&pipes.in[1]),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace shoal {
 
@@ -25,8 +26,8 @@ struct ProcessExit {
 
 // A running program in a process group of its own. The kernel kills it when the
 // thread that started it ends, however that comes about, so it is never an
-// orphan. Its stdin is /dev/null, or a pipe if it was asked for; its stdout and
-// stderr are pipes. The owner's ends do not block and are its to close.
+// orphan. Its stdin is /dev/null, or a pipe if it was given input; its stdout
+// and stderr are pipes. The owner's ends do not block and are its to close.
 struct ChildProcess {
   pid_t pid = -1;
   int in = -1;  // -1: /dev/null
@@ -35,11 +36,12 @@ struct ChildProcess {
 };
 
 // Starts argv[0], a path, with the environment of this process and all signals
-// as they are by default. NOT_FOUND, PERMISSION_DENIED or INTERNAL with the
-// path, if it cannot be executed. REQUIRES: this process has one thread, or
-// only threads that the child can do without between fork and exec.
+// as they are by default. `input`, of 4 KiB at most, is the first that it
+// reads. NOT_FOUND, PERMISSION_DENIED or INTERNAL with the path, if it cannot
+// be executed. REQUIRES: this process has one thread, or only threads that the
+// child can do without between fork and exec.
 absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
-                                        bool with_input = false);
+                                        absl::string_view input = "");
 
 // Sends `signal` to the whole process group of a child that was not yet reaped.
 void SignalGroup(pid_t pid, int signal);

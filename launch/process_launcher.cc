@@ -67,21 +67,9 @@ ProcessLauncher::~ProcessLauncher() {
   sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
-absl::StatusOr<ChildProcess> ProcessLauncher::StartProcess(
-    const ProcessSpec& spec) {
-  const bool with_input = !spec.input.empty();
-  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child,
-                         StartChild(spec.argv, with_input));
-  // A fresh pipe takes it whole. If the process has ended, its exit says so.
-  if (with_input) {
-    [[maybe_unused]] const ssize_t written =
-        write(child.in, spec.input.data(), spec.input.size());
-  }
-  return child;
-}
-
 absl::Status ProcessLauncher::Start(ProcessSpec spec) {
-  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child, StartProcess(spec));
+  SHOAL_ASSIGN_OR_RETURN(const ChildProcess child,
+                         StartChild(spec.argv, spec.input));
   auto process = std::make_unique<Process>();
   process->spec = std::move(spec);
   process->child = child;
@@ -220,7 +208,8 @@ void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
   const int restarts = process->restarts;
   if (again) {
     ++process->restarts;
-    const absl::StatusOr<ChildProcess> child = StartProcess(process->spec);
+    const absl::StatusOr<ChildProcess> child =
+        StartChild(process->spec.argv, process->spec.input);
     if (child.ok()) {
       process->child = *child;
     } else if (!outcome_.first_failure) {

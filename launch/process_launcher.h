@@ -112,7 +112,6 @@ class ProcessLauncher {
   static void CloseInput(Process* process);
   void Reap();
   void OnExit(int index, const ProcessExit& exit);
-  static absl::StatusOr<ChildProcess> StartProcess(const ProcessSpec& spec);
   void StopWith(int signal);
   void SignalAll(int signal);
   void CheckDeadlines();
