@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/resource_usage.h"
 
 namespace shoal {
@@ -139,6 +140,23 @@ void ExportJob(Telemetry* telemetry, absl::AnyInvocable<JobReport()> report) {
   Gauge* const eval_loss = telemetry->AddGauge(
       "shoal_job_evaluation_logloss",
       "Log loss of the newest evaluation; NaN before there is one.");
+  auto checkpoints = [&](const char* outcome) {
+    return telemetry->AddCounter(
+        "shoal_job_checkpoints_total",
+        "Checkpoints saved, and attempts that became none.",
+        {{"outcome", outcome}});
+  };
+  Counter* const saved = checkpoints("saved");
+  Counter* const voided = checkpoints("voided");
+  Gauge* const saved_step = telemetry->AddGauge(
+      "shoal_job_checkpoint_step", "Of the newest checkpoint; 0: none.");
+  Gauge* const saved_at = telemetry->AddGauge(
+      "shoal_job_checkpoint_timestamp_seconds",
+      "When the newest checkpoint was first seen, since the epoch of Unix; 0: "
+      "none.");
+  Gauge* const stood = telemetry->AddGauge(
+      "shoal_job_checkpoint_seconds",
+      "That training stood still for the newest checkpoint.");
   telemetry->OnCollect([=, report = std::move(report)]() mutable {
     const JobReport now = report();
     trained->Set(Number(now.trained));
@@ -159,6 +177,14 @@ void ExportJob(Telemetry* telemetry, absl::AnyInvocable<JobReport()> report) {
     rate->Set(now.samples_per_second);
     loss->Set(now.loss);
     progressive->Set(now.progressive_auc > 0 ? now.progressive_auc : NAN);
+    const CheckpointReport& checkpoint = now.checkpoint;
+    if (saved->value() != Number(checkpoint.saved)) {
+      saved_at->Set(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
+    }
+    saved->Set(Number(checkpoint.saved));
+    voided->Set(Number(checkpoint.voided));
+    saved_step->Set(Number(checkpoint.step));
+    stood->Set(checkpoint.seconds);
     const bool evaluated = now.eval.examples > 0;
     eval_auc->Set(evaluated ? now.eval.auc : NAN);
     eval_loss->Set(evaluated ? now.eval.logloss : NAN);

@@ -30,10 +30,13 @@ JobReporter::JobReporter(const JobFlags& flags, const FileSystem* files)
     : flags_(flags), files_(files), output_(OutputOptions(flags)) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
-  if (flags_.tensorboard_dir.empty()) return absl::OkStatus();
-  auto events =
-      JobEvents::Create(*files_, flags_.tensorboard_dir,
-                        std::min(flags_.progress_every, kEventInterval), now);
+  std::string directory = flags_.tensorboard_dir;
+  if (directory.empty() && flags_.Saves()) {
+    directory = absl::StrCat(flags_.model_dir, "/events");
+  }
+  if (directory.empty()) return absl::OkStatus();
+  auto events = JobEvents::Create(
+      *files_, directory, std::min(flags_.progress_every, kEventInterval), now);
   SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
   events_ = *std::move(events);
   return absl::OkStatus();

@@ -438,7 +438,8 @@ void DefineMonitoring(JobFlags* f, Definer* d) {
                 "read them."});
   d->Add(kAll, {"tensorboard_dir", &f->tensorboard_dir,
                 "Write TensorBoard event files of the job here, where its "
-                "coordinator runs."});
+                "coordinator runs; left out: to events in --model_dir, if "
+                "that is given."});
   d->Add(kAll, {"memory_check", &f->memory_check,
                 "on refuses to start what will not fit into this host's "
                 "memory; off only says so.",
