@@ -20,6 +20,13 @@ namespace shoal {
 
 // What a coordinator is given to do its slow work with.
 struct CoordinatorWork {
+  // Writes the manifest of a checkpoint into the directory of this name below
+  // the model directory, elsewhere than on the caller's thread; `done` gets its
+  // bytes. The files of the shards are there, in the same directory or on the
+  // disks of other hosts.
+  using WriteManifest = absl::AnyInvocable<void(
+      std::string directory, Manifest manifest, Done<std::string> done)>;
+
   // A strand (one thread) on which evaluations are worked out and predictions
   // written, so that heartbeats do not wait for them; nullptr: the
   // coordinator's own. Shut down before that.
@@ -28,13 +35,8 @@ struct CoordinatorWork {
   // there are no more. Runs on that strand. REQUIRES: set, to infer.
   std::function<absl::Status(absl::Span<const float> logits, bool last)>
       write_predictions;
-  // Writes the manifest of a checkpoint into the directory of this name below
-  // the model directory, elsewhere than on the caller's thread; `done` gets its
-  // bytes. The files of the shards are there, in the same directory or on the
-  // disks of other hosts. REQUIRES: set, where options.checkpoints.save.
-  absl::AnyInvocable<void(std::string directory, Manifest manifest,
-                          Done<std::string> done)>
-      write_manifest;
+  // REQUIRES: set, where options.checkpoints.save.
+  WriteManifest write_manifest;
 };
 
 // The one coordinator of a job, in process (in PS 0, or beside the worker of

@@ -114,9 +114,10 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   return BeginFrom(files, *std::move(newest), flags, plan, options);
 }
 
-Coordinator::WriteManifest ManifestWriter(const FileSystem* files,
-                                          const JobFlags& flags,
-                                          Executor* executor, Logger* logger) {
+CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
+                                              const JobFlags& flags,
+                                              Executor* executor,
+                                              Logger* logger) {
   return [files, model_dir = flags.model_dir, keep = flags.keep_checkpoints,
           executor, logger](std::string directory, Manifest manifest,
                             Done<std::string> done) {

@@ -37,9 +37,10 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
 
 // Writes manifests on `executor`, and removes the oldest checkpoints beyond
 // --keep_checkpoints. All outlive it.
-Coordinator::WriteManifest ManifestWriter(const FileSystem* files,
-                                          const JobFlags& flags,
-                                          Executor* executor, Logger* logger);
+CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
+                                              const JobFlags& flags,
+                                              Executor* executor,
+                                              Logger* logger);
 
 }  // namespace shoal
 

@@ -148,7 +148,8 @@ class InProcessCheckpointTest : public testing::Test {
     deps.control = &control;
     deps.completions = &control;
     deps.background = &background;
-    deps.write_manifest = ManifestWriter(&files_, flags, &background, &logger);
+    deps.work.write_manifest =
+        ManifestWriter(&files_, flags, &background, &logger);
     for (int i = 0; i < o.workers; ++i) {
       train.push_back(std::make_unique<SimulatedExecutor>(&simulator));
       deps.train.push_back(train.back().get());
