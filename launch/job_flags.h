@@ -167,8 +167,8 @@ struct JobFlags {
   // Where --task_type=infer writes: unless the flag says so, into --model_dir.
   std::string PredictionsFile() const;
 
-  // LeaseTrainerOptions::pipeline_depth: 0 for `shoal train`, which keeps to the
-  // serial order, and 1 over gRPC, unless the flag says otherwise.
+  // LeaseTrainerOptions::pipeline_depth: 0 for `shoal train`, which keeps to
+  // the serial order, and 1 over gRPC, unless the flag says otherwise.
   int PipelineDepth() const;
 
   // How rows are placed: fixed_size where tables are arrays, hash where they

@@ -272,10 +272,12 @@ SimulatedJobResult SimulatedJob::Run() {
   coordinator.checkpoints.model_dir = "m";
   coordinator.checkpoints.model = model_spec_;
   coordinator.checkpoints.map = map_;
-  coordinator_ = Coordinator::Create(
-      std::move(coordinator), ps_[0]->executor.get(), nullptr,
-      ManifestWriter(&files_, ModelDirectoryFlags(), ps_[0]->executor.get(),
-                     &logger_));
+  CoordinatorWork work;
+  work.write_manifest = ManifestWriter(&files_, ModelDirectoryFlags(),
+                                       ps_[0]->executor.get(), &logger_);
+  coordinator_ =
+      Coordinator::Create(std::move(coordinator), ps_[0]->executor.get(),
+                          nullptr, std::move(work));
   coordinator_->OnFinished([this](const JobReport& report) {
     result_.report = report;
     result_.finished = true;
