@@ -190,25 +190,32 @@ absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
   return checkpoints;
 }
 
-absl::StatusOr<CheckpointInfo> NewestCheckpoint(const FileSystem& files,
-                                                const std::string& model_dir,
-                                                bool need_all_files) {
+std::string CheckpointInfo::WhyNot() const {
+  if (!status.ok()) return std::string(status.message());
+  return absl::StrCat(path, ": ", missing.size(), " of its ",
+                      manifest.map.num_shards, " files are not here");
+}
+
+absl::StatusOr<CheckpointInfo> NewestCheckpoint(
+    const FileSystem& files, const std::string& model_dir, bool need_all_files,
+    std::vector<std::string>* passed_over) {
   SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
   std::string instead;
+  bool committed = false;
   for (const std::string& name : names) {
     CheckpointInfo info = InspectCheckpoint(files, JoinPath(model_dir, name));
     if (info.status.ok() && (info.missing.empty() || !need_all_files)) {
       return info;
     }
-    absl::StrAppend(
-        &instead, "; ",
-        info.status.ok()
-            ? absl::StrCat(info.path, ": ", info.missing.size(), " of its ",
-                           info.manifest.map.num_shards, " files are not here")
-            : std::string(info.status.message()));
+    const std::string why_not = info.WhyNot();
+    if (passed_over != nullptr) passed_over->push_back(why_not);
+    absl::StrAppend(&instead, "; ", why_not);
+    committed |= !absl::IsNotFound(info.status);
   }
-  return absl::NotFoundError(
-      absl::StrCat(model_dir, ": holds no valid checkpoint", instead));
+  const std::string message =
+      absl::StrCat(model_dir, ": holds no valid checkpoint", instead);
+  return committed ? absl::DataLossError(message)
+                   : absl::NotFoundError(message);
 }
 
 absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,

@@ -70,6 +70,8 @@ struct CheckpointInfo {
   std::vector<int> missing;
 
   bool whole() const { return status.ok() && missing.empty(); }
+  // Why it cannot be begun from, where it is not OK or not whole.
+  std::string WhyNot() const;
 };
 
 // One of them, looked at: manifest, and sizes of the files that are there.
@@ -81,11 +83,13 @@ CheckpointInfo InspectCheckpoint(const FileSystem& files,
 absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
     const FileSystem& files, const std::string& model_dir);
 
-// The newest with a status of OK; `need_all_files`: and whole. NOT_FOUND says
-// what there was instead, newest first.
-absl::StatusOr<CheckpointInfo> NewestCheckpoint(const FileSystem& files,
-                                                const std::string& model_dir,
-                                                bool need_all_files);
+// The newest with a status of OK; `need_all_files`: and whole. Newer ones that
+// were passed over are appended to *passed_over, which may be null. NOT_FOUND:
+// there is none that was ever committed; DATA_LOSS: there is, but none is
+// valid. Both say what there was instead, newest first.
+absl::StatusOr<CheckpointInfo> NewestCheckpoint(
+    const FileSystem& files, const std::string& model_dir, bool need_all_files,
+    std::vector<std::string>* passed_over = nullptr);
 
 // What a clean-up removed, by name.
 struct Removed {

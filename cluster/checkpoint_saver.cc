@@ -55,7 +55,10 @@ void CheckpointSaver::OnHeld(const Member& from, const Held& held) {
 }
 
 void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
-  if (phase_ != Phase::kWriting || saved.number != seal_) return;
+  // It fails in kSealing where a shard cannot be sealed.
+  const bool expected = phase_ == Phase::kWriting ||
+                        (phase_ == Phase::kSealing && !saved.status.ok());
+  if (!expected || saved.number != seal_) return;
   if (saved.status.ok()) {
     entries_[from.index] = std::move(saved.entry);
   } else {
@@ -86,7 +89,8 @@ void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
 
 SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (!busy()) return Take();
-  // A manifest that is there makes a checkpoint, late or not.
+  // A manifest that is there makes a checkpoint, late or not; so while it is
+  // being written there is no deadline.
   if (committed_) {
     for (const auto& [index, life] : sealing_) {
       Send(life, CheckpointDone{directory_, manifest_});
@@ -96,7 +100,7 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
     return Take();
   }
   if (!failure_.ok()) return Void(failure_, now);
-  if (now >= deadline_) {
+  if (now >= deadline_ && phase_ != Phase::kCommitting) {
     return Void(
         absl::DeadlineExceededError(absl::StrCat(
             "it took longer than ", absl::FormatDuration(deadline_ - began_),
@@ -203,6 +207,8 @@ void CheckpointSaver::Release() {
 
 SaverActions CheckpointSaver::Void(const absl::Status& why, absl::Time now) {
   if (!busy()) return Take();
+  // Whether the manifest comes is not known: shards must keep what they wrote.
+  if (phase_ == Phase::kCommitting && failure_.ok()) sealing_.clear();
   Release();
   Finish(why, now);
   return Take();

@@ -20,8 +20,8 @@
 namespace shoal {
 
 struct CheckpointSaverOptions {
-  // From Request to the manifest: longer, and the checkpoint is void. Training
-  // stands still for as long at most.
+  // From Begin until every shard is written: longer, and the checkpoint is
+  // void. Training stands still for as long, and for the manifest.
   absl::Duration deadline = absl::Seconds(120);
   // In the names of the files: larger than that of any job before on the same
   // model directory.

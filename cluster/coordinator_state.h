@@ -224,6 +224,8 @@ class CoordinatorState {
   // After how many epochs the next one is due: the first multiple of
   // eval_every_epochs that is not behind us, or the end.
   void PlanEvaluation();
+  // Every epoch of which a batch is marked is complete. REQUIRES: one is.
+  bool AtEndOfEpoch() const;
   void StartEvaluating();
   // Goes on once every piece has its scores.
   void ContinueEvaluating();
@@ -237,6 +239,7 @@ class CoordinatorState {
   // coordinator_state_report.cc
   std::string WaitingFor() const;
   double FractionDone() const;
+  std::string FirstBadRow() const;
 
   const CoordinatorOptions options_;
   Phase phase_ = Phase::kGathering;
@@ -291,6 +294,7 @@ class CoordinatorState {
   absl::Time stop_deadline_;
   std::map<int, std::vector<MarkRun>> loaded_marks_;  // by shard
   uint64_t resumed_batches_ = 0;
+  double fraction_before_ = 0;  // FractionDone at the beginning
   CheckpointReport checkpoint_report_;
 };
 

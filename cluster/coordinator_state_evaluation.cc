@@ -20,11 +20,24 @@ void CoordinatorState::PlanEvaluation() {
   next_evaluation_ = options_.num_epochs;
   const uint64_t every = options_.eval_every_epochs;
   if (every != 0 && eval_facts_.size() != 0) {
-    const uint64_t next = (ledger_.CompleteEpochs() / every + 1) * every;
+    // A job that begins where such an epoch ended makes its evaluation now: it
+    // may have been stopped in it.
+    const uint64_t done = ledger_.CompleteEpochs();
+    const bool due_now = phase_ == Phase::kGathering && done != 0 &&
+                         done % every == 0 && AtEndOfEpoch();
+    const uint64_t next = due_now ? done : (done / every + 1) * every;
     next_evaluation_ =
         static_cast<uint32_t>(std::min<uint64_t>(next, next_evaluation_));
   }
   train_leases_.SetLimit(next_evaluation_);
+}
+
+bool CoordinatorState::AtEndOfEpoch() const {
+  uint64_t batches = 0;  // of an epoch
+  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
+    batches += train_facts_.batches(i);
+  }
+  return ledger_.totals().batches == ledger_.CompleteEpochs() * batches;
 }
 
 void CoordinatorState::StartEvaluating() {

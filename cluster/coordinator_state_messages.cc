@@ -68,12 +68,9 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
   const uint64_t bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
   if (options_.max_bad_rows >= 0 &&
       bad_rows > static_cast<uint64_t>(options_.max_bad_rows)) {
-    const std::string& first = train_facts_.first_error().empty()
-                                   ? eval_facts_.first_error()
-                                   : train_facts_.first_error();
     End(absl::InvalidArgumentError(absl::StrCat(
         bad_rows, " rows could not be parsed, more than --max_bad_rows=",
-        options_.max_bad_rows, "; the first: ", first)));
+        options_.max_bad_rows, "; the first: ", FirstBadRow())));
     return absl::OkStatus();
   }
   if (message.purpose != LeasePurpose::kTrain) {

@@ -44,6 +44,15 @@ void CoordinatorState::Step() {
   if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
   if (phase_ == Phase::kGathering) CheckGathering();
   StepSave();
+  if (phase_ == Phase::kTraining && train_facts_.size() != 0 &&
+      ledger_.AllComplete() && ledger_.totals().batches == 0) {
+    End(absl::InvalidArgumentError(absl::StrCat(
+        "--training_data_dir has no row to train on: ",
+        train_facts_.bad_rows() == 0
+            ? "there is none"
+            : absl::StrCat("all ", train_facts_.bad_rows(),
+                           " are bad; the first: ", FirstBadRow()))));
+  }
   // One evaluation at a time is worked out: two would need twice the memory.
   if (phase_ == Phase::kTraining && !scoring_.has_value() &&
       ledger_.CompleteEpochs() >= next_evaluation_ &&

@@ -18,10 +18,12 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.samples = train_facts_.examples() * options_.num_epochs;
   report.total_known = phase_ != Phase::kGathering && train_facts_.all_known();
   report.fraction_done = FractionDone();
+  report.fraction_before = fraction_before_;
   const LedgerTotals& totals = ledger_.totals();
   report.trained = totals.trained;
   report.rejected = totals.rejected;
   report.bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
+  report.first_bad_row = FirstBadRow();
   report.batches = totals.batches;
   report.mended = totals.mended;
   report.recomputed = totals.recomputed;
@@ -65,6 +67,11 @@ std::string CoordinatorState::WaitingFor() const {
   const size_t more = missing.size() - kNamed;
   missing.resize(kNamed);
   return absl::StrCat(absl::StrJoin(missing, ", "), " and ", more, " more");
+}
+
+std::string CoordinatorState::FirstBadRow() const {
+  return train_facts_.first_error().empty() ? eval_facts_.first_error()
+                                            : train_facts_.first_error();
 }
 
 double CoordinatorState::FractionDone() const {

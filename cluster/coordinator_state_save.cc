@@ -11,6 +11,12 @@
 #include "cluster/resume.h"
 
 namespace shoal {
+namespace {
+
+// That wait for one checkpoint.
+constexpr size_t kSaveRequestsMax = 64;
+
+}  // namespace
 
 // ---- Events -----------------------------------------------------------------
 
@@ -26,6 +32,9 @@ CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
         "nothing has been trained yet: the job waits for its processes");
   } else if (phase_ >= Phase::kReporting) {
     refused = absl::FailedPreconditionError("the job is ending");
+  } else if (save_requests_.size() >= kSaveRequestsMax) {
+    refused = absl::ResourceExhaustedError(absl::StrCat(
+        kSaveRequestsMax, " requests wait for the next checkpoint already"));
   }
   if (refused.ok()) {
     save_requests_.push_back(request);
@@ -91,7 +100,11 @@ absl::Status CoordinatorState::On(const Member& from, ShardLoaded& message) {
   return absl::OkStatus();
 }
 
-absl::Status CoordinatorState::On(const Member&, StopRequest& message) {
+absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
+  if (from.role != Role::kPs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.Name(), " asked to stop the job, which is not its to ask"));
+  }
   StopOnceSaved(message.reason);
   return absl::OkStatus();
 }
@@ -242,8 +255,10 @@ absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
 void CoordinatorState::OnSaveDone(const SaverDone& done) {
   // Training stood still: nobody is late for that.
   progress_seen_ = patient_now_;
-  for (const LeaseTable::Held& held : train_leases_.held()) {
-    train_leases_.Progress(held.number, patient_now_);
+  for (LeaseTable* table : {&train_leases_, &eval_leases_}) {
+    for (const LeaseTable::Held& held : table->held()) {
+      table->Progress(held.number, patient_now_);
+    }
   }
   const uint64_t step = ledger_.totals().batches;
   if (const uint64_t every = options_.checkpoints.save_steps; every != 0) {
@@ -259,9 +274,11 @@ void CoordinatorState::OnSaveDone(const SaverDone& done) {
     Log(LogLevel::kWarn,
         absl::StrCat("the checkpoint at step ", step,
                      " is void: ", done.status.message(),
-                     report.path.empty()
-                         ? "; there is none yet"
-                         : absl::StrCat("; the newest is ", report.path)));
+                     !report.path.empty()
+                         ? absl::StrCat("; the newest is ", report.path)
+                     : !report.resumed_from.empty()
+                         ? absl::StrCat("; the newest is ", report.resumed_from)
+                         : "; there is none yet"));
   } else if (done.fresh) {
     ++report.saved;
     report.path = path;
@@ -371,6 +388,7 @@ absl::Status CoordinatorState::RestoreTraining() {
   ledger_.SetEarlier(manifest.totals.mended, manifest.totals.recomputed,
                      manifest.totals.repeats_refused);
   resumed_batches_ = totals.batches;
+  fraction_before_ = FractionDone();
   checkpoint_report_.resumed_samples = totals.trained + totals.rejected;
   progress_.OnTrained(checkpoint_report_.resumed_samples, now_);
   saver_.SetSaved(manifest.step, checkpoints.resume_name);

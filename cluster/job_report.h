@@ -82,12 +82,14 @@ struct JobReport {
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once
   double fraction_done = 0;  // of the bytes of all epochs, for the ETA
+  double fraction_before = 0;  // of it, that a checkpoint brought
   uint64_t trained = 0;
   uint64_t rejected = 0;
   uint64_t lost = 0;
   // Could not be parsed; in no batch. Each row counts once, however many
   // epochs; of training and evaluation data.
   uint64_t bad_rows = 0;
+  std::string first_bad_row;  // file, place and reason; empty: there is none
 
   uint32_t epoch = 0;   // of the oldest piece that is leased, from 0
   uint64_t leases = 0;  // held by workers now

@@ -10,9 +10,14 @@
 namespace shoal {
 namespace {
 
-constexpr absl::string_view kMayDiffer[] = {"max_message_bytes", "num_epochs",
-                                            "pipeline_depth",    "ps",
-                                            "table_row_limit",   "task_type"};
+constexpr absl::string_view kMayDiffer[] = {
+    // How fast it learns from here on.
+    "clip_norm", "dense_l2_reg", "l2_reg", "learning_rate",
+    "table_learning_rate", "table_warmup_batches", "warmup_batches",
+    "wide_l2_reg", "wide_learning_rate",
+    // How the job is run.
+    "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
+    "table_row_limit", "task_type"};
 
 std::string WithoutWhatMayDiffer(absl::string_view config) {
   std::vector<absl::string_view> lines =
@@ -28,8 +33,7 @@ std::string WithoutWhatMayDiffer(absl::string_view config) {
 
 // What else is said of a file follows from its bytes.
 bool SameBytes(const SourceInfo& a, const SourceInfo& b) {
-  return a.name == b.name && a.size == b.size &&
-         a.head_crc32c == b.head_crc32c;
+  return a.name == b.name && a.size == b.size && a.head_crc32c == b.head_crc32c;
 }
 
 std::string Describe(const SourceInfo& source) {

@@ -155,8 +155,8 @@ std::string Findings(const Manifest& manifest, const BalanceReport& report) {
         "for it%s\n",
         most - report.begin(), LookupsSkew(report),
         PartitionedAs(manifest, PartitionKind::kFixedSize)
-            ? ": the ids that are looked up most are neighbours; "
-              "--partition=mod deals them out"
+            ? ": the ids that are looked up most are neighbours; a new "
+              "training with --partition=mod deals them out"
             : "");
   }
   if (text.empty()) text = "bytes and look-ups are even\n";

@@ -77,7 +77,8 @@ std::string WorkersLine(const JobReport& report) {
 std::vector<std::string> ClosingText(const JobReport& report) {
   std::vector<std::string> lines = {LedgerLine(report)};
   if (report.bad_rows > 0) {
-    lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows)));
+    lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows),
+                                 "; the first: ", report.first_bad_row));
   }
   if (report.rejected > 0) {
     lines.push_back(absl::StrFormat(

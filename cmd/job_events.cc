@@ -48,16 +48,14 @@ absl::Status JobEvents::WriteTraining(const JobReport& report, absl::Time now) {
 
 absl::Status JobEvents::WriteEvaluation(const JobReport& report,
                                         absl::Time now) {
-  const EvalReport& eval = report.eval;
-  if (eval.examples == 0 ||
-      (eval.auc == evaluation_.auc && eval.logloss == evaluation_.logloss &&
-       eval.examples == evaluation_.examples)) {
-    return absl::OkStatus();
+  for (; evaluations_ < report.evals.size(); ++evaluations_) {
+    const EvalReport& eval = report.evals[evaluations_];
+    SHOAL_RETURN_IF_ERROR(
+        file_->Write(now, eval.step,
+                     {{"auc/evaluation", Value(eval.auc)},
+                      {"logloss/evaluation", Value(eval.logloss)}}));
   }
-  evaluation_ = eval;
-  return file_->Write(now, report.batches,
-                      {{"auc/evaluation", Value(eval.auc)},
-                       {"logloss/evaluation", Value(eval.logloss)}});
+  return absl::OkStatus();
 }
 
 absl::Status JobEvents::End(const JobReport& report, absl::Time now) {

@@ -41,8 +41,7 @@ class JobEvents {
   const absl::Duration interval_;
   absl::Time written_ = absl::InfinitePast();
   uint64_t step_ = 0;  // of the newest point
-  // Of the newest evaluation that was written.
-  EvalReport evaluation_;
+  size_t evaluations_ = 0;  // that were written
 };
 
 }  // namespace shoal

@@ -66,7 +66,8 @@ absl::Status LaunchedJob::StartAll() {
       member.name =
           ProcessName(is_ps ? Role::kPs : Role::kWorker, static_cast<int>(i));
       SHOAL_RETURN_IF_ERROR(
-          launcher_->Start({member.name, commands[i], !is_ps, options_.input}));
+          launcher_->Start({member.name, commands[i], !is_ps, options_.input,
+                            !is_ps && options_.saves}));
       members_.push_back(std::move(member));
     }
   }
@@ -187,9 +188,13 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
                      ? absl::AbortedError(what)
                      : absl::CancelledError(what);
   } else if (ending_.has_value()) {
-    // Who exits by itself exits because the job has failed.
-    const bool killed = outcome.first_failure.has_value() &&
-                        outcome.first_failure->exit.signal != 0;
+    // Who exits by itself exits because the job has failed, unless it never had
+    // a part in it, and PS 0 was stopped for that.
+    const bool killed =
+        outcome.first_failure.has_value() &&
+        (outcome.first_failure->exit.signal != 0 ||
+         (outcome.first_failure->process != 0 &&
+          absl::StrContains(ending_->reason, "was stopped by SIG")));
     end.status = absl::AbortedError(
         absl::StrCat(ending_->reason, killed ? "; first to fail: " : "",
                      killed ? process_cause : ""));

@@ -26,6 +26,9 @@ struct LaunchedJobOptions {
   bool remote = false;
   int max_restarts = 3;  // of each worker
   absl::Duration shutdown_timeout = absl::Seconds(5);
+  // SIGTERM and SIGHUP make the job save first, for which its workers are
+  // needed: they end with it.
+  bool saves = false;
   // How long a job needs to end by its own protocol once it is over or one of
   // its processes has failed.
   absl::Duration ending_timeout = absl::Seconds(8);

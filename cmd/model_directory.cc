@@ -89,8 +89,20 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   }
   // In one process every shard is read here; elsewhere the PSs see what they
   // have.
-  auto newest = NewestCheckpoint(files, flags.model_dir,
-                                 flags.command == Command::kTrain);
+  std::vector<std::string> passed_over;
+  auto newest = NewestCheckpoint(
+      files, flags.model_dir, flags.command == Command::kTrain, &passed_over);
+  if (newest.ok()) {
+    for (const std::string& why : passed_over) {
+      logger->Warn(absl::StrCat("an older checkpoint is taken: ", why));
+    }
+  }
+  if (absl::IsDataLoss(newest.status())) {
+    return absl::DataLossError(absl::StrCat(
+        newest.status().message(),
+        "; `shoal ckpt verify` says more. To start afresh give another "
+        "--model_dir"));
+  }
   if (absl::IsNotFound(newest.status())) {
     if (flags.resume == "must") {
       return Annotate(newest.status(), "--resume=must");

@@ -142,6 +142,7 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
   options.shard.max_bytes = flags.max_ps_bytes;
   options.ps_lease = flags.ps_lease;
   options.checkpoints.model_dir = flags.model_dir;
+  options.checkpoints.keep_checkpoints = flags.keep_checkpoints;
   options.checkpoints.weights_only = flags.task_type != "train";
   return options;
 }

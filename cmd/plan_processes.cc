@@ -94,6 +94,7 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
 LaunchedJobOptions JobOptions(const JobFlags& flags) {
   LaunchedJobOptions options;
   options.max_restarts = flags.max_restarts;
+  options.saves = flags.Saves();
   options.shutdown_timeout =
       flags.shutdown_timeout +
       (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());

@@ -15,9 +15,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string TimeLeft(const ProgressFigures& progress) {
-  if (progress.fraction_done <= 0) return "?";
-  const double seconds = progress.wall_seconds * (1 - progress.fraction_done) /
-                         progress.fraction_done;
+  // What a checkpoint brought took no time.
+  const double since = progress.fraction_done - progress.fraction_before;
+  if (since <= 0) return "?";
+  const double seconds =
+      progress.wall_seconds * (1 - progress.fraction_done) / since;
   if (!std::isfinite(seconds) || seconds > 1e7) return "?";
   return absl::FormatDuration(
       absl::Seconds(std::llround(std::max(seconds, 0.0))));
@@ -42,6 +44,7 @@ ProgressFigures ProgressOf(const JobReport& report) {
   progress.trained = report.trained;
   progress.samples = report.total_known ? report.samples : 0;
   progress.fraction_done = report.fraction_done;
+  progress.fraction_before = report.fraction_before;
   progress.samples_per_second = report.samples_per_second;
   progress.loss = report.loss;
   progress.progressive_auc = report.progressive_auc;
@@ -83,6 +86,7 @@ std::string ProgressJson(const ProgressFigures& progress) {
                  {"trained", progress.trained},
                  {"samples", progress.samples},
                  {"fraction_done", progress.fraction_done},
+                 {"fraction_before", progress.fraction_before},
                  {"samples_per_second", progress.samples_per_second},
                  {"loss", progress.loss},
                  {"progressive_auc", progress.progressive_auc},
@@ -126,6 +130,7 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
       return from.at(key).is_null() ? 0 : from.at(key).get<double>();
     };
     progress.fraction_done = real("fraction_done");
+    progress.fraction_before = real("fraction_before");
     progress.samples_per_second = real("samples_per_second");
     progress.loss = real("loss");
     progress.progressive_auc = real("progressive_auc");

@@ -20,6 +20,7 @@ struct ProgressFigures {
   uint64_t trained = 0;     // samples
   uint64_t samples = 0;     // to be trained; 0: not known yet
   double fraction_done = 0;
+  double fraction_before = 0;  // of it, when the job went on from a checkpoint
   double samples_per_second = 0;
   double loss = 0;
   double progressive_auc = 0;

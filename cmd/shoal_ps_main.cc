@@ -151,7 +151,6 @@ absl::Status PsProcess::Start() {
   ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
-  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
   ClusterService* cluster = nullptr;
   if (leads()) {
     coordinator_strand_ = std::make_unique<ThreadExecutor>(
@@ -164,6 +163,7 @@ absl::Status PsProcess::Start() {
     SHOAL_ASSIGN_OR_RETURN(lock_, LockModelDirectory(*files_, flags_));
     SHOAL_RETURN_IF_ERROR(
         PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
+    SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
     CoordinatorWork work =
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
     work.write_manifest =
@@ -253,8 +253,9 @@ void PsProcess::OnSignal(int signal) {
       absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
   logger_.Warn(reason.message());
-  // SIGTERM: the machine is wanted back, the work is not to be lost.
-  const bool save = signal == SIGTERM && flags_.Saves();
+  // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
+  // is gone. The work is not to be lost.
+  const bool save = signal != SIGINT && flags_.Saves();
   if (leads()) {
     save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
   } else {
@@ -284,7 +285,9 @@ int Main(const std::vector<std::string>& args) {
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
   if (flags.token_file == "-") {
-    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2));
+    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2) +
+                                      (flags.Saves() ? flags.stop_timeout
+                                                     : absl::ZeroDuration()));
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);

@@ -99,8 +99,8 @@ JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
     if (signal != 0) {
       if (signalled) _exit(kExitStopped);
       signalled = true;
-      // SIGTERM: the machine is wanted back, the work is not to be lost.
-      if (signal == SIGTERM) {
+      // As in shoal_ps_main.cc: the work is not to be lost.
+      if (signal != SIGINT) {
         job->SaveAndStop(StopReason(signal));
       } else {
         job->Stop(StopReason(signal));

@@ -138,7 +138,7 @@ void ProcessLauncher::ReadSignals() {
       draining_ = true;
       SignalAll(SIGKILL);
     } else {
-      StopWith(signal);
+      StopWith(signal, /*all=*/signal == SIGINT);
     }
     if (events_.on_signal) events_.on_signal(signal, again);
   }
@@ -226,14 +226,15 @@ void ProcessLauncher::StopAfter(absl::Duration delay) {
   stop_at_ = std::min(stop_at_, absl::Now() + delay);
 }
 
-void ProcessLauncher::StopWith(int signal) {
+void ProcessLauncher::StopWith(int signal, bool all) {
   draining_ = true;
-  if (stopping_) return;
-  stopping_ = true;
   stop_at_ = absl::InfiniteFuture();
-  kill_at_ = absl::Now() + options_.stop_grace;
+  if (!stopping_) kill_at_ = absl::Now() + options_.stop_grace;
+  stopping_ = true;
   for (const auto& process : processes_) {
-    if (process->child.pid <= 0) continue;
+    if (process->child.pid <= 0 || process->asked) continue;
+    if (process->spec.ends_with_others && !all) continue;
+    process->asked = true;
     if (process->child.in >= 0) {
       CloseInput(process.get());
     } else {
@@ -254,7 +255,7 @@ void ProcessLauncher::CheckDeadlines() {
     kill_at_ = absl::InfiniteFuture();
     SignalAll(SIGKILL);
   } else if (now >= stop_at_) {
-    StopWith(SIGTERM);
+    StopWith(SIGTERM, /*all=*/true);
   }
 }
 

@@ -28,6 +28,9 @@ struct ProcessSpec {
   // stays open, and its end is what asks the process to stop, in place of a
   // signal: so a command that ssh runs elsewhere hears of it.
   std::string input = "";
+  // It ends once others have: SIGTERM and SIGHUP that come to the launcher are
+  // not passed on to it until a deadline has passed.
+  bool ends_with_others = false;
 };
 
 struct LauncherOptions {
@@ -67,7 +70,8 @@ struct LaunchOutcome {
 // Starts processes, passes on what they print, line by line, and sees all of
 // them to their end: with poll, on one thread. While it exists, SIGINT,
 // SIGTERM, SIGHUP and SIGCHLD of this thread come to it alone; a first one of
-// these is passed on to every child's process group, a second one kills them.
+// these is passed on to the children's process groups (but see
+// ProcessSpec::ends_with_others), a second one kills them.
 // No child outlives Run, nor the launcher, nor this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
@@ -83,7 +87,7 @@ class ProcessLauncher {
 
   // Asks every process to end with SIGTERM, and kills after stop_grace; nothing
   // is started again. Idempotent.
-  void Stop() { StopWith(SIGTERM); }
+  void Stop() { StopWith(SIGTERM, /*all=*/true); }
 
   // Calls Stop if processes still run after `delay`; nothing is started again
   // from now on.
@@ -99,6 +103,7 @@ class ProcessLauncher {
     LineSplitter out;
     LineSplitter err;
     int restarts = 0;
+    bool asked = false;  // to end
   };
 
   ProcessLauncher(LauncherOptions options, LauncherEvents events)
@@ -112,7 +117,8 @@ class ProcessLauncher {
   static void CloseInput(Process* process);
   void Reap();
   void OnExit(int index, const ProcessExit& exit);
-  void StopWith(int signal);
+  // Asks all, or all but those that end with others.
+  void StopWith(int signal, bool all);
   void SignalAll(int signal);
   void CheckDeadlines();
 

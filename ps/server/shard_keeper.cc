@@ -30,17 +30,22 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
   load.directory = absl::StrCat(options.model_dir, "/", from.directory);
   load.manifest = &manifest;
   load.weights_only = options.weights_only;
-  SHOAL_ASSIGN_OR_RETURN(
-      std::unique_ptr<ParameterShard> loaded,
-      ParameterShard::Load(std::move(shard), completions, load));
-  return std::shared_ptr<ParameterShard>(std::move(loaded));
+  auto loaded = ParameterShard::Load(std::move(shard), completions, load);
+  if (absl::IsDataLoss(loaded.status())) {
+    return absl::DataLossError(absl::StrCat(
+        loaded.status().message(), "; `shoal ckpt verify` says more; with ",
+        load.directory,
+        " moved away the same command goes on from the checkpoint before"));
+  }
+  SHOAL_RETURN_IF_ERROR(loaded.status());
+  return std::shared_ptr<ParameterShard>(*std::move(loaded));
 }
 
-absl::StatusOr<std::string> SaveNow(const FileSystem* files,
-                                    const std::string& model_dir,
-                                    const SaveShard& message,
-                                    ParameterShard* shard,
-                                    std::shared_ptr<std::atomic<bool>> cancel) {
+absl::StatusOr<ShardEntry> SaveNow(const FileSystem* files,
+                                   const std::string& model_dir,
+                                   const SaveShard& message,
+                                   ParameterShard* shard,
+                                   std::shared_ptr<std::atomic<bool>> cancel) {
   if (files == nullptr || model_dir.empty()) {
     return absl::FailedPreconditionError(
         "this process was started without --model_dir");
@@ -53,8 +58,7 @@ absl::StatusOr<std::string> SaveNow(const FileSystem* files,
   options.attempt = message.attempt;
   options.step = StepOfName(message.directory).value_or(0);
   options.cancelled = [cancel = std::move(cancel)] { return cancel->load(); };
-  SHOAL_ASSIGN_OR_RETURN(const ShardEntry entry, shard->Save(options));
-  return ShardEntryToText(entry);
+  return shard->Save(options);
 }
 
 }  // namespace
@@ -113,8 +117,8 @@ void ShardKeeper::OnSealed(uint64_t number,
                            const std::shared_ptr<ParameterShard>& shard,
                            const absl::Status& status) {
   if (!status.ok()) {
-    // The coordinator's deadline names this process.
     logger_->Warn(absl::StrCat("cannot be held: ", status.message()));
+    if (hold_ == number) Send(ShardSaved{number, status, ""});
     return;
   }
   if (hold_ != number || shard_ != shard) {
@@ -126,7 +130,9 @@ void ShardKeeper::OnSealed(uint64_t number,
 }
 
 void ShardKeeper::On(const Resume& resume) {
-  if (resume.number == hold_) Release();
+  if (resume.number != hold_) return;
+  Discard();
+  Release();
 }
 
 void ShardKeeper::On(const SaveShard& save) {
@@ -142,16 +148,47 @@ void ShardKeeper::On(const SaveShard& save) {
                      cancel = cancel_]() mutable {
     auto entry = SaveNow(self->files_, self->options_.model_dir, save,
                          shard.get(), std::move(cancel));
-    self->control_->Post([self, number = save.number, shard,
-                          entry = std::move(entry)]() mutable {
-      if (self->shard_ != shard) return;
-      self->Send(ShardSaved{number, entry.status(),
-                            entry.ok() ? *std::move(entry) : ""});
-    });
+    self->control_->Post(
+        [self, save, shard, entry = std::move(entry)]() mutable {
+          self->OnWritten(save, shard, std::move(entry));
+        });
+  });
+}
+
+void ShardKeeper::OnWritten(const SaveShard& save,
+                            const std::shared_ptr<ParameterShard>& shard,
+                            absl::StatusOr<ShardEntry> entry) {
+  if (shard_ != shard) return;
+  if (entry.ok()) {
+    written_directory_ = absl::StrCat(options_.model_dir, "/", save.directory);
+    written_file_ = entry->file.file;
+    if (hold_ != save.number) Discard();  // void meanwhile
+  }
+  Send(ShardSaved{save.number, entry.status(),
+                  entry.ok() ? ShardEntryToText(*entry) : ""});
+}
+
+void ShardKeeper::Discard() {
+  if (written_file_.empty()) return;
+  background_->Post([self = shared_from_this(),
+                     directory = std::exchange(written_directory_, ""),
+                     file = std::exchange(written_file_, "")] {
+    if (!absl::IsNotFound(ReadManifestBytes(*self->files_, directory).status()))
+      return;
+    const absl::Status removed =
+        self->files_->Remove(absl::StrCat(directory, "/", file));
+    if (!removed.ok()) {
+      self->logger_->Warn(absl::StrCat("a shard of a void checkpoint stays: ",
+                                       removed.message()));
+    }
+    // Whoever is the last finds it empty.
+    self->files_->Remove(directory).IgnoreError();
   });
 }
 
 void ShardKeeper::On(const CheckpointDone& done) {
+  written_directory_.clear();
+  written_file_.clear();
   if (files_ == nullptr || options_.model_dir.empty() ||
       !StepOfName(done.directory).has_value()) {
     return;
@@ -167,6 +204,13 @@ void ShardKeeper::On(const CheckpointDone& done) {
     if (!written.ok()) {
       self->logger_->Warn(absl::StrCat(
           "no copy of the manifest beside the shard: ", written.message()));
+      return;
+    }
+    const auto removed = KeepNewest(*self->files_, self->options_.model_dir,
+                                    self->options_.keep_checkpoints);
+    if (!removed.ok()) {
+      self->logger_->Warn(
+          absl::StrCat("old checkpoints stay: ", removed.status().message()));
     }
   });
 }

@@ -13,6 +13,7 @@
 #include "base/executor.h"
 #include "base/file_system.h"
 #include "base/logger.h"
+#include "checkpoint/shard_entry.h"
 #include "core/cluster_service.h"
 #include "core/save_messages.h"
 #include "ps/shard/parameter_shard.h"
@@ -24,13 +25,17 @@ struct ShardKeeperOptions {
   std::string model_dir;
   // Load weights alone, for evaluation and inference.
   bool weights_only = false;
+  // Checkpoints to keep where the disk is this host's own; 0: all. (On the
+  // coordinator's disk it sees to that.)
+  int keep_checkpoints = 0;
   // How long sealing waits for requests in progress.
   absl::Duration seal_timeout = absl::Seconds(10);
 };
 
 // A PS's part in checkpoints: seals its shard, writes it, lets it go, loads it,
-// as the coordinator says. What takes long runs on a thread of its own, so that
-// heartbeats go on. Everything else belongs to the control strand.
+// as the coordinator says, and removes what it wrote for one that became void.
+// What takes long runs on a thread of its own, so that heartbeats go on.
+// Everything else belongs to the control strand.
 class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  public:
   // `files` may be null where no checkpoint is ever saved or loaded. All
@@ -61,6 +66,11 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  private:
   void OnSealed(uint64_t number, const std::shared_ptr<ParameterShard>& shard,
                 const absl::Status& status);
+  void OnWritten(const SaveShard& save,
+                 const std::shared_ptr<ParameterShard>& shard,
+                 absl::StatusOr<ShardEntry> entry);
+  // Removes the file that was written for a checkpoint which became void.
+  void Discard();
   void Release();
   void Send(ProcessMessage message);
 
@@ -75,6 +85,9 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   uint64_t hold_ = 0;  // of the newest Hold; 0: none in force
   bool sealed_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;  // of the save in progress
+  // What was written and is not yet part of a checkpoint; empty: nothing.
+  std::string written_directory_;
+  std::string written_file_;
 };
 
 }  // namespace shoal

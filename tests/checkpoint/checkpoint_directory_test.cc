@@ -84,8 +84,11 @@ TEST_F(CheckpointDirectory, ListsTheNewestFirstAndSaysWhyNot) {
 TEST_F(CheckpointDirectory, WhenNoneIsValidTheErrorSaysWhatThereIs) {
   Write(5);
   files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");
-  const absl::Status status = NewestCheckpoint(files_, "/m", true).status();
-  EXPECT_EQ(status.code(), Code::kNotFound);
+  std::vector<std::string> passed_over;
+  const absl::Status status =
+      NewestCheckpoint(files_, "/m", true, &passed_over).status();
+  EXPECT_EQ(status.code(), Code::kDataLoss);
+  EXPECT_THAT(passed_over, ElementsAre(HasSubstr(At(5))));
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("/m: holds no valid checkpoint"),
                     HasSubstr(JoinPath(At(5), kManifestFile))));

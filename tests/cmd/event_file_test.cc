@@ -123,12 +123,12 @@ TEST_F(EventFileTest, AJobsCurvesHaveAPointAnIntervalAndEachEvaluation) {
   EXPECT_EQ(Count(Read(), "loss"), 3);
   EXPECT_EQ(Count(Read(), "auc/progressive"), 3);
   EXPECT_EQ(Count(Read(), "staleness/mean"), 3);
-  report.eval = {0.75, 0.4, 100};
+  report.evals = {{0.75, 0.4, 100}};
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE((*events)->Progress(report, start + absl::Seconds(2.5)).ok());
   }
   EXPECT_EQ(Count(Read(), "auc/evaluation"), 1);
-  report.eval.auc = 0.76;
+  report.evals.push_back({0.75, 0.4, 100});  // equal, and one of its own
   ASSERT_TRUE((*events)->End(report, start + absl::Seconds(2.6)).ok());
   EXPECT_EQ(Count(Read(), "auc/evaluation"), 2);
   // The last steps have their point, however soon they come.

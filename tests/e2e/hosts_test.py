@@ -117,6 +117,20 @@ class HostsTest(harness.ShoalTest):
             self.assertLess(time.monotonic(), deadline, self.mine())
             threading.Event().wait(0.1)
 
+    def test_sigterm_saves_the_job(self):
+        flags = ["--training_data_dir=" + self.data(), "--num_epochs=200",
+                 "--model_dir=" + self.path("model")]
+        job = self.start_job(*flags)
+        job.wait_for_line("step ")
+        job.signal(signal.SIGTERM)
+        self.assertEqual(job.wait(40), 3, job.output()[-4000:])
+        self.assertIn("the same command goes on", job.output())
+        self.expect_nobody()
+        job = self.start_job(*flags)
+        job.wait_for_line("resumed from " + self.path("model"))
+        job.signal(signal.SIGTERM)
+        self.assertEqual(job.wait(40), 3, job.output()[-4000:])
+
     def test_a_job_over_two_hosts_survives_a_killed_worker(self):
         data = self.data()
         flags = ["--training_data_dir=" + data, "--num_epochs=30"]

@@ -1,6 +1,7 @@
 """What an operator sees of a job that runs: metrics, TensorBoard's events, the
 memory forecast, flags from a file and from TF_CONFIG."""
 
+import http.client
 import json
 import os
 import re
@@ -79,7 +80,7 @@ class OperationsTest(harness.ShoalTest):
         while True:
             try:
                 metrics = scrape(port)
-            except urllib.error.URLError:
+            except (OSError, http.client.HTTPException):
                 metrics = {}
             if metrics and condition(metrics):
                 return metrics

@@ -1,5 +1,6 @@
 """Jobs that save, die or are stopped, and go on: over real processes."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -8,7 +9,7 @@ import unittest
 
 import harness
 from cluster import PROBE, Cluster
-from kills_test import Launched
+from launched import Launched
 
 ROWS = 20000
 EPOCHS = 10
@@ -50,6 +51,12 @@ class ResumeTest(harness.ShoalTest):
         self.assertLess(checkpoint["resumed_step"],
                         summary["batches"]["trained"])
 
+    def wait_for_nobody(self):
+        """Until no process holds the model directory: those whose parent dies
+        are killed by the system, but may still wait for the disk."""
+        with open(os.path.join(self.model_dir, "LOCK"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
     def test_everything_dies_and_goes_on(self):
         """A worker is killed between two checkpoints, and then everything."""
         digest = self.serial_digest()
@@ -60,6 +67,7 @@ class ResumeTest(harness.ShoalTest):
         at = job.process.wait_for_line("worker 1 was killed", start=at)
         job.process.wait_for_line("saved " + self.model_dir, start=at)
         job.process.kill()  # and with it all that it started
+        self.wait_for_nobody()
         self.run_ok("shoal", "run", "--ps=2", "--workers=2", *self.saving,
                     "--save_checkpoint_steps=2000")
         self.expect_resumed(self.expect_each_sample_once(digest))

@@ -1,0 +1,135 @@
+#include "ps/server/shard_keeper.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "checkpoint/checkpoint_directory.h"
+#include "gtest/gtest.h"
+#include "tests/harness/fake_file_system.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+class ShardKeeperTest : public testing::Test {
+ protected:
+  ShardKeeperTest() {
+    EXPECT_TRUE(files_.CreateDirectories("m").ok());
+    ParameterShardOptions options;
+    options.job = "j";
+    options.model.model = "test";
+    options.model.tables = {{"ids", 4, {{"w", 1, {}, {}}}}};
+    options.map.num_shards = 1;
+    options.map.tables = {{PartitionKind::kMod, 4, 1}};
+    options.life = {1, 1};
+    auto shard = ParameterShard::Create(options, &strand_);
+    EXPECT_TRUE(shard.ok()) << shard.status();
+    shard_ = *std::move(shard);
+    ShardKeeperOptions keeping;
+    keeping.model_dir = "m";
+    keeping.keep_checkpoints = 2;
+    keeping.seal_timeout = absl::Milliseconds(1);
+    keeper_ = std::make_shared<ShardKeeper>(keeping, &files_, &strand_,
+                                            &strand_, &logger_);
+    keeper_->Start(shard_,
+                   [this](ProcessMessage m) { sent_.push_back(std::move(m)); });
+  }
+
+  // Holds the shard and has it written.
+  ShardSaved Save(uint64_t number, uint64_t step) {
+    keeper_->On(Hold{number});
+    simulator_.RunUntilIdle();
+    keeper_->On(SaveShard{number, CheckpointName(step), number});
+    simulator_.RunUntilIdle();
+    return std::get<ShardSaved>(sent_.back());
+  }
+  bool Written(uint64_t step) {
+    return files_.OpenForRead(Path(step) + "/" + ShardFileName(0, 1)).ok();
+  }
+  static std::string Path(uint64_t step) { return "m/" + CheckpointName(step); }
+
+  Simulator simulator_;
+  SimulatedExecutor strand_{&simulator_};
+  Logger logger_{{"", LogLevel::kError}};
+  FakeFileSystem files_;
+  std::shared_ptr<ParameterShard> shard_;
+  std::shared_ptr<ShardKeeper> keeper_;
+  std::vector<ProcessMessage> sent_;
+};
+
+TEST_F(ShardKeeperTest, HoldsAndWrites) {
+  const ShardSaved saved = Save(7, 30);
+  EXPECT_TRUE(saved.status.ok()) << saved.status;
+  EXPECT_EQ(saved.number, 7u);
+  EXPECT_TRUE(Written(30));
+  ASSERT_EQ(sent_.size(), 2u);
+  EXPECT_EQ(std::get<Held>(sent_[0]).number, 7u);
+}
+
+TEST_F(ShardKeeperTest, RemovesWhatItWroteForAVoidCheckpoint) {
+  Save(7, 30);
+  keeper_->On(Resume{6});  // another one's
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(Written(30));
+  keeper_->On(Resume{7});
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(Written(30));
+  EXPECT_TRUE(files_.ListDirectory("m")->empty());
+}
+
+TEST_F(ShardKeeperTest, WhatIsVoidBeforeItIsWrittenIsRemovedToo) {
+  keeper_->On(Hold{7});
+  simulator_.RunUntilIdle();
+  keeper_->On(SaveShard{7, CheckpointName(30), 7});
+  keeper_->On(Resume{7});
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(Written(30));
+}
+
+TEST_F(ShardKeeperTest, WhatAManifestNamesStays) {
+  Save(7, 30);
+  // Another host's disk, or a coordinator that died behind it.
+  files_.AddFile(Path(30) + "/" + kManifestFile, "{}");
+  keeper_->On(Resume{7});
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(Written(30));
+}
+
+TEST_F(ShardKeeperTest, WhatBecameACheckpointStays) {
+  Save(7, 30);
+  keeper_->On(CheckpointDone{CheckpointName(30), "no manifest that I know"});
+  keeper_->On(Resume{7});
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(Written(30));
+}
+
+TEST_F(ShardKeeperTest, SaysSoWhenItCannotWrite) {
+  files_.LimitWrites(Path(30) + "/." + ShardFileName(0, 1) + ".attempt-7", 10);
+  const ShardSaved saved = Save(7, 30);
+  EXPECT_EQ(saved.status.code(), absl::StatusCode::kResourceExhausted)
+      << saved.status;
+  EXPECT_FALSE(Written(30));
+}
+
+TEST_F(ShardKeeperTest, AShardThatIsNotHeldIsNotWritten) {
+  keeper_->On(SaveShard{7, CheckpointName(30), 7});
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(std::get<ShardSaved>(sent_.back()).status.code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ShardKeeperTest, AfterItsLifeItIsSilent) {
+  keeper_->On(Hold{7});
+  simulator_.RunUntilIdle();
+  keeper_->On(SaveShard{7, CheckpointName(30), 7});
+  keeper_->Stop();
+  const size_t before = sent_.size();
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(sent_.size(), before);
+}
+
+}  // namespace
+}  // namespace shoal
