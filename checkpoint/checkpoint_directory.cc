@@ -103,7 +103,8 @@ absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
   }
   const std::string path = JoinPath(model_dir, name);
   SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
-  if (files.OpenForRead(JoinPath(path, kManifestFile)).ok()) {
+  const absl::Status there = ReadManifest(files, path).status();
+  if (!absl::IsNotFound(there) && !absl::IsDataLoss(there)) {
     return absl::AlreadyExistsError(
         absl::StrCat(path, ": is a checkpoint already"));
   }

@@ -135,6 +135,8 @@ TEST_F(CheckpointDirectory, AnAttemptMayBeRepeatedAndACheckpointNot) {
   Write(5);
   EXPECT_EQ(PrepareCheckpoint(files_, "/m", CheckpointName(5)).status().code(),
             Code::kAlreadyExists);
+  files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");
+  EXPECT_TRUE(PrepareCheckpoint(files_, "/m", CheckpointName(5)).ok());
   EXPECT_EQ(PrepareCheckpoint(files_, "/m", "../elsewhere").status().code(),
             Code::kInvalidArgument);
 }
