@@ -108,6 +108,11 @@ absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
     return absl::AlreadyExistsError(
         absl::StrCat(path, ": is a checkpoint already"));
   }
+  if (absl::IsDataLoss(there)) {
+    // Another server may have been before us.
+    const absl::Status removed = files.Remove(JoinPath(path, kManifestFile));
+    if (!absl::IsNotFound(removed)) SHOAL_RETURN_IF_ERROR(removed);
+  }
   return path;
 }
 

@@ -33,7 +33,7 @@ std::string ShardFileName(int shard, int num_shards);
 
 // Makes MODEL_DIR/name, where shards of an attempt are to be written. Returns
 // its path. ALREADY_EXISTS: it holds a manifest that is not damaged, so it is a
-// checkpoint; a damaged one is written over.
+// checkpoint; a damaged one is removed.
 // INVALID_ARGUMENT: not a name of CheckpointName.
 absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
                                               const std::string& model_dir,
