@@ -185,7 +185,9 @@ void CoordinatorState::ContinueEvaluating() {
   if (evaluation_ == nullptr || !scored_.complete()) return;
   scoring_.emplace();
   scoring_->epoch = options_.task == JobTask::kTrain ? next_evaluation_ : 0;
-  scoring_->step = ledger_.totals().batches;
+  scoring_->step = options_.task == JobTask::kTrain
+                       ? ledger_.totals().batches
+                       : checkpoint_report_.resumed_step;
   scoring_->examples_of_worker = scored_.rows_of_worker();
   actions_.emplace_back(ScoreAction{std::exchange(evaluation_, nullptr)});
   if (next_evaluation_ < options_.num_epochs) ResumeTraining();
@@ -207,7 +209,10 @@ CoordinatorActions CoordinatorState::OnScored(const EvalReport& figures,
   report.examples_of_worker = std::move(scoring_->examples_of_worker);
   scoring_.reset();
   Log(LogLevel::kInfo,
-      absl::StrCat("after epoch ", report.epoch, ": ", EvalText(report)));
+      absl::StrCat(options_.task == JobTask::kTrain
+                       ? absl::StrCat("after epoch ", report.epoch)
+                       : "evaluated",
+                   ": ", EvalText(report)));
   evals_.push_back(std::move(report));
   // The last one: nothing is left to train.
   if (phase_ == Phase::kEvaluating && evaluation_ == nullptr) StartReporting();

@@ -58,8 +58,10 @@ std::string SummaryLines(const JobReport& report) {
   const size_t evals = report.evals.size();
   for (size_t i = evals > kNewest ? evals - kNewest : 0; i < evals; ++i) {
     const EvalReport& eval = report.evals[i];
-    absl::StrAppend(&lines, "after epoch ", eval.epoch, ": ", EvalText(eval),
-                    "\n");
+    absl::StrAppend(&lines,
+                    eval.epoch == 0 ? "evaluated"
+                                    : absl::StrCat("after epoch ", eval.epoch),
+                    ": ", EvalText(eval), "\n");
   }
   return lines;
 }

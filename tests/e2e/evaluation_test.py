@@ -158,8 +158,8 @@ class PredictionsTest(harness.ShoalTest):
         for i in range(2):
             self.write(f"data/te-{i}.libsvm",
                        "\n".join(rows[2500 * i:2500 * (i + 1)]) + "\n")
-        flags = DEEPFM + ["--task_type=infer", "--resume=never", "--batch_size=64",
-                          "--piece_bytes=20000", "--max_bad_rows=2",
+        flags = DEEPFM + ["--task_type=infer", "--resume=never",
+                          "--batch_size=64", "--piece_bytes=20000", "--max_bad_rows=2",
                           "--val_data_dir=" + self.path("data")]
         self.run_ok("shoal", "train", *flags,
                     "--predictions_file=" + self.path("one"))

@@ -90,8 +90,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Abandon();
 
   // Begins no further batch and calls `held` once none is in flight; what was
-  // read stays, and leases may still come. The
-  // callback is dropped if the life ends first.
+  // read stays, and leases may still come. The callback is dropped if the life
+  // ends first.
   void Hold(absl::AnyInvocable<void() &&> held);
   // Goes on after Hold; `held` is not called any more.
   void Resume();
