@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/path.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
 #include "core/optimizer_spec.h"
@@ -168,10 +169,16 @@ DataFormat DataFormatFromFlags(const JobFlags& flags) {
   return ParseDataFormat(flags.data_format).value_or(DataFormat::kAuto);
 }
 
-std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
-                                                const FileSystem* file_system,
-                                                int worker) {
-  if (flags.quarantine_dir.empty()) return nullptr;
+absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
+    const JobFlags& flags, const FileSystem* file_system, int worker) {
+  if (flags.quarantine_dir.empty()) return std::unique_ptr<Quarantine>();
+  // A place that cannot be written is better known now than at a bad row.
+  const std::string probe =
+      JoinPath(flags.quarantine_dir, absl::StrCat(".worker-", worker));
+  absl::Status writable = file_system->CreateDirectories(flags.quarantine_dir);
+  if (writable.ok()) writable = file_system->Create(probe).status();
+  if (writable.ok()) writable = file_system->Remove(probe);
+  SHOAL_RETURN_IF_ERROR(Annotate(writable, "--quarantine_dir"));
   QuarantineOptions options;
   options.directory = flags.quarantine_dir;
   options.name = absl::StrCat("worker-", worker);

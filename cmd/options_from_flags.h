@@ -50,10 +50,9 @@ PieceReaderOptions PieceReaderOptionsFromFlags(
     const JobFlags& flags, Quarantine* quarantine = nullptr);
 
 // Where a worker of this job puts its bad rows; nullptr: nowhere.
-// `file_system` must outlive it.
-std::unique_ptr<Quarantine> QuarantineFromFlags(const JobFlags& flags,
-                                                const FileSystem* file_system,
-                                                int worker);
+// `file_system` must outlive it. An error if nothing can be written there.
+absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
+    const JobFlags& flags, const FileSystem* file_system, int worker);
 
 // REQUIRES: flags.Validate() was OK.
 DataFormat DataFormatFromFlags(const JobFlags& flags);

@@ -51,9 +51,7 @@ class WorkerProcess {
         wait_(wait),
         logger_({ProcessName(Role::kWorker, flags.task_index),
                  *ParseLogLevel(flags.log_level)}),
-        files_(NewPosixFileSystem()),
-        quarantine_(
-            QuarantineFromFlags(flags_, files_.get(), flags_.task_index)) {}
+        files_(NewPosixFileSystem()) {}
 
   ~WorkerProcess();
 
@@ -75,7 +73,7 @@ class WorkerProcess {
   MainWait* const wait_;
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
-  const std::unique_ptr<Quarantine> quarantine_;
+  std::unique_ptr<Quarantine> quarantine_;
   std::vector<LocalSource> train_sources_;
   std::vector<LocalSource> eval_sources_;
   mutable Mutex mu_;
@@ -168,6 +166,8 @@ absl::Status WorkerProcess::Start() {
   WorkerLoopOptions options =
       WorkerLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
   SHOAL_RETURN_IF_ERROR(ListFiles(&options));
+  SHOAL_ASSIGN_OR_RETURN(quarantine_, QuarantineFromFlags(flags_, files_.get(),
+                                                          flags_.task_index));
   SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.backend));
   SHOAL_ASSIGN_OR_RETURN(model_, CreateModel(plan_.model, backend_.get()));
   logger_.Info(absl::StrCat("job ", plan_.job, ", ", train_sources_.size(),

@@ -114,9 +114,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", *ParseLogLevel(flags.log_level)});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  const std::unique_ptr<Quarantine> quarantine =
-      QuarantineFromFlags(flags, files.get(), 0);
-  auto options = JobOptions(flags, plan, *files, quarantine.get());
+  const auto quarantine = QuarantineFromFlags(flags, files.get(), 0);
+  if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
+  auto options = JobOptions(flags, plan, *files, quarantine->get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
   const auto lock = LockModelDirectory(*files, flags);
   if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "launch/job_flag_set.h"
+#include "tests/harness/fake_file_system.h"
 
 namespace shoal {
 namespace {
@@ -205,16 +206,19 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
 }
 
 TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
-  const auto files = NewPosixFileSystem();
+  const FakeFileSystem files;
   const JobFlags flags = Parsed(Command::kRun, {});
   EXPECT_EQ(PieceReaderOptionsFromFlags(flags).format, DataFormat::kAuto);
   EXPECT_EQ(PieceReaderOptionsFromFlags(flags).parse_threads, 1);
-  EXPECT_EQ(QuarantineFromFlags(flags, files.get(), 0), nullptr);
+  EXPECT_EQ(*QuarantineFromFlags(flags, &files, 0), nullptr);
   const JobFlags other =
       Parsed(Command::kRun, {"--data_format=tfrecord", "--parse_threads=3",
                              "--quarantine_dir=somewhere"});
-  const auto quarantine = QuarantineFromFlags(other, files.get(), 0);
+  const auto made = QuarantineFromFlags(other, &files, 0);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const std::unique_ptr<Quarantine>& quarantine = *made;
   EXPECT_NE(quarantine, nullptr);
+  EXPECT_TRUE(files.ListDirectory("somewhere")->empty());
   const PieceReaderOptions options =
       PieceReaderOptionsFromFlags(other, quarantine.get());
   EXPECT_EQ(options.format, DataFormat::kTfRecord);
@@ -222,6 +226,15 @@ TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
   EXPECT_EQ(options.quarantine, quarantine.get());
   EXPECT_NE(PlanJob(flags, "name")->config, PlanJob(other, "name")->config)
       << "the format decides what batches hold";
+}
+
+TEST(OptionsFromFlags, AQuarantineThatCannotBeWrittenIsNamedByItsFlag) {
+  FakeFileSystem files;
+  files.AddFile("taken", "a file");
+  const JobFlags flags = Parsed(Command::kRun, {"--quarantine_dir=taken"});
+  EXPECT_THAT(
+      std::string(QuarantineFromFlags(flags, &files, 0).status().message()),
+      testing::HasSubstr("--quarantine_dir: taken"));
 }
 
 TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {

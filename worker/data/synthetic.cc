@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/path.h"
@@ -96,15 +97,24 @@ class RowWriter {
   std::string payload_;
 };
 
-// One file's text, written in large pieces.
+// One file's text, written in large pieces. Until Close it has a hidden name,
+// which goes if it is never closed.
 class TextFile {
  public:
-  static absl::StatusOr<TextFile> Create(const FileSystem& file_system,
-                                         const std::string& path) {
-    SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
-                           file_system.Create(path));
-    return TextFile(std::move(file));
+  static absl::StatusOr<std::unique_ptr<TextFile>> Create(
+      const FileSystem& file_system, const std::string& path) {
+    auto file = absl::WrapUnique(new TextFile(&file_system, path));
+    SHOAL_ASSIGN_OR_RETURN(file->file_, file_system.Create(file->hidden_));
+    return file;
   }
+  ~TextFile() {
+    if (file_ == nullptr) return;
+    file_.reset();
+    // As far as it goes: the caller has a better error already.
+    file_system_->Remove(hidden_).IgnoreError();
+  }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
 
   std::string* text() { return &text_; }
   absl::Status FlushIfLarge() {
@@ -114,12 +124,17 @@ class TextFile {
   absl::StatusOr<uint64_t> Close() {
     SHOAL_RETURN_IF_ERROR(Flush());
     SHOAL_RETURN_IF_ERROR(file_->Close());
+    SHOAL_RETURN_IF_ERROR(file_system_->Rename(hidden_, path_));
+    file_ = nullptr;
     return bytes_;
   }
 
  private:
-  explicit TextFile(std::unique_ptr<WritableFile> file)
-      : file_(std::move(file)) {}
+  TextFile(const FileSystem* file_system, const std::string& path)
+      : file_system_(file_system),
+        path_(path),
+        hidden_(JoinPath(Dirname(path),
+                         absl::StrCat(".", Basename(path), ".partial"))) {}
 
   absl::Status Flush() {
     bytes_ += text_.size();
@@ -128,6 +143,9 @@ class TextFile {
     return status;
   }
 
+  const FileSystem* const file_system_;
+  const std::string path_;
+  const std::string hidden_;
   std::unique_ptr<WritableFile> file_;
   std::string text_;
   uint64_t bytes_ = 0;
@@ -157,18 +175,18 @@ absl::Status WriteTraining(const FileSystem& file_system,
   RowWriter writer(options.format);
   for (int f = 0; f < options.files; ++f) {
     SHOAL_ASSIGN_OR_RETURN(
-        TextFile file,
+        const std::unique_ptr<TextFile> file,
         TextFile::Create(file_system, JoinPath(options.out_dir,
                                                TrainName(f, options.format))));
     const uint64_t end = FixedSizeBegin(options.rows, options.files, f + 1);
     for (uint64_t i = FixedSizeBegin(options.rows, options.files, f); i < end;
          ++i) {
       model.Draw(i, &row);
-      writer.Append(row, file.text());
-      SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
+      writer.Append(row, file->text());
+      SHOAL_RETURN_IF_ERROR(file->FlushIfLarge());
       progress->Add();
     }
-    SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file.Close());
+    SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file->Close());
     report->bytes += bytes;
   }
   report->rows = options.rows;
@@ -180,7 +198,7 @@ absl::Status WriteTest(const FileSystem& file_system,
                        const PlantedModel& model, Progress* progress,
                        GenerateReport* report) {
   SHOAL_ASSIGN_OR_RETURN(
-      TextFile file,
+      const std::unique_ptr<TextFile> file,
       TextFile::Create(file_system,
                        JoinPath(options.out_dir, TestName(options.format))));
   PlantedRow row;
@@ -191,13 +209,13 @@ absl::Status WriteTest(const FileSystem& file_system,
   labels.reserve(options.test_rows);
   for (uint64_t i = 0; i < options.test_rows; ++i) {
     model.Draw(kFirstTestRow + i, &row);
-    writer.Append(row, file.text());
-    SHOAL_RETURN_IF_ERROR(file.FlushIfLarge());
+    writer.Append(row, file->text());
+    SHOAL_RETURN_IF_ERROR(file->FlushIfLarge());
     logits.push_back(row.logit);
     labels.push_back(row.label);
     progress->Add();
   }
-  SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file.Close());
+  SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file->Close());
   report->bytes += bytes;
   report->test_rows = options.test_rows;
   report->positive_rate = static_cast<double>(std::accumulate(

@@ -264,13 +264,15 @@ TEST(SyntheticTest, FilesOfALargerRunAreNotMixedIn) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("tr-00002.libsvm"));
 }
 
-TEST(SyntheticTest, AFullDiskIsAnErrorAndLeavesNoMetaFile) {
+TEST(SyntheticTest, AFullDiskIsAnErrorAndLeavesNoPartOfAFile) {
   FakeFileSystem files;
-  files.LimitWrites("/out/te.libsvm", 100);
+  files.LimitWrites("/out/.te.libsvm.partial", 100);
   const absl::Status status =
       GenerateData(&files, SmallOptions(), [](uint64_t, uint64_t) {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_FALSE(files.Contents("/out/_meta.json").ok());
+  EXPECT_FALSE(files.Contents("/out/te.libsvm").ok());
+  EXPECT_FALSE(files.Contents("/out/.te.libsvm.partial").ok());
 }
 
 TEST(SyntheticTest, OptionsOutOfRangeAreNamed) {
