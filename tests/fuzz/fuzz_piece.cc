@@ -177,4 +177,22 @@ void FuzzPiece(absl::string_view bytes, DataFormat format) {
   Check(bad_rows == whole.report.bad_rows, "the pieces' bad rows");
 }
 
+int FuzzCompressedInput(const uint8_t* data, size_t size,
+                        std::string (*compress)(absl::string_view)) {
+  if (size < 4) return 0;
+  const absl::string_view rest(reinterpret_cast<const char*>(data + 4),
+                               size - 4);
+  std::string file(rest);
+  if (data[0] % 4 != 0) {
+    const size_t half = rest.size() * data[1] / 256;
+    file = compress(rest.substr(0, half)) + compress(rest.substr(half));
+    if (data[0] % 4 == 2) file.resize(file.size() * data[2] / 256);
+    if (data[0] % 4 == 3) {
+      file[file.size() * data[2] / 256] ^= static_cast<char>(data[3]);
+    }
+  }
+  FuzzPiece(file, DataFormat::kLibSvm);
+  return 0;
+}
+
 }  // namespace shoal

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "worker/data/data_format.h"
@@ -22,6 +23,12 @@ inline int FuzzPieceInput(const uint8_t* data, size_t size, DataFormat format) {
             format);
   return 0;
 }
+
+// For LibSVM lines in a compressed form: the first byte of the input says
+// whether it is the file itself, or text that `compress` makes two members of,
+// then left whole, cut or damaged where the next bytes say.
+int FuzzCompressedInput(const uint8_t* data, size_t size,
+                        std::string (*compress)(absl::string_view));
 
 }  // namespace shoal
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/record_framing.h"
 #include "worker/data/parse_number.h"
 #include "worker/data/tfrecord_writer.h"
 
@@ -125,7 +126,7 @@ void CriteoFeatures::AppendTfRecord(const CriteoRow& row,
   }
   std::string payload;
   AppendTfExample(row.label, ids, values, &payload);
-  shoal::AppendTfRecord(payload, records);
+  AppendRecord(payload, records);
 }
 
 }  // namespace shoal

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/path.h"
+#include "base/record_framing.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
 #include "partitioner/fixed_size.h"
@@ -88,7 +89,7 @@ class RowWriter {
     }
     payload_.clear();
     AppendTfExample(row.label, row.ids, values_, &payload_);
-    AppendTfRecord(payload_, text);
+    AppendRecord(payload_, text);
   }
 
  private:

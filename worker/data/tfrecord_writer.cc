@@ -1,9 +1,8 @@
 #include "worker/data/tfrecord_writer.h"
 
 #include <bit>
-#include <cstring>
 
-#include "base/crc32c.h"
+#include "absl/strings/string_view.h"
 
 namespace shoal {
 namespace {
@@ -64,24 +63,7 @@ void AppendFloats(absl::Span<const float> values, std::string* out) {
               values.size() * sizeof(float));
 }
 
-template <typename T>
-void AppendNumber(T value, std::string* out) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  out->append(bytes, sizeof(T));
-}
-
 }  // namespace
-
-void AppendTfRecord(absl::string_view payload, std::string* file) {
-  const size_t begin = file->size();
-  AppendNumber<uint64_t>(payload.size(), file);
-  const uint32_t crc =
-      Crc32c(absl::string_view(file->data() + begin, sizeof(uint64_t)));
-  AppendNumber<uint32_t>(MaskedCrc32c(crc), file);
-  file->append(payload.data(), payload.size());
-  AppendNumber<uint32_t>(MaskedCrc32c(Crc32c(payload)), file);
-}
 
 void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
                      absl::Span<const float> values, std::string* payload) {

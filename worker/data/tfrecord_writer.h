@@ -4,17 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
 
 namespace shoal {
 
-// TFRecord files of tf.Example, by hand: docs/data_formats.md has both formats.
-
-// Appends one record to *file: the payload's length (8 bytes, little-endian),
-// the masked CRC-32C of these, the payload, its masked CRC-32C.
-void AppendTfRecord(absl::string_view payload, std::string* file);
+// tf.Example by hand (docs/data_formats.md); base/record_framing.h makes
+// records of a TFRecord file of them.
 
 // Appends a tf.Example with the features label (one float), ids (int64) and
 // values (float), in this order and packed, as the reference pipeline writes

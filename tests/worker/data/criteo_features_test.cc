@@ -12,6 +12,7 @@
 #include "base/crc32c.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "base/record_framing.h"
 #include "worker/data/criteo_fit.h"
 #include "worker/data/libsvm_parser.h"
 #include "worker/data/tfrecord_writer.h"
@@ -138,7 +139,7 @@ TEST(CriteoFeaturesTest, TfRecordHoldsTheFloatsOfTheText) {
         << reason;
     std::string payload, expected;
     AppendTfExample(row.labels[0], row.ids, row.values, &payload);
-    AppendTfRecord(payload, &expected);
+    AppendRecord(payload, &expected);
     features.AppendTfRecord(Row(line), &records);
     EXPECT_EQ(records, expected) << text;
   }

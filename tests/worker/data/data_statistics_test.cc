@@ -7,6 +7,7 @@
 #include "base/philox.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "base/record_framing.h"
 #include "tests/harness/fake_file_system.h"
 #include "worker/data/id_counts.h"
 #include "worker/data/tfrecord_writer.h"
@@ -97,7 +98,7 @@ TEST(DataStatisticsTest, ReadsOtherFormatsToo) {
   const FeatureId ids[] = {5, 6};
   const float values[] = {1, 2};
   AppendTfExample(1, ids, values, &payload);
-  AppendTfRecord(payload, &record);
+  AppendRecord(payload, &record);
   FakeFileSystem files;
   files.AddFile("/d/a", record + record);
   files.AddFile("/d/b", "0 5:1\n");

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/record_framing.h"
 #include "core/metrics.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -84,7 +85,7 @@ std::string AsTfRecords(const std::string& text,
     AppendTfExample(rows.labels[i],
                     absl::MakeSpan(rows.ids).subspan(begin, size),
                     absl::MakeSpan(rows.values).subspan(begin, size), &payload);
-    AppendTfRecord(payload, &records);
+    AppendRecord(payload, &records);
   }
   return records;
 }

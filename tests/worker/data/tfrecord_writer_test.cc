@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "base/record_framing.h"
 #include "worker/data/libsvm_parser.h"
 
 namespace shoal {
@@ -13,7 +14,7 @@ namespace {
 
 std::string Record(absl::string_view payload) {
   std::string file;
-  AppendTfRecord(payload, &file);
+  AppendRecord(payload, &file);
   return file;
 }
 
