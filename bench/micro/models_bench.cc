@@ -178,7 +178,9 @@ int main(int argc, char** argv) {
           absl::StrCat("ForwardBackward/", net->name, "/", backend).c_str(),
           shoal::BM_ForwardBackward, *net, backend, 1.0f)
           ->ArgName("batch")
+          ->Arg(256)->Arg(512)
           ->Arg(1024)
+          ->Arg(4096)
           ->Unit(benchmark::kMillisecond);
     }
   }

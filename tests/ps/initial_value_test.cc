@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/philox.h"
 #include "gtest/gtest.h"
 #include "ps/table/element_digest.h"
 
@@ -35,6 +36,28 @@ TEST(InitialValue, NeverChanges) {
   EXPECT_EQ(ValueOf(normal, key, 3), -0x1.bdadbcp-7f);
   EXPECT_EQ(ValueOf(normal, key, 4), -0x1.531fa8p-7f);
   EXPECT_EQ(ValueOf(normal, key, 1000003), 0x1.91009ap-8f);
+}
+
+// The header's formula, word by word: what decides without an exponential must
+// decide alike.
+TEST(InitialValue, TruncatedNormalIsTheFormulas) {
+  const uint64_t key = InitialValueKey(3, "fm_v");
+  const Philox philox(key);
+  std::vector<float> values(200001);
+  constexpr uint64_t kFirst = 12345677;
+  FillInitialValues({InitializerKind::kTruncatedNormal, 1}, key, kFirst,
+                    absl::MakeSpan(values));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t e = kFirst + i;
+    for (uint64_t attempt = 0;; ++attempt) {
+      const Philox::Block words = philox(attempt, e / 2);
+      const double z = 4 * UniformFloat(words[2 * (e % 2)]) - 2;
+      const double b = words[2 * (e % 2) + 1];
+      if (b + 0.5 >= 0x1p32 * std::exp(-z * z / 2)) continue;
+      ASSERT_EQ(values[i], static_cast<float>(z)) << e;
+      break;
+    }
+  }
 }
 
 TEST(InitialValue, DiffersBySeedAndByVariable) {
