@@ -14,6 +14,7 @@ find_package(nlohmann_json CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(GTest CONFIG REQUIRED)
 find_package(benchmark CONFIG REQUIRED)
+find_package(hwy CONFIG REQUIRED)
 
 # Debian's oneDNN config file asks for OpenCL headers; the library alone does.
 find_path(DNNL_INCLUDE_DIR dnnl.h REQUIRED)

@@ -56,10 +56,21 @@ class DeepFm final : public Model {
     Place biases;
   };
 
+  // Examples that are computed together: the whole batch goes through the
+  // network in such parts, whose activations stay in the cache, and which add
+  // up their gradients.
+  struct Part {
+    ModelInput input;    // of these examples
+    int first = 0;       // position of the first of them in the batch
+    int batch_size = 0;  // of the whole batch
+  };
+
+  // Calls visit(part) for the parts that make up the batch, in order.
+  template <typename Visit>
+  void ForEachPart(const ModelInput& batch, const Visit& visit) const;
   FmInput MakeFmInput(const ModelInput& input) const;
-  void Forward(const ModelInput& input, bool training,
-               absl::Span<float> logits);
-  void Backward(const ModelInput& input, absl::Span<float> d_logits,
+  void Forward(const Part& part, bool training, absl::Span<float> logits);
+  void Backward(const Part& part, absl::Span<float> d_logits,
                 ModelOutput* output);
 
   const ModelSpec spec_;
@@ -68,8 +79,10 @@ class DeepFm final : public Model {
   std::vector<DeepLayer> deep_;  // the last one is deep_out
   Place bias_;
   SigmoidCrossEntropy loss_;
-  AlignedBuffer<float> d_y_;  // B × outputs of the layer in its backward pass
-  AlignedBuffer<float> d_x_;  // B × inputs of that layer
+  // Of a part: examples × outputs of the layer in its backward pass, and ×
+  // inputs of that layer.
+  AlignedBuffer<float> d_y_;
+  AlignedBuffer<float> d_x_;
 };
 
 }  // namespace shoal

@@ -56,11 +56,11 @@ void FactorizationMachine::ForwardBackward(const ModelInput& input,
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
   const absl::Span<float> d_logits =
-      loss_.Backward(output->logits, input.labels);
+      loss_.Backward(output->logits, input.labels, input.batch_size);
   fm_.Backward(MakeFmInput(input), d_logits, /*d_embeddings=*/{},
-               output->d_rows);
+               /*accumulate=*/false, output->d_rows);
   backend_->BiasBackward(Activation::kIdentity, output->logits, d_logits,
-                         output->d_dense);
+                         /*accumulate=*/false, output->d_dense);
 }
 
 }  // namespace shoal

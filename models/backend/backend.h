@@ -59,9 +59,10 @@ class Backend {
 
   // The backward pass of BiasForward, y being its result: d_y is multiplied by
   // the activation's slope (in place; ReLU: 0 where y is not above 0) and
-  // d_bias (N, overwritten) is its sum over the examples. y and d_y: B × N.
+  // d_bias (N, overwritten, or with `accumulate` added to) is its sum over the
+  // examples. y and d_y: B × N.
   virtual void BiasBackward(Activation activation, absl::Span<const float> y,
-                            absl::Span<float> d_y,
+                            absl::Span<float> d_y, bool accumulate,
                             absl::Span<float> d_bias) = 0;
 
   // x[i] = x[i] · scale where mask[i] is 1 and 0 where it is 0, in place:
@@ -76,8 +77,9 @@ class Backend {
   virtual void FmForward(const FmInput& input, absl::Span<float> embeddings,
                          absl::Span<float> sums, absl::Span<float> logits) = 0;
 
-  // Gradient of the rows, d_rows (U × (1 + K)), overwritten: the sum over the
-  // occurrences (b, j) of each row, in the order of the batch, of
+  // Gradient of the rows, d_rows (U × (1 + K)), overwritten, or with
+  // `accumulate` added to: the sum over the occurrences (b, j) of each row, in
+  // the order of the batch, of
   //   dw += d_logits[b] · x
   //   dv += x · (d_embeddings[b][j] + d_logits[b] · (sums[b] − e[b][j]))
   // embeddings and sums are FmForward's. d_logits: B. d_embeddings: B × F × K,
@@ -86,7 +88,7 @@ class Backend {
                           absl::Span<const float> embeddings,
                           absl::Span<const float> sums,
                           absl::Span<const float> d_logits,
-                          absl::Span<const float> d_embeddings,
+                          absl::Span<const float> d_embeddings, bool accumulate,
                           absl::Span<float> d_rows) = 0;
 
   // Returns the sum over the batch, in double, of

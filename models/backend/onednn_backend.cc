@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/backend/vector_passes.h"
 
 // From <omp.h>, which clang lacks without a runtime of its own; two OpenMP
 // runtimes in one process would be two thread pools.
@@ -56,7 +57,8 @@ std::string OneDnnBackend::description() const {
   const dnnl_version_t* version = dnnl_version();
   return absl::StrCat("onednn ", version->major, ".", version->minor, ".",
                       version->patch, ", ",
-                      IsaName(dnnl_get_effective_cpu_isa()), ", one thread");
+                      IsaName(dnnl_get_effective_cpu_isa()), ", passes ",
+                      VectorTargetName(), ", one thread");
 }
 
 void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
@@ -70,6 +72,36 @@ void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
   // It fails only where it finds no memory to pack its operands in, which it
   // asks for before it writes to c.
   if (status != dnnl_success) ReferenceBackend::Gemm(shape, a, b, c);
+}
+
+void OneDnnBackend::BiasForward(Activation activation,
+                                absl::Span<const float> bias,
+                                absl::Span<float> y) {
+  VectorBiasForward(activation, bias, y);
+}
+
+void OneDnnBackend::BiasBackward(Activation activation,
+                                 absl::Span<const float> y,
+                                 absl::Span<float> d_y, bool accumulate,
+                                 absl::Span<float> d_bias) {
+  VectorBiasBackward(activation, y, d_y, accumulate, d_bias);
+}
+
+void OneDnnBackend::FmForward(const FmInput& input,
+                              absl::Span<float> embeddings,
+                              absl::Span<float> sums,
+                              absl::Span<float> logits) {
+  VectorFmForward(input, embeddings, sums, logits);
+}
+
+void OneDnnBackend::FmBackward(const FmInput& input,
+                               absl::Span<const float> embeddings,
+                               absl::Span<const float> sums,
+                               absl::Span<const float> d_logits,
+                               absl::Span<const float> d_embeddings,
+                               bool accumulate, absl::Span<float> d_rows) {
+  VectorFmBackward(input, embeddings, sums, d_logits, d_embeddings, accumulate,
+                   d_rows);
 }
 
 }  // namespace shoal

@@ -10,8 +10,8 @@
 namespace shoal {
 
 // Gemm by oneDNN's sgemm, which packs its operands itself and has kernels for
-// every processor since SSE4.1, chosen at run time. What is left is bound by
-// memory, where the reference loops do.
+// every processor since SSE4.1, chosen at run time; the passes over memory by
+// vector_passes.h; dropout's mask and the loss as the reference does them.
 //
 // One thread: Debian's oneDNN is built on OpenMP, and would share each product
 // among all processors by a pool that spins between calls. OpenMP keeps its
@@ -25,11 +25,23 @@ class OneDnnBackend final : public ReferenceBackend {
   // than OpenMP or none, which could not be held to one thread in this way.
   static absl::StatusOr<std::unique_ptr<Backend>> Create();
 
-  // Such as "onednn 2.6.3, AVX-512 VNNI, one thread".
+  // Such as "onednn 2.6.3, AVX-512 VNNI, passes AVX3, one thread".
   std::string description() const override;
 
   void Gemm(const GemmShape& shape, absl::Span<const float> a,
             absl::Span<const float> b, absl::Span<float> c) override;
+  void BiasForward(Activation activation, absl::Span<const float> bias,
+                   absl::Span<float> y) override;
+  void BiasBackward(Activation activation, absl::Span<const float> y,
+                    absl::Span<float> d_y, bool accumulate,
+                    absl::Span<float> d_bias) override;
+  void FmForward(const FmInput& input, absl::Span<float> embeddings,
+                 absl::Span<float> sums, absl::Span<float> logits) override;
+  void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
+                  absl::Span<const float> sums,
+                  absl::Span<const float> d_logits,
+                  absl::Span<const float> d_embeddings, bool accumulate,
+                  absl::Span<float> d_rows) override;
 
  private:
   OneDnnBackend() = default;

@@ -108,11 +108,11 @@ void ReferenceBackend::BiasForward(Activation activation,
 
 void ReferenceBackend::BiasBackward(Activation activation,
                                     absl::Span<const float> y,
-                                    absl::Span<float> d_y,
+                                    absl::Span<float> d_y, bool accumulate,
                                     absl::Span<float> d_bias) {
   const size_t cols = d_bias.size();
   float* __restrict d_b = d_bias.data();
-  std::fill(d_bias.begin(), d_bias.end(), 0.0f);
+  if (!accumulate) std::fill(d_bias.begin(), d_bias.end(), 0.0f);
   for (size_t start = 0; start < d_y.size(); start += cols) {
     const float* __restrict y_row = y.data() + start;
     float* __restrict d_row = d_y.data() + start;
@@ -184,10 +184,10 @@ void ReferenceBackend::FmBackward(const FmInput& input,
                                   absl::Span<const float> sums,
                                   absl::Span<const float> d_logits,
                                   absl::Span<const float> d_embeddings,
-                                  absl::Span<float> d_rows) {
+                                  bool accumulate, absl::Span<float> d_rows) {
   const int F = input.field_size;
   const int K = input.dim;
-  std::fill(d_rows.begin(), d_rows.end(), 0.0f);
+  if (!accumulate) std::fill(d_rows.begin(), d_rows.end(), 0.0f);
   for (int b = 0; b < input.batch_size; ++b) {
     const float* __restrict sum = sums.data() + static_cast<int64_t>(b) * K;
     const float d_logit = d_logits[b];

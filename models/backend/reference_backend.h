@@ -20,7 +20,8 @@ class ReferenceBackend : public Backend {
   void BiasForward(Activation activation, absl::Span<const float> bias,
                    absl::Span<float> y) override;
   void BiasBackward(Activation activation, absl::Span<const float> y,
-                    absl::Span<float> d_y, absl::Span<float> d_bias) override;
+                    absl::Span<float> d_y, bool accumulate,
+                    absl::Span<float> d_bias) override;
   void ScaleByMask(absl::Span<const uint8_t> mask, float scale,
                    absl::Span<float> x) override;
   void FmForward(const FmInput& input, absl::Span<float> embeddings,
@@ -28,7 +29,7 @@ class ReferenceBackend : public Backend {
   void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
                   absl::Span<const float> sums,
                   absl::Span<const float> d_logits,
-                  absl::Span<const float> d_embeddings,
+                  absl::Span<const float> d_embeddings, bool accumulate,
                   absl::Span<float> d_rows) override;
   double SigmoidCrossEntropyForward(absl::Span<const float> logits,
                                     absl::Span<const uint8_t> labels) override;

@@ -22,13 +22,17 @@ absl::Span<float> DenseLayer::Forward(int batch_size, absl::Span<const float> x,
 
 void DenseLayer::Backward(absl::Span<const float> x,
                           absl::Span<const float> weights,
-                          absl::Span<float> d_y, absl::Span<float> d_weights,
+                          absl::Span<float> d_y, bool accumulate,
+                          absl::Span<float> d_weights,
                           absl::Span<float> d_biases, absl::Span<float> d_x) {
-  backend_->BiasBackward(activation_, y_.span(), d_y, d_biases);
+  backend_->BiasBackward(activation_, y_.span(), d_y, accumulate, d_biases);
   // dW = xᵀ · dy, dx = dy · Wᵀ.
-  backend_->Gemm(
-      {.m = inputs_, .n = outputs_, .k = batch_size_, .transpose_a = true}, x,
-      d_y, d_weights);
+  backend_->Gemm({.m = inputs_,
+                  .n = outputs_,
+                  .k = batch_size_,
+                  .transpose_a = true,
+                  .accumulate = accumulate},
+                 x, d_y, d_weights);
   backend_->Gemm(
       {.m = batch_size_, .n = inputs_, .k = outputs_, .transpose_b = true}, d_y,
       weights, d_x);

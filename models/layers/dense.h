@@ -28,11 +28,12 @@ class DenseLayer {
   absl::Span<const float> y() const { return y_.span(); }
 
   // After Forward with the same x and weights. d_y (B × O) is changed in place
-  // to the gradient before the activation; d_weights (I × O), d_biases (O) and
-  // d_x (B × I) are overwritten.
+  // to the gradient before the activation; d_x (B × I) is overwritten, and so
+  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
-                absl::Span<float> d_y, absl::Span<float> d_weights,
-                absl::Span<float> d_biases, absl::Span<float> d_x);
+                absl::Span<float> d_y, bool accumulate,
+                absl::Span<float> d_weights, absl::Span<float> d_biases,
+                absl::Span<float> d_x);
 
  private:
   const int inputs_;

@@ -43,12 +43,11 @@ DropoutLayer::DropoutLayer(uint64_t seed, int layer, float keep,
                            Backend* backend)
     : seed_(seed), layer_(layer), keep_(keep), backend_(backend) {}
 
-void DropoutLayer::Forward(const BatchId& batch, int units,
+void DropoutLayer::Forward(const BatchId& batch, int first_position, int units,
                            absl::Span<float> y) {
   if (keep_ == 1) return;
   mask_.ResizeDiscard(y.size());
-  DropoutMask(seed_, batch, layer_, keep_, /*first_position=*/0, units,
-              mask_.span());
+  DropoutMask(seed_, batch, layer_, keep_, first_position, units, mask_.span());
   backend_->ScaleByMask(mask_.span(), 1 / keep_, y);
 }
 

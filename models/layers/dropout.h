@@ -29,8 +29,10 @@ class DropoutLayer {
   // keep in (0, 1]. `backend` must outlive the layer.
   DropoutLayer(uint64_t seed, int layer, float keep, Backend* backend);
 
-  // y: B × units, in place.
-  void Forward(const BatchId& batch, int units, absl::Span<float> y);
+  // y: examples × units, in place. `first_position`: of the first example in
+  // the batch.
+  void Forward(const BatchId& batch, int first_position, int units,
+               absl::Span<float> y);
 
   // After Forward; the gradient of its result, in place.
   void Backward(absl::Span<float> d_y);

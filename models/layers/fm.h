@@ -23,9 +23,11 @@ class FmLayer {
   absl::Span<const float> embeddings() const { return embeddings_.span(); }
 
   // After Forward with the same input. d_embeddings: what came back through the
-  // network above; empty for none. d_rows (U × (1 + K)) is overwritten.
+  // network above; empty for none. d_rows (U × (1 + K)) is overwritten, or with
+  // `accumulate` added to.
   void Backward(const FmInput& input, absl::Span<const float> d_logits,
-                absl::Span<const float> d_embeddings, absl::Span<float> d_rows);
+                absl::Span<const float> d_embeddings, bool accumulate,
+                absl::Span<float> d_rows);
 
  private:
   Backend* const backend_;

@@ -11,11 +11,11 @@ double SigmoidCrossEntropy::Forward(absl::Span<const float> logits,
 }
 
 absl::Span<float> SigmoidCrossEntropy::Backward(
-    absl::Span<const float> logits, absl::Span<const uint8_t> labels) {
+    absl::Span<const float> logits, absl::Span<const uint8_t> labels,
+    int batch_size) {
   d_logits_.ResizeDiscard(logits.size());
   backend_->SigmoidCrossEntropyBackward(
-      logits, labels, 1.0f / static_cast<float>(logits.size()),
-      d_logits_.span());
+      logits, labels, 1.0f / static_cast<float>(batch_size), d_logits_.span());
   return d_logits_.span();
 }
 

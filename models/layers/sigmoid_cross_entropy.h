@@ -21,10 +21,11 @@ class SigmoidCrossEntropy {
   double Forward(absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
 
-  // Gradient of the batch's MEAN loss, (σ(z) − y) / B: B floats that the layer
-  // keeps until the next call; the caller may change them.
+  // Gradient of the MEAN loss over `batch_size` examples, of which these are
+  // all or some: (σ(z) − y) / batch_size, B floats that the layer keeps until
+  // the next call; the caller may change them.
   absl::Span<float> Backward(absl::Span<const float> logits,
-                             absl::Span<const uint8_t> labels);
+                             absl::Span<const uint8_t> labels, int batch_size);
 
  private:
   Backend* const backend_;

@@ -13,6 +13,7 @@ namespace shoal {
 //   w -= rate * g / sqrt(accumulator)
 // `rate` is LearningRateAt the push (learning_rate.h). One slot a weight, which
 // starts at spec.adagrad_initial_accumulator (> 0, so the root is never 0).
+// In a plain loop: what the faster one (vector_update.h) is tested against.
 // Pure; REQUIRES: spans of one length, not overlapping.
 void AdagradApply(const OptimizerSpec& spec, float rate,
                   absl::Span<const float> gradient, absl::Span<float> weights,

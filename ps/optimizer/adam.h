@@ -22,7 +22,8 @@ namespace shoal {
 // shard admitted.
 float AdamRate(const OptimizerSpec& spec, uint64_t t);
 
-// One update with `rate` = AdamRate(spec, t). Pure; REQUIRES: spans of one
+// One update with `rate` = AdamRate(spec, t), in a plain loop: what the faster
+// one (vector_update.h) is tested against. Pure; REQUIRES: spans of one
 // length, not overlapping.
 void AdamApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "ps/optimizer/adagrad.h"
 #include "ps/optimizer/adam.h"
 #include "ps/optimizer/ftrl.h"
 #include "ps/optimizer/learning_rate.h"
 #include "ps/optimizer/rowwise_adagrad.h"
 #include "ps/optimizer/sgd.h"
+#include "ps/optimizer/vector_update.h"
 
 namespace shoal {
 namespace {
@@ -31,14 +31,14 @@ void OptimizerStep::Apply(absl::Span<const float> gradient,
       SgdApply(spec_, rate_, gradient, weights);
       return;
     case OptimizerKind::kAdagrad:
-      AdagradApply(spec_, rate_, gradient, weights, slots);
+      VectorAdagrad(spec_, rate_, gradient, weights, slots);
       return;
     case OptimizerKind::kRowwiseAdagrad:
       RowwiseAdagradApply(spec_, rate_, gradient, weights, slots.data());
       return;
     case OptimizerKind::kAdam:
-      AdamApply(spec_, rate_, gradient, weights, slots.subspan(0, n),
-                slots.subspan(n, n));
+      VectorAdam(spec_, rate_, gradient, weights, slots.subspan(0, n),
+                 slots.subspan(n, n));
       return;
     case OptimizerKind::kFtrl:
       FtrlApply(spec_, rate_, gradient, weights, slots.subspan(0, n),

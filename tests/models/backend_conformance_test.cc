@@ -1,20 +1,30 @@
 // What every backend must do: each operation against its formula in double,
-// over shapes that are not multiples of a vector, and equal bits on a repeat.
+// over shapes that are not multiples of a vector, in every instruction set that
+// this processor has, and equal bits on a repeat.
 // Tolerances are relative to the largest element of the result.
 #include <gtest/gtest.h>
 
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "models/backend/create_backend.h"
+#include "tests/harness/instruction_sets.h"
 #include "tests/models/numeric.h"
 
 namespace shoal {
 namespace {
 
-class BackendConformance : public ::testing::TestWithParam<const char*> {
- protected:
-  BackendConformance() : backend_(*CreateBackend(GetParam())) {}
+struct Case {
+  const char* backend;
+  InstructionSet set;
+};
 
+class BackendConformance : public ::testing::TestWithParam<Case> {
+ protected:
+  BackendConformance()
+      : set_(GetParam().set), backend_(*CreateBackend(GetParam().backend)) {}
+
+  const WithInstructionSet set_;
   std::unique_ptr<Backend> backend_;
 };
 
@@ -73,7 +83,7 @@ TEST_P(BackendConformance, BiasForwardAndBackward) {
       auto d_y = upper;
       std::vector<float> d_bias(cols, NAN);
       backend_->BiasBackward(activation, y, absl::MakeSpan(d_y),
-                             absl::MakeSpan(d_bias));
+                             /*accumulate=*/false, absl::MakeSpan(d_bias));
       std::vector<double> expected_d_bias(cols, 0.0);
       for (int i = 0; i < rows * cols; ++i) {
         const float sum = z[i] + bias[i % cols];
@@ -82,6 +92,10 @@ TEST_P(BackendConformance, BiasForwardAndBackward) {
         EXPECT_EQ(d_y[i], d);
         expected_d_bias[i % cols] += d;
       }
+      EXPECT_LT(RelativeError(d_bias, expected_d_bias), 2e-6);
+      backend_->BiasBackward(activation, y, absl::MakeSpan(d_y),
+                             /*accumulate=*/true, absl::MakeSpan(d_bias));
+      for (double& sum : expected_d_bias) sum *= 2;
       EXPECT_LT(RelativeError(d_bias, expected_d_bias), 2e-6);
     }
   }
@@ -92,7 +106,7 @@ TEST_P(BackendConformance, ReluLetsNoGradientThroughAtZero) {
   std::vector<float> d_y = {5, 5};
   std::vector<float> d_bias(2);
   backend_->BiasBackward(Activation::kRelu, y, absl::MakeSpan(d_y),
-                         absl::MakeSpan(d_bias));
+                         /*accumulate=*/false, absl::MakeSpan(d_bias));
   EXPECT_EQ(d_y, (std::vector<float>{0, 5}));
 }
 
@@ -111,7 +125,7 @@ TEST_P(BackendConformance, ScaleByMaskDropsWhateverIsThere) {
 TEST_P(BackendConformance, FmOfOddShapes) {
   for (const auto& [batch, fields, dim] :
        std::vector<std::tuple<int, int, int>>{
-           {1, 1, 1}, {3, 5, 0}, {9, 39, 16}, {17, 7, 33}}) {
+           {1, 1, 1}, {3, 5, 0}, {9, 39, 16}, {17, 7, 33}, {5, 3, 127}}) {
     const int rows = 11;
     const int D = 1 + dim;
     const auto table = RandomVector(71, rows * D);
@@ -161,7 +175,11 @@ TEST_P(BackendConformance, FmOfOddShapes) {
     EXPECT_LT(RelativeError(got_logits, logits), 2e-6);
     std::vector<float> got_d_rows(d_rows.size(), NAN);
     backend_->FmBackward(input, got_e, got_sums, d_logits, d_e,
-                         absl::MakeSpan(got_d_rows));
+                         /*accumulate=*/false, absl::MakeSpan(got_d_rows));
+    EXPECT_LT(RelativeError(got_d_rows, d_rows), 2e-6);
+    backend_->FmBackward(input, got_e, got_sums, d_logits, d_e,
+                         /*accumulate=*/true, absl::MakeSpan(got_d_rows));
+    for (double& sum : d_rows) sum *= 2;
     EXPECT_LT(RelativeError(got_d_rows, d_rows), 2e-6);
   }
 }
@@ -193,16 +211,28 @@ TEST_P(BackendConformance, GemmRepeatsItsBits) {
     const auto b = RandomVector(92, k * n);
     std::vector<float> first(m * n);
     backend_->Gemm(shape, a, b, absl::MakeSpan(first));
-    const auto other = *CreateBackend(GetParam());
+    const auto other = *CreateBackend(GetParam().backend);
     std::vector<float> again(m * n);
     other->Gemm(shape, a, b, absl::MakeSpan(again));
     EXPECT_EQ(first, again);
   }
 }
 
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const InstructionSet& set : InstructionSets()) {
+    cases.push_back({"onednn", set});
+  }
+  // Plain loops, compiled once.
+  cases.push_back({"reference", cases.back().set});
+  return cases;
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, BackendConformance,
-                         ::testing::Values("reference", "onednn"),
-                         [](const auto& info) { return info.param; });
+                         ::testing::ValuesIn(Cases()), [](const auto& info) {
+                           return absl::StrCat(info.param.backend, "_",
+                                               info.param.set.name);
+                         });
 
 // The oracle and oneDNN at the sizes of a real net: k products in float32.
 TEST(BackendAgreement, GemmOfADeepLayer) {

@@ -218,6 +218,65 @@ TEST_P(DeepFmTest, OneExampleOfPaddingAloneTrainsTheDenseVariables) {
   EXPECT_NE(sample.d_dense.back(), 0);
 }
 
+// The model computes a large batch in parts.
+TEST_P(DeepFmTest, ALargeBatchIsTheMeanOfItsExamples) {
+  Create(SmallOptions());
+  constexpr int kLarge = 1301;
+  constexpr int kPieces = 4;  // of which no end is one of a part's
+  SampleBatch whole(model_->spec(), kLarge, kFields, kRows, 20);
+  const double loss_sum = whole.ForwardBackward(model_.get());
+  double expected_loss = 0;
+  std::vector<double> d_rows(whole.d_rows.size());
+  std::vector<double> d_dense(whole.d_dense.size());
+  for (int piece = 0; piece < kPieces; ++piece) {
+    const int first = piece * kLarge / kPieces;
+    const int count = (piece + 1) * kLarge / kPieces - first;
+    SampleBatch part = whole;
+    part.batch_size = count;
+    auto cut = [](auto& all, int begin, int size) {
+      all = {all.begin() + begin, all.begin() + begin + size};
+    };
+    cut(part.row_index, first * kFields, count * kFields);
+    cut(part.values, first * kFields, count * kFields);
+    cut(part.labels, first, count);
+    part.logits.resize(count);
+    expected_loss += part.ForwardBackward(model_.get());
+    const double share = 1.0 * count / kLarge;
+    for (size_t i = 0; i < d_rows.size(); ++i) {
+      d_rows[i] += share * part.d_rows[i];
+    }
+    for (size_t i = 0; i < d_dense.size(); ++i) {
+      d_dense[i] += share * part.d_dense[i];
+    }
+    const std::vector<float> logits(whole.logits.begin() + first,
+                                    whole.logits.begin() + first + count);
+    EXPECT_LT(RelativeError(part.logits, ToDouble(logits)), 1e-6);
+  }
+  EXPECT_NEAR(loss_sum, expected_loss, 1e-6 * expected_loss);
+  EXPECT_LT(RelativeError(whole.d_rows, d_rows), 5e-6);
+  EXPECT_LT(RelativeError(whole.d_dense, d_dense), 5e-6);
+}
+
+TEST_P(DeepFmTest, NoTwoPositionsOfALargeBatchShareTheirDropout) {
+  ModelOptions options = SmallOptions();
+  options.deep_layers = {64, 64};
+  options.dropout_keep = {0.5, 0.5};
+  Create(options);
+  SampleBatch sample(model_->spec(), 1025, kFields, kRows, 21);
+  for (int b = 1; b < sample.batch_size; ++b) {
+    std::copy_n(sample.row_index.begin(), kFields,
+                sample.row_index.begin() + b * kFields);
+    std::copy_n(sample.values.begin(), kFields,
+                sample.values.begin() + b * kFields);
+  }
+  sample.ForwardBackward(model_.get());
+  std::sort(sample.logits.begin(), sample.logits.end());
+  const auto distinct = std::unique(sample.logits.begin(), sample.logits.end());
+  // Two masks may give one logit by chance; parts with the same masks would
+  // halve the number.
+  EXPECT_GT(distinct - sample.logits.begin(), 1000);
+}
+
 TEST_P(DeepFmTest, PlainSgdLowersTheLossOnAToySet) {
   Create(SmallOptions());
   SampleBatch sample(model_->spec(), 64, kFields, kRows, 19);

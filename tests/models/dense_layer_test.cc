@@ -60,8 +60,9 @@ TEST_P(DenseLayerTest, GradientsAreTheNumericOnes) {
   std::vector<float> d_weights(weights.size(), -7);
   std::vector<float> d_biases(biases.size(), -7);
   std::vector<float> d_x(x.size(), -7);
-  layer.Backward(x, weights, absl::MakeSpan(d_y), absl::MakeSpan(d_weights),
-                 absl::MakeSpan(d_biases), absl::MakeSpan(d_x));
+  layer.Backward(x, weights, absl::MakeSpan(d_y), /*accumulate=*/false,
+                 absl::MakeSpan(d_weights), absl::MakeSpan(d_biases),
+                 absl::MakeSpan(d_x));
   const auto X = ToDouble(x);
   const auto W = ToDouble(weights);
   const auto B = ToDouble(biases);

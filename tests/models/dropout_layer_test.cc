@@ -59,7 +59,7 @@ TEST(DropoutLayerTest, BothPassesZeroDroppedUnitsAndScaleKeptOnes) {
   DropoutLayer layer(/*seed=*/5, /*layer=*/1, /*keep=*/0.25f, &backend);
   const auto x = RandomVector(1, 6 * 11);
   auto y = x;
-  layer.Forward(kBatchId, 11, absl::MakeSpan(y));
+  layer.Forward(kBatchId, /*first_position=*/0, 11, absl::MakeSpan(y));
   auto d = x;
   layer.Backward(absl::MakeSpan(d));
   const auto mask = Mask(5, kBatchId, 1, 0, 6, 11, 0.25f);
@@ -74,7 +74,7 @@ TEST(DropoutLayerTest, KeepOneChangesNothing) {
   DropoutLayer layer(5, 1, 1.0f, &backend);
   const auto x = RandomVector(1, 30);
   auto y = x;
-  layer.Forward(kBatchId, 10, absl::MakeSpan(y));
+  layer.Forward(kBatchId, /*first_position=*/0, 10, absl::MakeSpan(y));
   layer.Backward(absl::MakeSpan(y));
   EXPECT_EQ(y, x);
 }

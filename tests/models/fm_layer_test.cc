@@ -83,7 +83,8 @@ TEST_P(FmLayerTest, LogitsAndGradientsAreThoseOfThePairwiseDefinition) {
   EXPECT_NEAR(sum, FmSum(dim, ToDouble(rows), values, d_logits, {}), 1e-6);
 
   std::vector<float> d_rows(rows.size(), -7);
-  layer.Backward(input, d_logits, d_embeddings, absl::MakeSpan(d_rows));
+  layer.Backward(input, d_logits, d_embeddings, /*accumulate=*/false,
+                 absl::MakeSpan(d_rows));
   EXPECT_LT(RelativeError(d_rows, NumericGradient(
                                       [&](const std::vector<double>& at) {
                                         return FmSum(dim, at, values, d_logits,

@@ -28,7 +28,7 @@ TEST_P(SigmoidCrossEntropyTest, IsTheDefinitionAndItsNumericGradient) {
   };
   EXPECT_NEAR(loss_.Forward(logits, labels) / 33, mean(ToDouble(logits)),
               1e-12);
-  EXPECT_LT(RelativeError(loss_.Backward(logits, labels),
+  EXPECT_LT(RelativeError(loss_.Backward(logits, labels, 33),
                           NumericGradient(mean, ToDouble(logits))),
             1e-6);
 }
@@ -37,7 +37,7 @@ TEST_P(SigmoidCrossEntropyTest, StaysFiniteFarOut) {
   const std::vector<float> logits = {1000, -1000, 1000, -1000};
   const std::vector<uint8_t> labels = {1, 1, 0, 0};
   EXPECT_DOUBLE_EQ(loss_.Forward(logits, labels), 2000);
-  const auto d = loss_.Backward(logits, labels);
+  const auto d = loss_.Backward(logits, labels, /*batch_size=*/4);
   EXPECT_EQ(d[0], 0);
   EXPECT_EQ(d[1], -0.25f);
   EXPECT_EQ(d[2], 0.25f);

@@ -57,7 +57,8 @@ void PushBatch(ShardSet* shards, uint32_t index,
       1, fields, dim, step.row_index.span(), step.values.span(), rows};
   float logit = 0;
   linear.Forward(input, absl::MakeSpan(&logit, 1));
-  linear.Backward(input, {d_logit}, d_embeddings, absl::MakeSpan(d_rows));
+  linear.Backward(input, {d_logit}, d_embeddings, /*accumulate=*/false,
+                  absl::MakeSpan(d_rows));
   BatchGradient gradient;
   gradient.batch = {0, 0, index};
   for (size_t i = 0; i < distinct.size(); ++i) {

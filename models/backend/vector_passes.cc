@@ -1,0 +1,308 @@
+#include "models/backend/vector_passes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+// The rest of this file is compiled once for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "models/backend/vector_passes.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shoal {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+// Calls full(j) at the start of each whole vector of [0, n), then rest(j) for
+// the elements that are left over.
+template <typename Full, typename Rest>
+HWY_INLINE void ForEachVector(size_t n, const Full& full, const Rest& rest) {
+  const size_t lanes = hn::Lanes(Floats());
+  size_t j = 0;
+  for (; j + lanes <= n; j += lanes) full(j);
+  for (; j < n; ++j) rest(j);
+}
+
+void BiasForward(Activation activation, absl::Span<const float> bias,
+                 absl::Span<float> y) {
+  const Floats d;
+  const size_t cols = bias.size();
+  const float* HWY_RESTRICT b = bias.data();
+  const bool relu = activation == Activation::kRelu;
+  for (size_t start = 0; start < y.size(); start += cols) {
+    float* HWY_RESTRICT row = y.data() + start;
+    ForEachVector(
+        cols,
+        [&](size_t j) HWY_ATTR {
+          const Vector z = hn::Add(hn::LoadU(d, row + j), hn::LoadU(d, b + j));
+          hn::StoreU(relu ? hn::IfThenElseZero(hn::Gt(z, hn::Zero(d)), z) : z,
+                     d, row + j);
+        },
+        [&](size_t j) HWY_ATTR {
+          const float z = row[j] + b[j];
+          row[j] = !relu || z > 0 ? z : 0;
+        });
+  }
+}
+
+// Rows [0, kRows) of y and d_y, `cols` apart: d_y is masked and its sums over
+// these rows added to d_b.
+template <int kRows>
+HWY_INLINE void BiasBackwardRows(bool relu, size_t cols,
+                                 const float* HWY_RESTRICT y,
+                                 float* HWY_RESTRICT d_y,
+                                 float* HWY_RESTRICT d_b) {
+  const Floats d;
+  ForEachVector(
+      cols,
+      [&](size_t j) HWY_ATTR {
+        Vector sum = hn::LoadU(d, d_b + j);
+        for (int r = 0; r < kRows; ++r) {
+          float* HWY_RESTRICT at = d_y + r * cols + j;
+          Vector g = hn::LoadU(d, at);
+          if (relu) {
+            const Vector out = hn::LoadU(d, y + r * cols + j);
+            g = hn::IfThenElseZero(hn::Gt(out, hn::Zero(d)), g);
+            hn::StoreU(g, d, at);
+          }
+          sum = hn::Add(sum, g);
+        }
+        hn::StoreU(sum, d, d_b + j);
+      },
+      [&](size_t j) HWY_ATTR {
+        for (int r = 0; r < kRows; ++r) {
+          float* HWY_RESTRICT at = d_y + r * cols + j;
+          if (relu && !(y[r * cols + j] > 0)) *at = 0;
+          d_b[j] += *at;
+        }
+      });
+}
+
+void BiasBackward(Activation activation, absl::Span<const float> y,
+                  absl::Span<float> d_y, bool accumulate,
+                  absl::Span<float> d_bias) {
+  const bool relu = activation == Activation::kRelu;
+  const size_t cols = d_bias.size();
+  if (!accumulate) std::fill(d_bias.begin(), d_bias.end(), 0.0f);
+  // Four rows at a time quarter the traffic to d_bias.
+  size_t start = 0;
+  for (; start + 4 * cols <= d_y.size(); start += 4 * cols) {
+    BiasBackwardRows<4>(relu, cols, y.data() + start, d_y.data() + start,
+                        d_bias.data());
+  }
+  for (; start < d_y.size(); start += cols) {
+    BiasBackwardRows<1>(relu, cols, y.data() + start, d_y.data() + start,
+                        d_bias.data());
+  }
+}
+
+// Where one example's occurrences lie.
+struct Example {
+  const int32_t* row_index;
+  const float* values;
+  const float* rows;
+  int fields;
+  int dim;
+
+  const float* Vector(int32_t row) const {
+    return rows + static_cast<int64_t>(row) * (1 + dim) + 1;
+  }
+};
+
+Example ExampleOf(const FmInput& input, int b) {
+  const int64_t at = static_cast<int64_t>(b) * input.field_size;
+  return {input.row_index.data() + at, input.values.data() + at,
+          input.rows.data(), input.field_size, input.dim};
+}
+
+// Elements [k, k + kVectors · lanes) of every embedding of one example. Returns
+// the sum over them of (Σ_j e)² − Σ_j e².
+template <int kVectors, class D>
+HWY_INLINE float ForwardElements(D d, const Example& example, size_t k,
+                                 float* HWY_RESTRICT embeddings,
+                                 float* HWY_RESTRICT sums) {
+  using V = hn::Vec<D>;
+  const size_t lanes = hn::Lanes(d);
+  V sum[kVectors];
+  V squares[kVectors];
+  for (int v = 0; v < kVectors; ++v) sum[v] = squares[v] = hn::Zero(d);
+  for (int j = 0; j < example.fields; ++j) {
+    float* HWY_RESTRICT e = embeddings + j * example.dim + k;
+    const int32_t index = example.row_index[j];
+    if (HWY_UNLIKELY(index < 0)) {
+      for (int v = 0; v < kVectors; ++v) {
+        hn::StoreU(hn::Zero(d), d, e + v * lanes);
+      }
+      continue;
+    }
+    const V x = hn::Set(d, example.values[j]);
+    const float* HWY_RESTRICT row = example.Vector(index) + k;
+    for (int v = 0; v < kVectors; ++v) {
+      const V product = hn::Mul(hn::LoadU(d, row + v * lanes), x);
+      hn::StoreU(product, d, e + v * lanes);
+      sum[v] = hn::Add(sum[v], product);
+      squares[v] = hn::MulAdd(product, product, squares[v]);
+    }
+  }
+  V difference = hn::Zero(d);
+  for (int v = 0; v < kVectors; ++v) {
+    hn::StoreU(sum[v], d, sums + k + v * lanes);
+    difference = hn::Add(difference, hn::MulSub(sum[v], sum[v], squares[v]));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, difference));
+}
+
+// Calls visit(d, vectors, k) for runs of elements that make up [0, dim).
+template <typename Visit>
+HWY_INLINE void ForEachRun(size_t dim, const Visit& visit) {
+  const Floats d;
+  const size_t lanes = hn::Lanes(d);
+  size_t k = 0;
+  for (; k + 4 * lanes <= dim; k += 4 * lanes) {
+    visit(d, std::integral_constant<int, 4>(), k);
+  }
+  for (; k + 2 * lanes <= dim; k += 2 * lanes) {
+    visit(d, std::integral_constant<int, 2>(), k);
+  }
+  for (; k + lanes <= dim; k += lanes) {
+    visit(d, std::integral_constant<int, 1>(), k);
+  }
+  const hn::CappedTag<float, 4> four;
+  for (; k + 4 <= dim; k += 4) visit(four, std::integral_constant<int, 1>(), k);
+  const hn::CappedTag<float, 1> one;
+  for (; k < dim; ++k) visit(one, std::integral_constant<int, 1>(), k);
+}
+
+void FmForward(const FmInput& input, absl::Span<float> embeddings,
+               absl::Span<float> sums, absl::Span<float> logits) {
+  const size_t dim = input.dim;
+  for (int b = 0; b < input.batch_size; ++b) {
+    const Example example = ExampleOf(input, b);
+    float* e = embeddings.data() + b * dim * input.field_size;
+    float first_order = 0;
+    for (int j = 0; j < example.fields; ++j) {
+      const int32_t index = example.row_index[j];
+      if (index < 0) continue;
+      first_order += example.Vector(index)[-1] * example.values[j];
+    }
+    float second_order = 0;
+    ForEachRun(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
+      second_order +=
+          ForwardElements<vectors()>(d, example, k, e, sums.data() + b * dim);
+    });
+    logits[b] += first_order + 0.5f * second_order;
+  }
+}
+
+// d_rows += x (d_e + dz (Σ e − e)) in elements [k, k + kVectors · lanes) of the
+// rows of one example. d_e may be null.
+template <int kVectors, class D>
+HWY_INLINE void BackwardElements(D d, const Example& example, size_t k,
+                                 const float* HWY_RESTRICT e,
+                                 const float* HWY_RESTRICT d_e,
+                                 const float* HWY_RESTRICT sums, float d_logit,
+                                 float* HWY_RESTRICT d_rows) {
+  using V = hn::Vec<D>;
+  const size_t lanes = hn::Lanes(d);
+  const V dz = hn::Set(d, d_logit);
+  V dz_sum[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    dz_sum[v] = hn::Mul(dz, hn::LoadU(d, sums + k + v * lanes));
+  }
+  for (int j = 0; j < example.fields; ++j) {
+    const int32_t index = example.row_index[j];
+    if (HWY_UNLIKELY(index < 0)) continue;
+    const V x = hn::Set(d, example.values[j]);
+    const size_t at = j * example.dim + k;
+    float* HWY_RESTRICT d_row =
+        d_rows + static_cast<int64_t>(index) * (1 + example.dim) + 1 + k;
+    for (int v = 0; v < kVectors; ++v) {
+      V g = hn::NegMulAdd(dz, hn::LoadU(d, e + at + v * lanes), dz_sum[v]);
+      if (d_e != nullptr) {
+        g = hn::Add(g, hn::LoadU(d, d_e + at + v * lanes));
+      }
+      hn::StoreU(hn::MulAdd(x, g, hn::LoadU(d, d_row + v * lanes)), d,
+                 d_row + v * lanes);
+    }
+  }
+}
+
+void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
+                absl::Span<const float> sums, absl::Span<const float> d_logits,
+                absl::Span<const float> d_embeddings, bool accumulate,
+                absl::Span<float> d_rows) {
+  const size_t dim = input.dim;
+  if (!accumulate) std::fill(d_rows.begin(), d_rows.end(), 0.0f);
+  for (int b = 0; b < input.batch_size; ++b) {
+    const Example example = ExampleOf(input, b);
+    const size_t at = b * dim * input.field_size;
+    const float d_logit = d_logits[b];
+    for (int j = 0; j < example.fields; ++j) {
+      const int32_t index = example.row_index[j];
+      if (index < 0) continue;
+      d_rows[static_cast<int64_t>(index) * (1 + dim)] +=
+          d_logit * example.values[j];
+    }
+    ForEachRun(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
+      BackwardElements<vectors()>(
+          d, example, k, embeddings.data() + at,
+          d_embeddings.empty() ? nullptr : d_embeddings.data() + at,
+          sums.data() + b * dim, d_logit, d_rows.data());
+    });
+  }
+}
+
+int64_t Target() { return HWY_TARGET; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace shoal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shoal {
+
+HWY_EXPORT(BiasForward);
+HWY_EXPORT(BiasBackward);
+HWY_EXPORT(FmForward);
+HWY_EXPORT(FmBackward);
+HWY_EXPORT(Target);
+
+void VectorBiasForward(Activation activation, absl::Span<const float> bias,
+                       absl::Span<float> y) {
+  HWY_DYNAMIC_DISPATCH(BiasForward)(activation, bias, y);
+}
+
+void VectorBiasBackward(Activation activation, absl::Span<const float> y,
+                        absl::Span<float> d_y, bool accumulate,
+                        absl::Span<float> d_bias) {
+  HWY_DYNAMIC_DISPATCH(BiasBackward)(activation, y, d_y, accumulate, d_bias);
+}
+
+void VectorFmForward(const FmInput& input, absl::Span<float> embeddings,
+                     absl::Span<float> sums, absl::Span<float> logits) {
+  HWY_DYNAMIC_DISPATCH(FmForward)(input, embeddings, sums, logits);
+}
+
+void VectorFmBackward(const FmInput& input, absl::Span<const float> embeddings,
+                      absl::Span<const float> sums,
+                      absl::Span<const float> d_logits,
+                      absl::Span<const float> d_embeddings, bool accumulate,
+                      absl::Span<float> d_rows) {
+  HWY_DYNAMIC_DISPATCH(FmBackward)
+  (input, embeddings, sums, d_logits, d_embeddings, accumulate, d_rows);
+}
+
+std::string VectorTargetName() {
+  return hwy::TargetName(HWY_DYNAMIC_DISPATCH(Target)());
+}
+
+}  // namespace shoal
+#endif  // HWY_ONCE

@@ -1,0 +1,101 @@
+#include "ps/optimizer/vector_update.h"
+
+#include <cstddef>
+
+// The rest of this file is compiled once for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ps/optimizer/vector_update.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shoal {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Calls update(d, i) for runs of Lanes(d) elements that make up [0, n).
+template <typename Update>
+HWY_INLINE void ForEachRun(size_t n, const Update& update) {
+  const hn::ScalableTag<float> d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) update(d, i);
+  const hn::CappedTag<float, 4> four;
+  for (; i + hn::Lanes(four) <= n; i += hn::Lanes(four)) update(four, i);
+  const hn::CappedTag<float, 1> one;
+  for (; i < n; ++i) update(one, i);
+}
+
+void Adam(const OptimizerSpec& spec, float rate,
+          absl::Span<const float> gradient, absl::Span<float> weights,
+          absl::Span<float> m, absl::Span<float> v) {
+  const float* HWY_RESTRICT g = gradient.data();
+  float* HWY_RESTRICT w = weights.data();
+  float* HWY_RESTRICT mm = m.data();
+  float* HWY_RESTRICT vv = v.data();
+  const OptimizerSpec s = spec;  // which no store to the spans can change
+  ForEachRun(weights.size(), [&](auto d, size_t i) HWY_ATTR {
+    const auto beta1 = hn::Set(d, s.adam_beta1);
+    const auto beta2 = hn::Set(d, s.adam_beta2);
+    const auto rest1 = hn::Set(d, 1 - s.adam_beta1);
+    const auto rest2 = hn::Set(d, 1 - s.adam_beta2);
+    const auto weight = hn::LoadU(d, w + i);
+    const auto grad =
+        hn::Add(hn::LoadU(d, g + i), hn::Mul(hn::Set(d, s.l2), weight));
+    const auto first =
+        hn::Add(hn::Mul(beta1, hn::LoadU(d, mm + i)), hn::Mul(rest1, grad));
+    const auto second = hn::Add(hn::Mul(beta2, hn::LoadU(d, vv + i)),
+                                hn::Mul(hn::Mul(rest2, grad), grad));
+    hn::StoreU(first, d, mm + i);
+    hn::StoreU(second, d, vv + i);
+    const auto step =
+        hn::Div(hn::Mul(hn::Set(d, rate), first),
+                hn::Add(hn::Sqrt(second), hn::Set(d, s.adam_epsilon)));
+    hn::StoreU(hn::Sub(weight, step), d, w + i);
+  });
+}
+
+void Adagrad(const OptimizerSpec& spec, float rate,
+             absl::Span<const float> gradient, absl::Span<float> weights,
+             absl::Span<float> accumulator) {
+  const float* HWY_RESTRICT g = gradient.data();
+  float* HWY_RESTRICT w = weights.data();
+  float* HWY_RESTRICT a = accumulator.data();
+  const float l2 = spec.l2;
+  ForEachRun(weights.size(), [&](auto d, size_t i) HWY_ATTR {
+    const auto weight = hn::LoadU(d, w + i);
+    const auto grad =
+        hn::Add(hn::LoadU(d, g + i), hn::Mul(hn::Set(d, l2), weight));
+    const auto sum = hn::Add(hn::LoadU(d, a + i), hn::Mul(grad, grad));
+    hn::StoreU(sum, d, a + i);
+    const auto step = hn::Div(hn::Mul(hn::Set(d, rate), grad), hn::Sqrt(sum));
+    hn::StoreU(hn::Sub(weight, step), d, w + i);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace shoal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shoal {
+
+HWY_EXPORT(Adam);
+HWY_EXPORT(Adagrad);
+
+void VectorAdam(const OptimizerSpec& spec, float rate,
+                absl::Span<const float> gradient, absl::Span<float> weights,
+                absl::Span<float> m, absl::Span<float> v) {
+  HWY_DYNAMIC_DISPATCH(Adam)(spec, rate, gradient, weights, m, v);
+}
+
+void VectorAdagrad(const OptimizerSpec& spec, float rate,
+                   absl::Span<const float> gradient, absl::Span<float> weights,
+                   absl::Span<float> accumulator) {
+  HWY_DYNAMIC_DISPATCH(Adagrad)(spec, rate, gradient, weights, accumulator);
+}
+
+}  // namespace shoal
+#endif  // HWY_ONCE
