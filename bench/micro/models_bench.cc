@@ -13,7 +13,9 @@
 #include <benchmark/benchmark.h>
 #include <time.h>
 
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/aligned_buffer.h"
@@ -99,6 +101,31 @@ void BM_Sgemm1024(benchmark::State& state, const std::string& backend_name) {
                               static_cast<double>(state.iterations()) / seconds;
 }
 
+// `batch_size` examples whose rows are those of a batch of `of_batch`: 13
+// fields with one id each and 26 with skewed ones, about as many distinct rows
+// as Criteo's.
+struct SkewedRows {
+  SkewedRows(int batch_size, int of_batch, int dim)
+      : row_index(static_cast<size_t>(batch_size) * kFields),
+        values(row_index.size()),
+        rows(static_cast<size_t>(13 + of_batch * 26 / 4) * (1 + dim)) {
+    const Philox philox(3);
+    const int skewed = of_batch * 26 / 4;
+    for (size_t i = 0; i < row_index.size(); ++i) {
+      const float u = UniformFloat(philox(0, i)[0]);
+      const int field = static_cast<int>(i % kFields);
+      row_index[i] =
+          field < 13 ? field : 13 + static_cast<int>(u * u * u * skewed);
+      values[i] = field < 13 ? u : 1;
+    }
+    FillRandom(4, 0.01f, &rows);
+  }
+
+  std::vector<int32_t> row_index;
+  AlignedBuffer<float> values;
+  AlignedBuffer<float> rows;
+};
+
 void BM_ForwardBackward(benchmark::State& state, const Net& net,
                         const std::string& backend_name, float keep) {
   const int batch_size = static_cast<int>(state.range(0));
@@ -113,35 +140,21 @@ void BM_ForwardBackward(benchmark::State& state, const Net& net,
   options.dropout_keep.assign(net.layers.size(), keep);
   const auto model = *CreateModel(options, backend.get());
 
-  // 13 fields with one id each and 26 with skewed ones: about as many distinct
-  // rows a batch as Criteo's.
-  const int lookups = batch_size * kFields;
-  const int num_rows = 13 + batch_size * 26 / 4;
-  std::vector<int32_t> row_index(lookups);
+  const SkewedRows batch(batch_size, batch_size, net.dim);
   std::vector<uint8_t> labels(batch_size);
-  AlignedBuffer<float> values(lookups);
   const Philox philox(3);
-  for (int i = 0; i < lookups; ++i) {
-    const float u = UniformFloat(philox(0, i)[0]);
-    const int field = i % kFields;
-    row_index[i] =
-        field < 13 ? field : 13 + static_cast<int>(u * u * u * (num_rows - 13));
-    values[i] = field < 13 ? u : 1;
-  }
   for (int b = 0; b < batch_size; ++b) labels[b] = philox(1, b)[0] % 4 == 0;
-  AlignedBuffer<float> rows(static_cast<size_t>(num_rows) * (1 + net.dim));
   AlignedBuffer<float> dense(model->spec().dense_size());
-  FillRandom(4, 0.01f, &rows);
   FillRandom(5, 0.05f, &dense);
   AlignedBuffer<float> logits(batch_size);
-  AlignedBuffer<float> d_rows(rows.size());
+  AlignedBuffer<float> d_rows(batch.rows.size());
   AlignedBuffer<float> d_dense(dense.size());
   const ModelInput input = {.batch_size = batch_size,
                             .field_size = kFields,
-                            .row_index = row_index,
-                            .values = values.span(),
+                            .row_index = batch.row_index,
+                            .values = batch.values.span(),
                             .labels = labels,
-                            .rows = rows.span(),
+                            .rows = batch.rows.span(),
                             .dense = dense.span()};
   ModelOutput output{.logits = logits.span(),
                      .d_rows = d_rows.span(),
@@ -165,6 +178,70 @@ void BM_ForwardBackward(benchmark::State& state, const Net& net,
   state.counters["share"] = FlopPerSample(net) / seconds_per_sample / sgemm;
 }
 
+// One pass over a part of a batch, 512 examples, and beside it the time to copy
+// as many bytes as the pass streams (its floor): the embeddings and their
+// gradients, or the activations.
+//
+//   us/sample, floor   of the pass; of the copy
+enum class Pass { kFmForward, kFmBackward, kBiasForward, kBiasBackward };
+
+void BM_Pass(benchmark::State& state, const Net& net,
+             const std::string& backend_name, Pass pass) {
+  constexpr int kBatch = 512;
+  const auto backend = *CreateBackend(backend_name);
+  SkewedRows batch(kBatch, static_cast<int>(state.range(0)), net.dim);
+  const size_t cells = size_t{kBatch} * kFields * net.dim;
+  const int units = net.layers[0];
+  const bool fm = pass == Pass::kFmForward || pass == Pass::kFmBackward;
+  const size_t streamed = fm ? cells : size_t{kBatch} * units;
+  AlignedBuffer<float> embeddings(cells);
+  AlignedBuffer<float> sums(size_t{kBatch} * net.dim);
+  AlignedBuffer<float> logits(kBatch);
+  AlignedBuffer<float> d_rows(batch.rows.size());
+  AlignedBuffer<float> y(streamed);
+  AlignedBuffer<float> d_y(streamed);
+  AlignedBuffer<float> bias(units);
+  for (auto* buffer : {&embeddings, &sums, &logits, &y, &d_y, &bias}) {
+    FillRandom(6, 1, buffer);
+  }
+  const FmInput input = {
+      kBatch,           kFields, net.dim, batch.row_index, batch.values.span(),
+      batch.rows.span()};
+  const double start = ThreadCpuSeconds();
+  for (auto _ : state) {
+    switch (pass) {
+      case Pass::kFmForward:
+        backend->FmForward(input, embeddings.span(), sums.span(),
+                           logits.span());
+        break;
+      case Pass::kFmBackward:
+        backend->FmBackward(input, sums.span(), logits.span(),
+                            embeddings.span(), /*accumulate=*/true,
+                            d_rows.span());
+        break;
+      case Pass::kBiasForward:
+        backend->BiasForward(Activation::kRelu, bias.span(), y.span());
+        break;
+      case Pass::kBiasBackward:
+        backend->BiasBackward(Activation::kRelu, y.span(), d_y.span(),
+                              /*accumulate=*/false, bias.span());
+        break;
+    }
+  }
+  const double elapsed = ThreadCpuSeconds() - start;
+  const double samples = static_cast<double>(state.iterations()) * kBatch;
+  constexpr int kCopies = 200;
+  const double copy_start = ThreadCpuSeconds();
+  for (int i = 0; i < kCopies; ++i) {
+    std::memcpy(d_y.data(), y.data(), streamed * sizeof(float));
+    benchmark::ClobberMemory();
+  }
+  state.SetLabel(backend->description());
+  state.counters["us/sample"] = elapsed / samples * 1e6;
+  state.counters["floor"] =
+      (ThreadCpuSeconds() - copy_start) / kCopies / kBatch * 1e6;
+}
+
 }  // namespace
 }  // namespace shoal
 
@@ -178,10 +255,27 @@ int main(int argc, char** argv) {
           absl::StrCat("ForwardBackward/", net->name, "/", backend).c_str(),
           shoal::BM_ForwardBackward, *net, backend, 1.0f)
           ->ArgName("batch")
-          ->Arg(256)->Arg(512)
           ->Arg(1024)
           ->Arg(4096)
           ->Unit(benchmark::kMillisecond);
+    }
+  }
+  using shoal::Pass;
+  for (const auto& [name, pass] :
+       {std::pair("FmForward", Pass::kFmForward),
+        std::pair("FmBackward", Pass::kFmBackward),
+        std::pair("BiasForward", Pass::kBiasForward),
+        std::pair("BiasBackward", Pass::kBiasBackward)}) {
+    for (const shoal::Net* net : {&shoal::kModelA, &shoal::kModelB}) {
+      for (const char* backend : {"onednn", "reference"}) {
+        benchmark::RegisterBenchmark(
+            absl::StrCat(name, "/", net->name, "/", backend).c_str(),
+            shoal::BM_Pass, *net, backend, pass)
+            ->ArgName("batch")
+            ->Arg(1024)
+            ->Arg(4096)
+            ->Unit(benchmark::kMicrosecond);
+      }
     }
   }
   benchmark::RegisterBenchmark("ForwardBackward/A/onednn/keep0.5",

@@ -81,12 +81,10 @@ class Backend {
   // `accumulate` added to: the sum over the occurrences (b, j) of each row, in
   // the order of the batch, of
   //   dw += d_logits[b] · x
-  //   dv += x · (d_embeddings[b][j] + d_logits[b] · (sums[b] − e[b][j]))
-  // embeddings and sums are FmForward's. d_logits: B. d_embeddings: B × F × K,
-  // what came back through other users of the embeddings; empty for none.
-  virtual void FmBackward(const FmInput& input,
-                          absl::Span<const float> embeddings,
-                          absl::Span<const float> sums,
+  //   dv += x · (d_embeddings[b][j] + d_logits[b] · (sums[b] − v · x))
+  // sums are FmForward's. d_logits: B. d_embeddings: B × F × K, what came back
+  // through other users of the embeddings; empty for none.
+  virtual void FmBackward(const FmInput& input, absl::Span<const float> sums,
                           absl::Span<const float> d_logits,
                           absl::Span<const float> d_embeddings, bool accumulate,
                           absl::Span<float> d_rows) = 0;

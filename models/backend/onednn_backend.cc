@@ -95,13 +95,11 @@ void OneDnnBackend::FmForward(const FmInput& input,
 }
 
 void OneDnnBackend::FmBackward(const FmInput& input,
-                               absl::Span<const float> embeddings,
                                absl::Span<const float> sums,
                                absl::Span<const float> d_logits,
                                absl::Span<const float> d_embeddings,
                                bool accumulate, absl::Span<float> d_rows) {
-  VectorFmBackward(input, embeddings, sums, d_logits, d_embeddings, accumulate,
-                   d_rows);
+  VectorFmBackward(input, sums, d_logits, d_embeddings, accumulate, d_rows);
 }
 
 }  // namespace shoal

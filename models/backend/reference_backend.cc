@@ -180,7 +180,6 @@ void ReferenceBackend::FmForward(const FmInput& input,
 }
 
 void ReferenceBackend::FmBackward(const FmInput& input,
-                                  absl::Span<const float> embeddings,
                                   absl::Span<const float> sums,
                                   absl::Span<const float> d_logits,
                                   absl::Span<const float> d_embeddings,
@@ -196,18 +195,19 @@ void ReferenceBackend::FmBackward(const FmInput& input,
       const int32_t index = input.row_index[at];
       if (index < 0) continue;
       const float x = input.values[at];
-      const float* __restrict e = embeddings.data() + at * K;
+      const float* __restrict v =
+          input.rows.data() + static_cast<int64_t>(index) * (1 + K) + 1;
       float* __restrict d_row =
           d_rows.data() + static_cast<int64_t>(index) * (1 + K);
       d_row[0] += d_logit * x;
       if (d_embeddings.empty()) {
         for (int k = 0; k < K; ++k) {
-          d_row[1 + k] += x * (d_logit * (sum[k] - e[k]));
+          d_row[1 + k] += x * (d_logit * (sum[k] - v[k] * x));
         }
       } else {
         const float* __restrict d_e = d_embeddings.data() + at * K;
         for (int k = 0; k < K; ++k) {
-          d_row[1 + k] += x * (d_e[k] + d_logit * (sum[k] - e[k]));
+          d_row[1 + k] += x * (d_e[k] + d_logit * (sum[k] - v[k] * x));
         }
       }
     }

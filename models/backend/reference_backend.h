@@ -26,8 +26,7 @@ class ReferenceBackend : public Backend {
                    absl::Span<float> x) override;
   void FmForward(const FmInput& input, absl::Span<float> embeddings,
                  absl::Span<float> sums, absl::Span<float> logits) override;
-  void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
-                  absl::Span<const float> sums,
+  void FmBackward(const FmInput& input, absl::Span<const float> sums,
                   absl::Span<const float> d_logits,
                   absl::Span<const float> d_embeddings, bool accumulate,
                   absl::Span<float> d_rows) override;

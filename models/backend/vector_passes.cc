@@ -17,6 +17,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr int kFloatsPerCacheLine = 16;
+
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
@@ -122,6 +124,24 @@ Example ExampleOf(const FmInput& input, int b) {
           input.rows.data(), input.field_size, input.dim};
 }
 
+// Asks for the rows of example b ahead of their use: of `rows` (U × (1 + K)),
+// the input's or their gradients. Nothing past the last example.
+template <typename Float>
+HWY_INLINE void PrefetchRows(const FmInput& input, int b, Float* rows) {
+  if (b >= input.batch_size) return;
+  const int row_dim = 1 + input.dim;
+  const int32_t* index =
+      input.row_index.data() + static_cast<int64_t>(b) * input.field_size;
+  for (int j = 0; j < input.field_size; ++j) {
+    if (index[j] < 0) continue;
+    Float* row = rows + static_cast<int64_t>(index[j]) * row_dim;
+    for (int k = 0; k < row_dim; k += kFloatsPerCacheLine) {
+      __builtin_prefetch(row + k);
+    }
+    __builtin_prefetch(row + row_dim - 1);
+  }
+}
+
 // Elements [k, k + kVectors · lanes) of every embedding of one example. Returns
 // the sum over them of (Σ_j e)² − Σ_j e².
 template <int kVectors, class D>
@@ -184,6 +204,7 @@ void FmForward(const FmInput& input, absl::Span<float> embeddings,
                absl::Span<float> sums, absl::Span<float> logits) {
   const size_t dim = input.dim;
   for (int b = 0; b < input.batch_size; ++b) {
+    PrefetchRows(input, b + 1, input.rows.data());
     const Example example = ExampleOf(input, b);
     float* e = embeddings.data() + b * dim * input.field_size;
     float first_order = 0;
@@ -201,11 +222,10 @@ void FmForward(const FmInput& input, absl::Span<float> embeddings,
   }
 }
 
-// d_rows += x (d_e + dz (Σ e − e)) in elements [k, k + kVectors · lanes) of the
-// rows of one example. d_e may be null.
+// d_rows += x (d_e + dz (Σ e − v x)) in elements [k, k + kVectors · lanes) of
+// the rows of one example. d_e may be null.
 template <int kVectors, class D>
 HWY_INLINE void BackwardElements(D d, const Example& example, size_t k,
-                                 const float* HWY_RESTRICT e,
                                  const float* HWY_RESTRICT d_e,
                                  const float* HWY_RESTRICT sums, float d_logit,
                                  float* HWY_RESTRICT d_rows) {
@@ -220,13 +240,14 @@ HWY_INLINE void BackwardElements(D d, const Example& example, size_t k,
     const int32_t index = example.row_index[j];
     if (HWY_UNLIKELY(index < 0)) continue;
     const V x = hn::Set(d, example.values[j]);
-    const size_t at = j * example.dim + k;
+    const V dz_x = hn::Mul(dz, x);
+    const float* HWY_RESTRICT row = example.Vector(index) + k;
     float* HWY_RESTRICT d_row =
         d_rows + static_cast<int64_t>(index) * (1 + example.dim) + 1 + k;
     for (int v = 0; v < kVectors; ++v) {
-      V g = hn::NegMulAdd(dz, hn::LoadU(d, e + at + v * lanes), dz_sum[v]);
+      V g = hn::NegMulAdd(dz_x, hn::LoadU(d, row + v * lanes), dz_sum[v]);
       if (d_e != nullptr) {
-        g = hn::Add(g, hn::LoadU(d, d_e + at + v * lanes));
+        g = hn::Add(g, hn::LoadU(d, d_e + j * example.dim + k + v * lanes));
       }
       hn::StoreU(hn::MulAdd(x, g, hn::LoadU(d, d_row + v * lanes)), d,
                  d_row + v * lanes);
@@ -234,13 +255,15 @@ HWY_INLINE void BackwardElements(D d, const Example& example, size_t k,
   }
 }
 
-void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
-                absl::Span<const float> sums, absl::Span<const float> d_logits,
+void FmBackward(const FmInput& input, absl::Span<const float> sums,
+                absl::Span<const float> d_logits,
                 absl::Span<const float> d_embeddings, bool accumulate,
                 absl::Span<float> d_rows) {
   const size_t dim = input.dim;
   if (!accumulate) std::fill(d_rows.begin(), d_rows.end(), 0.0f);
   for (int b = 0; b < input.batch_size; ++b) {
+    PrefetchRows(input, b + 1, input.rows.data());
+    PrefetchRows(input, b + 1, d_rows.data());
     const Example example = ExampleOf(input, b);
     const size_t at = b * dim * input.field_size;
     const float d_logit = d_logits[b];
@@ -252,7 +275,7 @@ void FmBackward(const FmInput& input, absl::Span<const float> embeddings,
     }
     ForEachRun(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
       BackwardElements<vectors()>(
-          d, example, k, embeddings.data() + at,
+          d, example, k,
           d_embeddings.empty() ? nullptr : d_embeddings.data() + at,
           sums.data() + b * dim, d_logit, d_rows.data());
     });
@@ -291,13 +314,12 @@ void VectorFmForward(const FmInput& input, absl::Span<float> embeddings,
   HWY_DYNAMIC_DISPATCH(FmForward)(input, embeddings, sums, logits);
 }
 
-void VectorFmBackward(const FmInput& input, absl::Span<const float> embeddings,
-                      absl::Span<const float> sums,
+void VectorFmBackward(const FmInput& input, absl::Span<const float> sums,
                       absl::Span<const float> d_logits,
                       absl::Span<const float> d_embeddings, bool accumulate,
                       absl::Span<float> d_rows) {
   HWY_DYNAMIC_DISPATCH(FmBackward)
-  (input, embeddings, sums, d_logits, d_embeddings, accumulate, d_rows);
+  (input, sums, d_logits, d_embeddings, accumulate, d_rows);
 }
 
 std::string VectorTargetName() {

@@ -24,8 +24,7 @@ void VectorBiasBackward(Activation activation, absl::Span<const float> y,
 void VectorFmForward(const FmInput& input, absl::Span<float> embeddings,
                      absl::Span<float> sums, absl::Span<float> logits);
 
-void VectorFmBackward(const FmInput& input, absl::Span<const float> embeddings,
-                      absl::Span<const float> sums,
+void VectorFmBackward(const FmInput& input, absl::Span<const float> sums,
                       absl::Span<const float> d_logits,
                       absl::Span<const float> d_embeddings, bool accumulate,
                       absl::Span<float> d_rows);

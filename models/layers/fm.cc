@@ -13,8 +13,8 @@ void FmLayer::Forward(const FmInput& input, absl::Span<float> logits) {
 void FmLayer::Backward(const FmInput& input, absl::Span<const float> d_logits,
                        absl::Span<const float> d_embeddings, bool accumulate,
                        absl::Span<float> d_rows) {
-  backend_->FmBackward(input, embeddings_.span(), sums_.span(), d_logits,
-                       d_embeddings, accumulate, d_rows);
+  backend_->FmBackward(input, sums_.span(), d_logits, d_embeddings, accumulate,
+                       d_rows);
 }
 
 }  // namespace shoal

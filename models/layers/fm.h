@@ -9,7 +9,7 @@ namespace shoal {
 
 // Factorisation machine over looked-up rows [w, v_1 … v_K]; with K = 0 the
 // linear part Σ w x alone. Formulas: Backend::FmForward and FmBackward. Keeps
-// the embeddings e = v x for the backward pass and for the network above.
+// the embeddings e = v x for the network above.
 // Thread-compatible.
 class FmLayer {
  public:
