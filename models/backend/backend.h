@@ -53,6 +53,10 @@ class Backend {
   virtual void Gemm(const GemmShape& shape, absl::Span<const float> a,
                     absl::Span<const float> b, absl::Span<float> c) = 0;
 
+  // to (cols × rows) = the transpose of from (rows × cols).
+  virtual void Transpose(int rows, int cols, absl::Span<const float> from,
+                         absl::Span<float> to) = 0;
+
   // y = activation(y + bias), in place. bias: N; y: B × N.
   virtual void BiasForward(Activation activation, absl::Span<const float> bias,
                            absl::Span<float> y) = 0;

@@ -74,6 +74,11 @@ void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
   if (status != dnnl_success) ReferenceBackend::Gemm(shape, a, b, c);
 }
 
+void OneDnnBackend::Transpose(int rows, int cols, absl::Span<const float> from,
+                              absl::Span<float> to) {
+  VectorTranspose(rows, cols, from, to);
+}
+
 void OneDnnBackend::BiasForward(Activation activation,
                                 absl::Span<const float> bias,
                                 absl::Span<float> y) {

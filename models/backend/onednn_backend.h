@@ -30,6 +30,8 @@ class OneDnnBackend final : public ReferenceBackend {
 
   void Gemm(const GemmShape& shape, absl::Span<const float> a,
             absl::Span<const float> b, absl::Span<float> c) override;
+  void Transpose(int rows, int cols, absl::Span<const float> from,
+                 absl::Span<float> to) override;
   void BiasForward(Activation activation, absl::Span<const float> bias,
                    absl::Span<float> y) override;
   void BiasBackward(Activation activation, absl::Span<const float> y,

@@ -11,8 +11,8 @@ namespace {
 constexpr int kGemmBlock = 64;
 
 // to (cols × rows) = the transpose of from (rows × cols).
-void Transpose(int rows, int cols, const float* __restrict from,
-               float* __restrict to) {
+void TransposeTiles(int rows, int cols, const float* __restrict from,
+                    float* __restrict to) {
   constexpr int kTile = 16;  // both sides of a tile stay in cache
   for (int i0 = 0; i0 < rows; i0 += kTile) {
     const int i1 = std::min(rows, i0 + kTile);
@@ -75,17 +75,23 @@ void ReferenceBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
   const float* a_rows = a.data();
   if (shape.transpose_a) {
     a_.ResizeDiscard(a.size());
-    Transpose(shape.k, shape.m, a.data(), a_.data());
+    Transpose(shape.k, shape.m, a, a_.span());
     a_rows = a_.data();
   }
   const float* b_rows = b.data();
   if (shape.transpose_b) {
     b_.ResizeDiscard(b.size());
-    Transpose(shape.n, shape.k, b.data(), b_.data());
+    Transpose(shape.n, shape.k, b, b_.span());
     b_rows = b_.data();
   }
   if (!shape.accumulate) std::fill(c.begin(), c.end(), 0.0f);
   MultiplyAdd(shape.m, shape.n, shape.k, a_rows, b_rows, c.data());
+}
+
+void ReferenceBackend::Transpose(int rows, int cols,
+                                 absl::Span<const float> from,
+                                 absl::Span<float> to) {
+  TransposeTiles(rows, cols, from.data(), to.data());
 }
 
 void ReferenceBackend::BiasForward(Activation activation,

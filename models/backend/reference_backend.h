@@ -17,6 +17,8 @@ class ReferenceBackend : public Backend {
 
   void Gemm(const GemmShape& shape, absl::Span<const float> a,
             absl::Span<const float> b, absl::Span<float> c) override;
+  void Transpose(int rows, int cols, absl::Span<const float> from,
+                 absl::Span<float> to) override;
   void BiasForward(Activation activation, absl::Span<const float> bias,
                    absl::Span<float> y) override;
   void BiasBackward(Activation activation, absl::Span<const float> y,

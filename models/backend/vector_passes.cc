@@ -32,6 +32,62 @@ HWY_INLINE void ForEachVector(size_t n, const Full& full, const Rest& rest) {
   for (; j < n; ++j) rest(j);
 }
 
+// The 4 × 4 floats at `from`, rows `from_stride` apart, turned round to `to`.
+HWY_INLINE void Transpose4x4(const float* HWY_RESTRICT from,
+                             int64_t from_stride, float* HWY_RESTRICT to,
+                             int64_t to_stride) {
+  const hn::CappedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> pairs;
+  const auto row0 = hn::LoadU(d, from);
+  const auto row1 = hn::LoadU(d, from + from_stride);
+  const auto row2 = hn::LoadU(d, from + 2 * from_stride);
+  const auto row3 = hn::LoadU(d, from + 3 * from_stride);
+  // a0 b0 a1 b1, and so on.
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+  const auto store = [&](auto column, int k) HWY_ATTR {
+    hn::StoreU(hn::BitCast(d, column), d, to + k * to_stride);
+  };
+  store(hn::InterleaveLower(pairs, low01, low23), 0);
+  store(hn::InterleaveUpper(pairs, low01, low23), 1);
+  store(hn::InterleaveLower(pairs, high01, high23), 2);
+  store(hn::InterleaveUpper(pairs, high01, high23), 3);
+}
+
+void Transpose(int rows, int cols, absl::Span<const float> from,
+               absl::Span<float> to) {
+  constexpr int kTile = 16;  // both sides of a tile stay in the cache
+  for (int i0 = 0; i0 < rows; i0 += kTile) {
+    for (int j0 = 0; j0 < cols; j0 += kTile) {
+      const int i1 = std::min(rows, i0 + kTile);
+      const int j1 = std::min(cols, j0 + kTile);
+      const auto at = [](int64_t row, int64_t stride, int64_t col) {
+        return row * stride + col;
+      };
+      int i = i0;
+      for (; i + 4 <= i1; i += 4) {
+        int j = j0;
+        for (; j + 4 <= j1; j += 4) {
+          Transpose4x4(from.data() + at(i, cols, j), cols,
+                       to.data() + at(j, rows, i), rows);
+        }
+        for (; j < j1; ++j) {
+          for (int r = i; r < i + 4; ++r) {
+            to[at(j, rows, r)] = from[at(r, cols, j)];
+          }
+        }
+      }
+      for (; i < i1; ++i) {
+        for (int j = j0; j < j1; ++j) {
+          to[at(j, rows, i)] = from[at(i, cols, j)];
+        }
+      }
+    }
+  }
+}
+
 void BiasForward(Activation activation, absl::Span<const float> bias,
                  absl::Span<float> y) {
   const Floats d;
@@ -292,11 +348,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shoal {
 
+HWY_EXPORT(Transpose);
 HWY_EXPORT(BiasForward);
 HWY_EXPORT(BiasBackward);
 HWY_EXPORT(FmForward);
 HWY_EXPORT(FmBackward);
 HWY_EXPORT(Target);
+
+void VectorTranspose(int rows, int cols, absl::Span<const float> from,
+                     absl::Span<float> to) {
+  HWY_DYNAMIC_DISPATCH(Transpose)(rows, cols, from, to);
+}
 
 void VectorBiasForward(Activation activation, absl::Span<const float> bias,
                        absl::Span<float> y) {

@@ -14,6 +14,9 @@ namespace shoal {
 // reference loops round twice, so the last bits differ between instruction
 // sets; on one they are the same, call after call. Pure.
 
+void VectorTranspose(int rows, int cols, absl::Span<const float> from,
+                     absl::Span<float> to);
+
 void VectorBiasForward(Activation activation, absl::Span<const float> bias,
                        absl::Span<float> y);
 

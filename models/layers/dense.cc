@@ -1,6 +1,14 @@
 #include "models/layers/dense.h"
 
 namespace shoal {
+namespace {
+
+// From so many examples on dx is computed from a transposed copy of the
+// weights, with which oneDNN's product is 3 to 10 % faster; for fewer the copy
+// costs more than it brings.
+constexpr int kTransposeFrom = 256;
+
+}  // namespace
 
 DenseLayer::DenseLayer(int inputs, int outputs, Activation activation,
                        Backend* backend)
@@ -33,9 +41,20 @@ void DenseLayer::Backward(absl::Span<const float> x,
                   .transpose_a = true,
                   .accumulate = accumulate},
                  x, d_y, d_weights);
-  backend_->Gemm(
-      {.m = batch_size_, .n = inputs_, .k = outputs_, .transpose_b = true}, d_y,
-      weights, d_x);
+  GemmShape d_x_shape = {.m = batch_size_, .n = inputs_, .k = outputs_};
+  if (!accumulate) {
+    const bool pays = batch_size_ >= kTransposeFrom;
+    transposed_.ResizeDiscard(pays ? weights.size() : 0);
+    if (pays) {
+      backend_->Transpose(inputs_, outputs_, weights, transposed_.span());
+    }
+  }
+  if (!transposed_.empty()) {
+    backend_->Gemm(d_x_shape, d_y, transposed_.span(), d_x);
+  } else {
+    d_x_shape.transpose_b = true;
+    backend_->Gemm(d_x_shape, d_y, weights, d_x);
+  }
 }
 
 }  // namespace shoal

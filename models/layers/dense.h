@@ -29,7 +29,9 @@ class DenseLayer {
 
   // After Forward with the same x and weights. d_y (B × O) is changed in place
   // to the gradient before the activation; d_x (B × I) is overwritten, and so
-  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to.
+  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to: then
+  // this is a further part of the batch of the call before, and the weights are
+  // the same.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
                 absl::Span<float> d_y, bool accumulate,
                 absl::Span<float> d_weights, absl::Span<float> d_biases,
@@ -42,6 +44,7 @@ class DenseLayer {
   Backend* const backend_;
   int batch_size_ = 0;
   AlignedBuffer<float> y_;
+  AlignedBuffer<float> transposed_;  // Wᵀ, O × I; empty where it does not pay
 };
 
 }  // namespace shoal

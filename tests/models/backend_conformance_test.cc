@@ -69,6 +69,20 @@ TEST_P(BackendConformance, GemmOfOddShapesInEveryForm) {
   }
 }
 
+TEST_P(BackendConformance, TransposeOfOddShapes) {
+  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
+           {1, 1}, {3, 7}, {4, 4}, {5, 18}, {16, 17}, {65, 33}, {40, 400}}) {
+    const auto from = RandomVector(68, rows * cols);
+    std::vector<float> to(rows * cols, NAN);
+    backend_->Transpose(rows, cols, from, absl::MakeSpan(to));
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < cols; ++j) {
+        ASSERT_EQ(to[j * rows + i], from[i * cols + j]) << rows << "x" << cols;
+      }
+    }
+  }
+}
+
 TEST_P(BackendConformance, BiasForwardAndBackward) {
   for (const auto& [rows, cols] :
        std::vector<std::pair<int, int>>{{1, 1}, {3, 7}, {65, 33}, {10, 400}}) {
