@@ -1,254 +1,246 @@
-// Rows a second of pulls and Adagrad pushes on an in-process shard, beside what
-// the memory itself gives: the same records in the same random order, read or
-// updated by a bare loop with prefetch. Argument: rows of the table; compare
-// only figures of one run and one argument:
-//   share = (Pull / ReadRecords) and (PushAdagrad / UpdateRecords).
-// Every row exists before the clock starts.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
+// Rows a second of pulls and of Adagrad pushes, in process and on one thread,
+// beside what the memory itself gives (random_records.h) to records of the same
+// size, in the same random order, measured before and after:
+//
+//   Mrows/s  rows ÷ CPU time of the thread
+//   ceiling  the same of the bare loop: reads for a pull, updates for a push
+//   share    Mrows/s ÷ ceiling
+//
+// Gather and Apply are the table alone, its look-up among it; Pull and Push are
+// the whole shard, with all its checks. Names say which table (array, or hash
+// where it is dynamic: one more line of memory a row, which the ceiling has
+// not), whose rows (models A and B: 1 + 16 and 1 + 32 weights with their
+// slots), how many GiB of records, and how ids are drawn. Every row exists
+// before the clock starts; FirstTouch is what its first pull costs. A batch is
+// 10,000 distinct ids.
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
-#include "base/executor.h"
-#include "base/philox.h"
+#include "absl/strings/str_cat.h"
+#include "bench/micro/bench_shard.h"
+#include "bench/micro/id_batches.h"
+#include "bench/micro/random_records.h"
+#include "bench/micro/thread_cpu.h"
 #include "benchmark/benchmark.h"
-#include "ps/shard/parameter_shard.h"
-#include "ps/table/hash_index.h"
+#include "ps/table/embedding_table.h"
 #include "ps/table/memory_budget.h"
-#include "ps/table/record_layout.h"
-#include "ps/table/reserved_memory.h"
 
 namespace shoal {
 namespace {
 
-constexpr int kDim = 16;               // and one float of w: DeepFM's model A
-constexpr size_t kIdsPerBatch = 6533;  // of 1,024 Criteo rows
-constexpr size_t kBatches = 64;
-constexpr size_t kAhead = 8;  // records
+constexpr size_t kIdsPerBatch = 10'000;
+constexpr size_t kBatches = 128;
+constexpr int kIterations = 2 * kBatches;
 
-// Completions wait until Drain: only the shard's own work is measured.
-class QueueExecutor final : public Executor {
+using Batches = std::vector<std::vector<FeatureId>>;
+
+// Gradients and values of a batch.
+struct Rows {
+  explicit Rows(const BenchTable& table)
+      : values(kIdsPerBatch * (1 + table.dim)),
+        gradients(values.size(), 1e-3f) {}
+  std::vector<float> values;
+  std::vector<float> gradients;
+};
+
+class TableUnderTest {
  public:
-  void Post(Task task) override { tasks_.push_back(std::move(task)); }
-  void PostAt(absl::Time, Task task) override { Post(std::move(task)); }
-  absl::Time Now() const override { return absl::Now(); }
-  void Drain() {
-    for (Task& task : tasks_) std::move(task)();
-    tasks_.clear();
+  explicit TableUnderTest(const BenchTable& bench) : rows_(bench) {
+    const ParameterShardOptions options = BenchShardOptions(bench);
+    table_ = *CreateEmbeddingTable(options.model.tables[0], /*seed=*/1,
+                                   options.map.tables[0], 0, &budget_);
+    for (const ColumnSpec& column : table_->spec().columns) {
+      steps_.emplace_back(column.optimizer, 1);
+    }
+    ForAllIds(bench.rows(),
+              [&](absl::Span<const FeatureId> ids) { Pull(ids); });
+  }
+
+  void Pull(absl::Span<const FeatureId> ids) {
+    if (!table_->Locate(ids, /*read_only=*/false, &refs_).ok()) std::abort();
+    table_->Gather(ids, /*read_only=*/false, &refs_,
+                   absl::MakeSpan(rows_.values)
+                       .first(ids.size() * table_->layout().row_dim()));
+  }
+
+  void Push(absl::Span<const FeatureId> ids) {
+    if (!table_->Locate(ids, /*read_only=*/false, &refs_).ok()) std::abort();
+    table_->Apply(steps_, /*colour=*/0, ids, &refs_, rows_.gradients);
   }
 
  private:
-  std::vector<Task> tasks_;
+  MemoryBudget budget_{0};
+  std::unique_ptr<EmbeddingTable> table_;
+  std::vector<OptimizerStep> steps_;
+  RowRefs refs_;
+  Rows rows_;
 };
 
-TableSpec Table(uint64_t rows, bool dynamic = false) {
-  OptimizerSpec adagrad;
-  adagrad.kind = OptimizerKind::kAdagrad;
-  adagrad.learning_rate = 0.01f;
-  return {"ids",
-          dynamic ? 0 : rows,
-          {{"w", 1, adagrad, {}},
-           {"v", kDim, adagrad, {InitializerKind::kUniform, 0.01f}}}};
-}
-
-// kBatches batches of distinct ids, uniform over the rows.
-std::vector<std::vector<FeatureId>> RandomBatches(uint64_t rows) {
-  const Philox philox(1);
-  std::vector<bool> seen(rows);
-  std::vector<std::vector<FeatureId>> batches(kBatches);
-  uint64_t draw = 0;
-  for (std::vector<FeatureId>& ids : batches) {
-    while (ids.size() < std::min<size_t>(kIdsPerBatch, rows)) {
-      const Philox::Block block = philox(0, draw++);
-      const FeatureId id = (uint64_t{block[0]} << 32 | block[1]) % rows;
-      if (seen[id]) continue;
-      seen[id] = true;
-      ids.push_back(id);
-    }
-    for (const FeatureId id : ids) seen[id] = false;
-  }
-  return batches;
-}
-
-struct ShardUnderTest {
-  explicit ShardUnderTest(uint64_t rows, bool dynamic = false)
-      : batches(RandomBatches(rows)) {
-    ParameterShardOptions options;
-    options.job = "bench";
-    options.model.model = "bench";
-    options.model.tables = {Table(rows, dynamic)};
-    options.map.tables = {{PartitionKind::kFixedSize, rows, 1}};
-    if (dynamic) options.map.tables = {{PartitionKind::kHash, 0, 1}};
-    options.life = {1, 1};
-    shard = *ParameterShard::Create(std::move(options), &executor);
-    shard->ServeUntil(absl::InfiniteFuture());
-    values.resize(kIdsPerBatch * (kDim + 1));
-    for (FeatureId id = 0; id < rows; id += kIdsPerBatch) {
-      std::vector<FeatureId> ids;
-      for (FeatureId i = id; i < std::min(rows, id + kIdsPerBatch); ++i) {
-        ids.push_back(i);
-      }
-      Pull(ids);
-    }
+class ShardUnderTest {
+ public:
+  explicit ShardUnderTest(const BenchTable& bench) : rows_(bench) {
+    shard_ = *ParameterShard::Create(BenchShardOptions(bench), &executor_);
+    shard_->ServeUntil(absl::InfiniteFuture());
+    ForAllIds(bench.rows(),
+              [&](absl::Span<const FeatureId> ids) { Pull(ids); });
   }
 
-  void Pull(const std::vector<FeatureId>& ids) {
+  void Pull(absl::Span<const FeatureId> ids) {
     PullRequest request;
-    request.identity = identity;
+    request.identity = BenchIdentity();
+    const size_t row_dim = rows_.values.size() / kIdsPerBatch;
     request.tables = {
-        {0, ids, absl::MakeSpan(values).first(ids.size() * (kDim + 1))}};
-    shard->Pull(std::move(request), absl::Seconds(10),
-                [](absl::StatusOr<PullReply> reply) {
-                  if (!reply.ok()) std::abort();
-                });
-    executor.Drain();
+        {0, ids, absl::MakeSpan(rows_.values).first(ids.size() * row_dim)}};
+    shard_->Pull(std::move(request), absl::Seconds(10),
+                 [](absl::StatusOr<PullReply> reply) {
+                   if (!reply.ok()) std::abort();
+                 });
+    executor_.Drain();
   }
 
-  void Push(const std::vector<FeatureId>& ids, uint32_t number) {
+  void Push(absl::Span<const FeatureId> ids) {
     PushRequest request;
-    request.identity = identity;
-    request.batch = {0, number / 1024, number % 1024};
-    request.tables = {{0, ids, gradients}};
-    shard->Push(std::move(request), absl::Seconds(10),
-                [](absl::StatusOr<PushReply> reply) {
-                  if (!reply.ok() || reply->repeat) std::abort();
-                });
-    executor.Drain();
-    if (number % 1024 == 0) shard->TakeMarks();
+    request.identity = BenchIdentity();
+    request.batch = {0, pushes_ / 1024, pushes_ % 1024};
+    request.tables = {{0, ids, rows_.gradients}};
+    shard_->Push(std::move(request), absl::Seconds(10),
+                 [](absl::StatusOr<PushReply> reply) {
+                   if (!reply.ok() || reply->repeat) std::abort();
+                 });
+    executor_.Drain();
+    if (++pushes_ % 1024 == 0) shard_->TakeMarks();
   }
 
-  QueueExecutor executor;
-  const CallIdentity identity = {"bench", {1, 2}, {1, 1}, 1};
-  const std::vector<std::vector<FeatureId>> batches;
-  std::vector<float> values;
-  const std::vector<float> gradients =
-      std::vector<float>(kIdsPerBatch * (kDim + 1), 1e-3f);
-  std::unique_ptr<ParameterShard> shard;
+ private:
+  QueueExecutor executor_;
+  std::unique_ptr<ParameterShard> shard_;
+  uint32_t pushes_ = 0;
+  Rows rows_;
 };
 
-void BM_Pull(benchmark::State& state) {
-  ShardUnderTest test(state.range(0));
-  size_t next = 0;
-  for (auto _ : state) test.Pull(test.batches[next++ % kBatches]);
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+// What takes seconds to make, kept while the next benchmark wants the same.
+template <typename T, typename Key>
+T& Kept(const Key& key) {
+  static std::unique_ptr<T> kept;
+  static Key of;
+  if (kept == nullptr || !(of == key)) {
+    kept.reset();  // before the next: memory for one
+    kept = std::make_unique<T>(key);
+    of = key;
+  }
+  return *kept;
 }
 
-void BM_PushAdagrad(benchmark::State& state) {
-  ShardUnderTest test(state.range(0));
-  uint32_t next = 0;
-  for (auto _ : state) {
-    test.Push(test.batches[next % kBatches], next);
-    ++next;
-  }
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
-}
-
-// The same of a dynamic table.
-void BM_PullDynamic(benchmark::State& state) {
-  ShardUnderTest test(state.range(0), /*dynamic=*/true);
-  size_t next = 0;
-  for (auto _ : state) test.Pull(test.batches[next++ % kBatches]);
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
-}
-
-void BM_PushAdagradDynamic(benchmark::State& state) {
-  ShardUnderTest test(state.range(0), /*dynamic=*/true);
-  uint32_t next = 0;
-  for (auto _ : state) {
-    test.Push(test.batches[next % kBatches], next);
-    ++next;
-  }
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
-}
-
-// Look-ups alone, of ids that are there.
-void BM_HashFind(benchmark::State& state) {
-  const uint64_t rows = state.range(0);
-  MemoryBudget budget(0);
-  HashIndex index(&budget);
-  RecordHeader record{};
-  for (FeatureId id = 0; id < rows; ++id) {
-    if (!index.Reserve({id}).ok()) std::abort();
-    index.Insert(id, &record);
-  }
-  const auto batches = RandomBatches(rows);
-  std::vector<RecordHeader*> found(kIdsPerBatch);
-  size_t next = 0;
-  for (auto _ : state) {
-    index.Find(batches[next++ % kBatches], absl::MakeSpan(found));
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
-}
-
-// The ceilings: records of the table's stride, nothing but the memory's work.
-struct BareRecords {
-  explicit BareRecords(uint64_t rows)
-      : stride(RecordLayout(Table(rows)).stride()),
-        memory(*ReservedMemory::Create(rows * stride)),
-        batches(RandomBatches(rows)) {
-    std::fill_n(memory.data(), rows * stride, 1);
-  }
-  void Prefetch(FeatureId id, size_t bytes) const {
-    for (size_t i = 0; i < bytes; i += 64) {
-      __builtin_prefetch(memory.data() + id * stride + i, 1);
-    }
-  }
-
-  const size_t stride;
-  const ReservedMemory memory;
-  const std::vector<std::vector<FeatureId>> batches;
+struct Ceiling {
+  explicit Ceiling(const BenchTable& table)
+      : layout(table.spec()), records(table.rows(), layout.stride()) {}
+  const RecordLayout layout;
+  RandomRecords records;
 };
 
-// Copies the bytes that a pull reads.
-void BM_ReadRecords(benchmark::State& state) {
-  const BareRecords bare(state.range(0));
-  const size_t bytes = RecordLayout(Table(1)).read_bytes();
-  std::vector<char> out(kIdsPerBatch * bytes);
-  size_t next = 0;
-  for (auto _ : state) {
-    const std::vector<FeatureId>& ids = bare.batches[next++ % kBatches];
-    for (size_t i = 0; i < ids.size(); ++i) {
-      bare.Prefetch(ids[std::min(i + kAhead, ids.size() - 1)], bytes);
-      std::copy_n(bare.memory.data() + ids[i] * bare.stride, bytes,
-                  out.data() + i * bytes);
-    }
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+const Batches& BatchesOf(IdLaw law, uint64_t rows) {
+  struct Made {
+    explicit Made(const std::pair<IdLaw, uint64_t>& key)
+        : batches(DistinctIdBatches(key.first, key.second, kIdsPerBatch,
+                                    kBatches)) {}
+    const Batches batches;
+  };
+  return Kept<Made>(std::make_pair(law, rows)).batches;
 }
 
-// Adds 1 to every word of a record: an update without its arithmetic.
-void BM_UpdateRecords(benchmark::State& state) {
-  const BareRecords bare(state.range(0));
+template <typename Subject>
+void BM_Rows(benchmark::State& state, BenchTable table, IdLaw law, bool push) {
+  const Batches& batches = BatchesOf(law, table.rows());
+  Subject& subject = Kept<Subject>(table);
+  BenchTable records = table;  // those of both kinds are alike
+  records.dynamic = false;
+  Ceiling& bare = Kept<Ceiling>(records);
+  const auto ceiling = [&] {
+    return push ? bare.records.UpdateRate(batches)
+                : bare.records.ReadRate(batches, bare.layout.read_bytes());
+  };
+  double best = ceiling() / 2;
   size_t next = 0;
+  const double start = ThreadCpuSeconds();
   for (auto _ : state) {
-    const std::vector<FeatureId>& ids = bare.batches[next++ % kBatches];
-    for (size_t i = 0; i < ids.size(); ++i) {
-      bare.Prefetch(ids[std::min(i + kAhead, ids.size() - 1)], bare.stride);
-      uint32_t* words = reinterpret_cast<uint32_t*>(bare.memory.data() +
-                                                    ids[i] * bare.stride);
-      for (size_t w = 0; w < bare.stride / 4; ++w) words[w] += 1;
-    }
-    benchmark::ClobberMemory();
+    const std::vector<FeatureId>& ids = batches[next++ % kBatches];
+    push ? subject.Push(ids) : subject.Pull(ids);
   }
-  state.SetItemsProcessed(state.iterations() * kIdsPerBatch);
+  const double seconds = ThreadCpuSeconds() - start;
+  best += ceiling() / 2;
+  const double rate =
+      static_cast<double>(state.iterations() * kIdsPerBatch) / seconds;
+  state.counters["Mrows/s"] = 1e-6 * rate;
+  state.counters["ceiling"] = 1e-6 * best;
+  state.counters["share"] = rate / best;
 }
 
-// 36 MiB and 576 MiB of records of 144 bytes: about the cache, and beyond it.
-BENCHMARK(BM_ReadRecords)->Arg(1 << 18)->Arg(1 << 22);
-BENCHMARK(BM_Pull)->Arg(1 << 18)->Arg(1 << 22);
-BENCHMARK(BM_PullDynamic)->Arg(1 << 18)->Arg(1 << 22);
-BENCHMARK(BM_HashFind)->Arg(1 << 18)->Arg(10'000'000);
-BENCHMARK(BM_UpdateRecords)->Arg(1 << 18)->Arg(1 << 22);
-BENCHMARK(BM_PushAdagrad)->Arg(1 << 18)->Arg(1 << 22);
-BENCHMARK(BM_PushAdagradDynamic)->Arg(1 << 18)->Arg(1 << 22);
+// Pulls that make their rows: 0 zeros, 1 uniform, 2 truncated normal.
+void BM_FirstTouch(benchmark::State& state) {
+  constexpr uint64_t kRows = 1 << 20;
+  TableSpec spec = BenchTable{}.spec();
+  spec.feature_size = kRows;
+  spec.columns[1].initializer = {static_cast<InitializerKind>(state.range(0)),
+                                 0.01f};
+  if (state.range(0) == 0) spec.columns[1].initializer = {};
+  std::vector<float> values(8192 * spec.row_dim());
+  double seconds = 0;
+  for (auto _ : state) {
+    MemoryBudget budget(0);
+    const auto table = *CreateEmbeddingTable(
+        spec, 1, {PartitionKind::kFixedSize, kRows, 1}, 0, &budget);
+    RowRefs refs;
+    const double start = ThreadCpuSeconds();
+    ForAllIds(kRows, [&](absl::Span<const FeatureId> ids) {
+      if (!table->Locate(ids, /*read_only=*/false, &refs).ok()) std::abort();
+      table->Gather(ids, /*read_only=*/false, &refs, absl::MakeSpan(values));
+    });
+    seconds += ThreadCpuSeconds() - start;
+  }
+  state.counters["ns/row"] =
+      1e9 * seconds / static_cast<double>(state.iterations() * kRows);
+}
+BENCHMARK(BM_FirstTouch)
+    ->Name("FirstTouch")
+    ->ArgName("initializer")
+    ->DenseRange(0, 2)
+    ->Iterations(2)
+    ->Unit(benchmark::kMillisecond);
+
+template <typename Subject>
+void Register(const std::string& pull, const std::string& push) {
+  for (const uint64_t gib : {1, 4}) {
+    for (const int dim : {16, 32}) {
+      for (const bool dynamic : {false, true}) {
+        const BenchTable table{dynamic, dim, gib};
+        for (const IdLaw law : {IdLaw::kUniform, IdLaw::kZipf}) {
+          for (const std::string& what : {pull, push}) {
+            benchmark::RegisterBenchmark(
+                absl::StrCat(what, "/", dynamic ? "hash" : "array", "/",
+                             dim == 16 ? "A" : "B", "/", gib, "GiB/",
+                             law == IdLaw::kZipf ? "zipf" : "uniform")
+                    .c_str(),
+                BM_Rows<Subject>, table, law, what == push)
+                ->Iterations(kIterations)
+                ->Unit(benchmark::kMicrosecond);
+          }
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace shoal
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  shoal::Register<shoal::TableUnderTest>("Gather", "Apply");
+  shoal::Register<shoal::ShardUnderTest>("Pull", "Push");
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,54 @@
+#ifndef SHOAL_BENCH_MICRO_BENCH_SHARD_H_
+#define SHOAL_BENCH_MICRO_BENCH_SHARD_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "core/model_spec.h"
+#include "core/parameter_service.h"
+#include "ps/shard/parameter_shard.h"
+
+namespace shoal {
+
+// Tables as DeepFM has them: w of one float and v of `dim`, Adagrad, zeros at
+// first.
+struct BenchTable {
+  bool dynamic = false;
+  int dim = 16;  // model A's; B's is 32
+  uint64_t gib = 1;
+
+  TableSpec spec() const;
+  // Whole records, with header and slots, of `gib` GiB.
+  uint64_t rows() const;
+
+  friend bool operator==(const BenchTable&, const BenchTable&) = default;
+};
+
+// A shard of that table alone and, where asked, one dense block without slots.
+ParameterShardOptions BenchShardOptions(const BenchTable& table,
+                                        int64_t dense = 0);
+inline CallIdentity BenchIdentity() { return {"bench", {1, 2}, {1, 1}, 1}; }
+
+// Calls `visit` with all ids below `rows`, a few thousand at a time.
+void ForAllIds(uint64_t rows,
+               absl::FunctionRef<void(absl::Span<const FeatureId>)> visit);
+
+// Tasks wait until Drain: what is measured is the work on the caller's thread.
+class QueueExecutor final : public Executor {
+ public:
+  void Post(Task task) override { tasks_.push_back(std::move(task)); }
+  void PostAt(absl::Time, Task task) override { Post(std::move(task)); }
+  absl::Time Now() const override { return absl::Now(); }
+  void Drain();
+
+ private:
+  std::vector<Task> tasks_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_MICRO_BENCH_SHARD_H_

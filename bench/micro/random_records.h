@@ -1,0 +1,42 @@
+#ifndef SHOAL_BENCH_MICRO_RANDOM_RECORDS_H_
+#define SHOAL_BENCH_MICRO_RANDOM_RECORDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.h"
+#include "ps/table/reserved_memory.h"
+
+namespace shoal {
+
+// The ceiling of a table: what the memory itself gives to one thread that reads
+// or updates records of a size in a random order, with huge pages, and with
+// prefetch as far ahead as serves it best of 4, 8, 16 and 32 records.
+class RandomRecords {
+ public:
+  // `rows` records, `stride` bytes apart, all of them written once. REQUIRES:
+  // a stride of whole 8-byte words.
+  RandomRecords(uint64_t rows, size_t stride);
+
+  using Batches = std::vector<std::vector<FeatureId>>;
+
+  // Records a second of processor time. Read: the first `bytes` of each are
+  // copied to consecutive memory, as a pull leaves them. Update: 1 is added to
+  // every word of the stride. Each goes over the batches once for every
+  // distance.
+  double ReadRate(const Batches& batches, size_t bytes);
+  double UpdateRate(const Batches& batches);
+
+ private:
+  template <typename Visit>
+  double BestRate(const Batches& batches, size_t bytes, const Visit& visit);
+
+  const size_t stride_;
+  const ReservedMemory memory_;
+  std::vector<char> out_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_MICRO_RANDOM_RECORDS_H_

@@ -1,0 +1,29 @@
+#ifndef SHOAL_BENCH_MICRO_RAW_TRANSPORT_H_
+#define SHOAL_BENCH_MICRO_RAW_TRANSPORT_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+
+namespace shoal {
+
+// The ceiling of the wire: one unary method of gRPC whose request and reply are
+// slices of memory that is never written, read or copied by us, over loopback,
+// with one thread on a completion queue on either side.
+class RawTransport {
+ public:
+  RawTransport(uint64_t request_bytes, uint64_t reply_bytes);
+  ~RawTransport();
+
+  // Makes one call; `done` runs on the client's thread. Aborts where it fails.
+  void Call(absl::AnyInvocable<void()> done);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_MICRO_RAW_TRANSPORT_H_
