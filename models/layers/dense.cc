@@ -6,7 +6,7 @@ namespace {
 // From so many examples on dx is computed from a transposed copy of the
 // weights, with which oneDNN's product is 3 to 10 % faster; for fewer the copy
 // costs more than it brings.
-constexpr int kTransposeFrom = 256;
+constexpr int kTransposeFrom = 128;
 
 }  // namespace
 

@@ -31,7 +31,7 @@ class DenseLayer {
   // to the gradient before the activation; d_x (B × I) is overwritten, and so
   // are d_weights (I × O) and d_biases (O), or with `accumulate` added to: then
   // this is a further part of the batch of the call before, and the weights are
-  // the same.
+  // the same. d_x may be the memory of x.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
                 absl::Span<float> d_y, bool accumulate,
                 absl::Span<float> d_weights, absl::Span<float> d_biases,

@@ -19,8 +19,9 @@ class FmLayer {
   // Adds the first and second order to logits (B).
   void Forward(const FmInput& input, absl::Span<float> logits);
 
-  // B × F × K of the last Forward, zeros where padded.
-  absl::Span<const float> embeddings() const { return embeddings_.span(); }
+  // B × F × K of the last Forward, zeros where padded. Backward does not need
+  // them: until then the network above may overwrite them by their gradients.
+  absl::Span<float> embeddings() { return embeddings_.span(); }
 
   // After Forward with the same input. d_embeddings: what came back through the
   // network above; empty for none. d_rows (U × (1 + K)) is overwritten, or with
