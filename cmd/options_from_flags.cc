@@ -84,6 +84,18 @@ ClusterMemberOptions MemberOptions(const JobFlags& flags, const JobPlan& plan,
   return options;
 }
 
+// A place that was asked for and cannot be written is better known now than at
+// a bad row.
+absl::Status CheckWritable(const FileSystem& files,
+                           const std::string& quarantine_dir, int worker) {
+  const std::string probe =
+      JoinPath(quarantine_dir, absl::StrCat(".worker-", worker));
+  absl::Status writable = files.CreateDirectories(quarantine_dir);
+  if (writable.ok()) writable = files.Create(probe).status();
+  if (writable.ok()) writable = files.Remove(probe);
+  return Annotate(writable, "--quarantine_dir");
+}
+
 }  // namespace
 
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job) {
@@ -170,17 +182,21 @@ DataFormat DataFormatFromFlags(const JobFlags& flags) {
 }
 
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
-    const JobFlags& flags, const FileSystem* file_system, int worker) {
-  if (flags.quarantine_dir.empty()) return std::unique_ptr<Quarantine>();
-  // A place that cannot be written is better known now than at a bad row.
-  const std::string probe =
-      JoinPath(flags.quarantine_dir, absl::StrCat(".worker-", worker));
-  absl::Status writable = file_system->CreateDirectories(flags.quarantine_dir);
-  if (writable.ok()) writable = file_system->Create(probe).status();
-  if (writable.ok()) writable = file_system->Remove(probe);
-  SHOAL_RETURN_IF_ERROR(Annotate(writable, "--quarantine_dir"));
+    const JobFlags& flags, const FileSystem* file_system, int worker,
+    Logger* logger) {
   QuarantineOptions options;
-  options.directory = flags.quarantine_dir;
+  options.directory = flags.QuarantineDir();
+  if (options.directory.empty()) return std::unique_ptr<Quarantine>();
+  if (!flags.quarantine_dir.empty()) {
+    SHOAL_RETURN_IF_ERROR(
+        CheckWritable(*file_system, flags.quarantine_dir, worker));
+  } else {
+    options.on_failure = [logger](const absl::Status& why) {
+      logger->Warn(
+          absl::StrCat("bad rows are counted and not written: ", why.message(),
+                       "; --quarantine_dir names another place"));
+    };
+  }
   options.name = absl::StrCat("worker-", worker);
   // The row that is one too many for the job is worth seeing too.
   if (flags.max_bad_rows >= 0) {

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "base/executor.h"
 #include "base/file_system.h"
+#include "base/logger.h"
 #include "cluster/coordinator.h"
 #include "cluster/predictions_file.h"
 #include "core/model_spec.h"
@@ -50,9 +51,13 @@ PieceReaderOptions PieceReaderOptionsFromFlags(
     const JobFlags& flags, Quarantine* quarantine = nullptr);
 
 // Where a worker of this job puts its bad rows; nullptr: nowhere.
-// `file_system` must outlive it. An error if nothing can be written there.
+// `file_system` and `logger` must outlive it. An error if nothing can be
+// written where --quarantine_dir says. The place that a model directory offers
+// is looked at with the first bad row; where it cannot be written the log says
+// so once, and the job goes on.
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
-    const JobFlags& flags, const FileSystem* file_system, int worker);
+    const JobFlags& flags, const FileSystem* file_system, int worker,
+    Logger* logger);
 
 // REQUIRES: flags.Validate() was OK.
 DataFormat DataFormatFromFlags(const JobFlags& flags);

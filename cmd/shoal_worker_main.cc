@@ -166,8 +166,9 @@ absl::Status WorkerProcess::Start() {
   WorkerLoopOptions options =
       WorkerLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
   SHOAL_RETURN_IF_ERROR(ListFiles(&options));
-  SHOAL_ASSIGN_OR_RETURN(quarantine_, QuarantineFromFlags(flags_, files_.get(),
-                                                          flags_.task_index));
+  SHOAL_ASSIGN_OR_RETURN(
+      quarantine_,
+      QuarantineFromFlags(flags_, files_.get(), flags_.task_index, &logger_));
   SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.backend));
   SHOAL_ASSIGN_OR_RETURN(model_, CreateModel(plan_.model, backend_.get()));
   logger_.Info(absl::StrCat("job ", plan_.job, ", ", train_sources_.size(),

@@ -114,7 +114,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", *ParseLogLevel(flags.log_level)});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  const auto quarantine = QuarantineFromFlags(flags, files.get(), 0);
+  const auto quarantine = QuarantineFromFlags(flags, files.get(), 0, &logger);
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
   auto options = JobOptions(flags, plan, *files, quarantine->get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);

@@ -235,8 +235,9 @@ void DefineData(JobFlags* f, Definer* d) {
                 Choices{{"auto", "libsvm", "tfrecord", "criteo"}, {}}});
   d->Add(kAll, {"quarantine_dir", &f->quarantine_dir,
                 "Directory into which each worker writes the bad rows that it "
-                "meets: file, row and reason. Left out: they are counted, and "
-                "the first is named."});
+                "meets: file, row and reason. Left out: bad_rows in "
+                "--model_dir; without that they are counted, and the first is "
+                "named."});
   d->Add(kAll, {"parse_threads", &f->parse_threads,
                 "Threads of a worker that parse rows ahead. 1: the one that "
                 "reads. The order of rows is the same with any number.",

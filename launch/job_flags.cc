@@ -268,6 +268,11 @@ std::string JobFlags::CanonicalConfig() const {
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
+std::string JobFlags::QuarantineDir() const {
+  if (!quarantine_dir.empty() || model_dir.empty()) return quarantine_dir;
+  return absl::StrCat(model_dir, "/bad_rows");
+}
+
 std::string JobFlags::PredictionsFile() const {
   if (!predictions_file.empty() || model_dir.empty()) return predictions_file;
   return absl::StrCat(model_dir, "/predictions.",

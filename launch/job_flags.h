@@ -164,6 +164,9 @@ struct JobFlags {
   // Whether the job writes checkpoints: it trains, and --model_dir says where.
   bool Saves() const { return !model_dir.empty() && task_type == "train"; }
 
+  // Where workers write bad rows: unless the flag says so, into --model_dir.
+  std::string QuarantineDir() const;
+
   // Where --task_type=infer writes: unless the flag says so, into --model_dir.
   std::string PredictionsFile() const;
 

@@ -210,11 +210,12 @@ TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
   const JobFlags flags = Parsed(Command::kRun, {});
   EXPECT_EQ(PieceReaderOptionsFromFlags(flags).format, DataFormat::kAuto);
   EXPECT_EQ(PieceReaderOptionsFromFlags(flags).parse_threads, 1);
-  EXPECT_EQ(*QuarantineFromFlags(flags, &files, 0), nullptr);
+  Logger logger({"", LogLevel::kError});
+  EXPECT_EQ(*QuarantineFromFlags(flags, &files, 0, &logger), nullptr);
   const JobFlags other =
       Parsed(Command::kRun, {"--data_format=tfrecord", "--parse_threads=3",
                              "--quarantine_dir=somewhere"});
-  const auto made = QuarantineFromFlags(other, &files, 0);
+  const auto made = QuarantineFromFlags(other, &files, 0, &logger);
   ASSERT_TRUE(made.ok()) << made.status();
   const std::unique_ptr<Quarantine>& quarantine = *made;
   EXPECT_NE(quarantine, nullptr);
@@ -233,8 +234,37 @@ TEST(OptionsFromFlags, AQuarantineThatCannotBeWrittenIsNamedByItsFlag) {
   files.AddFile("taken", "a file");
   const JobFlags flags = Parsed(Command::kRun, {"--quarantine_dir=taken"});
   EXPECT_THAT(
-      std::string(QuarantineFromFlags(flags, &files, 0).status().message()),
+      std::string(
+          QuarantineFromFlags(flags, &files, 0, nullptr).status().message()),
       testing::HasSubstr("--quarantine_dir: taken"));
+}
+
+TEST(OptionsFromFlags, BadRowsGoIntoTheModelDirectoryUnlessToldOtherwise) {
+  FakeFileSystem files;
+  testing::internal::CaptureStderr();
+  Logger logger({"", LogLevel::kWarn});
+  const JobFlags flags = Parsed(Command::kRun, {"--model_dir=m"});
+  const auto made = QuarantineFromFlags(flags, &files, 1, &logger);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_TRUE(absl::IsNotFound(files.ListDirectory("m").status()))
+      << "nothing is made before the first bad row";
+  ASSERT_TRUE((*made)->Add("a", 0, {1, 0, "no label"}).ok());
+  EXPECT_EQ((*made)->path(), "m/bad_rows/bad-rows-worker-1.tsv");
+
+  files.AddFile("taken/bad_rows", "a file");
+  const auto offered = QuarantineFromFlags(
+      Parsed(Command::kRun, {"--model_dir=taken"}), &files, 0, &logger);
+  ASSERT_TRUE(offered.ok()) << offered.status();
+  EXPECT_TRUE((*offered)->Add("a", 0, {1, 0, "no label"}).ok());
+  EXPECT_TRUE((*offered)->Add("a", 0, {2, 9, "no label"}).ok());
+  EXPECT_TRUE((*offered)->Sync().ok());
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(logged, testing::HasSubstr("taken/bad_rows"));
+  EXPECT_EQ(logged.find("counted"), logged.rfind("counted")) << "said once";
+
+  EXPECT_EQ(Parsed(Command::kRun, {"--model_dir=m", "--quarantine_dir=q"})
+                .QuarantineDir(),
+            "q");
 }
 
 TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {

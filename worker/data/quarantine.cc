@@ -1,5 +1,7 @@
 #include "worker/data/quarantine.h"
 
+#include <utility>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/path.h"
@@ -40,9 +42,28 @@ absl::Status Quarantine::Open() {
       options_.name, " already; move them away"));
 }
 
+absl::Status Quarantine::Judge(absl::Status written) {
+  if (written.ok() || options_.on_failure == nullptr) return written;
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(given_up_, true)) return absl::OkStatus();
+  }
+  options_.on_failure(written);
+  return absl::OkStatus();
+}
+
 absl::Status Quarantine::Add(absl::string_view path, uint64_t piece_begin,
                              const BadRow& row) {
-  MutexLock lock(&mu_);
+  absl::Status written;
+  {
+    MutexLock lock(&mu_);
+    if (!given_up_) written = Write(path, piece_begin, row);
+  }
+  return Judge(std::move(written));
+}
+
+absl::Status Quarantine::Write(absl::string_view path, uint64_t piece_begin,
+                               const BadRow& row) {
   if (rows_ >= options_.max_rows || bytes_ >= options_.max_bytes) {
     return absl::OkStatus();
   }
@@ -62,10 +83,14 @@ absl::Status Quarantine::Add(absl::string_view path, uint64_t piece_begin,
 }
 
 absl::Status Quarantine::Sync() {
-  MutexLock lock(&mu_);
-  if (!unsynced_) return absl::OkStatus();
-  unsynced_ = false;
-  return file_->Sync();
+  absl::Status written;
+  {
+    MutexLock lock(&mu_);
+    if (given_up_ || !unsynced_) return absl::OkStatus();
+    unsynced_ = false;
+    written = file_->Sync();
+  }
+  return Judge(std::move(written));
 }
 
 std::string Quarantine::path() const {

@@ -2,6 +2,7 @@
 #define SHOAL_WORKER_DATA_QUARANTINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,10 @@ struct QuarantineOptions {
   // Rows and bytes written at most; further bad rows are only counted.
   uint64_t max_rows = 1'000'000;
   uint64_t max_bytes = 64 << 20;
+  // Told once why nothing can be written there, on the thread that met the row;
+  // from then on bad rows are only counted. Null: such an error is Add's and
+  // Sync's to return, and ends the reading.
+  std::function<void(const absl::Status& why)> on_failure;
 };
 
 // The bad rows that one process met, a line each, TAB between:
@@ -37,7 +42,8 @@ struct QuarantineOptions {
 // Another process that reads the piece too (a copy of a lease, or the next
 // life) writes it into its own file.
 //
-// Thread-safe. Errors: those of the file system.
+// Thread-safe. Errors: those of the file system, unless options.on_failure
+// takes them.
 class Quarantine {
  public:
   // `file_system` must outlive it.
@@ -57,6 +63,10 @@ class Quarantine {
 
  private:
   absl::Status Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Write(absl::string_view path, uint64_t piece_begin,
+                     const BadRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Passes on the outcome of a write, or gives up where the options say so.
+  absl::Status Judge(absl::Status written);
 
   const FileSystem* const file_system_;
   const QuarantineOptions options_;
@@ -64,6 +74,7 @@ class Quarantine {
   mutable Mutex mu_;
   std::string path_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<WritableFile> file_ ABSL_GUARDED_BY(mu_);
+  bool given_up_ ABSL_GUARDED_BY(mu_) = false;
   bool unsynced_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t rows_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;

@@ -103,5 +103,22 @@ TEST(QuarantineTest, AFullDiskIsAnErrorThatNamesTheFile) {
               ::testing::HasSubstr("bad-rows-worker-3.tsv"));
 }
 
+TEST(QuarantineTest, WhoTakesTheFailureIsToldOnceAndTheReadingGoesOn) {
+  FakeFileSystem files;
+  ASSERT_TRUE(files.CreateDirectories("q/new").ok());
+  files.LimitWrites("q/new/bad-rows-worker-3.tsv", 30);
+  QuarantineOptions options = Options();
+  int told = 0;
+  options.on_failure = [&told](const absl::Status& why) {
+    ++told;
+    EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
+  };
+  Quarantine quarantine(&files, options);
+  EXPECT_TRUE(quarantine.Add("a", 0, Bad(1, 1)).ok());
+  EXPECT_TRUE(quarantine.Add("a", 0, Bad(2, 9)).ok());
+  EXPECT_TRUE(quarantine.Sync().ok());
+  EXPECT_EQ(told, 1);
+}
+
 }  // namespace
 }  // namespace shoal
