@@ -347,6 +347,36 @@ TEST_F(CheckpointSaverTest,
   }
 }
 
+TEST_F(CheckpointSaverTest, WhileItIsCommittedThereIsNoDeadline) {
+  Begin();
+  saver_.Hurry(now_ + absl::Seconds(5));
+  HoldAll(workers_);
+  HoldAll(ps_);
+  SaveAll();
+  ASSERT_THAT(commits_, SizeIs(1));
+  now_ += CheckpointSaverOptions().deadline + absl::Hours(1);
+  Step();
+  EXPECT_TRUE(saver_.busy()) << "the manifest may be there already";
+  EXPECT_THAT(done_, IsEmpty());
+  EXPECT_THAT(Take<Resume>(1), IsEmpty()) << "or the shard is removed";
+  EXPECT_EQ(saver_.WaitingFor(View()), "the manifest to be written");
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "manifest");
+  Step();
+  ASSERT_THAT(done_, SizeIs(1));
+  EXPECT_TRUE(done_[0].status.ok()) << done_[0].status;
+  EXPECT_THAT(Take<CheckpointDone>(1), SizeIs(1));
+}
+
+TEST_F(CheckpointSaverTest, AJobThatEndsWhileItIsCommittedKeepsTheShards) {
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  SaveAll();
+  Do(saver_.Void(absl::FailedPreconditionError("the job is ending"), now_));
+  EXPECT_THAT(Take<Resume>(1), IsEmpty()) << "which would remove its file";
+  EXPECT_THAT(Take<Resume>(3), SizeIs(1));
+}
+
 TEST_F(CheckpointSaverTest, AHurriedSaveHasTheEarlierDeadline) {
   Begin();
   saver_.Hurry(now_ + absl::Seconds(5));

@@ -348,6 +348,80 @@ TEST_F(CoordinatorStateResumeTest, AJobThatIsTrainedHasNothingToDo) {
   EXPECT_THAT(Heard<Hold>(1), IsEmpty()) << "it is saved already";
 }
 
+// All of epoch 0: the checkpoint that is saved between it and its evaluation.
+class CoordinatorStateEvaluationResumeTest : public CoordinatorStateResumeTest {
+ protected:
+  CoordinatorStateEvaluationResumeTest() {
+    eval_ = {{"va", 50, 3}};
+    options_.num_epochs = 2;
+    marks_.back() = {0, 1, 0, 2, Verdict::kApplied};
+    manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2};
+    manifest_->step = 5;
+    Restart();
+  }
+  void Evaluate(const Lease& lease) {
+    EXPECT_EQ(lease.purpose, LeasePurpose::kEvaluate);
+    Tell(3, EvalResult{lease.number, lease.epoch, 0, {1, 2}, {0, 1}});
+  }
+  std::vector<uint32_t> EvaluatedEpochs() {
+    std::vector<uint32_t> epochs;
+    for (const EvalReport& eval : state_->Report(now_).evals) {
+      epochs.push_back(eval.epoch);
+    }
+    return epochs;
+  }
+};
+
+TEST_F(CoordinatorStateEvaluationResumeTest,
+       AnEvaluationThatWasDueIsMadeFirst) {
+  JoinAndLoad();
+  Evaluate(Ask(3));
+  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1));
+  EXPECT_EQ(state_->Report(now_).evals[0].step, 5u);
+  for (int i = 0; i < 2; ++i) {
+    const Lease lease = Ask(3);
+    EXPECT_EQ(lease.purpose, LeasePurpose::kTrain);
+    EXPECT_EQ(lease.epoch, 1u);
+    for (uint32_t b = 0; b < (lease.piece.index == 0 ? 3 : 2); ++b) {
+      MarkBoth(lease, b);
+    }
+    Tell(3, LeaseDone{lease.number});
+  }
+  SaveAll();
+  Evaluate(Ask(3));
+  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1, 2));
+}
+
+TEST_F(CoordinatorStateEvaluationResumeTest, InMidEpochNoneIsMade) {
+  // The evaluation after epoch 1 was made before the first batch of epoch 2.
+  marks_.push_back({1, 0, 0, 1, Verdict::kApplied});
+  manifest_->step = 6;
+  Restart();
+  JoinAndLoad();
+  const Lease lease = Ask(3);
+  EXPECT_EQ(lease.purpose, LeasePurpose::kTrain);
+  EXPECT_EQ(lease.epoch, 1u);
+  EXPECT_THAT(EvaluatedEpochs(), IsEmpty());
+}
+
+TEST_F(CoordinatorStateEvaluationResumeTest, OnlyEpochsThatAreDueAreEvaluated) {
+  options_.num_epochs = 3;
+  options_.eval_every_epochs = 2;
+  Restart();
+  JoinAndLoad();
+  EXPECT_EQ(Ask(3).purpose, LeasePurpose::kTrain) << "epoch 1 is not due";
+}
+
+TEST_F(CoordinatorStateEvaluationResumeTest,
+       AJobThatIsTrainedIsEvaluatedAgain) {
+  options_.num_epochs = 1;
+  Restart();
+  JoinAndLoad();
+  Evaluate(Ask(3));
+  EXPECT_THAT(Heard<ReportShard>(1), SizeIs(1));
+  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1));
+}
+
 TEST_F(CoordinatorStateResumeTest, FewerEpochsThanTrainedAreRefused) {
   marks_.push_back({1, 0, 0, 1, Verdict::kApplied});
   JoinAndLoad();

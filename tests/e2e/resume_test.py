@@ -89,6 +89,30 @@ class ResumeTest(harness.ShoalTest):
         self.expect_resumed(summary)
         self.assertEqual(summary["checkpoint"]["resumed_step"], step)
 
+    def test_sighup_saves_as_sigterm_does(self):
+        """The terminal is gone: of one process, and of a whole job, which
+        stays even when each of its processes hears of it, as they do."""
+        digest = self.serial_digest()
+        job = self.start("train", "shoal", "train", "--log_level=debug",
+                         *self.saving)
+        job.wait_for_line("push done (1,")
+        job.signal(signal.SIGHUP)
+        self.assertEqual(job.wait(30), STOPPED, job.output()[-3000:])
+        self.assertIn("stopped by SIGHUP; saved", job.output())
+        step = self.summary()["checkpoint"]["step"]
+        self.assertEqual(step, self.summary()["batches"]["trained"])
+
+        job = Launched(self, "--ps=1", "--workers=2", *self.saving)
+        job.process.wait_for_line("push done (2,")
+        job.process.signal(signal.SIGHUP)
+        self.assertEqual(job.process.wait(30), STOPPED, job.process.output())
+        self.assertIn("stopped by SIGHUP; saved", job.process.output())
+        checkpoint = self.summary()["checkpoint"]
+        self.assertEqual(checkpoint["resumed_step"], step)
+        self.assertGreater(checkpoint["step"], step)
+        self.run_ok("shoal", "run", "--ps=2", "--workers=1", *self.saving)
+        self.expect_resumed(self.expect_each_sample_once(digest))
+
     def test_sigterm_of_one_process(self):
         digest = self.serial_digest()
         job = self.start("train", "shoal", "train", "--log_level=debug",

@@ -105,6 +105,12 @@ absl::Duration SimulatedNetwork::DrawDelay() {
   return faults_.min_delay + unit * (faults_.max_delay - faults_.min_delay);
 }
 
+absl::Duration SimulatedNetwork::DrawPushDelay() {
+  if (faults_.push_delay == absl::ZeroDuration()) return absl::ZeroDuration();
+  return static_cast<double>(StableHashCombine(seed_, draws_++) >> 11) *
+         0x1p-53 * faults_.push_delay;
+}
+
 bool SimulatedNetwork::Draw(double chance) {
   return static_cast<double>(StableHashCombine(seed_, draws_++) >> 11) *
              0x1p-53 <
@@ -157,13 +163,16 @@ class SimulatedNetwork::ParameterLink
       ++network_->counts_.duplicated;
     }
     for (int i = 0; i < copies; ++i) {
-      Send([self = shared_from_this(), cargo, waiting, timeout, request] {
-        self->server_->Push(
-            request, timeout,
-            [self, cargo, waiting](absl::StatusOr<PushReply> r) {
-              self->SendBack([waiting, r] { waiting->End(r); });
-            });
-      });
+      Deliver(
+          server_at_,
+          [self = shared_from_this(), cargo, waiting, timeout, request] {
+            self->server_->Push(
+                request, timeout,
+                [self, cargo, waiting](absl::StatusOr<PushReply> r) {
+                  self->SendBack([waiting, r] { waiting->End(r); });
+                });
+          },
+          network_->DrawPushDelay());
     }
   }
 
@@ -179,12 +188,12 @@ class SimulatedNetwork::ParameterLink
   }
 
  private:
-  void Deliver(SimulatedExecutor* to, Task task) {
+  void Deliver(SimulatedExecutor* to, Task task, absl::Duration more = {}) {
     if (network_->Draw(network_->faults_.drop)) {
       ++network_->counts_.dropped;
       return;
     }
-    to->PostAfter(network_->DrawDelay(), std::move(task));
+    to->PostAfter(network_->DrawDelay() + more, std::move(task));
   }
   void Send(Task task) { Deliver(server_at_, std::move(task)); }
   void SendBack(Task task) { Deliver(client_, std::move(task)); }

@@ -16,8 +16,9 @@ namespace shoal {
 struct NetworkFaults {
   absl::Duration min_delay = absl::Microseconds(50);
   absl::Duration max_delay = absl::Milliseconds(5);
-  double drop = 0;       // a request or a reply never arrives
-  double duplicate = 0;  // a push arrives a second time, at its own time
+  absl::Duration push_delay;  // a push takes up to so much longer
+  double drop = 0;            // a request or a reply never arrives
+  double duplicate = 0;       // a push arrives a second time, at its own time
 };
 
 // What was done to a job's messages: for tests to compare with its counters.
@@ -54,6 +55,7 @@ class SimulatedNetwork {
   struct Wire;  // one session's server end
 
   absl::Duration DrawDelay();
+  absl::Duration DrawPushDelay();
   bool Draw(double chance);
 
   const uint64_t seed_;

@@ -157,6 +157,72 @@ TEST_F(ProcessLauncherTest, FirstSignalIsPassedOnForACleanStop) {
   EXPECT_THAT(signals_, ElementsAre(std::make_pair(SIGINT, false)));
 }
 
+// A server that saves first, and the workers whose batches it waits for.
+TEST_F(ProcessLauncherTest, WhoEndsWithOthersIsNotToldOfASignalToEnd) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    lines_.clear();
+    Create({.stop_grace = absl::Hours(1)});
+    on_line_ = [&](int process, const std::string& line) {
+      // The worker is ready first; the server's line comes once it is.
+      if (process == 0 && line == "ready") raise(signal);
+    };
+    StartScript(AfterReady("trap 'touch " + File("saved") +
+                           "; exit 3' TERM HUP; echo ready; "
+                           "while :; do sleep 0.05; done"));
+    ASSERT_TRUE(launcher_
+                    ->Start({.name = "worker",
+                             .argv = {"/bin/sh", "-c",
+                                      "trap 'echo signal' TERM HUP; touch " +
+                                          File("ready") + "; while ! test -e " +
+                                          File("saved") +
+                                          "; do sleep 0.05; done; echo ended"},
+                             .ends_with_others = true})
+                    .ok());
+    launcher_->Run();
+    launcher_ = nullptr;
+    EXPECT_THAT(lines_[1], ElementsAre("out ended"));
+    unlink(File("ready").c_str());
+    unlink(File("saved").c_str());
+  }
+}
+
+TEST_F(ProcessLauncherTest,
+       WhoEndsWithOthersIsToldOfAnInterruptAndOfADeadline) {
+  const std::string script =
+      "; echo stopping; exit 0' INT TERM; echo ready; "
+      "while :; do sleep 0.05; done";
+  for (const int signal : {SIGINT, SIGTERM}) {
+    lines_.clear();
+    Create({.stop_grace = absl::Hours(1)});
+    int ready = 0;
+    on_line_ = [&](int, const std::string& line) {
+      if (line == "ready" && ++ready == 2) raise(signal);
+    };
+    // What the owner says once the server has ended and nobody else does.
+    on_exit_ = [&](int process) {
+      if (process == 0) launcher_->StopAfter(absl::Milliseconds(10));
+    };
+    StartScript("trap 'touch " + File("server") + script);
+    // After an interrupt it does not wait for the server.
+    ASSERT_TRUE(launcher_
+                    ->Start({.name = "worker",
+                             .argv = {"/bin/sh", "-c",
+                                      "exec 2>/dev/null; trap 'test -e " +
+                                          File("server") +
+                                          " && echo after the server" + script},
+                             .ends_with_others = true})
+                    .ok());
+    launcher_->Run();
+    launcher_ = nullptr;
+    EXPECT_EQ(lines_[1].back(), "out stopping");
+    if (signal == SIGTERM) {
+      EXPECT_THAT(lines_[1], ElementsAre("out ready", "out after the server",
+                                         "out stopping"));
+    }
+    unlink(File("server").c_str());
+  }
+}
+
 TEST_F(ProcessLauncherTest, SecondSignalKillsAtOnce) {
   Create({.stop_grace = absl::Hours(1)});
   on_line_ = [](int, const std::string& line) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_directory.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/shard_entry.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
 #include "tests/harness/simulated_executor.h"
@@ -25,6 +27,8 @@ class ShardKeeperTest : public testing::Test {
     options.map.num_shards = 1;
     options.map.tables = {{PartitionKind::kMod, 4, 1}};
     options.life = {1, 1};
+    model_ = options.model;
+    map_ = options.map;
     auto shard = ParameterShard::Create(options, &strand_);
     EXPECT_TRUE(shard.ok()) << shard.status();
     shard_ = *std::move(shard);
@@ -46,6 +50,27 @@ class ShardKeeperTest : public testing::Test {
     simulator_.RunUntilIdle();
     return std::get<ShardSaved>(sent_.back());
   }
+  // Saves, and has the checkpoint committed; `shared`: the coordinator writes
+  // its manifest onto this very disk.
+  void Commit(uint64_t step, bool shared = false) {
+    const ShardSaved saved = Save(step, step);
+    ASSERT_TRUE(saved.status.ok()) << saved.status;
+    Manifest manifest;
+    manifest.step = step;
+    manifest.model = model_;
+    manifest.map = map_;
+    manifest.data.batch_size = 1;
+    manifest.data.num_epochs = 1;
+    manifest.shards = {*ShardEntryFromText(saved.entry)};
+    const auto json = ManifestToJson(manifest);
+    ASSERT_TRUE(json.ok()) << json.status();
+    if (shared) {
+      ASSERT_TRUE(WriteManifest(files_, Path(step), manifest).ok());
+    }
+    keeper_->On(CheckpointDone{CheckpointName(step), *json});
+    keeper_->On(Resume{step});
+    simulator_.RunUntilIdle();
+  }
   bool Written(uint64_t step) {
     return files_.OpenForRead(Path(step) + "/" + ShardFileName(0, 1)).ok();
   }
@@ -55,6 +80,8 @@ class ShardKeeperTest : public testing::Test {
   SimulatedExecutor strand_{&simulator_};
   Logger logger_{{"", LogLevel::kError}};
   FakeFileSystem files_;
+  ModelSpec model_;
+  ShardMap map_;
   std::shared_ptr<ParameterShard> shard_;
   std::shared_ptr<ShardKeeper> keeper_;
   std::vector<ProcessMessage> sent_;
@@ -104,6 +131,25 @@ TEST_F(ShardKeeperTest, WhatBecameACheckpointStays) {
   keeper_->On(Resume{7});
   simulator_.RunUntilIdle();
   EXPECT_TRUE(Written(30));
+}
+
+TEST_F(ShardKeeperTest, OnADiskOfItsOwnItKeepsAsManyAsItIsTold) {
+  for (const uint64_t step : {10, 20, 30}) Commit(step);
+  EXPECT_FALSE(Written(10));
+  EXPECT_TRUE(Written(20));
+  EXPECT_TRUE(Written(30));
+  EXPECT_TRUE(ReadManifest(files_, Path(30)).ok()) << "a copy beside the shard";
+  EXPECT_TRUE(absl::IsNotFound(files_.ListDirectory(Path(10)).status()));
+  // What it does not know to be a checkpoint is not its to remove.
+  files_.AddFile(Path(5) + "/" + ShardFileName(0, 1), "of whom?");
+  Commit(40);
+  EXPECT_TRUE(Written(5));
+  EXPECT_FALSE(Written(20));
+}
+
+TEST_F(ShardKeeperTest, OnTheCoordinatorsDiskItRemovesNothing) {
+  for (const uint64_t step : {10, 20, 30}) Commit(step, /*shared=*/true);
+  EXPECT_TRUE(Written(10)) << "the coordinator sees to that";
 }
 
 TEST_F(ShardKeeperTest, SaysSoWhenItCannotWrite) {

@@ -108,6 +108,39 @@ TEST_P(JobSimulationTest, EveryCheckpointUnderKillsIsOneSetOfBatches) {
   }
 }
 
+// ---- Planted bugs: the simulator must find them
+
+// Checkpoints of a job that were void, or are there and end with another model.
+uint64_t TimesNotOneSet(const SimulatedJobResult& result) {
+  EXPECT_TRUE(result.finished);
+  uint64_t times = result.report.checkpoint.voided;
+  for (const uint64_t digest : result.resumed_digests) {
+    times += digest != result.report.digest ? 1 : 0;
+  }
+  return times;
+}
+
+// A dead worker's push that arrives between the marks and the writing: the
+// shards no longer hold one set of batches, or not the one that was agreed on.
+TEST(PlantedBugTest, ASaveThatDoesNotSealTheShardsIsFoundOut) {
+  uint64_t found = 0;
+  uint64_t without = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SimulatedJobOptions options;
+    options.seed = seed;
+    options.ps = 2;
+    options.workers = 6;
+    options.faults.push_delay = absl::Milliseconds(200);
+    options.kills = 200;
+    options.save_steps = 3;
+    without += TimesNotOneSet(RunSimulatedJob(options));
+    options.unsealed_saves = true;
+    found += TimesNotOneSet(RunSimulatedJob(options));
+  }
+  EXPECT_GT(found, 0u);
+  EXPECT_EQ(without, 0u) << "it is the seal that keeps the set";
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, JobSimulationTest,
                          testing::Range<uint64_t>(1, 21), [](const auto& info) {
                            return absl::StrCat(info.param);

@@ -17,6 +17,7 @@
 #include "models/backend/create_backend.h"
 #include "ps/server/ps_loop.h"
 #include "tests/harness/fake_file_system.h"
+#include "tests/sim/unsealing_service.h"
 #include "worker/data/open_batch_source.h"
 #include "worker/data/source_list.h"
 #include "worker/train/worker_loop.h"
@@ -119,6 +120,7 @@ class SimulatedJob {
   struct PsProcess {
     std::unique_ptr<SimulatedExecutor> executor;
     std::unique_ptr<ClusterService> cluster;  // not of PS 0
+    std::unique_ptr<ClusterService> unsealing;
     std::shared_ptr<ParameterShard> shard;
     std::unique_ptr<PsLoop> loop;
   };
@@ -163,6 +165,11 @@ void SimulatedJob::StartPs(int index) {
     process->cluster = network_.Connect(cluster, ps_[0]->executor.get(),
                                         process->executor.get());
     cluster = process->cluster.get();
+  }
+  if (options_.unsealed_saves) {
+    process->unsealing = std::make_unique<UnsealingService>(
+        cluster, [process] { return process->shard.get(); });
+    cluster = process->unsealing.get();
   }
   PsLoopOptions options;
   options.member.registration.job = kJob;
@@ -275,9 +282,8 @@ SimulatedJobResult SimulatedJob::Run() {
   CoordinatorWork work;
   work.write_manifest = ManifestWriter(&files_, ModelDirectoryFlags(),
                                        ps_[0]->executor.get(), &logger_);
-  coordinator_ =
-      Coordinator::Create(std::move(coordinator), ps_[0]->executor.get(),
-                          nullptr, std::move(work));
+  coordinator_ = Coordinator::Create(
+      std::move(coordinator), ps_[0]->executor.get(), nullptr, std::move(work));
   coordinator_->OnFinished([this](const JobReport& report) {
     result_.report = report;
     result_.finished = true;

@@ -23,6 +23,9 @@ struct SimulatedJobOptions {
   NetworkFaults faults;
   int kills = 0;  // SIGKILLs of workers, each restarted a moment later
   uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
+  // A planted bug, which the simulator must find: shards say that they are
+  // held, and still take pushes until they are written.
+  bool unsealed_saves = false;
 };
 
 struct SimulatedJobResult {
@@ -32,7 +35,8 @@ struct SimulatedJobResult {
   int kills = 0;
   absl::Duration took;  // simulated
   // Digest of the model that one process without faults ends with when it goes
-  // on from a checkpoint of this job: of each of them, up to eight.
+  // on from a checkpoint of this job: of each of them, up to eight; 0 where it
+  // fails.
   std::vector<uint64_t> resumed_digests;
 };
 
