@@ -50,7 +50,7 @@ struct ColumnSpec {
 
 // What a dynamic table does with an id that it has no room for.
 enum class TableFull {
-  kRefuse,  // the request fails (RESOURCE_EXHAUSTED) and changes nothing
+  kRefuse,  // the request fails (OUT_OF_RANGE) and changes nothing
   kShare,   // all such ids read and update one row, the shard's shared row
 };
 

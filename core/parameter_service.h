@@ -164,7 +164,13 @@ struct StatsReply {
 //                        repeated id, a rejected push with contents: a bug or a
 //                        foreign client; do not retry
 //   FAILED_PRECONDITION  other job, shard life or map version (both are named)
-//   RESOURCE_EXHAUSTED   a limit of memory or of work in flight; retry later
+//   OUT_OF_RANGE         a limit that waiting does not pass: the rows of a
+//   table
+//                        (--table_row_limit), the memory of the shard
+//                        (--max_ps_bytes), its marks; the message names the
+//                        flag; do not retry
+//   RESOURCE_EXHAUSTED   a limit that may pass: work in flight, and memory that
+//                        other requests have reserved; retry later
 //   UNAVAILABLE          not reachable, or serving nothing at present; retry
 //   DEADLINE_EXCEEDED    no answer in time; a push may have been applied: send
 //                        the same batch again

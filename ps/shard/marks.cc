@@ -83,10 +83,15 @@ absl::StatusOr<Marks::Admitted> Marks::Begin(const BatchId& batch,
   // Each batch under way may still need a chunk of its own.
   if (chunks_.size() + applying_.size() >= options_.chunks_max &&
       !chunks_.contains(ChunkOf(batch))) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "this shard keeps the marks of ", chunks_.size(),
-        " runs of 64 batches and takes no more; batch ", ToString(batch),
-        " is far from those of any real job, or a larger batch is needed"));
+    // Those under way may turn out to be of one chunk; those kept stay.
+    const bool for_good = chunks_.size() >= options_.chunks_max;
+    return absl::Status(
+        for_good ? absl::StatusCode::kOutOfRange
+                 : absl::StatusCode::kResourceExhausted,
+        absl::StrCat(
+            "this shard keeps the marks of ", chunks_.size(),
+            " runs of 64 batches and takes no more; batch ", ToString(batch),
+            " is far from those of any real job, or a larger batch is needed"));
   }
   applying_[batch].lease = lease;
   return Admitted{Admission::kApply};

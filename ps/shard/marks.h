@@ -56,8 +56,9 @@ class Marks {
                                                 uint64_t lease);
 
   // Admits a push that is validated and whose memory is reserved. `ticket`
-  // names a copy that has to wait; the caller's to choose. RESOURCE_EXHAUSTED
-  // at a limit of the options: nothing has changed.
+  // names a copy that has to wait; the caller's to choose. At a limit of the
+  // options nothing has changed: RESOURCE_EXHAUSTED where it may pass,
+  // OUT_OF_RANGE where chunks_max are kept already.
   absl::StatusOr<Admitted> Begin(const BatchId& batch, uint64_t lease,
                                  uint64_t ticket);
 

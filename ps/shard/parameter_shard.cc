@@ -82,6 +82,14 @@ void PostResult(Executor* executor, Done<T> done, absl::StatusOr<T> result) {
       });
 }
 
+// Room that another request holds may be given back. Where there is no other
+// one, a limit is not passed by waiting.
+absl::Status FinalIfAlone(const absl::Status& status,
+                          const SaveGate::Passage& passage) {
+  if (!absl::IsResourceExhausted(status) || !passage.alone()) return status;
+  return absl::OutOfRangeError(status.message());
+}
+
 }  // namespace
 
 // A copy that waits for the verdict of another one. Whoever claims it first,
@@ -103,7 +111,8 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(
   if (!shard->budget_.Reserve(dense)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the dense blocks of shard ", o.shard, " take ", dense,
-                     " bytes, more than max_bytes = ", o.max_bytes));
+                     " bytes, more than --max_ps_bytes = ", o.max_bytes,
+                     ": raise it, or use more servers"));
   }
   SHOAL_ASSIGN_OR_RETURN(shard->contents_.dense,
                          DenseStore::Create(o.model, o.map, o.shard));
@@ -216,7 +225,7 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
       LocateRows(request.tables, read_only, scratch.get());
   if (!located.ok()) {
     ReturnScratch(std::move(scratch));
-    return located;
+    return passage.has_value() ? FinalIfAlone(located, *passage) : located;
   }
   for (size_t i = 0; i < request.tables.size(); ++i) {
     const TablePull& rows = request.tables[i];
@@ -284,8 +293,8 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
   // The worker rejects for all shards; this shard's own look is a trip-wire.
   const bool sound = !request.rejected && IsSound(request);
   if (sound) {
-    SHOAL_RETURN_IF_ERROR(
-        LocateRows(request.tables, /*read_only=*/false, scratch));
+    SHOAL_RETURN_IF_ERROR(FinalIfAlone(
+        LocateRows(request.tables, /*read_only=*/false, scratch), passage));
   }
   uint64_t t = 0;
   {

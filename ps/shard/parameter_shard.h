@@ -41,8 +41,9 @@ struct ParameterShardOptions {
   Life life;
   // Bytes of rows (whole records, with header and padding), of the indexes of
   // dynamic tables and of dense blocks that this shard may hold; 0: no limit.
-  // Beyond it pulls and pushes that need a new row are refused
-  // (RESOURCE_EXHAUSTED) and nothing is changed.
+  // --max_ps_bytes. Beyond it pulls and pushes that need a new row are refused
+  // and nothing is changed: OUT_OF_RANGE, or RESOURCE_EXHAUSTED while another
+  // request may give back what it has reserved.
   uint64_t max_bytes = 0;
   // Limits of the marks' memory.
   MarksOptions marks;
@@ -109,6 +110,9 @@ class ParameterShard final : public ParameterService {
   // are answered; pulls go on, and those for training compute the initial
   // values of absent rows without storing them. DEADLINE_EXCEEDED: a request in
   // progress did not end; the shard is not sealed. Blocks the caller.
+  // Of its file in a checkpoint.
+  std::string file_name() const;
+
   absl::Status Seal(absl::Duration timeout) { return gate_.Close(timeout); }
   void Unseal() { gate_.Open(); }
 

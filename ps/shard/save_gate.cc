@@ -4,11 +4,17 @@
 
 namespace shoal {
 
-bool SaveGate::Enter() {
+bool SaveGate::Enter(Passage* passage) {
   MutexLock lock(&mu_);
   if (closers_ > 0) return false;
-  ++inside_;
+  passage->came_alone_ = inside_++ == 0;
+  passage->number_ = ++passed_;
   return true;
+}
+
+bool SaveGate::Alone(const Passage& passage) {
+  MutexLock lock(&mu_);
+  return passage.came_alone_ && passed_ == passage.number_;
 }
 
 void SaveGate::Leave() {

@@ -355,8 +355,7 @@ TEST(InProcessJobTest, AFullTableEndsTheJobOrSharesARow) {
         EXPECT_EQ(ps.stats.rows, 21u);
       }
     } else {
-      EXPECT_EQ(ran->report.status.code(),
-                absl::StatusCode::kResourceExhausted);
+      EXPECT_EQ(ran->report.status.code(), absl::StatusCode::kOutOfRange);
       EXPECT_THAT(std::string(ran->report.status.message()),
                   testing::HasSubstr("--table_row_limit"));
     }

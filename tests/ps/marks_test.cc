@@ -121,6 +121,9 @@ TEST(Marks, EachLimitRefusesAndChangesNothing) {
             absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(marks.Finish({0, 1, 0}, Verdict::kApplied), ElementsAre(1));
   EXPECT_EQ(marks.applied(), 3);
+  EXPECT_EQ(marks.Begin({0, 2, 0}, 1, 0).status().code(),
+            absl::StatusCode::kOutOfRange)
+      << "marks that are kept stay";
 
   options = MarksOptions{};
   options.pending_max = 2;
