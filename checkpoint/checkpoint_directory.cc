@@ -94,24 +94,32 @@ std::string ShardFileName(int shard, int num_shards) {
   return absl::StrFormat("shard-%05d-of-%05d.safetensors", shard, num_shards);
 }
 
-absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
-                                              const std::string& model_dir,
-                                              absl::string_view name) {
+absl::StatusOr<std::string> PrepareCheckpoint(
+    const FileSystem& files, const std::string& model_dir,
+    absl::string_view name, const std::string& shard_file, uint64_t attempt,
+    std::vector<std::string>* set_aside) {
   if (!StepOfName(name).has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", name, "' is no name of a checkpoint"));
   }
   const std::string path = JoinPath(model_dir, name);
   SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
-  const absl::Status there = ReadManifest(files, path).status();
-  if (!absl::IsNotFound(there) && !absl::IsDataLoss(there)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(path, ": is a checkpoint already"));
+  const auto there = ReadManifest(files, path);
+  if (there.ok() && there->attempt >= attempt) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        path, ": is a checkpoint already, of attempt ", there->attempt,
+        ", and this one is ", attempt, ": does another job write here?"));
   }
-  if (absl::IsDataLoss(there)) {
+  // The manifest first: without it the rest is no checkpoint.
+  for (const std::string& file : {std::string(kManifestFile), shard_file}) {
+    const std::string from = JoinPath(path, file);
+    if (absl::IsNotFound(files.OpenForRead(from).status())) continue;
+    const std::string to = absl::StrCat(from, ".stale-", attempt);
+    const absl::Status renamed = files.Rename(from, to);
     // Another server may have been before us.
-    const absl::Status removed = files.Remove(JoinPath(path, kManifestFile));
-    if (!absl::IsNotFound(removed)) SHOAL_RETURN_IF_ERROR(removed);
+    if (absl::IsNotFound(renamed)) continue;
+    SHOAL_RETURN_IF_ERROR(renamed);
+    if (set_aside != nullptr) set_aside->push_back(to);
   }
   return path;
 }
@@ -225,27 +233,22 @@ absl::StatusOr<CheckpointInfo> NewestCheckpoint(
 }
 
 absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
-                                           const std::string& model_dir,
-                                           absl::string_view except) {
+                                           const std::string& model_dir) {
   SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
   Removed removed;
   for (const std::string& name : names) {
-    if (name == except) continue;
     const std::string path = JoinPath(model_dir, name);
     SHOAL_ASSIGN_OR_RETURN(const auto entries, files.ListDirectory(path));
-    const bool committed = std::any_of(
-        entries.begin(), entries.end(),
-        [](const DirectoryEntry& e) { return e.name == kManifestFile; });
-    if (!committed) {
-      SHOAL_RETURN_IF_ERROR(RemoveDirectory(files, path));
-      removed.names.push_back(name);
-      continue;
-    }
+    size_t left = entries.size();
     for (const DirectoryEntry& entry : entries) {
       if (entry.is_directory || !IsTemporary(entry.name)) continue;
       SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, entry.name)));
       removed.names.push_back(JoinPath(name, entry.name));
+      --left;
     }
+    if (left > 0) continue;
+    SHOAL_RETURN_IF_ERROR(files.Remove(path));
+    removed.names.push_back(name);
   }
   return removed;
 }
@@ -258,8 +261,13 @@ absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
   int valid = 0;
   for (const std::string& name : names) {
     const std::string path = JoinPath(model_dir, name);
-    if (!InspectCheckpoint(files, path).status.ok()) continue;
-    if (++valid <= keep) continue;
+    const absl::Status status = InspectCheckpoint(files, path).status;
+    if (status.ok()) ++valid;
+    // NOT_FOUND: no manifest.
+    const bool due = status.ok()                ? valid > keep
+                     : absl::IsNotFound(status) ? valid >= keep
+                                                : false;
+    if (!due) continue;
     SHOAL_RETURN_IF_ERROR(RemoveDirectory(files, path));
     removed.names.push_back(name);
   }

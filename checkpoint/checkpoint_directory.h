@@ -31,13 +31,19 @@ std::optional<uint64_t> StepOfName(absl::string_view name);
 // "shard-00002-of-00004.safetensors".
 std::string ShardFileName(int shard, int num_shards);
 
-// Makes MODEL_DIR/name, where shards of an attempt are to be written. Returns
-// its path. ALREADY_EXISTS: it holds a manifest that is not damaged, so it is a
-// checkpoint; a damaged one is removed.
-// INVALID_ARGUMENT: not a name of CheckpointName.
-absl::StatusOr<std::string> PrepareCheckpoint(const FileSystem& files,
-                                              const std::string& model_dir,
-                                              absl::string_view name);
+// Makes MODEL_DIR/name, where `shard_file` of this attempt is to be written.
+// Returns its path. What is there under that step already is not this job's
+// newest (which alone could be of that step): another training's, left on a
+// host's own disk, a damaged one that was passed over, or a void attempt's. A
+// manifest and a file of the shard's name are set aside, as NAME.stale-ATTEMPT,
+// and never removed; *set_aside, which may be null, gets their names. Servers
+// that share the directory may do this at the same time.
+// ALREADY_EXISTS: a checkpoint of this attempt or a later one: then somebody
+// else writes here. INVALID_ARGUMENT: not a name of CheckpointName.
+absl::StatusOr<std::string> PrepareCheckpoint(
+    const FileSystem& files, const std::string& model_dir,
+    absl::string_view name, const std::string& shard_file, uint64_t attempt,
+    std::vector<std::string>* set_aside = nullptr);
 
 // Commits: writes the manifest into the checkpoint's directory (temporary file,
 // fsync, rename, fsync of the directory). Used for the copies too. `directory`
@@ -97,17 +103,18 @@ struct Removed {
   std::vector<std::string> names;
 };
 
-// Removes directories named as checkpoints that hold no manifest.json, but
-// `except` (an attempt in progress), and temporary files in the others. Only
-// files that Shoal names are removed; a directory with others stays.
-// REQUIRES: this process holds the model directory's lock. Where hosts share no
-// disk, the manifest of a checkpoint may not have come here: `except` it too.
+// Removes the temporary files of attempts that were cut off, and directories
+// named as checkpoints that are empty then. Whole shard files stay, also where
+// there is no manifest.json: where hosts share no disk its copy may not have
+// come here, and the shard may be of a checkpoint that others have.
+// REQUIRES: this process holds the model directory's lock.
 absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
-                                           const std::string& model_dir,
-                                           absl::string_view except);
+                                           const std::string& model_dir);
 
-// Removes the oldest valid checkpoints until `keep` are left; 0 keeps all. The
-// manifest goes first. What is not valid is left alone and not counted.
+// Removes the oldest valid checkpoints until `keep` are left, and directories
+// without a manifest that are older than those (a checkpoint without its copy
+// would be due as well); 0 keeps all. The manifest goes first. What is damaged
+// is left alone and not counted.
 absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
                                    const std::string& model_dir, int keep);
 

@@ -76,8 +76,16 @@ absl::StatusOr<std::unique_ptr<JsonDocument>> JsonDocument::Parse(
   auto value = std::make_unique<Value>();
   try {
     value->json = Json::parse(text.begin(), text.end());
+  } catch (const Json::parse_error& error) {
+    // The library counts from 1, and its words may hold bytes of the text.
+    const size_t at = error.byte == 0 ? 0 : error.byte - 1;
+    return absl::InvalidArgumentError(
+        at >= text.size()
+            ? absl::StrCat("not JSON: it ends too early, after byte ",
+                           text.size())
+            : absl::StrCat("not JSON from byte ", at, " on"));
   } catch (const Json::exception& error) {
-    // The library's own words hold the place; they may hold bytes of the text.
+    // A number out of range; these words too may hold bytes of the text.
     std::string what = error.what();
     for (char& c : what) {
       if (c < ' ' || c > '~') c = '?';

@@ -209,8 +209,12 @@ absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
   header.data_bytes = file_size - header.data_begin;
   auto document = JsonDocument::Parse(json, /*max_depth=*/4);
   if (!document.ok()) {
-    return absl::DataLossError(
-        absl::StrCat("the header is ", document.status().message()));
+    return absl::DataLossError(absl::StrCat(
+        "its header (", json.size(), " bytes from byte 8 of the file on) is ",
+        document.status().message(),
+        ": the file is damaged, or no safetensors file; take another copy of "
+        "it, or an older checkpoint (`shoal ckpt verify` says which are "
+        "whole)"));
   }
   (*document)->root().ForEachField(
       kSafetensorsTensorsMax + 1,

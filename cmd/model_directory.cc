@@ -80,7 +80,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   if (flags.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
     // Attempts of a job that was cut off; ours is the lock.
-    auto removed = RemoveVoidAttempts(files, flags.model_dir, "");
+    auto removed = RemoveVoidAttempts(files, flags.model_dir);
     SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
     if (!removed->names.empty()) {
       logger->Info(absl::StrCat("removed what was no checkpoint: ",

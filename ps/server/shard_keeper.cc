@@ -1,6 +1,7 @@
 #include "ps/server/shard_keeper.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -45,16 +46,25 @@ absl::StatusOr<ShardEntry> SaveNow(const FileSystem* files,
                                    const std::string& model_dir,
                                    const SaveShard& message,
                                    ParameterShard* shard,
-                                   std::shared_ptr<std::atomic<bool>> cancel) {
+                                   std::shared_ptr<std::atomic<bool>> cancel,
+                                   Logger* logger) {
   if (files == nullptr || model_dir.empty()) {
     return absl::FailedPreconditionError(
         "this process was started without --model_dir");
   }
   SaveShardOptions options;
   options.files = files;
+  std::vector<std::string> set_aside;
   SHOAL_ASSIGN_OR_RETURN(
       options.directory,
-      PrepareCheckpoint(*files, model_dir, message.directory));
+      PrepareCheckpoint(*files, model_dir, message.directory,
+                        shard->file_name(), message.attempt, &set_aside));
+  for (const std::string& name : set_aside) {
+    logger->Warn(absl::StrCat(
+        "a file of another training, or of a save that was cut off, was in the "
+        "way; it is now ",
+        name));
+  }
   options.attempt = message.attempt;
   options.step = StepOfName(message.directory).value_or(0);
   options.cancelled = [cancel = std::move(cancel)] { return cancel->load(); };
@@ -147,7 +157,7 @@ void ShardKeeper::On(const SaveShard& save) {
   background_->Post([self = shared_from_this(), save, shard = shard_,
                      cancel = cancel_]() mutable {
     auto entry = SaveNow(self->files_, self->options_.model_dir, save,
-                         shard.get(), std::move(cancel));
+                         shard.get(), std::move(cancel), self->logger_);
     self->control_->Post(
         [self, save, shard, entry = std::move(entry)]() mutable {
           self->OnWritten(save, shard, std::move(entry));

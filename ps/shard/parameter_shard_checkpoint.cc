@@ -4,11 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
 #include "ps/shard/load_shard.h"
 #include "ps/shard/parameter_shard.h"
 #include "ps/shard/save_shard.h"
 
 namespace shoal {
+
+std::string ParameterShard::file_name() const {
+  return ShardFileName(options_.shard, options_.map.num_shards);
+}
 
 absl::StatusOr<ShardEntry> ParameterShard::Save(
     const SaveShardOptions& options) {

@@ -94,28 +94,49 @@ TEST_F(CheckpointDirectory, WhenNoneIsValidTheErrorSaysWhatThereIs) {
                     HasSubstr(JoinPath(At(5), kManifestFile))));
 }
 
-TEST_F(CheckpointDirectory, VoidAttemptsGoAndNothingElse) {
+TEST_F(CheckpointDirectory, WhatWasCutOffGoesAndNoWholeShard) {
   Write(5);
   files_.AddFile(JoinPath(At(5), ".shard-00000-of-00002.safetensors.attempt-9"),
                  "left over");
-  files_.AddFile(JoinPath(At(6), ShardFileName(0, 2)), "of a void attempt");
+  // Void, or a checkpoint whose manifest is on other hosts.
+  files_.AddFile(JoinPath(At(6), ShardFileName(0, 2)), "whole");
   files_.AddFile(JoinPath(At(6), ".manifest.json.tmp-1-0"), "cut off");
-  files_.AddFile(JoinPath(At(7), ShardFileName(0, 2)), "in progress");
-  files_.AddFile(JoinPath(At(8), ShardFileName(0, 2)), "void");
+  files_.AddFile(JoinPath(At(7), ".shard-00000-of-00002.safetensors.attempt-8"),
+                 "cut off");
+  files_.AddFile(JoinPath(At(8), ".shard-00000-of-00002.safetensors.attempt-7"),
+                 "cut off");
   files_.AddFile(JoinPath(At(8), "notes.txt"), "somebody's");
   Write(9);
   files_.AddFile(JoinPath(At(9), kManifestFile), "damaged: kept to look at");
 
-  const auto removed = RemoveVoidAttempts(files_, "/m", CheckpointName(7));
+  const auto removed = RemoveVoidAttempts(files_, "/m");
   ASSERT_TRUE(removed.ok()) << removed.status();
-  EXPECT_THAT(removed->names,
-              ElementsAre("ckpt-00000000008", "ckpt-00000000006",
-                          "ckpt-00000000005/"
-                          ".shard-00000-of-00002.safetensors.attempt-9"));
-  EXPECT_THAT(Names("/m"), ElementsAre("ckpt-00000000005", "ckpt-00000000007",
+  EXPECT_THAT(
+      removed->names,
+      ElementsAre(
+          "ckpt-00000000008/.shard-00000-of-00002.safetensors.attempt-7",
+          "ckpt-00000000007/.shard-00000-of-00002.safetensors.attempt-8",
+          "ckpt-00000000007", "ckpt-00000000006/.manifest.json.tmp-1-0",
+          "ckpt-00000000005/"
+          ".shard-00000-of-00002.safetensors.attempt-9"));
+  EXPECT_THAT(Names("/m"), ElementsAre("ckpt-00000000005", "ckpt-00000000006",
                                        "ckpt-00000000008", "ckpt-00000000009"));
+  EXPECT_THAT(Names(At(6)), ElementsAre(ShardFileName(0, 2)));
   EXPECT_THAT(Names(At(8)), ElementsAre("notes.txt"));
   EXPECT_TRUE(InspectCheckpoint(files_, At(5)).whole());
+}
+
+TEST_F(CheckpointDirectory, ShardsWithoutAManifestGoWhenNewerOnesAreKept) {
+  for (const uint64_t step : {3, 5}) Write(step);
+  for (const uint64_t step : {1, 4, 6}) {
+    files_.AddFile(JoinPath(At(step), ShardFileName(0, 2)), "whole");
+  }
+  EXPECT_THAT(KeepNewest(files_, "/m", 0)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", 3)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", 2)->names,
+              ElementsAre("ckpt-00000000001"));
+  EXPECT_THAT(KeepNewest(files_, "/m", 1)->names,
+              ElementsAre("ckpt-00000000004", "ckpt-00000000003"));
 }
 
 TEST_F(CheckpointDirectory, TheNewestAreKept) {
@@ -129,16 +150,51 @@ TEST_F(CheckpointDirectory, TheNewestAreKept) {
                                        "ckpt-00000000005"));
 }
 
-TEST_F(CheckpointDirectory, AnAttemptMayBeRepeatedAndACheckpointNot) {
-  EXPECT_EQ(*PrepareCheckpoint(files_, "/m", CheckpointName(5)), At(5));
-  EXPECT_TRUE(PrepareCheckpoint(files_, "/m", CheckpointName(5)).ok());
-  Write(5);
-  EXPECT_EQ(PrepareCheckpoint(files_, "/m", CheckpointName(5)).status().code(),
-            Code::kAlreadyExists);
+TEST_F(CheckpointDirectory, AnAttemptSetsAsideWhatIsInItsWay) {
+  const std::string file = ShardFileName(0, 2);
+  const auto prepare = [&](uint64_t attempt) {
+    std::vector<std::string> aside;
+    const auto path = PrepareCheckpoint(files_, "/m", CheckpointName(5), file,
+                                        attempt, &aside);
+    EXPECT_TRUE(path.ok()) << path.status();
+    EXPECT_EQ(*path, At(5));
+    return aside;
+  };
+  EXPECT_THAT(prepare(4), IsEmpty());
+  EXPECT_THAT(prepare(5), IsEmpty());
+  Write(5);  // another training's, of attempt 3
+  const std::string shard = *files_.Contents(JoinPath(At(5), file));
+  const std::string manifest = *files_.Contents(JoinPath(At(5), kManifestFile));
+  EXPECT_THAT(prepare(6), ElementsAre(At(5) + "/manifest.json.stale-6",
+                                      At(5) + "/" + file + ".stale-6"));
+  EXPECT_TRUE(absl::IsNotFound(InspectCheckpoint(files_, At(5)).status));
+  EXPECT_EQ(*files_.Contents(At(5) + "/manifest.json.stale-6"), manifest);
+  EXPECT_EQ(*files_.Contents(At(5) + "/" + file + ".stale-6"), shard);
+  // The other shard's server comes later, and the disk is one.
+  const std::string other = ShardFileName(1, 2);
+  std::vector<std::string> aside;
+  ASSERT_TRUE(
+      PrepareCheckpoint(files_, "/m", CheckpointName(5), other, 6, &aside)
+          .ok());
+  EXPECT_THAT(aside, ElementsAre(At(5) + "/" + other + ".stale-6"));
   files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");
-  EXPECT_TRUE(PrepareCheckpoint(files_, "/m", CheckpointName(5)).ok());
-  EXPECT_EQ(PrepareCheckpoint(files_, "/m", "../elsewhere").status().code(),
-            Code::kInvalidArgument);
+  EXPECT_THAT(prepare(7), ElementsAre(At(5) + "/manifest.json.stale-7"));
+  // What was set aside is in nobody's way and nobody removes it.
+  ASSERT_TRUE(RemoveVoidAttempts(files_, "/m").ok());
+  EXPECT_TRUE(files_.Contents(At(5) + "/manifest.json.stale-6").ok());
+}
+
+TEST_F(CheckpointDirectory, ACheckpointOfALaterAttemptIsNotWrittenOver) {
+  Write(5);
+  const auto prepare = [&](const char* name, uint64_t attempt) {
+    return PrepareCheckpoint(files_, "/m", name, ShardFileName(0, 2), attempt)
+        .status()
+        .code();
+  };
+  EXPECT_EQ(prepare("ckpt-00000000005", 3), Code::kAlreadyExists);
+  EXPECT_EQ(prepare("ckpt-00000000005", 2), Code::kAlreadyExists);
+  EXPECT_TRUE(InspectCheckpoint(files_, At(5)).whole());
+  EXPECT_EQ(prepare("../elsewhere", 9), Code::kInvalidArgument);
 }
 
 TEST_F(CheckpointDirectory, ACopyOfAManifestIsCheckedBeforeItIsWritten) {

@@ -193,7 +193,10 @@ TEST_F(Safetensors, HeadersThatLieAreRefused) {
   const std::string data(8, 'x');
   ASSERT_TRUE(Open("{\"a\": " + tensor + "}", data).ok());
   const std::pair<std::string, const char*> cases[] = {
-      {"", "not JSON"},
+      {"", "not JSON: it ends too early, after byte 0"},
+      {"{\"a\": 7,, \"b\": 1}",
+       ": its header (17 bytes from byte 8 of the file on) is not JSON from "
+       "byte 8 on: the file is damaged, or no safetensors file"},
       {"[]", "is no object"},
       {"{\"a\": 1}", "a: is no object"},
       {"{\"a\": {}}", "is missing"},

@@ -57,6 +57,7 @@ class ShardKeeperTest : public testing::Test {
     ASSERT_TRUE(saved.status.ok()) << saved.status;
     Manifest manifest;
     manifest.step = step;
+    manifest.attempt = step;
     manifest.model = model_;
     manifest.map = map_;
     manifest.data.batch_size = 1;
@@ -140,11 +141,22 @@ TEST_F(ShardKeeperTest, OnADiskOfItsOwnItKeepsAsManyAsItIsTold) {
   EXPECT_TRUE(Written(30));
   EXPECT_TRUE(ReadManifest(files_, Path(30)).ok()) << "a copy beside the shard";
   EXPECT_TRUE(absl::IsNotFound(files_.ListDirectory(Path(10)).status()));
-  // What it does not know to be a checkpoint is not its to remove.
-  files_.AddFile(Path(5) + "/" + ShardFileName(0, 1), "of whom?");
+  // A manifest that did not come here: the shard may be of a checkpoint.
+  files_.AddFile(Path(35) + "/" + ShardFileName(0, 1), "of whom?");
   Commit(40);
-  EXPECT_TRUE(Written(5));
+  EXPECT_TRUE(Written(35));
   EXPECT_FALSE(Written(20));
+}
+
+TEST_F(ShardKeeperTest, AnotherTrainingsCheckpointOfTheStepVoidsNoSave) {
+  Commit(30);
+  const std::string file = Path(30) + "/" + ShardFileName(0, 1);
+  const std::string stale = *files_.Contents(file);
+  const ShardSaved saved = Save(77, 30);
+  EXPECT_TRUE(saved.status.ok()) << saved.status;
+  EXPECT_TRUE(Written(30));
+  EXPECT_EQ(*files_.Contents(file + ".stale-77"), stale);
+  EXPECT_TRUE(files_.Contents(Path(30) + "/manifest.json.stale-77").ok());
 }
 
 TEST_F(ShardKeeperTest, OnTheCoordinatorsDiskItRemovesNothing) {
