@@ -9,7 +9,7 @@ namespace shoal {
 enum ExitCode : int {
   kExitOk = 0,
   kExitFailed = 1,   // the job failed; the reason was printed
-  kExitUsage = 2,    // flags that cannot be used; nothing was started
+  kExitUsage = 2,    // flags, or what they name, cannot be used; nothing began
   kExitStopped = 3,  // SIGINT or SIGTERM asked for the end before it was due
 };
 

@@ -29,12 +29,12 @@ LaunchedJobEnd LaunchedJob::Run() {
   options.max_restarts = options_.max_restarts;
   options.stop_grace = options_.shutdown_timeout;
   auto launcher = ProcessLauncher::Create(options, Events());
-  if (!launcher.ok()) return {launcher.status(), {}};
+  if (!launcher.ok()) return {launcher.status(), {}, kExitFailed};
   launcher_ = *std::move(launcher);
   const absl::Status started = StartAll();
   if (!started.ok()) {
     launcher_ = nullptr;
-    return {started, {}};
+    return {started, {}, kExitFailed};
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
@@ -164,10 +164,12 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
       if (outcome.first_failure.has_value() &&
           outcome.first_failure->process == 0) {
         end.status = absl::AbortedError(members_[0].last_line);
+        end.exit_code = kExitFailed;
       }
       return end;
     }
   }
+  end.exit_code = kExitFailed;
   std::string process_cause;
   if (outcome.first_failure.has_value()) {
     const Member& member = members_[outcome.first_failure->process];
@@ -187,7 +189,15 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     end.status = members_[0].exit_code == kExitFailed
                      ? absl::AbortedError(what)
                      : absl::CancelledError(what);
-  } else if (ending_.has_value()) {
+    if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
+    return end;
+  }
+  // Only a process that never had a part in the job exits so.
+  if (outcome.first_failure.has_value() &&
+      outcome.first_failure->exit.code == kExitUsage) {
+    end.exit_code = kExitUsage;
+  }
+  if (ending_.has_value()) {
     // Who exits by itself exits because the job has failed, unless it never had
     // a part in it, and PS 0 was stopped for that.
     const bool killed =

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cmd/exit_code.h"
 #include "cmd/live_output.h"
 #include "cmd/progress_json.h"
 #include "launch/process_launcher.h"
@@ -41,6 +42,9 @@ struct LaunchedJobEnd {
   absl::Status status;
   // What PS 0 said at the end: the closing lines. Empty if it did not live to.
   std::vector<std::string> lines;
+  // What the launcher exits with: kExitUsage where a process could not be
+  // started with its flags, and that ended the job.
+  ExitCode exit_code = kExitOk;
 };
 
 // A whole job of processes on this host, seen through to its end: prints their

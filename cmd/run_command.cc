@@ -95,8 +95,11 @@ int RunCommand(const Args& args) {
                        ? PrepareHere(flags, set, *plan, *files, &token_file)
                        : PrepareHosts(flags, set);
   if (!processes.ok()) {
-    Complain(name, processes.status(), kExitFailed);
-    return absl::IsCancelled(processes.status()) ? kExitStopped : kExitFailed;
+    // Another host may be back soon; what this one lacks stays.
+    const ExitCode code = absl::IsCancelled(processes.status()) ? kExitStopped
+                          : flags.hosts.empty()                 ? kExitUsage
+                                                                : kExitFailed;
+    return Complain(name, processes.status(), code);
   }
 
   LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
@@ -105,7 +108,11 @@ int RunCommand(const Args& args) {
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
 
   for (const std::string& line : end.lines) std::cout << line << "\n";
-  const std::string best = BestPossibleAucLine(*files, flags.val_data_dir);
+  // It stands beside the AUC of an evaluation.
+  const std::string best =
+      flags.task_type == "infer"
+          ? ""
+          : BestPossibleAucLine(*files, flags.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
   // With --hosts it is on another host.
@@ -113,8 +120,7 @@ int RunCommand(const Args& args) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;
-  Complain(name, Annotate(end.status, "the job failed"), kExitFailed);
-  return absl::IsCancelled(end.status) ? kExitStopped : kExitFailed;
+  return Complain(name, Annotate(end.status, "the job failed"), end.exit_code);
 }
 
 }  // namespace shoal

@@ -10,6 +10,7 @@
 #include "cmd/exit_code.h"
 #include "cmd/process_setup.h"
 #include "cmd/subcommand.h"
+#include "cmd/version.h"
 #include "launch/edit_distance.h"
 
 namespace shoal {
@@ -47,7 +48,8 @@ void PrintHelp(std::ostream& out) {
                            subcommand.about);
   }
   out << "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
-         "runs\n`shoal-ps` and `shoal-worker`; see their --help.\n";
+         "runs\n`shoal-ps` and `shoal-worker`; see their --help. `shoal "
+         "--version` says which this is.\n";
 }
 
 // Removes the words of `name` from the front of *args, if it begins with them.
@@ -92,6 +94,7 @@ int Main(Args args) {
     PrintHelp(std::cout);
     return kExitOk;
   }
+  if (PrintVersion(args, "shoal")) return kExitOk;
   for (const Subcommand& subcommand : kSubcommands) {
     if (TakeName(subcommand.name, &args)) return subcommand.run(args);
   }

@@ -30,6 +30,7 @@
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/process_setup.h"
+#include "cmd/version.h"
 #include "launch/job_flag_set.h"
 #include "ps/server/ps_loop.h"
 #include "rpc/client_loop.h"
@@ -278,6 +279,7 @@ ExitCode PsProcess::Verdict() {
 }
 
 int Main(const std::vector<std::string>& args) {
+  if (PrintVersion(args, "shoal-ps")) return kExitOk;
   MainWait wait;
   JobFlags flags(Command::kPs);
   FlagSet set = JobFlagSet(&flags);
@@ -293,10 +295,10 @@ int Main(const std::vector<std::string>& args) {
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
   const absl::Status fits =
       ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
-  if (!fits.ok()) return Complain(set.command(), fits, kExitFailed);
+  if (!fits.ok()) return Complain(set.command(), fits, kExitUsage);
   PsProcess process(flags, *std::move(plan), *token, &wait);
   const absl::Status started = process.Start();
-  if (!started.ok()) return Complain(set.command(), started, kExitFailed);
+  if (!started.ok()) return Complain(set.command(), started, kExitUsage);
   return process.WaitForEnd();
 }
 

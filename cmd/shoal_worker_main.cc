@@ -26,6 +26,7 @@
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/process_setup.h"
+#include "cmd/version.h"
 #include "launch/job_flag_set.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
@@ -220,6 +221,7 @@ ExitCode WorkerProcess::WaitForEnd() {
 }
 
 int Main(const std::vector<std::string>& args) {
+  if (PrintVersion(args, "shoal-worker")) return kExitOk;
   MainWait wait;
   JobFlags flags(Command::kWorker);
   FlagSet set = JobFlagSet(&flags);
@@ -233,10 +235,10 @@ int Main(const std::vector<std::string>& args) {
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
   const absl::Status fits =
       ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
-  if (!fits.ok()) return Complain(set.command(), fits, kExitFailed);
+  if (!fits.ok()) return Complain(set.command(), fits, kExitUsage);
   WorkerProcess process(flags, *std::move(plan), *token, &wait);
   const absl::Status started = process.Start();
-  if (!started.ok()) return Complain(set.command(), started, kExitFailed);
+  if (!started.ok()) return Complain(set.command(), started, kExitUsage);
   return process.WaitForEnd();
 }
 

@@ -124,7 +124,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
   if (!planned.ok()) return Complain(name, planned, kExitUsage);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
-  if (!fits.ok()) return Complain(name, fits, kExitFailed);
+  if (!fits.ok()) return Complain(name, fits, kExitUsage);
 
   const auto predictions = PredictionsFileFromFlags(flags, files.get());
   if (!predictions.ok()) {
@@ -134,7 +134,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   RealClock clock;
   JobReporter reporter(flags, files.get());
   const absl::Status started = reporter.Start(clock.Now());
-  if (!started.ok()) return Complain(name, started, kExitFailed);
+  if (!started.ok()) return Complain(name, started, kExitUsage);
   Telemetry telemetry;
   ExportProcess(&telemetry, name, plan.job);
   FinalReport final_report(wait);
@@ -162,7 +162,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!job.ok()) return Complain(name, job.status(), kExitUsage);
   // Ends before the job, which its readers look at.
   auto metrics = StartMetricsServer(flags, &telemetry);
-  if (!metrics.ok()) return Complain(name, metrics.status(), kExitFailed);
+  if (!metrics.ok()) return Complain(name, metrics.status(), kExitUsage);
   (*job)->Start([&final_report](JobReport report) {
     final_report.Set(std::move(report));
   });

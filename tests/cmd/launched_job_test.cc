@@ -99,6 +99,15 @@ TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
             "worker 0 exited with code 1; its last words: no such file");
 }
 
+TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
+  Ps(UntilStopped());
+  Worker("echo 'worker: --quarantine_dir: Permission denied' >&2; exit 2");
+  EXPECT_EQ(Run().exit_code, kExitUsage);
+  options_.workers.clear();
+  Worker("exit 1");
+  EXPECT_EQ(Run().exit_code, kExitFailed);
+}
+
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   options_.ending_timeout = absl::Hours(1);
   Ps("kill -9 $$");

@@ -42,6 +42,15 @@ class MistakesTest(harness.ShoalTest):
         self.assertEqual(code, 2, output)
         return output
 
+    def test_each_binary_says_which_version_it_is(self):
+        said = set()
+        for binary in ("shoal", "shoal-ps", "shoal-worker"):
+            output = self.run_ok(binary, "--version")
+            self.assertRegex(output, rf"^{binary} \d+\.\d+\.\d+, protocol \d+, "
+                             r"checkpoint format \d+$")
+            said.add(output.split(" ", 1)[1])
+        self.assertEqual(len(said), 1)
+
     def test_a_mistyped_flag_names_the_right_one(self):
         for command in COMMANDS[:2] + COMMANDS[3:5]:
             output = self.usage_error(*command, "--batchsize=7")
@@ -86,7 +95,7 @@ class MistakesTest(harness.ShoalTest):
             "shoal-worker", "--feature_size=9", "--field_size=3",
             "--ps_hosts=127.0.0.1:1", "--task_index=0",
             "--training_data_dir=/no/such/rows")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("/no/such/rows", output)
 
     def test_a_bad_row_is_named_by_file_and_line(self):
@@ -163,7 +172,7 @@ class MeetingTest(harness.ShoalTest):
             cluster = self.cluster()
             cluster.common[0] = f"--ps_hosts=127.0.0.1:{busy.getsockname()[1]}"
             ps = cluster.start_ps(0)
-            self.assertEqual(ps.wait(), 1)
+            self.assertEqual(ps.wait(), 2)
             self.assertIn(str(busy.getsockname()[1]),
                           ps.lines[-1])
 
@@ -188,7 +197,7 @@ class MeetingTest(harness.ShoalTest):
         code, output = self.run_fails(
             "shoal-ps", "--ps_hosts=0.0.0.0:2223", "--worker_hosts=a",
             "--task_index=0", *PROBE)
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("token", output)
 
     def test_a_worker_of_another_config_is_told_the_first_difference(self):
@@ -293,6 +302,20 @@ class RunTest(harness.ShoalTest):
             "--table_row_limit=20", "--pull_timeout=1s", timeout=60)
         self.assertEqual(code, 1)
         self.assertIn("raise --table_row_limit", output.splitlines()[-1])
+        self.assertNotIn("gave up", output)
+
+    def test_a_full_server_ends_the_job_and_names_the_flag(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(2000))
+        for command in (["shoal", "run", "--pull_timeout=20s"],
+                        ["shoal", "train"]):
+            code, output = self.run_fails(
+                *command, "--field_size=4", "--embedding_size=2",
+                "--deep_layers=4", "--training_data_dir=" + data,
+                "--max_ps_bytes=4KiB", timeout=60)
+            self.assertEqual(code, 1)
+            self.assertIn("--max_ps_bytes", output.splitlines()[-1])
+            # It was not tried again and again: no waiting makes room.
+            self.assertNotIn("gave up", output)
 
     def test_the_smallest_messages_are_enough(self):
         output = self.run_ok("shoal", "run", *self.flags(1),

@@ -23,7 +23,7 @@ DATA = os.environ.get("SHOAL_TEST_DATA_DIR", "")
 class Process:
     """One child with its output, line by line and with arrival times."""
 
-    def __init__(self, name, args, prefix=(), env=None):
+    def __init__(self, name, args, prefix=(), env=None, user=None):
         self.name = name
         self.lines = []
         self._cond = threading.Condition()
@@ -31,7 +31,9 @@ class Process:
         self.popen = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
-            start_new_session=True, env=env)
+            start_new_session=True, env=env,
+            **({} if user is None else
+               {"user": user, "group": user, "extra_groups": []}))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -124,21 +126,21 @@ class ShoalTest(unittest.TestCase):
     def path(self, *names):
         return os.path.join(self.dir, *names)
 
-    def start(self, name, *args, prefix=(), env=None):
-        process = Process(name, args, prefix, env)
+    def start(self, name, *args, prefix=(), env=None, user=None):
+        process = Process(name, args, prefix, env, user)
         self.processes.append(process)
         return process
 
-    def run_ok(self, *args, timeout=120):
+    def run_ok(self, *args, timeout=120, user=None):
         """Runs to the end, expects exit 0, returns the output."""
-        process = self.start(args[0], *args)
+        process = self.start(args[0], *args, user=user)
         code = process.wait(timeout)
         self.assertEqual(code, 0, process.output())
         return process.output()
 
-    def run_fails(self, *args, timeout=60):
+    def run_fails(self, *args, timeout=60, user=None):
         """Runs to the end, expects a failure; returns (code, output)."""
-        process = self.start(args[0], *args)
+        process = self.start(args[0], *args, user=user)
         code = process.wait(timeout)
         self.assertNotEqual(code, 0, process.output())
         self.assertGreater(code, 0, "ended by a signal: " + process.output())

@@ -206,7 +206,7 @@ class MetricsTest(OperationsTest):
             for command in (["shoal", "train"],
                             ["shoal", "run", "--ps=1", "--workers=1"]):
                 code, output = self.run_fails(*command, *flags)
-                self.assertEqual(code, 1, output)
+                self.assertEqual(code, 2, output)
                 self.assertIn(f"127.0.0.1:{port}", output)
                 self.assertIn("--metrics_port", output)
 
@@ -277,7 +277,7 @@ class TensorBoardTest(OperationsTest):
         for command in (["shoal", "train"],
                         ["shoal", "run", "--ps=1", "--workers=1"]):
             code, output = self.run_fails(*command, *flags)
-            self.assertEqual(code, 1)
+            self.assertEqual(code, 2)
             self.assertIn("--tensorboard_dir", output)
             self.assertIn("/dev/null", output)
 
@@ -423,7 +423,7 @@ class MemoryTest(OperationsTest):
         for command in (["shoal", "train"],
                         ["shoal", "run", "--ps=1", "--workers=1"]):
             code, output = self.run_fails(*command, *flags)
-            self.assertEqual(code, 1, output)
+            self.assertEqual(code, 2, output)
             self.assertIn("of memory are needed", output)
             self.assertIn("--memory_check=off", output)
             # A table takes memory as its rows are used: it runs all the same.
