@@ -10,6 +10,7 @@ namespace shoal {
 
 JobReport CoordinatorState::Report(absl::Time now) const {
   JobReport report;
+  report.trains = options_.task == JobTask::kTrain;
   report.started = first_worker_.has_value();
   report.waiting_for = WaitingFor();
   report.finished = finished();

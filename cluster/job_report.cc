@@ -32,9 +32,10 @@ std::string EvalText(const EvalReport& eval) {
 }
 
 std::string SummaryLines(const JobReport& report) {
-  std::string lines = absl::StrCat(LedgerLine(report), "\n");
+  std::string lines;
+  if (report.trains) absl::StrAppend(&lines, LedgerLine(report), "\n");
   const double wall = absl::ToDoubleSeconds(report.wall);
-  if (wall > 0) {
+  if (report.trains && wall > 0) {
     absl::StrAppendFormat(
         &lines, "trained for %.2f s, %.0f samples/s", wall,
         static_cast<double>(report.trained + report.rejected -

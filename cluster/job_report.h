@@ -73,6 +73,9 @@ std::string EvalText(const EvalReport& eval);
 // A job in figures: what the progress line, the closing lines and the summary
 // file (docs/summary.md) are made of. Samples are examples × epochs.
 struct JobReport {
+  // False: the job evaluates or predicts alone. It has no ledger, no steps and
+  // no staleness.
+  bool trains = true;
   bool started = false;  // all PSs and a worker were there
   // Before the first lease: whom the job waits for, as in "ps 1, worker 0".
   std::string waiting_for;
@@ -130,8 +133,8 @@ struct JobReport {
 // refused`, with the numbers.
 std::string LedgerLine(const JobReport& report);
 
-// The ledger's line, then a line each for what is known of speed, staleness
-// and evaluation. Ends with a newline. For people: not stable.
+// The ledger's line if the job trains, then a line each for what is known of
+// speed, staleness and evaluation. Ends with a newline. For people: not stable.
 std::string SummaryLines(const JobReport& report);
 
 }  // namespace shoal

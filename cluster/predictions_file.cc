@@ -1,7 +1,5 @@
 #include "cluster/predictions_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -10,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/path.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
 
@@ -48,8 +45,7 @@ absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFile::Create(
   // Else the rename would fail, or put a file where a device was.
   const absl::Status there = files->OpenForRead(path).status();
   if (absl::IsFailedPrecondition(there)) return there;
-  std::string temporary = JoinPath(
-      Dirname(path), absl::StrCat(".", Basename(path), ".tmp-", getpid()));
+  std::string temporary = absl::StrCat(path, ".unfinished");
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                          files->Create(temporary));
   return std::unique_ptr<PredictionsFile>(new PredictionsFile(

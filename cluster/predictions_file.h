@@ -17,9 +17,11 @@ enum class PredictionsFormat {
 };
 
 // The file that an inference writes: the probabilities, 1 / (1 + exp(-logit)),
-// in the order in which they are given. They go to a temporary file beside it
-// (.NAME.tmp-PID), which takes its name once it is whole, so that a file of the
-// name is never a part of one. Thread-compatible.
+// in the order in which they are given. They go to NAME.unfinished beside it,
+// which takes its name once it is whole, so that a file of the name is never a
+// part of one. What a process that was killed has left is begun anew. Two
+// inferences into one file at a time are the user's to avoid.
+// Thread-compatible.
 class PredictionsFile {
  public:
   // Begins the temporary file, so that a path that cannot be written is known

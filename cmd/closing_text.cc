@@ -75,7 +75,8 @@ std::string WorkersLine(const JobReport& report) {
 }  // namespace
 
 std::vector<std::string> ClosingText(const JobReport& report) {
-  std::vector<std::string> lines = {LedgerLine(report)};
+  std::vector<std::string> lines;
+  if (report.trains) lines.push_back(LedgerLine(report));
   if (report.bad_rows > 0) {
     lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows),
                                  "; the first: ", report.first_bad_row));
@@ -96,7 +97,11 @@ std::vector<std::string> ClosingText(const JobReport& report) {
             : ""));
   }
   const CheckpointReport& checkpoint = report.checkpoint;
-  if (!checkpoint.resumed_from.empty()) {
+  if (!checkpoint.resumed_from.empty() && !report.trains) {
+    lines.push_back(absl::StrCat("model      of ", checkpoint.resumed_from,
+                                 ", step ",
+                                 WithCommas(checkpoint.resumed_step)));
+  } else if (!checkpoint.resumed_from.empty()) {
     lines.push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
                                     checkpoint.resumed_from,
                                     WithCommas(checkpoint.resumed_step),
@@ -111,10 +116,12 @@ std::vector<std::string> ClosingText(const JobReport& report) {
   }
   lines.push_back(SpeedLine(report));
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));
-  lines.push_back(
-      absl::StrFormat("staleness  mean %.2f, p50 %d, p99 %d, max %d",
-                      report.staleness.mean(), report.staleness.Quantile(0.5),
-                      report.staleness.Quantile(0.99), report.staleness.max()));
+  if (report.trains) {
+    lines.push_back(absl::StrFormat(
+        "staleness  mean %.2f, p50 %d, p99 %d, max %d", report.staleness.mean(),
+        report.staleness.Quantile(0.5), report.staleness.Quantile(0.99),
+        report.staleness.max()));
+  }
   for (const PsReport& ps : report.ps) {
     if (!ps.stats.canary.has_value()) continue;
     const CanaryStats& canary = *ps.stats.canary;

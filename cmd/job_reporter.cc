@@ -79,7 +79,7 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
       std::cout << line << "\n";
     }
     const std::string best = BestPossibleAucLine(*files_, flags_.val_data_dir);
-    if (!best.empty() && report.status.ok()) std::cout << best << "\n";
+    if (!best.empty() && !report.evals.empty()) std::cout << best << "\n";
     std::cout << std::flush;
   }
   return written;

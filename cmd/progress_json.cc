@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -38,6 +39,7 @@ std::string Dump(const Json& json) {
 
 ProgressFigures ProgressOf(const JobReport& report) {
   ProgressFigures progress;
+  progress.trains = report.trains;
   progress.started = report.started;
   progress.waiting_for = report.waiting_for;
   progress.step = report.batches;
@@ -54,8 +56,9 @@ ProgressFigures ProgressOf(const JobReport& report) {
       std::count_if(report.workers.begin(), report.workers.end(),
                     [](const WorkerReport& worker) { return worker.alive; }));
   progress.wall_seconds = absl::ToDoubleSeconds(report.wall);
-  progress.eval_auc = report.eval.auc;
-  progress.eval_epoch = report.eval.examples > 0 ? report.eval.epoch : 0;
+  if (report.eval.examples > 0) {
+    progress.eval = {report.eval.auc, report.eval.epoch};
+  }
   return progress;
 }
 
@@ -64,38 +67,51 @@ std::string ProgressText(const ProgressFigures& progress) {
     return absl::StrCat("waiting for ", progress.waiting_for);
   }
   const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
+  const std::string rate =
+      WithCommas(std::llround(std::max(progress.samples_per_second, 0.0)));
+  if (!progress.trains) {
+    return absl::StrFormat("%.1f %%, %s samples/s, workers %d, %s left",
+                           percent, rate, progress.workers_alive,
+                           TimeLeft(progress));
+  }
   return absl::StrFormat(
       "step %s, %.1f %%, %s samples/s, loss %s, AUC %s, "
       "staleness %.1f (max %d), workers %d, %s%s left",
-      WithCommas(progress.step), percent,
-      WithCommas(std::llround(std::max(progress.samples_per_second, 0.0))),
-      FigureOrDash(progress.loss), FigureOrDash(progress.progressive_auc),
-      progress.staleness_mean, progress.staleness_max, progress.workers_alive,
-      progress.eval_epoch == 0
+      WithCommas(progress.step), percent, rate, FigureOrDash(progress.loss),
+      FigureOrDash(progress.progressive_auc), progress.staleness_mean,
+      progress.staleness_max, progress.workers_alive,
+      !progress.eval.has_value()
           ? ""
-          : absl::StrFormat("eval AUC %.4f after epoch %d, ", progress.eval_auc,
-                            progress.eval_epoch),
+          : absl::StrFormat("eval AUC %.4f after epoch %d, ",
+                            progress.eval->auc, progress.eval->epoch),
       TimeLeft(progress));
 }
 
 std::string ProgressJson(const ProgressFigures& progress) {
-  return Dump({{"progress",
-                {{"started", progress.started},
-                 {"waiting_for", progress.waiting_for},
-                 {"step", progress.step},
-                 {"trained", progress.trained},
-                 {"samples", progress.samples},
-                 {"fraction_done", progress.fraction_done},
-                 {"fraction_before", progress.fraction_before},
-                 {"samples_per_second", progress.samples_per_second},
-                 {"loss", progress.loss},
-                 {"progressive_auc", progress.progressive_auc},
-                 {"staleness_mean", progress.staleness_mean},
-                 {"staleness_max", progress.staleness_max},
-                 {"workers_alive", progress.workers_alive},
-                 {"wall_seconds", progress.wall_seconds},
-                 {"eval_auc", progress.eval_auc},
-                 {"eval_epoch", progress.eval_epoch}}}});
+  Json json = {{"started", progress.started},
+               {"waiting_for", progress.waiting_for},
+               {"trains", progress.trains},
+               {"fraction_done", progress.fraction_done},
+               {"fraction_before", progress.fraction_before},
+               {"samples_per_second", progress.samples_per_second},
+               {"workers_alive", progress.workers_alive},
+               {"wall_seconds", progress.wall_seconds}};
+  if (progress.trains) {
+    json["step"] = progress.step;
+    json["trained"] = progress.trained;
+    json["samples"] = progress.samples;
+    json["staleness_mean"] = progress.staleness_mean;
+    json["staleness_max"] = progress.staleness_max;
+    if (progress.loss > 0) json["loss"] = progress.loss;
+    if (progress.progressive_auc > 0) {
+      json["progressive_auc"] = progress.progressive_auc;
+    }
+  }
+  if (progress.eval.has_value()) {
+    json["eval_auc"] = progress.eval->auc;
+    if (progress.trains) json["eval_epoch"] = progress.eval->epoch;
+  }
+  return Dump({{"progress", std::move(json)}});
 }
 
 std::string EndingJson(const JobEnding& ending) {
@@ -122,9 +138,7 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     ProgressFigures progress;
     progress.started = from.at("started").get<bool>();
     progress.waiting_for = from.at("waiting_for").get<std::string>();
-    progress.step = from.at("step").get<uint64_t>();
-    progress.trained = from.at("trained").get<uint64_t>();
-    progress.samples = from.at("samples").get<uint64_t>();
+    progress.trains = from.at("trains").get<bool>();
     // A number that is not finite is written as null.
     auto real = [&from](const char* key) {
       return from.at(key).is_null() ? 0 : from.at(key).get<double>();
@@ -132,14 +146,26 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     progress.fraction_done = real("fraction_done");
     progress.fraction_before = real("fraction_before");
     progress.samples_per_second = real("samples_per_second");
-    progress.loss = real("loss");
-    progress.progressive_auc = real("progressive_auc");
-    progress.staleness_mean = real("staleness_mean");
-    progress.staleness_max = from.at("staleness_max").get<uint64_t>();
+    if (progress.trains) {
+      progress.step = from.at("step").get<uint64_t>();
+      progress.trained = from.at("trained").get<uint64_t>();
+      progress.samples = from.at("samples").get<uint64_t>();
+      progress.staleness_mean = real("staleness_mean");
+      progress.staleness_max = from.at("staleness_max").get<uint64_t>();
+      if (from.contains("loss")) progress.loss = real("loss");
+      if (from.contains("progressive_auc")) {
+        progress.progressive_auc = real("progressive_auc");
+      }
+    }
     progress.workers_alive = from.at("workers_alive").get<int>();
     progress.wall_seconds = real("wall_seconds");
-    progress.eval_auc = real("eval_auc");
-    progress.eval_epoch = from.at("eval_epoch").get<uint64_t>();
+    if (from.contains("eval_auc")) {
+      progress.eval.emplace();
+      progress.eval->auc = real("eval_auc");
+      if (progress.trains) {
+        progress.eval->epoch = from.at("eval_epoch").get<uint64_t>();
+      }
+    }
     return progress;
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(

@@ -2,6 +2,7 @@
 #define SHOAL_CMD_PROGRESS_JSON_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +15,9 @@ namespace shoal {
 
 // What the live line shows.
 struct ProgressFigures {
+  // False: the job evaluates or predicts alone; it has no step, trained,
+  // samples, loss, progressive_auc and staleness.
+  bool trains = true;
   bool started = false;
   std::string waiting_for;  // before the first lease
   uint64_t step = 0;        // batches that all shards have
@@ -22,15 +26,18 @@ struct ProgressFigures {
   double fraction_done = 0;
   double fraction_before = 0;  // of it, when the job went on from a checkpoint
   double samples_per_second = 0;
-  double loss = 0;
-  double progressive_auc = 0;
+  double loss = 0;             // 0: none yet, as of no real examples
+  double progressive_auc = 0;  // likewise
   double staleness_mean = 0;
   uint64_t staleness_max = 0;
   int workers_alive = 0;
   double wall_seconds = 0;
-  // The newest evaluation, and after how many epochs it was; 0: none yet.
-  double eval_auc = 0;
-  uint64_t eval_epoch = 0;
+  // The newest evaluation, and after how many epochs it was; none: none yet.
+  struct Evaluation {
+    double auc = 0;
+    uint64_t epoch = 0;
+  };
+  std::optional<Evaluation> eval;
 };
 
 ProgressFigures ProgressOf(const JobReport& report);
@@ -47,6 +54,7 @@ struct JobEnding {
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):
 //   {"progress": {…}} now and then, {"end": {…}} at last.
+// A figure that there is not (yet) is left out.
 // Parsing checks everything; INVALID_ARGUMENT for any other line.
 std::string ProgressJson(const ProgressFigures& progress);
 std::string EndingJson(const JobEnding& ending);

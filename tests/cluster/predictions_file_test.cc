@@ -77,6 +77,15 @@ TEST_F(PredictionsFileTest, UntilItIsWholeTheOldFileStays) {
   EXPECT_EQ(*files_.Contents("out/p"), "0.5\n");
 }
 
+TEST_F(PredictionsFileTest, WhatAKilledOneHasLeftIsNamedAndBegunAnew) {
+  files_.AddFile("out/p.unfinished", "0.1\n0.2\n0.3\n0.4\n");
+  auto file = Create();
+  ASSERT_TRUE(file->Write({0}, true).ok());
+  file = nullptr;
+  EXPECT_EQ(*files_.Contents("out/p"), "0.5\n");
+  EXPECT_FALSE(files_.Contents("out/p.unfinished").ok());
+}
+
 TEST_F(PredictionsFileTest, AFullDiskIsAnErrorThatNamesTheFile) {
   std::string temporary;
   {

@@ -120,6 +120,26 @@ TEST(ClosingText, HasALineForEachEvaluation) {
                          "1.5000 on 200 examples, after epoch 2"));
 }
 
+TEST(ClosingText, OfAJobThatOnlyEvaluatesHasNoLedger) {
+  JobReport report;
+  report.trains = false;
+  report.eval = {0.75, 0.5, 200, 1.5};
+  report.evals = {report.eval};
+  report.checkpoint.resumed_from = "m/ckpt-00000000007";
+  report.checkpoint.resumed_step = 7;
+  const std::vector<std::string> lines = ClosingText(report);
+  const auto begins = [](const char* word) {
+    return testing::Contains(testing::StartsWith(word));
+  };
+  EXPECT_THAT(lines, begins("AUC        0.75"));
+  EXPECT_THAT(lines, testing::Contains("model      of m/ckpt-00000000007, "
+                                       "step 7"));
+  for (const char* word : {"samples", "staleness", "resumed", "checkpoint"}) {
+    EXPECT_THAT(lines, testing::Not(begins(word)));
+  }
+  EXPECT_THAT(SummaryLines(report), testing::StartsWith("evaluated: AUC"));
+}
+
 TEST(ClosingText, TellsOfPredictions) {
   JobReport report;
   report.predicted = 1000;

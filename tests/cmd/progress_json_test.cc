@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProgressFigures SomeFigures() {
   ProgressFigures figures;
@@ -53,6 +54,32 @@ TEST(ProgressText, BeforeTheFirstLeaseNamesWhomTheJobWaitsFor) {
   EXPECT_EQ(std::get<ProgressFigures>(*parsed).waiting_for, "ps 1, worker 0");
 }
 
+TEST(ProgressJson, WhatThereIsNotIsLeftOut) {
+  ProgressFigures begun = SomeFigures();
+  begun.loss = begun.progressive_auc = 0;
+  for (const char* key :
+       {"loss", "progressive_auc", "eval_auc", "eval_epoch"}) {
+    EXPECT_THAT(ProgressJson(begun), Not(HasSubstr(key)));
+  }
+  EXPECT_FALSE(std::get<ProgressFigures>(*ParseJobJson(ProgressJson(begun)))
+                   .eval.has_value());
+  ProgressFigures evaluates;
+  evaluates.trains = false;
+  evaluates.fraction_done = 0.5;
+  for (const char* key :
+       {"step", "trained", "samples\"", "staleness", "eval"}) {
+    EXPECT_THAT(ProgressJson(evaluates), Not(HasSubstr(key)));
+  }
+  evaluates.eval = {0.75, 0};
+  const auto parsed = ParseJobJson(ProgressJson(evaluates));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& figures = std::get<ProgressFigures>(*parsed);
+  EXPECT_FALSE(figures.trains);
+  ASSERT_TRUE(figures.eval.has_value());
+  EXPECT_EQ(figures.eval->auc, 0.75);
+  EXPECT_EQ(ProgressText(figures), "50.0 %, 0 samples/s, workers 0, 0 left");
+}
+
 TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
   ProgressFigures figures = SomeFigures();
   figures.loss = std::nan("");
@@ -82,8 +109,7 @@ TEST(ParseJobJson, RefusesEverythingElse) {
 
 TEST(ProgressText, SaysWhatAnOperatorWantsToKnow) {
   ProgressFigures evaluated = SomeFigures();
-  evaluated.eval_auc = 0.7654;
-  evaluated.eval_epoch = 2;
+  evaluated.eval = {0.7654, 2};
   const auto parsed = ParseJobJson(ProgressJson(evaluated));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_THAT(ProgressText(std::get<ProgressFigures>(*parsed)),

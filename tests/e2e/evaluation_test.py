@@ -185,7 +185,28 @@ class PredictionsTest(harness.ShoalTest):
         for value, text in zip(struct.unpack("<5000f", data), one):
             if not math.isnan(text):
                 self.assertAlmostEqual(value, text, delta=1e-9)
-        self.assertEqual([n for n in os.listdir(self.dir) if "tmp" in n], [])
+        self.assertEqual([n for n in os.listdir(self.dir)
+                          if "unfinished" in n], [])
+
+    def test_what_a_killed_inference_left_is_replaced(self):
+        data = self.write("te.libsvm", harness.linear_rows(200000))
+        out = self.path("predictions")
+        flags = DEEPFM + ["--task_type=infer", "--resume=never",
+                          "--val_data_dir=" + data,
+                          "--predictions_file=" + out]
+        job = self.start("infer", "shoal", "train", *flags,
+                         "--batch_size=16", "--progress_every=50ms")
+        job.wait_for_line("samples/s")
+        job.kill()
+        self.assertEqual(sorted(os.listdir(self.dir)),
+                         ["predictions.unfinished", "te.libsvm"])
+        output = self.run_ok("shoal", "train", *flags)
+        self.assertEqual(sorted(os.listdir(self.dir)),
+                         ["predictions", "te.libsvm"])
+        self.assertEqual(len(line_values(out)), 200000)
+        # It trained nothing, and says nothing of training.
+        self.assertNotIn("samples 0", output)
+        self.assertNotIn("staleness", output)
 
     def test_a_full_disk_ends_the_job_and_says_so(self):
         data = self.write("te.libsvm", harness.linear_rows(20000))
