@@ -39,6 +39,12 @@ constexpr uint64_t kRowBytes = 5;       // label and offset
 // Read ahead by a lease (worker/data/batch_prefetcher.h).
 constexpr uint64_t kAheadBatches = 16;
 constexpr uint64_t kAheadBytes = 16 << 20;
+// Of an evaluation (cluster/evaluation.h): a row's score while it is reported
+// on, and what takes the place of scores when there are too many.
+constexpr uint64_t kScoreBytes = 13;
+constexpr uint64_t kHistogramBytes = 128 << 20;
+// Of a field in records and compressed files, whose rows are not counted.
+constexpr uint64_t kUnknownFieldBytes = 4;
 
 // Sums and products of what flags say, which may be anything.
 uint64_t Add(uint64_t a, uint64_t b) {
@@ -80,16 +86,19 @@ BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
   return size;
 }
 
-// A window of rows that are shuffled together, and batches cut from it.
-uint64_t ReaderBytes(const JobFlags& flags, const DataSize& data) {
+// A window of rows that are shuffled together, and batches cut from it: of the
+// training rows. Evaluations keep the order, and read when training stands.
+uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   const uint64_t row =
       static_cast<uint64_t>(flags.field_size) * kFeatureBytes + kRowBytes;
-  uint64_t rows = flags.shuffle ? static_cast<uint64_t>(flags.shuffle_rows) : 0;
+  const bool trains = flags.task_type == "train";
+  uint64_t rows =
+      flags.shuffle && trains ? static_cast<uint64_t>(flags.shuffle_rows) : 0;
   if (data.row_bytes != 0) {
-    uint64_t piece = data.train_bytes;
+    uint64_t piece = data.bytes;
     if (flags.piece_bytes > 0) piece = flags.piece_bytes;
     if (flags.piece_bytes < 0) {
-      piece = std::clamp<uint64_t>(data.train_bytes / 32, 64 << 10, 64 << 20);
+      piece = std::clamp<uint64_t>(data.bytes / 32, 64 << 10, 64 << 20);
     }
     rows = std::min(rows, piece / data.row_bytes + 1);
   }
@@ -97,6 +106,19 @@ uint64_t ReaderBytes(const JobFlags& flags, const DataSize& data) {
   const uint64_t ahead =
       std::min(Times(batch, kAheadBatches), Add(kAheadBytes, batch));
   return Add(Times(rows, kWindowPercent * row) / 100, ahead);
+}
+
+// What the coordinator keeps of an evaluation: scores, or their histogram.
+uint64_t ScoresBytes(const JobFlags& flags, const FilesSize& data) {
+  if (data.bytes == 0 || flags.task_type == "infer") return 0;
+  const uint64_t row_bytes =
+      data.row_bytes != 0
+          ? data.row_bytes
+          : kUnknownFieldBytes * static_cast<uint64_t>(flags.field_size);
+  const uint64_t rows = data.bytes / row_bytes + 1;
+  const uint64_t exact = static_cast<uint64_t>(flags.auc_exact_rows);
+  return Add(Times(std::min(rows, exact), kScoreBytes),
+             rows > exact ? kHistogramBytes : 0);
 }
 
 uint64_t StepBytes(const JobFlags& flags, const BatchSize& batch) {
@@ -159,9 +181,11 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
     const uint64_t requests =
         Times(Times(message / flags.ps, kServerCopies * batch.in_flight),
               static_cast<uint64_t>(flags.workers));
-    forecast.ps.push_back(Add(Add(kPsBase, held), requests));
+    // The coordinator is in the first.
+    const uint64_t scores = k == 0 ? ScoresBytes(flags, data.eval) : 0;
+    forecast.ps.push_back(Add(Add(Add(kPsBase, held), requests), scores));
   }
-  forecast.worker = Add(kWorkerBase, ReaderBytes(flags, data));
+  forecast.worker = Add(kWorkerBase, ReaderBytes(flags, data.train));
   forecast.worker = Add(forecast.worker, StepBytes(flags, batch));
   forecast.worker =
       Add(forecast.worker, Times(message, kWorkerCopies * batch.in_flight));
@@ -176,19 +200,21 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
   if (flags.max_ps_bytes != 0) {
     held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
   }
-  const uint64_t worker =
-      Add(ReaderBytes(flags, data), StepBytes(flags, SizeOfBatch(flags, plan)));
-  return Add(Add(kTrainBase, held),
+  const uint64_t worker = Add(ReaderBytes(flags, data.train),
+                              StepBytes(flags, SizeOfBatch(flags, plan)));
+  return Add(Add(Add(kTrainBase, held), ScoresBytes(flags, data.eval)),
              Times(worker, static_cast<uint64_t>(flags.workers)));
 }
 
-DataSize MeasureData(const FileSystem& files, const std::string& paths) {
-  DataSize data;
+namespace {
+
+FilesSize MeasureFiles(const FileSystem& files, const std::string& paths) {
+  FilesSize data;
   if (paths.empty()) return data;
   const auto listed = files.List(paths);
   if (!listed.ok() || listed->empty()) return data;
   for (const FileInfo& file : *listed) {
-    data.train_bytes = Add(data.train_bytes, file.size);
+    data.bytes = Add(data.bytes, file.size);
   }
   const auto file = files.OpenForRead(listed->front().path);
   if (!file.ok()) return data;
@@ -202,6 +228,13 @@ DataSize MeasureData(const FileSystem& files, const std::string& paths) {
   // Fewer are no text, or rows longer than any that is read.
   if (lines >= 8) data.row_bytes = *size / lines;
   return data;
+}
+
+}  // namespace
+
+DataSize MeasureData(const FileSystem& files, const JobFlags& flags) {
+  return {MeasureFiles(files, flags.TrainingData()),
+          MeasureFiles(files, flags.val_data_dir)};
 }
 
 HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
@@ -269,8 +302,8 @@ absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
     return absl::OkStatus();
   }
   const HostMemory host = ReadHostMemory();
-  const HostForecast forecast = ForecastHost(
-      flags, plan, MeasureData(files, flags.training_data_dir), host);
+  const HostForecast forecast =
+      ForecastHost(flags, plan, MeasureData(files, flags), host);
   if (flags.print_config) std::cerr << forecast.line << std::endl;
   const absl::Status fits = CheckMemory(forecast.bytes, host);
   if (flags.memory_check == "on" && !fits.ok()) return fits;

@@ -14,14 +14,18 @@
 namespace shoal {
 
 // What the forecast has to know of the data.
+struct FilesSize {
+  uint64_t bytes = 0;      // of all files; 0: none, or not known
+  uint64_t row_bytes = 0;  // of a row, about; 0: not known
+};
 struct DataSize {
-  uint64_t train_bytes = 0;  // of all files; 0: not known
-  uint64_t row_bytes = 0;    // of a row, about; 0: not known
+  FilesSize train;
+  FilesSize eval;
 };
 
-// Sizes up the training files and the rows at the first one's head; zeros where
-// they cannot be read, which others say.
-DataSize MeasureData(const FileSystem& files, const std::string& paths);
+// Sizes up the files that the job trains and evaluates on, and the rows at the
+// first one's head; zeros where they cannot be read, which others say.
+DataSize MeasureData(const FileSystem& files, const JobFlags& flags);
 
 // Most memory that each process of a job will hold at once, in bytes: what it
 // allocates by the flags, and what a process costs by itself, which was

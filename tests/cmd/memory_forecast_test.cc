@@ -70,7 +70,7 @@ TEST(MemoryForecastTest, AWindowHoldsNoMoreThanAPiece) {
   const uint64_t unknown = ForecastMemory(job.flags, job.plan, {}).worker;
   // Pieces of 64 KiB hold 655 rows of 100 bytes.
   const uint64_t small =
-      ForecastMemory(job.flags, job.plan, {1 << 20, 100}).worker;
+      ForecastMemory(job.flags, job.plan, {{1 << 20, 100}, {}}).worker;
   EXPECT_LT(small + 40 * kMB, unknown);
 }
 
@@ -82,6 +82,24 @@ TEST(MemoryForecastTest, TablesThatGrowAreSaidToUnlessALimitBoundsThem) {
   const MemoryForecast bounded = Forecast({"--max_ps_bytes=1GiB"});
   EXPECT_FALSE(bounded.tables_grow);
   EXPECT_GT(bounded.ps[0], 1000 * kMB);
+}
+
+TEST(MemoryForecastTest, ScoresOfAnEvaluationAreTheFirstServers) {
+  const std::vector<std::string> flags = {"--feature_size=1000000", "--ps=2"};
+  const Job job(Command::kRun, flags);
+  DataSize data;
+  const MemoryForecast without = ForecastMemory(job.flags, job.plan, data);
+  data.eval = {uint64_t{1000} * kMB, 100};  // ten million rows
+  const MemoryForecast with = ForecastMemory(job.flags, job.plan, data);
+  EXPECT_NEAR(with.ps[0] - without.ps[0], 130.0 * kMB, 1000);
+  EXPECT_EQ(with.ps[1], without.ps[1]);
+  EXPECT_EQ(with.worker, without.worker);
+  // Beyond the limit a histogram takes their place.
+  const Job few(Command::kRun, {flags[0], flags[1], "--auc_exact_rows=1000"});
+  EXPECT_NEAR(ForecastMemory(few.flags, few.plan, data).ps[0] - without.ps[0],
+              128 * 1.048576 * kMB, kMB);
+  EXPECT_GT(ForecastOneProcess(job.flags, job.plan, data),
+            ForecastOneProcess(job.flags, job.plan, {}) + 129 * kMB);
 }
 
 TEST(MemoryForecastTest, FlagsWithoutSenseDoNotOverflow) {
@@ -133,14 +151,23 @@ TEST(MeasureDataTest, SizesUpRowsByTheFirstFilesHead) {
   std::string rows;
   for (int i = 0; i < 100; ++i) rows += "1 2:1 3:1\n";
   ASSERT_TRUE(files->WriteFileAtomically(path, rows).ok());
-  EXPECT_EQ(MeasureData(*files, path).train_bytes, 1000u);
-  EXPECT_EQ(MeasureData(*files, path).row_bytes, 10u);
+  const auto measure = [&files](const std::string& train,
+                                const std::string& eval = "") {
+    JobFlags flags(Command::kTrain);
+    flags.training_data_dir = train;
+    flags.val_data_dir = eval;
+    return MeasureData(*files, flags);
+  };
+  EXPECT_EQ(measure(path).train.bytes, 1000u);
+  EXPECT_EQ(measure(path).train.row_bytes, 10u);
+  EXPECT_EQ(measure(path).eval.bytes, 0u);
+  EXPECT_EQ(measure("/no/such/file", path).eval.row_bytes, 10u);
   ASSERT_TRUE(files->WriteFileAtomically(path, std::string(1000, 'x')).ok());
-  EXPECT_EQ(MeasureData(*files, path).row_bytes, 0u);
+  EXPECT_EQ(measure(path).train.row_bytes, 0u);
   rows[500] = '\0';
   ASSERT_TRUE(files->WriteFileAtomically(path, rows).ok());
-  EXPECT_EQ(MeasureData(*files, path).row_bytes, 0u);
-  EXPECT_EQ(MeasureData(*files, "/no/such/file").train_bytes, 0u);
+  EXPECT_EQ(measure(path).train.row_bytes, 0u);
+  EXPECT_EQ(measure("/no/such/file").train.bytes, 0u);
 }
 
 }  // namespace
