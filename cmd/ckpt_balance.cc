@@ -20,8 +20,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kBarColumns = 50;
-// Largest over mean from which a job has reason to care.
+// Largest over mean from which a job has reason to care, and bytes that the
+// fullest shard must have more than the mean: dense blocks are not cut finer
+// than 64 KiB, and nobody's memory ends there.
 constexpr double kUneven = 1.1;
+constexpr uint64_t kUnevenBytes = 1 << 20;
 
 BalanceReport MeasuredBalance(const Manifest& manifest) {
   BalanceReport report;
@@ -136,6 +139,17 @@ bool PartitionedAs(const Manifest& manifest, PartitionKind kind) {
       [kind](const TablePartition& table) { return table.kind == kind; });
 }
 
+bool BytesAreUneven(const BalanceReport& report) {
+  uint64_t most = 0;
+  uint64_t all = 0;
+  for (const ShardLoad& load : report) {
+    most = std::max(most, load.bytes);
+    all += load.bytes;
+  }
+  return BytesSkew(report) >= kUneven &&
+         most - all / report.size() >= kUnevenBytes;
+}
+
 // What the figures mean, in sentences.
 std::string Findings(const Manifest& manifest, const BalanceReport& report) {
   std::string text;
@@ -143,7 +157,7 @@ std::string Findings(const Manifest& manifest, const BalanceReport& report) {
       report.begin(), report.end(), [](const ShardLoad& a, const ShardLoad& b) {
         return a.lookups < b.lookups;
       });
-  if (BytesSkew(report) >= kUneven) {
+  if (BytesAreUneven(report)) {
     absl::StrAppendFormat(
         &text, "bytes are uneven: the fullest shard holds %.2f x the mean\n",
         BytesSkew(report));
