@@ -98,6 +98,30 @@ class MistakesTest(harness.ShoalTest):
         self.assertEqual(code, 2)
         self.assertIn("/no/such/rows", output)
 
+    def test_bad_rows_are_written_beside_the_checkpoints(self):
+        rows = harness.linear_rows(100).splitlines()
+        rows[41] = "1 no-feature"
+        data = self.write("data/tr.libsvm", "\n".join(rows) + "\n")
+        for command in (["shoal", "train"],
+                        ["shoal", "run", "--ps=1", "--workers=1"]):
+            model_dir = self.path(command[1])
+            self.run_ok(*command, "--feature_size=300", "--field_size=4",
+                        "--training_data_dir=" + data, "--max_bad_rows=1",
+                        "--model_dir=" + model_dir)
+            name = os.path.join(model_dir, "bad_rows",
+                                "bad-rows-worker-0.tsv")
+            with open(name) as file:
+                lines = file.read().splitlines()
+            self.assertEqual(len(lines), 2, lines)
+            self.assertEqual(lines[1].split("\t")[:2], [data, "42"])
+            # A job without bad rows makes no such directory.
+            os.rename(model_dir, model_dir + "-bad")
+            good = self.write("good/tr.libsvm", harness.linear_rows(100))
+            self.run_ok(*command, "--feature_size=300", "--field_size=4",
+                        "--training_data_dir=" + good,
+                        "--model_dir=" + model_dir)
+            self.assertNotIn("bad_rows", os.listdir(model_dir))
+
     def test_a_bad_row_is_named_by_file_and_line(self):
         rows = harness.linear_rows(100).splitlines()
         rows[41] = "1 no-feature"
