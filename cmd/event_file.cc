@@ -6,36 +6,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/protobuf_wire.h"
 #include "base/record_framing.h"
 #include "base/status_macros.h"
 
 namespace shoal {
 namespace {
 
-// Protobuf's wire types.
-enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-void AppendVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
-
-void AppendTag(int field, WireType type, std::string* out) {
-  AppendVarint(static_cast<uint64_t>(field) << 3 | type, out);
-}
-
-void AppendBytes(int field, absl::string_view bytes, std::string* out) {
-  AppendTag(field, kBytes, out);
-  AppendVarint(bytes.size(), out);
-  out->append(bytes.data(), bytes.size());
-}
-
 // Event.wall_time.
 void AppendTime(absl::Time time, std::string* out) {
-  AppendTag(1, kFixed64, out);
+  AppendTag(1, WireType::kFixed64, out);
   const double seconds = absl::ToDoubleSeconds(time - absl::UnixEpoch());
   AppendLittleEndian(std::bit_cast<uint64_t>(seconds), out);
 }
@@ -57,16 +37,16 @@ std::string ScalarEvent(absl::Time time, uint64_t step,
   std::string summary;
   for (const ScalarPoint& point : points) {
     std::string value;
-    AppendBytes(1, point.tag, &value);
-    AppendTag(2, kFixed32, &value);
+    AppendField(1, point.tag, &value);
+    AppendTag(2, WireType::kFixed32, &value);
     AppendLittleEndian(std::bit_cast<uint32_t>(point.value), &value);
-    AppendBytes(1, value, &summary);
+    AppendField(1, value, &summary);
   }
   std::string event;
   AppendTime(time, &event);
-  AppendTag(2, kVarint, &event);
+  AppendTag(2, WireType::kVarint, &event);
   AppendVarint(step, &event);
-  AppendBytes(5, summary, &event);
+  AppendField(5, summary, &event);
   return event;
 }
 
@@ -79,7 +59,7 @@ absl::StatusOr<std::unique_ptr<EventFile>> EventFile::Create(
   std::unique_ptr<EventFile> events(new EventFile(std::move(file)));
   std::string version;
   AppendTime(now, &version);
-  AppendBytes(3, "brain.Event:2", &version);
+  AppendField(3, "brain.Event:2", &version);
   SHOAL_RETURN_IF_ERROR(events->Append(version));
   return events;
 }

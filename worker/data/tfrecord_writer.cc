@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "absl/strings/string_view.h"
+#include "base/protobuf_wire.h"
 
 namespace shoal {
 namespace {
@@ -20,27 +21,6 @@ constexpr int kFeatureFloats = 2;
 constexpr int kFeatureInt64s = 3;
 constexpr int kListValues = 1;
 
-size_t VarintBytes(uint64_t value) {
-  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-
-void AppendVarint(uint64_t value, std::string* out) {
-  for (; value >= 0x80; value >>= 7) {
-    out->push_back(static_cast<char>(value | 0x80));
-  }
-  out->push_back(static_cast<char>(value));
-}
-
-// Tag and length of a field of so many bytes; fields are numbered below 16.
-void AppendHead(int field, size_t bytes, std::string* out) {
-  constexpr int kLengthDelimited = 2;
-  out->push_back(static_cast<char>(field << 3 | kLengthDelimited));
-  AppendVarint(bytes, out);
-}
-
-// Bytes of a field with so many in it.
-size_t FieldBytes(size_t bytes) { return 1 + VarintBytes(bytes) + bytes; }
-
 // Bytes of the map entry of a feature whose packed list has so many.
 size_t EntryBytes(absl::string_view key, size_t list_bytes) {
   return FieldBytes(key.size()) +
@@ -50,12 +30,12 @@ size_t EntryBytes(absl::string_view key, size_t list_bytes) {
 // The entry up to its packed values.
 void AppendEntryHead(absl::string_view key, int kind, size_t list_bytes,
                      std::string* out) {
-  AppendHead(kFeaturesEntry, EntryBytes(key, list_bytes), out);
-  AppendHead(kEntryKey, key.size(), out);
+  AppendFieldHead(kFeaturesEntry, EntryBytes(key, list_bytes), out);
+  AppendFieldHead(kEntryKey, key.size(), out);
   out->append(key.data(), key.size());
-  AppendHead(kEntryFeature, FieldBytes(FieldBytes(list_bytes)), out);
-  AppendHead(kind, FieldBytes(list_bytes), out);
-  AppendHead(kListValues, list_bytes, out);
+  AppendFieldHead(kEntryFeature, FieldBytes(FieldBytes(list_bytes)), out);
+  AppendFieldHead(kind, FieldBytes(list_bytes), out);
+  AppendFieldHead(kListValues, list_bytes, out);
 }
 
 void AppendFloats(absl::Span<const float> values, std::string* out) {
@@ -72,11 +52,11 @@ void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
   const float label_value = label;
   const size_t value_bytes = values.size() * sizeof(float);
 
-  AppendHead(kExampleFeatures,
-             FieldBytes(EntryBytes("label", sizeof(float))) +
-                 FieldBytes(EntryBytes("ids", id_bytes)) +
-                 FieldBytes(EntryBytes("values", value_bytes)),
-             payload);
+  AppendFieldHead(kExampleFeatures,
+                  FieldBytes(EntryBytes("label", sizeof(float))) +
+                      FieldBytes(EntryBytes("ids", id_bytes)) +
+                      FieldBytes(EntryBytes("values", value_bytes)),
+                  payload);
   AppendEntryHead("label", kFeatureFloats, sizeof(float), payload);
   AppendFloats({&label_value, 1}, payload);
   AppendEntryHead("ids", kFeatureInt64s, id_bytes, payload);

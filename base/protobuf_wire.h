@@ -1,0 +1,59 @@
+#ifndef SHOAL_BASE_PROTOBUF_WIRE_H_
+#define SHOAL_BASE_PROTOBUF_WIRE_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace shoal {
+
+// The little of protobuf's encoding that writes TensorBoard's events and
+// tf.Example by hand: a field is a tag, number << 3 | wire type, and its value.
+// Numbers are varints of seven bits a byte, the low ones first.
+// https://protobuf.dev/programming-guides/encoding
+
+enum class WireType : uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLengthDelimited = 2,
+  kFixed32 = 5,
+};
+
+constexpr size_t VarintBytes(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+inline void AppendVarint(uint64_t value, std::string* out) {
+  for (; value >= 0x80; value >>= 7) {
+    out->push_back(static_cast<char>(value | 0x80));
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+inline void AppendTag(uint32_t field, WireType type, std::string* out) {
+  AppendVarint(uint64_t{field} << 3 | static_cast<uint8_t>(type), out);
+}
+
+// What comes before `bytes` bytes of a field: a text, a message, packed values.
+inline void AppendFieldHead(uint32_t field, size_t bytes, std::string* out) {
+  AppendTag(field, WireType::kLengthDelimited, out);
+  AppendVarint(bytes, out);
+}
+
+inline void AppendField(uint32_t field, absl::string_view bytes,
+                        std::string* out) {
+  AppendFieldHead(field, bytes.size(), out);
+  out->append(bytes.data(), bytes.size());
+}
+
+// Bytes of a length-delimited field, head and all. REQUIRES: field < 16.
+constexpr size_t FieldBytes(size_t bytes) {
+  return 1 + VarintBytes(bytes) + bytes;
+}
+
+}  // namespace shoal
+
+#endif  // SHOAL_BASE_PROTOBUF_WIRE_H_
