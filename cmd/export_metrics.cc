@@ -17,6 +17,175 @@ std::vector<double> StalenessBounds() {
   return {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 }
 
+// The metrics of a job in groups: each adds its own, and sets them by a report.
+
+class LedgerMetrics {
+ public:
+  explicit LedgerMetrics(Telemetry* telemetry) {
+    auto samples = [&](const char* outcome) {
+      return telemetry->AddCounter(
+          "shoal_job_samples_total",
+          "Samples (examples times epochs) by what became of them.",
+          {{"outcome", outcome}});
+    };
+    trained_ = samples("trained");
+    rejected_ = samples("rejected");
+    lost_ = samples("lost");
+    bad_rows_ = telemetry->AddCounter("shoal_job_bad_rows_total",
+                                      "Rows that could not be parsed.");
+    steps_ =
+        telemetry->AddCounter("shoal_job_steps_total",
+                              "Batches that every shard has: the job's step.");
+    auto batches = [&](const char* how) {
+      return telemetry->AddCounter(
+          "shoal_job_batches_repaired_total",
+          "Batches that several forward passes pushed: recomputed, and of "
+          "these mended where two shards have parts of two passes.",
+          {{"how", how}});
+    };
+    recomputed_ = batches("recomputed");
+    mended_ = batches("mended");
+    repeats_ = telemetry->AddCounter(
+        "shoal_job_pushes_repeated_total",
+        "Pushes that shards refused as repeats, as told to the coordinator.");
+  }
+
+  void Set(const JobReport& now) const {
+    trained_->Set(Number(now.trained));
+    rejected_->Set(Number(now.rejected));
+    lost_->Set(Number(now.lost));
+    bad_rows_->Set(Number(now.bad_rows));
+    steps_->Set(Number(now.batches));
+    recomputed_->Set(Number(now.recomputed));
+    mended_->Set(Number(now.mended));
+    repeats_->Set(Number(now.repeats_refused));
+  }
+
+ private:
+  Counter* trained_;
+  Counter* rejected_;
+  Counter* lost_;
+  Counter* bad_rows_;
+  Counter* steps_;
+  Counter* recomputed_;
+  Counter* mended_;
+  Counter* repeats_;
+};
+
+class MemberMetrics {
+ public:
+  explicit MemberMetrics(Telemetry* telemetry) {
+    auto members = [&](const char* role) {
+      return telemetry->AddGauge("shoal_job_members",
+                                 "Processes that are in the job now.",
+                                 {{"role", role}});
+    };
+    ps_ = members("ps");
+    workers_ = members("worker");
+    leases_ =
+        telemetry->AddGauge("shoal_job_leases", "Leases that workers hold.");
+  }
+
+  void Set(const JobReport& now) const {
+    ps_->Set(now.ps_alive);
+    int alive = 0;
+    for (const WorkerReport& worker : now.workers) alive += worker.alive;
+    workers_->Set(alive);
+    leases_->Set(Number(now.leases));
+  }
+
+ private:
+  Gauge* ps_;
+  Gauge* workers_;
+  Gauge* leases_;
+};
+
+class ProgressMetrics {
+ public:
+  explicit ProgressMetrics(Telemetry* telemetry)
+      : epoch_(telemetry->AddGauge("shoal_job_epoch",
+                                   "Of the oldest piece that is leased, from "
+                                   "0.")),
+        done_(telemetry->AddGauge(
+            "shoal_job_done_ratio",
+            "Part of the bytes of all epochs that is done.")),
+        rate_(telemetry->AddGauge("shoal_job_samples_per_second",
+                                  "Over the newest 5 seconds.")),
+        loss_(telemetry->AddGauge("shoal_job_loss",
+                                  "Mean over the workers' newest examples.")),
+        progressive_(telemetry->AddGauge(
+            "shoal_job_progressive_auc_ratio",
+            "AUC of the newest examples, each scored before it was trained on; "
+            "NaN before there are any.")),
+        eval_auc_(telemetry->AddGauge(
+            "shoal_job_evaluation_auc_ratio",
+            "AUC of the newest evaluation; NaN before there is one.")),
+        eval_loss_(telemetry->AddGauge(
+            "shoal_job_evaluation_logloss",
+            "Log loss of the newest evaluation; NaN before there is one.")) {}
+
+  void Set(const JobReport& now) const {
+    epoch_->Set(now.epoch);
+    done_->Set(now.fraction_done);
+    rate_->Set(now.samples_per_second);
+    loss_->Set(now.loss);
+    progressive_->Set(now.progressive_auc > 0 ? now.progressive_auc : NAN);
+    const bool evaluated = now.eval.examples > 0;
+    eval_auc_->Set(evaluated ? now.eval.auc : NAN);
+    eval_loss_->Set(evaluated ? now.eval.logloss : NAN);
+  }
+
+ private:
+  Gauge* epoch_;
+  Gauge* done_;
+  Gauge* rate_;
+  Gauge* loss_;
+  Gauge* progressive_;
+  Gauge* eval_auc_;
+  Gauge* eval_loss_;
+};
+
+class CheckpointMetrics {
+ public:
+  explicit CheckpointMetrics(Telemetry* telemetry) {
+    auto checkpoints = [&](const char* outcome) {
+      return telemetry->AddCounter(
+          "shoal_job_checkpoints_total",
+          "Checkpoints saved, and attempts that became none.",
+          {{"outcome", outcome}});
+    };
+    saved_ = checkpoints("saved");
+    voided_ = checkpoints("voided");
+    step_ = telemetry->AddGauge("shoal_job_checkpoint_step",
+                                "Of the newest checkpoint; 0: none.");
+    at_ = telemetry->AddGauge(
+        "shoal_job_checkpoint_timestamp_seconds",
+        "When the newest checkpoint was first seen, since the epoch of Unix; "
+        "0: none.");
+    stood_ = telemetry->AddGauge(
+        "shoal_job_checkpoint_seconds",
+        "That training stood still for the newest checkpoint.");
+  }
+
+  void Set(const JobReport& now) const {
+    const CheckpointReport& checkpoint = now.checkpoint;
+    if (saved_->value() != Number(checkpoint.saved)) {
+      at_->Set(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
+    }
+    saved_->Set(Number(checkpoint.saved));
+    voided_->Set(Number(checkpoint.voided));
+    step_->Set(Number(checkpoint.step));
+    stood_->Set(checkpoint.seconds);
+  }
+
+ private:
+  Counter* saved_;
+  Counter* voided_;
+  Gauge* step_;
+  Gauge* at_;
+  Gauge* stood_;
+};
+
 }  // namespace
 
 void ExportProcess(Telemetry* telemetry, const std::string& name,
@@ -88,106 +257,16 @@ void ExportShard(Telemetry* telemetry, int index,
 }
 
 void ExportJob(Telemetry* telemetry, absl::AnyInvocable<JobReport()> report) {
-  auto samples = [&](const char* outcome) {
-    return telemetry->AddCounter(
-        "shoal_job_samples_total",
-        "Samples (examples times epochs) by what became of them.",
-        {{"outcome", outcome}});
-  };
-  Counter* const trained = samples("trained");
-  Counter* const rejected = samples("rejected");
-  Counter* const lost = samples("lost");
-  Counter* const bad_rows = telemetry->AddCounter(
-      "shoal_job_bad_rows_total", "Rows that could not be parsed.");
-  Counter* const steps = telemetry->AddCounter(
-      "shoal_job_steps_total", "Batches that every shard has: the job's step.");
-  auto batches = [&](const char* how) {
-    return telemetry->AddCounter(
-        "shoal_job_batches_repaired_total",
-        "Batches that several forward passes pushed: recomputed, and of these "
-        "mended where two shards have parts of two passes.",
-        {{"how", how}});
-  };
-  Counter* const recomputed = batches("recomputed");
-  Counter* const mended = batches("mended");
-  Counter* const repeats = telemetry->AddCounter(
-      "shoal_job_pushes_repeated_total",
-      "Pushes that shards refused as repeats, as told to the coordinator.");
-  auto members = [&](const char* role) {
-    return telemetry->AddGauge("shoal_job_members",
-                               "Processes that are in the job now.",
-                               {{"role", role}});
-  };
-  Gauge* const ps = members("ps");
-  Gauge* const workers = members("worker");
-  Gauge* const leases =
-      telemetry->AddGauge("shoal_job_leases", "Leases that workers hold.");
-  Gauge* const epoch = telemetry->AddGauge(
-      "shoal_job_epoch", "Of the oldest piece that is leased, from 0.");
-  Gauge* const done = telemetry->AddGauge(
-      "shoal_job_done_ratio", "Part of the bytes of all epochs that is done.");
-  Gauge* const rate = telemetry->AddGauge("shoal_job_samples_per_second",
-                                          "Over the newest 5 seconds.");
-  Gauge* const loss = telemetry->AddGauge(
-      "shoal_job_loss", "Mean over the workers' newest examples.");
-  Gauge* const progressive = telemetry->AddGauge(
-      "shoal_job_progressive_auc_ratio",
-      "AUC of the newest examples, each scored before it was trained on; NaN "
-      "before there are any.");
-  Gauge* const eval_auc = telemetry->AddGauge(
-      "shoal_job_evaluation_auc_ratio",
-      "AUC of the newest evaluation; NaN before there is one.");
-  Gauge* const eval_loss = telemetry->AddGauge(
-      "shoal_job_evaluation_logloss",
-      "Log loss of the newest evaluation; NaN before there is one.");
-  auto checkpoints = [&](const char* outcome) {
-    return telemetry->AddCounter(
-        "shoal_job_checkpoints_total",
-        "Checkpoints saved, and attempts that became none.",
-        {{"outcome", outcome}});
-  };
-  Counter* const saved = checkpoints("saved");
-  Counter* const voided = checkpoints("voided");
-  Gauge* const saved_step = telemetry->AddGauge(
-      "shoal_job_checkpoint_step", "Of the newest checkpoint; 0: none.");
-  Gauge* const saved_at = telemetry->AddGauge(
-      "shoal_job_checkpoint_timestamp_seconds",
-      "When the newest checkpoint was first seen, since the epoch of Unix; 0: "
-      "none.");
-  Gauge* const stood = telemetry->AddGauge(
-      "shoal_job_checkpoint_seconds",
-      "That training stood still for the newest checkpoint.");
-  telemetry->OnCollect([=, report = std::move(report)]() mutable {
+  telemetry->OnCollect([ledger = LedgerMetrics(telemetry),
+                        members = MemberMetrics(telemetry),
+                        progress = ProgressMetrics(telemetry),
+                        checkpoints = CheckpointMetrics(telemetry),
+                        report = std::move(report)]() mutable {
     const JobReport now = report();
-    trained->Set(Number(now.trained));
-    rejected->Set(Number(now.rejected));
-    lost->Set(Number(now.lost));
-    bad_rows->Set(Number(now.bad_rows));
-    steps->Set(Number(now.batches));
-    recomputed->Set(Number(now.recomputed));
-    mended->Set(Number(now.mended));
-    repeats->Set(Number(now.repeats_refused));
-    ps->Set(now.ps_alive);
-    int alive = 0;
-    for (const WorkerReport& worker : now.workers) alive += worker.alive;
-    workers->Set(alive);
-    leases->Set(Number(now.leases));
-    epoch->Set(now.epoch);
-    done->Set(now.fraction_done);
-    rate->Set(now.samples_per_second);
-    loss->Set(now.loss);
-    progressive->Set(now.progressive_auc > 0 ? now.progressive_auc : NAN);
-    const CheckpointReport& checkpoint = now.checkpoint;
-    if (saved->value() != Number(checkpoint.saved)) {
-      saved_at->Set(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
-    }
-    saved->Set(Number(checkpoint.saved));
-    voided->Set(Number(checkpoint.voided));
-    saved_step->Set(Number(checkpoint.step));
-    stood->Set(checkpoint.seconds);
-    const bool evaluated = now.eval.examples > 0;
-    eval_auc->Set(evaluated ? now.eval.auc : NAN);
-    eval_loss->Set(evaluated ? now.eval.logloss : NAN);
+    ledger.Set(now);
+    members.Set(now);
+    progress.Set(now);
+    checkpoints.Set(now);
   });
 }
 
