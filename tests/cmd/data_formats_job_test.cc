@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
-#include "tests/harness/simulated_executor.h"
+#include "tests/harness/in_process_run.h"
 #include "tests/worker/data/encoded_data.h"
 
 namespace shoal {
@@ -28,55 +28,19 @@ struct Data {
 };
 
 JobReport Train(const Data& data, int64_t piece_bytes, int parse_threads) {
-  Simulator simulator(/*seed=*/1);
-  SimulatedExecutor control(&simulator);
-  SimulatedExecutor train(&simulator);
   FakeFileSystem files;
   files.AddFile("d/train", data.train);
   files.AddFile("d/eval", data.eval);
-  Logger logger({"", LogLevel::kError});
-  InProcessJobOptions options;
-  options.model.model = "deepfm";
-  options.model.feature_size = data.feature_size;
-  options.model.field_size = data.field_size;
-  options.model.embedding_size = 4;
-  options.model.deep_layers = {8, 4};
-  options.model.seed = 3;
-  options.model.dense_optimizer.kind = OptimizerKind::kAdam;
-  options.model.dense_optimizer.learning_rate = 0.01f;
-  options.model.table_optimizer = options.model.dense_optimizer;
-  options.backend = "reference";
+  InProcessJobOptions options = SmallDeepFm(data.feature_size, data.field_size);
   options.coordinator.batch_size = 100;
   options.coordinator.num_epochs = 1;
   options.coordinator.piece_bytes = piece_bytes;
-  options.worker_loop.trainer.pipeline_depth = 0;
   options.reader.shuffle_rows = 700;
   options.reader.parse_threads = parse_threads;
-  options.prefetch = false;
-  auto list = [&](const std::string& path) {
-    auto listed = ListSources(&files, path);
-    EXPECT_TRUE(listed.ok()) << listed.status();
-    return *std::move(listed);
-  };
-  options.train = list("d/train");
-  options.eval = list("d/eval");
-  InProcessJobDependencies deps;
-  deps.file_system = &files;
-  deps.logger = &logger;
-  deps.control = &control;
-  deps.completions = &control;
-  deps.train = {&train};
-  auto job = InProcessJob::Create(std::move(options), std::move(deps));
-  EXPECT_TRUE(job.ok()) << job.status();
-  bool finished = false;
-  JobReport report;
-  (*job)->Start([&](JobReport r) {
-    report = std::move(r);
-    finished = true;
-  });
-  simulator.RunUntil([&] { return finished; },
-                     simulator.Now() + absl::Hours(1));
-  EXPECT_TRUE(finished);
+  options.train = ListOrFail(files, "d/train");
+  options.eval = ListOrFail(files, "d/eval");
+  InProcessRun run(/*schedule=*/1, /*workers=*/1, &files);
+  const JobReport& report = run.Run(std::move(options));
   EXPECT_TRUE(report.status.ok()) << report.status;
   return report;
 }

@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
-#include "tests/harness/simulated_executor.h"
+#include "tests/harness/in_process_run.h"
 
 namespace shoal {
 namespace {
@@ -92,21 +92,15 @@ class InProcessCheckpointTest : public testing::Test {
   InProcessCheckpointTest() { files_.AddFile("d/tr.libsvm", Rows(kRows)); }
 
   JobReport Run(const Options& o) {
-    Simulator simulator(++schedule_);
-    SimulatedExecutor control(&simulator);
-    SimulatedExecutor background(&simulator);
-    std::vector<std::unique_ptr<SimulatedExecutor>> train;
-    Logger logger({"", LogLevel::kError});
-    InProcessJobOptions options;
+    InProcessRun run(++schedule_, o.workers, &files_);
+    InProcessJobOptions options =
+        SmallDeepFm(o.dynamic ? 0 : kFeatures, kFields);
     options.model.model = o.model;
-    options.model.feature_size = o.dynamic ? 0 : kFeatures;
-    options.model.field_size = kFields;
-    options.model.embedding_size = 4;
     if (o.model == "deepfm") {
-      options.model.deep_layers = {8, 4};
       options.model.dropout_keep = {0.8f, 0.8f};
+    } else {
+      options.model.deep_layers.clear();
     }
-    options.model.seed = 3;
     options.model.dense_optimizer.kind = o.optimizer;
     options.model.dense_optimizer.learning_rate =
         o.model == "deepfm" ? 0.01f : 0.25f;
@@ -117,13 +111,11 @@ class InProcessCheckpointTest : public testing::Test {
     options.canary = o.canary;
     options.ps = o.ps;
     options.workers = o.workers;
-    options.backend = "reference";
     options.coordinator.batch_size = kBatch;
     options.coordinator.num_epochs = static_cast<uint32_t>(o.epochs);
     options.coordinator.piece_bytes = 2500;
     options.worker_loop.trainer.pipeline_depth = o.workers > 1 ? 1 : 0;
-    options.prefetch = false;
-    options.train = *ListSources(&files_, "d/tr.libsvm");
+    options.train = ListOrFail(files_, "d/tr.libsvm");
     CheckpointOptions& checkpoints = options.coordinator.checkpoints;
     checkpoints.save = true;
     checkpoints.model_dir = "m";
@@ -142,47 +134,23 @@ class InProcessCheckpointTest : public testing::Test {
     JobFlags flags(Command::kTrain);
     flags.model_dir = "m";
     flags.keep_checkpoints = 0;
-    InProcessJobDependencies deps;
-    deps.file_system = &files_;
-    deps.logger = &logger;
-    deps.control = &control;
-    deps.completions = &control;
-    deps.background = &background;
-    deps.work.write_manifest =
-        ManifestWriter(&files_, flags, &background, &logger);
-    for (int i = 0; i < o.workers; ++i) {
-      train.push_back(std::make_unique<SimulatedExecutor>(&simulator));
-      deps.train.push_back(train.back().get());
-    }
-    deps.wrap_service = [&control](int, int,
+    run.deps.background = run.background();
+    run.deps.work.write_manifest =
+        ManifestWriter(&files_, flags, run.background(), run.logger());
+    run.deps.wrap_service = [&run](int, int,
                                    std::shared_ptr<ParameterService> service) {
-      return std::make_shared<SlowService>(std::move(service), &control);
+      return std::make_shared<SlowService>(std::move(service), run.control());
     };
-    auto job = InProcessJob::Create(std::move(options), std::move(deps));
-    EXPECT_TRUE(job.ok()) << job.status();
-    JobReport report;
-    bool finished = false;
     bool stopped = false;
-    (*job)->Start([&](JobReport r) {
-      report = std::move(r);
-      finished = true;
+    return run.Run(std::move(options), [&](InProcessJob* job) {
+      if (o.stop == nullptr || stopped || !o.stop(job->Report())) return;
+      stopped = true;
+      if (o.instead != nullptr) {
+        o.instead(job);
+      } else {
+        job->SaveAndStop(absl::CancelledError("stopped by a test"));
+      }
     });
-    const absl::Time start = simulator.Now();
-    simulator.RunUntil(
-        [&] {
-          if (o.stop != nullptr && !stopped && o.stop((*job)->Report())) {
-            stopped = true;
-            if (o.instead != nullptr) {
-              o.instead(job->get());
-            } else {
-              (*job)->SaveAndStop(absl::CancelledError("stopped by a test"));
-            }
-          }
-          return finished;
-        },
-        start + absl::Hours(1));
-    EXPECT_TRUE(finished) << "hangs";
-    return report;
   }
 
   void ExpectWhole(const JobReport& report, const Options& o) {

@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
-#include "tests/harness/simulated_executor.h"
+#include "tests/harness/in_process_run.h"
 
 namespace shoal {
 namespace {
@@ -74,17 +74,12 @@ std::string Rows(int count) {
 
 // A finished job, with everything that it stands on.
 struct Ran {
-  // As many executors as strands, each seen as a thread by the simulator.
-  explicit Ran(uint64_t schedule) : simulator(schedule) {}
+  Ran(uint64_t schedule, int workers) : run(schedule, workers, &files) {}
 
-  Simulator simulator;
-  SimulatedExecutor control{&simulator};
-  std::vector<std::unique_ptr<SimulatedExecutor>> train;
   FakeFileSystem files;
-  Logger logger{{"", LogLevel::kError}};
-  std::unique_ptr<InProcessJob> job;
+  InProcessRun run;
+  InProcessJob* job = nullptr;
   JobReport report;
-  bool finished = false;
 };
 
 // Changes to a job before it starts.
@@ -97,54 +92,24 @@ struct Changes {
 
 std::unique_ptr<Ran> StartDeepFm(uint64_t schedule, int ps, int workers,
                                  Changes changes) {
-  auto ran = std::make_unique<Ran>(schedule);
+  auto ran = std::make_unique<Ran>(schedule, workers);
   ran->files.AddFile("d/tr.libsvm", changes.rows);
   ran->files.AddFile("d/te.libsvm", Rows(100));
-  InProcessJobOptions options;
-  options.model.model = "deepfm";
-  options.model.feature_size = kFeatures;
-  options.model.field_size = kFields;
-  options.model.embedding_size = 4;
-  options.model.deep_layers = {8, 4};
+  InProcessJobOptions options = SmallDeepFm(kFeatures, kFields);
   options.model.dropout_keep = {0.8f, 0.8f};
-  options.model.seed = 3;
-  options.model.dense_optimizer.kind = OptimizerKind::kAdam;
-  options.model.dense_optimizer.learning_rate = 0.01f;
-  options.model.table_optimizer = options.model.dense_optimizer;
   options.partition.cut_dense_bytes = 256;
   options.ps = ps;
   options.workers = workers;
-  options.backend = "reference";
   options.coordinator.batch_size = 32;
   options.coordinator.num_epochs = 2;
   options.coordinator.piece_bytes = 3000;
-  options.worker_loop.trainer.pipeline_depth = 0;
-  options.prefetch = false;
-  options.train = *ListSources(&ran->files, "d/tr.libsvm");
-  options.eval = *ListSources(&ran->files, "d/te.libsvm");
-  InProcessJobDependencies deps;
-  deps.file_system = &ran->files;
-  deps.logger = &ran->logger;
-  deps.control = &ran->control;
-  deps.completions = &ran->control;
-  for (int i = 0; i < workers; ++i) {
-    ran->train.push_back(std::make_unique<SimulatedExecutor>(&ran->simulator));
-    deps.train.push_back(ran->train.back().get());
-  }
-  deps.wrap_service = std::move(changes.wrap_service);
-  deps.work = std::move(changes.work);
+  options.train = ListOrFail(ran->files, "d/tr.libsvm");
+  options.eval = ListOrFail(ran->files, "d/te.libsvm");
+  ran->run.deps.wrap_service = std::move(changes.wrap_service);
+  ran->run.deps.work = std::move(changes.work);
   if (changes.options != nullptr) changes.options(&options);
-  auto job = InProcessJob::Create(std::move(options), std::move(deps));
-  EXPECT_TRUE(job.ok()) << job.status();
-  ran->job = *std::move(job);
-  Ran* raw = ran.get();
-  ran->job->Start([raw](JobReport report) {
-    raw->report = std::move(report);
-    raw->finished = true;
-  });
-  ran->simulator.RunUntil([raw] { return raw->finished; },
-                          ran->simulator.Now() + absl::Hours(1));
-  EXPECT_TRUE(ran->finished);
+  ran->report = ran->run.Run(std::move(options));
+  ran->job = ran->run.job();
   return ran;
 }
 
@@ -192,7 +157,7 @@ std::vector<float> Weights(Ran* ran) {
     EXPECT_TRUE(reply.ok()) << reply.status();
     pulled = true;
   });
-  ran->simulator.RunFor(absl::Seconds(1));
+  ran->run.simulator()->RunFor(absl::Seconds(1));
   EXPECT_TRUE(pulled);
   return weights;
 }

@@ -17,6 +17,7 @@
 #include "models/backend/create_backend.h"
 #include "ps/server/ps_loop.h"
 #include "tests/harness/fake_file_system.h"
+#include "tests/harness/in_process_run.h"
 #include "tests/sim/unsealing_service.h"
 #include "worker/data/open_batch_source.h"
 #include "worker/data/source_list.h"
@@ -311,9 +312,6 @@ SimulatedJobResult SimulatedJob::Run() {
 // What one process without faults ends with, from a checkpoint if there is one.
 JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
                     const CheckpointInfo* from) {
-  Simulator simulator;
-  SimulatedExecutor executor(&simulator);
-  Logger logger({"", LogLevel::kError});
   InProcessJobOptions job_options;
   job_options.model = ProbeOptions();
   job_options.partition = SmallBlocks();
@@ -336,23 +334,8 @@ JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
     checkpoints.resume_name = from->name;
     checkpoints.resume_bytes = *ReadManifestBytes(*files, from->path);
   }
-  InProcessJobDependencies deps;
-  deps.file_system = files;
-  deps.logger = &logger;
-  deps.control = &executor;
-  deps.completions = &executor;
-  deps.train = {&executor};
-  auto job = InProcessJob::Create(std::move(job_options), std::move(deps));
-  EXPECT_TRUE(job.ok()) << job.status();
-  bool finished = false;
-  JobReport report;
-  (*job)->Start([&](JobReport r) {
-    report = std::move(r);
-    finished = true;
-  });
-  simulator.RunUntil([&] { return finished; },
-                     simulator.Now() + absl::Hours(1));
-  EXPECT_TRUE(finished);
+  InProcessRun run(/*schedule=*/1, /*workers=*/1, files);
+  const JobReport& report = run.Run(std::move(job_options));
   EXPECT_TRUE(report.status.ok()) << report.status;
   return report;
 }
