@@ -5,19 +5,20 @@ Trains DeepFM on the same rows, in turns:
 
   sgemm      no training: products of 1024³ by oneDNN on one thread, the ceiling
   shoal-one  `shoal train` on one core
-  shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC, to the end of
-             the data, then evaluated
+  shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
   tf-one, tf-ps, torch-one  the peers (bench/peers), with --tf_python and
              --torch_python: the interpreters of their environments
 
 All are measured from outside over a window of steady work (timed_window.py),
-Shoal reading TFRecord files from the page cache. For each, over the repeats,
-the median, the least and the most of
+Shoal reading TFRecord files from the page cache. The first job of each kind goes
+on to the end of the data and is evaluated; the others end with their window. For
+each, over the repeats, the median, the least and the most of
 
   samples_per_second
   samples_per_cpu_second  of all processes together
   cpu_us      processor time a sample, of all processes
   share       samples_per_cpu_second x FLOP a sample / the sgemm rate before it
+  rss_mb      resident at the end of the window, of all processes
   others_cores  what other processes used of the machine meanwhile: where it is
               above 0.15 the figure is marked with '!'
 
@@ -47,7 +48,8 @@ import timed_window
 from quality import cpu_name
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIELDS, IDS = 39, 1_000_000
+PEERS_HERE = os.path.join(HERE, "../peers")
+FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
 NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
 LEGS = ("shoal-one", "shoal-2+2", "tf-one", "tf-ps", "torch-one")
 PEERS = {"tf-one": "tf_python", "tf-ps": "tf_python",
@@ -70,13 +72,21 @@ def make_data(args):
             shutil.rmtree(out, ignore_errors=True)
             subprocess.run(
                 [shoal, "data", "gen", f"--rows={args.rows}",
-                 "--test_rows=20000", f"--fields={FIELDS}",
+                 f"--test_rows={TEST_ROWS}", f"--fields={FIELDS}",
                  "--numeric_fields=13", f"--ids={IDS}", "--zipf=1.2",
                  f"--format={form}", f"--out={out}"],
                 check=True, stdout=subprocess.DEVNULL)
+    arrays = os.path.join(args.data, "npy")
+    if "libsvm" in formats and not os.path.exists(arrays):
+        subprocess.run(
+            [args.tf_python or args.torch_python,
+             os.path.join(PEERS_HERE, "rows_to_npy.py"), "--out=" + arrays,
+             f"--libsvm={args.data}/libsvm"], check=True)
     with open(os.path.join(args.data, "tfrecord", "_meta.json")) as file:
-        if json.load(file)["rows"] != args.rows:
-            sys.exit(f"{args.data} holds other rows: remove it")
+        made = json.load(file)
+    if (made["rows"], made["test_rows"]) != (args.rows, TEST_ROWS):
+        sys.exit(f"{args.data} holds other rows: remove it")
+    args.best_auc = made["best_auc"]
     for name in os.listdir(os.path.join(args.data, "tfrecord")):
         with open(os.path.join(args.data, "tfrecord", name), "rb") as file:
             while file.read(1 << 24):  # into the page cache
@@ -118,35 +128,36 @@ def sgemm_rate(args, core):
     return json.loads(ran.stdout)["benchmarks"][0]["GFLOP/s"] * 1e9
 
 
+def library_sgemm_rates(args):
+    """What the peers' own libraries multiply at, in GFLOP/s of one thread."""
+    found = {}
+    for python in filter(None, (args.tf_python, args.torch_python)):
+        ran = subprocess.run(
+            [python, os.path.join(PEERS_HERE, "sgemm.py")], check=True,
+            capture_output=True, text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {args.core}))
+        line = json.loads(ran.stdout)
+        found[line["library"]] = line["gflops"]
+    return found
+
+
 def start(command, pin=None):
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=(lambda: os.sched_setaffinity(0, pin)) if pin else None)
 
 
-def window_of(process, counts, args, batch, extra=()):
-    """A window once every worker has done its warm-up."""
-    def check():
-        if process.poll() is not None:
-            raise RuntimeError("ended before its window: "
-                               f"{process.stderr.read() or 'more --rows'}")
+def check_alive(job):
+    if job.poll() is not None:
+        raise RuntimeError("ended before its window did: "
+                           f"{job.stderr.read() or 'give it more --rows'}")
+
+
+def warm_up(job, counts, args, batch):
     timed_window.wait_until(
         lambda: all(count() >= args.warm_batches * batch for count in counts),
-        "the first batches", time.monotonic() + 120, check)
+        "the first batches", time.monotonic() + 120, lambda: check_alive(job))
     time.sleep(args.warm_seconds)
-    return timed_window.measure([process.pid], counts, args.window, check,
-                                extra)
-
-
-def run_shoal_one(args, net, batch):
-    port = free_ports(1)
-    job = start([os.path.join(args.bin, "shoal"), "train", "--num_epochs=1000",
-                 f"--metrics_port={port}", *job_flags(args, net, batch)],
-                {args.core})
-    try:
-        return window_of(job, [timed_window.examples_of(port)], args, batch)
-    finally:
-        timed_window.end_by_signal(job)
 
 
 def servers_of(launcher):
@@ -159,41 +170,46 @@ def servers_of(launcher):
     return pids
 
 
-def run_shoal_cluster(args, net, batch):
+def run_shoal(args, leg, net, batch, to_the_end):
+    """A window of one job; with `to_the_end` also the AUC of its model."""
+    cluster = leg == "shoal-2+2"
     port = free_ports(4)
+    counts = [timed_window.examples_of(port + 2 + i) for i in range(2)]
+    command = ["run", "--ps=2", "--workers=2"]
+    if not cluster:
+        counts = [timed_window.examples_of(port)]
+        command = ["train"]
     with tempfile.TemporaryDirectory() as directory:
         summary = os.path.join(directory, "summary.json")
-        job = start([os.path.join(args.bin, "shoal"), "run", "--ps=2",
-                     "--workers=2", "--num_epochs=1", "--warmup_steps=40",
-                     f"--metrics_port={port}", f"--summary={summary}",
-                     f"--val_data_dir={args.data}/tfrecord/te*",
-                     *job_flags(args, net, batch)])
+        command += [f"--num_epochs={1 if to_the_end else 1000}",
+                    f"--metrics_port={port}", f"--summary={summary}",
+                    *job_flags(args, net, batch)]
+        if to_the_end:
+            command.append(f"--val_data_dir={args.data}/tfrecord/te*")
+        job = start([os.path.join(args.bin, "shoal"), *command],
+                    None if cluster else {args.core})
         try:
-            counts = [timed_window.examples_of(port + 2 + i) for i in range(2)]
-            timed_window.wait_until(
-                lambda: len(servers_of(job.pid)) == 2, "the servers",
-                time.monotonic() + 60)
-            found = window_of(job, counts, args, batch,
-                              [("servers_cpu_us", servers_of(job.pid))])
-            if args.quick:
-                return found
-            errors = job.communicate(timeout=300)[1]
-            if job.returncode != 0:
-                raise RuntimeError(errors)
-            with open(summary) as file:
-                ran = json.load(file)
+            warm_up(job, counts, args, batch)
+            extra = [("servers_cpu_us", servers_of(job.pid))] if cluster else []
+            found = timed_window.measure([job.pid], counts, args.window,
+                                         lambda: check_alive(job), extra)
+            if to_the_end and job.wait(600) != 0:
+                raise RuntimeError(job.stderr.read())
         finally:
             timed_window.end_by_signal(job)
-    held = ran["balance"] + ran["processes"]
+        with open(summary) as file:
+            ran = json.load(file)
+    held = ran["balance"] + ran["processes"] * cluster
     found |= {"staleness_mean": ran["staleness"]["mean"],
               "staleness_p99": ran["staleness"]["p99"],
-              "auc": ran["eval"]["auc"],
               "peak_rss_mb": sum(p["peak_rss_bytes"] for p in held) / 1e6}
+    if to_the_end:
+        found["auc"] = ran["eval"]["auc"]
     return found
 
 
 def run_peer(args, leg, net, batch):
-    command = [sys.executable, os.path.join(HERE, "../peers/run_peer.py"),
+    command = [sys.executable, os.path.join(PEERS_HERE, "run_peer.py"),
                f"--peer={leg}", f"--python={getattr(args, PEERS[leg])}",
                f"--data={args.data}/npy", f"--net={net}", f"--batch={batch}",
                f"--window={args.window}", f"--warm_batches={args.warm_batches}"]
@@ -203,14 +219,6 @@ def run_peer(args, leg, net, batch):
     if ran.returncode != 0:
         raise RuntimeError(ran.stderr)
     return json.loads(ran.stdout.splitlines()[-1])
-
-
-def run_leg(args, leg, net, batch):
-    if leg == "shoal-one":
-        return run_shoal_one(args, net, batch)
-    if leg == "shoal-2+2":
-        return run_shoal_cluster(args, net, batch)
-    return run_peer(args, leg, net, batch)
 
 
 def spread(runs, key):
@@ -243,6 +251,8 @@ def print_config(found):
           f"{rate['median']:.1f} GFLOP/s a thread "
           f"[{rate['min']:.1f}..{rate['max']:.1f}], limit "
           f"{1e-3 * found['flop_per_sample'] / rate['median']:.2f} us/sample")
+    for library, gflops in found["library_sgemm_gflops"].items():
+        print(f"  sgemm of {library}: {gflops:.1f} GFLOP/s")
     for leg, figures in found["legs"].items():
         share, micros = figures["share"], figures["cpu_us"]
         others = figures["others_cores"]["median"]
@@ -254,10 +264,11 @@ def print_config(found):
                 f"{figures['samples_per_cpu_second']['median']:,.0f}  RSS "
                 f"{figures['rss_mb']['median']:,.0f} MB  others {others:.2f}")
         line += " !" if others > timed_window.NOISY_CORES else ""
-        if "auc" in figures:
+        if leg == "shoal-2+2":
             line += (f"  staleness {figures['staleness_mean']['median']:.2f} "
-                     f"(p99 {figures['staleness_p99']['median']:.0f})  AUC "
-                     f"{figures['auc']['median']:.5f}")
+                     f"(p99 {figures['staleness_p99']['median']:.0f})")
+        if "auc" in figures:
+            line += f"  AUC {figures['auc']['median']:.5f}"
         print(line)
     for name, ratio in found.get("ratios", {}).items():
         print(f"  {name}: {ratio:.2f} x")
@@ -271,6 +282,7 @@ def write_results(args, configs):
         with open(args.out) as file:
             result = json.load(file)
     result |= {"cpu": cpu_name(), "cores": os.cpu_count(), "rows": args.rows,
+               "best_auc": args.best_auc,
                "formula": "share = samples_per_cpu_second x flop_per_sample / "
                           "sgemm rate of the same turn"}
     kept = {(c["net"], c["batch"]): c for c in result.get("configs", [])}
@@ -327,15 +339,20 @@ def main():
     for net in args.models.split(","):
         for batch in map(int, args.batches.split(",")):
             rates, runs = [], {leg: [] for leg in args.legs}
-            for _ in range(args.repeats):
+            for repeat in range(args.repeats):
                 for leg in args.legs:
                     rates.append(sgemm_rate(args, args.core))
-                    ran = run_leg(args, leg, net, batch)
+                    if leg in PEERS:
+                        ran = run_peer(args, leg, net, batch)
+                    else:
+                        ran = run_shoal(args, leg, net, batch,
+                                        repeat == 0 and not args.quick)
                     ran["share"] = (ran["samples_per_cpu_second"] *
                                     flop_per_sample(net) / rates[-1])
                     runs[leg].append(ran)
             configs.append(summarise(net, batch, rates, runs))
-            configs[-1] |= {"time": datetime.datetime.now().isoformat(
+            configs[-1] |= {"library_sgemm_gflops": library_sgemm_rates(args),
+                            "time": datetime.datetime.now().isoformat(
                                 timespec="seconds"),
                             "command": " ".join(sys.argv),
                             "window_seconds": args.window,

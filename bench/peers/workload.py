@@ -1,0 +1,51 @@
+"""What every peer trains: the nets, the rows, and how it tells of its progress.
+
+Needs numpy alone, which every peer's environment has.
+"""
+
+import mmap
+import os
+import struct
+
+import numpy as np
+
+FIELDS = 39
+NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
+ARRAYS = ("ids", "values", "labels")  # int64 and float32 [rows, 39], float32
+
+
+def add_flags(parser):
+    """The flags that all peers have."""
+    parser.add_argument("--data", required=True, help="of rows_to_npy.py")
+    parser.add_argument("--progress", required=True, help="file of Progress")
+    parser.add_argument("--net", choices=sorted(NETS), default="A")
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--ids", type=int, default=1_000_000)
+    parser.add_argument("--learning_rate", type=float, default=1e-3)
+    parser.add_argument("--table_learning_rate", type=float, default=0.02)
+    parser.add_argument("--initial_accumulator", type=float, default=0.1)
+
+
+def batches(directory, size, part=0, parts=1):
+    """Full batches of the part-th of `parts` equal runs of rows, for ever."""
+    arrays = [np.load(os.path.join(directory, name + ".npy"))
+              for name in ARRAYS]
+    rows = len(arrays[0]) // parts
+    arrays = [array[part * rows:(part + 1) * rows] for array in arrays]
+    while True:
+        for begin in range(0, rows - size + 1, size):
+            yield [array[begin:begin + size] for array in arrays]
+
+
+class Progress:
+    """Samples done, in a file that another process maps and reads."""
+
+    def __init__(self, path):
+        with open(path, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 8)
+        self.done = 0
+
+    def add(self, samples):
+        self.done += samples
+        struct.pack_into("<q", self.memory, 0, self.done)
