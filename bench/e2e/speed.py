@@ -31,101 +31,35 @@ can leave out: 3.42 M for model A, 2.16 M for B.
       --out=bench/results/speed_CPU.json            everything
 """
 
-import argparse
 import datetime
 import json
 import os
-import random
-import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 
 import timed_window
+import training_job
 from quality import cpu_name
+from training_job import JOBS, flop_per_sample
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS_HERE = os.path.join(HERE, "../peers")
-FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
-NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
-LEGS = ("shoal-one", "shoal-2+2", "tf-one", "tf-ps", "torch-one")
 PEERS = {"tf-one": "tf_python", "tf-ps": "tf_python",
          "torch-one": "torch_python"}
-
-
-def flop_per_sample(net):
-    dim, layers = NETS[net]
-    widths = (FIELDS * dim, *layers, 1)
-    return 6 * sum(a * b for a, b in zip(widths, widths[1:]))
+LEGS = (*JOBS, *PEERS)
 
 
 def make_data(args):
-    """The rows, made once: TFRecord, and LibSVM where a peer needs them."""
-    shoal = os.path.join(args.bin, "shoal")
-    formats = ["tfrecord"] + ["libsvm"] * any(leg in PEERS for leg in args.legs)
-    for form in formats:
-        out = os.path.join(args.data, form)
-        if not os.path.exists(os.path.join(out, "_meta.json")):
-            shutil.rmtree(out, ignore_errors=True)
-            subprocess.run(
-                [shoal, "data", "gen", f"--rows={args.rows}",
-                 f"--test_rows={TEST_ROWS}", f"--fields={FIELDS}",
-                 "--numeric_fields=13", f"--ids={IDS}", "--zipf=1.2",
-                 f"--format={form}", f"--out={out}"],
-                check=True, stdout=subprocess.DEVNULL)
+    made = training_job.make_data(args, "tfrecord")
     arrays = os.path.join(args.data, "npy")
-    if "libsvm" in formats and not os.path.exists(arrays):
+    if any(leg in PEERS for leg in args.legs) and not os.path.exists(arrays):
+        training_job.make_data(args, "libsvm")
         subprocess.run(
             [args.tf_python or args.torch_python,
              os.path.join(PEERS_HERE, "rows_to_npy.py"), "--out=" + arrays,
              f"--libsvm={args.data}/libsvm"], check=True)
-    with open(os.path.join(args.data, "tfrecord", "_meta.json")) as file:
-        made = json.load(file)
-    if (made["rows"], made["test_rows"]) != (args.rows, TEST_ROWS):
-        sys.exit(f"{args.data} holds other rows: remove it")
-    args.best_auc = made["best_auc"]
-    for name in os.listdir(os.path.join(args.data, "tfrecord")):
-        with open(os.path.join(args.data, "tfrecord", name), "rb") as file:
-            while file.read(1 << 24):  # into the page cache
-                pass
-
-
-def job_flags(args, net, batch):
-    dim, layers = NETS[net]
-    return [f"--training_data_dir={args.data}/tfrecord/tr*",
-            f"--feature_size={IDS}", f"--field_size={FIELDS}",
-            f"--embedding_size={dim}",
-            "--deep_layers=" + ",".join(map(str, layers)),
-            "--optimizer=adam", "--learning_rate=1e-3",
-            "--table_optimizer=adagrad", "--table_learning_rate=0.02",
-            "--adagrad_initial_accumulator=0.1", f"--batch_size={batch}",
-            "--print_config=false", "--log_level=error", *args.shoal_flags]
-
-
-def free_ports(count):
-    """The first of so many ports in a row that are free."""
-    while True:
-        first = random.randrange(20000, 32000)
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-
-
-def sgemm_rate(args, core):
-    """FLOP/s of one thread."""
-    ran = subprocess.run(
-        [os.path.join(args.bin, "models_bench"), "--benchmark_format=json",
-         "--benchmark_filter=Sgemm1024/onednn", "--benchmark_min_time=0.5"],
-        check=True, capture_output=True, text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, {core}))
-    return json.loads(ran.stdout)["benchmarks"][0]["GFLOP/s"] * 1e9
+    return made
 
 
 def library_sgemm_rates(args):
@@ -141,65 +75,15 @@ def library_sgemm_rates(args):
     return found
 
 
-def start(command, pin=None):
-    return subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        preexec_fn=(lambda: os.sched_setaffinity(0, pin)) if pin else None)
-
-
-def check_alive(job):
-    if job.poll() is not None:
-        raise RuntimeError("ended before its window did: "
-                           f"{job.stderr.read() or 'give it more --rows'}")
-
-
-def warm_up(job, counts, args, batch):
-    timed_window.wait_until(
-        lambda: all(count() >= args.warm_batches * batch for count in counts),
-        "the first batches", time.monotonic() + 120, lambda: check_alive(job))
-    time.sleep(args.warm_seconds)
-
-
-def servers_of(launcher):
-    """The parameter servers that a `shoal run` has started."""
-    pids = []
-    for pid in timed_window.process_tree([launcher]):
-        with open(f"/proc/{pid}/comm") as file:
-            if file.read().strip() == "shoal-ps":
-                pids.append(pid)
-    return pids
-
-
 def run_shoal(args, leg, net, batch, to_the_end):
     """A window of one job; with `to_the_end` also the AUC of its model."""
-    cluster = leg == "shoal-2+2"
-    port = free_ports(4)
-    counts = [timed_window.examples_of(port + 2 + i) for i in range(2)]
-    command = ["run", "--ps=2", "--workers=2"]
-    if not cluster:
-        counts = [timed_window.examples_of(port)]
-        command = ["train"]
-    with tempfile.TemporaryDirectory() as directory:
-        summary = os.path.join(directory, "summary.json")
-        command += [f"--num_epochs={1 if to_the_end else 1000}",
-                    f"--metrics_port={port}", f"--summary={summary}",
-                    *job_flags(args, net, batch)]
+    with training_job.Job(args, leg, net, batch, to_the_end) as job:
+        job.warm_up()
+        found = job.measure(args.window)
         if to_the_end:
-            command.append(f"--val_data_dir={args.data}/tfrecord/te*")
-        job = start([os.path.join(args.bin, "shoal"), *command],
-                    None if cluster else {args.core})
-        try:
-            warm_up(job, counts, args, batch)
-            extra = [("servers_cpu_us", servers_of(job.pid))] if cluster else []
-            found = timed_window.measure([job.pid], counts, args.window,
-                                         lambda: check_alive(job), extra)
-            if to_the_end and job.wait(600) != 0:
-                raise RuntimeError(job.stderr.read())
-        finally:
-            timed_window.end_by_signal(job)
-        with open(summary) as file:
-            ran = json.load(file)
-    held = ran["balance"] + ran["processes"] * cluster
+            job.wait()
+        ran = job.summary()
+    held = ran["balance"] + ran["processes"] * (leg == "shoal-2+2")
     found |= {"staleness_mean": ran["staleness"]["mean"],
               "staleness_p99": ran["staleness"]["p99"],
               "peak_rss_mb": sum(p["peak_rss_bytes"] for p in held) / 1e6}
@@ -295,32 +179,20 @@ def write_results(args, configs):
 
 
 def parse_args():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin")
+    parser = training_job.flags_of(__doc__)
     parser.add_argument("--only", default="", help=",".join(LEGS))
     parser.add_argument("--models", default="A,B")
     parser.add_argument("--batches", default="1024,4096")
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--window", type=float, help="seconds")
-    parser.add_argument("--rows", type=int, default=1 << 20)
-    parser.add_argument("--data", help="where the rows are kept between runs")
-    parser.add_argument("--core", type=int, default=max(
-        os.sched_getaffinity(0)), help="of sgemm and the single processes")
-    parser.add_argument("--warm_batches", type=int, default=20)
-    parser.add_argument("--warm_seconds", type=float, default=1)
     parser.add_argument("--tf_python")
     parser.add_argument("--torch_python")
     parser.add_argument("--quick", action="store_true",
                         help="short windows, 2 repeats, no evaluation")
     parser.add_argument("--out", help="add the results to this JSON file")
-    parser.add_argument("shoal_flags", nargs="*",
-                        help="after --: more flags of Shoal's jobs")
-    args = parser.parse_args()
+    args = training_job.parse(parser)
     args.repeats = args.repeats or (2 if args.quick else 3)
     args.window = args.window or (4 if args.quick else 6)
-    args.data = os.path.abspath(args.data or os.path.join(
-        tempfile.gettempdir(), f"shoal-speed-{args.rows}"))
     wanted = args.only.split(",") if args.only else LEGS
     args.legs = [leg for leg in wanted
                  if leg not in PEERS or getattr(args, PEERS[leg])]
@@ -334,14 +206,14 @@ def parse_args():
 
 def main():
     args = parse_args()
-    make_data(args)
+    args.best_auc = make_data(args)["best_auc"]
     configs = []
     for net in args.models.split(","):
         for batch in map(int, args.batches.split(",")):
             rates, runs = [], {leg: [] for leg in args.legs}
             for repeat in range(args.repeats):
                 for leg in args.legs:
-                    rates.append(sgemm_rate(args, args.core))
+                    rates.append(training_job.sgemm_rate(args))
                     if leg in PEERS:
                         ran = run_peer(args, leg, net, batch)
                     else:

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Where does the time of a training step go?
+
+Runs a job of speed.py's, samples its threads with `perf record` (Debian's
+linux-perf) over a window of steady work, and prints
+
+  - the processor time a sample that each stage took, in all processes and in
+    those of each kind: the window's cpu_us, dealt out by samples. What a sample
+    belongs to its function says, by the table STAGES here; --others lists the
+    functions that no stage has;
+  - the time line of a worker's step, from its own clock
+    (shoal_worker_step_seconds_total): a state at a time, what it did or waited
+    for; the states add up to the step.
+
+  bench/e2e/step_profile.py --job=shoal-2+2 --model=A --batch=1024
+"""
+
+import collections
+import re
+import subprocess
+import sys
+import tempfile
+
+import timed_window
+import training_job
+
+# Stage, what its functions' names have, and which files they are in. The first
+# that fits has the sample; names without a file's pattern are of our programs.
+OURS = r"/shoal(-ps|-worker)?$"
+STAGES = [
+    ("kernel", r"", r"\[(kernel|vdso|guest)"),
+    ("dense products", r"", r"/perf-\d+\.map$|libdnnl|\[JIT\]|//anon"),
+    ("dense products", r"[Gg]emm", OURS),
+    ("copies", r"^_*mem(move|cpy|set)", r"libc"),
+    ("allocation", r"malloc|free|alloc|unlink_chunk|operator (new|delete)",
+     r"lib(c|stdc\+\+)[.-]|^/.*shoal"),
+    ("gRPC", r"", r"lib(grpc|gpr|absl|protobuf|address_sorting|upb|re2|cares)"),
+    ("initial values", r"InitialValue|TruncatedNormal|Philox", OURS),
+    ("row update", r"EmbeddingTable::(Apply|Update|Push)|Adagrad|Ftrl|"
+                   r"OptimizerStep|RepeatFinder|RowUpdate|UpdateRows", OURS),
+    ("dense update", r"Adam|DenseStore|Sgd", OURS),
+    ("rows looked up", r"EmbeddingTable|ArrayTable|HashTable|IdIndex|"
+                       r"PrefetchRow|GatherRows|Locate", OURS),
+    ("dedup", r"UniqueIds|SplitIds|PrepareStep|Dedup|SharedSplit", OURS),
+    ("gather, FM, row gradients", r"Fm|Gather|Scatter|Embedding|DeepFm|"
+                                  r"Interaction", OURS),
+    ("bias, ReLU, loss", r"Bias|Relu|Loss|Sigmoid|Logit|LastLayer", OURS),
+    ("exp, log", r"", r"/libm[.-]"),  # loss; initial values of rows
+    ("checks", r"CheckGradient|IsSound|IsFinite|AllFinite", OURS),
+    ("parsing, shuffling", r"Parse|TfExample|TfRecord|Crc32|Shuffle|RowWindow|"
+                           r"Batch|Reader|Source|Example", OURS),
+    ("AUC", r"ExactAuc|ScoredExample", OURS),
+    ("wire", r"rpc::|Rpc|Wire|Codec|Encode|Decode|Message|ParameterServ|"
+             r"ParameterClient|ClientLoop", OURS),
+    ("shard, marks", r"Shard|Mark|Push|Pull", OURS),
+    ("threads, OpenMP", r"", r"libgomp|libpthread"),
+    ("threads, OpenMP", r"pthread|Executor|Mutex|futex|sem_", r""),
+]
+LINE = re.compile(r"^\s*(\d+)\s+[0-9a-f]+ (.*) \((.*)\)$")
+
+
+def stage_of(symbol, file):
+    for stage, symbols, files in STAGES:
+        if re.search(files, file) and re.search(symbols, symbol):
+            return stage
+    return "other"
+
+
+def record(job, pids, seconds, path):
+    """Samples of processor time, a thousand a second and core."""
+    process = subprocess.Popen(
+        ["perf", "record", "-q", "-e", "cpu-clock", "-F", "999", "-m", "512",
+         "-o", path, "-p", ",".join(map(str, pids)), "--", "sleep",
+         str(seconds + 1)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True)
+    try:
+        found = job.measure(seconds)
+    finally:
+        errors = process.communicate()[1]
+    if process.returncode != 0:
+        sys.exit(f"perf: {errors}\nIt needs kernel.perf_event_paranoid <= 1, "
+                 "or root.")
+    return found
+
+
+def read_samples(path):
+    """(pid, symbol, file) of every sample."""
+    text = subprocess.run(
+        ["perf", "script", "-i", path, "-F", "pid,ip,sym,dso"], check=True,
+        capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if match:
+            yield int(match[1]), match[2], match[3]
+
+
+def print_stages(samples, kinds, cpu_us, list_others):
+    """`kinds`: pid -> what kind of process it is."""
+    columns = sorted(set(kinds.values()))
+    counts = collections.Counter()
+    others = collections.Counter()
+    for pid, symbol, file in samples:
+        stage = stage_of(symbol, file)
+        counts[stage, kinds.get(pid, columns[0])] += 1
+        if stage == "other":
+            others[symbol, file] += 1
+    total = sum(counts.values())
+    rows = collections.defaultdict(dict)
+    for (stage, kind), count in counts.items():
+        rows[stage][kind] = cpu_us * count / total
+    print(f"{'CPU us a sample':28}{'share':>7}{'all':>8}" +
+          "".join(f"{kind:>14}" for kind in columns))
+    for stage, row in sorted(rows.items(), key=lambda r: -sum(r[1].values())):
+        whole = sum(row.values())
+        print(f"{stage:28}{whole / cpu_us:7.1%}{whole:8.2f}" +
+              "".join(f"{row.get(kind, 0):14.2f}" for kind in columns))
+    print(f"{'all':28}{1:7.1%}{cpu_us:8.2f}" + "".join(
+        f"{sum(row.get(kind, 0) for row in rows.values()):14.2f}"
+        for kind in columns) + f"   ({total} samples)")
+    if list_others:
+        for (symbol, file), count in others.most_common(list_others):
+            print(f"  other {count / total:6.2%}  {symbol[:90]} ({file})")
+
+
+def print_time_line(before, after):
+    """Of one worker, from its metrics at both ends of the window."""
+    def grown(key):
+        return after[key] - before[key]
+    batches = grown("shoal_worker_batches_total")
+    states = {re.search('state="(.*)"', key)[1]: 1e3 * grown(key) / batches
+              for key in after if key.startswith(
+                  "shoal_worker_step_seconds_total")}
+    step = sum(states.values())
+    print(f"step of {step:.2f} ms, mean of {batches:.0f}")
+    begin = 0
+    for state, ms in states.items():
+        bar = " " * round(60 * begin / step)
+        bar += "#" * round(60 * ms / step)
+        print(f"  {state:11}{ms:8.2f} ms {ms / step:6.1%}  {bar}")
+        begin += ms
+    for what in ("pull", "push"):
+        key = f"shoal_worker_{what}_seconds_"
+        if grown(key + "count") > 0:
+            print(f"  a {what} takes "
+                  f"{1e3 * grown(key + 'sum') / grown(key + 'count'):.2f} ms")
+
+
+def main():
+    parser = training_job.flags_of(__doc__)
+    parser.add_argument("--job", choices=training_job.JOBS,
+                        default="shoal-one")
+    parser.add_argument("--model", default="A")
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--window", type=float, default=6, help="seconds")
+    parser.add_argument("--others", type=int, default=0, metavar="N",
+                        help="list the N most frequent functions without stage")
+    args = training_job.parse(parser)
+    training_job.make_data(args, "tfrecord")
+    rate = training_job.sgemm_rate(args)
+    with tempfile.NamedTemporaryFile() as samples:
+        with training_job.Job(args, args.job, args.model, args.batch) as job:
+            job.warm_up()
+            pids = timed_window.process_tree([job.process.pid])
+            kinds = dict.fromkeys(pids, "worker")
+            kinds |= dict.fromkeys(job.servers(), "servers")
+            before = [timed_window.metrics(p) for p in job.worker_ports]
+            found = record(job, pids, args.window, samples.name)
+            after = [timed_window.metrics(p) for p in job.worker_ports]
+        flop = training_job.flop_per_sample(args.model)
+        print(f"{args.job}, model {args.model}, batch {args.batch}: "
+              f"{found['samples_per_second']:,.0f} samples/s, CPU "
+              f"{found['cpu_us']:.2f} us/sample; limit "
+              f"{1e6 * flop / rate:.2f} us at sgemm {rate / 1e9:.1f} GFLOP/s; "
+              f"others used {found['others_cores']:.2f} cores\n")
+        print_stages(read_samples(samples.name), kinds, found["cpu_us"],
+                     args.others)
+    for worker, ends in enumerate(zip(before, after)):
+        print(f"\nworker {worker}: ", end="")
+        print_time_line(*ends)
+
+
+if __name__ == "__main__":
+    main()

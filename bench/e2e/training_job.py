@@ -1,0 +1,184 @@
+"""A training job of Shoal to be measured: nets A and B on synthetic rows, in one
+process on one core, or over 2 servers and 2 workers.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import timed_window
+
+FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
+NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
+JOBS = ("shoal-one", "shoal-2+2")
+
+
+def flags_of(doc):
+    """A parser of the flags that make_data and Job take."""
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--rows", type=int, default=1 << 20)
+    parser.add_argument("--data", help="where the rows are kept between runs")
+    parser.add_argument("--core", type=int,
+                        default=max(os.sched_getaffinity(0)),
+                        help="of sgemm and of single processes")
+    parser.add_argument("--warm_batches", type=int, default=20)
+    parser.add_argument("--warm_seconds", type=float, default=1)
+    parser.add_argument("shoal_flags", nargs="*",
+                        help="after --: more flags of Shoal's jobs")
+    return parser
+
+
+def parse(parser):
+    args = parser.parse_args()
+    args.data = os.path.abspath(args.data or os.path.join(
+        tempfile.gettempdir(), f"shoal-speed-{args.rows}"))
+    return args
+
+
+def flop_per_sample(net):
+    dim, layers = NETS[net]
+    widths = (FIELDS * dim, *layers, 1)
+    return 6 * sum(a * b for a, b in zip(widths, widths[1:]))
+
+
+def make_data(args, form):
+    """The rows, made once, and read once so that the page cache has them.
+    Returns what is known of them."""
+    out = os.path.join(args.data, form)
+    meta = os.path.join(out, "_meta.json")
+    if not os.path.exists(meta):
+        shutil.rmtree(out, ignore_errors=True)
+        subprocess.run(
+            [os.path.join(args.bin, "shoal"), "data", "gen",
+             f"--rows={args.rows}", f"--test_rows={TEST_ROWS}",
+             f"--fields={FIELDS}", "--numeric_fields=13", f"--ids={IDS}",
+             "--zipf=1.2", f"--format={form}", f"--out={out}"],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(meta) as file:
+        made = json.load(file)
+    if (made["rows"], made["test_rows"]) != (args.rows, TEST_ROWS):
+        sys.exit(f"{args.data} holds other rows: remove it")
+    for name in os.listdir(out):
+        with open(os.path.join(out, name), "rb") as file:
+            while file.read(1 << 24):
+                pass
+    return made
+
+
+def job_flags(args, net, batch):
+    dim, layers = NETS[net]
+    return [f"--training_data_dir={args.data}/tfrecord/tr*",
+            f"--feature_size={IDS}", f"--field_size={FIELDS}",
+            f"--embedding_size={dim}",
+            "--deep_layers=" + ",".join(map(str, layers)),
+            "--optimizer=adam", "--learning_rate=1e-3",
+            "--table_optimizer=adagrad", "--table_learning_rate=0.02",
+            "--adagrad_initial_accumulator=0.1", f"--batch_size={batch}",
+            "--print_config=false", "--log_level=error", *args.shoal_flags]
+
+
+def free_ports(count):
+    """The first of so many ports in a row that are free."""
+    while True:
+        first = random.randrange(20000, 32000)
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+
+
+def sgemm_rate(args):
+    """FLOP/s of one thread."""
+    ran = subprocess.run(
+        [os.path.join(args.bin, "models_bench"), "--benchmark_format=json",
+         "--benchmark_filter=Sgemm1024/onednn", "--benchmark_min_time=0.5"],
+        check=True, capture_output=True, text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, {args.core}))
+    return json.loads(ran.stdout)["benchmarks"][0]["GFLOP/s"] * 1e9
+
+
+class Job:
+    """A job that trains while the `with` block runs, and is then ended."""
+
+    def __init__(self, args, kind, net, batch, to_the_end=False):
+        self.args, self.batch = args, batch
+        self.cluster = kind == "shoal-2+2"
+        self.port = free_ports(4)  # of metrics
+        self.worker_ports = [self.port]
+        command = ["train"]
+        pin = {args.core}
+        if self.cluster:
+            self.worker_ports = [self.port + 2, self.port + 3]
+            command = ["run", "--ps=2", "--workers=2"]
+            pin = os.sched_getaffinity(0)
+        self.counts = [timed_window.examples_of(port)
+                       for port in self.worker_ports]
+        self.directory = tempfile.TemporaryDirectory()
+        self.summary_path = os.path.join(self.directory.name, "summary.json")
+        command += [f"--num_epochs={1 if to_the_end else 1000}",
+                    f"--metrics_port={self.port}",
+                    f"--summary={self.summary_path}",
+                    *job_flags(args, net, batch)]
+        if to_the_end:
+            command.append(f"--val_data_dir={args.data}/tfrecord/te*")
+        self.process = subprocess.Popen(
+            [os.path.join(args.bin, "shoal"), *command],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, pin))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        timed_window.end_by_signal(self.process)
+        self.directory.cleanup()
+
+    def check(self):
+        if self.process.poll() is not None:
+            raise RuntimeError(
+                "ended before its window did: " +
+                (self.process.stderr.read() or "give it more --rows"))
+
+    def warm_up(self):
+        timed_window.wait_until(
+            lambda: all(count() >= self.args.warm_batches * self.batch
+                        for count in self.counts),
+            "the first batches", time.monotonic() + 120, self.check)
+        time.sleep(self.args.warm_seconds)
+
+    def servers(self):
+        """Processes that are parameter servers and nothing else."""
+        found = []
+        for pid in timed_window.process_tree([self.process.pid]):
+            with open(f"/proc/{pid}/comm") as file:
+                if file.read().strip() == "shoal-ps":
+                    found.append(pid)
+        return found
+
+    def measure(self, seconds):
+        extra = [("servers_cpu_us", self.servers())] if self.cluster else []
+        return timed_window.measure([self.process.pid], self.counts, seconds,
+                                    self.check, extra)
+
+    def wait(self):
+        """To the end of the data."""
+        if self.process.wait(600) != 0:
+            raise RuntimeError(self.process.stderr.read())
+
+    def summary(self):
+        """Ends the job, if need be; what docs/summary.md says."""
+        timed_window.end_by_signal(self.process)
+        with open(self.summary_path) as file:
+            return json.load(file)
