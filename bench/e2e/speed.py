@@ -17,7 +17,7 @@ each, over the repeats, the median, the least and the most of
   samples_per_second
   samples_per_cpu_second  of all processes together
   cpu_us      processor time a sample, of all processes
-  share       samples_per_cpu_second x FLOP a sample / the sgemm rate before it
+  share       samples_per_cpu_second x FLOP a sample / median sgemm rate
   rss_mb      resident at the end of the window, of all processes
   others_cores  what other processes used of the machine meanwhile: where it is
               above 0.15 the figure is marked with '!'
@@ -102,7 +102,7 @@ def run_peer(args, leg, net, batch):
     ran = subprocess.run(command, capture_output=True, text=True)
     if ran.returncode != 0:
         raise RuntimeError(ran.stderr)
-    return json.loads(ran.stdout.splitlines()[-1])
+    return json.loads(ran.stdout.splitlines()[-1])["reached"]
 
 
 def spread(runs, key):
@@ -116,7 +116,11 @@ def summarise(net, batch, rates, runs):
     found = {"net": net, "batch": batch, "flop_per_sample": flop_per_sample(net),
              "sgemm_gflops": spread([{"r": r / 1e9} for r in rates], "r"),
              "legs": {}}
+    rate = statistics.median(rates)
     for leg, ran in runs.items():
+        for run in ran:
+            run["share"] = (run["samples_per_cpu_second"] *
+                            found["flop_per_sample"] / rate)
         if ran:
             found["legs"][leg] = {key: spread(ran, key) for key in ran[0]}
     legs = found["legs"]
@@ -168,7 +172,7 @@ def write_results(args, configs):
     result |= {"cpu": cpu_name(), "cores": os.cpu_count(), "rows": args.rows,
                "best_auc": args.best_auc,
                "formula": "share = samples_per_cpu_second x flop_per_sample / "
-                          "sgemm rate of the same turn"}
+                          "the median sgemm rate of the same run"}
     kept = {(c["net"], c["batch"]): c for c in result.get("configs", [])}
     for config in configs:
         kept[config["net"], config["batch"]] = config
@@ -219,8 +223,6 @@ def main():
                     else:
                         ran = run_shoal(args, leg, net, batch,
                                         repeat == 0 and not args.quick)
-                    ran["share"] = (ran["samples_per_cpu_second"] *
-                                    flop_per_sample(net) / rates[-1])
                     runs[leg].append(ran)
             configs.append(summarise(net, batch, rates, runs))
             configs[-1] |= {"library_sgemm_gflops": library_sgemm_rates(args),

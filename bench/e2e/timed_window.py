@@ -117,10 +117,10 @@ def measure(roots, counts, seconds, check=lambda: None, extra=()):
     raises if the work has ended. `extra` names subsets of the processes whose
     processor time is told apart: [(key, pids)].
     """
-    pids = process_tree(roots)
-    sets = [pids] + [process_tree(group) for _, group in extra]
     deadline = time.monotonic() + seconds + 120
     first = edge(counts, deadline, check)
+    pids = process_tree(roots)
+    sets = [pids] + [process_tree(group) for _, group in extra]
     t0, busy0 = time.monotonic(), machine_seconds()
     cpu0 = [cpu_seconds(group) for group in sets]
     while time.monotonic() < t0 + seconds:

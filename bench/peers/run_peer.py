@@ -129,7 +129,7 @@ def main():
         finally:
             job.kill()
     print(json.dumps({"peer": args.peer, "net": args.net, "batch": args.batch,
-                      **found}))
+                      "reached": found}))
 
 
 if __name__ == "__main__":
