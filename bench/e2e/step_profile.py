@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where does the time of a training step go?
 
-Runs a job of speed.py's, samples its threads with `perf record` (Debian's
+Runs jobs of speed.py's, samples the threads of each with `perf record` (Debian's
 linux-perf) over a window of steady work, and prints
 
   - the processor time a sample that each stage took, in all processes and in
@@ -12,10 +12,12 @@ linux-perf) over a window of steady work, and prints
     (shoal_worker_step_seconds_total): a state at a time, what it did or waited
     for; the states add up to the step.
 
-  bench/e2e/step_profile.py --job=shoal-2+2 --model=A --batch=1024
+  bench/e2e/step_profile.py --jobs=shoal-2+2 --models=A --batches=1024
 """
 
 import collections
+import json
+import os
 import re
 import subprocess
 import sys
@@ -23,9 +25,10 @@ import tempfile
 
 import timed_window
 import training_job
+from quality import cpu_name
 
-# Stage, what its functions' names have, and which files they are in. The first
-# that fits has the sample; names without a file's pattern are of our programs.
+# Stage, what the names of its functions have, and those of their files. The
+# first that fits has the sample.
 OURS = r"/shoal(-ps|-worker)?$"
 STAGES = [
     ("kernel", r"", r"\[(kernel|vdso|guest)"),
@@ -94,71 +97,71 @@ def read_samples(path):
             yield int(match[1]), match[2], match[3]
 
 
-def print_stages(samples, kinds, cpu_us, list_others):
-    """`kinds`: pid -> what kind of process it is."""
-    columns = sorted(set(kinds.values()))
+def by_stage(samples, kinds, cpu_us):
+    """{stage: {kind of process: CPU us a sample}}, and what has no stage.
+    `kinds`: pid -> what kind of process it is."""
     counts = collections.Counter()
     others = collections.Counter()
     for pid, symbol, file in samples:
         stage = stage_of(symbol, file)
-        counts[stage, kinds.get(pid, columns[0])] += 1
+        counts[stage, kinds.get(pid, "worker")] += 1
         if stage == "other":
             others[symbol, file] += 1
-    total = sum(counts.values())
-    rows = collections.defaultdict(dict)
+    each = cpu_us / sum(counts.values())
+    stages = collections.defaultdict(dict)
     for (stage, kind), count in counts.items():
-        rows[stage][kind] = cpu_us * count / total
+        stages[stage][kind] = each * count
+    return stages, [(each * count, *what)
+                    for what, count in others.most_common()]
+
+
+def print_stages(stages, cpu_us):
+    columns = sorted({kind for row in stages.values() for kind in row})
+    rows = sorted(stages.items(), key=lambda r: -sum(r[1].values()))
+    rows.append(("all", {kind: sum(row.get(kind, 0) for row in stages.values())
+                         for kind in columns}))
     print(f"{'CPU us a sample':28}{'share':>7}{'all':>8}" +
-          "".join(f"{kind:>14}" for kind in columns))
-    for stage, row in sorted(rows.items(), key=lambda r: -sum(r[1].values())):
+          "".join(f"{kind:>10}" for kind in columns))
+    for stage, row in rows:
         whole = sum(row.values())
         print(f"{stage:28}{whole / cpu_us:7.1%}{whole:8.2f}" +
-              "".join(f"{row.get(kind, 0):14.2f}" for kind in columns))
-    print(f"{'all':28}{1:7.1%}{cpu_us:8.2f}" + "".join(
-        f"{sum(row.get(kind, 0) for row in rows.values()):14.2f}"
-        for kind in columns) + f"   ({total} samples)")
-    if list_others:
-        for (symbol, file), count in others.most_common(list_others):
-            print(f"  other {count / total:6.2%}  {symbol[:90]} ({file})")
+              "".join(f"{row.get(kind, 0):10.2f}" for kind in columns))
 
 
-def print_time_line(before, after):
-    """Of one worker, from its metrics at both ends of the window."""
+def time_line(before, after):
+    """Of one worker, from its metrics at both ends of the window: batches, ms
+    a step by state, ms a pull and a push."""
     def grown(key):
         return after[key] - before[key]
     batches = grown("shoal_worker_batches_total")
-    states = {re.search('state="(.*)"', key)[1]: 1e3 * grown(key) / batches
-              for key in after if key.startswith(
-                  "shoal_worker_step_seconds_total")}
-    step = sum(states.values())
-    print(f"step of {step:.2f} ms, mean of {batches:.0f}")
-    begin = 0
-    for state, ms in states.items():
-        bar = " " * round(60 * begin / step)
-        bar += "#" * round(60 * ms / step)
-        print(f"  {state:11}{ms:8.2f} ms {ms / step:6.1%}  {bar}")
-        begin += ms
+    found = {"batches": batches, "states_ms": {
+        re.search('state="(.*)"', key)[1]: 1e3 * grown(key) / batches
+        for key in after if key.startswith("shoal_worker_step_seconds_total")}}
     for what in ("pull", "push"):
         key = f"shoal_worker_{what}_seconds_"
         if grown(key + "count") > 0:
-            print(f"  a {what} takes "
-                  f"{1e3 * grown(key + 'sum') / grown(key + 'count'):.2f} ms")
+            found[what + "_ms"] = (1e3 * grown(key + "sum") /
+                                   grown(key + "count"))
+    return found
 
 
-def main():
-    parser = training_job.flags_of(__doc__)
-    parser.add_argument("--job", choices=training_job.JOBS,
-                        default="shoal-one")
-    parser.add_argument("--model", default="A")
-    parser.add_argument("--batch", type=int, default=1024)
-    parser.add_argument("--window", type=float, default=6, help="seconds")
-    parser.add_argument("--others", type=int, default=0, metavar="N",
-                        help="list the N most frequent functions without stage")
-    args = training_job.parse(parser)
-    training_job.make_data(args, "tfrecord")
+def print_time_line(worker, line):
+    states = line["states_ms"]
+    step = sum(states.values())
+    print(f"worker {worker}: step of {step:.2f} ms, mean of "
+          f"{line['batches']:.0f}; a pull takes {line.get('pull_ms', 0):.2f} "
+          f"ms, a push {line.get('push_ms', 0):.2f} ms")
+    begin = 0
+    for state, ms in states.items():
+        bar = " " * round(60 * begin / step) + "#" * round(60 * ms / step)
+        print(f"  {state:11}{ms:8.2f} ms {ms / step:6.1%}  {bar.rstrip()}")
+        begin += ms
+
+
+def profile(args, kind, net, batch):
     rate = training_job.sgemm_rate(args)
     with tempfile.NamedTemporaryFile() as samples:
-        with training_job.Job(args, args.job, args.model, args.batch) as job:
+        with training_job.Job(args, kind, net, batch) as job:
             job.warm_up()
             pids = timed_window.process_tree([job.process.pid])
             kinds = dict.fromkeys(pids, "worker")
@@ -166,17 +169,48 @@ def main():
             before = [timed_window.metrics(p) for p in job.worker_ports]
             found = record(job, pids, args.window, samples.name)
             after = [timed_window.metrics(p) for p in job.worker_ports]
-        flop = training_job.flop_per_sample(args.model)
-        print(f"{args.job}, model {args.model}, batch {args.batch}: "
-              f"{found['samples_per_second']:,.0f} samples/s, CPU "
-              f"{found['cpu_us']:.2f} us/sample; limit "
-              f"{1e6 * flop / rate:.2f} us at sgemm {rate / 1e9:.1f} GFLOP/s; "
-              f"others used {found['others_cores']:.2f} cores\n")
-        print_stages(read_samples(samples.name), kinds, found["cpu_us"],
-                     args.others)
-    for worker, ends in enumerate(zip(before, after)):
-        print(f"\nworker {worker}: ", end="")
-        print_time_line(*ends)
+        stages, others = by_stage(read_samples(samples.name), kinds,
+                                  found["cpu_us"])
+    found |= {"job": kind, "net": net, "batch": batch,
+              "sgemm_gflops": rate / 1e9,
+              "limit_us": 1e6 * training_job.flop_per_sample(net) / rate,
+              "stages_cpu_us": stages,
+              "workers": [time_line(*ends) for ends in zip(before, after)]}
+    print(f"\n{kind}, model {net}, batch {batch}: "
+          f"{found['samples_per_second']:,.0f} samples/s, CPU "
+          f"{found['cpu_us']:.2f} us/sample; limit {found['limit_us']:.2f} us "
+          f"at sgemm {found['sgemm_gflops']:.1f} GFLOP/s; others used "
+          f"{found['others_cores']:.2f} cores")
+    print_stages(stages, found["cpu_us"])
+    for micros, symbol, file in others[:args.others]:
+        print(f"  other {micros:6.3f}  {symbol[:80]} ({file})")
+    for worker, line in enumerate(found["workers"]):
+        print_time_line(worker, line)
+    sys.stdout.flush()
+    return found
+
+
+def main():
+    parser = training_job.flags_of(__doc__)
+    parser.add_argument("--jobs", default=",".join(training_job.JOBS))
+    parser.add_argument("--models", default="A,B")
+    parser.add_argument("--batches", default="1024,4096")
+    parser.add_argument("--window", type=float, default=6, help="seconds")
+    parser.add_argument("--others", type=int, default=0, metavar="N",
+                        help="list the N most frequent functions without stage")
+    parser.add_argument("--out", help="write the results to this JSON file")
+    args = training_job.parse(parser)
+    training_job.make_data(args, "tfrecord")
+    profiles = [profile(args, kind, net, int(batch))
+                for kind in args.jobs.split(",")
+                for net in args.models.split(",")
+                for batch in args.batches.split(",")]
+    if args.out:
+        with open(args.out, "w") as file:
+            json.dump({"cpu": cpu_name(), "cores": os.cpu_count(),
+                       "command": " ".join(sys.argv), "profiles": profiles},
+                      file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":

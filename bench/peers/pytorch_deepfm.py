@@ -1,5 +1,5 @@
 """DeepFM on PyTorch in one process: embeddings with sparse gradients, Adagrad
-for them and Adam for all else. Runs until it is killed.
+for them and Adam for all else.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def main():
                             initial_accumulator_value=args.initial_accumulator)]
     loss_of = nn.BCEWithLogitsLoss()
     progress = workload.Progress(args.progress)
-    for batch in workload.batches(args.data, args.batch):
+    for batch in workload.batches(args):
         ids, values, labels = map(torch.from_numpy, batch)
         for optimizer in optimizers:
             optimizer.zero_grad(set_to_none=True)
@@ -62,6 +62,10 @@ def main():
         for optimizer in optimizers:
             optimizer.step()
         progress.add(args.batch)
+    with torch.no_grad():
+        auc = workload.auc_of_test_rows(
+            args, lambda *rows: net(*map(torch.from_numpy, rows)).numpy())
+    print(f"auc {auc:.5f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
   rows_to_npy.py --libsvm=DIR --out=DIR [--rows=262144]
 
 DIR is of `shoal data gen --format=libsvm`; the first rows of its tr-* files are
-taken. Prints how often batches of them repeat an id, and what shares the ids of
+taken to train on, and of te.libsvm to score. Prints how often batches of them repeat an id, and what shares the ids of
 a field have, so that it can be seen what was trained on.
 """
 
@@ -17,25 +17,31 @@ import numpy as np
 from workload import ARRAYS, FIELDS
 
 
+def write(files, rows, out, prefix):
+    """Returns the ids."""
+    lines = []
+    for path in sorted(glob.glob(files)):
+        with open(path) as file:
+            lines += itertools.islice(file, rows - len(lines))
+    table = np.fromstring("".join(lines).replace(":", " "), sep=" ")
+    table = table.reshape(len(lines), 1 + 2 * FIELDS)
+    ids = np.ascontiguousarray(table[:, 1::2], np.int64)
+    arrays = (ids, np.ascontiguousarray(table[:, 2::2], np.float32),
+              table[:, 0].astype(np.float32))
+    os.makedirs(out, exist_ok=True)
+    for name, array in zip(ARRAYS, arrays):
+        np.save(os.path.join(out, prefix + name + ".npy"), array)
+    return ids
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--libsvm", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--rows", type=int, default=1 << 18)
     args = parser.parse_args()
-    lines = []
-    for path in sorted(glob.glob(os.path.join(args.libsvm, "tr-*"))):
-        with open(path) as file:
-            lines += itertools.islice(file, args.rows - len(lines))
-    text = "".join(lines).replace(":", " ")
-    table = np.fromstring(text, sep=" ").reshape(len(lines), 1 + 2 * FIELDS)
-    ids = table[:, 1::2].astype(np.int64)
-    arrays = (ids, table[:, 2::2].astype(np.float32),
-              table[:, 0].astype(np.float32))
-    os.makedirs(args.out, exist_ok=True)
-    for name, array in zip(ARRAYS, arrays):
-        np.save(os.path.join(args.out, name + ".npy"),
-                np.ascontiguousarray(array))
+    ids = write(os.path.join(args.libsvm, "tr-*"), args.rows, args.out, "")
+    write(os.path.join(args.libsvm, "te.*"), args.rows, args.out, "test_")
 
     constant = sum(len(np.unique(ids[:, f])) == 1 for f in range(FIELDS))
     print(f"{len(ids)} rows, {constant} fields with one id, "

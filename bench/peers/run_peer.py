@@ -12,6 +12,7 @@ import argparse
 import json
 import mmap
 import os
+import re
 import signal
 import socket
 import struct
@@ -50,7 +51,7 @@ class Job:
                 [args.python, os.path.join(HERE, script), f"--data={args.data}",
                  f"--progress={name}", f"--net={args.net}",
                  f"--batch={args.batch}", f"--threads={args.threads}",
-                 f"--ids={args.ids}", *flags, *args.more],
+                 f"--ids={args.ids}", f"--epochs={args.epochs}", *flags, *args.more],
                 stdout=log, stderr=log,
                 env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2"),
                 preexec_fn=(lambda: os.sched_setaffinity(0, pin)) if pin
@@ -65,6 +66,20 @@ class Job:
                 with open(os.path.join(self.directory, f"{i}.log"),
                           errors="replace") as log:
                     sys.exit(f"{self.args.peer} has ended: {log.read()[-3000:]}")
+
+    def auc(self):
+        """Of the worker that ends last, when the rows of all are trained."""
+        running = [i for i, process in enumerate(self.processes)
+                   if process not in self.servers]
+        while running:
+            time.sleep(0.1)
+            ended = [i for i in running if self.processes[i].poll() is not None]
+            running = [i for i in running if i not in ended]
+        with open(os.path.join(self.directory, f"{ended[-1]}.log"),
+                  errors="replace") as log:
+            text = log.read()
+        found = re.search(r"^auc ([\d.]+)", text, re.M)
+        return float(found[1]) if found else sys.exit(text[-3000:])
 
     def kill(self):
         for process in self.processes:
@@ -110,12 +125,19 @@ def main():
     parser.add_argument("--window", type=float, default=6, help="seconds")
     parser.add_argument("--warm_batches", type=int, default=20)
     parser.add_argument("--warm_seconds", type=float, default=1)
+    parser.add_argument("--epochs", type=int, default=0,
+                        help="no window: the AUC after so many passes")
     parser.add_argument("more", nargs="*", help="after --: its own flags")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         job = Job(args, directory)
         try:
             START[args.peer](job)
+            if args.epochs:
+                print(json.dumps({"peer": args.peer, "net": args.net,
+                                  "batch": args.batch, "epochs": args.epochs,
+                                  "auc": job.auc()}))
+                return
             timed_window.wait_until(
                 lambda: all(count() >= args.warm_batches * args.batch
                             for count in job.counts),

@@ -4,7 +4,7 @@ job of which this is one process (--role=ps or worker).
 As its users write it for speed: variables placed on the servers in turn, the
 tables cut into equal ranges, updates on arrival (asynchronous), each distinct id
 of a batch looked up once (tf.unique), and each worker seeing the servers and
-itself alone. Runs until it is killed.
+itself alone.
 """
 
 import argparse
@@ -127,10 +127,13 @@ def main():
         train = training(args, loss, step)
     progress = workload.Progress(args.progress)
     with open_session(target, config, args.task == 0) as session:
-        for batch in workload.batches(args.data, args.batch, args.task,
-                                      workers):
+        for batch in workload.batches(args, args.task, workers):
             session.run(train, dict(zip((ids, values, labels), batch)))
             progress.add(args.batch)
+        auc = workload.auc_of_test_rows(
+            args, lambda *rows: session.run(logits,
+                                            dict(zip((ids, values), rows))))
+        print(f"auc {auc:.5f}", flush=True)
 
 
 if __name__ == "__main__":

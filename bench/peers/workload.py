@@ -25,17 +25,44 @@ def add_flags(parser):
     parser.add_argument("--learning_rate", type=float, default=1e-3)
     parser.add_argument("--table_learning_rate", type=float, default=0.02)
     parser.add_argument("--initial_accumulator", type=float, default=0.1)
+    parser.add_argument("--epochs", type=int, default=0,
+                        help="then end, and print the AUC of the test rows; "
+                             "0: for ever")
 
 
-def batches(directory, size, part=0, parts=1):
-    """Full batches of the part-th of `parts` equal runs of rows, for ever."""
-    arrays = [np.load(os.path.join(directory, name + ".npy"))
-              for name in ARRAYS]
+def load(directory, prefix=""):
+    return [np.load(os.path.join(directory, prefix + name + ".npy"))
+            for name in ARRAYS]
+
+
+def batches(args, part=0, parts=1):
+    """Full batches of the part-th of `parts` equal runs of rows: of each of
+    --epochs in an order of its own, or for ever in one."""
+    arrays = load(args.data)
     rows = len(arrays[0]) // parts
     arrays = [array[part * rows:(part + 1) * rows] for array in arrays]
-    while True:
-        for begin in range(0, rows - size + 1, size):
-            yield [array[begin:begin + size] for array in arrays]
+    begins = range(0, rows - args.batch + 1, args.batch)
+    for epoch in range(args.epochs):
+        order = np.random.default_rng([epoch, part]).permutation(rows)
+        for begin in begins:
+            chosen = order[begin:begin + args.batch]
+            yield [array[chosen] for array in arrays]
+    while args.epochs == 0:
+        for begin in begins:
+            yield [array[begin:begin + args.batch] for array in arrays]
+
+
+def auc_of_test_rows(args, score):
+    """`score`: (ids, values) -> logits."""
+    ids, values, labels = load(args.data, "test_")
+    logits = np.concatenate([
+        score(ids[begin:begin + 4096], values[begin:begin + 4096])
+        for begin in range(0, len(labels), 4096)])
+    _, rank, count = np.unique(logits, return_inverse=True, return_counts=True)
+    below = np.cumsum(count) - count / 2  # ties count half
+    ones = labels > 0.5
+    pairs = below[rank[ones]].sum() - ones.sum() ** 2 / 2
+    return pairs / (ones.sum() * (~ones).sum())
 
 
 class Progress:
