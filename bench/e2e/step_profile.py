@@ -34,11 +34,12 @@ STAGES = [
     ("kernel", r"", r"\[(kernel|vdso|guest)"),
     ("dense products", r"", r"/perf-\d+\.map$|libdnnl|\[JIT\]|//anon"),
     ("dense products", r"[Gg]emm", OURS),
+    ("transposed weights", r"Transpose", OURS),
     ("copies", r"^_*mem(move|cpy|set)", r"libc"),
     ("allocation", r"malloc|free|alloc|unlink_chunk|operator (new|delete)",
      r"lib(c|stdc\+\+)[.-]|^/.*shoal"),
     ("gRPC", r"", r"lib(grpc|gpr|absl|protobuf|address_sorting|upb|re2|cares)"),
-    ("initial values", r"InitialValue|TruncatedNormal|Philox", OURS),
+    ("initial values", r"Initial|TruncatedNormal|Philox", OURS),
     ("row update", r"EmbeddingTable::(Apply|Update|Push)|Adagrad|Ftrl|"
                    r"OptimizerStep|RepeatFinder|RowUpdate|UpdateRows", OURS),
     ("dense update", r"Adam|DenseStore|Sgd", OURS),
@@ -51,7 +52,7 @@ STAGES = [
     ("exp, log", r"", r"/libm[.-]"),  # loss; initial values of rows
     ("checks", r"CheckGradient|IsSound|IsFinite|AllFinite", OURS),
     ("parsing, shuffling", r"Parse|TfExample|TfRecord|Crc32|Shuffle|RowWindow|"
-                           r"Batch|Reader|Source|Example", OURS),
+                           r"Batch|Reader|Source|Example|AppendRow", OURS),
     ("AUC", r"ExactAuc|ScoredExample", OURS),
     ("wire", r"rpc::|Rpc|Wire|Codec|Encode|Decode|Message|ParameterServ|"
              r"ParameterClient|ClientLoop", OURS),
