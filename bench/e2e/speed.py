@@ -228,7 +228,7 @@ def main():
             configs[-1] |= {"library_sgemm_gflops": library_sgemm_rates(args),
                             "time": datetime.datetime.now().isoformat(
                                 timespec="seconds"),
-                            "command": " ".join(sys.argv),
+                            "command": training_job.command_line(),
                             "window_seconds": args.window,
                             "repeats": args.repeats}
             print_config(configs[-1])

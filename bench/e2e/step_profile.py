@@ -209,8 +209,8 @@ def main():
     if args.out:
         with open(args.out, "w") as file:
             json.dump({"cpu": cpu_name(), "cores": os.cpu_count(),
-                       "command": " ".join(sys.argv), "profiles": profiles},
-                      file, indent=1)
+                       "command": training_job.command_line(),
+                       "profiles": profiles}, file, indent=1)
             file.write("\n")
 
 

@@ -44,6 +44,13 @@ def parse(parser):
     return args
 
 
+def command_line():
+    """As given, without the paths of this machine."""
+    paths = ("--bin", "--data", "--out", "--tf_python", "--torch_python")
+    given = [flag for flag in sys.argv[1:] if not flag.startswith(paths)]
+    return " ".join(["bench/e2e/" + os.path.basename(sys.argv[0]), *given])
+
+
 def flop_per_sample(net):
     dim, layers = NETS[net]
     widths = (FIELDS * dim, *layers, 1)
