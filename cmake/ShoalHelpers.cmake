@@ -3,9 +3,10 @@
 # shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
 # program run as one ctest. Sources are named one by one, never globbed.
 #
-# LABELS: unit, conformance, sim or e2e, and concurrent (threads) or parses
-# (bytes from outside) for what the sanitizers must see: a sanitizer preset
-# builds these tests and the SANITIZED binaries, and runs these tests alone.
+# LABELS: unit, conformance, sim or e2e, and concurrent (threads), parses (bytes
+# from outside) or vectors (kernels for every instruction set; not for threads)
+# for what the sanitizers must see: a sanitizer preset builds these tests and
+# the SANITIZED binaries, and runs these tests alone.
 include(ShoalHeaderCheck)
 
 add_library(shoal_options INTERFACE)
@@ -84,7 +85,7 @@ function(shoal_test)
   set_tests_properties(${A_NAME} PROPERTIES
     TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
     ENVIRONMENT "${SHOAL_TEST_ENVIRONMENT}")
-  if(NOT "concurrent" IN_LIST A_LABELS AND NOT "parses" IN_LIST A_LABELS)
+  if(NOT "${A_LABELS}" MATCHES "concurrent|parses|vectors")
     shoal_leave_out_if_sanitized(${A_NAME})
   endif()
 endfunction()

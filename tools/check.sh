@@ -4,7 +4,7 @@
 #   tools     build/venv, for tests against packages of PyPI
 #   release   all of it with warnings as errors, all tests
 #   dev       all but the tests with clang and its lock analysis
-#   asan tsan the tests labelled concurrent or parses, under the sanitizers
+#   asan tsan the tests labelled for the sanitizers, under them
 #   fuzz      every fuzzer for 20 s, each of which counts as one test
 #
 # Goes on after a failure, so that one run tells all, and ends with a summary
