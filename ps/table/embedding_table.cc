@@ -13,15 +13,10 @@
 #include "ps/table/hash_table.h"
 #include "ps/table/initial_value.h"
 #include "ps/table/row_lock.h"
+#include "ps/table/row_visit.h"
 
 namespace shoal {
 namespace {
-
-// Rows asked for ahead of their use: about a memory latency's worth of work.
-constexpr size_t kPrefetchRows = 8;
-constexpr size_t kCacheLine = 64;
-// Longer records are left to the hardware's own prefetcher.
-constexpr size_t kPrefetchBytesMax = 8 * kCacheLine;
 
 float* Floats(RecordHeader* record) {
   return reinterpret_cast<float*>(record + 1);
@@ -36,7 +31,10 @@ absl::uint128 FirstElement(FeatureId id, const ColumnLayout& column) {
 
 EmbeddingTable::EmbeddingTable(const TableSpec& spec, uint64_t seed,
                                MemoryBudget* budget)
-    : spec_(spec), layout_(spec), budget_(budget) {
+    : spec_(spec),
+      layout_(spec),
+      runs_(ColumnRuns(spec_, layout_)),
+      budget_(budget) {
   for (const ColumnSpec& column : spec_.columns) {
     initial_keys_.push_back(InitialValueKey(seed, column.variable));
   }
@@ -54,15 +52,6 @@ absl::Status EmbeddingTable::OverBudget(uint64_t bytes) const {
       " of max_bytes = ", budget_->limit(), ", and new rows need ", bytes,
       " more: raise the limit (--max_ps_bytes), use more shards or fewer "
       "feature ids"));
-}
-
-void EmbeddingTable::Prefetch(const RowRefs& refs, size_t i,
-                              size_t bytes) const {
-  if (i >= refs.records.size()) return;
-  const char* record = reinterpret_cast<const char*>(refs.records[i]);
-  for (size_t k = 0; k < std::min(bytes, kPrefetchBytesMax); k += kCacheLine) {
-    __builtin_prefetch(record + k, 1);
-  }
 }
 
 void EmbeddingTable::FillInitialRow(FeatureId id,
@@ -105,41 +94,40 @@ void EmbeddingTable::Settle(uint64_t created, RowRefs* refs) {
 void EmbeddingTable::Gather(absl::Span<const FeatureId> ids, bool read_only,
                             RowRefs* refs, absl::Span<float> values) {
   const size_t dim = layout_.row_dim();
-  const size_t touched = layout_.read_bytes();
+  const absl::Span<RecordHeader* const> records = refs->records;
   uint64_t created = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    Prefetch(*refs, i + kPrefetchRows, touched);
-    RecordHeader* record = refs->records[i];
-    float* out = values.data() + i * dim;
-    const FeatureId row = RowOf(ids[i], record);
-    if (record == nullptr || (read_only && !Exists(record))) {
-      // Without the lock, which would take memory for a row never written.
-      FillInitialRow(row, absl::MakeSpan(out, dim));
-      continue;
-    }
-    RowLock lock(record);
-    if (!Exists(record)) {
-      CreateRow(row, record);
-      ++created;
-    }
-    std::memcpy(out, Floats(record), dim * sizeof(float));
-  }
+  VisitLocked(
+      records, layout_.read_bytes(),
+      [&](size_t i) {
+        RecordHeader* const record = records[i];
+        if (record != nullptr && !(read_only && !Exists(record))) return true;
+        // Without the lock, which would take memory for a row never written.
+        FillInitialRow(RowOf(ids[i], record), values.subspan(i * dim, dim));
+        return false;
+      },
+      [&](size_t i) {
+        RecordHeader* const record = records[i];
+        if (!Exists(record)) {
+          CreateRow(RowOf(ids[i], record), record);
+          ++created;
+        }
+        std::memcpy(values.data() + i * dim, Floats(record),
+                    dim * sizeof(float));
+      });
   Settle(created, refs);
 }
 
 bool EmbeddingTable::Update(absl::Span<const OptimizerStep> steps,
                             uint8_t colour, FeatureId id, RecordHeader* record,
                             const float* gradient) {
-  const absl::Span<const ColumnLayout> columns = layout_.columns();
-  RowLock lock(record);
   const bool create = !Exists(record);
   if (create) CreateRow(id, record);
   float* floats = Floats(record);
-  for (size_t c = 0; c < columns.size(); ++c) {
-    const ColumnLayout& column = columns[c];
-    steps[c].Apply(absl::MakeSpan(gradient + column.weights, column.dim),
-                   absl::MakeSpan(floats + column.weights, column.dim),
-                   absl::MakeSpan(floats + column.slots, column.slot_count));
+  for (const ColumnRun& run : runs_) {
+    steps[run.column].Apply(
+        absl::MakeSpan(gradient + run.lies.weights, run.lies.dim),
+        absl::MakeSpan(floats + run.lies.weights, run.lies.dim),
+        absl::MakeSpan(floats + run.lies.slots, run.lies.slot_count));
   }
   record->colour = colour;
   return create;
@@ -149,19 +137,21 @@ void EmbeddingTable::Apply(absl::Span<const OptimizerStep> steps,
                            uint8_t colour, absl::Span<const FeatureId> ids,
                            RowRefs* refs, absl::Span<const float> gradients) {
   const size_t dim = layout_.row_dim();
+  const absl::Span<RecordHeader* const> records = refs->records;
   uint64_t created = 0;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    Prefetch(*refs, i + kPrefetchRows, layout_.stride());
-    RecordHeader* record = refs->records[i];
-    if (record == shared_) continue;
-    created +=
-        Update(steps, colour, ids[i], record, gradients.data() + i * dim);
-  }
+  VisitLocked(
+      records, layout_.stride(),
+      [&](size_t i) { return records[i] != shared_; },
+      [&](size_t i) {
+        created += Update(steps, colour, ids[i], records[i],
+                          gradients.data() + i * dim);
+      });
   if (!refs->shared.empty()) {
     std::vector<float> sum(dim);
     for (const uint32_t i : refs->shared) {
       for (size_t k = 0; k < dim; ++k) sum[k] += gradients[i * dim + k];
     }
+    RowLock lock(shared_);
     created += Update(steps, colour, kSharedRow, shared_, sum.data());
   }
   Settle(created, refs);
@@ -240,7 +230,9 @@ uint64_t EmbeddingTable::Restore(absl::Span<const RecordPart> parts,
                                  RowRefs* refs) {
   uint64_t created = 0;
   for (size_t i = 0; i < refs->records.size(); ++i) {
-    Prefetch(*refs, i + kPrefetchRows, layout_.stride());
+    if (i + kPrefetchRows < refs->records.size()) {
+      PrefetchRecord(refs->records[i + kPrefetchRows], layout_.stride());
+    }
     created += RestoreRow(parts, values, i, refs->records[i]);
   }
   Settle(created, refs);

@@ -156,11 +156,10 @@ class EmbeddingTable {
   FeatureId RowOf(FeatureId id, const RecordHeader* record) const {
     return record != nullptr && record == shared_ ? kSharedRow : id;
   }
-  void Prefetch(const RowRefs& refs, size_t i, size_t bytes) const;
   void FillInitialRow(FeatureId id, absl::Span<float> weights) const;
   // Gives an absent row its initial values. REQUIRES: its lock held.
   void CreateRow(FeatureId id, RecordHeader* record);
-  // Returns whether the row was created by this.
+  // Returns whether the row was created by this. REQUIRES: its lock held.
   bool Update(absl::Span<const OptimizerStep> steps, uint8_t colour,
               FeatureId id, RecordHeader* record, const float* gradient);
   // Returns whether the row was created by this.
@@ -174,6 +173,7 @@ class EmbeddingTable {
 
   const TableSpec spec_;
   const RecordLayout layout_;
+  const std::vector<ColumnRun> runs_;
   std::vector<uint64_t> initial_keys_;  // by column
   MemoryBudget* const budget_;
   std::atomic<uint64_t> rows_{0};

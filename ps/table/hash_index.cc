@@ -13,7 +13,7 @@ namespace shoal {
 namespace {
 
 // Far enough ahead that the entry has come from memory when it is needed.
-constexpr size_t kPrefetchDistance = 16;
+constexpr size_t kPrefetchDistance = 32;
 constexpr uint64_t kLog2Mask = 4095;  // arrays lie on page boundaries
 constexpr int kLog2Min = 6;
 
@@ -72,16 +72,21 @@ RecordHeader* HashIndex::FindOne(FeatureId id, uint64_t hash) const {
 
 void HashIndex::Find(absl::Span<const FeatureId> ids,
                      absl::Span<RecordHeader*> records) const {
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + kPrefetchDistance < ids.size()) {
-      const uint64_t hash = StableHash(ids[i + kPrefetchDistance]);
-      const uint64_t array =
-          segments_[SegmentOf(hash)].array.load(std::memory_order_acquire);
-      if (array != 0) {
-        __builtin_prefetch(EntriesOf(array) + FirstOf(array, hash));
-      }
+  uint64_t hashes[kPrefetchDistance];  // of the ids asked for, round and round
+  const auto ask = [&](size_t i) {
+    const uint64_t hash = StableHash(ids[i]);
+    hashes[i % kPrefetchDistance] = hash;
+    const uint64_t array =
+        segments_[SegmentOf(hash)].array.load(std::memory_order_acquire);
+    if (array != 0) {
+      __builtin_prefetch(EntriesOf(array) + FirstOf(array, hash));
     }
-    records[i] = FindOne(ids[i], StableHash(ids[i]));
+  };
+  const size_t n = ids.size();
+  for (size_t i = 0; i < std::min(n, kPrefetchDistance); ++i) ask(i);
+  for (size_t i = 0; i < n; ++i) {
+    records[i] = FindOne(ids[i], hashes[i % kPrefetchDistance]);
+    if (i + kPrefetchDistance < n) ask(i + kPrefetchDistance);
   }
 }
 

@@ -28,14 +28,16 @@ void FillInitialValues(const InitializerSpec& spec, uint64_t key,
     case InitializerKind::kZeros:
       std::fill(out.begin(), out.end(), 0.0f);
       return;
-    case InitializerKind::kUniform:
+    case InitializerKind::kUniform: {
+      Philox::Block block = {};  // which four neighbours share
       for (size_t i = 0; i < out.size(); ++i) {
         const absl::uint128 element = first + i;
-        const Philox::Block block = Words(philox, element >> 2);
         const size_t word = absl::Uint128Low64(element) % 4;
+        if (i == 0 || word == 0) block = Words(philox, element >> 2);
         out[i] = spec.scale * (2 * UniformFloat(block[word]) - 1);
       }
       return;
+    }
     case InitializerKind::kTruncatedNormal:
       FillTruncatedNormal(philox, first, out);
       for (float& value : out) value *= spec.scale;

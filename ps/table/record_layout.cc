@@ -6,6 +6,15 @@ namespace {
 constexpr size_t kAlignment = 16;
 static_assert(kCellsPerSlab * kAlignment % 64 == 0);
 
+// Whether the same step serves both, one weight after the other.
+bool UpdatedAlike(const OptimizerSpec& a, const OptimizerSpec& b) {
+  return a.kind == b.kind &&
+         (a.kind == OptimizerKind::kSgd || a.kind == OptimizerKind::kAdagrad) &&
+         a.learning_rate == b.learning_rate &&
+         a.warmup_batches == b.warmup_batches && a.l2 == b.l2 &&
+         a.l2_scope == b.l2_scope;
+}
+
 }  // namespace
 
 RecordLayout::RecordLayout(const TableSpec& spec)
@@ -25,6 +34,22 @@ RecordLayout::RecordLayout(const TableSpec& spec)
     slots += layout.slot_count;
     columns_.push_back(layout);
   }
+}
+
+std::vector<ColumnRun> ColumnRuns(const TableSpec& spec,
+                                  const RecordLayout& layout) {
+  std::vector<ColumnRun> runs;
+  for (size_t c = 0; c < spec.columns.size(); ++c) {
+    const ColumnLayout& lies = layout.columns()[c];
+    if (c > 0 && UpdatedAlike(spec.columns[c - 1].optimizer,
+                              spec.columns[c].optimizer)) {
+      runs.back().lies.dim += lies.dim;
+      runs.back().lies.slot_count += lies.slot_count;
+    } else {
+      runs.push_back({c, lies});
+    }
+  }
+  return runs;
 }
 
 }  // namespace shoal

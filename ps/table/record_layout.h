@@ -69,6 +69,17 @@ class RecordLayout {
   std::vector<ColumnLayout> columns_;
 };
 
+// Neighbouring columns that are updated alike, by one call of an optimizer
+// whose arithmetic is a weight's own: SGD, and Adagrad, whose accumulators are
+// neighbours too. Else a run is one column.
+struct ColumnRun {
+  size_t column = 0;  // the first; its step serves all
+  ColumnLayout lies;  // of all together
+};
+// One table's runs, in order. REQUIRES: `layout` is of `spec`.
+std::vector<ColumnRun> ColumnRuns(const TableSpec& spec,
+                                  const RecordLayout& layout);
+
 }  // namespace shoal
 
 #endif  // SHOAL_PS_TABLE_RECORD_LAYOUT_H_

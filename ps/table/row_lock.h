@@ -10,8 +10,8 @@
 namespace shoal {
 
 // Holds one row's lock byte for as long as it lives. Held for the copy or the
-// update of one row only, and never two at a time, so it spins; where its
-// holder was descheduled it gives up the processor.
+// update of a few rows, and nobody waits for one while holding another, so it
+// spins; where its holder was descheduled it gives up the processor.
 class RowLock {
  public:
   explicit RowLock(RecordHeader* header) : lock_(header->lock) {
@@ -20,6 +20,15 @@ class RowLock {
   ~RowLock() { lock_.store(0, std::memory_order_release); }
   RowLock(const RowLock&) = delete;
   RowLock& operator=(const RowLock&) = delete;
+
+  // Takes the lock unless somebody holds it; gives it back.
+  static bool Try(RecordHeader* header) {
+    return std::atomic_ref<uint8_t>(header->lock)
+               .exchange(1, std::memory_order_acquire) == 0;
+  }
+  static void Free(RecordHeader* header) {
+    std::atomic_ref<uint8_t>(header->lock).store(0, std::memory_order_release);
+  }
 
  private:
   void Wait() {

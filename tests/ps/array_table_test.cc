@@ -47,6 +47,34 @@ TEST(RecordLayout, NeverChanges) {
 }
 
 // Slots of each kind, one column after the other.
+// One call of an optimizer for w and v where they are updated alike.
+TEST(RecordLayout, ColumnsThatAreUpdatedAlikeAreOneRun) {
+  TableSpec spec = TestTable(10);
+  for (const ColumnRun& run : ColumnRuns(spec, RecordLayout(spec))) {
+    EXPECT_EQ(run.lies.dim, spec.columns[run.column].dim) << "all differ";
+  }
+  for (ColumnSpec& column : spec.columns) {
+    column.optimizer = TestOptimizer(OptimizerKind::kAdagrad);
+  }
+  const auto together = ColumnRuns(spec, RecordLayout(spec));
+  ASSERT_EQ(together.size(), 1);
+  EXPECT_EQ(together[0].lies.dim, 8);
+  EXPECT_EQ(together[0].lies.slots, 8);
+  EXPECT_EQ(together[0].lies.slot_count, 8);
+
+  spec.columns[1].optimizer.l2 = 1;
+  const auto apart = ColumnRuns(spec, RecordLayout(spec));
+  ASSERT_EQ(apart.size(), 3);
+  EXPECT_EQ(apart[2].column, 2);
+  EXPECT_EQ(apart[2].lies.slots, 14);
+
+  for (ColumnSpec& column : spec.columns) {
+    column.optimizer = TestOptimizer(OptimizerKind::kAdam);
+  }
+  EXPECT_EQ(ColumnRuns(spec, RecordLayout(spec)).size(), 3)
+      << "m and v of a column lie together";
+}
+
 TEST(RecordLayout, ARowwiseAccumulatorIsOneFloat) {
   TableSpec spec = TestTable(10);
   spec.columns[0].optimizer.kind = OptimizerKind::kFtrl;
