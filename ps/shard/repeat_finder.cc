@@ -1,10 +1,17 @@
 #include "ps/shard/repeat_finder.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/stable_hash.h"
 
 namespace shoal {
+namespace {
+
+// Far enough ahead that the cell has arrived when it is needed.
+constexpr size_t kAhead = 16;
+
+}  // namespace
 
 size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
   size_t ascending = 1;
@@ -14,16 +21,26 @@ size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
   if (ascending >= ids.size()) return ids.size();
 
   const size_t need = std::bit_ceil(2 * ids.size());
-  if (cells_.size() < need) cells_.assign(need, Cell{});
+  if (cells_.size() < need || stamp_ == UINT32_MAX) {
+    cells_.assign(std::max(need, cells_.size()), Cell{});
+    stamp_ = 0;
+  }
   const size_t mask = cells_.size() - 1;
   ++stamp_;
+  size_t homes[kAhead];  // of the ids asked for, round and round
+  const auto ask = [&](size_t i) {
+    homes[i % kAhead] = StableHash(ids[i]) & mask;
+    __builtin_prefetch(&cells_[homes[i % kAhead]], 1);
+  };
+  for (size_t i = 0; i < std::min(ids.size(), kAhead); ++i) ask(i);
   for (size_t i = 0; i < ids.size(); ++i) {
-    size_t at = StableHash(ids[i]) & mask;
+    size_t at = homes[i % kAhead];
+    if (i + kAhead < ids.size()) ask(i + kAhead);
     while (cells_[at].stamp == stamp_) {
-      if (cells_[at].id == ids[i]) return i;
+      if (ids[cells_[at].index] == ids[i]) return i;
       at = (at + 1) & mask;
     }
-    cells_[at] = Cell{ids[i], stamp_};
+    cells_[at] = Cell{static_cast<uint32_t>(i), stamp_};
   }
   return ids.size();
 }

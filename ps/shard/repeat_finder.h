@@ -12,19 +12,20 @@ namespace shoal {
 
 // Finds repeated ids in a request, in O(ids) and without allocation once it
 // has seen a request of that length. Ascending ids take one comparison each.
-// Memory: 32 bytes an id of the longest request. Thread-compatible.
+// Memory: 16 to 32 bytes an id of the longest request. Thread-compatible.
 class RepeatFinder {
  public:
   // Index of the first id that equals an earlier one; ids.size() if none does.
+  // REQUIRES: ids.size() < 2^32.
   size_t FirstRepeat(absl::Span<const FeatureId> ids);
 
  private:
   struct Cell {
-    FeatureId id = 0;
-    uint64_t stamp = 0;  // the request that wrote the cell
+    uint32_t index = 0;  // of the id in the request
+    uint32_t stamp = 0;  // the request that wrote the cell
   };
   std::vector<Cell> cells_;  // open addressing; a power of two
-  uint64_t stamp_ = 0;
+  uint32_t stamp_ = 0;
 };
 
 }  // namespace shoal
