@@ -6,15 +6,28 @@
 //   items_per_second   rows, or ids with their repetitions ÷ CPU time
 //
 // Ceilings beside them: SplitLines only finds line ends; ParseWithStrtof is the
-// same row by the C library, without any check.
+// same row by the C library, without any check; SumRecords reads every byte and
+// checks nothing. Of dedup, StampedTable is the bare loop: open addressing over
+// cells that carry the number of the build, with prefetch, for ids known to be
+// below 2^32. Of look-ups of 10 million ids, BareFind is a table of (id, value)
+// alone, at the same load, with prefetch; FlatHashMapFind is Abseil's map.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
+#include "bench/micro/id_batches.h"
 #include "partitioner/split.h"
+#include "ps/table/hash_index.h"
+#include "ps/table/memory_budget.h"
+#include "ps/table/reserved_memory.h"
 #include "tests/worker/data/encoded_data.h"
 #include "worker/client/unique_ids.h"
 #include "worker/data/line_source.h"
@@ -44,6 +57,33 @@ const std::string& Text() {
   return *text;
 }
 
+// Rows as Criteo publishes them: 13 integers of which some are missing, and 26
+// categories of eight hexadecimal digits.
+const std::string& CriteoText() {
+  static const std::string* const text = [] {
+    const PlantedModel model({kFields, 13, kIds, 1.1, 1});
+    auto* made = new std::string;
+    PlantedRow row;
+    for (int i = 0; i < kRows; ++i) {
+      model.Draw(i, &row);
+      absl::StrAppend(made, row.label);
+      for (int f = 0; f < kFields; ++f) {
+        const uint64_t draw = StableHashCombine(f, row.ids[f]);
+        if (f < 13) {
+          // Three quarters are small, some are missing.
+          absl::StrAppend(made, "\t");
+          if (row.values[f] > 500) absl::StrAppend(made, row.values[f] >> 4);
+        } else {
+          absl::StrAppend(made, "\t", absl::Hex(draw >> 32, absl::kZeroPad8));
+        }
+      }
+      absl::StrAppend(made, "\n");
+    }
+    return made;
+  }();
+  return *text;
+}
+
 // The same rows as TFRecord.
 const std::string& Records() {
   static const std::string* const records = [] {
@@ -65,7 +105,14 @@ const std::string& Records() {
 }
 
 const std::string& BytesOf(DataFormat format) {
-  return format == DataFormat::kTfRecord ? Records() : Text();
+  switch (format) {
+    case DataFormat::kTfRecord:
+      return Records();
+    case DataFormat::kCriteo:
+      return CriteoText();
+    default:
+      return Text();
+  }
 }
 
 class BenchFile final : public RandomAccessFile {
@@ -150,10 +197,27 @@ void ParseWithStrtof(benchmark::State& state) {
 }
 BENCHMARK(ParseWithStrtof);
 
-// From the bytes of a file to rows: 0 LibSVM, 1 TFRecord with both checksums.
+void SumRecords(benchmark::State& state) {
+  const std::string& bytes = Records();
+  for (auto _ : state) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+      uint64_t word;
+      std::memcpy(&word, bytes.data() + i, sizeof(word));
+      sum += word;
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  state.SetBytesProcessed(state.iterations() * bytes.size());
+}
+BENCHMARK(SumRecords);
+
+// From the bytes of a file to rows: 0 LibSVM, 1 TFRecord with both checksums,
+// 2 Criteo's lines.
 void ParseRows(benchmark::State& state) {
-  const DataFormat format =
-      state.range(0) == 0 ? DataFormat::kLibSvm : DataFormat::kTfRecord;
+  constexpr DataFormat kFormats[] = {DataFormat::kLibSvm, DataFormat::kTfRecord,
+                                     DataFormat::kCriteo};
+  const DataFormat format = kFormats[state.range(0)];
   const BenchFile file(&BytesOf(format));
   ExampleBatch rows;
   NoBadRows bad;
@@ -175,7 +239,7 @@ void ParseRows(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * file.size());
   state.SetItemsProcessed(state.iterations() * kRows);
 }
-BENCHMARK(ParseRows)->ArgName("tfrecord")->Arg(0)->Arg(1);
+BENCHMARK(ParseRows)->ArgName("format")->DenseRange(0, 2);
 
 void ReadPiece(benchmark::State& state) {
   const MemoryFileSystem files;
@@ -221,6 +285,139 @@ void FindUniqueIds(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * batches[0].size());
 }
 BENCHMARK(FindUniqueIds);
+
+// The same of 40,000 ids of one law: 0 uniform over a million, 1 Zipf.
+std::vector<FeatureId> FortyThousandIds(int law) {
+  return DrawnIds(law == 0 ? IdLaw::kUniform : IdLaw::kZipf, kIds, 40'000);
+}
+
+void Dedup40000(benchmark::State& state) {
+  const std::vector<FeatureId> ids = FortyThousandIds(state.range(0));
+  UniqueIds unique;
+  for (auto _ : state) {
+    unique.Build(ids);
+    benchmark::DoNotOptimize(unique.inverse().data());
+  }
+  state.SetItemsProcessed(state.iterations() * ids.size());
+}
+BENCHMARK(Dedup40000)->ArgName("law")->Arg(0)->Arg(1);
+
+void StampedTable40000(benchmark::State& state) {
+  const std::vector<FeatureId> ids = FortyThousandIds(state.range(0));
+  struct Cell {
+    uint32_t stamp, id, index;
+  };
+  constexpr int kShift = 64 - 17;
+  std::vector<Cell> cells(1 << 17);
+  std::vector<uint32_t> distinct(ids.size());
+  std::vector<uint32_t> inverse(ids.size());
+  uint32_t stamp = 0;
+  const auto home = [&](size_t i) {
+    return (ids[std::min(i, ids.size() - 1)] * 0x9e3779b97f4a7c15ull) >> kShift;
+  };
+  for (auto _ : state) {
+    ++stamp;
+    uint32_t count = 0;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      __builtin_prefetch(&cells[home(i + 16)], 1);
+      const auto id = static_cast<uint32_t>(ids[i]);
+      size_t at = home(i);
+      while (cells[at].stamp == stamp && cells[at].id != id) {
+        at = (at + 1) % cells.size();
+      }
+      if (cells[at].stamp != stamp) {
+        distinct[count] = id;
+        cells[at] = {stamp, id, count++};
+      }
+      inverse[i] = cells[at].index;
+    }
+    benchmark::DoNotOptimize(inverse.data());
+    benchmark::DoNotOptimize(distinct.data());
+  }
+  state.SetItemsProcessed(state.iterations() * ids.size());
+}
+BENCHMARK(StampedTable40000)->ArgName("law")->Arg(0)->Arg(1);
+
+constexpr uint64_t kTableIds = 10'000'000;
+constexpr size_t kLookUps = 4'000'000;
+
+// What is looked up: 0 uniform, 1 Zipf, 10,000 at a time.
+template <typename Find>
+void LookUp(benchmark::State& state, const Find& find) {
+  const std::vector<FeatureId> ids =
+      DrawnIds(state.range(0) == 0 ? IdLaw::kUniform : IdLaw::kZipf, kTableIds,
+               kLookUps);
+  for (auto _ : state) {
+    for (size_t i = 0; i < ids.size(); i += 10'000) {
+      find(absl::MakeConstSpan(ids).subspan(i, 10'000));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * ids.size());
+}
+
+void HashIndexFind(benchmark::State& state) {
+  static MemoryBudget* const budget = new MemoryBudget(0);
+  static HashIndex* const index = [] {
+    auto* made = new HashIndex(budget);
+    static RecordHeader record{};
+    for (FeatureId id = 0; id < kTableIds; ++id) {
+      if (!made->Reserve({id}).ok()) std::abort();
+      made->Insert(id, &record);
+    }
+    return made;
+  }();
+  std::vector<RecordHeader*> found(10'000);
+  LookUp(state, [&](absl::Span<const FeatureId> ids) {
+    index->Find(ids, absl::MakeSpan(found));
+    benchmark::DoNotOptimize(found.data());
+  });
+}
+BENCHMARK(HashIndexFind)->ArgName("law")->Arg(0)->Arg(1);
+
+void BareFind(benchmark::State& state) {
+  struct Entry {
+    uint64_t id, value;
+  };
+  constexpr int kBits = 24;  // 10 of 16.8 million, 0.6 full
+  static const ReservedMemory* const memory =
+      new ReservedMemory(*ReservedMemory::Create(sizeof(Entry) << kBits));
+  auto* const entries = reinterpret_cast<Entry*>(memory->data());
+  constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  const auto home = [](uint64_t id) { return StableHash(id) >> (64 - kBits); };
+  if (entries[home(0)].value == 0) {
+    for (uint64_t id = 0; id < kTableIds; ++id) {
+      uint64_t at = home(id);
+      while (entries[at].value != 0) at = (at + 1) & kMask;
+      entries[at] = {id, id + 1};
+    }
+  }
+  std::vector<uint64_t> found(10'000);
+  LookUp(state, [&](absl::Span<const FeatureId> ids) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      __builtin_prefetch(entries + home(ids[std::min(i + 16, ids.size() - 1)]));
+      uint64_t at = home(ids[i]);
+      while (entries[at].id != ids[i]) at = (at + 1) & kMask;
+      found[i] = entries[at].value;
+    }
+    benchmark::DoNotOptimize(found.data());
+  });
+}
+BENCHMARK(BareFind)->ArgName("law")->Arg(0)->Arg(1);
+
+void FlatHashMapFind(benchmark::State& state) {
+  static const auto* const map = [] {
+    auto* made = new absl::flat_hash_map<uint64_t, uint64_t>(kTableIds);
+    for (uint64_t id = 0; id < kTableIds; ++id) (*made)[id] = id;
+    return made;
+  }();
+  std::vector<uint64_t> found(10'000);
+  LookUp(state, [&](absl::Span<const FeatureId> ids) {
+    for (size_t i = 0; i < ids.size(); ++i)
+      found[i] = map->find(ids[i])->second;
+    benchmark::DoNotOptimize(found.data());
+  });
+}
+BENCHMARK(FlatHashMapFind)->ArgName("law")->Arg(0)->Arg(1);
 
 void SplitUniqueIds(benchmark::State& state) {
   UniqueIds unique;

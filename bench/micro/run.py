@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs micro-benchmarks with repeats and writes medians and their spread.
+
+  bench/micro/run.py ps_bench data_bench rpc_bench
+      [--bin=build/release/bin] [--filter=REGEX] [--repeats=5]
+      [--out=FILE.json]
+
+The file holds, for every benchmark, the median, least and largest of each of
+its figures, beside the CPU, the command and what the figures mean: the comment
+at the head of the program, where formulas and ceilings stand. Programs measure
+processor time, and their ceilings in the same run; quiet machines still agree
+better with themselves.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "e2e"))
+from quality import cpu_name  # noqa: E402
+
+# What the library says of every run, and what is the run's own.
+NOT_FIGURES = {"name", "run_name", "run_type", "family_index",
+               "per_family_instance_index", "repetitions",
+               "repetition_index", "threads", "iterations", "time_unit",
+               "label", "aggregate_name", "aggregate_unit", "error_occurred",
+               "error_message"}
+
+
+def meaning(program):
+    """The comment at the head of the program's source."""
+    lines = []
+    with open(os.path.join(HERE, program + ".cc")) as source:
+        for line in source:
+            if not line.startswith("//"):
+                break
+            lines.append(line[2:].rstrip().removeprefix(" "))
+    return lines
+
+
+def run(program, args):
+    """What the program printed, and the command."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [os.path.join(args.bin, program),
+                   f"--benchmark_repetitions={args.repeats}"]
+        if args.filter:
+            command.append(f"--benchmark_filter={args.filter}")
+        subprocess.run(
+            [*command, f"--benchmark_out={file.name}",
+             "--benchmark_out_format=json"], check=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return json.load(file), " ".join(command)
+
+
+def summarise(printed):
+    """By benchmark and figure: median, least and largest."""
+    figures = {}
+    for row in printed["benchmarks"]:
+        if row["run_type"] != "iteration":
+            continue
+        if row.get("error_occurred"):
+            sys.exit(f"{row['name']}: {row['error_message']}")
+        of = figures.setdefault(row["run_name"], {})
+        for key, value in row.items():
+            if key in NOT_FIGURES:
+                continue
+            unit = row["time_unit"] if key.endswith("_time") else None
+            of.setdefault(f"{key}_{unit}" if unit else key, []).append(value)
+    return {name: {key: {"median": float(f"{statistics.median(all):.5g}"),
+                         "least": float(f"{min(all):.5g}"),
+                         "largest": float(f"{max(all):.5g}")}
+                   for key, all in of.items()}
+            for name, of in figures.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    results = {"cpu": cpu_name(), "cores": os.cpu_count(),
+               "repeats": args.repeats, "programs": {}}
+    for program in args.programs:
+        printed, command = run(program, args)
+        summary = summarise(printed)
+        results["programs"][program] = {
+            "command": command, "meaning": meaning(program),
+            "load_average_before": printed["context"].get("load_avg"),
+            "figures": summary}
+        for name, of in summary.items():
+            print(name, *(f"{key} {value['median']:,.4g}"
+                          for key, value in of.items()), flush=True)
+    if args.out:
+        with open(args.out, "w") as file:
+            json.dump(results, file, indent=1, ensure_ascii=False)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
