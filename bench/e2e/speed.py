@@ -10,9 +10,10 @@ Trains DeepFM on the same rows, in turns:
              --torch_python: the interpreters of their environments
 
 All are measured from outside over a window of steady work (timed_window.py),
-Shoal reading TFRecord files from the page cache. The first job of each kind goes
-on to the end of the data and is evaluated; the others end with their window. For
-each, over the repeats, the median, the least and the most of
+on the same rows over and over. Shoal reads them from TFRecord files in the page
+cache; the first pass, which makes rows of its table, is its warm-up. AUC is of jobs
+of their own: one pass over all rows, four times as many, without --quick. For each,
+over the repeats, the median, the least and the most of
 
   samples_per_second
   samples_per_cpu_second  of all processes together
@@ -26,7 +27,7 @@ FLOP a sample are those of the MLP's products, 2 a weight forward and 4
 backward: 6 x (39 K x H1 + H1 x H2 + … + 1 x Hn), the work that no implementation
 can leave out: 3.42 M for model A, 2.16 M for B.
 
-  bench/e2e/speed.py --quick --only=shoal-one       about a minute
+  bench/e2e/speed.py --quick --only=shoal-one       two minutes
   bench/e2e/speed.py --tf_python=VENV/bin/python --torch_python=VENV/bin/python
       --out=bench/results/speed_CPU.json            everything
 """
@@ -58,7 +59,8 @@ def make_data(args):
         subprocess.run(
             [args.tf_python or args.torch_python,
              os.path.join(PEERS_HERE, "rows_to_npy.py"), "--out=" + arrays,
-             f"--libsvm={args.data}/libsvm"], check=True)
+             f"--libsvm={args.data}/libsvm",
+             f"--rows={training_job.window_rows(args)}"], check=True)
     return made
 
 
@@ -75,28 +77,31 @@ def library_sgemm_rates(args):
     return found
 
 
-def run_shoal(args, leg, net, batch, to_the_end):
-    """A window of one job; with `to_the_end` also the AUC of its model."""
-    with training_job.Job(args, leg, net, batch, to_the_end) as job:
+def run_shoal(args, leg, net, batch):
+    """A window of one job."""
+    with training_job.Job(args, leg, net, batch) as job:
         job.warm_up()
         found = job.measure(args.window)
-        if to_the_end:
-            job.wait()
         ran = job.summary()
     held = ran["balance"] + ran["processes"] * (leg == "shoal-2+2")
-    found |= {"staleness_mean": ran["staleness"]["mean"],
-              "staleness_p99": ran["staleness"]["p99"],
-              "peak_rss_mb": sum(p["peak_rss_bytes"] for p in held) / 1e6}
-    if to_the_end:
-        found["auc"] = ran["eval"]["auc"]
-    return found
+    return found | {
+        "staleness_mean": ran["staleness"]["mean"],
+        "staleness_p99": ran["staleness"]["p99"],
+        "peak_rss_mb": sum(p["peak_rss_bytes"] for p in held) / 1e6}
+
+
+def auc_of(args, leg, net, batch):
+    """Of the model that one pass over all rows ends with."""
+    with training_job.Job(args, leg, net, batch, to_the_end=True) as job:
+        job.wait()
+        return job.summary()["eval"]["auc"]
 
 
 def run_peer(args, leg, net, batch):
     command = [sys.executable, os.path.join(PEERS_HERE, "run_peer.py"),
                f"--peer={leg}", f"--python={getattr(args, PEERS[leg])}",
                f"--data={args.data}/npy", f"--net={net}", f"--batch={batch}",
-               f"--window={args.window}", f"--warm_batches={args.warm_batches}"]
+               f"--window={args.window}"]
     if leg != "tf-ps":
         command.append(f"--core={args.core}")
     ran = subprocess.run(command, capture_output=True, text=True)
@@ -170,6 +175,7 @@ def write_results(args, configs):
         with open(args.out) as file:
             result = json.load(file)
     result |= {"cpu": cpu_name(), "cores": os.cpu_count(), "rows": args.rows,
+               "window_rows": training_job.window_rows(args),
                "best_auc": args.best_auc,
                "formula": "share = samples_per_cpu_second x flop_per_sample / "
                           "the median sgemm rate of the same run"}
@@ -221,8 +227,9 @@ def main():
                     if leg in PEERS:
                         ran = run_peer(args, leg, net, batch)
                     else:
-                        ran = run_shoal(args, leg, net, batch,
-                                        repeat == 0 and not args.quick)
+                        ran = run_shoal(args, leg, net, batch)
+                        if repeat == 0 and not args.quick:
+                            ran["auc"] = auc_of(args, leg, net, batch)
                     runs[leg].append(ran)
             configs.append(summarise(net, batch, rates, runs))
             configs[-1] |= {"library_sgemm_gflops": library_sgemm_rates(args),

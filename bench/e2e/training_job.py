@@ -16,6 +16,8 @@ import time
 import timed_window
 
 FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
+FILES = 8
+WINDOW_FILES = "tr-0000[01]*"  # rows that are trained over and over for speed
 NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
 JOBS = ("shoal-one", "shoal-2+2")
 
@@ -30,8 +32,6 @@ def flags_of(doc):
     parser.add_argument("--core", type=int,
                         default=max(os.sched_getaffinity(0)),
                         help="of sgemm and of single processes")
-    parser.add_argument("--warm_batches", type=int, default=20)
-    parser.add_argument("--warm_seconds", type=float, default=1)
     parser.add_argument("shoal_flags", nargs="*",
                         help="after --: more flags of Shoal's jobs")
     return parser
@@ -57,6 +57,10 @@ def flop_per_sample(net):
     return 6 * sum(a * b for a, b in zip(widths, widths[1:]))
 
 
+def window_rows(args):
+    return args.rows // FILES * 2
+
+
 def make_data(args, form):
     """The rows, made once, and read once so that the page cache has them.
     Returns what is known of them."""
@@ -67,7 +71,7 @@ def make_data(args, form):
         subprocess.run(
             [os.path.join(args.bin, "shoal"), "data", "gen",
              f"--rows={args.rows}", f"--test_rows={TEST_ROWS}",
-             f"--fields={FIELDS}", "--numeric_fields=13", f"--ids={IDS}",
+             f"--files={FILES}", f"--fields={FIELDS}", "--numeric_fields=13", f"--ids={IDS}",
              "--zipf=1.2", f"--format={form}", f"--out={out}"],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(meta) as file:
@@ -83,8 +87,7 @@ def make_data(args, form):
 
 def job_flags(args, net, batch):
     dim, layers = NETS[net]
-    return [f"--training_data_dir={args.data}/tfrecord/tr*",
-            f"--feature_size={IDS}", f"--field_size={FIELDS}",
+    return [f"--feature_size={IDS}", f"--field_size={FIELDS}",
             f"--embedding_size={dim}",
             "--deep_layers=" + ",".join(map(str, layers)),
             "--optimizer=adam", "--learning_rate=1e-3",
@@ -117,7 +120,9 @@ def sgemm_rate(args):
 
 
 class Job:
-    """A job that trains while the `with` block runs, and is then ended."""
+    """A job that trains while the `with` block runs, and is then ended: on the
+    rows of WINDOW_FILES over and over, or `to_the_end`, once on all rows, and
+    then it is evaluated."""
 
     def __init__(self, args, kind, net, batch, to_the_end=False):
         self.args, self.batch = args, batch
@@ -134,12 +139,16 @@ class Job:
                        for port in self.worker_ports]
         self.directory = tempfile.TemporaryDirectory()
         self.summary_path = os.path.join(self.directory.name, "summary.json")
-        command += [f"--num_epochs={1 if to_the_end else 1000}",
-                    f"--metrics_port={self.port}",
+        rows = os.path.join(args.data, "tfrecord")
+        if to_the_end:
+            command += [f"--training_data_dir={rows}/tr*",
+                        f"--val_data_dir={rows}/te*"]
+        else:
+            command += [f"--training_data_dir={rows}/{WINDOW_FILES}",
+                        "--num_epochs=1000000"]
+        command += [f"--metrics_port={self.port}",
                     f"--summary={self.summary_path}",
                     *job_flags(args, net, batch)]
-        if to_the_end:
-            command.append(f"--val_data_dir={args.data}/tfrecord/te*")
         self.process = subprocess.Popen(
             [os.path.join(args.bin, "shoal"), *command],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -155,15 +164,15 @@ class Job:
     def check(self):
         if self.process.poll() is not None:
             raise RuntimeError(
-                "ended before its window did: " +
-                (self.process.stderr.read() or "give it more --rows"))
+                "ended before its window: " + self.process.stderr.read())
 
     def warm_up(self):
+        """A whole pass: after it, all rows of the table that are used are
+        there."""
         timed_window.wait_until(
-            lambda: all(count() >= self.args.warm_batches * self.batch
-                        for count in self.counts),
-            "the first batches", time.monotonic() + 120, self.check)
-        time.sleep(self.args.warm_seconds)
+            lambda: sum(count() for count in self.counts) >=
+            window_rows(self.args), "the first pass", time.monotonic() + 300,
+            self.check, every=0.2)
 
     def servers(self):
         """Processes that are parameter servers and nothing else."""
