@@ -116,6 +116,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     return;
   }
   member.running = false;
+  member.restarts = restarts;
   member.exit_code = exit.code;
   if (!exit.ok()) Say(what);
   if (process == 0) {
@@ -192,9 +193,11 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
     return end;
   }
-  // Only a process that never had a part in the job exits so.
+  // A process exits so that never had a part in the job; one that was started
+  // again had, in its life before.
   if (outcome.first_failure.has_value() &&
-      outcome.first_failure->exit.code == kExitUsage) {
+      outcome.first_failure->exit.code == kExitUsage &&
+      members_[outcome.first_failure->process].restarts == 0) {
     end.exit_code = kExitUsage;
   }
   if (ending_.has_value()) {

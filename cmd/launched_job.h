@@ -71,6 +71,7 @@ class LaunchedJob {
     std::string name;  // "ps 0"
     bool is_ps = false;
     bool running = true;
+    int restarts = 0;   // before its end
     int exit_code = 0;  // once it runs no more
     // On stderr, the last error or, without one, the last line: often says why
     // it failed.

@@ -106,6 +106,11 @@ TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
   options_.workers.clear();
   Worker("exit 1");
   EXPECT_EQ(Run().exit_code, kExitFailed);
+  // Its first life had a part in the job.
+  options_.workers.clear();
+  Worker(absl::StrCat("test -e ", directory_, "/once && exit 2; ",
+                      Touch("once"), "; kill -9 $$"));
+  EXPECT_EQ(Run().exit_code, kExitFailed);
 }
 
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
