@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "core/cluster_service.h"
 #include "ps/shard/parameter_shard.h"
