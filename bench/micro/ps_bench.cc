@@ -6,13 +6,14 @@
 //   ceiling  the same of the bare loop: reads for a pull, updates for a push
 //   share    Mrows/s ÷ ceiling
 //
-// Gather and Apply are the table alone, its look-up among it; Pull and Push are
-// the whole shard, with all its checks. Names say which table (array, or hash
-// where it is dynamic: one more line of memory a row, which the ceiling has
-// not), whose rows (models A and B: 1 + 16 and 1 + 32 weights with their
-// slots), how many GiB of records, and how ids are drawn. Every row exists
-// before the clock starts; FirstTouch is what its first pull costs. A batch is
-// 10,000 distinct ids.
+// Gather and Apply are the table alone, its look-up among it, and their ceiling
+// is of its own records; Pull and Push are the whole shard, with all its
+// checks, and their ceiling is of as much other memory. Names say which table
+// (array, or hash where it is dynamic: one more line of memory a row, which the
+// ceiling has not), whose rows (models A and B: 1 + 16 and 1 + 32 weights with
+// their slots), how many GiB of records, and how ids are drawn. Every row
+// exists before the clock starts; FirstTouch is what its first pull costs. A
+// batch is 10,000 distinct ids.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -66,6 +67,21 @@ class TableUnderTest {
                        .first(ids.size() * table_->layout().row_dim()));
   }
 
+  // What the memory of these very rows gives.
+  double Ceiling(const Batches& batches, bool push) {
+    RecordBatches records;
+    for (const std::vector<FeatureId>& ids : batches) {
+      if (!table_->Locate(ids, /*read_only=*/true, &refs_).ok()) std::abort();
+      records.emplace_back();
+      for (RecordHeader* record : refs_.records) {
+        records.back().push_back(reinterpret_cast<char*>(record));
+      }
+    }
+    const RecordLayout& layout = table_->layout();
+    return push ? RecordUpdateRate(records, layout.stride())
+                : RecordReadRate(records, layout.read_bytes());
+  }
+
   void Push(absl::Span<const FeatureId> ids) {
     if (!table_->Locate(ids, /*read_only=*/false, &refs_).ok()) std::abort();
     table_->Apply(steps_, /*colour=*/0, ids, &refs_, rows_.gradients);
@@ -79,13 +95,35 @@ class TableUnderTest {
   Rows rows_;
 };
 
+// What takes seconds to make, kept while the next benchmark wants the same.
+template <typename T, typename Key>
+T& Kept(const Key& key) {
+  static std::unique_ptr<T> kept;
+  static Key of;
+  if (kept == nullptr || !(of == key)) {
+    kept.reset();  // before the next: memory for one
+    kept = std::make_unique<T>(key);
+    of = key;
+  }
+  return *kept;
+}
+
 class ShardUnderTest {
  public:
-  explicit ShardUnderTest(const BenchTable& bench) : rows_(bench) {
+  explicit ShardUnderTest(const BenchTable& bench)
+      : rows_(bench), records_(bench) {
+    records_.dynamic = false;  // those of both kinds are alike
     shard_ = *ParameterShard::Create(BenchShardOptions(bench), &executor_);
     shard_->ServeUntil(absl::InfiniteFuture());
     ForAllIds(bench.rows(),
               [&](absl::Span<const FeatureId> ids) { Pull(ids); });
+  }
+
+  // What the memory gives to other records of the same size.
+  double Ceiling(const Batches& batches, bool push) {
+    const Bare& bare = Kept<Bare>(records_);
+    return push ? bare.records.UpdateRate(batches)
+                : bare.records.ReadRate(batches, bare.layout.read_bytes());
   }
 
   void Pull(absl::Span<const FeatureId> ids) {
@@ -115,30 +153,18 @@ class ShardUnderTest {
   }
 
  private:
+  struct Bare {
+    explicit Bare(const BenchTable& table)
+        : layout(table.spec()), records(table.rows(), layout.stride()) {}
+    const RecordLayout layout;
+    const RandomRecords records;
+  };
+
   QueueExecutor executor_;
   std::unique_ptr<ParameterShard> shard_;
   uint32_t pushes_ = 0;
   Rows rows_;
-};
-
-// What takes seconds to make, kept while the next benchmark wants the same.
-template <typename T, typename Key>
-T& Kept(const Key& key) {
-  static std::unique_ptr<T> kept;
-  static Key of;
-  if (kept == nullptr || !(of == key)) {
-    kept.reset();  // before the next: memory for one
-    kept = std::make_unique<T>(key);
-    of = key;
-  }
-  return *kept;
-}
-
-struct Ceiling {
-  explicit Ceiling(const BenchTable& table)
-      : layout(table.spec()), records(table.rows(), layout.stride()) {}
-  const RecordLayout layout;
-  RandomRecords records;
+  BenchTable records_;
 };
 
 const Batches& BatchesOf(IdLaw law, uint64_t rows) {
@@ -155,14 +181,7 @@ template <typename Subject>
 void BM_Rows(benchmark::State& state, BenchTable table, IdLaw law, bool push) {
   const Batches& batches = BatchesOf(law, table.rows());
   Subject& subject = Kept<Subject>(table);
-  BenchTable records = table;  // those of both kinds are alike
-  records.dynamic = false;
-  Ceiling& bare = Kept<Ceiling>(records);
-  const auto ceiling = [&] {
-    return push ? bare.records.UpdateRate(batches)
-                : bare.records.ReadRate(batches, bare.layout.read_bytes());
-  };
-  double best = ceiling() / 2;
+  double best = subject.Ceiling(batches, push) / 2;
   size_t next = 0;
   const double start = ThreadCpuSeconds();
   for (auto _ : state) {
@@ -170,7 +189,7 @@ void BM_Rows(benchmark::State& state, BenchTable table, IdLaw law, bool push) {
     push ? subject.Push(ids) : subject.Pull(ids);
   }
   const double seconds = ThreadCpuSeconds() - start;
-  best += ceiling() / 2;
+  best += subject.Ceiling(batches, push) / 2;
   const double rate =
       static_cast<double>(state.iterations() * kIdsPerBatch) / seconds;
   state.counters["Mrows/s"] = 1e-6 * rate;

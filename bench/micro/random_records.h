@@ -22,20 +22,25 @@ class RandomRecords {
   using Batches = std::vector<std::vector<FeatureId>>;
 
   // Records a second of processor time. Read: the first `bytes` of each are
-  // copied to consecutive memory, as a pull leaves them. Update: 1 is added to
-  // every word of the stride. Each goes over the batches once for every
+  // copied to consecutive memory, as a pull leaves them. Update: every word of
+  // the stride is written as it was. Each goes over the batches once for every
   // distance.
-  double ReadRate(const Batches& batches, size_t bytes);
-  double UpdateRate(const Batches& batches);
+  double ReadRate(const Batches& batches, size_t bytes) const;
+  double UpdateRate(const Batches& batches) const;
 
  private:
-  template <typename Visit>
-  double BestRate(const Batches& batches, size_t bytes, const Visit& visit);
+  std::vector<std::vector<char*>> Records(const Batches& batches) const;
 
   const size_t stride_;
   const ReservedMemory memory_;
-  std::vector<char> out_;
 };
+
+// The same of records wherever they lie, in batches of their addresses: of a
+// table's own, whose memory the system may have given in other pages. An update
+// writes every word as it was. Nobody else uses them meanwhile.
+using RecordBatches = std::vector<std::vector<char*>>;
+double RecordReadRate(const RecordBatches& batches, size_t bytes);
+double RecordUpdateRate(const RecordBatches& batches, size_t bytes);
 
 }  // namespace shoal
 
