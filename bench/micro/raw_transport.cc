@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/support/async_unary_call.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -33,9 +34,10 @@ grpc::ByteBuffer BufferOf(const std::string& memory) {
 // A place for a call on the server.
 class Place final : public CompletionTag {
  public:
+  // `replying`: how many places have not accepted again since their last call.
   Place(Service* service, grpc::ServerCompletionQueue* queue,
-        const std::string* reply)
-      : service_(service), queue_(queue), reply_(reply) {}
+        const std::string* reply, std::atomic<int>* replying)
+      : service_(service), queue_(queue), reply_(reply), replying_(replying) {}
 
   void Accept() {
     replied_ = false;
@@ -53,15 +55,22 @@ class Place final : public CompletionTag {
   };
 
   void OnEvent(bool ok) override {
-    if (replied_) return Accept();
+    if (replied_) {
+      Accept();
+      --*replying_;
+      replying_->notify_all();
+      return;
+    }
     if (!ok) return;  // the server shuts down
     replied_ = true;
+    ++*replying_;
     call_->writer.Finish(BufferOf(*reply_), grpc::Status::OK, Tag());
   }
 
   Service* const service_;
   grpc::ServerCompletionQueue* const queue_;
   const std::string* const reply_;
+  std::atomic<int>* const replying_;
   std::optional<Call> call_;
   bool replied_ = false;
 };
@@ -111,8 +120,8 @@ class RawTransport::Impl {
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) std::abort();
     for (int i = 0; i < kPlaces; ++i) {
-      places_.push_back(
-          std::make_unique<Place>(&service_, server_queue_.get(), &reply_));
+      places_.push_back(std::make_unique<Place>(&service_, server_queue_.get(),
+                                                &reply_, &replying_));
       places_.back()->Accept();
     }
     grpc::ChannelArguments args;
@@ -132,6 +141,8 @@ class RawTransport::Impl {
   ~Impl() {
     client_queue_.Shutdown();
     client_thread_.join();
+    // Nothing may be accepted after the shutdown.
+    for (int n = replying_; n != 0; n = replying_) replying_.wait(n);
     server_->Shutdown(std::chrono::system_clock::now());
     server_queue_->Shutdown();
     server_thread_.join();
@@ -145,6 +156,7 @@ class RawTransport::Impl {
   const std::string request_;
   const std::string reply_;
   Service service_;
+  std::atomic<int> replying_{0};
   std::unique_ptr<grpc::ServerCompletionQueue> server_queue_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<Place>> places_;
