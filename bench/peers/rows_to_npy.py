@@ -47,8 +47,9 @@ def main():
     print(f"{len(ids)} rows, {constant} fields with one id, "
           f"{len(np.unique(ids))} distinct ids")
     for size in (1024, 4096):
+        batches = range(0, min(10 * size, len(ids)) - size + 1, size)
         distinct = [len(np.unique(ids[begin:begin + size]))
-                    for begin in range(0, 10 * size, size)]
+                    for begin in batches] or [0]
         print(f"batch {size}: {size * FIELDS} ids, "
               f"{np.median(distinct):.0f} distinct")
     # Zipf's law: the k-th commonest id has k^-s of the first one's share.
