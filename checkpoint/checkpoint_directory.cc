@@ -16,10 +16,13 @@ namespace {
 
 constexpr absl::string_view kPrefix = "ckpt-";
 constexpr size_t kStepDigits = 11;
+// What a file that is set aside has after its name, before the attempt.
+constexpr absl::string_view kSetAside = ".stale-";
 
 // A name that only Shoal gives to a file of a checkpoint.
 bool IsOurs(absl::string_view name) {
   const bool temporary = absl::ConsumePrefix(&name, ".");
+  name = name.substr(0, name.find(kSetAside));
   const bool shard = absl::StartsWith(name, "shard-") &&
                      absl::StrContains(name, ".safetensors");
   const bool manifest = absl::StartsWith(name, kManifestFile);
@@ -39,8 +42,10 @@ absl::Status RemoveIfThere(const FileSystem& files, const std::string& path) {
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
 
-// Removes our files of a directory, and it if nothing else is in it.
-absl::Status RemoveDirectory(const FileSystem& files, const std::string& path) {
+// Removes our files of a directory, and it if nothing else is in it. Returns
+// whether it is gone.
+absl::StatusOr<bool> RemoveDirectory(const FileSystem& files,
+                                     const std::string& path) {
   SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, kManifestFile)));
   SHOAL_ASSIGN_OR_RETURN(const auto entries, files.ListDirectory(path));
   bool all = true;
@@ -51,7 +56,8 @@ absl::Status RemoveDirectory(const FileSystem& files, const std::string& path) {
     }
     SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, entry.name)));
   }
-  return all ? files.Remove(path) : absl::OkStatus();
+  if (all) SHOAL_RETURN_IF_ERROR(files.Remove(path));
+  return all;
 }
 
 // Directories named as checkpoints, the largest step first.
@@ -105,6 +111,11 @@ absl::StatusOr<std::string> PrepareCheckpoint(
   const std::string path = JoinPath(model_dir, name);
   SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
   const auto there = ReadManifest(files, path);
+  if (there.status().code() == absl::StatusCode::kPermissionDenied ||
+      there.status().code() == absl::StatusCode::kUnavailable ||
+      there.status().code() == absl::StatusCode::kInternal) {
+    return there.status();
+  }
   if (there.ok() && there->attempt >= attempt) {
     return absl::AlreadyExistsError(absl::StrCat(
         path, ": is a checkpoint already, of attempt ", there->attempt,
@@ -114,7 +125,7 @@ absl::StatusOr<std::string> PrepareCheckpoint(
   for (const std::string& file : {std::string(kManifestFile), shard_file}) {
     const std::string from = JoinPath(path, file);
     if (absl::IsNotFound(files.OpenForRead(from).status())) continue;
-    const std::string to = absl::StrCat(from, ".stale-", attempt);
+    const std::string to = absl::StrCat(from, kSetAside, attempt);
     const absl::Status renamed = files.Rename(from, to);
     // Another server may have been before us.
     if (absl::IsNotFound(renamed)) continue;
@@ -254,9 +265,11 @@ absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
 }
 
 absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
-                                   const std::string& model_dir, int keep) {
+                                   const std::string& model_dir,
+                                   absl::string_view committed, int keep) {
   Removed removed;
   if (keep <= 0) return removed;
+  const uint64_t newest = StepOfName(committed).value_or(0);
   SHOAL_ASSIGN_OR_RETURN(const auto names, CheckpointNames(files, model_dir));
   int valid = 0;
   for (const std::string& name : names) {
@@ -267,9 +280,9 @@ absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
     const bool due = status.ok()                ? valid > keep
                      : absl::IsNotFound(status) ? valid >= keep
                                                 : false;
-    if (!due) continue;
-    SHOAL_RETURN_IF_ERROR(RemoveDirectory(files, path));
-    removed.names.push_back(name);
+    if (!due || *StepOfName(name) >= newest) continue;
+    SHOAL_ASSIGN_OR_RETURN(const bool all, RemoveDirectory(files, path));
+    if (all) removed.names.push_back(name);
   }
   return removed;
 }

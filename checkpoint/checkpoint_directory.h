@@ -35,11 +35,12 @@ std::string ShardFileName(int shard, int num_shards);
 // Returns its path. What is there under that step already is not this job's
 // newest (which alone could be of that step): another training's, left on a
 // host's own disk, a damaged one that was passed over, or a void attempt's. A
-// manifest and a file of the shard's name are set aside, as NAME.stale-ATTEMPT,
-// and never removed; *set_aside, which may be null, gets their names. Servers
-// that share the directory may do this at the same time.
+// manifest and a file of the shard's name are set aside, as NAME.stale-ATTEMPT;
+// *set_aside, which may be null, gets their names. Servers that share the
+// directory may do this at the same time.
 // ALREADY_EXISTS: a checkpoint of this attempt or a later one: then somebody
-// else writes here. INVALID_ARGUMENT: not a name of CheckpointName.
+// else writes here. INVALID_ARGUMENT: not a name of CheckpointName. The file
+// system's, of a manifest that cannot be read.
 absl::StatusOr<std::string> PrepareCheckpoint(
     const FileSystem& files, const std::string& model_dir,
     absl::string_view name, const std::string& shard_file, uint64_t attempt,
@@ -113,10 +114,13 @@ absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
 
 // Removes the oldest valid checkpoints until `keep` are left, and directories
 // without a manifest that are older than those (a checkpoint without its copy
-// would be due as well); 0 keeps all. The manifest goes first. What is damaged
-// is left alone and not counted.
+// would be due as well); 0 keeps all. `committed`, the name of the one that was
+// just written, and what is newer stay in any case. The manifest goes first,
+// and what was set aside goes with its directory. What is damaged is left alone
+// and not counted.
 absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
-                                   const std::string& model_dir, int keep);
+                                   const std::string& model_dir,
+                                   absl::string_view committed, int keep);
 
 }  // namespace shoal
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "models/deepfm.h"
 #include "partitioner/table_partition.h"
 #include "ps/shard/dense_store.h"
 #include "ps/table/record_layout.h"
@@ -135,8 +136,11 @@ uint64_t StepBytes(const JobFlags& flags, const BatchSize& batch) {
   for (const int layer : flags.deep_layers) {
     units = Add(units, static_cast<uint64_t>(layer));
   }
+  const int together = flags.model == "deepfm"
+                           ? std::min(flags.batch_size, kDeepFmPartMax)
+                           : flags.batch_size;
   const uint64_t model =
-      Times(Times(static_cast<uint64_t>(flags.batch_size), units), kUnitBytes);
+      Times(Times(static_cast<uint64_t>(together), units), kUnitBytes);
   return Add(Times(step, steps), model);
 }
 

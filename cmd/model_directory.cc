@@ -143,7 +143,7 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
         return;
       }
       std::move(done)(ReadManifestBytes(*files, path));
-      const auto removed = KeepNewest(*files, model_dir, keep);
+      const auto removed = KeepNewest(*files, model_dir, directory, keep);
       if (!removed.ok()) {
         logger->Warn(
             absl::StrCat("old checkpoints stay: ", removed.status().message()));

@@ -50,7 +50,8 @@ struct ColumnSpec {
 
 // What a dynamic table does with an id that it has no room for.
 enum class TableFull {
-  kRefuse,  // the request fails (OUT_OF_RANGE) and changes nothing
+  kRefuse,  // the request fails (OUT_OF_RANGE, or RESOURCE_EXHAUSTED while
+            // others that may make room are in progress) and changes nothing
   kShare,   // all such ids read and update one row, the shard's shared row
 };
 

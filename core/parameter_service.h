@@ -164,11 +164,10 @@ struct StatsReply {
 //                        repeated id, a rejected push with contents: a bug or a
 //                        foreign client; do not retry
 //   FAILED_PRECONDITION  other job, shard life or map version (both are named)
-//   OUT_OF_RANGE         a limit that waiting does not pass: the rows of a
-//   table
-//                        (--table_row_limit), the memory of the shard
-//                        (--max_ps_bytes), its marks; the message names the
-//                        flag; do not retry
+//   OUT_OF_RANGE         a limit that waiting does not pass: a table's rows
+//                        (--table_row_limit), the shard's memory
+//                        (--max_ps_bytes; the message names the flag), its
+//                        marks; do not retry
 //   RESOURCE_EXHAUSTED   a limit that may pass: work in flight, and memory that
 //                        other requests have reserved; retry later
 //   UNAVAILABLE          not reachable, or serving nothing at present; retry

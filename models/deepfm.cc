@@ -8,15 +8,6 @@
 #include "models/initializers.h"
 
 namespace shoal {
-namespace {
-
-// Examples of a part at most. Model B's net of 1248 → 256 → 128 → 64 keeps 1.8
-// MB of activations for them. Products over more examples are no faster, and
-// the gradient of the weights over 4,096 is a tenth slower.
-constexpr int kPartMax = 256;
-
-}  // namespace
-
 ModelSpec DeepFmSpec(const ModelOptions& options) {
   ModelSpec spec = FactorizationMachineSpec(options);
   const DenseSpec bias = std::move(spec.dense[0]);
@@ -76,7 +67,7 @@ FmInput DeepFm::MakeFmInput(const ModelInput& input) const {
 
 template <typename Visit>
 void DeepFm::ForEachPart(const ModelInput& batch, const Visit& visit) const {
-  const int parts = (batch.batch_size + kPartMax - 1) / kPartMax;
+  const int parts = (batch.batch_size + kDeepFmPartMax - 1) / kDeepFmPartMax;
   for (int i = 0; i < parts; ++i) {
     const auto position = [&](int number) {
       return static_cast<int>(int64_t{batch.batch_size} * number / parts);

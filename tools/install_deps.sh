@@ -8,7 +8,7 @@ packages='
   python3-venv protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
   libclang-rt-14-dev libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev
-  libspdlog-dev libzstd-dev linux-perf nlohmann-json3-dev openssh-client openssh-server
+  libspdlog-dev libzstd-dev nlohmann-json3-dev openssh-client openssh-server
   prometheus-cpp-dev zlib1g-dev
 '
 

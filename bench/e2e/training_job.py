@@ -71,7 +71,8 @@ def make_data(args, form):
         subprocess.run(
             [os.path.join(args.bin, "shoal"), "data", "gen",
              f"--rows={args.rows}", f"--test_rows={TEST_ROWS}",
-             f"--files={FILES}", f"--fields={FIELDS}", "--numeric_fields=13", f"--ids={IDS}",
+             f"--files={FILES}", f"--fields={FIELDS}",
+             "--numeric_fields=13", f"--ids={IDS}",
              "--zipf=1.2", f"--format={form}", f"--out={out}"],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(meta) as file:

@@ -197,7 +197,7 @@ void BM_Rows(benchmark::State& state, BenchTable table, IdLaw law, bool push) {
   state.counters["share"] = rate / best;
 }
 
-// Pulls that make their rows: 0 zeros, 1 uniform, 2 truncated normal.
+// Pulls that make their rows: 0 zeros, 1 truncated normal, 2 uniform.
 void BM_FirstTouch(benchmark::State& state) {
   constexpr uint64_t kRows = 1 << 20;
   TableSpec spec = BenchTable{}.spec();

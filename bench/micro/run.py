@@ -54,7 +54,8 @@ def run(program, args):
             [*command, f"--benchmark_out={file.name}",
              "--benchmark_out_format=json"], check=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return json.load(file), " ".join(command)
+        return json.load(file), " ".join(
+            [f"build/release/bin/{program}", *command[1:]])
 
 
 def summarise(printed):

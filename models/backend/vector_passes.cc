@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 // The rest of this file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE

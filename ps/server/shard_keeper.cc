@@ -216,8 +216,9 @@ void ShardKeeper::On(const CheckpointDone& done) {
           "no copy of the manifest beside the shard: ", written.message()));
       return;
     }
-    const auto removed = KeepNewest(*self->files_, self->options_.model_dir,
-                                    self->options_.keep_checkpoints);
+    const auto removed =
+        KeepNewest(*self->files_, self->options_.model_dir, done.directory,
+                   self->options_.keep_checkpoints);
     if (!removed.ok()) {
       self->logger_->Warn(
           absl::StrCat("old checkpoints stay: ", removed.status().message()));

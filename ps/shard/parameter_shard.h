@@ -110,11 +110,11 @@ class ParameterShard final : public ParameterService {
   // are answered; pulls go on, and those for training compute the initial
   // values of absent rows without storing them. DEADLINE_EXCEEDED: a request in
   // progress did not end; the shard is not sealed. Blocks the caller.
-  // Of its file in a checkpoint.
-  std::string file_name() const;
-
   absl::Status Seal(absl::Duration timeout) { return gate_.Close(timeout); }
   void Unseal() { gate_.Open(); }
+
+  // Of its file in a checkpoint.
+  std::string file_name() const;
 
   // Writes the shard's file into options.directory, on the caller's thread, for
   // seconds where the shard is large, holding a few blocks of memory. Sealed

@@ -7,12 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "partitioner/table_partition.h"
+#include "ps/table/row_visit.h"
 
 namespace shoal {
 namespace {
-
-// Headers asked for ahead of their use.
-constexpr size_t kPrefetchRows = 8;
 
 uint64_t Slabs(uint64_t rows) {
   return (rows + kCellsPerSlab - 1) / kCellsPerSlab;

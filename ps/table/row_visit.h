@@ -31,9 +31,12 @@ inline constexpr size_t kPrefetchRows = 16;
   }
 }
 
-// Calls visit(i) in order, but for the rows that somebody else holds, for every
-// i whose wants(i) holds, records[i] locked; `bytes` of a record are used. A
-// few rows are locked together, which lets the processor overlap their work:
+// Calls visit(i) once for every i whose wants(i) is true, with records[i]
+// locked. The order is that of i, except that rows which somebody else holds
+// come a little later. wants(i) is called first, once, without a lock; `bytes`
+// of a record are used.
+//
+// A few rows are locked together, which lets the processor overlap their work:
 // taking a lock waits until all that was written before it is in the cache. A
 // row that somebody else holds is waited for when no other is held, so two
 // visits, or a record that is named twice, cannot block each other.
@@ -51,6 +54,8 @@ void VisitLocked(absl::Span<RecordHeader* const> records, size_t bytes,
         PrefetchRecord(rows[k + kPrefetchRows], bytes);
       }
       wanted[k] = wants(first + k);
+    }
+    for (size_t k = 0; k < n; ++k) {
       held[k] = wanted[k] && RowLock::Try(rows[k]);
     }
     for (size_t k = 0; k < n; ++k) {

@@ -131,23 +131,44 @@ TEST_F(CheckpointDirectory, ShardsWithoutAManifestGoWhenNewerOnesAreKept) {
   for (const uint64_t step : {1, 4, 6}) {
     files_.AddFile(JoinPath(At(step), ShardFileName(0, 2)), "whole");
   }
-  EXPECT_THAT(KeepNewest(files_, "/m", 0)->names, IsEmpty());
-  EXPECT_THAT(KeepNewest(files_, "/m", 3)->names, IsEmpty());
-  EXPECT_THAT(KeepNewest(files_, "/m", 2)->names,
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(6), 0)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(6), 3)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(6), 2)->names,
               ElementsAre("ckpt-00000000001"));
-  EXPECT_THAT(KeepNewest(files_, "/m", 1)->names,
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(6), 1)->names,
               ElementsAre("ckpt-00000000004", "ckpt-00000000003"));
 }
 
 TEST_F(CheckpointDirectory, TheNewestAreKept) {
   for (const uint64_t step : {1, 2, 3, 4, 5}) Write(step);
   files_.AddFile(JoinPath(At(4), kManifestFile), "damaged");
-  EXPECT_THAT(KeepNewest(files_, "/m", 0)->names, IsEmpty());
-  EXPECT_THAT(KeepNewest(files_, "/m", 9)->names, IsEmpty());
-  EXPECT_THAT(KeepNewest(files_, "/m", 2)->names,
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(5), 0)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(5), 9)->names, IsEmpty());
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(5), 2)->names,
               ElementsAre("ckpt-00000000002", "ckpt-00000000001"));
   EXPECT_THAT(Names("/m"), ElementsAre("ckpt-00000000003", "ckpt-00000000004",
                                        "ckpt-00000000005"));
+}
+
+// A step that another host's loss has left incomplete counts as valid here, and
+// a job resumes from before it: what that job saves must stay.
+TEST_F(CheckpointDirectory, TheOneJustCommittedIsKeptBelowOlderOnes) {
+  for (const uint64_t step : {100, 150, 200}) Write(step);
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(150), 1)->names,
+              ElementsAre(CheckpointName(100)));
+  EXPECT_THAT(Names("/m"),
+              ElementsAre(CheckpointName(150), CheckpointName(200)));
+}
+
+TEST_F(CheckpointDirectory, WhatWasSetAsideGoesWithItsDirectory) {
+  for (const uint64_t step : {1, 2, 3}) Write(step);
+  files_.AddFile(JoinPath(At(1), "manifest.json.stale-7"), "x");
+  files_.AddFile(JoinPath(At(1), ShardFileName(0, 2) + ".stale-7"), "x");
+  files_.AddFile(JoinPath(At(2), "notes.txt"), "somebody's");
+  EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(3), 1)->names,
+              ElementsAre(CheckpointName(1)));
+  EXPECT_THAT(Names("/m"), ElementsAre(CheckpointName(2), CheckpointName(3)));
+  EXPECT_THAT(Names(At(2)), ElementsAre("notes.txt"));
 }
 
 TEST_F(CheckpointDirectory, AnAttemptSetsAsideWhatIsInItsWay) {

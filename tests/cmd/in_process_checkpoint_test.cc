@@ -169,7 +169,7 @@ class InProcessCheckpointTest : public testing::Test {
   void Clear() {
     const auto all = ListCheckpoints(files_, "m");
     ASSERT_TRUE(all.ok());
-    ASSERT_TRUE(KeepNewest(files_, "m", 1).ok());
+    ASSERT_TRUE(KeepNewest(files_, "m", /*committed=*/"", 1).ok());
     for (const CheckpointInfo& info : *all) {
       const auto entries = files_.ListDirectory(info.path);
       if (!entries.ok()) continue;

@@ -222,7 +222,7 @@ TEST_P(DeepFmTest, OneExampleOfPaddingAloneTrainsTheDenseVariables) {
 TEST_P(DeepFmTest, ALargeBatchIsTheMeanOfItsExamples) {
   Create(SmallOptions());
   constexpr int kLarge = 1301;
-  constexpr int kPieces = 4;  // of which no end is one of a part's
+  constexpr int kPieces = 13;  // each small enough to be computed at once
   SampleBatch whole(model_->spec(), kLarge, kFields, kRows, 20);
   const double loss_sum = whole.ForwardBackward(model_.get());
   double expected_loss = 0;

@@ -46,7 +46,6 @@ TEST(RecordLayout, NeverChanges) {
   EXPECT_EQ(layout.stride() * kCellsPerSlab % 64, 0);
 }
 
-// Slots of each kind, one column after the other.
 // One call of an optimizer for w and v where they are updated alike.
 TEST(RecordLayout, ColumnsThatAreUpdatedAlikeAreOneRun) {
   TableSpec spec = TestTable(10);
@@ -75,6 +74,7 @@ TEST(RecordLayout, ColumnsThatAreUpdatedAlikeAreOneRun) {
       << "m and v of a column lie together";
 }
 
+// Slots of each kind, one column after the other.
 TEST(RecordLayout, ARowwiseAccumulatorIsOneFloat) {
   TableSpec spec = TestTable(10);
   spec.columns[0].optimizer.kind = OptimizerKind::kFtrl;
