@@ -13,6 +13,12 @@
 
 namespace shoal {
 
+// What an evaluation found, and after how many epochs it was.
+struct ProgressEvaluation {
+  double auc = 0;
+  uint64_t epoch = 0;
+};
+
 // What the live line shows.
 struct ProgressFigures {
   // False: the job evaluates or predicts alone; it has no step, trained,
@@ -32,12 +38,7 @@ struct ProgressFigures {
   uint64_t staleness_max = 0;
   int workers_alive = 0;
   double wall_seconds = 0;
-  // The newest evaluation, and after how many epochs it was; none: none yet.
-  struct Evaluation {
-    double auc = 0;
-    uint64_t epoch = 0;
-  };
-  std::optional<Evaluation> eval;
+  std::optional<ProgressEvaluation> eval;  // the newest; none: none yet
 };
 
 ProgressFigures ProgressOf(const JobReport& report);
