@@ -61,8 +61,11 @@ class ClosedLoop {
   Spent Run(int total, int at_once, Call call) {
     const absl::Time start = absl::Now();
     const double cpu = ProcessCpuSeconds();
-    left_ = total;
-    running_ = at_once;
+    {
+      MutexLock lock(&mu_);
+      left_ = total;
+      running_ = at_once;
+    }
     for (int lane = 0; lane < at_once; ++lane) Next(lane, call);
     MutexLock lock(&mu_);
     while (running_ > 0) ended_.Wait(&mu_);
