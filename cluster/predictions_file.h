@@ -19,8 +19,9 @@ enum class PredictionsFormat {
 // The file that an inference writes: the probabilities, 1 / (1 + exp(-logit)),
 // in the order in which they are given. They go to NAME.unfinished beside it,
 // which takes its name once it is whole, so that a file of the name is never a
-// part of one. What a process that was killed has left is begun anew. Two
-// inferences into one file at a time are the user's to avoid.
+// part of one. What a process that was killed has left is begun anew.
+// REQUIRES: no other writes a file of the name (cmd/model_directory.h sees to
+// that).
 // Thread-compatible.
 class PredictionsFile {
  public:

@@ -59,6 +59,7 @@ FlagSet SaveFlagSet(SaveFlags* flags) {
   FlagSet set("shoal ckpt save",
               "Asks a running job to save a checkpoint now, and prints its "
               "path when it is one, or why it is none.");
+  set.Group("Job");
   set.Add({"ps_hosts",
            &flags->ps_hosts,
            "The job's --ps_hosts; the first entry is enough.",

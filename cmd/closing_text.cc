@@ -54,11 +54,13 @@ void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
 }
 
 std::string WorkersLine(const JobReport& report) {
-  // Of a job that trains nothing, what they scored.
+  // Of a job that trains nothing, what they scored. Shares are of their sum:
+  // what they have done runs ahead of the ledger, and not all of that is of
+  // this run where it was resumed.
   const bool trains = report.trained > 0;
-  uint64_t all = report.trained;
+  uint64_t all = 0;
   for (const WorkerReport& worker : report.workers) {
-    if (!trains) all += worker.scored;
+    all += trains ? worker.samples : worker.scored;
   }
   std::string line = "workers   ";
   for (const WorkerReport& worker : report.workers) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "base/path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
@@ -21,6 +22,35 @@ std::string ThisProcess() {
   return absl::StrCat(
       "pid ", getpid(), " on ", host, ", since ",
       absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
+}
+
+absl::StatusOr<std::unique_ptr<FileLock>> LockPredictions(
+    const JobFlags& flags) {
+  const std::string path = flags.PredictionsFile();
+  auto lock = FileLock::Acquire(
+      JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".lock")),
+      ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--predictions_file=", path, " is being written by another inference: ",
+        lock.status().message(), "; give each a file of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
+  return lock;
+}
+
+// A model directory holds checkpoints; it is none.
+absl::Status CheckNoCheckpoint(const FileSystem& files,
+                               const std::string& directory) {
+  const CheckpointInfo info = InspectCheckpoint(files, directory);
+  if (!StepOfName(info.name).has_value() || absl::IsNotFound(info.status)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--model_dir=", directory,
+                   " is a checkpoint; give the directory that holds it: ",
+                   Dirname(info.path)));
 }
 
 // Adopts a checkpoint that was found.
@@ -48,9 +78,11 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockModelDirectory(
-    const FileSystem& files, const JobFlags& flags) {
+absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
+                                                     const JobFlags& flags) {
+  if (flags.task_type == "infer") return LockPredictions(flags);
   if (!flags.Saves()) return std::unique_ptr<FileLock>();
+  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
   SHOAL_RETURN_IF_ERROR(
       Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
   auto lock =
@@ -78,6 +110,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
   if (checkpoints.save) {
     // Attempts of a job that was cut off; ours is the lock.
     auto removed = RemoveVoidAttempts(files, flags.model_dir);

@@ -20,10 +20,13 @@ namespace shoal {
 // it: who may write into it, what a job begins from, and how a checkpoint
 // becomes one.
 
-// Locks the directory for a job that saves into it; makes it if need be.
-// nullptr: the job saves none. FAILED_PRECONDITION names who has it.
-absl::StatusOr<std::unique_ptr<FileLock>> LockModelDirectory(
-    const FileSystem& files, const JobFlags& flags);
+// Locks what the job writes, so that no two write one place at a time: the
+// directory, for a job that saves into it, which is made if need be; the file
+// of an inference's predictions (by .NAME.lock beside it, which stays).
+// nullptr: the job writes neither. FAILED_PRECONDITION names who has it;
+// INVALID_ARGUMENT: the directory is itself a checkpoint.
+absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
+                                                     const JobFlags& flags);
 
 // Fills in options->checkpoints from the flags: whether and when the job saves,
 // and by --resume what it begins from, which it says to the log. A job that

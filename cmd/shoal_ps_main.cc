@@ -158,10 +158,10 @@ absl::Status PsProcess::Start() {
         ThreadExecutorOptions{"coordinator", 1}, &clock_);
     work_strand_ = std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{"work", 1}, &clock_);
+    SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_));
     SHOAL_ASSIGN_OR_RETURN(predictions_,
                            PredictionsFileFromFlags(flags_, files_.get()));
     CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
-    SHOAL_ASSIGN_OR_RETURN(lock_, LockModelDirectory(*files_, flags_));
     SHOAL_RETURN_IF_ERROR(
         PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
     SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));

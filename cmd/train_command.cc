@@ -118,7 +118,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
   auto options = JobOptions(flags, plan, *files, quarantine->get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
-  const auto lock = LockModelDirectory(*files, flags);
+  const auto lock = LockOutput(*files, flags);
   if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
   const absl::Status planned =
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);

@@ -42,7 +42,7 @@ import sys
 import timed_window
 import training_job
 from quality import cpu_name
-from training_job import JOBS, flop_per_sample
+from training_job import JOBS, NETS, flop_per_sample
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS_HERE = os.path.join(HERE, "../peers")
@@ -211,6 +211,21 @@ def parse_args():
             parser.error(f"--only has {leg}; there are {', '.join(LEGS)}")
         if leg not in args.legs:
             print(f"{leg} is left out: no --{PEERS[leg]}", file=sys.stderr)
+    if not args.legs:
+        parser.error("nothing is left to measure")
+    for net in args.models.split(","):
+        if net not in NETS:
+            parser.error(f"--models has {net}; there are {', '.join(NETS)}")
+    if not all(batch.isdecimal() for batch in args.batches.split(",")):
+        parser.error(f"--batches={args.batches} are no numbers")
+    if args.repeats < 1 or args.window <= 0:
+        parser.error("--repeats and --window are above 0")
+    if not os.access(os.path.join(args.bin, "shoal"), os.X_OK):
+        parser.error(f"--bin={args.bin} has no shoal: build it first")
+    if args.core not in os.sched_getaffinity(0):
+        parser.error(f"--core={args.core}: this machine has no such one")
+    if args.out and not os.access(os.path.dirname(args.out) or ".", os.W_OK):
+        parser.error(f"--out={args.out} cannot be written")
     return args
 
 

@@ -54,6 +54,8 @@ def run(program, args):
             [*command, f"--benchmark_out={file.name}",
              "--benchmark_out_format=json"], check=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if os.path.getsize(file.name) == 0:
+            sys.exit(f"{program}: --filter={args.filter} matches nothing")
         return json.load(file), " ".join(
             [f"build/release/bin/{program}", *command[1:]])
 
@@ -89,6 +91,13 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out")
     args = parser.parse_args()
+    for program in args.programs:
+        if not os.access(os.path.join(args.bin, program), os.X_OK):
+            parser.error(f"--bin={args.bin} has no {program}: build it first")
+    if args.repeats < 1:
+        parser.error("--repeats is at least 1")
+    if args.out and not os.access(os.path.dirname(args.out) or ".", os.W_OK):
+        parser.error(f"--out={args.out} cannot be written")
     results = {"cpu": cpu_name(), "cores": os.cpu_count(),
                "repeats": args.repeats, "programs": {}}
     for program in args.programs:

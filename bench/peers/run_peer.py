@@ -13,6 +13,7 @@ import json
 import mmap
 import os
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -129,6 +130,8 @@ def main():
                         help="no window: the AUC after so many passes")
     parser.add_argument("more", nargs="*", help="after --: its own flags")
     args = parser.parse_args()
+    if shutil.which(args.python) is None:
+        parser.error(f"--python={args.python} is no program; see README.md")
     with tempfile.TemporaryDirectory() as directory:
         job = Job(args, directory)
         try:

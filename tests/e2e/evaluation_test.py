@@ -135,6 +135,42 @@ class PredictionsTest(harness.ShoalTest):
         self.assertIn("FIFO", self.usage_error(
             *infer, "--predictions_file=" + fifo))
 
+    def test_two_inferences_do_not_write_one_file(self):
+        data = self.write("te.libsvm", harness.linear_rows(200000))
+        out = self.path("predictions")
+        flags = DEEPFM + ["--task_type=infer", "--resume=never",
+                          "--val_data_dir=" + data,
+                          "--predictions_file=" + out, "--batch_size=16"]
+        first = self.start("first", "shoal", "train", *flags,
+                           "--progress_every=50ms")
+        first.wait_for_line("samples/s")
+        first.popen.send_signal(signal.SIGSTOP)
+        for command in (["train"], ["run", "--ps=2", "--workers=2"]):
+            code, output = self.run_fails("shoal", *command, *flags)
+            self.assertEqual(code, 2, output)
+            self.assertIn(out, output)
+            self.assertIn(f"pid {first.popen.pid}", output)
+        first.popen.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(), 0, first.output())
+        self.assertEqual(len(line_values(out)), 200000)
+
+    def test_a_checkpoint_is_no_model_directory(self):
+        data = self.write("tr.libsvm", harness.linear_rows(200))
+        flags = DEEPFM + ["--training_data_dir=" + data,
+                          "--val_data_dir=" + data]
+        self.run_ok("shoal", "train", *flags, "--model_dir=" + self.path("m"))
+        checkpoint, = [name for name in os.listdir(self.path("m"))
+                       if name.startswith("ckpt-")]
+        held = os.listdir(self.path("m", checkpoint))
+        for task in ("train", "eval", "infer"):
+            code, output = self.run_fails(
+                "shoal", "train", *flags, "--task_type=" + task,
+                "--predictions_file=" + self.path("p"),
+                "--model_dir=" + self.path("m", checkpoint))
+            self.assertEqual(code, 2, output)
+            self.assertIn("is a checkpoint; give the directory", output)
+        self.assertEqual(os.listdir(self.path("m", checkpoint)), held)
+
     def test_what_is_to_be_read_must_be_given(self):
         for task in ("eval", "infer"):
             self.assertIn("--val_data_dir", self.usage_error(
@@ -199,10 +235,11 @@ class PredictionsTest(harness.ShoalTest):
         job.wait_for_line("samples/s")
         job.kill()
         self.assertEqual(sorted(os.listdir(self.dir)),
-                         ["predictions.unfinished", "te.libsvm"])
+                         [".predictions.lock", "predictions.unfinished",
+                          "te.libsvm"])
         output = self.run_ok("shoal", "train", *flags)
         self.assertEqual(sorted(os.listdir(self.dir)),
-                         ["predictions", "te.libsvm"])
+                         [".predictions.lock", "predictions", "te.libsvm"])
         self.assertEqual(len(line_values(out)), 200000)
         # It trained nothing, and says nothing of training.
         self.assertNotIn("samples 0", output)
@@ -222,7 +259,8 @@ class PredictionsTest(harness.ShoalTest):
         self.assertEqual(code, 1, process.output())
         self.assertRegex(process.output(),
                          re.escape(self.path("p")) + ".*File too large")
-        self.assertEqual(sorted(os.listdir(self.dir)), ["te.libsvm"])
+        self.assertEqual(sorted(os.listdir(self.dir)),
+                         [".p.lock", "te.libsvm"])
 
 
 if __name__ == "__main__":
