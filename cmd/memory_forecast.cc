@@ -122,7 +122,26 @@ uint64_t ScoresBytes(const JobFlags& flags, const FilesSize& data) {
              rows > exact ? kHistogramBytes : 0);
 }
 
-uint64_t StepBytes(const JobFlags& flags, const BatchSize& batch) {
+// DeepFM's first layer by distinct embeddings (models/layers/distinct_dense.h):
+// these and their products, as many as there may be, what examples make of
+// them, and where each row was seen.
+uint64_t FirstLayerBytes(const ModelOptions& model, int batch_size,
+                         const BatchSize& batch) {
+  if (model.model != "deepfm") return 0;
+  const int examples = std::min(batch_size, DeepFmStretch(model));
+  const int64_t most_pairs = DeepFmMostPairs(model, examples);
+  if (most_pairs < 0) return 0;
+  const uint64_t pairs =
+      std::min(static_cast<uint64_t>(most_pairs), batch.distinct);
+  const uint64_t dim = static_cast<uint64_t>(model.embedding_size);
+  const uint64_t units = static_cast<uint64_t>(model.deep_layers[0]);
+  const uint64_t fields = static_cast<uint64_t>(model.field_size);
+  return Add(Add(Times(pairs, 4 * (dim + units)), Times(8, batch.distinct)),
+             Times(static_cast<uint64_t>(examples), 4 * fields + 8 * units));
+}
+
+uint64_t StepBytes(const JobFlags& flags, const JobPlan& plan,
+                   const BatchSize& batch) {
   // Examples, dense indexes and values, rows and their gradients, dense
   // variables and theirs (worker/train/train_step.h).
   uint64_t step = Times(batch.features, kFeatureBytes + 8);
@@ -141,7 +160,8 @@ uint64_t StepBytes(const JobFlags& flags, const BatchSize& batch) {
                            : flags.batch_size;
   const uint64_t model =
       Times(Times(static_cast<uint64_t>(together), units), kUnitBytes);
-  return Add(Times(step, steps), model);
+  return Add(Add(Times(step, steps), model),
+             FirstLayerBytes(plan.model, flags.batch_size, batch));
 }
 
 uint64_t ShardBytes(const JobPlan& plan, int shard, bool* tables_grow) {
@@ -190,7 +210,7 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
     forecast.ps.push_back(Add(Add(Add(kPsBase, held), requests), scores));
   }
   forecast.worker = Add(kWorkerBase, ReaderBytes(flags, data.train));
-  forecast.worker = Add(forecast.worker, StepBytes(flags, batch));
+  forecast.worker = Add(forecast.worker, StepBytes(flags, plan, batch));
   forecast.worker =
       Add(forecast.worker, Times(message, kWorkerCopies * batch.in_flight));
   forecast.launcher = kLauncherBase;
@@ -205,7 +225,7 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
     held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
   }
   const uint64_t worker = Add(ReaderBytes(flags, data.train),
-                              StepBytes(flags, SizeOfBatch(flags, plan)));
+                              StepBytes(flags, plan, SizeOfBatch(flags, plan)));
   return Add(Add(Add(kTrainBase, held), ScoresBytes(flags, data.eval)),
              Times(worker, static_cast<uint64_t>(flags.workers)));
 }

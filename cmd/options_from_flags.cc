@@ -49,6 +49,10 @@ absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
   options.embedding_size = flags.embedding_size;
   options.deep_layers = flags.deep_layers;
   options.dropout_keep.assign(flags.dropout.begin(), flags.dropout.end());
+  options.first_layer = flags.first_layer == "dense" ? FirstLayer::kDense
+                        : flags.first_layer == "distinct"
+                            ? FirstLayer::kDistinct
+                            : FirstLayer::kAuto;
   options.seed = flags.seed;
   SHOAL_ASSIGN_OR_RETURN(options.dense_optimizer,
                          Optimizer(flags, flags.optimizer, flags.learning_rate,

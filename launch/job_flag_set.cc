@@ -196,6 +196,13 @@ void DefineTraining(JobFlags* f, Definer* d) {
                 "Arithmetic of the model: reference is plain loops; auto "
                 "takes the fastest there is.",
                 Choices{{"auto", "reference", "onednn"}, {"cuda"}}});
+  d->Add(kAll,
+         {"first_layer", &f->first_layer,
+          "How deepfm computes its first deep layer, the results equal but for "
+          "rounding: dense multiplies each occurrence of an embedding, "
+          "distinct each different one of a batch; auto takes what it "
+          "estimates to cost less.",
+          Choices{{"auto", "dense", "distinct"}, {}}});
 }
 
 void DefineData(JobFlags* f, Definer* d) {

@@ -72,6 +72,7 @@ struct JobFlags {
   int64_t warmup_steps = 0;
   bool canary = false;
   std::string backend = "auto";
+  std::string first_layer = "auto";
 
   // Data
   std::string training_data_dir;

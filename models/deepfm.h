@@ -6,6 +6,7 @@
 
 #include "base/aligned_buffer.h"
 #include "models/layers/dense.h"
+#include "models/layers/distinct_dense.h"
 #include "models/layers/dropout.h"
 #include "models/layers/fm.h"
 #include "models/layers/sigmoid_cross_entropy.h"
@@ -19,6 +20,18 @@ namespace shoal {
 // over more examples are no faster, and the gradient of the weights over 4,096
 // is a tenth slower.
 inline constexpr int kDeepFmPartMax = 256;
+
+// Examples whose embeddings are searched for repeats together at most. The
+// more, the more repeat; but products of the distinct ones, 15 to 25 MB for 39
+// fields of such data as Criteo's, should stay in the third-level cache. Fewer
+// for wide models, so that these products have no more than 128 MiB if nothing
+// repeats, but never fewer than a part's. REQUIRES: valid options.
+int DeepFmStretch(const ModelOptions& options);
+
+// The largest number of distinct pairs of a field and a row with which the
+// first layer of so many examples is computed from them (DistinctDenseLayer),
+// by options.first_layer; below 0: never, whatever they are.
+int64_t DeepFmMostPairs(const ModelOptions& options, int examples);
 
 // The variables of DeepFM. Table "fm": columns "fm_w" (1) and "fm_v" (K).
 // Dense, in this order: for each deep layer i from 0 "deep_i/weights"
@@ -62,26 +75,38 @@ class DeepFm final : public Model {
     Place biases;
   };
 
-  // Examples that are computed together: the whole batch goes through the
-  // network in such parts, whose activations stay in the cache, and which add
-  // up their gradients.
-  struct Part {
-    ModelInput input;    // of these examples
-    int first = 0;       // position of the first of them in the batch
-    int batch_size = 0;  // of the whole batch
+  // Examples of a batch that follow one another.
+  struct Slice {
+    ModelInput input;  // of these examples alone
+    int first = 0;     // position of the first of them in the batch
+  };
+  // A batch goes through the network in stretches of at most DeepFmStretch
+  // examples, and these in parts of at most kDeepFmPartMax, whose activations
+  // stay in the cache. Parts add up their gradients.
+  struct Stretch {
+    Slice slice;
+    // The first layer is that of distinct embeddings, computed for all parts.
+    bool distinct = false;
   };
 
-  // Calls visit(part) for the parts that make up the batch, in order.
   template <typename Visit>
-  void ForEachPart(const ModelInput& batch, const Visit& visit) const;
+  static void ForEachSlice(const Slice& whole, int most, const Visit& visit);
   FmInput MakeFmInput(const ModelInput& input) const;
-  void Forward(const Part& part, bool training, absl::Span<float> logits);
-  void Backward(const Part& part, absl::Span<float> d_logits,
-                ModelOutput* output);
+  // Chooses the first layer, and computes it where it is of distinct
+  // embeddings.
+  Stretch Begin(const Slice& slice);
+  void Forward(const Stretch& stretch, const Slice& part, bool training,
+               absl::Span<float> logits);
+  void Backward(const Stretch& stretch, const Slice& part,
+                absl::Span<float> d_logits, ModelOutput* output);
+  // What is left to do when all parts have gone backward.
+  void End(const Stretch& stretch, ModelOutput* output);
 
+  const ModelOptions options_;
   const ModelSpec spec_;
   const int dim_;  // K
   FmLayer fm_;
+  DistinctDenseLayer distinct_;  // in place of deep_[0].dense
   std::vector<DeepLayer> deep_;  // the last one is deep_out
   Place bias_;
   SigmoidCrossEntropy loss_;

@@ -48,7 +48,7 @@ FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
 void FactorizationMachine::Predict(const ModelInput& input,
                                    absl::Span<float> logits) {
   std::fill(logits.begin(), logits.end(), input.dense[0]);
-  fm_.Forward(MakeFmInput(input), logits);
+  fm_.Forward(MakeFmInput(input), /*keep_embeddings=*/false, logits);
 }
 
 void FactorizationMachine::ForwardBackward(const ModelInput& input,

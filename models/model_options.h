@@ -12,6 +12,11 @@
 
 namespace shoal {
 
+// How deepfm computes its first deep layer: with a product over every
+// occurrence of an embedding (DenseLayer), or over the distinct ones
+// (DistinctDenseLayer); auto takes what costs less. Equal but for rounding.
+enum class FirstLayer { kAuto, kDense, kDistinct };
+
 // Everything that decides a model's variables and arithmetic.
 struct ModelOptions {
   std::string model = "deepfm";  // or "fm", "lr", "linear_probe"
@@ -23,6 +28,7 @@ struct ModelOptions {
   std::vector<int> deep_layers = {256, 128, 64};
   // Chance to KEEP a unit, for each deep layer; empty: keep all.
   std::vector<float> dropout_keep;
+  FirstLayer first_layer = FirstLayer::kAuto;
   uint64_t seed = 1;
   OptimizerSpec dense_optimizer;
   OptimizerSpec table_optimizer;

@@ -46,6 +46,7 @@ STAGES = [
     ("rows looked up", r"EmbeddingTable|ArrayTable|HashTable|IdIndex|"
                        r"PrefetchRow|GatherRows|Locate", OURS),
     ("dedup", r"UniqueIds|SplitIds|PrepareStep|Dedup|SharedSplit", OURS),
+    ("sums of distinct products", r"BagSum|DistinctDense", OURS),
     ("gather, FM, row gradients", r"Fm|Gather|Scatter|Embedding|DeepFm|"
                                   r"Interaction", OURS),
     ("bias, ReLU, loss", r"Bias|Relu|Loss|Sigmoid|Logit|LastLayer", OURS),

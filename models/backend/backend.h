@@ -34,6 +34,16 @@ struct FmInput {
   absl::Span<const float> rows;         // U × (1 + K)
 };
 
+// Bags of rows of N floats, each row with a factor. Entries: fewer than 2^31.
+struct BagInput {
+  int dim = 0;                      // N
+  absl::Span<const int32_t> begin;  // bags + 1, ascending: where in `index` and
+                                    // `factors` each one's entries begin, and
+                                    // where the last one's end
+  absl::Span<const int32_t> index;  // of a row; -1: the entry adds nothing
+  absl::Span<const float> factors;  // as many as index, or more
+};
+
 // SEAM: the arithmetic of the models, one method an operation. The reference
 // loops are the oracle; oneDNN is the fast one. Every span has exactly the
 // number of elements that its shape says, in host memory, and outputs overlap
@@ -76,8 +86,9 @@ class Backend {
 
   // The factorisation machine (Rendle, ICDM 2010) over e = v · x:
   //   logits[b] += Σ_j w_j x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²)
-  // logits (B) accumulates; embeddings (B × F × K: e, zeros where padded) and
-  // sums (B × K: Σ_j e_jk, kept for the backward pass) are overwritten.
+  // logits (B) accumulates; embeddings (B × F × K: e, zeros where padded;
+  // empty: not wanted) and sums (B × K: Σ_j e_jk, kept for the backward pass)
+  // are overwritten.
   virtual void FmForward(const FmInput& input, absl::Span<float> embeddings,
                          absl::Span<float> sums, absl::Span<float> logits) = 0;
 
@@ -92,6 +103,12 @@ class Backend {
                           absl::Span<const float> d_logits,
                           absl::Span<const float> d_embeddings, bool accumulate,
                           absl::Span<float> d_rows) = 0;
+
+  // The sum of each bag's rows, in the order of its entries:
+  //   sums[s] = Σ_i factors_i · rows[index_i], i in [begin_s, begin_s+1)
+  // rows: any number × N. sums: bags × N, overwritten.
+  virtual void BagSum(const BagInput& bags, absl::Span<const float> rows,
+                      absl::Span<float> sums) = 0;
 
   // Returns the sum over the batch, in double, of
   //   −y log σ(z) − (1 − y) log(1 − σ(z)) = max(z, 0) − z y + log(1 + e^−|z|).

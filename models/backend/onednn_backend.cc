@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/backend/vector_bag.h"
 #include "models/backend/vector_passes.h"
 
 // From <omp.h>, which clang lacks without a runtime of its own; two OpenMP
@@ -105,6 +106,11 @@ void OneDnnBackend::FmBackward(const FmInput& input,
                                absl::Span<const float> d_embeddings,
                                bool accumulate, absl::Span<float> d_rows) {
   VectorFmBackward(input, sums, d_logits, d_embeddings, accumulate, d_rows);
+}
+
+void OneDnnBackend::BagSum(const BagInput& bags, absl::Span<const float> rows,
+                           absl::Span<float> sums) {
+  VectorBagSum(bags, rows, sums);
 }
 
 }  // namespace shoal

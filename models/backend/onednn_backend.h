@@ -43,6 +43,8 @@ class OneDnnBackend final : public ReferenceBackend {
                   absl::Span<const float> d_logits,
                   absl::Span<const float> d_embeddings, bool accumulate,
                   absl::Span<float> d_rows) override;
+  void BagSum(const BagInput& bags, absl::Span<const float> rows,
+              absl::Span<float> sums) override;
 
  private:
   OneDnnBackend() = default;

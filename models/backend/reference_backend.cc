@@ -154,6 +154,7 @@ void ReferenceBackend::FmForward(const FmInput& input,
   const int F = input.field_size;
   const int K = input.dim;
   squares_.ResizeDiscard(K);
+  unwanted_.ResizeDiscard(K);
   float* __restrict squares = squares_.data();
   for (int b = 0; b < input.batch_size; ++b) {
     float* __restrict sum = sums.data() + static_cast<int64_t>(b) * K;
@@ -162,7 +163,8 @@ void ReferenceBackend::FmForward(const FmInput& input,
     float first_order = 0;
     for (int j = 0; j < F; ++j) {
       const int64_t at = static_cast<int64_t>(b) * F + j;
-      float* __restrict e = embeddings.data() + at * K;
+      float* __restrict e =
+          embeddings.empty() ? unwanted_.data() : embeddings.data() + at * K;
       const int32_t index = input.row_index[at];
       if (index < 0) {
         std::fill_n(e, K, 0.0f);
@@ -216,6 +218,23 @@ void ReferenceBackend::FmBackward(const FmInput& input,
           d_row[1 + k] += x * (d_e[k] + d_logit * (sum[k] - v[k] * x));
         }
       }
+    }
+  }
+}
+
+void ReferenceBackend::BagSum(const BagInput& bags,
+                              absl::Span<const float> rows,
+                              absl::Span<float> sums) {
+  const int N = bags.dim;
+  for (size_t s = 0; s + 1 < bags.begin.size(); ++s) {
+    float* __restrict sum = sums.data() + static_cast<int64_t>(s) * N;
+    std::fill_n(sum, N, 0.0f);
+    for (int32_t i = bags.begin[s]; i < bags.begin[s + 1]; ++i) {
+      const int64_t index = bags.index[i];
+      if (index < 0) continue;
+      const float factor = bags.factors[i];
+      const float* __restrict row = rows.data() + index * N;
+      for (int n = 0; n < N; ++n) sum[n] += factor * row[n];
     }
   }
 }

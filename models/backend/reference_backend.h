@@ -32,6 +32,8 @@ class ReferenceBackend : public Backend {
                   absl::Span<const float> d_logits,
                   absl::Span<const float> d_embeddings, bool accumulate,
                   absl::Span<float> d_rows) override;
+  void BagSum(const BagInput& bags, absl::Span<const float> rows,
+              absl::Span<float> sums) override;
   double SigmoidCrossEntropyForward(absl::Span<const float> logits,
                                     absl::Span<const uint8_t> labels) override;
   void SigmoidCrossEntropyBackward(absl::Span<const float> logits,
@@ -43,7 +45,8 @@ class ReferenceBackend : public Backend {
   // Operands of Gemm that came transposed, turned round.
   AlignedBuffer<float> a_;
   AlignedBuffer<float> b_;
-  AlignedBuffer<float> squares_;  // K
+  AlignedBuffer<float> squares_;   // K
+  AlignedBuffer<float> unwanted_;  // K; FmForward's embeddings that none wants
 };
 
 }  // namespace shoal

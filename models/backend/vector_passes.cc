@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 // The rest of this file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/backend/vector_passes.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+// Highway's order: the headers that are compiled with this file come last.
+#include "base/vector_runs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shoal {
@@ -19,19 +20,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kFloatsPerCacheLine = 16;
-
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::Vec<Floats>;
-
-// Calls full(j) at the start of each whole vector of [0, n), then rest(j) for
-// the elements that are left over.
-template <typename Full, typename Rest>
-HWY_INLINE void ForEachVector(size_t n, const Full& full, const Rest& rest) {
-  const size_t lanes = hn::Lanes(Floats());
-  size_t j = 0;
-  for (; j + lanes <= n; j += lanes) full(j);
-  for (; j < n; ++j) rest(j);
-}
 
 // The 4 × 4 floats at `from`, rows `from_stride` apart, turned round to `to`.
 HWY_INLINE void Transpose4x4(const float* HWY_RESTRICT from,
@@ -91,23 +79,16 @@ void Transpose(int rows, int cols, absl::Span<const float> from,
 
 void BiasForward(Activation activation, absl::Span<const float> bias,
                  absl::Span<float> y) {
-  const Floats d;
   const size_t cols = bias.size();
   const float* HWY_RESTRICT b = bias.data();
   const bool relu = activation == Activation::kRelu;
   for (size_t start = 0; start < y.size(); start += cols) {
     float* HWY_RESTRICT row = y.data() + start;
-    ForEachVector(
-        cols,
-        [&](size_t j) HWY_ATTR {
-          const Vector z = hn::Add(hn::LoadU(d, row + j), hn::LoadU(d, b + j));
-          hn::StoreU(relu ? hn::IfThenElseZero(hn::Gt(z, hn::Zero(d)), z) : z,
-                     d, row + j);
-        },
-        [&](size_t j) HWY_ATTR {
-          const float z = row[j] + b[j];
-          row[j] = !relu || z > 0 ? z : 0;
-        });
+    ForEachRun<1>(cols, [&](auto d, auto, size_t j) HWY_ATTR {
+      const auto z = hn::Add(hn::LoadU(d, row + j), hn::LoadU(d, b + j));
+      hn::StoreU(relu ? hn::IfThenElseZero(hn::Gt(z, hn::Zero(d)), z) : z, d,
+                 row + j);
+    });
   }
 }
 
@@ -118,30 +99,20 @@ HWY_INLINE void BiasBackwardRows(bool relu, size_t cols,
                                  const float* HWY_RESTRICT y,
                                  float* HWY_RESTRICT d_y,
                                  float* HWY_RESTRICT d_b) {
-  const Floats d;
-  ForEachVector(
-      cols,
-      [&](size_t j) HWY_ATTR {
-        Vector sum = hn::LoadU(d, d_b + j);
-        for (int r = 0; r < kRows; ++r) {
-          float* HWY_RESTRICT at = d_y + r * cols + j;
-          Vector g = hn::LoadU(d, at);
-          if (relu) {
-            const Vector out = hn::LoadU(d, y + r * cols + j);
-            g = hn::IfThenElseZero(hn::Gt(out, hn::Zero(d)), g);
-            hn::StoreU(g, d, at);
-          }
-          sum = hn::Add(sum, g);
-        }
-        hn::StoreU(sum, d, d_b + j);
-      },
-      [&](size_t j) HWY_ATTR {
-        for (int r = 0; r < kRows; ++r) {
-          float* HWY_RESTRICT at = d_y + r * cols + j;
-          if (relu && !(y[r * cols + j] > 0)) *at = 0;
-          d_b[j] += *at;
-        }
-      });
+  ForEachRun<1>(cols, [&](auto d, auto, size_t j) HWY_ATTR {
+    auto sum = hn::LoadU(d, d_b + j);
+    for (int r = 0; r < kRows; ++r) {
+      float* HWY_RESTRICT at = d_y + r * cols + j;
+      auto g = hn::LoadU(d, at);
+      if (relu) {
+        const auto out = hn::LoadU(d, y + r * cols + j);
+        g = hn::IfThenElseZero(hn::Gt(out, hn::Zero(d)), g);
+        hn::StoreU(g, d, at);
+      }
+      sum = hn::Add(sum, g);
+    }
+    hn::StoreU(sum, d, d_b + j);
+  });
 }
 
 void BiasBackward(Activation activation, absl::Span<const float> y,
@@ -200,7 +171,7 @@ HWY_INLINE void PrefetchRows(const FmInput& input, int b, Float* rows) {
 }
 
 // Elements [k, k + kVectors · lanes) of every embedding of one example. Returns
-// the sum over them of (Σ_j e)² − Σ_j e².
+// the sum over them of (Σ_j e)² − Σ_j e². `embeddings` may be null.
 template <int kVectors, class D>
 HWY_INLINE float ForwardElements(D d, const Example& example, size_t k,
                                  float* HWY_RESTRICT embeddings,
@@ -211,19 +182,20 @@ HWY_INLINE float ForwardElements(D d, const Example& example, size_t k,
   V squares[kVectors];
   for (int v = 0; v < kVectors; ++v) sum[v] = squares[v] = hn::Zero(d);
   for (int j = 0; j < example.fields; ++j) {
-    float* HWY_RESTRICT e = embeddings + j * example.dim + k;
+    const auto store = [&](int v, V e) HWY_ATTR {
+      if (embeddings == nullptr) return;
+      hn::StoreU(e, d, embeddings + j * example.dim + k + v * lanes);
+    };
     const int32_t index = example.row_index[j];
     if (HWY_UNLIKELY(index < 0)) {
-      for (int v = 0; v < kVectors; ++v) {
-        hn::StoreU(hn::Zero(d), d, e + v * lanes);
-      }
+      for (int v = 0; v < kVectors; ++v) store(v, hn::Zero(d));
       continue;
     }
     const V x = hn::Set(d, example.values[j]);
     const float* HWY_RESTRICT row = example.Vector(index) + k;
     for (int v = 0; v < kVectors; ++v) {
       const V product = hn::Mul(hn::LoadU(d, row + v * lanes), x);
-      hn::StoreU(product, d, e + v * lanes);
+      store(v, product);
       sum[v] = hn::Add(sum[v], product);
       squares[v] = hn::MulAdd(product, product, squares[v]);
     }
@@ -236,34 +208,15 @@ HWY_INLINE float ForwardElements(D d, const Example& example, size_t k,
   return hn::GetLane(hn::SumOfLanes(d, difference));
 }
 
-// Calls visit(d, vectors, k) for runs of elements that make up [0, dim).
-template <typename Visit>
-HWY_INLINE void ForEachRun(size_t dim, const Visit& visit) {
-  const Floats d;
-  const size_t lanes = hn::Lanes(d);
-  size_t k = 0;
-  for (; k + 4 * lanes <= dim; k += 4 * lanes) {
-    visit(d, std::integral_constant<int, 4>(), k);
-  }
-  for (; k + 2 * lanes <= dim; k += 2 * lanes) {
-    visit(d, std::integral_constant<int, 2>(), k);
-  }
-  for (; k + lanes <= dim; k += lanes) {
-    visit(d, std::integral_constant<int, 1>(), k);
-  }
-  const hn::CappedTag<float, 4> four;
-  for (; k + 4 <= dim; k += 4) visit(four, std::integral_constant<int, 1>(), k);
-  const hn::CappedTag<float, 1> one;
-  for (; k < dim; ++k) visit(one, std::integral_constant<int, 1>(), k);
-}
-
 void FmForward(const FmInput& input, absl::Span<float> embeddings,
                absl::Span<float> sums, absl::Span<float> logits) {
   const size_t dim = input.dim;
   for (int b = 0; b < input.batch_size; ++b) {
     PrefetchRows(input, b + 1, input.rows.data());
     const Example example = ExampleOf(input, b);
-    float* e = embeddings.data() + b * dim * input.field_size;
+    float* e = embeddings.empty()
+                   ? nullptr
+                   : embeddings.data() + b * dim * input.field_size;
     float first_order = 0;
     for (int j = 0; j < example.fields; ++j) {
       const int32_t index = example.row_index[j];
@@ -271,7 +224,7 @@ void FmForward(const FmInput& input, absl::Span<float> embeddings,
       first_order += example.Vector(index)[-1] * example.values[j];
     }
     float second_order = 0;
-    ForEachRun(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
+    ForEachRun<4>(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
       second_order +=
           ForwardElements<vectors()>(d, example, k, e, sums.data() + b * dim);
     });
@@ -330,7 +283,7 @@ void FmBackward(const FmInput& input, absl::Span<const float> sums,
       d_rows[static_cast<int64_t>(index) * (1 + dim)] +=
           d_logit * example.values[j];
     }
-    ForEachRun(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
+    ForEachRun<4>(dim, [&](auto d, auto vectors, size_t k) HWY_ATTR {
       BackwardElements<vectors()>(
           d, example, k,
           d_embeddings.empty() ? nullptr : d_embeddings.data() + at,

@@ -42,12 +42,9 @@ void DenseLayer::Backward(absl::Span<const float> x,
                   .accumulate = accumulate},
                  x, d_y, d_weights);
   GemmShape d_x_shape = {.m = batch_size_, .n = inputs_, .k = outputs_};
-  if (!accumulate) {
-    const bool pays = batch_size_ >= kTransposeFrom;
-    transposed_.ResizeDiscard(pays ? weights.size() : 0);
-    if (pays) {
-      backend_->Transpose(inputs_, outputs_, weights, transposed_.span());
-    }
+  if (transposed_.empty() && batch_size_ >= kTransposeFrom) {
+    transposed_.ResizeDiscard(weights.size());
+    backend_->Transpose(inputs_, outputs_, weights, transposed_.span());
   }
   if (!transposed_.empty()) {
     backend_->Gemm(d_x_shape, d_y, transposed_.span(), d_x);

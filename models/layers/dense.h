@@ -18,6 +18,10 @@ class DenseLayer {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
+  // The weights may be others than in the calls before. To be called once
+  // before the first Backward with them.
+  void NewWeights() { transposed_.ResizeDiscard(0); }
+
   // Returns y, B × O, kept by the layer until the next call. It may be changed
   // in place (dropout), so long as no element that was 0 becomes positive.
   absl::Span<float> Forward(int batch_size, absl::Span<const float> x,
@@ -29,9 +33,8 @@ class DenseLayer {
 
   // After Forward with the same x and weights. d_y (B × O) is changed in place
   // to the gradient before the activation; d_x (B × I) is overwritten, and so
-  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to: then
-  // this is a further part of the batch of the call before, and the weights are
-  // the same. d_x may be the memory of x.
+  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to. d_x
+  // may be the memory of x.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
                 absl::Span<float> d_y, bool accumulate,
                 absl::Span<float> d_weights, absl::Span<float> d_biases,
@@ -44,7 +47,7 @@ class DenseLayer {
   Backend* const backend_;
   int batch_size_ = 0;
   AlignedBuffer<float> y_;
-  AlignedBuffer<float> transposed_;  // Wᵀ, O × I; empty where it does not pay
+  AlignedBuffer<float> transposed_;  // Wᵀ, O × I; empty until it pays
 };
 
 }  // namespace shoal

@@ -4,8 +4,10 @@ namespace shoal {
 
 FmLayer::FmLayer(Backend* backend) : backend_(backend) {}
 
-void FmLayer::Forward(const FmInput& input, absl::Span<float> logits) {
-  embeddings_.ResizeDiscard(input.row_index.size() * input.dim);
+void FmLayer::Forward(const FmInput& input, bool keep_embeddings,
+                      absl::Span<float> logits) {
+  embeddings_.ResizeDiscard(keep_embeddings ? input.row_index.size() * input.dim
+                                            : 0);
   sums_.ResizeDiscard(static_cast<size_t>(input.batch_size) * input.dim);
   backend_->FmForward(input, embeddings_.span(), sums_.span(), logits);
 }

@@ -17,9 +17,11 @@ class FmLayer {
   explicit FmLayer(Backend* backend);
 
   // Adds the first and second order to logits (B).
-  void Forward(const FmInput& input, absl::Span<float> logits);
+  void Forward(const FmInput& input, bool keep_embeddings,
+               absl::Span<float> logits);
 
-  // B × F × K of the last Forward, zeros where padded. Backward does not need
+  // B × F × K of the last Forward, zeros where padded, or empty where it was
+  // not to keep them. Backward does not need
   // them: until then the network above may overwrite them by their gradients.
   absl::Span<float> embeddings() { return embeddings_.span(); }
 

@@ -7,6 +7,8 @@
 #define HWY_TARGET_INCLUDE "ps/optimizer/vector_update.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+// Highway's order: the headers that are compiled with this file come last.
+#include "base/vector_runs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shoal {
@@ -14,18 +16,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Calls update(d, i) for runs of Lanes(d) elements that make up [0, n).
-template <typename Update>
-HWY_INLINE void ForEachRun(size_t n, const Update& update) {
-  const hn::ScalableTag<float> d;
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) update(d, i);
-  const hn::CappedTag<float, 4> four;
-  for (; i + hn::Lanes(four) <= n; i += hn::Lanes(four)) update(four, i);
-  const hn::CappedTag<float, 1> one;
-  for (; i < n; ++i) update(one, i);
-}
 
 void Adam(const OptimizerSpec& spec, float rate,
           absl::Span<const float> gradient, absl::Span<float> weights,
@@ -35,7 +25,7 @@ void Adam(const OptimizerSpec& spec, float rate,
   float* HWY_RESTRICT mm = m.data();
   float* HWY_RESTRICT vv = v.data();
   const OptimizerSpec s = spec;  // which no store to the spans can change
-  ForEachRun(weights.size(), [&](auto d, size_t i) HWY_ATTR {
+  ForEachRun<1>(weights.size(), [&](auto d, auto, size_t i) HWY_ATTR {
     const auto beta1 = hn::Set(d, s.adam_beta1);
     const auto beta2 = hn::Set(d, s.adam_beta2);
     const auto rest1 = hn::Set(d, 1 - s.adam_beta1);
@@ -63,7 +53,7 @@ void Adagrad(const OptimizerSpec& spec, float rate,
   float* HWY_RESTRICT w = weights.data();
   float* HWY_RESTRICT a = accumulator.data();
   const float l2 = spec.l2;
-  ForEachRun(weights.size(), [&](auto d, size_t i) HWY_ATTR {
+  ForEachRun<1>(weights.size(), [&](auto d, auto, size_t i) HWY_ATTR {
     const auto weight = hn::LoadU(d, w + i);
     const auto grad =
         hn::Add(hn::LoadU(d, g + i), hn::Mul(hn::Set(d, l2), weight));

@@ -65,6 +65,24 @@ TEST(MemoryForecastTest, AWorkerGrowsWithItsBatchAndItsWindow) {
   EXPECT_LT(with("--shuffle=false"), base);
 }
 
+TEST(MemoryForecastTest, TheFirstLayerHoldsProductsOfDistinctEmbeddings) {
+  const auto with = [](const std::string& first_layer, const char* model) {
+    return Forecast({"--feature_size=1000000", "--embedding_size=16",
+                     "--deep_layers=400,400,400",
+                     absl::StrCat("--model=", model),
+                     absl::StrCat("--first_layer=", first_layer)})
+        .worker;
+  };
+  const uint64_t dense = with("dense", "deepfm");
+  const uint64_t automatic = with("auto", "deepfm");
+  // A batch of 1,024 has 39,936 embeddings; each one's product has 400 floats.
+  const uint64_t distinct = with("distinct", "deepfm");
+  EXPECT_NEAR(distinct - dense, 39936 * 416 * 4 + 1024 * 8 * 400, 1.0 * kMB);
+  EXPECT_GT(automatic, dense + 10 * kMB);
+  EXPECT_LT(automatic, distinct - 20 * kMB);
+  EXPECT_EQ(with("auto", "fm"), with("dense", "fm"));
+}
+
 TEST(MemoryForecastTest, AWindowHoldsNoMoreThanAPiece) {
   const Job job(Command::kRun, {"--feature_size=1000000"});
   const uint64_t unknown = ForecastMemory(job.flags, job.plan, {}).worker;

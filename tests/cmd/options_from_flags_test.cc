@@ -24,11 +24,12 @@ JobFlags Parsed(Command command, std::vector<std::string> args) {
 }
 
 TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
-  const JobFlags flags = Parsed(
-      Command::kRun,
-      {"--deep_layers=8,4", "--dropout=0.5,1", "--embedding_size=3",
-       "--optimizer=adagrad", "--table_optimizer=sgd", "--learning_rate=0.25",
-       "--table_learning_rate=0.5", "--l2_reg=0.125", "--seed=9", "--ps=3"});
+  const JobFlags flags =
+      Parsed(Command::kRun, {"--deep_layers=8,4", "--dropout=0.5,1",
+                             "--embedding_size=3", "--optimizer=adagrad",
+                             "--table_optimizer=sgd", "--learning_rate=0.25",
+                             "--table_learning_rate=0.5", "--l2_reg=0.125",
+                             "--seed=9", "--ps=3", "--first_layer=distinct"});
   const auto plan = PlanJob(flags, "name");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->job, "name");
@@ -36,6 +37,7 @@ TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
   EXPECT_EQ(plan->map.num_shards, 3);
   EXPECT_THAT(plan->model.deep_layers, ElementsAre(8, 4));
   EXPECT_THAT(plan->model.dropout_keep, ElementsAre(0.5f, 1.0f));
+  EXPECT_EQ(plan->model.first_layer, FirstLayer::kDistinct);
   EXPECT_EQ(plan->model.seed, 9u);
   ASSERT_EQ(plan->spec.tables.size(), 1u);
   EXPECT_EQ(plan->spec.tables[0].feature_size, 1000u);

@@ -120,7 +120,7 @@ std::vector<FeatureId> ToIds(const std::vector<double>& values) {
 }
 
 class GoldenTest : public ::testing::TestWithParam<
-                       std::tuple<const char*, const char*, int>> {
+                       std::tuple<const char*, const char*, FirstLayer, int>> {
  protected:
   void SetUp() override {
     auto file =
@@ -129,7 +129,8 @@ class GoldenTest : public ::testing::TestWithParam<
     ASSERT_TRUE(file.ok()) << file.status();
     file_ = *std::move(file);
     trainer_ = std::make_unique<GoldenTrainer>(file_, std::get<1>(GetParam()),
-                                               std::get<2>(GetParam()));
+                                               std::get<2>(GetParam()),
+                                               std::get<3>(GetParam()));
     variables_ = VariablesOf(trainer_->spec());
   }
 
@@ -216,10 +217,15 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(
         ::testing::Values("deepfm_sgd", "deepfm_adagrad", "deepfm_adam",
                           "deepfm_rowwise_adagrad", "fm_mixed", "lr_ftrl"),
-        ::testing::Values("reference", "onednn"), ::testing::Values(1, 3)),
+        ::testing::Values("reference", "onednn"),
+        ::testing::Values(FirstLayer::kDense, FirstLayer::kDistinct),
+        ::testing::Values(1, 3)),
     [](const auto& info) {
       return absl::StrCat(std::get<0>(info.param), "_", std::get<1>(info.param),
-                          "_shards", std::get<2>(info.param));
+                          std::get<2>(info.param) == FirstLayer::kDense
+                              ? "_dense_shards"
+                              : "_distinct_shards",
+                          std::get<3>(info.param));
     });
 
 }  // namespace

@@ -32,8 +32,9 @@ OptimizerSpec Optimizer(const GoldenFile& file, const std::string& side) {
   return spec;
 }
 
-ModelOptions Options(const GoldenFile& file) {
+ModelOptions Options(const GoldenFile& file, FirstLayer first_layer) {
   ModelOptions options;
+  options.first_layer = first_layer;
   options.model = file.Text("model");
   options.feature_size = static_cast<uint64_t>(file.Number("feature_size"));
   options.field_size = static_cast<int>(file.Number("field_size"));
@@ -81,9 +82,9 @@ Batch ReadBatch(const GoldenFile& file, int step) {
 }  // namespace
 
 GoldenTrainer::GoldenTrainer(const GoldenFile& file, const std::string& backend,
-                             int num_shards)
+                             FirstLayer first_layer, int num_shards)
     : file_(file),
-      options_(Options(file)),
+      options_(Options(file, first_layer)),
       backend_(*CreateBackend(backend)),
       model_(*CreateModel(options_, backend_.get())) {
   PartitionOptions partition;

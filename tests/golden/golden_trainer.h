@@ -23,7 +23,7 @@ namespace shoal {
 class GoldenTrainer {
  public:
   GoldenTrainer(const GoldenFile& file, const std::string& backend,
-                int num_shards);
+                FirstLayer first_layer, int num_shards);
 
   const ModelSpec& spec() const { return model_->spec(); }
 

@@ -164,7 +164,7 @@ TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
   const auto b =
       Parsed(Command::kWorker,
              {"--val_data_dir=/v", "--backend=reference", "--token_file=/t",
-              "--pull_timeout=3s", "--log_level=debug"});
+              "--first_layer=dense", "--pull_timeout=3s", "--log_level=debug"});
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ(a->CanonicalConfig(), b->CanonicalConfig());
 }

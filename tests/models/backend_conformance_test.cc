@@ -187,6 +187,12 @@ TEST_P(BackendConformance, FmOfOddShapes) {
     EXPECT_LT(RelativeError(got_e, e), 1e-6);
     EXPECT_LT(RelativeError(got_sums, sums), 1e-6);
     EXPECT_LT(RelativeError(got_logits, logits), 2e-6);
+    std::vector<float> same_sums(sums.size(), NAN);
+    std::vector<float> same_logits = logits_before;
+    backend_->FmForward(input, /*embeddings=*/{}, absl::MakeSpan(same_sums),
+                        absl::MakeSpan(same_logits));
+    EXPECT_EQ(same_sums, got_sums);
+    EXPECT_EQ(same_logits, got_logits);
     std::vector<float> got_d_rows(d_rows.size(), NAN);
     backend_->FmBackward(input, got_sums, d_logits, d_e,
                          /*accumulate=*/false, absl::MakeSpan(got_d_rows));
@@ -195,6 +201,32 @@ TEST_P(BackendConformance, FmOfOddShapes) {
                          /*accumulate=*/true, absl::MakeSpan(got_d_rows));
     for (double& sum : d_rows) sum *= 2;
     EXPECT_LT(RelativeError(got_d_rows, d_rows), 2e-6);
+  }
+}
+
+TEST_P(BackendConformance, BagSumOfOddShapes) {
+  const std::vector<int32_t> begin = {2, 2, 3, 9, 40};  // the first is empty
+  for (const int dim : {1, 3, 7, 16, 31, 48, 133, 400}) {
+    const int num_rows = 11;
+    const auto rows = RandomVector(76, num_rows * dim);
+    const auto factors = RandomVector(77, begin.back());
+    std::vector<int32_t> index(begin.back());
+    for (size_t i = 0; i < index.size(); ++i) {
+      index[i] = static_cast<int>((i * 7 + i / 3) % (num_rows + 1)) - 1;
+    }
+    const size_t bags = begin.size() - 1;
+    std::vector<double> expected(bags * dim, 0.0);
+    for (size_t s = 0; s < bags; ++s) {
+      for (int32_t i = begin[s]; i < begin[s + 1]; ++i) {
+        for (int n = 0; n < dim && index[i] >= 0; ++n) {
+          expected[s * dim + n] +=
+              double{factors[i]} * rows[index[i] * dim + n];
+        }
+      }
+    }
+    std::vector<float> sums(expected.size(), NAN);
+    backend_->BagSum({dim, begin, index, factors}, rows, absl::MakeSpan(sums));
+    EXPECT_LT(RelativeError(sums, expected), 1e-6) << dim;
   }
 }
 

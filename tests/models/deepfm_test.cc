@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
 #include "models/layers/dropout.h"
@@ -85,10 +86,16 @@ double DeepFmLoss(const ModelOptions& options, const SampleBatch& sample,
   return loss / kBatch;
 }
 
-class DeepFmTest : public ::testing::TestWithParam<const char*> {
+struct Case {
+  const char* backend;
+  FirstLayer first_layer;
+};
+
+class DeepFmTest : public ::testing::TestWithParam<Case> {
  protected:
-  void Create(const ModelOptions& options) {
-    backend_ = *CreateBackend(GetParam());
+  void Create(ModelOptions options) {
+    options.first_layer = GetParam().first_layer;
+    backend_ = *CreateBackend(GetParam().backend);
     auto model = CreateModel(options, backend_.get());
     ASSERT_TRUE(model.ok()) << model.status();
     model_ = *std::move(model);
@@ -221,8 +228,8 @@ TEST_P(DeepFmTest, OneExampleOfPaddingAloneTrainsTheDenseVariables) {
 // The model computes a large batch in parts.
 TEST_P(DeepFmTest, ALargeBatchIsTheMeanOfItsExamples) {
   Create(SmallOptions());
-  constexpr int kLarge = 1301;
-  constexpr int kPieces = 13;  // each small enough to be computed at once
+  const int kLarge = 2 * DeepFmStretch(SmallOptions()) + 5;
+  constexpr int kPieces = 41;  // each small enough to be computed at once
   SampleBatch whole(model_->spec(), kLarge, kFields, kRows, 20);
   const double loss_sum = whole.ForwardBackward(model_.get());
   double expected_loss = 0;
@@ -300,9 +307,109 @@ TEST_P(DeepFmTest, PlainSgdLowersTheLossOnAToySet) {
   EXPECT_LT(after, 0.1 * before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, DeepFmTest,
-                         ::testing::Values("reference", "onednn"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(
+    Backends, DeepFmTest,
+    ::testing::Values(Case{"reference", FirstLayer::kDense},
+                      Case{"reference", FirstLayer::kDistinct},
+                      Case{"onednn", FirstLayer::kDense},
+                      Case{"onednn", FirstLayer::kDistinct}),
+    [](const auto& info) {
+      return absl::StrCat(
+          info.param.backend, "_",
+          info.param.first_layer == FirstLayer::kDense ? "dense" : "distinct");
+    });
+
+// A batch of two stretches: in one of them rows repeat, in the other none does.
+class DeepFmFirstLayer : public ::testing::Test {
+ protected:
+  DeepFmFirstLayer() {
+    options_.embedding_size = 24;
+    options_.deep_layers = {64, 8};
+    stretch_ = DeepFmStretch(options_);
+  }
+
+  SampleBatch Sample(const ModelSpec& spec, bool repeats_first) const {
+    // By the seed: no unit lies so near to 0 that rounding switches it.
+    SampleBatch sample(spec, 2 * stretch_, kFields, 9 + stretch_ * kFields, 23);
+    for (int i = 0; i < 2 * stretch_ * kFields; ++i) {
+      const int of_stretch = i % (stretch_ * kFields);
+      const bool repeats = (i == of_stretch) == repeats_first;
+      sample.row_index[i] = repeats ? i % 9 : 9 + of_stretch;
+    }
+    return sample;
+  }
+
+  // After a step with other weights, of which nothing may be left.
+  SampleBatch SecondStep(FirstLayer first_layer, bool repeats_first) {
+    options_.first_layer = first_layer;
+    const auto backend = *CreateBackend("onednn");
+    const auto model = *CreateModel(options_, backend.get());
+    SampleBatch sample = Sample(model->spec(), repeats_first);
+    const std::vector<float> dense = sample.dense;
+    for (float& w : sample.dense) w += 0.1f;
+    sample.ForwardBackward(model.get());
+    sample.dense = dense;
+    sample.ForwardBackward(model.get());
+    return sample;
+  }
+
+  ModelOptions options_ = SmallOptions();
+  int stretch_;
+};
+
+TEST_F(DeepFmFirstLayer, AutoChoosesForEachStretchAndTheSumIsTheSame) {
+  for (const bool repeats_first : {true, false}) {
+    const SampleBatch dense = SecondStep(FirstLayer::kDense, repeats_first);
+    const SampleBatch chosen = SecondStep(FirstLayer::kAuto, repeats_first);
+    const auto half = [&](const SampleBatch& sample, bool second) {
+      const auto begin = sample.logits.begin() + (second ? stretch_ : 0);
+      return std::vector<float>(begin, begin + stretch_);
+    };
+    // Where no row repeats it is the dense layer, to the bit; elsewhere
+    // another.
+    EXPECT_EQ(half(dense, repeats_first), half(chosen, repeats_first));
+    EXPECT_NE(half(dense, !repeats_first), half(chosen, !repeats_first));
+    EXPECT_LT(RelativeError(chosen.logits, ToDouble(dense.logits)), 2e-6);
+    EXPECT_LT(RelativeError(chosen.d_rows, ToDouble(dense.d_rows)), 5e-6);
+    EXPECT_LT(RelativeError(chosen.d_dense, ToDouble(dense.d_dense)), 5e-6);
+  }
+}
+
+TEST_F(DeepFmFirstLayer, AStepIsThatOfAModelThatNeverSawOtherWeights) {
+  for (const FirstLayer first_layer :
+       {FirstLayer::kDense, FirstLayer::kDistinct, FirstLayer::kAuto}) {
+    const SampleBatch second = SecondStep(first_layer, true);
+    const auto backend = *CreateBackend("onednn");
+    const auto model = *CreateModel(options_, backend.get());
+    SampleBatch fresh = Sample(model->spec(), true);
+    fresh.ForwardBackward(model.get());
+    EXPECT_EQ(second.logits, fresh.logits);
+    EXPECT_EQ(second.d_rows, fresh.d_rows);
+    EXPECT_EQ(second.d_dense, fresh.d_dense);
+  }
+}
+
+TEST_F(DeepFmFirstLayer, DropoutOfALargeBatchIsTheSameInBothWays) {
+  options_.dropout_keep = {0.5, 0.75};
+  const SampleBatch dense = SecondStep(FirstLayer::kDense, true);
+  const SampleBatch distinct = SecondStep(FirstLayer::kDistinct, true);
+  EXPECT_LT(RelativeError(distinct.logits, ToDouble(dense.logits)), 2e-6);
+  EXPECT_LT(RelativeError(distinct.d_rows, ToDouble(dense.d_rows)), 5e-6);
+  EXPECT_LT(RelativeError(distinct.d_dense, ToDouble(dense.d_dense)), 5e-6);
+}
+
+TEST_F(DeepFmFirstLayer, StretchesOfWideModelsAreShorter) {
+  EXPECT_EQ(stretch_, 2048);
+  options_.field_size = 200;
+  options_.deep_layers = {400};
+  EXPECT_EQ(DeepFmStretch(options_), (128 << 20) / (4 * 200 * 424));
+  EXPECT_GT(DeepFmMostPairs(options_, 256), 0);
+  options_.field_size = 65535;
+  EXPECT_EQ(DeepFmStretch(options_), kDeepFmPartMax);
+  EXPECT_LT(DeepFmMostPairs(options_, 256), 0);
+  options_.first_layer = FirstLayer::kDistinct;
+  EXPECT_EQ(DeepFmMostPairs(options_, 256), 256 * 65535);
+}
 
 TEST(DeepFmSpecTest, NamesShapesAndInitialValuesAreTheReferenceScripts) {
   ModelOptions options;

@@ -55,6 +55,7 @@ TEST_P(DenseLayerTest, GradientsAreTheNumericOnes) {
     const auto biases = RandomVector(seed + 2, kOutputs);
     const auto c = RandomVector(seed + 3, batch * kOutputs);
 
+    layer.NewWeights();
     const absl::Span<const float> y = layer.Forward(batch, x, weights, biases);
     double weighted = 0;
     for (size_t i = 0; i < c.size(); ++i) weighted += double{c[i]} * y[i];

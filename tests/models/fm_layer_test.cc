@@ -77,7 +77,7 @@ TEST_P(FmLayerTest, LogitsAndGradientsAreThoseOfThePairwiseDefinition) {
   const FmInput input = {kBatch, kFields, dim, kRowIndex, values, rows};
 
   std::vector<float> logits(kBatch, 0.0f);
-  layer.Forward(input, absl::MakeSpan(logits));
+  layer.Forward(input, /*keep_embeddings=*/true, absl::MakeSpan(logits));
   double sum = 0;
   for (int b = 0; b < kBatch; ++b) sum += double{logits[b]} * d_logits[b];
   EXPECT_NEAR(sum, FmSum(dim, ToDouble(rows), values, d_logits, {}), 1e-6);
@@ -110,7 +110,8 @@ TEST(FmLayerEmbeddingsTest, AreScaledVectorsAndZerosWherePadded) {
   const std::vector<float> values = {2, 9, -1};
   const std::vector<float> rows = {10, 1, 2, 20, 3, 4};
   std::vector<float> logits = {0.5f};
-  layer.Forward({1, 3, 2, row_index, values, rows}, absl::MakeSpan(logits));
+  layer.Forward({1, 3, 2, row_index, values, rows}, /*keep_embeddings=*/true,
+                absl::MakeSpan(logits));
   EXPECT_THAT(layer.embeddings(), ElementsAre(6, 8, 0, 0, -1, -2));
   // 0.5 + 20 · 2 − 10 · 1 + (6, 8) · (−1, −2)
   EXPECT_THAT(logits, ElementsAre(8.5f));

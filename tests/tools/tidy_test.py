@@ -150,6 +150,7 @@ class TidyTest(unittest.TestCase):
         self.assert_fires('guard', 'ps/table/a.h:4', {
             'ps/table/a.h': right.replace('#endif  //', '#endif //')})
         self.assert_clean({'ps/table/a.h': '// What it is.\n' + right})
+        self.assert_clean({'ps/table/a-inl.h': '#include "hwy/highway.h"\n'})
 
     def test_no_target(self):
         for name, text in [('ps/table/a.h', header('ps/table/a.h')),

@@ -56,7 +56,7 @@ void PushBatch(ShardSet* shards, uint32_t index,
   const FmInput input = {
       1, fields, dim, step.row_index.span(), step.values.span(), rows};
   float logit = 0;
-  linear.Forward(input, absl::MakeSpan(&logit, 1));
+  linear.Forward(input, /*keep_embeddings=*/false, absl::MakeSpan(&logit, 1));
   linear.Backward(input, {d_logit}, d_embeddings, /*accumulate=*/false,
                   absl::MakeSpan(d_rows));
   BatchGradient gradient;
