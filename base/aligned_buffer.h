@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -12,8 +11,14 @@
 
 namespace shoal {
 
+// `bytes` of memory on a 64-byte boundary, to be given to std::free. From 2 MiB
+// on it lies on huge pages where the system has them to give, and starts on one.
+// Throws std::bad_alloc.
+void* AllocateAligned(size_t bytes);
+
 // Memory for numbers that starts on a 64-byte boundary and is kept when the
-// size shrinks, since fresh pages cost more than the work done in them.
+// size shrinks, since fresh pages cost more than the work done in them. See
+// AllocateAligned.
 // Thread-compatible. T is trivial; new elements have no value until written.
 template <typename T>
 class AlignedBuffer {
@@ -36,13 +41,10 @@ class AlignedBuffer {
   // where `size` exceeds every size before it.
   void ResizeDiscard(size_t size) {
     if (size > capacity_) {
-      const size_t bytes =
-          (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
       data_.reset();
-      void* memory = std::aligned_alloc(kAlignment, bytes);
-      if (memory == nullptr) throw std::bad_alloc();
-      data_.reset(static_cast<T*>(memory));
-      capacity_ = bytes / sizeof(T);
+      capacity_ = 0;
+      data_.reset(static_cast<T*>(AllocateAligned(size * sizeof(T))));
+      capacity_ = size;
     }
     size_ = size;
   }

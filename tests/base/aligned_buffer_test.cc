@@ -34,6 +34,13 @@ TEST(AlignedBuffer, KeepsItsMemoryAsItShrinksAndGrowsAgain) {
   EXPECT_EQ(buffer.span().back(), 5);
 }
 
+TEST(AlignedBuffer, StartsOnAHugePageWhereItIsLarge) {
+  constexpr size_t kHugePage = 2 << 20;
+  AlignedBuffer<char> buffer(2 * kHugePage + 5);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % kHugePage, 0u);
+  for (char& x : buffer) x = 1;  // all of it is ours: ASan watches
+}
+
 TEST(AlignedBuffer, MovingLeavesTheSourceEmptyAndUsable) {
   AlignedBuffer<int> a(4);
   for (int& x : a) x = 7;
