@@ -78,6 +78,8 @@ std::string WorkersLine(const JobReport& report) {
 
 std::vector<std::string> ClosingText(const JobReport& report) {
   std::vector<std::string> lines;
+  const bool began = report.wall > absl::ZeroDuration();
+  if (!report.status.ok() && !began) return lines;
   if (report.trains) lines.push_back(LedgerLine(report));
   if (report.bad_rows > 0) {
     lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows),

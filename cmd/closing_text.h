@@ -9,7 +9,8 @@
 namespace shoal {
 
 // What a job says at its end, for people: the ledger's line, AUC, speed,
-// staleness, the balance of the shards; a line an entry.
+// staleness, the balance of the shards; a line an entry. Nothing of a job that
+// failed before its first lease.
 std::vector<std::string> ClosingText(const JobReport& report);
 
 }  // namespace shoal

@@ -19,6 +19,12 @@ namespace {
 
 constexpr int kLauncherColour = 6;
 
+// It could not use its flags or the place it was in; one that was started again
+// had a part in the job in its life before.
+bool NeverTookPart(const ProcessExit& exit, int restarts) {
+  return exit.signal == 0 && exit.code == kExitUsage && restarts == 0;
+}
+
 }  // namespace
 
 LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
@@ -123,6 +129,9 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     // Without its coordinator nobody can end by protocol.
     exit.ok() ? launcher_->StopAfter(options_.ending_timeout)
               : launcher_->Stop();
+  } else if (NeverTookPart(exit, restarts)) {
+    // The others wait for it in vain.
+    launcher_->Stop();
   } else if (member.is_ps) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
   } else if (!exit.ok() && !exit.may_retry() && exit.code != kExitStopped) {
@@ -193,14 +202,15 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
     return end;
   }
-  // A process exits so that never had a part in the job; one that was started
-  // again had, in its life before.
   if (outcome.first_failure.has_value() &&
-      outcome.first_failure->exit.code == kExitUsage &&
-      members_[outcome.first_failure->process].restarts == 0) {
+      NeverTookPart(outcome.first_failure->exit,
+                    members_[outcome.first_failure->process].restarts)) {
     end.exit_code = kExitUsage;
   }
-  if (ending_.has_value()) {
+  if (end.exit_code == kExitUsage) {
+    // What PS 0 knows is that it was stopped for this.
+    end.status = absl::AbortedError(process_cause);
+  } else if (ending_.has_value()) {
     // Who exits by itself exits because the job has failed, unless it never had
     // a part in it, and PS 0 was stopped for that.
     const bool killed =

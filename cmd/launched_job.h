@@ -40,7 +40,8 @@ struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure as the cause: of
   // the job as PS 0 knew it, and of the process that was first to fail.
   absl::Status status;
-  // What PS 0 said at the end: the closing lines. Empty if it did not live to.
+  // What PS 0 said at the end: the closing lines. Empty if it did not live to,
+  // or nothing had begun.
   std::vector<std::string> lines;
   // What the launcher exits with: kExitUsage where a process could not be
   // started with its flags, and that ended the job.
@@ -57,6 +58,8 @@ struct LaunchedJobEnd {
 //   PS 0 is through            the job is over: the others end alone, or are
 //                              stopped when ending_timeout has passed
 //   a PS failed                the job ends: its shard is lost
+//   one exits with kExitUsage  the job ends at once: the others wait for it in
+//                              vain (unless a life before had a part in it)
 //
 // Thread-hostile, as ProcessLauncher.
 class LaunchedJob {

@@ -120,6 +120,16 @@ TEST(ClosingText, HasALineForEachEvaluation) {
                          "1.5000 on 200 examples, after epoch 2"));
 }
 
+TEST(ClosingText, OfAJobThatNeverBeganIsEmpty) {
+  JobReport report;
+  report.checkpoint.resumed_from = "m/ckpt-00000000007";
+  report.status = absl::DataLossError("ps 0: ckpt-00000000007 is damaged");
+  EXPECT_THAT(ClosingText(report), testing::IsEmpty());
+  report.wall = absl::Seconds(1);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(testing::StartsWith("samples ")));
+}
+
 TEST(ClosingText, OfAJobThatOnlyEvaluatesHasNoLedger) {
   JobReport report;
   report.trains = false;

@@ -113,6 +113,30 @@ TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
   EXPECT_EQ(Run().exit_code, kExitFailed);
 }
 
+TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
+  options_.ending_timeout = absl::Hours(1);
+  for (const bool is_ps : {true, false}) {
+    options_.ps.clear();
+    options_.workers.clear();
+    // It will have to be stopped for that, and say so.
+    const std::string ready = is_ps ? "ready-1" : "ready-2";
+    Ps(absl::StrCat(
+        "trap 'exit 3' TERM; ",
+        Print(EndingJson({false, "ps 0 was stopped by SIGTERM", {}})), "; ",
+        Touch(ready), "; while :; do sleep 0.02; done"));
+    const std::string refused = absl::StrCat(
+        Until(ready), "; echo 'shoal-ps: port in use' >&2; exit 2");
+    if (is_ps) Ps(refused);
+    Worker(is_ps ? UntilStopped() : refused);
+    const LaunchedJobEnd end = Run();
+    EXPECT_EQ(end.status.message(),
+              absl::StrCat(is_ps ? "ps 1" : "worker 0",
+                           " exited with code 2; its last words: shoal-ps: "
+                           "port in use"));
+    EXPECT_EQ(end.exit_code, kExitUsage);
+  }
+}
+
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   options_.ending_timeout = absl::Hours(1);
   Ps("kill -9 $$");
