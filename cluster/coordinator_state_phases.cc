@@ -124,9 +124,11 @@ void CoordinatorState::StartTraining() {
                             options_.batch_size);
   eval_facts_ = PieceFacts("evaluation", eval_files.files, *std::move(eval),
                            options_.batch_size);
-  if (train_facts_.size() == 0 && eval_facts_.size() == 0) {
-    End(absl::InvalidArgumentError(
-        "all files of --training_data_dir and --val_data_dir are empty"));
+  const bool untrained = trains && !train_files.files.empty();
+  if (train_facts_.size() == 0 && (untrained || eval_facts_.size() == 0)) {
+    End(absl::InvalidArgumentError(absl::StrCat(
+        "all files of ", trains ? "--training_data_dir" : "--val_data_dir",
+        " are empty")));
     return;
   }
   if (eval_facts_.size() == 0 && !eval_files.files.empty()) {

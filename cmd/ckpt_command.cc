@@ -31,7 +31,7 @@ int ShowOne(const std::string& command, const std::string& about,
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto found = FindCheckpoint(*files, arguments.directory);
   if (!found.ok()) {
-    return Complain("shoal ckpt " + command, found.status(), kExitFailed);
+    return Complain("shoal ckpt " + command, found.status());
   }
   return Print((arguments.json ? json : text)(*found));
 }
@@ -50,7 +50,7 @@ int CkptLsCommand(const Args& args) {
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto found = FindCheckpoints(*files, arguments.directory);
   if (!found.ok()) {
-    return Complain("shoal ckpt ls", found.status(), kExitFailed);
+    return Complain("shoal ckpt ls", found.status());
   }
   return Print(arguments.json ? CkptListJson(*found) : CkptListText(*found));
 }
@@ -82,7 +82,7 @@ int CkptVerifyCommand(const Args& args) {
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   auto found = FindCheckpoints(*files, arguments.directory);
   if (!found.ok()) {
-    return Complain("shoal ckpt verify", found.status(), kExitFailed);
+    return Complain("shoal ckpt verify", found.status());
   }
   VerifiedCheckpoints verified;
   bool damaged = false;

@@ -73,19 +73,25 @@ FlagSet SaveFlagSet(SaveFlags* flags) {
   return set;
 }
 
-absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags) {
-  std::string token;
+// Where the job is and with which token, as far as is known without asking.
+absl::StatusOr<ClusterClientOptions> ClientOptions(const SaveFlags& flags) {
+  ClusterClientOptions options;
   if (!flags.token_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(token, ReadTokenFile(flags.token_file));
+    SHOAL_ASSIGN_OR_RETURN(options.channel.token,
+                           ReadTokenFile(flags.token_file));
   }
   const std::vector<std::string> hosts = absl::StrSplit(flags.ps_hosts, ',');
-  ClusterClientOptions options;
   options.channel.address = hosts[0];
   options.channel.peer = "ps 0";
-  options.channel.token = token;
   SHOAL_RETURN_IF_ERROR(options.Validate());
+  return options;
+}
+
+absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
+                                     ClusterClientOptions options) {
   SaveCheckpointRequest request;
-  request.job = flags.job.empty() ? JobNameOfToken(token) : flags.job;
+  request.job =
+      flags.job.empty() ? JobNameOfToken(options.channel.token) : flags.job;
 
   RealClock clock;
   MainWait wait;
@@ -110,7 +116,12 @@ int CkptSaveCommand(const Args& args) {
   SaveFlags flags;
   FlagSet set = SaveFlagSet(&flags);
   if (const auto exit = ParseOrExit(&set, args)) return *exit;
-  const absl::StatusOr<SavedCheckpoint> saved = Save(flags);
+  auto options = ClientOptions(flags);
+  if (!options.ok()) {
+    return Complain(set.command(), options.status(), kExitUsage);
+  }
+  const absl::StatusOr<SavedCheckpoint> saved =
+      Save(flags, *std::move(options));
   if (!saved.ok()) return Complain(set.command(), saved.status(), kExitFailed);
   std::cout << saved->path << std::endl;
   return kExitOk;

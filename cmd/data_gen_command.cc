@@ -74,8 +74,7 @@ int DataGenCommand(const Args& args) {
                     absl::Now());
       });
   output.EndLive();
-  if (!report.ok())
-    return Complain(set.command(), report.status(), kExitFailed);
+  if (!report.ok()) return Complain(set.command(), report.status());
   std::cout << absl::StrFormat(
       "%s rows to train on and %s to evaluate on, %.1f MB, in %s\n"
       "%.1f %% of the test rows are positive; the best possible AUC on them "

@@ -162,7 +162,7 @@ int DataPrepareCommand(const Args& args) {
       });
   output.EndLive();
   if (!report.ok()) {
-    return Complain(set.command(), WithAdvice(report.status()), kExitFailed);
+    return Complain(set.command(), WithAdvice(report.status()));
   }
   std::cout << ReportText(options, *report);
   return kExitOk;

@@ -242,7 +242,7 @@ int DataStatCommand(const Args& args) {
                               output.Live(ProgressText(progress), absl::Now());
                             });
   output.EndLive();
-  if (!data.ok()) return Complain(set.command(), data.status(), kExitFailed);
+  if (!data.ok()) return Complain(set.command(), data.status());
   std::cout << (flags.as_json ? ReportJson(*data) : ReportText(*data));
   const bool whole =
       std::all_of(data->files.begin(), data->files.end(),

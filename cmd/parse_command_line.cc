@@ -70,6 +70,13 @@ ExitCode Complain(const std::string& command, const absl::Status& status,
   return code;
 }
 
+ExitCode Complain(const std::string& command, const absl::Status& status) {
+  const bool place = absl::IsNotFound(status) ||
+                     absl::IsPermissionDenied(status) ||
+                     absl::IsFailedPrecondition(status);
+  return Complain(command, status, place ? kExitUsage : kExitFailed);
+}
+
 std::optional<ExitCode> ParseOrExit(FlagSet* set,
                                     const std::vector<std::string>& args) {
   const absl::Status status = set->Parse(args);

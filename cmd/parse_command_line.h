@@ -26,6 +26,11 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
 ExitCode Complain(const std::string& command, const absl::Status& status,
                   ExitCode code);
 
+// The same of a command that reads or writes files: kExitUsage where a place is
+// at fault (nothing is there, it may not be used, is of the wrong kind or
+// taken), kExitFailed for all else, as of bad content or a full disk.
+ExitCode Complain(const std::string& command, const absl::Status& status);
+
 }  // namespace shoal
 
 #endif  // SHOAL_CMD_PARSE_COMMAND_LINE_H_

@@ -10,6 +10,7 @@
 #include "base/file_system.h"
 #include "base/status_macros.h"
 #include "cmd/best_possible_auc.h"
+#include "cmd/data_sources.h"
 #include "cmd/exit_code.h"
 #include "cmd/job_summary.h"
 #include "cmd/launched_job.h"
@@ -22,22 +23,15 @@
 #include "cmd/temporary_token.h"
 #include "launch/job_flag_set.h"
 #include "rpc/token.h"
-#include "worker/data/source_list.h"
 
 namespace shoal {
 namespace {
 
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
-  const DataFormat format = DataFormatFromFlags(flags);
-  if (!flags.TrainingData().empty()) {
-    SHOAL_RETURN_IF_ERROR(
-        Annotate(ListSources(&files, flags.TrainingData(), format).status(),
-                 "--training_data_dir"));
-  }
-  if (flags.val_data_dir.empty()) return absl::OkStatus();
-  return Annotate(ListSources(&files, flags.val_data_dir, format).status(),
-                  "--val_data_dir");
+  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
+                         SourcesFromFlags(files, flags));
+  return CheckNotEmpty(flags, sources);
 }
 
 // Everything on this host; `token_file` lives as long as the job.

@@ -18,6 +18,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "cmd/data_sources.h"
 #include "cmd/exit_code.h"
 #include "cmd/export_metrics.h"
 #include "cmd/job_token.h"
@@ -35,7 +36,6 @@
 #include "rpc/parameter_client.h"
 #include "rpc/retrying_parameter_service.h"
 #include "worker/data/open_batch_source.h"
-#include "worker/data/source_list.h"
 #include "worker/train/worker_loop.h"
 
 namespace shoal {
@@ -75,8 +75,7 @@ class WorkerProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   std::unique_ptr<Quarantine> quarantine_;
-  std::vector<LocalSource> train_sources_;
-  std::vector<LocalSource> eval_sources_;
+  DataSources sources_;
   mutable Mutex mu_;
   std::optional<MemberEnd> end_ ABSL_GUARDED_BY(mu_);
   Telemetry telemetry_;
@@ -103,21 +102,14 @@ WorkerProcess::~WorkerProcess() {
 }
 
 absl::Status WorkerProcess::ListFiles(WorkerLoopOptions* options) {
-  const DataFormat format = DataFormatFromFlags(flags_);
-  if (!flags_.TrainingData().empty()) {
-    SHOAL_ASSIGN_OR_RETURN(
-        train_sources_,
-        ListSources(files_.get(), flags_.TrainingData(), format));
-  }
-  if (!flags_.val_data_dir.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(
-        eval_sources_, ListSources(files_.get(), flags_.val_data_dir, format));
-  }
+  // Whether all of the job's files are empty the coordinator says: each host
+  // may have its own.
+  SHOAL_ASSIGN_OR_RETURN(sources_, SourcesFromFlags(*files_, flags_));
   RegisterRequest& registration = options->member.registration;
-  for (const LocalSource& source : train_sources_) {
+  for (const LocalSource& source : sources_.train) {
     registration.train_sources.push_back(source.info);
   }
-  for (const LocalSource& source : eval_sources_) {
+  for (const LocalSource& source : sources_.eval) {
     registration.eval_sources.push_back(source.info);
   }
   return absl::OkStatus();
@@ -149,7 +141,7 @@ WorkerProcess::Connect() {
 absl::StatusOr<std::unique_ptr<BatchSource>> WorkerProcess::OpenSource(
     const Lease& lease) {
   const std::vector<LocalSource>& sources =
-      lease.purpose == LeasePurpose::kTrain ? train_sources_ : eval_sources_;
+      lease.purpose == LeasePurpose::kTrain ? sources_.train : sources_.eval;
   if (lease.piece.source >= sources.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the coordinator leased source ", lease.piece.source,
@@ -172,8 +164,8 @@ absl::Status WorkerProcess::Start() {
       QuarantineFromFlags(flags_, files_.get(), flags_.task_index, &logger_));
   SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.backend));
   SHOAL_ASSIGN_OR_RETURN(model_, CreateModel(plan_.model, backend_.get()));
-  logger_.Info(absl::StrCat("job ", plan_.job, ", ", train_sources_.size(),
-                            " files to train on, ", eval_sources_.size(),
+  logger_.Info(absl::StrCat("job ", plan_.job, ", ", sources_.train.size(),
+                            " files to train on, ", sources_.eval.size(),
                             " to evaluate on, backend ",
                             backend_->description()));
   ClusterClientOptions cluster;

@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "cmd/data_sources.h"
 #include "cmd/exit_code.h"
 #include "cmd/export_metrics.h"
 #include "cmd/in_process_job.h"
@@ -28,7 +29,6 @@
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "launch/job_flag_set.h"
-#include "worker/data/source_list.h"
 
 namespace shoal {
 namespace {
@@ -38,17 +38,10 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
                                                const FileSystem& files,
                                                Quarantine* quarantine) {
   InProcessJobOptions options;
-  const DataFormat format = DataFormatFromFlags(flags);
-  if (!flags.TrainingData().empty()) {
-    auto train = ListSources(&files, flags.TrainingData(), format);
-    SHOAL_RETURN_IF_ERROR(Annotate(train.status(), "--training_data_dir"));
-    options.train = *std::move(train);
-  }
-  if (!flags.val_data_dir.empty()) {
-    auto eval = ListSources(&files, flags.val_data_dir, format);
-    SHOAL_RETURN_IF_ERROR(Annotate(eval.status(), "--val_data_dir"));
-    options.eval = *std::move(eval);
-  }
+  SHOAL_ASSIGN_OR_RETURN(DataSources sources, SourcesFromFlags(files, flags));
+  SHOAL_RETURN_IF_ERROR(CheckNotEmpty(flags, sources));
+  options.train = std::move(sources.train);
+  options.eval = std::move(sources.eval);
   options.model = plan.model;
   options.partition = plan.partition;
   options.canary = flags.canary;

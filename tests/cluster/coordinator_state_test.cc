@@ -170,8 +170,18 @@ TEST_F(CoordinatorStateTest, EpochsHaveNoBarrierAndEachCounts) {
 
 TEST_F(CoordinatorStateTest, OnlyEmptyFilesAreAnError) {
   train_ = {{"a", 0, 0}};
+  for (const uint64_t eval_bytes : {0, 100}) {
+    if (eval_bytes > 0) eval_ = {{"e", eval_bytes, 1}};
+    Restart();
+    JoinAll();
+    EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(Why(), "all files of --training_data_dir are empty");
+  }
+  options_.task = JobTask::kEvaluate;
+  eval_ = {{"e", 0, 0}};
+  Restart();
   JoinAll();
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Why(), "all files of --val_data_dir are empty");
 }
 
 // ---- Figures

@@ -154,9 +154,9 @@ class Checkpoints(unittest.TestCase):
         self.assertIn("name a model directory", self.ckpt("ls", code=2))
         self.assertIn("one directory", self.ckpt("ls", "a", "b", code=2))
         self.assertIn("--jsn", self.ckpt("ls", self.dir, "--jsn", code=2))
-        self.assertIn("/nowhere", self.ckpt("ls", "/nowhere", code=1))
+        self.assertIn("/nowhere", self.ckpt("ls", "/nowhere", code=2))
         self.assertIn("holds no checkpoint",
-                      self.ckpt("ls", os.path.dirname(__file__), code=1))
+                      self.ckpt("ls", os.path.dirname(__file__), code=2))
 
 
 if __name__ == "__main__":

@@ -82,6 +82,40 @@ class MistakesTest(harness.ShoalTest):
             self.assertIn("/no/such/rows",
                           self.usage_error(*command, *flags))
 
+    def test_a_place_that_cannot_be_used_is_a_mistake_of_the_command(self):
+        file = self.write("file", "1 2:1\n")
+        empty = self.write("empty.libsvm", "")
+        directory = self.path("directory")
+        os.mkdir(directory)
+        job = ["--feature_size=9", "--field_size=3"]
+        places = [(self.path("nowhere"), "o such file or directory"),
+                  (directory, "has no file"), (empty, "is empty")]
+        for place, why in places:
+            for command in (["train"], ["run"]):
+                output = self.usage_error("shoal", *command, *job,
+                                          "--training_data_dir=" + place)
+                self.assertRegex(output, f"--training_data_dir.*{place}.*{why}")
+                output = self.usage_error(
+                    "shoal", *command, *job, "--training_data_dir=" + file,
+                    "--val_data_dir=" + place)
+                self.assertRegex(output, f"--val_data_dir.*{place}.*{why}")
+            self.assertRegex(self.usage_error(
+                "shoal", "data", "prepare", "--input=" + place,
+                "--out=" + self.path("out")), place + ".*" + why)
+            self.assertFalse(os.path.exists(self.path("out")))
+        for place, why in places[:2]:
+            self.assertRegex(self.usage_error("shoal", "data", "stat", place),
+                             place + ".*" + why)
+        for place, why in ((places[0]), (directory, "holds no checkpoint"),
+                           (file, "Not a directory")):
+            for command in ("ls", "show", "balance", "verify"):
+                self.assertRegex(self.usage_error("shoal", "ckpt", command,
+                                                  place), place + ".*" + why)
+        for flag in ("--ps_hosts=no-port", "--token_file=/no/such/token"):
+            flags = {"--ps_hosts": "127.0.0.1:1", **dict([flag.split("=")])}
+            self.assertIn(flag.split("=")[1], self.usage_error(
+                "shoal", "ckpt", "save", *map("=".join, flags.items())))
+
     def test_a_summary_that_cannot_be_written_is_named_at_the_start(self):
         data = self.write("data/tr.libsvm", harness.linear_rows(10))
         for path in (self.path("no", "such", "file"), self.path("data")):
@@ -173,7 +207,7 @@ class DataGenTest(harness.ShoalTest):
         path = self.write("file", "not a directory")
         code, output = self.run_fails(
             "shoal", "data", "gen", "--out=" + path + "/below", *self.FLAGS)
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn(path, output)
 
 

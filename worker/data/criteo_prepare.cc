@@ -213,6 +213,10 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
                          ListInput(*file_system, options.val_input));
   SHOAL_ASSIGN_OR_RETURN(const Files test_input,
                          ListInput(*file_system, options.test_input));
+  if (TotalBytes(input) == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.input, " is empty: no rows to prepare"));
+  }
   SHOAL_RETURN_IF_ERROR(file_system->CreateDirectories(options.out_dir));
   SHOAL_RETURN_IF_ERROR(CheckEmpty(*file_system, options.out_dir));
 

@@ -76,10 +76,10 @@ inline constexpr absl::string_view kCriteoFeaturesName = "_features.txt";
 // Nothing has its name in out_dir before everything is written. Memory: what
 // CriteoFit holds, then one entry a known category, and a few megabytes.
 //
-// Errors: Validate's; FAILED_PRECONDITION if out_dir holds data already;
-// INVALID_ARGUMENT with file, line and reason for one bad row more than
-// max_bad_rows, and if no row is left to train on; RESOURCE_EXHAUSTED for more
-// than max_values; those of CriteoFeatures::FromText and of the file
+// Errors: Validate's; FAILED_PRECONDITION if out_dir holds data already, or the
+// input no byte; INVALID_ARGUMENT with file, line and reason for one bad row
+// more than max_bad_rows, and if no row is left to train on; RESOURCE_EXHAUSTED
+// for more than max_values; those of CriteoFeatures::FromText and of the file
 // system, with the path.
 absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
     const FileSystem* file_system, const CriteoPrepareOptions& options,

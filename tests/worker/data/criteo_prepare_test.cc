@@ -244,6 +244,9 @@ TEST(CriteoPrepareTest, NoRowIsAnError) {
   const auto report = Prepare(&files, Options());
   EXPECT_EQ(report.status().code(), Code::kInvalidArgument);
   EXPECT_THAT(report.status().message(), HasSubstr("has no row to train on"));
+  files.AddFile("/raw/a.tsv", "");
+  EXPECT_EQ(Prepare(&files, Options()).status().code(),
+            Code::kFailedPrecondition);
 }
 
 TEST(CriteoPrepareTest, DataThatIsThereIsNotMixedWith) {
