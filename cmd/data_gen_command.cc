@@ -27,7 +27,8 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
   set.Group("Data");
   set.Add({"out",
            &options->out_dir,
-           "Directory to write to; made if need be.",
+           "Directory to write to, without data of other flags in it; made if "
+           "need be.",
            {},
            "the files need a place"});
   set.Add({"rows", &options->rows, "Rows to train on.", IntRange{1}});

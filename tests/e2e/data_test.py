@@ -118,12 +118,13 @@ class GenTest(DataTest):
             self.assertEqual(rows, records.rows_of_tfrecord(
                 read(self.path("tfrecord", name + ".tfrecords"), "rb")))
 
-    def test_both_formats_are_not_mixed(self):
+    def test_data_of_other_flags_is_not_replaced(self):
         flags = ["shoal", "data", "gen", "--rows=10", "--test_rows=10",
                  "--out=" + self.path("d")]
         self.run_ok(*flags)
-        _, output = self.run_fails(*flags, "--format=tfrecord")
-        self.assertIn("is there, and would not be replaced", output)
+        code, output = self.run_fails(*flags, "--format=tfrecord")
+        self.assertEqual(code, 2)
+        self.assertIn("is there already", output)
 
 
 class PrepareTest(DataTest):

@@ -9,6 +9,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "base/path.h"
 #include "base/record_framing.h"
 #include "base/status_macros.h"
@@ -51,13 +52,55 @@ int NumericFields(const GenerateOptions& options) {
                                     : options.numeric_fields;
 }
 
-// Files of a larger run, or in another format, would silently be used together
-// with ours.
+// The beginning of _meta.json: what the bytes of all files are a function of.
+std::string OptionsJson(const GenerateOptions& options) {
+  return absl::StrFormat(
+      "{\n"
+      "  \"rows\": %d,\n"
+      "  \"test_rows\": %d,\n"
+      "  \"fields\": %d,\n"
+      "  \"numeric_fields\": %d,\n"
+      "  \"ids\": %d,\n"
+      "  \"zipf\": %g,\n"
+      "  \"seed\": %d,\n"
+      "  \"files\": %d,\n"
+      "  \"format\": \"%s\",\n",
+      options.rows, options.test_rows, options.fields, NumericFields(options),
+      options.ids, options.zipf, options.seed, options.files,
+      ExampleFormatName(options.format));
+}
+
+std::string MetaJson(const GenerateOptions& options,
+                     const GenerateReport& report) {
+  return absl::StrCat(OptionsJson(options),
+                      absl::StrFormat("  \"positive_rate\": %.6f,\n"
+                                      "  \"best_auc\": %.6f,\n"
+                                      "  \"best_logloss\": %.6f\n"
+                                      "}\n",
+                                      report.positive_rate, report.best_auc,
+                                      report.best_logloss));
+}
+
+// Whether the data in out_dir was made with these options.
+bool MadeBefore(const FileSystem& file_system, const GenerateOptions& options) {
+  const auto meta =
+      file_system.OpenForRead(JoinPath(options.out_dir, kSyntheticMetaName));
+  if (!meta.ok()) return false;
+  const std::string ours = OptionsJson(options);
+  std::string begin(ours.size(), '\0');
+  const auto size = (*meta)->Read(0, absl::MakeSpan(&begin[0], begin.size()));
+  return size.ok() && *size == ours.size() && begin == ours;
+}
+
+// Data of another run is not to be lost, nor to be used together with ours.
 absl::Status CheckNoneLeftOver(const FileSystem& file_system,
                                const GenerateOptions& options) {
-  std::set<std::string> ours = {TestName(options.format)};
-  for (int file = 0; file < options.files; ++file) {
-    ours.insert(TrainName(file, options.format));
+  std::set<std::string> ours;
+  if (MadeBefore(file_system, options)) {
+    ours.insert(TestName(options.format));
+    for (int file = 0; file < options.files; ++file) {
+      ours.insert(TrainName(file, options.format));
+    }
   }
   for (const absl::string_view pattern : {"tr-*", "te.*"}) {
     const absl::StatusOr<std::vector<FileInfo>> found =
@@ -66,10 +109,10 @@ absl::Status CheckNoneLeftOver(const FileSystem& file_system,
     if (!found.ok()) return found.status();
     for (const FileInfo& info : *found) {
       if (ours.count(std::string(Basename(info.path))) == 0) {
-        return absl::FailedPreconditionError(
-            absl::StrCat(info.path,
-                         " is there, and would not be replaced: give "
-                         "an empty directory, or remove it"));
+        return absl::FailedPreconditionError(absl::StrCat(
+            info.path,
+            " is there already, and was not made with these flags: give a new "
+            "directory, or remove what is in this one"));
       }
     }
   }
@@ -225,29 +268,6 @@ absl::Status WriteTest(const FileSystem& file_system,
   report->best_auc = ExactAuc(logits, labels);
   report->best_logloss = MeanLogLoss(logits, labels);
   return absl::OkStatus();
-}
-
-std::string MetaJson(const GenerateOptions& options,
-                     const GenerateReport& report) {
-  return absl::StrFormat(
-      "{\n"
-      "  \"rows\": %d,\n"
-      "  \"test_rows\": %d,\n"
-      "  \"fields\": %d,\n"
-      "  \"numeric_fields\": %d,\n"
-      "  \"ids\": %d,\n"
-      "  \"zipf\": %g,\n"
-      "  \"seed\": %d,\n"
-      "  \"files\": %d,\n"
-      "  \"format\": \"%s\",\n"
-      "  \"positive_rate\": %.6f,\n"
-      "  \"best_auc\": %.6f,\n"
-      "  \"best_logloss\": %.6f\n"
-      "}\n",
-      options.rows, options.test_rows, options.fields, NumericFields(options),
-      options.ids, options.zipf, options.seed, options.files,
-      ExampleFormatName(options.format), report.positive_rate, report.best_auc,
-      report.best_logloss);
 }
 
 }  // namespace

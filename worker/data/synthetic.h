@@ -59,7 +59,8 @@ inline constexpr absl::string_view kSyntheticTestStem = "te";
 // Holds a megabyte of text, and 5 bytes a test row. `progress` is called now
 // and then, and at the end, with the rows written and the rows to write.
 // Errors: Validate's; FAILED_PRECONDITION if out_dir holds training or test
-// files that this call would leave beside its own; those of the file system.
+// files, unless _meta.json says that the same options made them, which are made
+// again; those of the file system.
 absl::StatusOr<GenerateReport> GenerateData(
     const FileSystem* file_system, const GenerateOptions& options,
     absl::FunctionRef<void(uint64_t done, uint64_t total)> progress);

@@ -257,12 +257,32 @@ TEST(SyntheticTest, FilesOfALargerRunAreNotMixedIn) {
   FakeFileSystem files;
   GenerateOptions options = SmallOptions();
   Generate(&files, options);
-  Generate(&files, options);  // replaces its own
   options.files = 2;
   const absl::Status status =
       GenerateData(&files, options, [](uint64_t, uint64_t) {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("tr-00002.libsvm"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("tr-00000.libsvm"));
+}
+
+TEST(SyntheticTest, OnlyTheSameDataIsReplaced) {
+  FakeFileSystem files;
+  GenerateOptions options = SmallOptions();
+  Generate(&files, options);
+  const std::string made = TrainingText(files);
+  Generate(&files, options);
+  EXPECT_EQ(TrainingText(files), made);
+  options.seed = 7;
+  const auto refused = [&] {
+    return GenerateData(&files, options, [](uint64_t, uint64_t) {}).status();
+  };
+  EXPECT_EQ(refused().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused().message()),
+              HasSubstr("tr-00000.libsvm is there already"));
+  EXPECT_EQ(TrainingText(files), made);
+  // Of files without their options nobody knows what they are.
+  options = SmallOptions();
+  ASSERT_TRUE(files.Remove("/out/_meta.json").ok());
+  EXPECT_EQ(refused().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(SyntheticTest, AFullDiskIsAnErrorAndLeavesNoPartOfAFile) {
@@ -304,6 +324,7 @@ TEST(SyntheticTest, AllNumericAndOneFieldWork) {
   options.numeric_fields = 1;
   options.ids = 1;
   EXPECT_GT(Generate(&files, options).best_auc, 0.6);
+  options.out_dir = "/alike";
   options.numeric_fields = 0;  // all rows alike
   EXPECT_EQ(Generate(&files, options).best_auc, 0.5);
 }
