@@ -76,14 +76,19 @@ std::string WorkersLine(const JobReport& report) {
 
 }  // namespace
 
-std::vector<std::string> ClosingText(const JobReport& report) {
+std::vector<std::string> ClosingText(const JobReport& report,
+                                     absl::string_view bad_rows_dir) {
   std::vector<std::string> lines;
   const bool began = report.wall > absl::ZeroDuration();
   if (!report.status.ok() && !began) return lines;
   if (report.trains) lines.push_back(LedgerLine(report));
   if (report.bad_rows > 0) {
-    lines.push_back(absl::StrCat("bad rows   ", WithCommas(report.bad_rows),
-                                 "; the first: ", report.first_bad_row));
+    lines.push_back(absl::StrCat(
+        "bad rows   ", WithCommas(report.bad_rows),
+        bad_rows_dir.empty()
+            ? ", not written anywhere (--quarantine_dir)"
+            : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
+        "; the first: ", report.first_bad_row));
   }
   if (report.rejected > 0) {
     lines.push_back(absl::StrFormat(
@@ -92,7 +97,11 @@ std::vector<std::string> ClosingText(const JobReport& report) {
         WithCommas(report.rejected)));
   }
   AddEvaluations(report, &lines);
-  if (report.predicted > 0) {
+  if (report.predicted > 0 && !report.status.ok()) {
+    lines.push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
+                                 " rows of a file that is not whole and was "
+                                 "not kept"));
+  } else if (report.predicted > 0) {
     lines.push_back(absl::StrCat(
         "predicted  ", WithCommas(report.predicted), " rows",
         report.predicted_nan > 0

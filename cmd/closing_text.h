@@ -4,14 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "cluster/job_report.h"
 
 namespace shoal {
 
 // What a job says at its end, for people: the ledger's line, AUC, speed,
 // staleness, the balance of the shards; a line an entry. Nothing of a job that
-// failed before its first lease.
-std::vector<std::string> ClosingText(const JobReport& report);
+// failed before its first lease. `bad_rows_dir` is where workers write bad rows
+// (JobFlags::QuarantineDir); empty: nowhere.
+std::vector<std::string> ClosingText(const JobReport& report,
+                                     absl::string_view bad_rows_dir = "");
 
 }  // namespace shoal
 

@@ -72,10 +72,11 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
   if (flags_.progress == "json") {
     std::cout << EndingJson({report.status.ok(),
                              std::string(report.status.message()),
-                             ClosingText(report)})
+                             ClosingText(report, flags_.QuarantineDir())})
               << std::endl;
   } else if (flags_.progress == "text") {
-    for (const std::string& line : ClosingText(report)) {
+    for (const std::string& line :
+         ClosingText(report, flags_.QuarantineDir())) {
       std::cout << line << "\n";
     }
     const std::string best = BestPossibleAucLine(*files_, flags_.val_data_dir);

@@ -150,6 +150,18 @@ TEST(ClosingText, OfAJobThatOnlyEvaluatesHasNoLedger) {
   EXPECT_THAT(SummaryLines(report), testing::StartsWith("evaluated: AUC"));
 }
 
+TEST(ClosingText, SaysWhereBadRowsAre) {
+  JobReport report;
+  report.bad_rows = 1234;
+  report.first_bad_row = "a.libsvm: line 3: no label";
+  EXPECT_THAT(ClosingText(report, "m/bad_rows"),
+              testing::Contains(
+                  "bad rows   1,234, see m/bad_rows/bad-rows-worker-*.tsv; the "
+                  "first: a.libsvm: line 3: no label"));
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(HasSubstr("--quarantine_dir")));
+}
+
 TEST(ClosingText, TellsOfPredictions) {
   JobReport report;
   report.predicted = 1000;
@@ -158,6 +170,11 @@ TEST(ClosingText, TellsOfPredictions) {
   EXPECT_THAT(ClosingText(report),
               testing::Contains("predicted  1,000 rows, 3 of them nan: they "
                                 "could not be parsed"));
+  report.status = absl::ResourceExhaustedError("no space");
+  report.wall = absl::Seconds(1);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("predicted  1,000 rows of a file that is not "
+                                "whole and was not kept"));
 }
 
 TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
