@@ -13,6 +13,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.trains = options_.task == JobTask::kTrain;
   report.started = first_worker_.has_value();
   report.waiting_for = WaitingFor();
+  report.over = phase_ >= Phase::kEnding;
   report.finished = finished();
   report.status = status_;
 

@@ -31,16 +31,24 @@ std::string EvalText(const EvalReport& eval) {
                          auc, eval.logloss, eval.calibration, eval.examples);
 }
 
+double MeanSpeed(const JobReport& report) {
+  const double wall = absl::ToDoubleSeconds(report.wall);
+  if (wall <= 0) return 0;
+  uint64_t samples =
+      report.trained + report.rejected - report.checkpoint.resumed_samples;
+  if (samples == 0) {
+    for (const WorkerReport& worker : report.workers) samples += worker.scored;
+  }
+  return static_cast<double>(samples) / wall;
+}
+
 std::string SummaryLines(const JobReport& report) {
   std::string lines;
   if (report.trains) absl::StrAppend(&lines, LedgerLine(report), "\n");
   const double wall = absl::ToDoubleSeconds(report.wall);
   if (report.trains && wall > 0) {
-    absl::StrAppendFormat(
-        &lines, "trained for %.2f s, %.0f samples/s", wall,
-        static_cast<double>(report.trained + report.rejected -
-                            report.checkpoint.resumed_samples) /
-            wall);
+    absl::StrAppendFormat(&lines, "trained for %.2f s, %.0f samples/s", wall,
+                          MeanSpeed(report));
     if (report.steady_wall_seconds > 0) {
       absl::StrAppendFormat(&lines, " (steady: %.0f samples/s)",
                             static_cast<double>(report.steady_samples) /

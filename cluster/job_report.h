@@ -79,8 +79,9 @@ struct JobReport {
   bool started = false;  // all PSs and a worker were there
   // Before the first lease: whom the job waits for, as in "ps 1, worker 0".
   std::string waiting_for;
-  bool finished = false;
-  absl::Status status;  // OK, or the first failure, which names its process
+  bool over = false;      // `status` is decided; processes may still be leaving
+  bool finished = false;  // they have left
+  absl::Status status;    // OK, or the first failure, which names its process
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once
@@ -132,6 +133,10 @@ struct JobReport {
 // `samples N = trained + rejected + lost; batches mended, recomputed, repeats
 // refused`, with the numbers.
 std::string LedgerLine(const JobReport& report);
+
+// Samples a second from the first lease to the job's end, or to now: trained
+// and rejected by this run, or scored if there are none of these.
+double MeanSpeed(const JobReport& report);
 
 // The ledger's line if the job trains, then a line each for what is known of
 // speed, staleness and evaluation. Ends with a newline. For people: not stable.

@@ -11,27 +11,17 @@
 namespace shoal {
 namespace {
 
-double Rate(uint64_t samples, double seconds) {
-  return seconds > 0 ? static_cast<double>(samples) / seconds : 0;
-}
-
 std::string SpeedLine(const JobReport& report) {
   double worker_cpu = 0;
   double ps_cpu = 0;
-  uint64_t scored = 0;
   for (const WorkerReport& worker : report.workers) {
     worker_cpu += worker.cpu_seconds;
-    scored += worker.scored;
   }
   for (const PsReport& ps : report.ps) ps_cpu += ps.cpu_seconds;
-  const double wall = absl::ToDoubleSeconds(report.wall);
-  // Of a job that trains nothing, what it scored.
-  const uint64_t trained =
-      report.trained + report.rejected - report.checkpoint.resumed_samples;
-  const uint64_t samples = trained > 0 ? trained : scored;
   return absl::StrFormat(
       "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
-      WithCommas(std::llround(Rate(samples, wall))), wall, worker_cpu, ps_cpu);
+      WithCommas(std::llround(MeanSpeed(report))),
+      absl::ToDoubleSeconds(report.wall), worker_cpu, ps_cpu);
 }
 
 // A line each: "AUC        0.76249, logloss …", with the epoch where there are

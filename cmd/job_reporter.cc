@@ -53,6 +53,8 @@ absl::Duration JobReporter::interval() const { return absl::Milliseconds(250); }
 
 void JobReporter::Progress(const JobReport& report, absl::Time now) {
   if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
+  // How far a job came that failed is in its closing lines.
+  if (report.over && !report.status.ok()) return;
   const ProgressFigures figures = ProgressOf(report);
   if (flags_.progress == "json") {
     std::cout << ProgressJson(figures) << std::endl;

@@ -24,11 +24,6 @@ LiveOutputOptions LiveOutputOptionsFor(int fd) {
   LiveOutputOptions options;
   options.fd = fd;
   options.terminal = isatty(fd) == 1;
-  winsize size;
-  if (options.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 &&
-      size.ws_col > 0) {
-    options.columns = size.ws_col;
-  }
   return options;
 }
 
@@ -48,7 +43,7 @@ void LiveOutput::Line(absl::string_view prefix, int colour,
 
 void LiveOutput::Live(absl::string_view text, absl::Time now) {
   if (options_.terminal) {
-    live_ = std::string(text.substr(0, options_.columns - 1));
+    live_ = std::string(text.substr(0, Columns() - 1));
     Write(absl::StrCat(kEraseLine, live_));
   } else if (now - last_print_ >= options_.print_every) {
     last_print_ = now;
@@ -59,6 +54,13 @@ void LiveOutput::Live(absl::string_view text, absl::Time now) {
 void LiveOutput::EndLive() {
   if (!live_.empty()) Write("\n");
   live_.clear();
+}
+
+int LiveOutput::Columns() const {
+  winsize size;
+  const bool known =
+      ioctl(options_.fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : options_.columns;
 }
 
 void LiveOutput::Write(absl::string_view text) {

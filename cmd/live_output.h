@@ -12,12 +12,13 @@ struct LiveOutputOptions {
   int fd = 2;
   // Rewrite the live line in place and colour prefixes.
   bool terminal = false;
-  int columns = 80;  // of the terminal; the live line is cut to them
+  // Of a terminal that does not say how wide it is; the live line is cut to it.
+  int columns = 80;
   // How often the live line is printed where there is no terminal.
   absl::Duration print_every = absl::Seconds(2);
 };
 
-// Options for the descriptor as it is: terminal or not, and how wide.
+// Options for the descriptor as it is: terminal or not.
 LiveOutputOptions LiveOutputOptionsFor(int fd);
 
 // Log lines, and below them one live line that stays the last. Thread-hostile.
@@ -40,6 +41,8 @@ class LiveOutput {
   void EndLive();
 
  private:
+  // Asked anew each time: it changes as people pull at the window.
+  int Columns() const;
   void Write(absl::string_view text);
 
   const LiveOutputOptions options_;

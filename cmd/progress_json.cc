@@ -47,7 +47,9 @@ ProgressFigures ProgressOf(const JobReport& report) {
   progress.samples = report.total_known ? report.samples : 0;
   progress.fraction_done = report.fraction_done;
   progress.fraction_before = report.fraction_before;
-  progress.samples_per_second = report.samples_per_second;
+  progress.over = report.over;
+  progress.samples_per_second =
+      report.over ? MeanSpeed(report) : report.samples_per_second;
   progress.loss = report.loss;
   progress.progressive_auc = report.progressive_auc;
   progress.staleness_mean = report.staleness.mean();
@@ -69,26 +71,32 @@ std::string ProgressText(const ProgressFigures& progress) {
   const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
   const std::string rate =
       WithCommas(std::llround(std::max(progress.samples_per_second, 0.0)));
-  if (!progress.trains) {
-    return absl::StrFormat("%.1f %%, %s samples/s, workers %d, %s left",
-                           percent, rate, progress.workers_alive,
-                           TimeLeft(progress));
+  std::string text;
+  if (progress.trains) {
+    absl::StrAppend(&text, "step ", WithCommas(progress.step), ", ");
   }
-  return absl::StrFormat(
-      "step %s, %.1f %%, %s samples/s, loss %s, AUC %s, "
-      "staleness %.1f (max %d), workers %d, %s%s left",
-      WithCommas(progress.step), percent, rate, FigureOrDash(progress.loss),
-      FigureOrDash(progress.progressive_auc), progress.staleness_mean,
-      progress.staleness_max, progress.workers_alive,
-      !progress.eval.has_value()
-          ? ""
-          : absl::StrFormat("eval AUC %.4f after epoch %d, ",
-                            progress.eval->auc, progress.eval->epoch),
-      TimeLeft(progress));
+  absl::StrAppendFormat(&text, "%.1f %%, %s samples/s", percent, rate);
+  if (progress.trains) {
+    absl::StrAppendFormat(&text, ", loss %s, AUC %s, staleness %.1f (max %d)",
+                          FigureOrDash(progress.loss),
+                          FigureOrDash(progress.progressive_auc),
+                          progress.staleness_mean, progress.staleness_max);
+  }
+  // Who is still there says nothing once the job has ended.
+  if (!progress.over) {
+    absl::StrAppend(&text, ", workers ", progress.workers_alive);
+  }
+  if (progress.trains && progress.eval.has_value()) {
+    absl::StrAppendFormat(&text, ", eval AUC %.4f after epoch %d",
+                          progress.eval->auc, progress.eval->epoch);
+  }
+  if (!progress.over) absl::StrAppend(&text, ", ", TimeLeft(progress), " left");
+  return text;
 }
 
 std::string ProgressJson(const ProgressFigures& progress) {
   Json json = {{"started", progress.started},
+               {"over", progress.over},
                {"waiting_for", progress.waiting_for},
                {"trains", progress.trains},
                {"fraction_done", progress.fraction_done},
@@ -137,6 +145,7 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     const Json& from = json.at("progress");
     ProgressFigures progress;
     progress.started = from.at("started").get<bool>();
+    progress.over = from.at("over").get<bool>();
     progress.waiting_for = from.at("waiting_for").get<std::string>();
     progress.trains = from.at("trains").get<bool>();
     // A number that is not finite is written as null.

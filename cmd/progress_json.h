@@ -25,6 +25,8 @@ struct ProgressFigures {
   // samples, loss, progressive_auc and staleness.
   bool trains = true;
   bool started = false;
+  // The job has ended: samples_per_second is of all of it, and nothing is left.
+  bool over = false;
   std::string waiting_for;  // before the first lease
   uint64_t step = 0;        // batches that all shards have
   uint64_t trained = 0;     // samples

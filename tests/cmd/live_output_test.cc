@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace shoal {
@@ -61,6 +63,26 @@ TEST_F(LiveOutputTest, TheLiveLineFitsTheTerminal) {
   LiveOutput output(options_);
   output.Live("123456789", start_);
   EXPECT_EQ(Written(), "\r\x1b[K1234");
+}
+
+TEST_F(LiveOutputTest, TheLiveLineFollowsTheWindow) {
+  int terminal;
+  int window;
+  ASSERT_EQ(openpty(&terminal, &window, nullptr, nullptr, nullptr), 0);
+  LiveOutput output(LiveOutputOptionsFor(window));
+  const std::string line(150, 'x');
+  for (const uint16_t columns : {120, 40}) {
+    winsize size = {24, columns, 0, 0};
+    ASSERT_EQ(ioctl(window, TIOCSWINSZ, &size), 0);
+    output.Live(line, start_);
+    char bytes[400];
+    const ssize_t got = read(terminal, bytes, sizeof(bytes));
+    EXPECT_EQ(std::string(bytes, got > 0 ? got : 0),
+              "\r\x1b[K" + line.substr(0, columns - 1));
+  }
+  output.EndLive();
+  close(window);
+  close(terminal);
 }
 
 TEST_F(LiveOutputTest, PrefixesAreColouredOnATerminal) {

@@ -80,6 +80,27 @@ TEST(ProgressJson, WhatThereIsNotIsLeftOut) {
   EXPECT_EQ(ProgressText(figures), "50.0 %, 0 samples/s, workers 0, 0 left");
 }
 
+TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
+  JobReport report;
+  report.over = true;
+  report.fraction_done = 1;
+  report.trained = 5000;
+  report.rejected = 500;
+  report.checkpoint.resumed_samples = 1500;
+  report.wall = absl::Seconds(2);
+  report.workers = {{0, false, 600}, {1, false, 400}};  // they have left
+  const auto parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(ProgressText(std::get<ProgressFigures>(*parsed)),
+            "step 0, 100.0 %, 2,000 samples/s, loss -, AUC -, staleness 0.0 "
+            "(max 0)");
+  report.trains = false;
+  report.trained = report.rejected = report.checkpoint.resumed_samples = 0;
+  report.workers[0].scored = 9000;
+  report.workers[1].scored = 1000;
+  EXPECT_EQ(ProgressText(ProgressOf(report)), "100.0 %, 5,000 samples/s");
+}
+
 TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
   ProgressFigures figures = SomeFigures();
   figures.loss = std::nan("");
