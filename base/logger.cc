@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include "absl/strings/str_cat.h"
 
@@ -30,8 +31,9 @@ struct Logger::Impl {
             std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>()) {
     log.set_level(ToSpdlog(options.level));
     log.flush_on(spdlog::level::trace);
-    log.set_pattern(options.name.empty() ? "%H:%M:%S.%e %^%l%$ %v"
-                                         : "%H:%M:%S.%e %^%l%$ [%n] %v");
+    log.set_pattern(absl::StrCat(isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "",
+                                 "%H:%M:%S.%e %^%l%$ ",
+                                 options.name.empty() ? "" : "[%n] ", "%v"));
   }
   spdlog::logger log;
 };

@@ -21,8 +21,9 @@ struct LoggerOptions {
 };
 
 // Lines on stderr, each flushed when it is written, so that a killed process
-// has said what it knew. One a process, made by main and handed down; libraries
-// that are pure logic do not log at all. Thread-safe.
+// has said what it knew; on a terminal a line takes the row of an unfinished
+// one, as of a progress line. One a process, made by main and handed down;
+// libraries that are pure logic do not log at all. Thread-safe.
 class Logger {
  public:
   explicit Logger(LoggerOptions options);

@@ -1,5 +1,8 @@
 #include "base/logger.h"
 
+#include <pty.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "gmock/gmock.h"
@@ -11,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(Logger, WritesNamedLinesOfItsLevelToStderr) {
   ::testing::internal::CaptureStderr();
@@ -24,6 +28,21 @@ TEST(Logger, WritesNamedLinesOfItsLevelToStderr) {
                          Not(HasSubstr("too low"))));
   EXPECT_TRUE(log.Enabled(LogLevel::kError));
   EXPECT_FALSE(log.Enabled(LogLevel::kInfo));
+}
+
+TEST(Logger, OnATerminalALineTakesTheRowOfAnUnfinishedOne) {
+  int terminal;
+  int window;
+  ASSERT_EQ(openpty(&terminal, &window, nullptr, nullptr, nullptr), 0);
+  const int before = dup(STDERR_FILENO);
+  ASSERT_EQ(dup2(window, STDERR_FILENO), STDERR_FILENO);
+  Logger({}).Info("news");
+  dup2(before, STDERR_FILENO);
+  char bytes[200];
+  const ssize_t got = read(terminal, bytes, sizeof(bytes));
+  EXPECT_THAT(std::string(bytes, got > 0 ? got : 0),
+              AllOf(StartsWith("\r\x1b[K"), HasSubstr(" news")));
+  for (const int fd : {terminal, window, before}) close(fd);
 }
 
 TEST(Logger, LevelsAreReadByNameAndAWrongOneListsThem) {
