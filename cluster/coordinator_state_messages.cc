@@ -204,7 +204,8 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()));
     return absl::OkStatus();
   }
-  End(Annotate(status, from.Name()));
+  // Who was stopped says who it is.
+  End(absl::IsCancelled(status) ? status : Annotate(status, from.Name()));
   return absl::OkStatus();
 }
 

@@ -165,6 +165,16 @@ bool LaunchedJob::AnyWorkerRunning() const {
       [](const Member& member) { return !member.is_ps && member.running; });
 }
 
+// PS 0, to which the signal was passed on, says mostly the same.
+std::string LaunchedJob::StoppedBy(int signal) const {
+  const std::string stopped =
+      absl::StrCat("stopped by SIG", sigabbrev_np(signal));
+  if (!ending_.has_value()) return stopped;
+  const size_t at = ending_->reason.find(stopped);
+  return at == std::string::npos ? absl::StrCat(stopped, ": ", ending_->reason)
+                                 : ending_->reason.substr(at);
+}
+
 LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   LaunchedJobEnd end;
   if (ending_.has_value()) {
@@ -192,14 +202,21 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     }
   }
   if (outcome.signal != 0) {
-    const std::string what = absl::StrCat(
-        "stopped by SIG", sigabbrev_np(outcome.signal),
-        ending_.has_value() ? absl::StrCat(": ", ending_->reason) : "");
+    const std::string what = StoppedBy(outcome.signal);
     // PS 0 fails where it was to save the job first and could not.
     end.status = members_[0].exit_code == kExitFailed
                      ? absl::AbortedError(what)
                      : absl::CancelledError(what);
     if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
+    return end;
+  }
+  // A parameter server got the signal itself, and all exit so.
+  if (ending_.has_value() && outcome.first_failure.has_value() &&
+      outcome.first_failure->exit.code == kExitStopped &&
+      outcome.first_failure->exit.signal == 0 &&
+      members_[0].exit_code == kExitStopped) {
+    end.status = absl::CancelledError(ending_->reason);
+    end.exit_code = kExitStopped;
     return end;
   }
   if (outcome.first_failure.has_value() &&

@@ -90,6 +90,7 @@ class LaunchedJob {
   void Say(absl::string_view line);
   bool AnyWorkerRunning() const;
   std::string Describe(const ProcessExit& exit) const;
+  std::string StoppedBy(int signal) const;
   LaunchedJobEnd End(const LaunchOutcome& outcome) const;
 
   const LaunchedJobOptions options_;

@@ -114,7 +114,11 @@ int RunCommand(const Args& args) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;
-  return Complain(name, Annotate(end.status, "the job failed"), end.exit_code);
+  return Complain(name,
+                  end.exit_code == kExitStopped
+                      ? end.status
+                      : Annotate(end.status, "the job failed"),
+                  end.exit_code);
 }
 
 }  // namespace shoal

@@ -253,7 +253,7 @@ void PsProcess::OnSignal(int signal) {
   const absl::Status reason = absl::CancelledError(
       absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
-  logger_.Warn(reason.message());
+  logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
   // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
   // is gone. The work is not to be lost.
   const bool save = signal != SIGINT && flags_.Saves();
@@ -265,12 +265,17 @@ void PsProcess::OnSignal(int signal) {
 }
 
 ExitCode PsProcess::Verdict() {
+  const bool over = leads() || outcome_.member_end()->job_over;
   const absl::Status status =
       leads() ? outcome_.report()->status : outcome_.member_end()->status;
   if (status.ok()) {
     const bool left = signalled_ && !leads();
     logger_.Info(left ? "left the job" : "the job is done");
     return left ? kExitStopped : kExitOk;
+  }
+  if (over && absl::IsCancelled(status)) {
+    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    return kExitStopped;
   }
   logger_.Error(absl::StrCat("the job failed: ", status.message()));
   // Of a job that was to be saved first and could not be, the state is lost.

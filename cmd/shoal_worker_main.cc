@@ -204,6 +204,10 @@ ExitCode WorkerProcess::WaitForEnd() {
     loop_->Stop();
   }
   const absl::Status status = end()->status;
+  if (end()->job_over && absl::IsCancelled(status)) {
+    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    return kExitStopped;
+  }
   if (!status.ok()) {
     logger_.Error(absl::StrCat("the job failed: ", status.message()));
     return signalled ? kExitStopped : kExitFailed;

@@ -171,8 +171,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status told = reporter.End(report, clock.Now());
   if (!told.ok()) Complain(name, told, kExitFailed);
   if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
-  Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
-  return absl::IsCancelled(report.status) ? kExitStopped : kExitFailed;
+  if (absl::IsCancelled(report.status)) {
+    return Complain(name, report.status, kExitStopped);
+  }
+  return Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
 }
 
 }  // namespace

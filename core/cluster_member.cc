@@ -173,7 +173,8 @@ void ClusterMember::Impl::OnMessage(const std::shared_ptr<OneLife>& life,
   life->heard = strand_->Now();
   if (auto* job_end = std::get_if<JobEnd>(&message)) {
     if (end_.has_value()) return;
-    SayBye({std::move(job_end->status), std::move(job_end->summary)});
+    SayBye({std::move(job_end->status), std::move(job_end->summary),
+            /*job_over=*/true});
   } else if (!end_.has_value()) {
     handlers_.on_message(std::move(message));
   }

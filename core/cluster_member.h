@@ -31,6 +31,7 @@ struct ClusterMemberOptions {
 struct MemberEnd {
   absl::Status status;
   std::string summary;
+  bool job_over = false;  // the coordinator said so: `status` is the job's
 };
 
 // What a process does with its membership. All run on the member's strand.

@@ -137,6 +137,30 @@ TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
   }
 }
 
+TEST_F(LaunchedJobTest, AServerThatGotASignalStopsTheJobAndDoesNotFailIt) {
+  Ps(absl::StrCat(Until("left"), "; ",
+                  Print(EndingJson({false, "ps 1 was stopped by SIGTERM", {}})),
+                  "; exit 3"));
+  Ps(absl::StrCat(Touch("left"), "; exit 3"));
+  Worker(absl::StrCat(Until("left"), "; exit 3"));
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::CancelledError("ps 1 was stopped by SIGTERM"));
+  EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
+TEST_F(LaunchedJobTest, ASignalIsNamedOnce) {
+  // It sends the launcher what the launcher passes on.
+  Ps(absl::StrCat(
+      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
+      EndingJson({false, "ps 0 was stopped by SIGTERM; saved m", {}}), "' > ",
+      directory_, "/ending; kill -TERM $PPID; ",
+      "while :; do sleep 0.02; done"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved m"));
+  EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   options_.ending_timeout = absl::Hours(1);
   Ps("kill -9 $$");

@@ -123,6 +123,7 @@ TEST_F(ClusterMemberTest, JoinsBeatsAndEndsWithTheJob) {
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(ends[0].status.ok());
   EXPECT_EQ(ends[0].summary, "all well");
+  EXPECT_TRUE(ends[0].job_over);
   EXPECT_EQ(left, 1);
 }
 
@@ -177,6 +178,7 @@ TEST_F(ClusterMemberTest, ASilentCoordinatorIsTakenForLost) {
   simulator.RunFor(absl::Seconds(11));
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
+  EXPECT_FALSE(ends[0].job_over) << "nobody said so";
 }
 
 TEST_F(ClusterMemberTest, EndsEvenIfItsByeIsNotAnswered) {

@@ -128,11 +128,29 @@ class ResumeTest(harness.ShoalTest):
         job = Launched(self, "--ps=2", "--workers=2", *self.saving)
         job.process.wait_for_line("push done (1,")
         os.kill(job.pid("shoal-ps", 1), signal.SIGTERM)
-        self.assertNotEqual(job.process.wait(60), 0, job.process.output())
-        self.assertIn("ps 1 was stopped by SIGTERM; saved",
+        self.assertEqual(job.process.wait(60), STOPPED, job.process.output())
+        self.assertIn("shoal run: ps 1 was stopped by SIGTERM; saved",
                       job.process.output())
         self.run_ok("shoal", "run", "--ps=2", "--workers=2", *self.saving)
         self.expect_resumed(self.expect_each_sample_once(digest))
+
+    def test_everybody_exits_as_stopped_where_one_server_was(self):
+        for stopped in (0, 1):
+            cluster = Cluster(
+                self, 2, 1, [*PROBE, "--batch_size=16", "--num_epochs=10000",
+                             "--log_level=debug",
+                             f"--model_dir={self.model_dir}-{stopped}"],
+                worker_flags=["--training_data_dir=" + self.data])
+            cluster.start_all()
+            cluster.workers[0].wait_for_line("push done")
+            cluster.ps[stopped].signal(signal.SIGTERM)
+            for process in cluster.ps + cluster.workers:
+                self.assertEqual(process.wait(30), STOPPED,
+                                 process.output()[-3000:])
+                self.assertIn(f"the job was stopped: ps {stopped} was stopped "
+                              "by SIGTERM; saved", process.lines[-1]
+                              if process is not cluster.ps[0]
+                              else process.output())
 
     def test_a_running_job_is_saved_by_a_command(self):
         cluster = Cluster(self, 2, 1, [*PROBE, "--batch_size=16",
