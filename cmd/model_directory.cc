@@ -25,8 +25,13 @@ std::string ThisProcess() {
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> LockPredictions(
-    const JobFlags& flags) {
+    const FileSystem& files, const JobFlags& flags) {
   const std::string path = flags.PredictionsFile();
+  // Beside a device, or a directory, there is to be no lock.
+  const absl::Status there = files.OpenForRead(path).status();
+  if (absl::IsFailedPrecondition(there)) {
+    return Annotate(there, "--predictions_file");
+  }
   auto lock = FileLock::Acquire(
       JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".lock")),
       ThisProcess());
@@ -43,14 +48,14 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPredictions(
 // A model directory holds checkpoints; it is none.
 absl::Status CheckNoCheckpoint(const FileSystem& files,
                                const std::string& directory) {
-  const CheckpointInfo info = InspectCheckpoint(files, directory);
-  if (!StepOfName(info.name).has_value() || absl::IsNotFound(info.status)) {
+  const std::string path = CleanPath(directory);
+  if (!StepOfName(Basename(path)).has_value() ||
+      absl::IsNotFound(ReadManifest(files, path).status())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--model_dir=", directory,
-                   " is a checkpoint; give the directory that holds it: ",
-                   Dirname(info.path)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--model_dir=", directory,
+      " is a checkpoint; give the directory that holds it: ", Dirname(path)));
 }
 
 // Adopts a checkpoint that was found.
@@ -80,9 +85,14 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
 
 absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
                                                      const JobFlags& flags) {
-  if (flags.task_type == "infer") return LockPredictions(flags);
-  if (!flags.Saves()) return std::unique_ptr<FileLock>();
   SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
+  if (flags.task_type == "infer") return LockPredictions(files, flags);
+  if (!flags.Saves()) return std::unique_ptr<FileLock>();
+  if (flags.resume == "must" &&
+      absl::IsNotFound(files.ListDirectory(flags.model_dir).status())) {
+    return absl::NotFoundError(absl::StrCat("--resume=must: ", flags.model_dir,
+                                            ": holds no valid checkpoint"));
+  }
   SHOAL_RETURN_IF_ERROR(
       Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
   auto lock =
@@ -110,7 +120,6 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
   if (checkpoints.save) {
     // Attempts of a job that was cut off; ours is the lock.
     auto removed = RemoveVoidAttempts(files, flags.model_dir);

@@ -23,17 +23,18 @@ namespace shoal {
 // Locks what the job writes, so that no two write one place at a time: the
 // directory, for a job that saves into it, which is made if need be; the file
 // of an inference's predictions (by .NAME.lock beside it, which stays).
-// nullptr: the job writes neither. FAILED_PRECONDITION names who has it;
-// INVALID_ARGUMENT: the directory is itself a checkpoint.
+// nullptr: the job writes neither. FAILED_PRECONDITION names who has it, or the
+// directory or device that was to be a file; NOT_FOUND: --resume=must and there
+// is no such directory; INVALID_ARGUMENT: the directory is itself a checkpoint.
 absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
                                                      const JobFlags& flags);
 
-// Fills in options->checkpoints from the flags: whether and when the job saves,
-// and by --resume what it begins from, which it says to the log. A job that
-// trains goes on from a checkpoint that fits it; any other one reads its
-// weights alone. Errors: FAILED_PRECONDITION (the checkpoint's flags differ, or
-// --resume=never where there is one), NOT_FOUND (--resume=must and there is
-// none), the file system's.
+// After LockOutput. Fills in options->checkpoints from the flags: whether and
+// when the job saves, and by --resume what it begins from, which it says to the
+// log. A job that trains goes on from a checkpoint that fits it; any other one
+// reads its weights alone. Errors: FAILED_PRECONDITION (the checkpoint's flags
+// differ, or --resume=never where there is one), NOT_FOUND (--resume=must and
+// there is none), the file system's.
 absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              const JobPlan& plan, Logger* logger,
                              CoordinatorOptions* options);

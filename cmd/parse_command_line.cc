@@ -105,7 +105,12 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
   if (!flags->write_config.empty()) {
     const absl::Status written = NewPosixFileSystem()->WriteFileAtomically(
         flags->write_config, PrintConfig(*set));
-    if (!written.ok()) return Complain(set->command(), written, kExitUsage);
+    if (!written.ok()) {
+      return Complain(
+          set->command(),
+          Annotate(written, "--write_config=" + flags->write_config),
+          kExitUsage);
+    }
   }
   if (flags->print_config) std::cerr << set->Resolved() << std::flush;
   return std::nullopt;

@@ -111,6 +111,9 @@ class MistakesTest(harness.ShoalTest):
             for command in ("ls", "show", "balance", "verify"):
                 self.assertRegex(self.usage_error("shoal", "ckpt", command,
                                                   place), place + ".*" + why)
+        missing = "--write_config=" + self.path("nowhere", "flags")
+        self.assertIn(missing, self.usage_error(
+            "shoal", "train", *job, "--training_data_dir=" + file, missing))
         for flag in ("--ps_hosts=no-port", "--token_file=/no/such/token"):
             flags = {"--ps_hosts": "127.0.0.1:1", **dict([flag.split("=")])}
             self.assertIn(flag.split("=")[1], self.usage_error(
