@@ -15,9 +15,13 @@ std::string LedgerLine(const JobReport& report) {
   return absl::StrCat(
       "samples ", accounted + left, " = ", report.trained, " trained + ",
       report.rejected, " rejected + ", report.lost, " lost",
-      left > 0 ? absl::StrCat(" + ", left, " not trained") : "", "; batches ",
-      report.batches, ": ", report.mended, " mended, ", report.recomputed,
-      " recomputed, ", report.repeats_refused, " repeats refused");
+      left > 0 ? absl::StrCat(" + ", left, " not trained") : "",
+      // Nobody knows how many more there are.
+      report.status.ok() || report.total_known ? ""
+                                               : ", of the data read so far",
+      "; batches ", report.batches, ": ", report.mended, " mended, ",
+      report.recomputed, " recomputed, ", report.repeats_refused,
+      " repeats refused");
 }
 
 std::string EvalText(const EvalReport& eval) {

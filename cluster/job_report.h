@@ -131,7 +131,8 @@ struct JobReport {
 };
 
 // `samples N = trained + rejected + lost; batches mended, recomputed, repeats
-// refused`, with the numbers.
+// refused`, with the numbers; of a job that failed before all of its data was
+// read once, N is of what was.
 std::string LedgerLine(const JobReport& report);
 
 // Samples a second from the first lease to the job's end, or to now: trained

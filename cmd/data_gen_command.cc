@@ -33,7 +33,7 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
            "the files need a place"});
   set.Add({"rows", &options->rows, "Rows to train on.", IntRange{1}});
   set.Add({"test_rows", &options->test_rows, "Rows to evaluate on.",
-           IntRange{0, 100'000'000}});
+           IntRange{1, 100'000'000}});
   set.Add({"files", &options->files, "Files that the training rows fill.",
            IntRange{1, 100'000}});
   set.Add({"format", format, "Of the files.", Choices{{"libsvm", "tfrecord"}}});
@@ -49,7 +49,7 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
            IntRange{1, int64_t{1} << 48}});
   set.Add({"zipf", &options->zipf,
            "Exponent of the frequencies of a field's ids; 0: all alike.",
-           RealRange{0, 100}});
+           RealRange{0, 10}});
   set.Add(
       {"seed", &options->seed, "Of everything that is drawn.", IntRange{0}});
   return set;

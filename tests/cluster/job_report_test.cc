@@ -23,6 +23,18 @@ TEST(LedgerLineTest, SaysEveryNumber) {
             "1 mended, 2 recomputed, 3 repeats refused");
 }
 
+TEST(LedgerLineTest, SaysWhenItDoesNotKnowHowManySamplesThereAre) {
+  JobReport report;
+  report.samples = 100;
+  report.trained = 30;
+  report.status = absl::DataLossError("b.libsvm: damaged");
+  EXPECT_THAT(LedgerLine(report),
+              HasSubstr("samples 100 = 30 trained + 0 rejected + 0 lost + 70 "
+                        "not trained, of the data read so far; batches"));
+  report.total_known = true;
+  EXPECT_THAT(LedgerLine(report), HasSubstr("70 not trained; batches"));
+}
+
 TEST(EvalTextTest, AnAucFromAHistogramHasItsErrorRoundedUp) {
   EvalReport eval{0.7624912, 0.5, 2000, 1};
   eval.exact_auc = false;
