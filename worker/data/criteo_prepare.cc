@@ -217,12 +217,16 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
     return absl::FailedPreconditionError(
         absl::StrCat(options.input, " is empty: no rows to prepare"));
   }
+  std::optional<CriteoFeatures> features;
+  if (!options.features.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(features,
+                           ReadFeatures(*file_system, options.features));
+  }
   SHOAL_RETURN_IF_ERROR(file_system->CreateDirectories(options.out_dir));
   SHOAL_RETURN_IF_ERROR(CheckEmpty(*file_system, options.out_dir));
 
   CriteoPrepareReport report;
-  std::optional<CriteoFeatures> features;
-  if (options.features.empty()) {
+  if (!features.has_value()) {
     CriteoFit fit(options.max_values);
     RowReader rows(file_system, "fitting", TotalBytes(input),
                    options.max_bad_rows, progress);
@@ -230,9 +234,6 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
         input, [&fit](const CriteoRow& row) { return fit.Add(row); }));
     report.distinct_values = fit.values();
     SHOAL_ASSIGN_OR_RETURN(features, fit.Finish(options.cutoff));
-  } else {
-    SHOAL_ASSIGN_OR_RETURN(features,
-                           ReadFeatures(*file_system, options.features));
   }
   report.feature_size = features->feature_size();
   report.fitted_rows = features->facts().rows;

@@ -238,6 +238,16 @@ TEST(CriteoPrepareTest, RowsWithoutLabelsAreNamed) {
                         "line without a label"));
 }
 
+TEST(CriteoPrepareTest, AnEncodingThatIsNotThereLeavesNoDirectory) {
+  FakeFileSystem files;
+  files.AddFile("/raw/a.tsv", ManyLines(10));
+  CriteoPrepareOptions options = Options();
+  options.features = "/no/encoding";
+  EXPECT_EQ(Prepare(&files, options).status().code(), Code::kNotFound);
+  EXPECT_EQ(files.ListDirectory(options.out_dir).status().code(),
+            Code::kNotFound);
+}
+
 TEST(CriteoPrepareTest, NoRowIsAnError) {
   FakeFileSystem files;
   files.AddFile("/raw/a.tsv", "\n\n");
