@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "ps/table/record_layout.h"
 
 namespace shoal {
@@ -28,6 +29,23 @@ uint64_t BenchTable::rows() const {
 }
 
 TableSpec BenchTable::spec() const { return Spec(dynamic ? 0 : rows(), dim); }
+
+void ForAllTables(
+    absl::FunctionRef<void(const BenchTable&, IdLaw, const std::string&)>
+        visit) {
+  for (const uint64_t gib : {1, 4}) {
+    for (const int dim : {16, 32}) {
+      for (const bool dynamic : {false, true}) {
+        for (const IdLaw law : {IdLaw::kUniform, IdLaw::kZipf}) {
+          visit({dynamic, dim, gib}, law,
+                absl::StrCat(dynamic ? "hash" : "array", "/",
+                             dim == 16 ? "A" : "B", "/", gib, "GiB/",
+                             law == IdLaw::kZipf ? "zipf" : "uniform"));
+        }
+      }
+    }
+  }
+}
 
 ParameterShardOptions BenchShardOptions(const BenchTable& table,
                                         int64_t dense) {

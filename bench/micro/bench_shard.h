@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
+#include "bench/micro/id_batches.h"
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
 #include "ps/shard/parameter_shard.h"
@@ -27,6 +29,17 @@ struct BenchTable {
 
   friend bool operator==(const BenchTable&, const BenchTable&) = default;
 };
+
+// Calls `visit` with every table that is measured, 1 and 4 GiB of records of
+// model A and B, array and hash, under both laws of ids, and with what a
+// benchmark of it is called: "array/A/1GiB/zipf".
+void ForAllTables(
+    absl::FunctionRef<void(const BenchTable&, IdLaw, const std::string& name)>
+        visit);
+
+// Ids of a batch where tables are measured, and how many batches take turns.
+inline constexpr size_t kIdsPerBatch = 10'000;
+inline constexpr size_t kBatches = 128;
 
 // A shard of that table alone and, where asked, one dense block without slots.
 ParameterShardOptions BenchShardOptions(const BenchTable& table,

@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "bench/micro/bench_shard.h"
 #include "bench/micro/id_batches.h"
+#include "bench/micro/kept.h"
 #include "bench/micro/random_records.h"
 #include "bench/micro/thread_cpu.h"
 #include "benchmark/benchmark.h"
@@ -32,8 +33,6 @@
 namespace shoal {
 namespace {
 
-constexpr size_t kIdsPerBatch = 10'000;
-constexpr size_t kBatches = 128;
 constexpr int kIterations = 2 * kBatches;
 
 using Batches = std::vector<std::vector<FeatureId>>;
@@ -94,19 +93,6 @@ class TableUnderTest {
   RowRefs refs_;
   Rows rows_;
 };
-
-// What takes seconds to make, kept while the next benchmark wants the same.
-template <typename T, typename Key>
-T& Kept(const Key& key) {
-  static std::unique_ptr<T> kept;
-  static Key of;
-  if (kept == nullptr || !(of == key)) {
-    kept.reset();  // before the next: memory for one
-    kept = std::make_unique<T>(key);
-    of = key;
-  }
-  return *kept;
-}
 
 class ShardUnderTest {
  public:
@@ -231,25 +217,14 @@ BENCHMARK(BM_FirstTouch)
 
 template <typename Subject>
 void Register(const std::string& pull, const std::string& push) {
-  for (const uint64_t gib : {1, 4}) {
-    for (const int dim : {16, 32}) {
-      for (const bool dynamic : {false, true}) {
-        const BenchTable table{dynamic, dim, gib};
-        for (const IdLaw law : {IdLaw::kUniform, IdLaw::kZipf}) {
-          for (const std::string& what : {pull, push}) {
-            benchmark::RegisterBenchmark(
-                absl::StrCat(what, "/", dynamic ? "hash" : "array", "/",
-                             dim == 16 ? "A" : "B", "/", gib, "GiB/",
-                             law == IdLaw::kZipf ? "zipf" : "uniform")
-                    .c_str(),
-                BM_Rows<Subject>, table, law, what == push)
-                ->Iterations(kIterations)
-                ->Unit(benchmark::kMicrosecond);
-          }
-        }
-      }
+  ForAllTables([&](const BenchTable& table, IdLaw law, absl::string_view name) {
+    for (const std::string& what : {pull, push}) {
+      benchmark::RegisterBenchmark(absl::StrCat(what, "/", name).c_str(),
+                                   BM_Rows<Subject>, table, law, what == push)
+          ->Iterations(kIterations)
+          ->Unit(benchmark::kMicrosecond);
     }
-  }
+  });
 }
 
 }  // namespace

@@ -30,6 +30,7 @@
 #include "base/thread_executor.h"
 #include "bench/micro/bench_shard.h"
 #include "bench/micro/id_batches.h"
+#include "bench/micro/kept.h"
 #include "bench/micro/random_records.h"
 #include "bench/micro/raw_transport.h"
 #include "bench/micro/thread_cpu.h"
@@ -43,8 +44,6 @@ namespace {
 
 constexpr size_t kWireFloats = (1 << 20) / sizeof(float);
 constexpr int kWireCalls = 1000;
-constexpr size_t kIdsPerBatch = 10'000;
-constexpr size_t kBatches = 128;
 constexpr int kServedCalls = 2 * kBatches;
 
 struct Spent {
@@ -283,18 +282,6 @@ class ServedTable {
   std::atomic<uint32_t> pushes_{0};
 };
 
-template <typename T>
-T& Kept(const BenchTable& table) {
-  static std::unique_ptr<T> kept;
-  static BenchTable of;
-  if (kept == nullptr || !(of == table)) {
-    kept.reset();
-    kept = std::make_unique<T>(table);
-    of = table;
-  }
-  return *kept;
-}
-
 struct Ceiling {
   explicit Ceiling(const BenchTable& table)
       : layout(table.spec()), records(table.rows(), layout.stride()) {}
@@ -362,25 +349,15 @@ void RegisterAll() {
           ->UseRealTime();
     }
   }
-  for (const uint64_t gib : {1, 4}) {
-    for (const int dim : {16, 32}) {
-      for (const bool dynamic : {false, true}) {
-        const BenchTable table{dynamic, dim, gib};
-        for (const IdLaw law : {IdLaw::kUniform, IdLaw::kZipf}) {
-          for (const char* what : {"Pull", "Push"}) {
-            benchmark::RegisterBenchmark(
-                absl::StrCat("Served", what, "/", dynamic ? "hash" : "array",
-                             "/", dim == 16 ? "A" : "B", "/", gib, "GiB/",
-                             law == IdLaw::kZipf ? "zipf" : "uniform")
-                    .c_str(),
-                BM_Served, table, law, absl::string_view(what) == "Push")
-                ->Iterations(1)
-                ->UseRealTime();
-          }
-        }
-      }
+  ForAllTables([](const BenchTable& table, IdLaw law, absl::string_view name) {
+    for (const bool push : {false, true}) {
+      benchmark::RegisterBenchmark(
+          absl::StrCat("Served", push ? "Push/" : "Pull/", name).c_str(),
+          BM_Served, table, law, push)
+          ->Iterations(1)
+          ->UseRealTime();
     }
-  }
+  });
 }
 
 }  // namespace
