@@ -2,14 +2,15 @@
 """Runs micro-benchmarks with repeats and writes medians and their spread.
 
   bench/micro/run.py ps_bench data_bench rpc_bench
-      [--bin=build/release/bin] [--filter=REGEX] [--repeats=5]
+      [--bin=build/release/bin] [--filter=REGEX] [--repeats=5] [--in_turns]
       [--out=FILE.json]
 
 The file holds, for every benchmark, the median, least and largest of each of
 its figures, beside the CPU, the command and what the figures mean: the comment
 at the head of the program, where formulas and ceilings stand. Programs measure
 processor time, and their ceilings in the same run; quiet machines still agree
-better with themselves.
+better with themselves. Programs that are compared with one another run in
+turns: one repeat of each, then the next.
 """
 
 import argparse
@@ -43,27 +44,30 @@ def meaning(program):
     return lines
 
 
-def run(program, args):
-    """What the program printed, and the command."""
+def flags_of(args, repeats):
+    flags = [f"--benchmark_repetitions={repeats}"]
+    if args.filter:
+        flags.append(f"--benchmark_filter={args.filter}")
+    return flags
+
+
+def run(program, args, repeats):
+    """What the program printed."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [os.path.join(args.bin, program),
-                   f"--benchmark_repetitions={args.repeats}"]
-        if args.filter:
-            command.append(f"--benchmark_filter={args.filter}")
         subprocess.run(
-            [*command, f"--benchmark_out={file.name}",
-             "--benchmark_out_format=json"], check=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [os.path.join(args.bin, program), *flags_of(args, repeats),
+             f"--benchmark_out={file.name}", "--benchmark_out_format=json"],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if os.path.getsize(file.name) == 0:
             sys.exit(f"{program}: --filter={args.filter} matches nothing")
-        return json.load(file), " ".join(
-            [f"build/release/bin/{program}", *command[1:]])
+        return json.load(file)
 
 
 def summarise(printed):
-    """By benchmark and figure: median, least and largest."""
+    """By benchmark and figure, over all that was printed: median, least and
+    largest."""
     figures = {}
-    for row in printed["benchmarks"]:
+    for row in (row for run in printed for row in run["benchmarks"]):
         if row["run_type"] != "iteration":
             continue
         if row.get("error_occurred"):
@@ -89,6 +93,8 @@ def main():
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("--filter", default="")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--in_turns", action="store_true",
+                        help="a repeat of each program, then the next")
     parser.add_argument("--out")
     args = parser.parse_args()
     for program in args.programs:
@@ -100,12 +106,19 @@ def main():
         parser.error(f"--out={args.out} cannot be written")
     results = {"cpu": cpu_name(), "cores": os.cpu_count(),
                "repeats": args.repeats, "programs": {}}
+    turns, each = (args.repeats, 1) if args.in_turns else (1, args.repeats)
+    printed = {program: [] for program in args.programs}
+    for _ in range(turns):
+        for program in args.programs:
+            printed[program].append(run(program, args, each))
     for program in args.programs:
-        printed, command = run(program, args)
-        summary = summarise(printed)
+        summary = summarise(printed[program])
         results["programs"][program] = {
-            "command": command, "meaning": meaning(program),
-            "load_average_before": printed["context"].get("load_avg"),
+            "command": " ".join([f"build/release/bin/{program}",
+                                 *flags_of(args, each)]),
+            "turns": turns, "meaning": meaning(program),
+            "load_average_before":
+                printed[program][0]["context"].get("load_avg"),
             "figures": summary}
         for name, of in summary.items():
             print(name, *(f"{key} {value['median']:,.4g}"
