@@ -12,7 +12,7 @@
 namespace shoal {
 
 // `bytes` of memory on a 64-byte boundary, to be given to std::free. From 2 MiB
-// on it lies on huge pages where the system has them to give, and starts on one.
+// on it starts on a huge page, and lies on such where the system has them.
 // Throws std::bad_alloc.
 void* AllocateAligned(size_t bytes);
 

@@ -27,37 +27,41 @@ import timed_window
 import training_job
 from quality import cpu_name
 
-# Stage, what the names of its functions have, and those of their files. The
-# first that fits has the sample.
+# Stage, and what the names of its functions have, in our own programs. The first
+# that fits has the sample.
 OURS = r"/shoal(-ps|-worker)?$"
+OUR_STAGES = r"""
+dense products      [Gg]emm
+transposed weights  Transpose
+allocation          malloc|free|alloc|unlink_chunk|operator (new|delete)
+initial values      Initial|TruncatedNormal|Philox
+row update          EmbeddingTable::(Apply|Update|Push)|Adagrad|Ftrl
+row update          OptimizerStep|RepeatFinder|RowUpdate|UpdateRows
+dense update        Adam|DenseStore|Sgd
+rows looked up      EmbeddingTable|ArrayTable|HashTable|IdIndex
+rows looked up      PrefetchRow|GatherRows|Locate
+dedup               UniqueIds|SplitIds|PrepareStep|Dedup|SharedSplit
+sums of distinct products  BagSum|DistinctDense
+gather, FM, row gradients  Fm|Gather|Scatter|Embedding|DeepFm|Interaction
+bias, ReLU, loss    Bias|Relu|Loss|Sigmoid|Logit|LastLayer
+checks              CheckGradient|IsSound|IsFinite|AllFinite
+parsing, shuffling  Parse|TfExample|TfRecord|Crc32|Shuffle|RowWindow|Batch
+parsing, shuffling  Reader|Source|Example|AppendRow
+AUC                 ExactAuc|ScoredExample
+wire                rpc::|Rpc|Wire|Codec|Encode|Decode|Message|ParameterServ
+wire                ParameterClient|ClientLoop
+shard, marks        Shard|Mark|Push|Pull
+"""
+# The same of other files, whose names have the third.
 STAGES = [
     ("kernel", r"", r"\[(kernel|vdso|guest)"),
     ("dense products", r"", r"/perf-\d+\.map$|libdnnl|\[JIT\]|//anon"),
-    ("dense products", r"[Gg]emm", OURS),
-    ("transposed weights", r"Transpose", OURS),
     ("copies", r"^_*mem(move|cpy|set)", r"libc"),
     ("allocation", r"malloc|free|alloc|unlink_chunk|operator (new|delete)",
-     r"lib(c|stdc\+\+)[.-]|^/.*shoal"),
+     r"lib(c|stdc\+\+)[.-]"),
     ("gRPC", r"", r"lib(grpc|gpr|absl|protobuf|address_sorting|upb|re2|cares)"),
-    ("initial values", r"Initial|TruncatedNormal|Philox", OURS),
-    ("row update", r"EmbeddingTable::(Apply|Update|Push)|Adagrad|Ftrl|"
-                   r"OptimizerStep|RepeatFinder|RowUpdate|UpdateRows", OURS),
-    ("dense update", r"Adam|DenseStore|Sgd", OURS),
-    ("rows looked up", r"EmbeddingTable|ArrayTable|HashTable|IdIndex|"
-                       r"PrefetchRow|GatherRows|Locate", OURS),
-    ("dedup", r"UniqueIds|SplitIds|PrepareStep|Dedup|SharedSplit", OURS),
-    ("sums of distinct products", r"BagSum|DistinctDense", OURS),
-    ("gather, FM, row gradients", r"Fm|Gather|Scatter|Embedding|DeepFm|"
-                                  r"Interaction", OURS),
-    ("bias, ReLU, loss", r"Bias|Relu|Loss|Sigmoid|Logit|LastLayer", OURS),
     ("exp, log", r"", r"/libm[.-]"),  # loss; initial values of rows
-    ("checks", r"CheckGradient|IsSound|IsFinite|AllFinite", OURS),
-    ("parsing, shuffling", r"Parse|TfExample|TfRecord|Crc32|Shuffle|RowWindow|"
-                           r"Batch|Reader|Source|Example|AppendRow", OURS),
-    ("AUC", r"ExactAuc|ScoredExample", OURS),
-    ("wire", r"rpc::|Rpc|Wire|Codec|Encode|Decode|Message|ParameterServ|"
-             r"ParameterClient|ClientLoop", OURS),
-    ("shard, marks", r"Shard|Mark|Push|Pull", OURS),
+    *((*re.split("  +", line), OURS) for line in OUR_STAGES.split("\n")[1:-1]),
     ("threads, OpenMP", r"", r"libgomp|libpthread"),
     ("threads, OpenMP", r"pthread|Executor|Mutex|futex|sem_", r""),
 ]

@@ -21,99 +21,22 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
+#include "bench/micro/bench_rows.h"
 #include "bench/micro/id_batches.h"
 #include "partitioner/split.h"
 #include "ps/table/hash_index.h"
 #include "ps/table/memory_budget.h"
 #include "ps/table/reserved_memory.h"
-#include "tests/worker/data/encoded_data.h"
 #include "worker/client/unique_ids.h"
 #include "worker/data/line_source.h"
 #include "worker/data/open_examples.h"
 #include "worker/data/piece_reader.h"
-#include "worker/data/planted_model.h"
-#include "worker/data/synthetic.h"
 
 namespace shoal {
 namespace {
 
-constexpr uint64_t kIds = 1'000'000;
-constexpr int kFields = 39;
-constexpr int kRows = 60'000;
-
-const std::string& Text() {
-  static const std::string* const text = [] {
-    const PlantedModel model({kFields, 13, kIds, 1.1, 1});
-    auto* made = new std::string;
-    PlantedRow row;
-    for (int i = 0; i < kRows; ++i) {
-      model.Draw(i, &row);
-      AppendLibSvm(row, made);
-    }
-    return made;
-  }();
-  return *text;
-}
-
-// Rows as Criteo publishes them: 13 integers of which some are missing, and 26
-// categories of eight hexadecimal digits.
-const std::string& CriteoText() {
-  static const std::string* const text = [] {
-    const PlantedModel model({kFields, 13, kIds, 1.1, 1});
-    auto* made = new std::string;
-    PlantedRow row;
-    for (int i = 0; i < kRows; ++i) {
-      model.Draw(i, &row);
-      absl::StrAppend(made, row.label);
-      for (int f = 0; f < kFields; ++f) {
-        const uint64_t draw = StableHashCombine(f, row.ids[f]);
-        if (f < 13) {
-          // Three quarters are small, some are missing.
-          absl::StrAppend(made, "\t");
-          if (row.values[f] > 500) absl::StrAppend(made, row.values[f] >> 4);
-        } else {
-          absl::StrAppend(made, "\t", absl::Hex(draw >> 32, absl::kZeroPad8));
-        }
-      }
-      absl::StrAppend(made, "\n");
-    }
-    return made;
-  }();
-  return *text;
-}
-
-// The same rows as TFRecord.
-const std::string& Records() {
-  static const std::string* const records = [] {
-    const PlantedModel model({kFields, 13, kIds, 1.1, 1});
-    auto* made = new std::string;
-    PlantedRow row;
-    for (int i = 0; i < kRows; ++i) {
-      model.Draw(i, &row);
-      std::vector<int64_t> ids(row.ids.begin(), row.ids.end());
-      std::vector<float> values;
-      for (const uint32_t value : row.values) {
-        values.push_back(static_cast<float>(value) / 10000);
-      }
-      *made += TfRecord(TfExampleRow(row.label, ids, values));
-    }
-    return made;
-  }();
-  return *records;
-}
-
-const std::string& BytesOf(DataFormat format) {
-  switch (format) {
-    case DataFormat::kTfRecord:
-      return Records();
-    case DataFormat::kCriteo:
-      return CriteoText();
-    default:
-      return Text();
-  }
-}
+const std::string& Text() { return BenchFileBytes(DataFormat::kLibSvm); }
 
 class BenchFile final : public RandomAccessFile {
  public:
@@ -161,7 +84,7 @@ class MemoryFileSystem final : public FileSystem {
 
 void CountText(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * Text().size());
-  state.SetItemsProcessed(state.iterations() * kRows);
+  state.SetItemsProcessed(state.iterations() * kBenchRows);
 }
 
 void SplitLines(benchmark::State& state) {
@@ -198,7 +121,7 @@ void ParseWithStrtof(benchmark::State& state) {
 BENCHMARK(ParseWithStrtof);
 
 void SumRecords(benchmark::State& state) {
-  const std::string& bytes = Records();
+  const std::string& bytes = BenchFileBytes(DataFormat::kTfRecord);
   for (auto _ : state) {
     uint64_t sum = 0;
     for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
@@ -218,12 +141,12 @@ void ParseRows(benchmark::State& state) {
   constexpr DataFormat kFormats[] = {DataFormat::kLibSvm, DataFormat::kTfRecord,
                                      DataFormat::kCriteo};
   const DataFormat format = kFormats[state.range(0)];
-  const BenchFile file(&BytesOf(format));
+  const BenchFile file(&BenchFileBytes(format));
   ExampleBatch rows;
   NoBadRows bad;
   ExampleOptions options;
-  options.feature_size = kIds;
-  options.field_size = kFields;
+  options.feature_size = kBenchIds;
+  options.field_size = kBenchFields;
   for (auto _ : state) {
     auto reader = OpenExamples(&file, {format, Compression::kNone}, 0,
                                file.size(), options)
@@ -237,15 +160,15 @@ void ParseRows(benchmark::State& state) {
     } while (rows.size() != 0);
   }
   state.SetBytesProcessed(state.iterations() * file.size());
-  state.SetItemsProcessed(state.iterations() * kRows);
+  state.SetItemsProcessed(state.iterations() * kBenchRows);
 }
 BENCHMARK(ParseRows)->ArgName("format")->DenseRange(0, 2);
 
 void ReadPiece(benchmark::State& state) {
   const MemoryFileSystem files;
   PieceReaderOptions options;
-  options.feature_size = kIds;
-  options.field_size = kFields;
+  options.feature_size = kBenchIds;
+  options.field_size = kBenchFields;
   options.shuffle = state.range(0) != 0;
   Lease lease;
   lease.piece.end = Text().size();
@@ -259,23 +182,8 @@ void ReadPiece(benchmark::State& state) {
 }
 BENCHMARK(ReadPiece)->ArgName("shuffle")->Arg(0)->Arg(1);
 
-// The ids of batches of 1,024 rows, as the data has them.
-std::vector<std::vector<FeatureId>> BatchIds() {
-  const PlantedModel model({kFields, 13, kIds, 1.1, 1});
-  std::vector<std::vector<FeatureId>> batches(16);
-  PlantedRow row;
-  uint64_t i = 0;
-  for (std::vector<FeatureId>& ids : batches) {
-    for (int r = 0; r < 1024; ++r) {
-      model.Draw(i++, &row);
-      ids.insert(ids.end(), row.ids.begin(), row.ids.end());
-    }
-  }
-  return batches;
-}
-
 void FindUniqueIds(benchmark::State& state) {
-  const std::vector<std::vector<FeatureId>> batches = BatchIds();
+  const std::vector<std::vector<FeatureId>> batches = BenchRowIds(16, 1024);
   UniqueIds unique;
   size_t next = 0;
   for (auto _ : state) {
@@ -288,7 +196,7 @@ BENCHMARK(FindUniqueIds);
 
 // The same of 40,000 ids of one law: 0 uniform over a million, 1 Zipf.
 std::vector<FeatureId> FortyThousandIds(int law) {
-  return DrawnIds(law == 0 ? IdLaw::kUniform : IdLaw::kZipf, kIds, 40'000);
+  return DrawnIds(law == 0 ? IdLaw::kUniform : IdLaw::kZipf, kBenchIds, 40'000);
 }
 
 void Dedup40000(benchmark::State& state) {
@@ -421,9 +329,9 @@ BENCHMARK(FlatHashMapFind)->ArgName("law")->Arg(0)->Arg(1);
 
 void SplitUniqueIds(benchmark::State& state) {
   UniqueIds unique;
-  unique.Build(BatchIds()[0]);
+  unique.Build(BenchRowIds(1, 1024)[0]);
   const TablePartition partition{static_cast<PartitionKind>(state.range(0)),
-                                 kIds, 4};
+                                 kBenchIds, 4};
   IdSplit split;
   for (auto _ : state) {
     SplitIds(partition, unique.distinct(), &split);

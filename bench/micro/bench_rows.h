@@ -1,0 +1,31 @@
+#ifndef SHOAL_BENCH_MICRO_BENCH_ROWS_H_
+#define SHOAL_BENCH_MICRO_BENCH_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "worker/data/data_format.h"
+
+namespace shoal {
+
+// Rows of a planted model (worker/data/planted_model.h): 39 features, 13 of
+// them decimals of four digits.
+inline constexpr uint64_t kBenchIds = 1'000'000;
+inline constexpr int kBenchFields = 39;
+inline constexpr int kBenchRows = 60'000;
+
+// The first kBenchRows of them as a file of that format: LibSVM, TFRecord, or
+// lines as Criteo publishes them, 13 integers of which some are missing and 26
+// categories of eight hexadecimal digits. Made at the first call for each, and
+// never freed. REQUIRES: not kAuto.
+const std::string& BenchFileBytes(DataFormat format);
+
+// The ids of so many batches of so many rows, with their repetitions.
+std::vector<std::vector<FeatureId>> BenchRowIds(size_t batches, size_t rows);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_MICRO_BENCH_ROWS_H_
