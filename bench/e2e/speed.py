@@ -8,6 +8,9 @@ Trains DeepFM on the same rows, in turns:
   shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
   tf-one, tf-ps, torch-one  the peers (bench/peers), with --tf_python and
              --torch_python: the interpreters of their environments
+  shoal-one/NAME, shoal-2+2/NAME  the same jobs with flags of yours, one pair for
+             each --variant=NAME:FLAGS; the default's samples per CPU-second over
+             the variant's are printed as a ratio
 
 All are measured from outside over a window of steady work (timed_window.py),
 on the same rows over and over. Shoal reads them from TFRecord files in the page
@@ -25,11 +28,16 @@ over the repeats, the median, the least and the most of
 
 FLOP a sample are those of the MLP's products, 2 a weight forward and 4
 backward: 6 x (39 K x H1 + H1 x H2 + … + 1 x Hn), the work that no implementation
-can leave out: 3.42 M for model A, 2.16 M for B.
+can leave out: 3.42 M for model A, 2.16 M for B. They are those of the plain
+network, which multiplies every embedding of every sample. An id comes several
+times in a batch: an implementation that multiplies each distinct embedding once
+does fewer in the first layer, so that its share may pass 100 %.
 
   bench/e2e/speed.py --quick --only=shoal-one       two minutes
   bench/e2e/speed.py --tf_python=VENV/bin/python --torch_python=VENV/bin/python
       --out=bench/results/speed_CPU.json            everything
+  bench/e2e/speed.py --quick --variant=late:--pipeline_depth=2
+      --variant="sgd:--optimizer=sgd --learning_rate=.1"
 """
 
 import datetime
@@ -49,6 +57,12 @@ PEERS_HERE = os.path.join(HERE, "../peers")
 PEERS = {"tf-one": "tf_python", "tf-ps": "tf_python",
          "torch-one": "torch_python"}
 LEGS = (*JOBS, *PEERS)
+
+
+def legs_of(wanted, variants):
+    """`wanted`, each leg of Shoal's with its variants behind it."""
+    return [one for leg in wanted for one in
+            (leg, *(f"{leg}/{name}" for name in variants if leg in JOBS))]
 
 
 def make_data(args):
@@ -77,9 +91,16 @@ def library_sgemm_rates(args):
     return found
 
 
+def job_of(args, leg, net, batch, **options):
+    """The job of a leg of Shoal's, with its variant's flags."""
+    kind, _, name = leg.partition("/")
+    return training_job.Job(args, kind, net, batch,
+                            instead=args.variants.get(name, ()), **options)
+
+
 def run_shoal(args, leg, net, batch):
     """A window of one job."""
-    with training_job.Job(args, leg, net, batch) as job:
+    with job_of(args, leg, net, batch) as job:
         job.warm_up()
         found = job.measure(args.window)
         ran = job.summary()
@@ -92,7 +113,7 @@ def run_shoal(args, leg, net, batch):
 
 def auc_of(args, leg, net, batch):
     """Of the model that one pass over all rows ends with."""
-    with training_job.Job(args, leg, net, batch, to_the_end=True) as job:
+    with job_of(args, leg, net, batch, to_the_end=True) as job:
         job.wait()
         return job.summary()["eval"]["auc"]
 
@@ -117,7 +138,7 @@ def spread(runs, key):
 
 
 def summarise(net, batch, rates, runs):
-    """Medians, and the ratios to TensorFlow of the same run."""
+    """Medians, and the ratios to peers and variants of the same run."""
     found = {"net": net, "batch": batch, "flop_per_sample": flop_per_sample(net),
              "sgemm_gflops": spread([{"r": r / 1e9} for r in rates], "r"),
              "legs": {}}
@@ -129,8 +150,10 @@ def summarise(net, batch, rates, runs):
         if ran:
             found["legs"][leg] = {key: spread(ran, key) for key in ran[0]}
     legs = found["legs"]
-    for ours, theirs in (("shoal-one", "tf-one"), ("shoal-2+2", "tf-ps"),
-                         ("shoal-one", "torch-one")):
+    pairs = [("shoal-one", "tf-one"), ("shoal-2+2", "tf-ps"),
+             ("shoal-one", "torch-one")]
+    pairs += [(leg.partition("/")[0], leg) for leg in legs if "/" in leg]
+    for ours, theirs in pairs:
         if ours in legs and theirs in legs:
             a, b = (legs[leg]["samples_per_cpu_second"]["median"]
                     for leg in (ours, theirs))
@@ -146,10 +169,11 @@ def print_config(found):
           f"{1e-3 * found['flop_per_sample'] / rate['median']:.2f} us/sample")
     for library, gflops in found["library_sgemm_gflops"].items():
         print(f"  sgemm of {library}: {gflops:.1f} GFLOP/s")
+    width = max(map(len, found["legs"]))
     for leg, figures in found["legs"].items():
         share, micros = figures["share"], figures["cpu_us"]
         others = figures["others_cores"]["median"]
-        line = (f"  {leg:10} share {share['median']:5.1%} "
+        line = (f"  {leg:{width}} share {share['median']:5.1%} "
                 f"[{share['min']:.1%}..{share['max']:.1%}]  CPU us/sample "
                 f"{micros['median']:6.2f} [{micros['min']:.2f}.."
                 f"{micros['max']:.2f}]  samples/s "
@@ -157,7 +181,7 @@ def print_config(found):
                 f"{figures['samples_per_cpu_second']['median']:,.0f}  RSS "
                 f"{figures['rss_mb']['median']:,.0f} MB  others {others:.2f}")
         line += " !" if others > timed_window.NOISY_CORES else ""
-        if leg == "shoal-2+2":
+        if leg.startswith("shoal-2+2"):
             line += (f"  staleness {figures['staleness_mean']['median']:.2f} "
                      f"(p99 {figures['staleness_p99']['median']:.0f})")
         if "auc" in figures:
@@ -178,7 +202,9 @@ def write_results(args, configs):
                "window_rows": training_job.window_rows(args),
                "best_auc": args.best_auc,
                "formula": "share = samples_per_cpu_second x flop_per_sample / "
-                          "the median sgemm rate of the same run"}
+                          "the median sgemm rate of the same run; "
+                          "flop_per_sample is of the plain network, so that "
+                          "a share may pass 1"}
     kept = {(c["net"], c["batch"]): c for c in result.get("configs", [])}
     for config in configs:
         kept[config["net"], config["batch"]] = config
@@ -191,6 +217,9 @@ def write_results(args, configs):
 def parse_args():
     parser = training_job.flags_of(__doc__)
     parser.add_argument("--only", default="", help=",".join(LEGS))
+    parser.add_argument("--variant", action="append", default=[],
+                        type=training_job.variant, metavar="NAME:FLAGS",
+                        help="legs of Shoal's with these flags too; repeatable")
     parser.add_argument("--models", default="A,B")
     parser.add_argument("--batches", default="1024,4096")
     parser.add_argument("--repeats", type=int)
@@ -213,6 +242,12 @@ def parse_args():
             print(f"{leg} is left out: no --{PEERS[leg]}", file=sys.stderr)
     if not args.legs:
         parser.error("nothing is left to measure")
+    args.variants = dict(args.variant)
+    if len(args.variants) != len(args.variant):
+        parser.error("two --variant have one name")
+    if args.variants and not any(leg in JOBS for leg in args.legs):
+        parser.error(f"--variant needs {' or '.join(JOBS)} in --only")
+    args.legs = legs_of(args.legs, args.variants)
     for net in args.models.split(","):
         if net not in NETS:
             parser.error(f"--models has {net}; there are {', '.join(NETS)}")

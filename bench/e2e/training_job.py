@@ -6,6 +6,8 @@ import argparse
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -48,7 +50,7 @@ def command_line():
     """As given, without the paths of this machine."""
     paths = ("--bin", "--data", "--out", "--tf_python", "--torch_python")
     given = [flag for flag in sys.argv[1:] if not flag.startswith(paths)]
-    return " ".join(["bench/e2e/" + os.path.basename(sys.argv[0]), *given])
+    return shlex.join(["bench/e2e/" + os.path.basename(sys.argv[0]), *given])
 
 
 def flop_per_sample(net):
@@ -86,15 +88,31 @@ def make_data(args, form):
     return made
 
 
-def job_flags(args, net, batch):
+def variant(text):
+    """(name, flags) of NAME:FLAGS; flags are separated by spaces."""
+    name, _, rest = text.partition(":")
+    flags = shlex.split(rest)
+    if not re.fullmatch(r"[\w.+-]+", name):
+        raise argparse.ArgumentTypeError(f"{text}: no name before the colon")
+    if not flags or not all(flag.startswith("--") for flag in flags):
+        raise argparse.ArgumentTypeError(
+            f"{text}: after the colon stand flags of Shoal's, --FLAG=VALUE")
+    return name, flags
+
+
+def job_flags(args, net, batch, instead=()):
+    """Flags of `instead` take the place of others of their names."""
     dim, layers = NETS[net]
-    return [f"--feature_size={IDS}", f"--field_size={FIELDS}",
+    flags = [f"--feature_size={IDS}", f"--field_size={FIELDS}",
             f"--embedding_size={dim}",
             "--deep_layers=" + ",".join(map(str, layers)),
             "--optimizer=adam", "--learning_rate=1e-3",
             "--table_optimizer=adagrad", "--table_learning_rate=0.02",
             "--adagrad_initial_accumulator=0.1", f"--batch_size={batch}",
             "--print_config=false", "--log_level=error", *args.shoal_flags]
+    names = {flag.split("=")[0] for flag in instead}
+    return [flag for flag in flags if flag.split("=")[0] not in names] + [
+        *instead]
 
 
 def free_ports(count):
@@ -123,9 +141,9 @@ def sgemm_rate(args):
 class Job:
     """A job that trains while the `with` block runs, and is then ended: on the
     rows of WINDOW_FILES over and over, or `to_the_end`, once on all rows, and
-    then it is evaluated."""
+    then it is evaluated. Flags of `instead` take the place of others."""
 
-    def __init__(self, args, kind, net, batch, to_the_end=False):
+    def __init__(self, args, kind, net, batch, to_the_end=False, instead=()):
         self.args, self.batch = args, batch
         self.cluster = kind == "shoal-2+2"
         self.port = free_ports(4)  # of metrics
@@ -149,7 +167,7 @@ class Job:
                         "--num_epochs=1000000"]
         command += [f"--metrics_port={self.port}",
                     f"--summary={self.summary_path}",
-                    *job_flags(args, net, batch)]
+                    *job_flags(args, net, batch, instead)]
         self.process = subprocess.Popen(
             [os.path.join(args.bin, "shoal"), *command],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
