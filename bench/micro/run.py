@@ -4,6 +4,10 @@
   bench/micro/run.py ps_bench data_bench rpc_bench
       [--bin=build/release/bin] [--filter=REGEX] [--repeats=5] [--in_turns]
       [--out=FILE.json]
+  bench/micro/run.py --results=amd_epyc [table wire data served]
+      all of bench/results that is of micro-benchmarks, or the files named, as
+      table_amd_epyc.json …: 3 repeats, seven minutes on an idle machine; served,
+      two more, where ps_lite_bench is built (bench/peers/README.md)
 
 The file holds, for every benchmark, the median, least and largest of each of
 its figures, beside the CPU, the command and what the figures mean: the comment
@@ -20,10 +24,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "e2e"))
 from quality import cpu_name  # noqa: E402
+
+# What a file of results is made of: programs, a filter, whether in turns.
+RESULTS = {
+    "table": (["ps_bench"],
+              "FirstTouch|(Gather|Apply)/|(Pull|Push)/.*/1GiB/", False),
+    "wire": (["rpc_bench"], "Wire|Served.*/(1GiB|A/4GiB)/", False),
+    "data": (["data_bench"], "", False),
+    "served": (["rpc_bench", "ps_lite_bench"],
+               "Served(Pull|Push)/(none|array/A/1GiB|hash/A/1GiB)", True),
+}
 
 # What the library says of every run, and what is the run's own.
 NOT_FIGURES = {"name", "run_name", "run_type", "family_index",
@@ -89,19 +104,49 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("programs", nargs="*")
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("--filter", default="")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int)
     parser.add_argument("--in_turns", action="store_true",
                         help="a repeat of each program, then the next")
     parser.add_argument("--out")
+    parser.add_argument("--results", metavar="CPU",
+                        help="measure files of bench/results anew")
     args = parser.parse_args()
+    if args.repeats is None:
+        args.repeats = 3 if args.results else 5
+    if args.repeats < 1:
+        parser.error("--repeats is at least 1")
+    if args.results:
+        measure_results(parser, args)
+    elif not args.programs:
+        parser.error("which programs?")
+    else:
+        measure(parser, args)
+
+
+def measure_results(parser, args):
+    for wanted in args.programs:
+        if wanted not in RESULTS:
+            parser.error(f"{wanted}: there are {', '.join(RESULTS)}")
+    wanted = args.programs or [
+        name for name, (programs, _, _) in RESULTS.items()
+        if "ps_lite_bench" not in programs or
+        os.access(os.path.join(args.bin, "ps_lite_bench"), os.X_OK)]
+    for name in wanted:
+        args.programs, args.filter, args.in_turns = RESULTS[name]
+        args.out = os.path.normpath(os.path.join(
+            HERE, f"../results/{name}_{args.results}.json"))
+        start = time.monotonic()
+        measure(parser, args)
+        print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+def measure(parser, args):
     for program in args.programs:
         if not os.access(os.path.join(args.bin, program), os.X_OK):
             parser.error(f"--bin={args.bin} has no {program}: build it first")
-    if args.repeats < 1:
-        parser.error("--repeats is at least 1")
     if args.out and not os.access(os.path.dirname(args.out) or ".", os.W_OK):
         parser.error(f"--out={args.out} cannot be written")
     results = {"cpu": cpu_name(), "cores": os.cpu_count(),
