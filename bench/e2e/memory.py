@@ -17,6 +17,8 @@ import sys
 import tempfile
 import threading
 
+from quality import generate
+
 README = ["--feature_size=5000", "--embedding_size=4", "--deep_layers=32,16",
           "--batch_size=512", "--learning_rate=3e-3"]
 JOBS = {
@@ -85,11 +87,9 @@ def main():
         wanted = {re.search(r"feature_size=(\d+)", JOBS[name][0])[1]
                   for name in args.jobs.split(",")}
         for ids in wanted:
-            subprocess.run(
-                [os.path.join(args.bin, "shoal"), "data", "gen",
-                 f"--rows={args.rows}", "--test_rows=50000", "--fields=20",
-                 f"--ids={ids}", "--zipf=1.2", "--seed=1",
-                 f"--out={directory}/{ids}"], check=True, capture_output=True)
+            generate(os.path.join(args.bin, "shoal"), f"{directory}/{ids}",
+                     rows=args.rows, test_rows=50000, fields=20, ids=ids,
+                     zipf=1.2, seed=1)
         for name in args.jobs.split(","):
             ids = re.search(r"feature_size=(\d+)", JOBS[name][0])[1]
             forecast, peak = run_job(args.bin, f"{directory}/{ids}",

@@ -13,10 +13,9 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import tempfile
 
-from quality import cpu_name
+from quality import cpu_name, generate, trained
 
 ROWS, TEST_ROWS, FIELDS, IDS = 200_000, 20_000, 39, 1_000_000
 FLAGS = ["--ps=2", "--workers=2", f"--feature_size={IDS}",
@@ -37,22 +36,12 @@ def main():
     shoal = os.path.join(args.bin, "shoal")
     runs = {depth: [] for depth in DEPTHS}
     with tempfile.TemporaryDirectory(prefix="shoal-pipeline-") as data:
-        subprocess.run([shoal, "data", "gen", f"--rows={ROWS}",
-                        f"--test_rows={TEST_ROWS}", f"--fields={FIELDS}",
-                        f"--ids={IDS}", "--zipf=1.2", f"--out={data}"],
-                       check=True, stdout=subprocess.DEVNULL)
-        summary = os.path.join(data, "summary.json")
+        generate(shoal, data, rows=ROWS, test_rows=TEST_ROWS, fields=FIELDS,
+                 ids=IDS, zipf=1.2)
         for repeat in range(args.repeats):
             for depth in DEPTHS:
-                subprocess.run(
-                    [shoal, "run", *FLAGS, f"--pipeline_depth={depth}",
-                     f"--training_data_dir={data}/tr*",
-                     f"--val_data_dir={data}/te*", "--print_config=false",
-                     "--log_level=error", f"--summary={summary}"],
-                    check=True, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL)
-                with open(summary) as file:
-                    ran = json.load(file)
+                ran = trained(
+                    shoal, ["run", *FLAGS, f"--pipeline_depth={depth}"], data)
                 steady = ran["steady"]
                 runs[depth].append({
                     "samples_per_second": steady["samples_per_second"],

@@ -34,6 +34,28 @@ def cpu_name():
     return platform.processor()
 
 
+def generate(shoal, out, **flags):
+    """Synthetic rows; what is known of them."""
+    subprocess.run([shoal, "data", "gen", f"--out={out}",
+                    *(f"--{name}={value}" for name, value in flags.items())],
+                   check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    with open(os.path.join(out, "_meta.json")) as file:
+        return json.load(file)
+
+
+def trained(shoal, command, data):
+    """The summary of a job on the rows in `data`, to its end."""
+    summary = os.path.join(data, "summary.json")
+    subprocess.run(
+        [shoal, *command, f"--training_data_dir={data}/tr*",
+         f"--val_data_dir={data}/te*", "--print_config=false",
+         "--log_level=error", f"--summary={summary}"],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(summary) as file:
+        return json.load(file)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin")
@@ -44,26 +66,14 @@ def main():
     result = {"cpu": cpu_name(), "cores": os.cpu_count(), "rows": ROWS,
               "test_rows": TEST_ROWS, "flags": FLAGS, "jobs": {}}
     with tempfile.TemporaryDirectory(prefix="shoal-quality-") as data:
-        subprocess.run([shoal, "data", "gen", f"--rows={ROWS}",
-                        f"--test_rows={TEST_ROWS}", f"--fields={FIELDS}",
-                        f"--ids={IDS}", f"--out={data}"],
-                       check=True, stdout=subprocess.DEVNULL)
-        with open(os.path.join(data, "_meta.json")) as file:
-            result["best_auc"] = best = json.load(file)["best_auc"]
+        made = generate(shoal, data, rows=ROWS, test_rows=TEST_ROWS,
+                        fields=FIELDS, ids=IDS)
+        result["best_auc"] = best = made["best_auc"]
         print(f"best possible AUC {best:.5f}")
-        summary = os.path.join(data, "summary.json")
         for name, command in JOBS.items():
             runs = []
             for seed in range(1, args.seeds + 1):
-                subprocess.run(
-                    [shoal, *command, *FLAGS, f"--seed={seed}",
-                     f"--training_data_dir={data}/tr*",
-                     f"--val_data_dir={data}/te*", "--print_config=false",
-                     "--log_level=error", f"--summary={summary}"],
-                    check=True, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL)
-                with open(summary) as file:
-                    ran = json.load(file)
+                ran = trained(shoal, [*command, *FLAGS, f"--seed={seed}"], data)
                 runs.append({
                     "seed": seed, "auc": ran["eval"]["auc"],
                     "logloss": ran["eval"]["logloss"],

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import timed_window
+from quality import generate
 
 FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
 FILES = 8
@@ -70,13 +71,9 @@ def make_data(args, form):
     meta = os.path.join(out, "_meta.json")
     if not os.path.exists(meta):
         shutil.rmtree(out, ignore_errors=True)
-        subprocess.run(
-            [os.path.join(args.bin, "shoal"), "data", "gen",
-             f"--rows={args.rows}", f"--test_rows={TEST_ROWS}",
-             f"--files={FILES}", f"--fields={FIELDS}",
-             "--numeric_fields=13", f"--ids={IDS}",
-             "--zipf=1.2", f"--format={form}", f"--out={out}"],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        generate(os.path.join(args.bin, "shoal"), out, rows=args.rows,
+                 test_rows=TEST_ROWS, files=FILES, fields=FIELDS,
+                 numeric_fields=13, ids=IDS, zipf=1.2, format=form)
     with open(meta) as file:
         made = json.load(file)
     if (made["rows"], made["test_rows"]) != (args.rows, TEST_ROWS):
