@@ -27,8 +27,8 @@ over the repeats, the median, the least and the most of
               above 0.15 the figure is marked with '!'
 
 FLOP a sample are those of the MLP's products, 2 a weight forward and 4
-backward: 6 x (39 K x H1 + H1 x H2 + … + 1 x Hn), the work that no implementation
-can leave out: 3.42 M for model A, 2.16 M for B. They are those of the plain
+backward: 6 x (39 K x H1 + H1 x H2 + … + 1 x Hn), 3.42 M for model A and 2.16 M
+for B. They are those of the plain
 network, which multiplies every embedding of every sample. An id comes several
 times in a batch: an implementation that multiplies each distinct embedding once
 does fewer in the first layer, so that its share may pass 100 %.
