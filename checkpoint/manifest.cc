@@ -20,7 +20,6 @@ constexpr size_t kTextMax = size_t{16} << 20;
 constexpr size_t kNotesMax = 1024;
 constexpr size_t kSourcesMax = size_t{1} << 20;
 constexpr int kHostsMax = 1 << 20;
-constexpr int kShardsMax = 65535;
 
 // The last line: what comes before the CRC, and after it.
 constexpr absl::string_view kTailBegin = ",\n \"manifest_crc32c\": \"";
@@ -213,7 +212,7 @@ absl::StatusOr<Manifest> ReadFields(const JsonNode& root) {
         manifest.notes[name] = text.Bytes(kTextMax);
       });
   const JsonNode shards = root.Field("shards");
-  const size_t count = shards.Size(kShardsMax);
+  const size_t count = shards.Size(kManifestShardsMax);
   for (size_t i = 0; i < count && root.ok(); ++i) {
     manifest.shards.push_back(ReadShardEntry(shards.At(i)));
   }

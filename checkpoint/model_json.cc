@@ -14,7 +14,6 @@ constexpr size_t kVariablesMax = 16384;
 constexpr size_t kBlocksMax = size_t{1} << 20;
 constexpr size_t kRankMax = 8;
 constexpr int kDimMax = 1 << 16;
-constexpr int kShardsMax = 65535;
 
 // Names of enumerators, in their order.
 constexpr const char* kInitializers[] = {"zeros", "truncated_normal",
@@ -249,7 +248,7 @@ void WritePartition(const ShardMap& map, JsonWriter* writer) {
 ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
   ShardMap map;
   map.version = node.Field("map_version").U32();
-  map.num_shards = node.Field("num_shards").Int(kShardsMax);
+  map.num_shards = node.Field("num_shards").Int(kManifestShardsMax);
   if (map.num_shards < 1) node.Fail("has no shards");
   const JsonNode tables = node.Field("tables");
   const size_t table_count = tables.Size(kVariablesMax);
@@ -278,7 +277,7 @@ ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
     block.variable = item.At(0).Int(kVariablesMax);
     block.begin = item.At(1).I64();
     block.end = item.At(2).I64();
-    block.shard = item.At(3).Int(kShardsMax);
+    block.shard = item.At(3).Int(kManifestShardsMax);
     if (block.variable < static_cast<int>(flat_begin.size())) {
       block.flat_begin = flat_begin[block.variable] + block.begin;
     }

@@ -8,6 +8,9 @@
 
 namespace shoal {
 
+// The most shards that a manifest can say.
+inline constexpr int kManifestShardsMax = 65535;
+
 // The model and its partition in a manifest; used by that alone. What a node
 // does not hold as it must is the node's error.
 void WriteModel(const ModelSpec& model, JsonWriter* writer);

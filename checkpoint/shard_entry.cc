@@ -6,14 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "base/path.h"
 #include "base/status_macros.h"
+#include "checkpoint/model_json.h"
 #include "checkpoint/shard_entry_json.h"
 
 namespace shoal {
 namespace {
 
-constexpr int kShardMax = 65535;
-constexpr size_t kNameMax = 1024;
-constexpr size_t kBlocksMax = size_t{1} << 24;  // a tensor of 16 TiB
+constexpr size_t kEntryNameMax = 1024;
+constexpr size_t kTensorBlocksMax = size_t{1} << 24;  // 16 TiB
 constexpr size_t kEntryBytesMax = size_t{48} << 20;
 
 WrittenTensor ReadWrittenTensor(const JsonNode& node) {
@@ -33,7 +33,7 @@ WrittenTensor ReadWrittenTensor(const JsonNode& node) {
   tensor.info.begin = node.Field("begin").U64();
   tensor.info.end = node.Field("end").U64();
   tensor.checksums.crc32c = node.Field("crc32c").Hex32();
-  tensor.checksums.blocks = node.Field("blocks").Hex32s(kBlocksMax);
+  tensor.checksums.blocks = node.Field("blocks").Hex32s(kTensorBlocksMax);
   const auto bytes = TensorBytes(tensor.info);
   if (!bytes.ok()) {
     node.Fail(bytes.status().message());
@@ -96,9 +96,9 @@ void WriteShardEntry(const ShardEntry& entry, JsonWriter* writer) {
 
 ShardEntry ReadShardEntry(const JsonNode& node) {
   ShardEntry entry;
-  entry.shard = node.Field("shard").Int(kShardMax);
+  entry.shard = node.Field("shard").Int(kManifestShardsMax);
   entry.attempt = node.Field("attempt").U64();
-  entry.file.file = node.Field("file").Bytes(kNameMax);
+  entry.file.file = node.Field("file").Bytes(kEntryNameMax);
   if (node.ok() && (entry.file.file.empty() || IsHiddenName(entry.file.file) ||
                     absl::StrContains(entry.file.file, '/'))) {
     node.Fail("has a file that is no plain name");
@@ -115,7 +115,7 @@ ShardEntry ReadShardEntry(const JsonNode& node) {
   for (size_t i = 0; i < count; ++i) {
     const JsonNode item = variables.At(i);
     SavedVariable variable;
-    variable.name = item.Field("name").Bytes(kNameMax);
+    variable.name = item.Field("name").Bytes(kEntryNameMax);
     variable.rows = item.Field("rows").U64();
     variable.bytes = item.Field("bytes").U64();
     variable.lookups = item.Field("lookups").U64();

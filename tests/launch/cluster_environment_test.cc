@@ -12,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-absl::StatusOr<std::vector<FlagSetting>> Read(const std::string& json,
-                                              Command command) {
+absl::StatusOr<std::vector<FlagSetting>> ReadJson(const std::string& json,
+                                                  Command command) {
   return ClusterFromEnvironment({{"TF_CONFIG", json}}, command);
 }
 
@@ -34,14 +34,14 @@ std::string Value(const std::vector<FlagSetting>& settings,
 
 TEST(ClusterEnvironmentTest, SaysWhoIsWhereAndWhoThisIs) {
   const auto ps =
-      Read(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
+      ReadJson(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
   ASSERT_TRUE(ps.ok()) << ps.status();
   EXPECT_EQ(Value(*ps, "ps_hosts"), "a:2223,b:2223");
   EXPECT_EQ(Value(*ps, "worker_hosts"), "a:2222,b:2222");
   EXPECT_EQ(Value(*ps, "task_index"), "1");
-  const auto worker =
-      Read(Config(kCluster, R"({"type": "worker", "index": 0, "trial": "x"})"),
-           Command::kWorker);
+  const auto worker = ReadJson(
+      Config(kCluster, R"({"type": "worker", "index": 0, "trial": "x"})"),
+      Command::kWorker);
   ASSERT_TRUE(worker.ok()) << worker.status();
   EXPECT_EQ(Value(*worker, "task_index"), "0");
 }
@@ -51,12 +51,12 @@ TEST(ClusterEnvironmentTest, TheChiefIsWorkerZero) {
     const std::string cluster = "{\"ps\": [\"a:1\"], \"" + chief +
                                 "\": [\"c:1\"], \"worker\": [\"d:1\"]}";
     const auto first =
-        Read(Config(cluster, "{\"type\": \"" + chief + "\", \"index\": 0}"),
-             Command::kWorker);
+        ReadJson(Config(cluster, "{\"type\": \"" + chief + "\", \"index\": 0}"),
+                 Command::kWorker);
     ASSERT_TRUE(first.ok()) << first.status();
     EXPECT_EQ(Value(*first, "worker_hosts"), "c:1,d:1");
     EXPECT_EQ(Value(*first, "task_index"), "0");
-    const auto second = Read(
+    const auto second = ReadJson(
         Config(cluster, R"({"type": "worker", "index": 0})"), Command::kWorker);
     ASSERT_TRUE(second.ok()) << second.status();
     EXPECT_EQ(Value(*second, "task_index"), "1");
@@ -65,12 +65,12 @@ TEST(ClusterEnvironmentTest, TheChiefIsWorkerZero) {
 
 TEST(ClusterEnvironmentTest, IsNotAskedByThoseWhoStartWholeJobs) {
   for (const Command command : {Command::kTrain, Command::kRun}) {
-    const auto settings = Read("garbage", command);
+    const auto settings = ReadJson("garbage", command);
     ASSERT_TRUE(settings.ok()) << settings.status();
     EXPECT_TRUE(settings->empty());
   }
   EXPECT_TRUE(ClusterFromEnvironment({}, Command::kPs)->empty());
-  EXPECT_TRUE(Read("", Command::kPs)->empty());
+  EXPECT_TRUE(ReadJson("", Command::kPs)->empty());
 }
 
 TEST(ClusterEnvironmentTest, FlagsThatWereGivenWin) {
@@ -78,7 +78,7 @@ TEST(ClusterEnvironmentTest, FlagsThatWereGivenWin) {
   FlagSet set = JobFlagSet(&flags);
   ASSERT_TRUE(set.ReadArguments({"--task_index=0"}).ok());
   const auto settings =
-      Read(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
+      ReadJson(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
   ASSERT_TRUE(set.Fill(*settings).ok());
   EXPECT_EQ(flags.task_index, 0);
   EXPECT_EQ(flags.ps_hosts, "a:2223,b:2223");
@@ -131,7 +131,7 @@ TEST(ClusterEnvironmentTest, ErrorsNameThePlaceInTheJson) {
            {Config(both, R"({"type": "ps", "index": 18446744073709551615})"),
             "task.index is "},
        }) {
-    const auto settings = Read(c.json, Command::kPs);
+    const auto settings = ReadJson(c.json, Command::kPs);
     ASSERT_EQ(settings.status().code(), absl::StatusCode::kInvalidArgument)
         << c.json;
     EXPECT_THAT(std::string(settings.status().message()),
@@ -139,8 +139,8 @@ TEST(ClusterEnvironmentTest, ErrorsNameThePlaceInTheJson) {
     EXPECT_THAT(std::string(settings.status().message()), HasSubstr(c.message))
         << c.json;
   }
-  const auto chief =
-      Read(Config(both, R"({"type": "chief", "index": 0})"), Command::kWorker);
+  const auto chief = ReadJson(Config(both, R"({"type": "chief", "index": 0})"),
+                              Command::kWorker);
   EXPECT_THAT(std::string(chief.status().message()),
               HasSubstr("cluster.chief is missing"));
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kHeader[] = "file\trecord\tbyte\treason\n";
 
-QuarantineOptions Options() {
+QuarantineOptions SmallQuarantine() {
   QuarantineOptions options;
   options.directory = "q/new";
   options.name = "worker-3";
@@ -26,7 +26,7 @@ BadRow Bad(uint64_t number, uint64_t offset) {
 TEST(QuarantineTest, MakesNoFileWithoutABadRow) {
   FakeFileSystem files;
   {
-    Quarantine quarantine(&files, Options());
+    Quarantine quarantine(&files, SmallQuarantine());
     EXPECT_TRUE(quarantine.Sync().ok());
     EXPECT_EQ(quarantine.path(), "");
   }
@@ -35,7 +35,7 @@ TEST(QuarantineTest, MakesNoFileWithoutABadRow) {
 
 TEST(QuarantineTest, WritesFileRecordByteAndReason) {
   FakeFileSystem files;
-  Quarantine quarantine(&files, Options());
+  Quarantine quarantine(&files, SmallQuarantine());
   ASSERT_TRUE(quarantine.Add("d/a\tb\n", 0, Bad(7, 100)).ok());
   ASSERT_TRUE(quarantine.Add("d/c", 4096, Bad(1, 5000)).ok());
   ASSERT_TRUE(quarantine.Sync().ok());
@@ -47,7 +47,7 @@ TEST(QuarantineTest, WritesFileRecordByteAndReason) {
 
 TEST(QuarantineTest, APieceThatIsReadAgainWritesNothingTwice) {
   FakeFileSystem files;
-  Quarantine quarantine(&files, Options());
+  Quarantine quarantine(&files, SmallQuarantine());
   // The first reading is dropped after two rows; the next goes on; a third.
   for (const int rows : {2, 4, 4}) {
     for (int i = 0; i < rows; ++i) {
@@ -64,7 +64,7 @@ TEST(QuarantineTest, APieceThatIsReadAgainWritesNothingTwice) {
 TEST(QuarantineTest, IsBoundedByRowsAndByBytes) {
   for (const bool by_bytes : {false, true}) {
     FakeFileSystem files;
-    QuarantineOptions options = Options();
+    QuarantineOptions options = SmallQuarantine();
     if (by_bytes) {
       options.max_bytes = 100;
     } else {
@@ -85,7 +85,7 @@ TEST(QuarantineTest, KeepsTheFilesOfEarlierLives) {
   FakeFileSystem files;
   for (const char* name : {"bad-rows-worker-3.tsv", "bad-rows-worker-3-2.tsv",
                            "bad-rows-worker-3-3.tsv"}) {
-    Quarantine quarantine(&files, Options());
+    Quarantine quarantine(&files, SmallQuarantine());
     ASSERT_TRUE(quarantine.Add("a", 0, Bad(1, 1)).ok());
     EXPECT_EQ(quarantine.path(), absl::StrCat("q/new/", name));
   }
@@ -96,7 +96,7 @@ TEST(QuarantineTest, AFullDiskIsAnErrorThatNamesTheFile) {
   FakeFileSystem files;
   ASSERT_TRUE(files.CreateDirectories("q/new").ok());
   files.LimitWrites("q/new/bad-rows-worker-3.tsv", 30);
-  Quarantine quarantine(&files, Options());
+  Quarantine quarantine(&files, SmallQuarantine());
   const absl::Status status = quarantine.Add("a", 0, Bad(1, 1));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_THAT(std::string(status.message()),
@@ -107,7 +107,7 @@ TEST(QuarantineTest, WhoTakesTheFailureIsToldOnceAndTheReadingGoesOn) {
   FakeFileSystem files;
   ASSERT_TRUE(files.CreateDirectories("q/new").ok());
   files.LimitWrites("q/new/bad-rows-worker-3.tsv", 30);
-  QuarantineOptions options = Options();
+  QuarantineOptions options = SmallQuarantine();
   int told = 0;
   options.on_failure = [&told](const absl::Status& why) {
     ++told;

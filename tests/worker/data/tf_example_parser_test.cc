@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Result = RecordParser::Result;
 
-constexpr uint64_t kIds = 1000;
-constexpr int kFields = 4;
+constexpr uint64_t kFeatures = 1000;
+constexpr int kFieldCount = 4;
 
 // The row of `example`, or why it is bad.
 struct Parsed {
@@ -26,8 +26,8 @@ struct Parsed {
   std::string reason;
 };
 
-Parsed Parse(const std::string& example, uint64_t feature_size = kIds) {
-  TfExampleParser parser(feature_size, kFields);
+Parsed Parse(const std::string& example, uint64_t feature_size = kFeatures) {
+  TfExampleParser parser(feature_size, kFieldCount);
   Parsed parsed;
   const Result result = parser.Parse(example, &parsed.row, &parsed.reason);
   EXPECT_NE(result, Result::kNoRow);
@@ -88,7 +88,7 @@ TEST(TfExampleParserTest, LabelsThatMeanNothingMayBeAnyOrAbsent) {
         {IntFeature({1}), 1},
         {FloatFeature({std::numeric_limits<float>::quiet_NaN()}), 0},
         {"", 0}}) {
-    TfExampleParser parser(kIds, kFields, /*any_label=*/true);
+    TfExampleParser parser(kFeatures, kFieldCount, /*any_label=*/true);
     ExampleBatch row;
     std::string reason;
     EXPECT_EQ(
@@ -101,7 +101,7 @@ TEST(TfExampleParserTest, LabelsThatMeanNothingMayBeAnyOrAbsent) {
 }
 
 TEST(TfExampleParserTest, OfRowsWithoutKnownLabelsNoneIsNeeded) {
-  TfExampleParser parser(kIds, kFields, /*any_label=*/true);
+  TfExampleParser parser(kFeatures, kFieldCount, /*any_label=*/true);
   ExampleBatch rows;
   std::string reason;
   for (const std::string& label :
@@ -224,8 +224,8 @@ TEST(TfExampleParserTest, EveryDamagedByteIsARowOrABadRow) {
       std::string damaged = example;
       damaged[byte] = static_cast<char>(damaged[byte] ^ 1 << bit);
       const Parsed parsed = Parse(damaged);
-      for (const FeatureId id : parsed.row.ids) ASSERT_LT(id, kIds);
-      ASSERT_LE(parsed.row.ids.size(), static_cast<size_t>(kFields));
+      for (const FeatureId id : parsed.row.ids) ASSERT_LT(id, kFeatures);
+      ASSERT_LE(parsed.row.ids.size(), static_cast<size_t>(kFieldCount));
     }
   }
 }
