@@ -12,7 +12,7 @@
 namespace shoal {
 
 // std::mutex with clang's lock annotations: members that it guards carry
-// ABSL_GUARDED_BY, and the dev preset refuses an access without the lock.
+// ABSL_GUARDED_BY, and clang refuses an access without the lock.
 // Debian's absl::Mutex is not built with ThreadSanitizer, which then calls
 // correct code a race; this one it understands.
 class ABSL_LOCKABLE Mutex {

@@ -1,8 +1,11 @@
-# shoal_library(NAME n SRCS ... HDRS ... DEPS ...), one idea a target;
+# shoal_library(NAME n [FUZZED] SRCS ... HDRS ... DEPS ...), one idea a target;
 # shoal_binary(NAME n [SANITIZED] SRCS ... DEPS ...);
 # shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
 # program run as one ctest. Sources are named one by one, never globbed.
 #
+# FUZZED: the library reads bytes from outside, and with SHOAL_FUZZ the fuzzers
+# see which of its branches an input takes; that makes compiling half as slow
+# again, so it is not done everywhere.
 # LABELS: unit, conformance, sim or e2e, and concurrent (threads), parses (bytes
 # from outside) or vectors (kernels for every instruction set; not for threads)
 # for what the sanitizers must see: a sanitizer preset builds these tests and
@@ -26,8 +29,8 @@ if(SHOAL_SANITIZE)
     -fno-sanitize-recover=all)
   target_link_options(shoal_options INTERFACE -fsanitize=${SHOAL_SANITIZE})
 endif()
-if(SHOAL_FUZZ)
-  target_compile_options(shoal_options INTERFACE -fsanitize=fuzzer-no-link)
+if(SHOAL_LINKER)
+  target_link_options(shoal_options INTERFACE -fuse-ld=${SHOAL_LINKER})
 endif()
 string(JOIN ":" SHOAL_TSAN_OPTIONS
   suppressions=${CMAKE_SOURCE_DIR}/tools/tsan_suppressions.txt
@@ -46,10 +49,13 @@ endfunction()
 add_custom_target(house)
 
 function(shoal_library)
-  cmake_parse_arguments(A "" "NAME" "SRCS;HDRS;DEPS" ${ARGN})
+  cmake_parse_arguments(A "FUZZED" "NAME" "SRCS;HDRS;DEPS" ${ARGN})
   if(A_SRCS)
     add_library(${A_NAME} STATIC ${A_SRCS} ${A_HDRS})
     target_link_libraries(${A_NAME} PUBLIC shoal_options ${A_DEPS})
+    if(A_FUZZED AND SHOAL_FUZZ)
+      target_compile_options(${A_NAME} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
   else()
     add_library(${A_NAME} INTERFACE ${A_HDRS})
     target_link_libraries(${A_NAME} INTERFACE shoal_options ${A_DEPS})
@@ -69,6 +75,12 @@ function(shoal_binary)
   endif()
 endfunction()
 
+# A test's own code runs once: not optimised, it compiles twice as fast. All
+# tests have the macros of -pthread, as those that link protobuf do, to share
+# precompiled headers, through which ccache sees with gcc's option.
+set(SHOAL_TEST_OPTIONS -O0 -pthread
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+
 function(shoal_test)
   cmake_parse_arguments(A "" "NAME;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
   if(NOT A_TIMEOUT)
@@ -77,8 +89,10 @@ function(shoal_test)
   add_executable(${A_NAME} ${A_SRCS})
   target_link_libraries(${A_NAME} PRIVATE shoal_options ${A_DEPS}
     GTest::gmock GTest::gtest GTest::gtest_main)
-  # A test's own code is short-lived: a quarter less to compile.
-  target_compile_options(${A_NAME} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  target_compile_options(${A_NAME} PRIVATE ${SHOAL_TEST_OPTIONS})
+  if(TARGET tests_precompiled)
+    target_precompile_headers(${A_NAME} REUSE_FROM tests_precompiled)
+  endif()
   set_target_properties(${A_NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${A_NAME} COMMAND ${A_NAME})

@@ -3,10 +3,10 @@
 #
 # Usage: tools/fuzz.sh [SECONDS] [NAME...]
 #
-# Builds the preset `fuzz`, then runs each fuzzer (or those named) for SECONDS
-# of CPU time, 600 by default, one a core. What they learn is kept in
-# build/fuzz/corpus for the next time; an input that fails is left in
-# build/fuzz/failures, and `build/fuzz/fuzzers/NAME FILE` repeats it. A fuzzer
+# Builds the fuzzers of the preset `asan`, then runs each fuzzer (or those
+# named) for SECONDS of CPU time, 600 by default, one a core. What they learn is
+# kept in build/fuzz/corpus for the next time; an input that fails is left in
+# build/fuzz/failures, and `build/asan/fuzzers/NAME FILE` repeats it. A fuzzer
 # may take 2 GiB of memory and 25 s for an input. Ends with
 # "fuzz: N of M fuzzers passed", and exits 1 if one failed or none ran.
 set -u
@@ -22,12 +22,13 @@ case $seconds in
 esac
 
 mkdir -p build
-if ! cmake --preset fuzz >build/fuzz.log 2>&1; then
-  cat build/fuzz.log
+if ! cmake --preset asan >build/asan.log 2>&1; then
+  cat build/asan.log
   exit 1
 fi
-cmake --build --preset fuzz --target fuzzers -- -j "$(nproc)" --quiet || exit 1
+cmake --build --preset asan --target fuzzers -- -j "$(nproc)" --quiet || exit 1
 
+programs=$PWD/build/asan/fuzzers
 root=$PWD/build/fuzz
 mkdir -p "$root/failures" "$root/logs"
 
@@ -40,7 +41,7 @@ run() {
   while [ "$spent" -lt "$seconds" ]; do
     local turn
     turn=$({
-      time "$root/fuzzers/$name" -max_total_time=$((seconds - spent)) \
+      time "$programs/$name" -max_total_time=$((seconds - spent)) \
         -timeout=25 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
         -artifact_prefix="$root/failures/$name-" \
         "$root/corpus/$name" ${seeds:+"$seeds"} >"$log" 2>&1
@@ -73,7 +74,7 @@ while read -r name seeds; do
   pids+=($!)
   total=$((total + 1))
   [ "${#pids[@]}" -lt "$(nproc)" ] || collect
-done <"$root/fuzzers/list.txt"
+done <"$programs/list.txt"
 collect
 echo "fuzz: $passed of $total fuzzers passed"
 [ "$total" -gt 0 ] && [ "$passed" -eq "$total" ]

@@ -1,0 +1,21 @@
+// The check of clang's lock analysis itself: must not compile with
+// -Werror=thread-safety.
+#include "base/mutex.h"
+
+namespace shoal {
+
+class Counter {
+ public:
+  void CountUnlocked() { ++count_; }
+
+ private:
+  Mutex mu_;
+  int count_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace shoal
+
+int main() {
+  shoal::Counter counter;
+  counter.CountUnlocked();
+}
