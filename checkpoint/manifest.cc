@@ -198,7 +198,9 @@ absl::StatusOr<Manifest> ReadFields(const JsonNode& root) {
   }
   manifest.job = root.Field("job").Bytes(kTextMax);
   manifest.attempt = root.Field("attempt").U64();
-  manifest.coordinator_life = root.Field("coordinator_life").U32();
+  // Older manifests have a number of 32 bits instead.
+  manifest.start = root.Has("start") ? root.Field("start").Hex64()
+                                     : root.Field("coordinator_life").U32();
   manifest.config = root.Field("config").Bytes(kTextMax);
   manifest.model = ReadModel(root.Field("model"));
   manifest.map = ReadPartition(manifest.model, root.Field("partition"));
@@ -245,7 +247,9 @@ absl::StatusOr<std::string> ManifestToJson(const Manifest& manifest) {
       absl::FormatTime(kTimeFormat, manifest.time, absl::UTCTimeZone()));
   w.Key("job").String(manifest.job);
   w.Key("attempt").U64(manifest.attempt);
-  w.Key("coordinator_life").U64(manifest.coordinator_life);
+  w.Key("start").Hex64(manifest.start);
+  // For older releases, which do not read a manifest without it.
+  w.Key("coordinator_life").U64(0);
   w.Key("config").String(manifest.config);
   w.Key("model");
   WriteModel(manifest.model, &w);

@@ -71,7 +71,7 @@ struct Manifest {
   absl::Time time;    // of the commit; kept to the microsecond
   std::string job;
   uint64_t attempt = 0;
-  uint32_t coordinator_life = 0;
+  StartNumber start = 0;  // of the job that wrote it
   // The canonical text of the flags that must agree (RegisterRequest::config).
   std::string config;
   ModelSpec model;  // its seed is that of the initial values

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "cluster/checkpoint_options.h"
+#include "core/ids.h"
 
 namespace shoal {
 
@@ -18,7 +19,7 @@ struct CoordinatorOptions {
   JobTask task = JobTask::kTrain;
   std::string job;
   std::string config;  // canonical text; see RegisterRequest::config
-  uint32_t coordinator_life = 1;
+  StartNumber start = 1;
   int num_ps = 1;
   // Where each PS should be, by index: said of those that are missing. May be
   // empty.

@@ -13,7 +13,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   MembershipOptions membership;
   membership.job = options.job;
   membership.config = options.config;
-  membership.coordinator_life = options.coordinator_life;
+  membership.start = options.start;
   membership.num_ps = options.num_ps;
   membership.host_files = options.host_files;
   membership.silent_after = options.silent_after;

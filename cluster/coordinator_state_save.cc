@@ -220,7 +220,7 @@ absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
   manifest.time = now_;
   manifest.job = options_.job;
   manifest.attempt = commit.attempt;
-  manifest.coordinator_life = options_.coordinator_life;
+  manifest.start = options_.start;
   manifest.config = options_.config;
   manifest.model = options_.checkpoints.model;
   manifest.map = options_.checkpoints.map;

@@ -74,7 +74,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   Member member;
   member.role = request.role;
   member.index = request.index;
-  member.life = Life{options_.coordinator_life, next_life_++};
+  member.life = Life{options_.start, next_life_++};
   member.heard = now;
   if (request.role == Role::kPs) {
     member.address = request.address;

@@ -18,7 +18,7 @@ namespace shoal {
 struct MembershipOptions {
   std::string job;
   std::string config;  // canonical text; see RegisterRequest::config
-  uint32_t coordinator_life = 1;
+  StartNumber start = 1;  // of the job
   int num_ps = 1;
   bool host_files = false;  // each worker's files are its own (job_files.h)
   absl::Duration silent_after = absl::Seconds(5);

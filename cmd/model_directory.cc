@@ -75,7 +75,7 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                          ReadManifestBytes(files, info.path));
   checkpoints.resume_name = info.name;
   checkpoints.resume_training = training;
-  options->coordinator_life = info.manifest.coordinator_life + 1;
+  options->start = info.manifest.start + 1;
   checkpoints.resume =
       std::make_shared<const Manifest>(std::move(info.manifest));
   return absl::OkStatus();

@@ -18,23 +18,30 @@ using MapVersion = uint32_t;
 // Number of the cut that a push belongs to; a record keeps its low byte.
 using Colour = uint32_t;
 
-// One registration of one process: the coordinator's own life and a number
-// that grows with each registration that it grants. A process that dies and
-// returns, or that loses its session, gets a new one. {0, 0} is no life.
+// Number of one start of a job's coordinator. It tells jobs apart: it never
+// repeats, not over restarts of a job, resumes from one checkpoint and jobs on
+// one port. 0 is no start.
+using StartNumber = uint64_t;
+
+// One registration of one process: the start number of its job and a number
+// that grows with each registration that the coordinator grants. A process that
+// dies and returns, or that loses its session, gets a new one. {0, 0} is no
+// life.
 struct Life {
-  uint32_t coordinator = 0;
+  StartNumber start = 0;
   uint32_t n = 0;
 
-  bool valid() const { return coordinator != 0; }
+  bool valid() const { return start != 0; }
   friend auto operator<=>(const Life&, const Life&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const Life& l) {
-    return H::combine(std::move(h), l.coordinator, l.n);
+    return H::combine(std::move(h), l.start, l.n);
   }
 };
 
+// The start number in hexadecimal digits, then `n`: "3a5f2e10c4d79b68.14".
 inline std::string ToString(const Life& life) {
-  return absl::StrCat(life.coordinator, ".", life.n);
+  return absl::StrCat(absl::Hex(life.start), ".", life.n);
 }
 
 // Identity of a batch and so of its pushes: a function of the data alone,

@@ -6,11 +6,11 @@
 namespace shoal {
 
 uint64_t LifeSize(const Life& life) {
-  return VarintFieldSize(life.coordinator) + VarintFieldSize(life.n);
+  return VarintFieldSize(life.start) + VarintFieldSize(life.n);
 }
 
 void WriteLife(const Life& life, WireWriter* out) {
-  out->VarintField(1, life.coordinator);
+  out->VarintField(1, life.start);
   out->VarintField(2, life.n);
 }
 
@@ -19,7 +19,7 @@ absl::Status DecodeLife(FragmentReader body, Life* out) {
   for (WireField field; reader.Next(&field);) {
     switch (field.number) {
       case 1:
-        reader.Uint32(field, "coordinator", &out->coordinator);
+        reader.Uint64(field, &out->start);
         break;
       case 2:
         reader.Uint32(field, "n", &out->n);

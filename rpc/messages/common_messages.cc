@@ -16,11 +16,11 @@ constexpr uint32_t kLastStatusCode = 16;
 }  // namespace
 
 void ToProto(const Life& in, v1::Life* out) {
-  out->set_coordinator(in.coordinator);
+  out->set_start(in.start);
   out->set_n(in.n);
 }
 
-Life FromProto(const v1::Life& in) { return {in.coordinator(), in.n()}; }
+Life FromProto(const v1::Life& in) { return {in.start(), in.n()}; }
 
 void ToProto(const BatchId& in, v1::BatchId* out) {
   out->set_epoch(in.epoch);

@@ -41,6 +41,7 @@ TEST_F(ManifestTest, ComesBackAsItWas) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->step, 6u);
   EXPECT_EQ(read->time, manifest_.time);
+  EXPECT_EQ(read->start, 0x3a5f2e10c4d79b68u);
   EXPECT_EQ(read->config, manifest_.config);
   EXPECT_EQ(read->model.seed, manifest_.model.seed);
   EXPECT_EQ(read->model.tables[0].columns[0].initializer.scale, 0.3f);
@@ -52,6 +53,14 @@ TEST_F(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(read->shards, manifest_.shards);
   // And so with all that was not looked at here.
   EXPECT_EQ(*ManifestToJson(*read), json_);
+}
+
+TEST_F(ManifestTest, OneFromBeforeTheStartNumbersIsRead) {
+  const auto read = ManifestFromJson(Changed(
+      json_, " \"start\": \"3a5f2e10c4d79b68\",\n \"coordinator_life\": 0,",
+      " \"coordinator_life\": 7,"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->start, 7u);
 }
 
 TEST_F(ManifestTest, EveryFlippedBitIsAnError) {

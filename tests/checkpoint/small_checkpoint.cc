@@ -57,7 +57,7 @@ Manifest WriteSmallCheckpoint(const FileSystem& files,
   manifest.time = absl::FromUnixMicros(1'795'000'000'123'456);
   manifest.job = "job-1";
   manifest.attempt = 3;
-  manifest.coordinator_life = 2;
+  manifest.start = 0x3a5f2e10c4d79b68;
   manifest.config = "batch_size=4\nmodel=\"fm\"\n";
   OptimizerSpec sgd;
   sgd.kind = OptimizerKind::kSgd;

@@ -19,7 +19,7 @@ class MembershipTest : public testing::Test {
   MembershipTest()
       : members_({.job = "j",
                   .config = "a=1\nb=2\n",
-                  .coordinator_life = 7,
+                  .start = 7,
                   .num_ps = 2,
                   .silent_after = absl::Seconds(5)}) {}
 

@@ -127,8 +127,7 @@ class InProcessCheckpointTest : public testing::Test {
       EXPECT_TRUE(newest.ok()) << newest.status();
       checkpoints.resume_name = newest->name;
       checkpoints.resume_bytes = *ReadManifestBytes(files_, newest->path);
-      options.coordinator.coordinator_life =
-          newest->manifest.coordinator_life + 1;
+      options.coordinator.start = newest->manifest.start + 1;
       checkpoints.resume = std::make_shared<const Manifest>(newest->manifest);
     }
     JobFlags flags(Command::kTrain);

@@ -7,12 +7,14 @@
 namespace shoal {
 namespace {
 
-TEST(Life, ANewerCoordinatorOrALaterRegistrationIsLarger) {
+TEST(Life, ALaterStartOrALaterRegistrationIsLarger) {
   EXPECT_LT((Life{1, 9}), (Life{2, 1}));
   EXPECT_LT((Life{1, 1}), (Life{1, 2}));
   EXPECT_FALSE(Life().valid());
   EXPECT_TRUE((Life{1, 0}).valid());
   EXPECT_EQ(ToString(Life{3, 14}), "3.14");
+  EXPECT_LT((Life{0x1'0000'0001, 9}), (Life{0x2'0000'0001, 1}));
+  EXPECT_EQ(ToString(Life{0x3a5f2e10c4d79b68, 14}), "3a5f2e10c4d79b68.14");
 }
 
 TEST(BatchId, OrdersByEpochThenPieceThenIndex) {

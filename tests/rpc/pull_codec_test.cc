@@ -35,7 +35,7 @@ class PullCodecTest : public testing::Test {
   v1::PullReply Reply() const {
     v1::PullReply reply;
     EXPECT_TRUE(reply.mutable_identity()->ParseFromString(identity_bytes_));
-    reply.mutable_version()->mutable_life()->set_coordinator(3);
+    reply.mutable_version()->mutable_life()->set_start(3);
     reply.mutable_version()->mutable_life()->set_n(1);
     reply.mutable_version()->set_count(1 << 20);
     reply.set_colour(5);
@@ -64,9 +64,9 @@ class PullCodecTest : public testing::Test {
   static std::string MakeIdentityBytes() {
     v1::Identity identity;
     identity.set_job(kIdentity.job);
-    identity.mutable_worker()->set_coordinator(3);
+    identity.mutable_worker()->set_start(3);
     identity.mutable_worker()->set_n(9);
-    identity.mutable_shard()->set_coordinator(3);
+    identity.mutable_shard()->set_start(3);
     identity.mutable_shard()->set_n(1);
     identity.set_map_version(1);
     return identity.SerializeAsString();

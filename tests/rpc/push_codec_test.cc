@@ -18,14 +18,17 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
+// Of 64 bits, as start numbers are.
+constexpr StartNumber kBigStart = 0x3a5f2e10c4d79b68;
+
 class PushCodecTest : public testing::Test {
  protected:
   PushCodecTest() {
-    request_.identity = {"job-1", {3, 9}, {3, 1}, 1};
+    request_.identity = {"job-1", {kBigStart, 9}, {kBigStart, 1}, 1};
     request_.batch = {2, 300, 70'000};
     request_.lease = uint64_t{1} << 60;
     request_.colour = 4;
-    request_.pulled = {{3, 1}, 12345};
+    request_.pulled = {{kBigStart, 1}, 12345};
     request_.tables = {{0, ids_, rows_}, {6, {}, {}}};
     request_.blocks = {{0, block_}, {400, block_}};
   }
@@ -33,9 +36,9 @@ class PushCodecTest : public testing::Test {
   v1::PushRequest Proto() const {
     v1::PushRequest proto;
     proto.mutable_identity()->set_job("job-1");
-    proto.mutable_identity()->mutable_worker()->set_coordinator(3);
+    proto.mutable_identity()->mutable_worker()->set_start(kBigStart);
     proto.mutable_identity()->mutable_worker()->set_n(9);
-    proto.mutable_identity()->mutable_shard()->set_coordinator(3);
+    proto.mutable_identity()->mutable_shard()->set_start(kBigStart);
     proto.mutable_identity()->mutable_shard()->set_n(1);
     proto.mutable_identity()->set_map_version(1);
     proto.mutable_batch()->set_epoch(2);
@@ -43,7 +46,7 @@ class PushCodecTest : public testing::Test {
     proto.mutable_batch()->set_index(70'000);
     proto.set_lease(uint64_t{1} << 60);
     proto.set_colour(4);
-    proto.mutable_pulled()->mutable_life()->set_coordinator(3);
+    proto.mutable_pulled()->mutable_life()->set_start(kBigStart);
     proto.mutable_pulled()->mutable_life()->set_n(1);
     proto.mutable_pulled()->set_count(12345);
     proto.add_tables()->set_ids(Bytes(ids_));
@@ -113,12 +116,12 @@ TEST_F(PushCodecTest, ARequestIsReadFromAnyPiecesIntoAlignedMemory) {
     ASSERT_TRUE(DecodeRequest(bytes, piece).ok());
     const PushRequest& push = frame_.request();
     EXPECT_EQ(push.identity.job, "job-1");
-    EXPECT_EQ(push.identity.worker, (Life{3, 9}));
-    EXPECT_EQ(push.identity.shard, (Life{3, 1}));
+    EXPECT_EQ(push.identity.worker, (Life{kBigStart, 9}));
+    EXPECT_EQ(push.identity.shard, (Life{kBigStart, 1}));
     EXPECT_EQ(push.batch, (BatchId{2, 300, 70'000}));
     EXPECT_EQ(push.lease, uint64_t{1} << 60);
     EXPECT_EQ(push.colour, 4);
-    EXPECT_EQ(push.pulled, (Version{{3, 1}, 12345}));
+    EXPECT_EQ(push.pulled, (Version{{kBigStart, 1}, 12345}));
     ASSERT_EQ(push.tables.size(), 2);
     EXPECT_THAT(push.tables[0].ids, ElementsAreArray(ids_));
     EXPECT_THAT(push.tables[0].gradients, ElementsAreArray(rows_));
@@ -153,7 +156,7 @@ TEST_F(PushCodecTest, LengthsThatAreNoWholeNumbersAreRefused) {
 
 TEST_F(PushCodecTest, ReplyGoesBothWays) {
   ASSERT_TRUE(DecodeRequest(Proto().SerializeAsString()).ok());
-  const PushReply reply = {Verdict::kRejected, true, {{3, 1}, 99}, 4};
+  const PushReply reply = {Verdict::kRejected, true, {{kBigStart, 1}, 99}, 4};
   const std::string bytes = Join(frame_.EncodeReply(reply, pool_.get()));
   v1::PushReply proto;
   ASSERT_TRUE(proto.ParseFromString(bytes));
@@ -168,7 +171,7 @@ TEST_F(PushCodecTest, ReplyGoesBothWays) {
                   .ok());
   EXPECT_EQ(decoded.verdict, Verdict::kRejected);
   EXPECT_TRUE(decoded.repeat);
-  EXPECT_EQ(decoded.version, (Version{{3, 1}, 99}));
+  EXPECT_EQ(decoded.version, (Version{{kBigStart, 1}, 99}));
   EXPECT_EQ(decoded.colour, 4);
 
   for (const int verdict : {0, 3, 257}) {

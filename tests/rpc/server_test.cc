@@ -49,9 +49,9 @@ std::shared_ptr<grpc::Channel> PlainChannel(const std::string& address) {
 
 void SetIdentity(v1::Identity* identity) {
   identity->set_job("job");
-  identity->mutable_worker()->set_coordinator(1);
+  identity->mutable_worker()->set_start(1);
   identity->mutable_worker()->set_n(2);
-  identity->mutable_shard()->set_coordinator(1);
+  identity->mutable_shard()->set_start(1);
   identity->mutable_shard()->set_n(1);
   identity->set_map_version(1);
 }

@@ -352,7 +352,7 @@ TEST_F(ForeignSessionTest, TheFirstMessageMustOpenIt) {
 
 TEST_F(ForeignSessionTest, AMessageThatIsNoneEndsItAndIsSeen) {
   v1::ProcessMessage open;
-  open.mutable_open()->mutable_life()->set_coordinator(kLife.coordinator);
+  open.mutable_open()->mutable_life()->set_start(kLife.start);
   open.mutable_open()->mutable_life()->set_n(kLife.n);
   EXPECT_EQ(Say({open, open}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_TRUE(
