@@ -20,6 +20,7 @@ using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
 // Who asks whom. Every request names both lives, and every reply comes from
 // the shard life that was asked: an answer of another life counts for nothing.
+// Both lives are of one start of the job, or the shard refuses the request.
 struct CallIdentity {
   std::string job;
   Life worker;
@@ -163,7 +164,8 @@ struct StatsReply {
 //   INVALID_ARGUMENT     unknown table or block, wrong length, id out of range,
 //                        repeated id, a rejected push with contents: a bug or a
 //                        foreign client; do not retry
-//   FAILED_PRECONDITION  other job, shard life or map version (both are named)
+//   FAILED_PRECONDITION  other job, shard life or map version, or a worker life
+//                        of another start number (both are named)
 //   OUT_OF_RANGE         a limit that waiting does not pass: a table's rows
 //                        (--table_row_limit), the shard's memory
 //                        (--max_ps_bytes; the message names the flag), its

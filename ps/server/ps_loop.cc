@@ -69,6 +69,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   Life life_;
   std::shared_ptr<ClusterSession> session_;  // null: no life
   std::shared_ptr<ParameterShard> shard_;
+  bool in_view_ = false;  // a ClusterView has named the life
   const std::shared_ptr<ShardKeeper> keeper_;
   uint64_t repeats_sent_ = 0;
 };
@@ -116,7 +117,6 @@ void PsLoop::Impl::LoadShard(LoadFrom from, ParameterShardOptions options) {
 
 void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
   shard_ = std::move(shard);
-  shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
   keeper_->Start(shard_, [weak = weak_from_this()](ProcessMessage message) {
     const auto self = weak.lock();
     if (self == nullptr || self->session_ == nullptr) return;
@@ -129,7 +129,11 @@ void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
 
 void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
   if (shard_ == nullptr) return;
-  shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
+  // Before the first view the coordinator keeps no ledger to add marks to.
+  in_view_ = in_view_ || std::holds_alternative<ClusterView>(message);
+  if (in_view_) {
+    shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
+  }
   if (std::holds_alternative<ReportShard>(message)) {
     SendReport();
   } else if (const auto* hold = std::get_if<Hold>(&message)) {
@@ -175,6 +179,7 @@ void PsLoop::Impl::SendMarksOften() {
 void PsLoop::Impl::SendReport() {
   StatsRequest request;
   request.identity.job = options_.shard.job;
+  request.identity.worker = life_;  // the shard asks itself
   request.identity.shard = life_;
   request.identity.map_version = options_.shard.map.version;
   auto on_stats = [self =

@@ -26,7 +26,9 @@ struct PsLoopOptions {
   // How often new marks are sent. A batch counts as trained so much later;
   // smaller costs a message each.
   absl::Duration mark_interval = absl::Milliseconds(20);
-  // How long after the coordinator's last word the shard goes on serving.
+  // How long after the coordinator's last word the shard goes on serving. The
+  // shard begins to serve when the first ClusterView comes: before that the
+  // coordinator takes no marks.
   absl::Duration ps_lease = absl::Seconds(5);
 };
 
@@ -52,8 +54,8 @@ struct PsLoopDependencies {
 
 // One parameter server process without its network: a member of the job that
 // makes or loads its shard when it has a life, sends the shard's marks, lets it
-// serve while the coordinator is heard, saves it when the coordinator says so,
-// and reports it at the end.
+// serve from the first ClusterView on while the coordinator is heard, saves it
+// when the coordinator says so, and reports it at the end.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {

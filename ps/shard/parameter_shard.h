@@ -204,7 +204,7 @@ class ParameterShard final : public ParameterService {
   void ReturnScratch(std::unique_ptr<Scratch> scratch);
 
   const ParameterShardOptions options_;
-  const CallIdentity identity_;  // the worker is left out
+  const CallIdentity identity_;  // the worker's life is left out
   Executor* const executor_;
   // Index of each table's first column among the variables: the columns of all
   // tables, then the dense variables.

@@ -72,6 +72,12 @@ absl::Status CheckIdentity(const CallIdentity& mine, const CallIdentity& call) {
   if (call.shard != mine.shard) {
     return Mismatch("shard life", ToString(mine.shard), ToString(call.shard));
   }
+  if (call.worker.start != mine.shard.start) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the request comes from worker life ", ToString(call.worker),
+        ", but shard life ", ToString(mine.shard),
+        " is of another start of the job; register again"));
+  }
   if (call.map_version != mine.map_version) {
     return Mismatch("map version", absl::StrCat(mine.map_version),
                     absl::StrCat(call.map_version));

@@ -23,7 +23,9 @@ struct ShardContents {
 // cannot fail. Pure; thread-safe, but for the finder.
 
 // FAILED_PRECONDITION, naming both values, if the call is meant for another
-// job, shard life or map version. `worker` is the caller's business.
+// job, shard life or map version, or if the worker's life was issued by another
+// start of the coordinator than the shard's own. Which registration of that
+// start the worker's life is does not matter: a push is known by its data.
 absl::Status CheckIdentity(const CallIdentity& mine, const CallIdentity& call);
 
 // INVALID_ARGUMENT for a table or block that this shard does not have, ids that

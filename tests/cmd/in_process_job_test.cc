@@ -142,6 +142,7 @@ std::vector<float> Weights(Ran* ran) {
   request.read_only = true;
   request.identity.job = "in-process";
   request.identity.shard = ran->report.ps[0].stats.version.life;
+  request.identity.worker = request.identity.shard;
   request.identity.map_version = ran->job->map().version;
   const auto all = absl::MakeSpan(weights);
   const size_t rows = kFeatures * spec.tables[0].row_dim();

@@ -300,7 +300,7 @@ TEST_P(ParameterServiceConformance, AnotherIdentityIsRefusedByBothValues) {
     CallIdentity identity;
     std::string theirs, mine;
   };
-  std::vector<Case> cases(3, Case{Identity()});
+  std::vector<Case> cases(4, Case{Identity()});
   cases[0].identity.job = "stranger";
   cases[0].theirs = "stranger";
   cases[0].mine = "conformance";
@@ -310,6 +310,10 @@ TEST_P(ParameterServiceConformance, AnotherIdentityIsRefusedByBothValues) {
   cases[2].identity.map_version = 6;
   cases[2].theirs = "6";
   cases[2].mine = "5";
+  // As of a worker of an earlier job that learned this shard's life.
+  cases[3].identity.worker = Life{2, 7};
+  cases[3].theirs = "2.7";
+  cases[3].mine = "1.3";
   for (const Case& c : cases) {
     PullRequest pull;
     pull.identity = c.identity;
