@@ -93,9 +93,10 @@ using CoordinatorActions = std::vector<CoordinatorAction>;
 //
 // A failure goes straight to ending; the first one is the job's status and
 // names its process. Failures are: a PS that ends, is silent or breaks the
-// protocol (its state is lost), a process's own Failure, data that changed or
-// is bad beyond max_bad_rows, a batch that is torn, a piece that no live worker
-// can read, and a wait whose deadline passed. A worker that dies is none: its
+// protocol (its state is lost), a mark under a lease that was never given, a
+// process's own Failure, data that changed or is bad beyond max_bad_rows, a
+// batch that is torn, a piece that no live worker can read, and a wait whose
+// deadline passed. A worker that dies is none: its
 // life is over, its leases return, and it may register again.
 //
 // Deadlines go by a time of their own, in which the span between two events
@@ -178,10 +179,10 @@ class CoordinatorState {
   // Fails the job with `status` unless it is the sender's fault alone.
   absl::Status FailUnlessInvalid(const Member& from,
                                  const absl::Status& status);
-  // Adds a mark to the ledger. NOT_FOUND: it is of no batch of the job, and
-  // was logged.
-  absl::StatusOr<Ledger::Added> AddMark(const Member& from, Mark mark);
-  void LogStrayPush(const Member& from, const std::string& what);
+  // The PS `from` has a mark of a push that no process of this job made;
+  // `which` completes "batch (0,1,2)".
+  void EndByStrayPush(const Member& from, const Mark& mark,
+                      const std::string& which);
   LeaseTable& leases();  // of the present phase
   PieceFacts& facts(LeasePurpose purpose);
 
@@ -245,8 +246,6 @@ class CoordinatorState {
   Phase phase_ = Phase::kGathering;
   absl::Status status_;  // of the job
   CoordinatorActions actions_;
-
-  std::set<int> stray_pushes_logged_;  // PSs, once each
 
   absl::Time now_;
   absl::Time patient_now_;  // see above; what follows is in this time

@@ -137,8 +137,18 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "marks"));
   if (phase_ >= Phase::kEnding) return absl::OkStatus();
   for (const Mark& mark : message.marks) {
-    const absl::StatusOr<Ledger::Added> added = AddMark(from, mark);
-    if (absl::IsNotFound(added.status())) continue;
+    // Before the ledger makes room for the mark.
+    if (mark.lease == 0 || mark.lease >= next_lease_) {
+      EndByStrayPush(
+          from, mark,
+          absl::StrCat(" under lease ", mark.lease, ", which was never given"));
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
+    if (absl::IsNotFound(added.status())) {
+      EndByStrayPush(from, mark, ", which this job does not have");
+      return absl::OkStatus();
+    }
     if (!added.ok()) return FailUnlessInvalid(from, added.status());
     if (!added->fresh) continue;
     progress_seen_ = patient_now_;
@@ -159,32 +169,15 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   return absl::OkStatus();
 }
 
-// A shard takes a push of any batch and lease that it is sent, so a stray one
-// must not be held against it.
-absl::StatusOr<Ledger::Added> CoordinatorState::AddMark(const Member& from,
-                                                        Mark mark) {
-  const bool known = mark.lease != 0 && mark.lease < next_lease_;
-  if (!known) {
-    LogStrayPush(from,
-                 absl::StrCat("batch ", ToString(mark.batch), " under lease ",
-                              mark.lease, ", which nobody was given"));
-    mark.lease = Ledger::kUnknownLease;
-  }
-  absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
-  if (absl::IsNotFound(added.status())) {
-    LogStrayPush(from, absl::StrCat("batch ", ToString(mark.batch),
-                                    ", which this job does not have"));
-  }
-  return added;
-}
-
-void CoordinatorState::LogStrayPush(const Member& from,
-                                    const std::string& what) {
-  if (!stray_pushes_logged_.insert(from.index).second) return;
-  Log(LogLevel::kError,
-      absl::StrCat(from.Name(), " took a push of ", what,
-                   ": somebody pushes who is not of this job's making; further "
-                   "ones to this ps are not reported"));
+// A shard applies whatever push of its job it is sent, so its weights are not
+// the job's any more.
+void CoordinatorState::EndByStrayPush(const Member& from, const Mark& mark,
+                                      const std::string& which) {
+  End(absl::DataLossError(absl::StrCat(
+      from.Name(), " took a push of batch ", ToString(mark.batch), which,
+      ": a process outside this job pushes to this server, and the server's "
+      "weights are not the job's any more; end that process and start the job "
+      "again")));
 }
 
 absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {

@@ -50,7 +50,7 @@ class Ledger {
   Ledger() : Ledger(LedgerOptions{}) {}
   explicit Ledger(LedgerOptions options);
 
-  // Mark::lease of a push whose lease nobody knows: it may be of any pass.
+  // Mark::lease of a mark that was loaded: it may be of any pass.
   static constexpr uint64_t kUnknownLease = UINT32_MAX;
 
   struct Added {

@@ -307,25 +307,35 @@ TEST_F(CoordinatorStateTest, APsThatBreaksTheProtocolEndsTheJob) {
   }
 }
 
-// Whatever somebody else pushed to a shard, the shard took it in good faith.
-TEST_F(CoordinatorStateTest, MarksOfStrayPushesNeitherEndTheJobNorCount) {
-  JoinAll();
-  Ask(3);
-  Tell(2, MarkDelta{{Mark{{0, 99, 0}, Verdict::kApplied, 1, false},
-                     Mark{{7, 0, 0}, Verdict::kApplied, 1, false},
-                     Mark{{0, 0, 0}, Verdict::kApplied, 77, false},
-                     Mark{{0, 0, 1}, Verdict::kApplied, 0, false}},
-                    0});
-  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
-  EXPECT_TRUE(ended_.empty());
-  EXPECT_EQ(state_->Report(now_).batches, 0u);
-  // What they applied of this job's batches counts: the other shard's marks
-  // complete them.
-  Tell(1, MarkDelta{{Mark{{0, 0, 0}, Verdict::kApplied, 1, false},
-                     Mark{{0, 0, 1}, Verdict::kApplied, 1, false}},
-                    0});
-  EXPECT_EQ(state_->Report(now_).batches, 2u);
-  EXPECT_EQ(state_->Report(now_).mended, 0u);
+// The shard has applied what somebody else pushed.
+TEST_F(CoordinatorStateTest, AMarkOfAPushFromOutsideTheJobEndsTheJob) {
+  const Mark strays[] = {
+      {{0, 0, 0}, Verdict::kApplied, 77, false},  // leases were 1 so far
+      {{0, 0, 1}, Verdict::kApplied, 0, false},
+      {{0, 0, (1u << 24) - 1}, Verdict::kApplied, 2, false},
+      {{0, 0, 0}, Verdict::kApplied, 77, true},
+      {{0, 99, 0}, Verdict::kApplied, 1, false},  // no such piece
+      {{7, 0, 0}, Verdict::kApplied, 1, false},   // no such epoch
+      {{0, 0, 1u << 24}, Verdict::kApplied, 1, false},
+  };
+  for (const Mark& stray : strays) {
+    Restart();
+    JoinAll();
+    EXPECT_EQ(Ask(3).number, 1u);
+    Tell(2, MarkDelta{{stray}, 0});
+    EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss) << stray.lease;
+    EXPECT_THAT(Why(), HasSubstr("ps 1 (h1:1) took a push of batch " +
+                                 ToString(stray.batch)));
+    EXPECT_EQ(state_->Report(now_).batches, 0u);
+  }
+}
+
+// A shard that serves too early has a mark that the ledger would not keep.
+TEST_F(CoordinatorStateTest, AMarkWhileTheJobGathersEndsTheJob) {
+  sessions_ = 0;
+  Join(Role::kPs, 0);
+  Tell(1, MarkDelta{{Mark{{0, 0, 0}, Verdict::kApplied, 1, false}}, 0});
+  EXPECT_THAT(Why(), HasSubstr("ps 0 (h0:1) took a push of batch (0,0,0)"));
 }
 
 TEST_F(CoordinatorStateTest, TooManyLeaseRequestsAreRefused) {
