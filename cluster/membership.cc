@@ -31,9 +31,10 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
   }
   if (request.job != options_.job) {
     return absl::FailedPreconditionError(
-        absl::StrCat("job differs: ", who, " belongs to '", request.job,
-                     "', the coordinator runs '", options_.job,
-                     "'; check --job, the token and the address of ps 0"));
+        absl::StrCat("job differs: ", who, " has --job=", request.job,
+                     ", the coordinator has --job=", options_.job,
+                     "; give both the same label, or check the address of "
+                     "ps 0"));
   }
   if (request.role != Role::kPs && request.role != Role::kWorker) {
     return absl::InvalidArgumentError(

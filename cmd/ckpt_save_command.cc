@@ -67,7 +67,7 @@ FlagSet SaveFlagSet(SaveFlags* flags) {
            "it says where the job is"});
   set.Add({"token_file", &flags->token_file,
            "File of mode 0600 that holds the job's secret."});
-  set.Add({"job", &flags->job, "The job's --job, where it has one."});
+  set.Add({"job", &flags->job, "The job's --job."});
   set.Add({"timeout", &flags->timeout, "How long to wait for it.",
            DurationRange{absl::Milliseconds(1), absl::Hours(24)}});
   return set;
@@ -90,8 +90,7 @@ absl::StatusOr<ClusterClientOptions> ClientOptions(const SaveFlags& flags) {
 absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
                                      ClusterClientOptions options) {
   SaveCheckpointRequest request;
-  request.job =
-      flags.job.empty() ? JobNameOfToken(options.channel.token) : flags.job;
+  request.job = flags.job;
 
   RealClock clock;
   MainWait wait;

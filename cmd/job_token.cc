@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "core/cluster_service.h"
 #include "rpc/token.h"
@@ -53,11 +52,6 @@ absl::StatusOr<std::string> JobToken(const JobFlags& flags) {
     return ReadTokenLine(STDIN_FILENO, flags.start_timeout);
   }
   return ReadTokenFile(flags.token_file);
-}
-
-std::string JobNameOfToken(absl::string_view token) {
-  if (token.empty()) return "default";
-  return absl::StrCat("job-", absl::Hex(StableHash(token), absl::kZeroPad16));
 }
 
 ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,

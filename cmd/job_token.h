@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "launch/job_flags.h"
 #include "rpc/channel_options.h"
 
@@ -14,10 +13,6 @@ namespace shoal {
 // of stdin, which has to come within --start_timeout. Errors: those of
 // ReadTokenFile.
 absl::StatusOr<std::string> JobToken(const JobFlags& flags);
-
-// A name for the job of those who know `token`, which it does not give away.
-// "default" for no token.
-std::string JobNameOfToken(absl::string_view token);
 
 // How to reach PS `index` of --ps_hosts.
 ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,

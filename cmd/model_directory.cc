@@ -75,7 +75,6 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                          ReadManifestBytes(files, info.path));
   checkpoints.resume_name = info.name;
   checkpoints.resume_training = training;
-  options->start = info.manifest.start + 1;
   checkpoints.resume =
       std::make_shared<const Manifest>(std::move(info.manifest));
   return absl::OkStatus();

@@ -102,9 +102,9 @@ absl::Status CheckWritable(const FileSystem& files,
 
 }  // namespace
 
-absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job) {
+absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   JobPlan plan;
-  plan.job = flags.job.empty() ? std::string(job) : flags.job;
+  plan.job = flags.job;
   plan.config = flags.CanonicalConfig();
   SHOAL_ASSIGN_OR_RETURN(plan.model, ModelOptionsFromFlags(flags));
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));

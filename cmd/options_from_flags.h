@@ -26,7 +26,7 @@ namespace shoal {
 
 // What the flags say of a job, worked out: the same in all of its processes.
 struct JobPlan {
-  std::string job;     // its name
+  std::string job;     // its label, --job; may be empty
   std::string config;  // RegisterRequest::config
   ModelOptions model;
   ModelSpec spec;
@@ -34,9 +34,9 @@ struct JobPlan {
   ShardMap map;
 };
 
-// The plan of a job over flags.ps shards. `job` names it where --job does not.
-// REQUIRES: flags.Validate() was OK. INVALID_ARGUMENT names the flag.
-absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags, absl::string_view job);
+// The plan of a job over flags.ps shards. REQUIRES: flags.Validate() was OK.
+// INVALID_ARGUMENT names the flag.
+absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 
 // The options of each component. What only the composition root knows (a PS's
 // address, the sources of a worker) is left for it to fill in.

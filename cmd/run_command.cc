@@ -69,7 +69,7 @@ int RunCommand(const Args& args) {
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const std::string name = set.command();
-  const absl::StatusOr<JobPlan> plan = PlanJob(flags, "");
+  const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(name, plan.status(), kExitUsage);
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   if (!flags.hosts.empty() && (set.given("ps") || set.given("workers"))) {

@@ -30,6 +30,7 @@
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/process_setup.h"
+#include "cmd/start_number.h"
 #include "cmd/version.h"
 #include "launch/job_flag_set.h"
 #include "ps/server/ps_loop.h"
@@ -164,6 +165,9 @@ absl::Status PsProcess::Start() {
     CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
     SHOAL_RETURN_IF_ERROR(
         PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
+    SHOAL_ASSIGN_OR_RETURN(
+        options.start,
+        DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
     SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
     CoordinatorWork work =
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
@@ -222,9 +226,10 @@ absl::Status PsProcess::StartServer() {
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
       server_, RpcServer::Start(options, coordinator_.get(), &completions_));
-  logger_.Info(absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
-                            ", listening on ", server_->address(), ", job ",
-                            plan_.job));
+  logger_.Info(
+      absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
+                   ", listening on ", server_->address(),
+                   plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
   return absl::OkStatus();
 }
 
@@ -296,7 +301,7 @@ int Main(const std::vector<std::string>& args) {
                                       (flags.Saves() ? flags.stop_timeout
                                                      : absl::ZeroDuration()));
   }
-  absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
+  absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
   const absl::Status fits =
       ForecastAndCheck(flags, *plan, *NewPosixFileSystem());

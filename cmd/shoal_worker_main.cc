@@ -164,7 +164,9 @@ absl::Status WorkerProcess::Start() {
       QuarantineFromFlags(flags_, files_.get(), flags_.task_index, &logger_));
   SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.backend));
   SHOAL_ASSIGN_OR_RETURN(model_, CreateModel(plan_.model, backend_.get()));
-  logger_.Info(absl::StrCat("job ", plan_.job, ", ", sources_.train.size(),
+  const std::string label =
+      plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
+  logger_.Info(absl::StrCat(label, sources_.train.size(),
                             " files to train on, ", sources_.eval.size(),
                             " to evaluate on, backend ",
                             backend_->description()));
@@ -227,7 +229,7 @@ int Main(const std::vector<std::string>& args) {
   if (flags.token_file == "-") {
     wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2));
   }
-  absl::StatusOr<JobPlan> plan = PlanJob(flags, JobNameOfToken(*token));
+  absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
   const absl::Status fits =
       ForecastAndCheck(flags, *plan, *NewPosixFileSystem());

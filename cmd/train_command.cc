@@ -27,6 +27,7 @@
 #include "cmd/model_directory.h"
 #include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
+#include "cmd/start_number.h"
 #include "cmd/subcommand.h"
 #include "launch/job_flag_set.h"
 
@@ -116,6 +117,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status planned =
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
   if (!planned.ok()) return Complain(name, planned, kExitUsage);
+  const auto start = DrawStartNumber(
+      *files, flags, options->coordinator.checkpoints, RealClock().Now());
+  if (!start.ok()) return Complain(name, start.status(), kExitUsage);
+  options->coordinator.start = *start;
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);
 
@@ -184,7 +189,7 @@ int TrainCommand(const Args& args) {
   JobFlags flags(Command::kTrain);
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
-  const absl::StatusOr<JobPlan> plan = PlanJob(flags, "in-process");
+  const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
   return Train(flags, *plan, &wait);
 }

@@ -20,7 +20,7 @@ namespace shoal {
 
 // ---- Registration -----------------------------------------------------------
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 
 enum class Role : uint8_t { kPs = 1, kWorker = 2 };
 
@@ -39,7 +39,7 @@ struct SourceInfo {
 
 struct RegisterRequest {
   uint32_t protocol_version = kProtocolVersion;
-  std::string job;
+  std::string job;  // label, the same on every process; may be empty
   Role role = Role::kWorker;
   int index = 0;        // among the processes of its role
   std::string address;  // of a PS: where workers reach it

@@ -22,7 +22,7 @@ using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 // the shard life that was asked: an answer of another life counts for nothing.
 // Both lives are of one start of the job, or the shard refuses the request.
 struct CallIdentity {
-  std::string job;
+  std::string job;  // its label, --job
   Life worker;
   Life shard;
   MapVersion map_version = 0;

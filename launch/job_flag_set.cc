@@ -324,8 +324,8 @@ void DefineCluster(JobFlags* f, Definer* d) {
                     "unless all is on the loopback address. -: the first line "
                     "of stdin, at whose end the process then stops."});
   d->Add(kProcess, {"job", &f->job,
-                    "Name of the job; processes of another are refused. Left "
-                    "out: a digest of the token."});
+                    "Label of the job, of the same text on every process; may "
+                    "be left out. A number that PS 0 draws tells jobs apart."});
   d->Add(kAll, {"partition", &f->partition,
                 "How table rows are spread over the parameter servers: "
                 "fixed_size is ranges, mod is id mod n, hash is for tables "

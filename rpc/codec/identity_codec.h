@@ -17,7 +17,7 @@ namespace shoal {
 // are (that is how protobuf merges a field that comes twice);
 // INVALID_ARGUMENT says what is wrong.
 
-// A job's name is at most this long on the wire.
+// A job's label is at most this long on the wire.
 inline constexpr uint64_t kMaxJobBytes = 256;
 
 uint64_t LifeSize(const Life& life);

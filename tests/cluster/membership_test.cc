@@ -98,11 +98,11 @@ TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
   RegisterRequest request = Worker(1);
   request.protocol_version = 99;
   EXPECT_THAT(std::string(Refused(request).message()),
-              HasSubstr("worker 1 speaks 99, the coordinator speaks 1"));
+              HasSubstr("worker 1 speaks 99, the coordinator speaks 2"));
   request = Worker(1);
   request.job = "k";
   EXPECT_THAT(std::string(Refused(request).message()),
-              HasSubstr("worker 1 belongs to 'k', the coordinator runs 'j'"));
+              HasSubstr("worker 1 has --job=k, the coordinator has --job=j"));
   request = Worker(1);
   request.config = "a=1\nb=3\n";
   EXPECT_THAT(std::string(Refused(request).message()),

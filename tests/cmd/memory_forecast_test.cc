@@ -24,7 +24,7 @@ struct Job {
     args.push_back("--field_size=39");
     EXPECT_TRUE(set.Parse(args).ok());
     EXPECT_TRUE(flags.Validate().ok());
-    plan = *PlanJob(flags, "job");
+    plan = *PlanJob(flags);
   }
 
   JobFlags flags;

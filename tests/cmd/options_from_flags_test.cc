@@ -30,9 +30,9 @@ TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
                              "--table_optimizer=sgd", "--learning_rate=0.25",
                              "--table_learning_rate=0.5", "--l2_reg=0.125",
                              "--seed=9", "--ps=3", "--first_layer=distinct"});
-  const auto plan = PlanJob(flags, "name");
+  const auto plan = PlanJob(flags);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->job, "name");
+  EXPECT_EQ(plan->job, "");
   EXPECT_EQ(plan->config, flags.CanonicalConfig());
   EXPECT_EQ(plan->map.num_shards, 3);
   EXPECT_THAT(plan->model.deep_layers, ElementsAre(8, 4));
@@ -58,7 +58,7 @@ TEST(PlanJob, WithoutAFeatureSizeTablesAreDynamicAndPlacedByHash) {
   const JobFlags flags = Parsed(
       Command::kRun,
       {"--feature_size=0", "--table_row_limit=77", "--table_full=share"});
-  const auto plan = PlanJob(flags, "name");
+  const auto plan = PlanJob(flags);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_EQ(plan->spec.tables.size(), 1u);
   EXPECT_TRUE(plan->spec.tables[0].dynamic());
@@ -69,9 +69,8 @@ TEST(PlanJob, WithoutAFeatureSizeTablesAreDynamicAndPlacedByHash) {
 }
 
 TEST(PlanJob, CanariesAreATableOfTheirOwnOnEveryShard) {
-  const auto without = PlanJob(Parsed(Command::kRun, {"--ps=2"}), "name");
-  const auto plan =
-      PlanJob(Parsed(Command::kRun, {"--ps=2", "--canary=true"}), "name");
+  const auto without = PlanJob(Parsed(Command::kRun, {"--ps=2"}));
+  const auto plan = PlanJob(Parsed(Command::kRun, {"--ps=2", "--canary=true"}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(without->map.tables.size(), 1u);
   ASSERT_EQ(plan->map.tables.size(), 2u);
@@ -81,8 +80,7 @@ TEST(PlanJob, CanariesAreATableOfTheirOwnOnEveryShard) {
 
 TEST(PlanJob, TablesFollowTheDenseOptimizerWhereNothingIsSaid) {
   const auto plan = PlanJob(
-      Parsed(Command::kTrain, {"--optimizer=sgd", "--learning_rate=0.25"}),
-      "name");
+      Parsed(Command::kTrain, {"--optimizer=sgd", "--learning_rate=0.25"}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->model.table_optimizer.kind, OptimizerKind::kSgd);
   EXPECT_EQ(plan->model.table_optimizer.learning_rate, 0.25f);
@@ -90,13 +88,11 @@ TEST(PlanJob, TablesFollowTheDenseOptimizerWhereNothingIsSaid) {
 
 TEST(PlanJob, TheWideColumnHasItsOwnOptimizer) {
   for (const char* model : {"deepfm", "lr"}) {
-    const auto plan =
-        PlanJob(Parsed(Command::kTrain,
-                       {absl::StrCat("--model=", model), "--optimizer=adam",
-                        "--table_optimizer=rowwise_adagrad",
-                        "--table_learning_rate=0.5", "--wide_optimizer=ftrl",
-                        "--wide_learning_rate=0.125", "--l2_reg=0.25"}),
-                "name");
+    const auto plan = PlanJob(Parsed(
+        Command::kTrain, {absl::StrCat("--model=", model), "--optimizer=adam",
+                          "--table_optimizer=rowwise_adagrad",
+                          "--table_learning_rate=0.5", "--wide_optimizer=ftrl",
+                          "--wide_learning_rate=0.125", "--l2_reg=0.25"}));
     ASSERT_TRUE(plan.ok()) << plan.status();
     const std::vector<ColumnSpec>& columns = plan->spec.tables[0].columns;
     EXPECT_EQ(columns[0].dim, 1);
@@ -110,10 +106,9 @@ TEST(PlanJob, TheWideColumnHasItsOwnOptimizer) {
 }
 
 TEST(PlanJob, TheWideColumnFollowsTheTableWhereNothingIsSaid) {
-  const auto plan = PlanJob(
-      Parsed(Command::kTrain,
-             {"--table_optimizer=adagrad", "--table_learning_rate=0.5"}),
-      "name");
+  const auto plan =
+      PlanJob(Parsed(Command::kTrain, {"--table_optimizer=adagrad",
+                                       "--table_learning_rate=0.5"}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const OptimizerSpec& wide = plan->spec.tables[0].columns[0].optimizer;
   EXPECT_EQ(wide.kind, OptimizerKind::kAdagrad);
@@ -121,13 +116,11 @@ TEST(PlanJob, TheWideColumnFollowsTheTableWhereNothingIsSaid) {
 }
 
 TEST(PlanJob, ConstantsOfOptimizersReachEveryVariable) {
-  const auto plan = PlanJob(
-      Parsed(
-          Command::kTrain,
-          {"--warmup_batches=7", "--adagrad_initial_accumulator=0.25",
-           "--ftrl_initial_accumulator=0.5", "--ftrl_l1=0.125", "--ftrl_l2=2",
-           "--adam_beta1=0.75", "--adam_beta2=0.875", "--adam_epsilon=0.0625"}),
-      "name");
+  const auto plan = PlanJob(Parsed(
+      Command::kTrain,
+      {"--warmup_batches=7", "--adagrad_initial_accumulator=0.25",
+       "--ftrl_initial_accumulator=0.5", "--ftrl_l1=0.125", "--ftrl_l2=2",
+       "--adam_beta1=0.75", "--adam_beta2=0.875", "--adam_epsilon=0.0625"}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const std::vector<ColumnSpec>& columns = plan->spec.tables[0].columns;
   for (const OptimizerSpec& spec : {columns[0].optimizer, columns[1].optimizer,
@@ -149,8 +142,7 @@ TEST(PlanJob, TheScopeOfL2IsTheFlags) {
        {std::pair<const char*, L2Scope>{"--l2_scope=touched",
                                         L2Scope::kTouched},
         {"--l2_scope=table", L2Scope::kTable}}) {
-    const auto plan =
-        PlanJob(Parsed(Command::kTrain, {text, "--l2_reg=0.5"}), "name");
+    const auto plan = PlanJob(Parsed(Command::kTrain, {text, "--l2_reg=0.5"}));
     ASSERT_TRUE(plan.ok()) << plan.status();
     for (const ColumnSpec& column : plan->spec.tables[0].columns) {
       EXPECT_EQ(column.optimizer.l2_scope, scope) << text;
@@ -160,7 +152,7 @@ TEST(PlanJob, TheScopeOfL2IsTheFlags) {
 
 TEST(PlanJob, RefusesOneAccumulatorARowOfADenseVariable) {
   const auto plan =
-      PlanJob(Parsed(Command::kTrain, {"--optimizer=rowwise_adagrad"}), "name");
+      PlanJob(Parsed(Command::kTrain, {"--optimizer=rowwise_adagrad"}));
   EXPECT_TRUE(absl::IsInvalidArgument(plan.status())) << plan.status();
   EXPECT_THAT(std::string(plan.status().message()),
               testing::HasSubstr("--table_optimizer"));
@@ -171,7 +163,7 @@ TEST(PlanJob, PartitionIsTheFlags) {
        {std::pair<const char*, PartitionKind>{"--partition=fixed_size",
                                               PartitionKind::kFixedSize},
         {"--partition=mod", PartitionKind::kMod}}) {
-    const auto plan = PlanJob(Parsed(Command::kRun, {text}), "name");
+    const auto plan = PlanJob(Parsed(Command::kRun, {text}));
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(plan->map.tables[0].kind, kind) << text;
   }
@@ -185,7 +177,7 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
               "--start_timeout=33s", "--worker_grace=1500ms",
               "--speculate_after=5s", "--linger=250ms", "--shutdown_timeout=9s",
               "--progress_timeout=3m", "--auc_exact_rows=77"});
-  const auto plan = PlanJob(flags, "name");
+  const auto plan = PlanJob(flags);
   ASSERT_TRUE(plan.ok()) << plan.status();
   const CoordinatorOptions coordinator =
       CoordinatorOptionsFromFlags(flags, *plan);
@@ -227,7 +219,7 @@ TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
   EXPECT_EQ(options.format, DataFormat::kTfRecord);
   EXPECT_EQ(options.parse_threads, 3);
   EXPECT_EQ(options.quarantine, quarantine.get());
-  EXPECT_NE(PlanJob(flags, "name")->config, PlanJob(other, "name")->config)
+  EXPECT_NE(PlanJob(flags)->config, PlanJob(other)->config)
       << "the format decides what batches hold";
 }
 
@@ -274,7 +266,7 @@ TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {
        {std::pair<std::vector<std::string>, double>{{}, 0.0},
         {{"--clip_norm=2.5"}, 2.5}}) {
     const JobFlags flags = Parsed(Command::kRun, args);
-    const auto plan = PlanJob(flags, "name");
+    const auto plan = PlanJob(flags);
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(WorkerLoopOptionsFromFlags(flags, *plan, 0).trainer.clip_norm,
               norm);
@@ -283,7 +275,7 @@ TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {
 
 TEST(OptionsFromFlags, ProcessesRegisterAsWhatTheyAre) {
   const JobFlags flags = Parsed(Command::kRun, {});
-  const auto plan = PlanJob(flags, "name");
+  const auto plan = PlanJob(flags);
   ASSERT_TRUE(plan.ok()) << plan.status();
   const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
   EXPECT_EQ(ps.member.registration.role, Role::kPs);
@@ -298,8 +290,7 @@ TEST(OptionsFromFlags, ProcessesRegisterAsWhatTheyAre) {
 }
 
 TEST(PlanJob, RefusesWhatNoModelCanBeMadeOf) {
-  const auto plan =
-      PlanJob(Parsed(Command::kTrain, {"--model=linear_probe"}), "name");
+  const auto plan = PlanJob(Parsed(Command::kTrain, {"--model=linear_probe"}));
   EXPECT_TRUE(absl::IsInvalidArgument(plan.status())) << plan.status();
 }
 

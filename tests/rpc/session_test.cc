@@ -127,7 +127,7 @@ TEST_F(SessionTest, RegistrationGoesThroughAndItsErrorsToo) {
               AllOf(HasSubstr("ps 0"), HasSubstr("this is job 'job'")));
 
   request.job = "job";
-  request.protocol_version = 2;
+  request.protocol_version = kProtocolVersion + 1;
   EXPECT_EQ(CallAndWait<RegisterReply>([&](Done<RegisterReply> done) {
               client_->Register(request, absl::Seconds(20), std::move(done));
             })
