@@ -89,7 +89,6 @@ class WorkerProcess {
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor train_{{"train", 1}, &clock_};
   std::unique_ptr<ClusterClient> cluster_;
-  std::vector<std::unique_ptr<ParameterService>> shards_;  // all lives'
   std::unique_ptr<WorkerLoop> loop_;
   std::unique_ptr<MetricsServer> metrics_;
 };
@@ -119,21 +118,15 @@ absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
 WorkerProcess::Connect() {
   std::vector<std::shared_ptr<ParameterService>> shards;
   for (int i = 0; i < flags_.ps; ++i) {
-    if (static_cast<int>(shards_.size()) == i) {
-      ParameterClientOptions options;
-      options.channel = ChannelOptionsFromFlags(flags_, token_, i);
-      options.chunk_bytes = std::min<uint64_t>(
-          options.chunk_bytes, flags_.max_message_bytes - kMessageOverhead);
-      SHOAL_RETURN_IF_ERROR(options.Validate());
-      shards_.push_back(std::make_unique<RetryingParameterService>(
-          std::make_unique<ParameterClient>(std::move(options), &client_loop_,
-                                            &train_),
-          RetryOptions{}, flags_.task_index, &train_,
-          worker_telemetry_.retries));
-    }
-    // Without ownership: the last reference may go on a thread of the client
-    // loop, with a call that was cancelled, and a client cannot end there.
-    shards.emplace_back(std::shared_ptr<void>(), shards_[i].get());
+    ParameterClientOptions options;
+    options.channel = ChannelOptionsFromFlags(flags_, token_, i);
+    options.chunk_bytes = std::min<uint64_t>(
+        options.chunk_bytes, flags_.max_message_bytes - kMessageOverhead);
+    SHOAL_RETURN_IF_ERROR(options.Validate());
+    shards.push_back(std::make_shared<RetryingParameterService>(
+        std::make_unique<ParameterClient>(std::move(options), &client_loop_,
+                                          &train_),
+        RetryOptions{}, flags_.task_index, &train_, worker_telemetry_.retries));
   }
   return shards;
 }

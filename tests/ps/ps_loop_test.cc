@@ -1,58 +1,14 @@
 #include "ps/server/ps_loop.h"
 
 #include <memory>
-#include <optional>
 #include <utility>
-#include <variant>
 
 #include "gtest/gtest.h"
+#include "tests/harness/scripted_cluster.h"
 #include "tests/harness/simulated_executor.h"
 
 namespace shoal {
 namespace {
-
-// A coordinator that gives every process a life and says what the test says.
-class ScriptedCluster : public ClusterService {
- public:
-  explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
-
-  void Register(RegisterRequest, absl::Duration,
-                Done<RegisterReply> done) override {
-    executor_->Post([done = std::move(done)]() mutable {
-      std::move(done)(RegisterReply{
-          {3, 1}, true, absl::Seconds(1), absl::Seconds(5), std::nullopt});
-    });
-  }
-  std::unique_ptr<ClusterSession> OpenSession(Life, SessionHandler h) override {
-    handler_ = std::make_shared<SessionHandler>(std::move(h));
-    return std::make_unique<Session>(this);
-  }
-  void Tell(CoordinatorMessage message) {
-    executor_->Post([h = handler_, message = std::move(message)]() mutable {
-      h->on_message(std::move(message));
-    });
-  }
-
-  int reports = 0;
-
- private:
-  class Session : public ClusterSession {
-   public:
-    explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
-    void Send(ProcessMessage message) override {
-      if (std::holds_alternative<Heartbeat>(message)) {
-        cluster_->Tell(HeartbeatAck{});
-      }
-      cluster_->reports += std::holds_alternative<ShardReport>(message);
-    }
-
-   private:
-    ScriptedCluster* const cluster_;
-  };
-
-  Executor* const executor_;
-  std::shared_ptr<SessionHandler> handler_;
-};
 
 class PsLoopTest : public testing::Test {
  protected:
@@ -117,7 +73,7 @@ TEST_F(PsLoopTest, TheShardReportsItself) {
   cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
   cluster_.Tell(ReportShard{});
   Settle();
-  EXPECT_EQ(cluster_.reports, 1);
+  EXPECT_EQ(cluster_.Heard<ShardReport>(), 1);
 }
 
 }  // namespace

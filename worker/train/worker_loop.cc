@@ -23,10 +23,11 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   Executor* control() const { return deps_.control; }
 
  private:
-  // What exists for one life; the trainer's calls in flight may outlive it.
+  // What exists for one life.
   struct OneLife {
     Life life;
     std::shared_ptr<ClusterSession> session;
+    // The clients of the newest view: their end cancels the trainers' calls.
     std::vector<std::shared_ptr<ParameterService>> shards;
     std::vector<Life> shard_lives;
     std::shared_ptr<LeaseTrainer> trainer;
@@ -42,6 +43,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   void OnLease(Lease lease);
   void OnHold(uint64_t number);
   void OnResume();
+  void EndTraining(const std::shared_ptr<OneLife>& life);
   void EndLife();
 
   const WorkerLoopOptions options_;
@@ -139,20 +141,16 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   auto shards = deps_.connect(view);
   if (!shards.ok()) return shards.status();
 
+  // A second view within one life means that a shard has a new one.
+  EndTraining(life_);
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
   for (const PsInfo& ps : view.ps) life_->shard_lives.push_back(ps.life);
-  // A second view within one life means that a shard has a new one.
-  std::shared_ptr<LeaseTrainer> before = life_->trainer;
-  life_->mender = nullptr;
   life_->trainer =
       MakeTrainer([session = life_->session](ProcessMessage message) {
         session->Send(std::move(message));
       });
-  deps_.train->Post([before, trainer = life_->trainer] {
-    if (before != nullptr) before->Abandon();
-    trainer->Start();
-  });
+  deps_.train->Post([trainer = life_->trainer] { trainer->Start(); });
   return absl::OkStatus();
 }
 
@@ -167,6 +165,12 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   client.dense_size = deps_.model->spec().dense_size();
   client.pull_timeout = options_.pull_timeout;
   client.push_timeout = options_.push_timeout;
+  // Without ownership: a trainer may end with its last call, on a thread of the
+  // clients, on which they cannot end themselves.
+  std::vector<std::shared_ptr<ParameterService>> shards;
+  for (const std::shared_ptr<ParameterService>& shard : life_->shards) {
+    shards.emplace_back(std::shared_ptr<void>(), shard.get());
+  }
   LeaseTrainerDependencies deps;
   deps.model = deps_.model;
   deps.progress = &life_->progress;
@@ -176,20 +180,27 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   deps.telemetry = deps_.telemetry;
   return std::make_shared<LeaseTrainer>(
       options_.trainer, deps,
-      std::make_unique<ShardedClient>(std::move(client), life_->shards,
+      std::make_unique<ShardedClient>(std::move(client), std::move(shards),
                                       deps_.train),
       std::move(send));
 }
 
-void WorkerLoop::Impl::EndLife() {
-  std::shared_ptr<OneLife> life = std::move(life_);
-  life_ = nullptr;
-  if (life == nullptr || life->trainer == nullptr) return;
-  // Keeps the life, whose progress meter the trainer uses until then.
-  deps_.train->Post([life] {
-    life->trainer->Abandon();
-    if (life->mender != nullptr) life->mender->Abandon();
+void WorkerLoop::Impl::EndTraining(const std::shared_ptr<OneLife>& life) {
+  if (life->trainer == nullptr) return;
+  // Holds the life, whose progress meter the trainers use until then.
+  deps_.train->Post([life, trainer = std::exchange(life->trainer, nullptr),
+                     mender = std::exchange(life->mender, nullptr),
+                     shards = std::exchange(life->shards, {})]() mutable {
+    trainer->Abandon();
+    if (mender != nullptr) mender->Abandon();
+    // The trainers make no further call.
+    shards.clear();
   });
+}
+
+void WorkerLoop::Impl::EndLife() {
+  const std::shared_ptr<OneLife> life = std::exchange(life_, nullptr);
+  if (life != nullptr) EndTraining(life);
 }
 
 void WorkerLoop::Impl::Stop() {

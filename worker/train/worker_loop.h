@@ -41,7 +41,9 @@ struct WorkerLoopDependencies {
   // Opens the batches of a lease; called on the train strand.
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source;
-  // Clients of all shards, by index; called on the control strand.
+  // New clients of all shards, by index; called on the control strand for each
+  // view. They end on the train strand with the life or at its next view, and
+  // their end must cancel the calls in progress on them.
   absl::AnyInvocable<absl::StatusOr<
       std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&)>
       connect;
@@ -53,8 +55,9 @@ struct WorkerLoopDependencies {
 
 // One worker: a member of the job that trains what is leased to it through one
 // LeaseTrainer a life, and ends when the coordinator says so. A lost session
-// costs its life alone: it registers again as a new one and drops its leases,
-// which is safe since a push is known by its data.
+// costs its life alone: its calls are cancelled, its leases are dropped, and
+// the worker registers again for a new life, which is safe since a push is
+// known by its data.
 //
 // Thread-safe; its state belongs to the control strand.
 class WorkerLoop {

@@ -1,0 +1,81 @@
+#ifndef SHOAL_TESTS_HARNESS_SCRIPTED_CLUSTER_H_
+#define SHOAL_TESTS_HARNESS_SCRIPTED_CLUSTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/executor.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// A coordinator that gives every process that asks a life of start 3,
+// acknowledges heartbeats, keeps every other message, and says what the test
+// says. Belongs to the executor's thread.
+class ScriptedCluster : public ClusterService {
+ public:
+  explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
+
+  void Register(RegisterRequest, absl::Duration,
+                Done<RegisterReply> done) override {
+    RegisterReply reply;
+    reply.life = {3, ++lives};
+    reply.initialise = true;
+    reply.heartbeat_interval = absl::Seconds(1);
+    reply.silent_after = absl::Seconds(5);
+    executor_->Post([reply, done = std::move(done)]() mutable {
+      std::move(done)(std::move(reply));
+    });
+  }
+
+  std::unique_ptr<ClusterSession> OpenSession(Life, SessionHandler h) override {
+    handler_ = std::make_shared<SessionHandler>(std::move(h));
+    return std::make_unique<Session>(this);
+  }
+
+  // On the newest session.
+  void Tell(CoordinatorMessage message) {
+    executor_->Post([h = handler_, message = std::move(message)]() mutable {
+      h->on_message(std::move(message));
+    });
+  }
+  void EndSession(absl::Status status) {
+    executor_->Post([h = handler_, status] { h->on_end(status); });
+  }
+
+  template <typename T>
+  int Heard() const {
+    int count = 0;
+    for (const ProcessMessage& m : heard) count += std::holds_alternative<T>(m);
+    return count;
+  }
+
+  uint32_t lives = 0;
+  std::vector<ProcessMessage> heard;
+
+ private:
+  class Session : public ClusterSession {
+   public:
+    explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
+    void Send(ProcessMessage message) override {
+      if (std::holds_alternative<Heartbeat>(message)) {
+        cluster_->Tell(HeartbeatAck{});
+      } else {
+        cluster_->heard.push_back(std::move(message));
+      }
+    }
+
+   private:
+    ScriptedCluster* const cluster_;
+  };
+
+  Executor* const executor_;
+  std::shared_ptr<SessionHandler> handler_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_HARNESS_SCRIPTED_CLUSTER_H_

@@ -1,0 +1,146 @@
+#include "worker/train/worker_loop.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/harness/scripted_cluster.h"
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+// A shard that never answers, and keeps what its callers want to hear until it
+// ends: as a client, it cancels them then.
+class SilentShard : public ParameterService {
+ public:
+  struct Log {
+    int calls = 0;
+    int alive = 0;
+    int cancelled = 0;
+  };
+  explicit SilentShard(Log* log) : log_(log) { ++log_->alive; }
+  ~SilentShard() override {
+    --log_->alive;
+    log_->cancelled += static_cast<int>(waiting_.size());
+  }
+  void Pull(PullRequest, absl::Duration, Done<PullReply> done) override {
+    ++log_->calls;
+    waiting_.push_back(std::move(done));
+  }
+  void Push(PushRequest, absl::Duration, Done<PushReply>) override {}
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+ private:
+  Log* const log_;
+  std::vector<Done<PullReply>> waiting_;
+};
+
+// Is never asked to compute.
+class IdleModel : public Model {
+ public:
+  IdleModel() { spec_.tables = {{"t", 4, {{"w", 1, {}, {}}}}}; }
+  const ModelSpec& spec() const override { return spec_; }
+  void Predict(const ModelInput&, absl::Span<float>) override {}
+  void ForwardBackward(const ModelInput&, ModelOutput*) override {}
+
+ private:
+  ModelSpec spec_;
+};
+
+// One batch of one example, again and again.
+class EndlessSource : public BatchSource {
+ public:
+  explicit EndlessSource(Executor* executor) : executor_(executor) {}
+  void Next(Done<std::optional<Batch>> done) override {
+    Batch batch;
+    batch.examples.labels = {1};
+    batch.examples.offsets = {0, 1};
+    batch.examples.ids = {2};
+    batch.examples.values = {1};
+    executor_->Post([done = std::move(done), batch]() mutable {
+      std::move(done)(std::move(batch));
+    });
+  }
+  void Recycle(Batch) override {}
+  const PieceReport& report() const override { return report_; }
+
+ private:
+  Executor* const executor_;
+  PieceReport report_;
+};
+
+class WorkerLoopTest : public testing::Test {
+ protected:
+  WorkerLoopTest() {
+    WorkerLoopOptions options;
+    options.member.registration.role = Role::kWorker;
+    options.map.num_shards = 1;
+    options.map.tables = {{PartitionKind::kMod, 4, 1}};
+    options.trainer.field_size = 1;
+    WorkerLoopDependencies deps;
+    deps.cluster = &cluster_;
+    deps.model = &model_;
+    deps.logger = &logger_;
+    deps.train = &train_;
+    deps.control = &control_;
+    deps.open_source = [this](const Lease&) {
+      return std::make_unique<EndlessSource>(&train_);
+    };
+    deps.connect = [this](const ClusterView&) {
+      return std::vector<std::shared_ptr<ParameterService>>{
+          std::make_shared<SilentShard>(&log_)};
+    };
+    deps.usage = [] { return ResourceUsage{}; };
+    loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
+    loop_->Start([](MemberEnd) {});
+    Settle();
+  }
+
+  void Settle() { simulator_.RunFor(absl::Milliseconds(1)); }
+  void StartTraining() {
+    cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+    Settle();
+    EXPECT_EQ(cluster_.Heard<LeaseRequest>(), 1);
+    cluster_.Tell(LeaseGrant{});
+    Settle();
+    EXPECT_GT(log_.calls, 0);
+    EXPECT_EQ(log_.alive, 1);
+  }
+
+  Simulator simulator_;
+  SimulatedExecutor control_{&simulator_};
+  SimulatedExecutor train_{&simulator_};
+  Logger logger_{{"", LogLevel::kError}};
+  ScriptedCluster cluster_{&control_};
+  SilentShard::Log log_;
+  IdleModel model_;
+  std::unique_ptr<WorkerLoop> loop_;
+};
+
+TEST_F(WorkerLoopTest, TheCallsOfALifeThatEndedAreCancelled) {
+  StartTraining();
+  const int calls = log_.calls;
+  cluster_.EndSession(absl::UnavailableError("reset"));
+  Settle();
+  EXPECT_EQ(cluster_.lives, 2u);
+  EXPECT_EQ(log_.cancelled, calls);
+  EXPECT_EQ(log_.alive, 0);
+  simulator_.RunFor(absl::Seconds(20));
+  EXPECT_EQ(log_.calls, calls);
+}
+
+// As where a shard has a new life.
+TEST_F(WorkerLoopTest, TheCallsUnderAViewThatIsReplacedAreCancelled) {
+  StartTraining();
+  const int calls = log_.calls;
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 5}}}});
+  Settle();
+  EXPECT_EQ(log_.cancelled, calls);
+  EXPECT_EQ(log_.alive, 1) << "the client of the new view";
+}
+
+}  // namespace
+}  // namespace shoal
