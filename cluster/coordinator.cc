@@ -42,10 +42,12 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  void Register(RegisterRequest request, Done<RegisterReply> done) {
+  void Register(RegisterRequest request, absl::Duration timeout,
+                Done<RegisterReply> done) {
     executor_->Post([self = shared_from_this(), request = std::move(request),
+                     deadline = executor_->Now() + timeout,
                      done = std::move(done)]() mutable {
-      std::move(done)(self->RegisterNow(request));
+      std::move(done)(self->RegisterNow(request, deadline));
     });
   }
 
@@ -144,8 +146,13 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
  private:
-  absl::StatusOr<RegisterReply> RegisterNow(const RegisterRequest& request) {
+  absl::StatusOr<RegisterReply> RegisterNow(const RegisterRequest& request,
+                                            absl::Time deadline) {
     if (abandoned_) return absl::UnavailableError("the coordinator is gone");
+    if (executor_->Now() >= deadline) {
+      return absl::DeadlineExceededError(
+          "the coordinator was too busy to register the process in time");
+    }
     MutexLock lock(&mu_);
     return state_.Register(request, executor_->Now());
   }
@@ -314,9 +321,9 @@ Coordinator::Coordinator(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Coordinator::~Coordinator() { impl_->Abandon(); }
 
-void Coordinator::Register(RegisterRequest request, absl::Duration,
+void Coordinator::Register(RegisterRequest request, absl::Duration timeout,
                            Done<RegisterReply> done) {
-  impl_->Register(std::move(request), std::move(done));
+  impl_->Register(std::move(request), timeout, std::move(done));
 }
 
 std::unique_ptr<ClusterSession> Coordinator::OpenSession(

@@ -43,9 +43,10 @@ struct CoordinatorWork {
 // `shoal train`). Drives the pure CoordinatorState with messages and time on
 // its executor, on which all callbacks run. Thread-safe.
 //
-// Register answers at once, whatever the timeout. A session may hold at most
-// kMaxQueuedMessages that the strand has not taken; one more ends it
-// (RESOURCE_EXHAUSTED).
+// Register answers at once; a request that the strand comes to after its
+// timeout gets no life (DEADLINE_EXCEEDED), since no process waits for the
+// answer. A session may hold at most kMaxQueuedMessages that the strand has not
+// taken; one more ends it (RESOURCE_EXHAUSTED).
 class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;

@@ -57,7 +57,8 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   SHOAL_RETURN_IF_ERROR(Check(request));
   const Key key{request.role, request.index};
   const auto it = members_.find(key);
-  if (it != members_.end()) {
+  if (it != members_.end() &&
+      (it->second.open() || request.sent <= it->second.sent)) {
     return absl::AlreadyExistsError(absl::StrCat(
         it->second.Name(), " is alive already, as life ",
         ToString(it->second.life), ", and was heard ",
@@ -72,11 +73,13 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
         ToString(lost->second),
         " and its shard's state died with that life; start the job again"));
   }
+  if (it != members_.end()) Remove(it->second.life);
   Member member;
   member.role = request.role;
   member.index = request.index;
   member.life = Life{options_.start, next_life_++};
   member.heard = now;
+  member.sent = request.sent;
   if (request.role == Role::kPs) {
     member.address = request.address;
   } else {

@@ -30,6 +30,7 @@ struct Member {
   int index = 0;
   Life life;
   std::string address;   // of a PS
+  absl::Time sent;       // RegisterRequest::sent
   uint64_t session = 0;  // 0: registered, its session is not open yet
   absl::Time heard;      // its newest word
 
@@ -46,11 +47,13 @@ class Membership {
  public:
   explicit Membership(MembershipOptions options);
 
-  // Gives the process a life. Errors:
+  // Gives the process a life. One that was given to an earlier request of its
+  // role and index, and has no session, ends: its answer came too late. Errors:
   //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
   //                        named), or a PS that had opened a session before:
   //                        its shard's state is lost
-  //   ALREADY_EXISTS       a live process has this role and index
+  //   ALREADY_EXISTS       a live process has this role and index, or has sent
+  //                        a later request
   //   INVALID_ARGUMENT     an index that the job has not
   //   and those of JobFiles::Check
   absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);

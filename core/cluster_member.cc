@@ -88,8 +88,10 @@ void ClusterMember::Impl::BeginRegistering(absl::Duration deadline) {
 }
 
 void ClusterMember::Impl::TryRegister() {
+  RegisterRequest request = options_.registration;
+  request.sent = strand_->Now();
   cluster_->Register(
-      options_.registration, kRegisterTimeout,
+      std::move(request), kRegisterTimeout,
       [self = shared_from_this()](absl::StatusOr<RegisterReply> reply) {
         self->strand_->Post([self, reply = std::move(reply)]() mutable {
           self->OnRegistered(std::move(reply));

@@ -43,6 +43,9 @@ struct RegisterRequest {
   Role role = Role::kWorker;
   int index = 0;        // among the processes of its role
   std::string address;  // of a PS: where workers reach it
+  // When the process sent this, by its own clock. Of two requests of one role
+  // and index the later one counts: the process heard no answer to the earlier.
+  absl::Time sent;
   // The flags that must agree on every process, one `name=value` a line, sorted
   // by name: the error names the first that differs.
   std::string config;
@@ -262,11 +265,13 @@ class ClusterService {
  public:
   virtual ~ClusterService() = default;
 
-  // Makes the process known and gives it a life. Errors: FAILED_PRECONDITION
-  // (protocol version, job, the first flag that differs, sources that differ, a
-  // shard whose state is lost; the message says which and what to do),
-  // ALREADY_EXISTS (a live process has this role and index), UNAVAILABLE,
-  // UNAUTHENTICATED, DEADLINE_EXCEEDED. `done` as in ParameterService.
+  // Makes the process known and gives it a life. A life whose session is not
+  // open yet ends with the next, later request of its role and index. Errors:
+  // FAILED_PRECONDITION (protocol version, job, the first flag that differs,
+  // sources that differ, a shard whose state is lost; the message says which
+  // and what to do), ALREADY_EXISTS (a live process has this role and index),
+  // UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (no life was given, or its
+  // answer came too late). `done` as in ParameterService.
   virtual void Register(RegisterRequest request, absl::Duration timeout,
                         Done<RegisterReply> done) = 0;
 

@@ -137,6 +137,18 @@ TEST_F(CoordinatorTest, HeartbeatsDoNotWaitForSlowWork) {
   }
 }
 
+// The strand was busy, or the process frozen.
+TEST_F(CoordinatorTest, ARegisterThatIsReadTooLateLeavesNoLife) {
+  std::optional<absl::StatusOr<RegisterReply>> late;
+  coordinator_->Register(
+      Request(Role::kWorker, 0), absl::ZeroDuration(),
+      [&late](absl::StatusOr<RegisterReply> r) { late = std::move(r); });
+  Settle();
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
+}
+
 TEST_F(CoordinatorTest, AJobRunsFromRegistrationToBye) {
   std::optional<JobReport> finished;
   coordinator_->OnFinished([&](const JobReport& r) { finished = r; });

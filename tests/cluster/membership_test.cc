@@ -94,6 +94,26 @@ TEST_F(MembershipTest, SilenceCountsFromTheNewestWord) {
   EXPECT_EQ(members_.Silent(At(12.1)).size(), 1u);
 }
 
+TEST_F(MembershipTest, ALifeWhoseAnswerCameTooLateEndsWithTheNextRequest) {
+  for (RegisterRequest request : {Worker(0), Ps(1)}) {
+    request.sent = At(1);
+    const Life unheard = *members_.Register(request, kT0);
+    request.sent = At(2);
+    const auto life = members_.Register(request, kT0);
+    ASSERT_TRUE(life.ok()) << life.status();
+    EXPECT_GT(*life, unheard);
+    // The earlier request comes again, or late; nobody would hear the answer.
+    request.sent = At(1);
+    EXPECT_EQ(Refused(request).code(), absl::StatusCode::kAlreadyExists);
+    EXPECT_FALSE(members_.Open(1, unheard, kT0).ok());
+    ASSERT_TRUE(members_.Open(1, *life, kT0).ok());
+    // The process has its life.
+    request.sent = At(3);
+    EXPECT_EQ(Refused(request).code(), absl::StatusCode::kAlreadyExists);
+    members_.Remove(*life);
+  }
+}
+
 TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
   RegisterRequest request = Worker(1);
   request.protocol_version = 99;
