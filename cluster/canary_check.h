@@ -11,7 +11,8 @@ namespace shoal {
 
 // Compares the ledger with what does not depend on it (core/canary.h), at the
 // end of a job: every shard must have a canary for each of the `applied`
-// batches, and each must be exactly 1. OK too if no shard has canaries.
+// batches, each must be exactly 1, and no push may have come from a worker of
+// another start of the job. OK too if no shard has canaries.
 // DATA_LOSS names the shard, what it has and what it should have.
 absl::Status CheckCanaries(absl::Span<const PsReport> shards, uint64_t applied);
 

@@ -1,6 +1,7 @@
 #include "core/canary.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/stable_hash.h"
 
 namespace shoal {
 
@@ -8,12 +9,14 @@ void AddCanary(ModelSpec* spec) {
   TableSpec table;
   table.name = "canary";
   table.on_every_shard = true;
-  ColumnSpec column;
-  column.variable = "canary";
-  column.dim = 1;
-  column.optimizer.kind = OptimizerKind::kSgd;
-  column.optimizer.learning_rate = 1;
-  table.columns = {column};
+  for (const char* name : {"canary", "canary_start"}) {
+    ColumnSpec column;
+    column.variable = name;
+    column.dim = 1;
+    column.optimizer.kind = OptimizerKind::kSgd;
+    column.optimizer.learning_rate = 1;
+    table.columns.push_back(column);
+  }
   spec->tables.push_back(table);
 }
 
@@ -27,6 +30,14 @@ absl::StatusOr<FeatureId> CanaryRow(const BatchId& batch) {
   }
   return uint64_t{batch.epoch} << 48 | uint64_t{batch.piece} << 24 |
          batch.index;
+}
+
+float CanaryOfStart(StartNumber start) {
+  return static_cast<float>(1 + (StableHashCombine(start, 0) >> 41));
+}
+
+std::array<float, 2> CanaryGradients(StartNumber start) {
+  return {-1, -CanaryOfStart(start)};
 }
 
 }  // namespace shoal

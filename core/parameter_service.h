@@ -120,6 +120,9 @@ struct CanaryStats {
   // The extremes of all rows; 0 without any.
   float smallest = 0;
   float largest = 0;
+  // Rows whose push came from a worker of another start of the job, and that
+  // were not there when the shard was loaded.
+  uint64_t foreign = 0;
 
   friend bool operator==(const CanaryStats&, const CanaryStats&) = default;
 };

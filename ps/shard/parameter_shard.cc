@@ -440,6 +440,11 @@ absl::StatusOr<StatsReply> ParameterShard::StatsNow(
   StatsReply reply;
   AddContents(contents_, options_.model, &reply);
   reply.lookups = Lookups();
+  if (reply.canary.has_value()) {
+    reply.canary->foreign =
+        CountForeignCanaries(contents_, options_.life.start) -
+        loaded_foreign_canaries_;
+  }
 
   MutexLock lock(&mu_);
   reply.version = CurrentVersion();

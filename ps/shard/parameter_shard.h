@@ -212,6 +212,7 @@ class ParameterShard final : public ParameterService {
 
   MemoryBudget budget_;     // thread-safe; the tables count against it
   ShardContents contents_;  // thread-safe, each part
+  uint64_t loaded_foreign_canaries_ = 0;  // of the starts before this one
   std::atomic<int64_t> serve_until_ns_;
   std::vector<std::atomic<uint64_t>> lookups_;  // by table
   std::atomic<Colour> colour_{0};

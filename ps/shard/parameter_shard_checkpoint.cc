@@ -8,6 +8,7 @@
 #include "ps/shard/load_shard.h"
 #include "ps/shard/parameter_shard.h"
 #include "ps/shard/save_shard.h"
+#include "ps/shard/shard_stats.h"
 
 namespace shoal {
 
@@ -67,6 +68,8 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Load(
   SHOAL_ASSIGN_OR_RETURN(
       const ShardCounters counters,
       LoadShard(load, o.model, o.map, o.shard, shard->contents_));
+  shard->loaded_foreign_canaries_ =
+      CountForeignCanaries(shard->contents_, o.life.start);
   shard->colour_.store(counters.colour, std::memory_order_relaxed);
   MutexLock lock(&shard->mu_);
   shard->count_ = counters.count;

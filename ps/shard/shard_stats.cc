@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "core/canary.h"
 
 namespace shoal {
 namespace {
@@ -25,6 +26,19 @@ CanaryStats CheckCanary(const EmbeddingTable& table) {
 }
 
 }  // namespace
+
+uint64_t CountForeignCanaries(const ShardContents& contents,
+                              StartNumber start) {
+  const float own = CanaryOfStart(start);
+  uint64_t foreign = 0;
+  for (const std::unique_ptr<EmbeddingTable>& table : contents.tables) {
+    if (!table->spec().on_every_shard) continue;
+    table->ForEachRow([&](FeatureId, absl::Span<const float> weights) {
+      foreign += weights[1] != own;
+    });
+  }
+  return foreign;
+}
 
 std::vector<VariableStats> CountVariables(const ShardContents& contents,
                                           const ModelSpec& model) {

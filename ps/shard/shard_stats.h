@@ -1,8 +1,10 @@
 #ifndef SHOAL_PS_SHARD_SHARD_STATS_H_
 #define SHOAL_PS_SHARD_SHARD_STATS_H_
 
+#include <cstdint>
 #include <vector>
 
+#include "core/ids.h"
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
 #include "ps/shard/request_check.h"
@@ -14,10 +16,14 @@ namespace shoal {
 std::vector<VariableStats> CountVariables(const ShardContents& contents,
                                           const ModelSpec& model);
 
+// Rows of the canary table whose push did not come from a worker of this start
+// of the job; 0 without such a table. Thread-safe.
+uint64_t CountForeignCanaries(const ShardContents& contents, StartNumber start);
+
 // Adds what the tables and dense blocks hold to a new reply: bytes, rows,
 // digest, the variables (the columns of all tables, then the dense ones, their
-// staleness left out) and the canary. Reads every row in existence.
-// Thread-safe.
+// staleness left out) and the canary, without its count of foreign rows. Reads
+// every row in existence. Thread-safe.
 void AddContents(const ShardContents& contents, const ModelSpec& model,
                  StatsReply* reply);
 

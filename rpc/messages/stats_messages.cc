@@ -34,6 +34,7 @@ void ToProto(const StatsReply& in, v1::StatsReply* out) {
     canary->set_not_one(in.canary->not_one);
     canary->set_smallest(in.canary->smallest);
     canary->set_largest(in.canary->largest);
+    canary->set_foreign(in.canary->foreign);
   }
 }
 
@@ -65,7 +66,8 @@ absl::Status FromProto(const v1::StatsReply& in, StatsReply* out) {
   if (in.has_canary()) {
     out->canary = CanaryStats{in.canary().rows(), in.canary().not_one(),
                               static_cast<float>(in.canary().smallest()),
-                              static_cast<float>(in.canary().largest())};
+                              static_cast<float>(in.canary().largest()),
+                              in.canary().foreign()};
   }
   return absl::OkStatus();
 }

@@ -41,6 +41,15 @@ TEST(CanaryCheck, APushThatCountedTwiceIsFound) {
                         "(from 1 to 2), and 10 batches were applied"));
 }
 
+TEST(CanaryCheck, APushOfAnotherStartOfTheJobIsFound) {
+  std::vector<PsReport> shards = Good();
+  shards[1].stats.canary->foreign = 3;
+  const absl::Status status = CheckCanaries(shards, 10);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("ps 1 has canaries of 3 batches whose push came"));
+}
+
 TEST(CanaryCheck, TheNumberOfCanariesIsThatOfTheAppliedBatches) {
   for (const uint64_t rows : {9, 11}) {
     std::vector<PsReport> shards = Good();

@@ -490,20 +490,24 @@ TEST(ParameterShard, CanariesTellHowOftenEachPushCounted) {
   ShardSet shards(model, PartitionKind::kFixedSize, 1);
   ShardSet plain(ExactModel(), PartitionKind::kFixedSize, 1);
   EXPECT_EQ(shards.Stats(0).canary, CanaryStats{});
-  const float gradient = kCanaryGradient;
-  const auto push = [&](uint32_t index, const BatchId& canary) {
+  const auto push = [&](uint32_t index, const BatchId& canary,
+                        StartNumber start = 1) {
     const FeatureId row = CanaryRow(canary).value();
+    const auto gradients = CanaryGradients(start);
     EXPECT_TRUE(PushTables(&shards, index,
                            {{1, absl::MakeConstSpan(&row, 1),
-                             absl::MakeConstSpan(&gradient, 1)}})
+                             absl::MakeConstSpan(gradients)}})
                     .ok());
   };
   for (uint32_t i = 0; i < 3; ++i) push(i, {0, 0, i});
   push(1, {0, 0, 1});  // a repeat
   EXPECT_EQ(shards.Stats(0).canary, (CanaryStats{3, 0, 1, 1}));
   push(3, {0, 0, 1});  // what no mark sees: batch 1 again, as batch 3
+  EXPECT_EQ(shards.Stats(0).canary->not_one, 1u);
+  // What no mark and no gradient shows: it came from a job before this one.
+  push(4, {0, 0, 4}, 2);
   const StatsReply stats = shards.Stats(0);
-  EXPECT_EQ(stats.canary, (CanaryStats{3, 1, 1, 2}));
+  EXPECT_EQ(stats.canary, (CanaryStats{4, 1, 1, 2, 2}));
   // None of it is the model's.
   EXPECT_EQ(stats.rows, 0);
   EXPECT_EQ(stats.digest, plain.Stats(0).digest);

@@ -278,23 +278,28 @@ TEST_F(ShardCheckpoint, TheCanaryAndTheSharedRowComeBack) {
   model.tables = {table};
   AddCanary(&model);
   ShardSet before(model, PartitionKind::kFixedSize, 1);
-  const auto push = [](ShardSet* shards, uint32_t index) {
+  StartNumber start = 1;
+  const auto push = [&start](ShardSet* shards, uint32_t index) {
     const std::vector<FeatureId> ids = {index, index + 1, index + 2};
     const std::vector<float> gradients(6, 0.5f);
     const FeatureId canary = *CanaryRow({0, 0, index});
+    const auto canary_gradients = CanaryGradients(start);
     PushRequest request;
     request.identity = shards->Identity(0);
     request.batch = {0, 0, index};
     request.tables = {{0, ids, gradients},
                       {1, absl::MakeConstSpan(&canary, 1),
-                       absl::MakeConstSpan(&kCanaryGradient, 1)}};
+                       absl::MakeConstSpan(canary_gradients)}};
     const auto reply = CallAndWait<PushReply>([&](Done<PushReply> done) {
       shards->shard(0).Push(request, absl::Seconds(30), std::move(done));
     });
     ASSERT_TRUE(reply.ok()) << reply.status();
   };
+  start = 9;  // as if an earlier start had trained the first batch
   push(&before, 0);
+  start = 1;
   push(&before, 1);
+  EXPECT_EQ(before.Stats(0).canary, (CanaryStats{2, 0, 1, 1, 1}));
   const Manifest manifest = before.Save(files_, kDirectory);
   ShardSet after(model, PartitionKind::kFixedSize, 1, From(files_, manifest));
   EXPECT_EQ(after.Digest(), before.Digest());
@@ -305,6 +310,10 @@ TEST_F(ShardCheckpoint, TheCanaryAndTheSharedRowComeBack) {
   push(&after, 2);
   EXPECT_EQ(after.Digest(), before.Digest());
   EXPECT_EQ(after.Stats(0).canary->rows, 3u);
+  EXPECT_EQ(after.Stats(0).canary->foreign, 0u);
+  start = 9;
+  push(&after, 3);
+  EXPECT_EQ(after.Stats(0).canary->foreign, 1u);
 
   // Two servers have the canary each; the shared row of the first is kept.
   ShardSet wider(model, PartitionKind::kFixedSize, 2, From(files_, manifest));

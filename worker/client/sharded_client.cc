@@ -134,7 +134,8 @@ void ShardedClient::Push(const BatchId& batch, uint64_t lease,
           });
       return;
     }
-    canary = std::make_shared<Canary>(Canary{*row, kCanaryGradient});
+    canary = std::make_shared<Canary>(
+        Canary{*row, CanaryGradients(options_.worker.start)});
   }
   PushParts(batch, lease, step, std::move(canary), std::move(done));
 }
@@ -183,7 +184,7 @@ void ShardedClient::AddGradients(int shard, const StepParameters& step,
     request->tables.push_back(
         {.table = *canary_table_,
          .ids = absl::MakeConstSpan(&canary->row, 1),
-         .gradients = absl::MakeConstSpan(&canary->gradient, 1)});
+         .gradients = absl::MakeConstSpan(canary->gradients)});
   }
   ForEachBlockOf(
       options_.map, shard, [&](uint32_t index, const DenseBlock& block) {

@@ -1,6 +1,7 @@
 #ifndef SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
 #define SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -81,7 +82,7 @@ class ShardedClient {
   // The canary that a push brings to every shard; lives until it is done.
   struct Canary {
     FeatureId row = 0;
-    float gradient = 0;
+    std::array<float, 2> gradients;
   };
 
   CallIdentity IdentityFor(int shard) const;

@@ -182,7 +182,7 @@ TEST_F(ShardedClientTest, WithACanaryTableEveryPushBringsItsBatchsCanary) {
     const TablePush& canary = shard->push.tables.back();
     EXPECT_EQ(canary.table, 1u);
     EXPECT_THAT(canary.ids, ElementsAre(*CanaryRow(kBatch)));
-    EXPECT_THAT(canary.gradients, ElementsAre(-1));
+    EXPECT_THAT(canary.gradients, ElementsAre(-1, -CanaryOfStart(1)));
   }
   EXPECT_THAT(shards_[0]->push.tables, SizeIs(2));
   EXPECT_THAT(shards_[1]->push.tables, SizeIs(1));
