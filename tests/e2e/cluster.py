@@ -6,9 +6,11 @@ import harness
 class Cluster:
     """Flags and processes of one job on loopback."""
 
-    def __init__(self, test, ps, workers, flags, ps_flags=(), worker_flags=()):
+    def __init__(self, test, ps, workers, flags, ps_flags=(), worker_flags=(),
+                 hosts=None):
         self.test = test
-        self.hosts = [f"127.0.0.1:{p}" for p in harness.free_ports(ps)]
+        self.hosts = hosts or [f"127.0.0.1:{p}"
+                               for p in harness.free_ports(ps)]
         self.common = [
             "--ps_hosts=" + ",".join(self.hosts),
             "--worker_hosts=" + ",".join(["127.0.0.1"] * workers),
