@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import threading
-import unittest
 
 import harness
 from cluster import PROBE, Cluster
