@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/stable_hash.h"
-
 namespace shoal {
 namespace {
 
@@ -14,6 +12,7 @@ constexpr size_t kAhead = 16;
 }  // namespace
 
 size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
+  passed_over_ = 0;
   size_t ascending = 1;
   while (ascending < ids.size() && ids[ascending - 1] < ids[ascending]) {
     ++ascending;
@@ -26,10 +25,11 @@ size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
     stamp_ = 0;
   }
   const size_t mask = cells_.size() - 1;
+  const int shift = 64 - std::countr_zero(cells_.size());
   ++stamp_;
   size_t homes[kAhead];  // of the ids asked for, round and round
   const auto ask = [&](size_t i) {
-    homes[i % kAhead] = StableHash(ids[i]) & mask;
+    homes[i % kAhead] = hash_(ids[i]) >> shift;
     __builtin_prefetch(&cells_[homes[i % kAhead]], 1);
   };
   for (size_t i = 0; i < std::min(ids.size(), kAhead); ++i) ask(i);
@@ -39,6 +39,7 @@ size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
     while (cells_[at].stamp == stamp_) {
       if (ids[cells_[at].index] == ids[i]) return i;
       at = (at + 1) & mask;
+      ++passed_over_;
     }
     cells_[at] = Cell{static_cast<uint32_t>(i), stamp_};
   }

@@ -6,26 +6,35 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "base/keyed_hash.h"
 #include "core/ids.h"
 
 namespace shoal {
 
-// Finds repeated ids in a request, in O(ids) and without allocation once it
-// has seen a request of that length. Ascending ids take one comparison each.
+// Finds repeated ids in a request, in O(ids), whatever the ids are, and without
+// allocation once it has seen a request of that length. Ascending ids take one
+// comparison each.
 // Memory: 16 to 32 bytes an id of the longest request. Thread-compatible.
 class RepeatFinder {
  public:
+  explicit RepeatFinder(const KeyedHash& hash = KeyedHash::Random())
+      : hash_(hash) {}
+
   // Index of the first id that equals an earlier one; ids.size() if none does.
   // REQUIRES: ids.size() < 2^32.
   size_t FirstRepeat(absl::Span<const FeatureId> ids);
+  // How many cells of other ids the last call passed over.
+  uint64_t passed_over() const { return passed_over_; }
 
  private:
   struct Cell {
     uint32_t index = 0;  // of the id in the request
     uint32_t stamp = 0;  // the request that wrote the cell
   };
+  const KeyedHash hash_;
   std::vector<Cell> cells_;  // open addressing; a power of two
   uint32_t stamp_ = 0;
+  uint64_t passed_over_ = 0;
 };
 
 }  // namespace shoal

@@ -37,6 +37,11 @@ class ArrayTable final : public EmbeddingTable {
                       RowRefs* refs) override;
   void ForEachRecord(
       absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override;
+  // Rows lie by ascending id.
+  void ForEachRecordInOrder(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override {
+    ForEachRecord(visit);
+  }
 
  private:
   ArrayTable(const TableSpec& spec, uint64_t seed,

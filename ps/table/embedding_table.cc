@@ -192,7 +192,7 @@ void EmbeddingTable::ForEachRow(
 void EmbeddingTable::ForEachSavedRow(
     absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const {
   const size_t floats = layout_.payload_bytes() / sizeof(float);
-  ForEachRecord([&](FeatureId id, RecordHeader* record) {
+  ForEachRecordInOrder([&](FeatureId id, RecordHeader* record) {
     if (record == shared_ || !Exists(record)) return;
     RowLock lock(record);
     visit(id, absl::MakeConstSpan(Floats(record), floats));

@@ -110,9 +110,9 @@ class EmbeddingTable {
   // ---- Saving and loading
 
   // Calls visit(id, floats) with weights and slots (record_layout.h) of every
-  // row in existence but the shared one, locked: it must not call the table. An
-  // array's ids ascend; the order is the same at each call as long as no row
-  // comes into existence.
+  // row in existence but the shared one, locked: it must not call the table.
+  // The order depends on the ids alone, so that equal tables are saved as equal
+  // files; an array's ids ascend.
   void ForEachSavedRow(
       absl::FunctionRef<void(FeatureId, absl::Span<const float>)> visit) const;
   // Weights and slots of the shared row; empty if it is not in existence.
@@ -147,6 +147,9 @@ class EmbeddingTable {
   // others, not locked, in no order that means anything: it must not call the
   // table.
   virtual void ForEachRecord(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const = 0;
+  // The same in an order that depends on the ids alone.
+  virtual void ForEachRecordInOrder(
       absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const = 0;
 
   // The record of the shared row, where the table has one; set once.

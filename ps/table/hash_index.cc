@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "base/stable_hash.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -29,21 +29,22 @@ uint64_t HashIndex::SizeOf(uint64_t array) {
   return array == 0 ? 0 : uint64_t{1} << (array & kLog2Mask);
 }
 
-uint64_t HashIndex::FirstOf(uint64_t array, uint64_t hash) {
-  return (hash << kSegmentBits) >> (64 - (array & kLog2Mask));
+uint64_t HashIndex::FirstOf(uint64_t array, uint64_t position) {
+  return position >> (64 - (array & kLog2Mask));
 }
 
 uint64_t HashIndex::NextOf(uint64_t array, uint64_t first, uint64_t at) {
-  constexpr uint64_t kInLine = 64 / sizeof(Entry) - 1;
+  constexpr uint64_t kInLine = kEntriesOfLine - 1;
   const uint64_t next = (at & ~kInLine) | ((at + 1) & kInLine);
   if (((next ^ first) & kInLine) != 0) return next;
   return (next + kInLine + 1) & (SizeOf(array) - 1);  // all of this line
 }
 
-RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id, uint64_t hash) {
+RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id,
+                               uint64_t position) {
   if (array == 0) return nullptr;
   Entry* entries = EntriesOf(array);
-  const uint64_t first = FirstOf(array, hash);
+  const uint64_t first = FirstOf(array, position);
   for (uint64_t at = first;; at = NextOf(array, first, at)) {
     std::atomic_ref<RecordHeader*> record(entries[at].record);
     RecordHeader* const found = record.load(std::memory_order_acquire);
@@ -58,11 +59,11 @@ RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id, uint64_t hash) {
   }
 }
 
-RecordHeader* HashIndex::FindOne(FeatureId id, uint64_t hash) const {
-  const std::atomic<uint64_t>& in_force = segments_[SegmentOf(hash)].array;
+RecordHeader* HashIndex::FindOne(FeatureId id, const Place& place) const {
+  const std::atomic<uint64_t>& in_force = segments_[place.segment].array;
   uint64_t array = in_force.load(std::memory_order_acquire);
   for (;;) {
-    RecordHeader* const found = Probe(array, id, hash);
+    RecordHeader* const found = Probe(array, id, place.position);
     if (found != nullptr) return found;
     const uint64_t now = in_force.load(std::memory_order_acquire);
     if (now == array) return nullptr;
@@ -72,27 +73,28 @@ RecordHeader* HashIndex::FindOne(FeatureId id, uint64_t hash) const {
 
 void HashIndex::Find(absl::Span<const FeatureId> ids,
                      absl::Span<RecordHeader*> records) const {
-  uint64_t hashes[kPrefetchDistance];  // of the ids asked for, round and round
+  Place places[kPrefetchDistance];  // of the ids asked for, round and round
   const auto ask = [&](size_t i) {
-    const uint64_t hash = StableHash(ids[i]);
-    hashes[i % kPrefetchDistance] = hash;
+    const Place place = PlaceOf(ids[i]);
+    places[i % kPrefetchDistance] = place;
     const uint64_t array =
-        segments_[SegmentOf(hash)].array.load(std::memory_order_acquire);
+        segments_[place.segment].array.load(std::memory_order_acquire);
     if (array != 0) {
-      __builtin_prefetch(EntriesOf(array) + FirstOf(array, hash));
+      __builtin_prefetch(EntriesOf(array) + FirstOf(array, place.position));
     }
   };
   const size_t n = ids.size();
   for (size_t i = 0; i < std::min(n, kPrefetchDistance); ++i) ask(i);
   for (size_t i = 0; i < n; ++i) {
-    records[i] = FindOne(ids[i], hashes[i % kPrefetchDistance]);
+    records[i] = FindOne(ids[i], places[i % kPrefetchDistance]);
     if (i + kPrefetchDistance < n) ask(i + kPrefetchDistance);
   }
 }
 
-void HashIndex::Put(uint64_t array, FeatureId id, RecordHeader* record) {
+void HashIndex::Put(uint64_t array, FeatureId id, uint64_t position,
+                    RecordHeader* record) {
   Entry* entries = EntriesOf(array);
-  const uint64_t first = FirstOf(array, StableHash(id));
+  const uint64_t first = FirstOf(array, position);
   uint64_t at = first;
   while (std::atomic_ref<RecordHeader*>(entries[at].record)
              .load(std::memory_order_relaxed) != nullptr) {
@@ -124,7 +126,8 @@ absl::Status HashIndex::Grow(Segment& segment, size_t used) {
       reinterpret_cast<uint64_t>(memory->data()) | static_cast<uint64_t>(log2);
   for (uint64_t i = 0; i < SizeOf(old); ++i) {
     const Entry& entry = EntriesOf(old)[i];
-    if (entry.record != nullptr) Put(array, entry.id, entry.record);
+    if (entry.record == nullptr) continue;
+    Put(array, entry.id, PlaceOf(entry.id).position, entry.record);
   }
   segment.array.store(array, std::memory_order_release);
   if (old != 0) {
@@ -137,7 +140,7 @@ absl::Status HashIndex::Grow(Segment& segment, size_t used) {
 
 absl::Status HashIndex::Reserve(absl::Span<const FeatureId> ids) {
   std::array<size_t, kSegments> wanted{};
-  for (const FeatureId id : ids) ++wanted[SegmentOf(StableHash(id))];
+  for (const FeatureId id : ids) ++wanted[PlaceOf(id).segment];
   for (size_t s = 0; s < kSegments; ++s) {
     if (wanted[s] == 0) continue;
     absl::Status status;
@@ -160,16 +163,16 @@ absl::Status HashIndex::Reserve(absl::Span<const FeatureId> ids) {
 }
 
 RecordHeader* HashIndex::Insert(FeatureId id, RecordHeader* record) {
-  const uint64_t hash = StableHash(id);
-  Segment& segment = segments_[SegmentOf(hash)];
+  const Place place = PlaceOf(id);
+  Segment& segment = segments_[place.segment];
   MutexLock lock(&segment.mu);
   const uint64_t array = segment.array.load(std::memory_order_relaxed);
-  RecordHeader* const found = Probe(array, id, hash);
+  RecordHeader* const found = Probe(array, id, place.position);
   if (found != nullptr) {
     --segment.used;
     return found;
   }
-  Put(array, id, record);
+  Put(array, id, place.position, record);
   return record;
 }
 
@@ -183,6 +186,47 @@ void HashIndex::ForEach(
       if (entry.record != nullptr) visit(entry.id, entry.record);
     }
   }
+}
+
+void HashIndex::ForEachInOrder(
+    absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const {
+  std::vector<Entry> entries;
+  for (const Segment& segment : segments_) {
+    entries.clear();
+    {
+      MutexLock lock(&segment.mu);
+      const uint64_t array = segment.array.load(std::memory_order_relaxed);
+      for (uint64_t i = 0; i < SizeOf(array); ++i) {
+        const Entry& entry = EntriesOf(array)[i];
+        if (entry.record != nullptr) entries.push_back(entry);
+      }
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.id < b.id; });
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (i + kPrefetchDistance < entries.size()) {
+        __builtin_prefetch(entries[i + kPrefetchDistance].record, 1);
+      }
+      visit(entries[i].id, entries[i].record);
+    }
+  }
+}
+
+uint64_t HashIndex::LongestProbe() const {
+  uint64_t longest = 0;
+  for (const Segment& segment : segments_) {
+    MutexLock lock(&segment.mu);
+    const uint64_t array = segment.array.load(std::memory_order_relaxed);
+    const uint64_t lines = SizeOf(array) / kEntriesOfLine;
+    for (uint64_t i = 0; i < SizeOf(array); ++i) {
+      const Entry& entry = EntriesOf(array)[i];
+      if (entry.record == nullptr) continue;
+      const uint64_t first = FirstOf(array, PlaceOf(entry.id).position);
+      const uint64_t passed = i / kEntriesOfLine - first / kEntriesOfLine;
+      longest = std::max(longest, (passed & (lines - 1)) + 1);
+    }
+  }
+  return longest;
 }
 
 }  // namespace shoal

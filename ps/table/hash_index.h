@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/keyed_hash.h"
 #include "base/mutex.h"
 #include "core/ids.h"
 #include "ps/table/memory_budget.h"
@@ -21,13 +22,14 @@ namespace shoal {
 
 // From feature id to record. Ids are added and never removed.
 //
-// The index is 64 segments, chosen by the top bits of StableHash(id); each is
-// an array of entries (id, record), at most 5/8 full. The next bits say where
-// the probe of an id begins; it goes round the entries of that cache line, then
-// of the one after it, and so on: nearly always one miss. A segment grows
-// alone: its entries are copied to an array of twice the length, under the
-// segment's lock. Thread-safe: readers take no lock and are never stopped;
-// those who add to a growing segment wait for it.
+// The index is 64 segments, chosen by a multiple of the id; each is an array of
+// entries (id, record), at most 5/8 full. A hash under a key of this process
+// says where the probe of an id begins, so that no ids can be chosen that begin
+// alike; the probe goes round the entries of that cache line, then of the one
+// after it, and so on: nearly always one miss. A segment grows alone: its
+// entries are copied to an array of twice the length, under the segment's lock.
+// Thread-safe: readers take no lock and are never stopped; those who add to a
+// growing segment wait for it.
 //
 // A reader may still probe the array that was replaced. Its memory is given
 // back at once, its addresses are kept, so that the reader finds either an
@@ -37,7 +39,9 @@ namespace shoal {
 class HashIndex {
  public:
   // Arrays are counted against the budget, which outlives the index.
-  explicit HashIndex(MemoryBudget* budget) : budget_(budget) {}
+  explicit HashIndex(MemoryBudget* budget,
+                     const KeyedHash& hash = KeyedHash::Random())
+      : budget_(budget), hash_(hash) {}
   HashIndex(const HashIndex&) = delete;
   HashIndex& operator=(const HashIndex&) = delete;
 
@@ -54,8 +58,16 @@ class HashIndex {
   // memory is seen as it is now by everyone who finds it. REQUIRES: reserved.
   RecordHeader* Insert(FeatureId id, RecordHeader* record);
 
-  // Calls visit(id, record) for every entry; it must not call the index.
+  // Calls visit(id, record) for every entry, in an order that depends on the
+  // key; it must not call the index.
   void ForEach(absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
+  // The same in an order that depends on the ids alone: by segment, and in each
+  // segment ascending. Copies and sorts a segment's entries at a time.
+  void ForEachInOrder(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
+
+  // How many cache lines the probe of an entry reads at most.
+  uint64_t LongestProbe() const;
 
  private:
   static constexpr int kSegmentBits = 6;
@@ -66,6 +78,7 @@ class HashIndex {
     FeatureId id;
     RecordHeader* record;  // nullptr: none
   };
+  static constexpr uint64_t kEntriesOfLine = 64 / sizeof(Entry);
   struct alignas(64) Segment {
     // The array in force: its address (of a page) plus log2 of its entries; 0:
     // none yet.
@@ -76,22 +89,33 @@ class HashIndex {
     std::vector<ReservedMemory> arrays ABSL_GUARDED_BY(mu);
   };
 
-  static size_t SegmentOf(uint64_t hash) { return hash >> (64 - kSegmentBits); }
+  // Where an id belongs: the number of its segment and, in the top bits of
+  // `position`, where its probe begins.
+  struct Place {
+    size_t segment;
+    uint64_t position;
+  };
+  Place PlaceOf(FeatureId id) const {
+    // Fibonacci hashing: the top bits depend on all bits of the id.
+    return {(id * 0x9e3779b97f4a7c15ull) >> (64 - kSegmentBits), hash_(id)};
+  }
   static Entry* EntriesOf(uint64_t array);
   static uint64_t SizeOf(uint64_t array);
   // Where the probe of an id begins, and what comes after `at`.
-  static uint64_t FirstOf(uint64_t array, uint64_t hash);
+  static uint64_t FirstOf(uint64_t array, uint64_t position);
   static uint64_t NextOf(uint64_t array, uint64_t first, uint64_t at);
-  static RecordHeader* Probe(uint64_t array, FeatureId id, uint64_t hash);
+  static RecordHeader* Probe(uint64_t array, FeatureId id, uint64_t position);
   // Puts an absent id into an array with room.
-  static void Put(uint64_t array, FeatureId id, RecordHeader* record);
+  static void Put(uint64_t array, FeatureId id, uint64_t position,
+                  RecordHeader* record);
 
-  RecordHeader* FindOne(FeatureId id, uint64_t hash) const;
+  RecordHeader* FindOne(FeatureId id, const Place& place) const;
   // Replaces the array by one with room for `used` entries.
   absl::Status Grow(Segment& segment, size_t used)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(segment.mu);
 
   MemoryBudget* const budget_;
+  const KeyedHash hash_;
   std::array<Segment, kSegments> segments_;
 };
 

@@ -163,4 +163,10 @@ void HashTable::ForEachRecord(
   if (shared_ != nullptr) visit(kSharedRow, shared_);
 }
 
+void HashTable::ForEachRecordInOrder(
+    absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const {
+  index_.ForEachInOrder(visit);
+  if (shared_ != nullptr) visit(kSharedRow, shared_);
+}
+
 }  // namespace shoal

@@ -45,6 +45,8 @@ class HashTable final : public EmbeddingTable {
                       RowRefs* refs) override;
   void ForEachRecord(
       absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override;
+  void ForEachRecordInOrder(
+      absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const override;
 
  private:
   HashTable(const TableSpec& spec, uint64_t seed,

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ps/table/hash_index.h"
+#include "tests/ps/crafted_ids.h"
 #include "tests/ps/table_access.h"
 
 namespace shoal {
@@ -20,6 +21,8 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
+// Its multiples say which segment of an index an id belongs to.
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
 constexpr FeatureId kLargest = ~FeatureId{0};
 
 std::unique_ptr<HashTable> Make(const TableSpec& spec, MemoryBudget* budget,
@@ -282,9 +285,66 @@ TEST(HashIndex, WithoutRoomNothingIsReserved) {
   // What was reserved for them before the refusal is free: 40 of one segment.
   std::vector<FeatureId> of_one;
   for (uint64_t id = 0; of_one.size() < 40; ++id) {
-    if (StableHash(id) >> 58 == 0) of_one.push_back(id);
+    if (id * kGolden >> 58 == 0) of_one.push_back(id);
   }
   EXPECT_TRUE(index.Reserve(of_one).ok());
+}
+
+// Adds the ids, each with a record of its own.
+void AddAll(absl::Span<const FeatureId> ids, std::vector<RecordHeader>* records,
+            HashIndex* index) {
+  ASSERT_TRUE(index->Reserve(ids).ok());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ASSERT_EQ(index->Insert(ids[i], &(*records)[i]), &(*records)[i]);
+  }
+}
+
+// Ids of one segment, ids whose public hashes are a progression, and ids that
+// are a progression themselves.
+TEST(HashIndex, CraftedIdsAreFoundAsRandomOnesAre) {
+  constexpr uint64_t kFirst = 4000;  // soon, where all of them collide
+  constexpr uint64_t kAll = 80'000;
+  std::vector<std::vector<FeatureId>> crafted(3);
+  for (uint64_t i = 0; i < kAll; ++i) {
+    crafted[0].push_back(i * InverseOf(kGolden));
+    crafted[1].push_back(i << 40);
+    crafted[2].push_back(i);
+  }
+  for (const int low : {0, 17, 34}) crafted.push_back(CraftedIds(0, low, kAll));
+  std::vector<RecordHeader> records(kAll);
+  MemoryBudget budget(0);
+  for (size_t set = 0; set < crafted.size(); ++set) {
+    const auto ids = absl::MakeConstSpan(crafted[set]);
+    HashIndex index(&budget);
+    AddAll(ids.first(kFirst), &records, &index);
+    // Random ones: 10 or so, of hundreds.
+    ASSERT_LE(index.LongestProbe(), 60) << "set " << set;
+    AddAll(ids.subspan(kFirst), &records, &index);
+    EXPECT_LE(index.LongestProbe(), 60) << "set " << set;
+  }
+}
+
+std::vector<FeatureId> SavedIds(const HashTable& table) {
+  std::vector<FeatureId> ids;
+  table.ForEachSavedRow(
+      [&](FeatureId id, absl::Span<const float>) { ids.push_back(id); });
+  return ids;
+}
+
+// Whatever the key, and in whatever order the rows came into existence.
+TEST(HashTable, EqualTablesAreSavedInTheSameOrder) {
+  MemoryBudget budget(0);
+  std::vector<FeatureId> ids;
+  for (uint64_t i = 0; i < 10'000; ++i) ids.push_back(StableHash(i));
+  const auto first = Make(CountingTable(0, 1), &budget);
+  Read(first.get(), ids);
+  std::reverse(ids.begin(), ids.end());
+  const auto second = Make(CountingTable(0, 1), &budget);
+  Read(second.get(), ids);
+  const std::vector<FeatureId> saved = SavedIds(*first);
+  EXPECT_EQ(saved.size(), ids.size());
+  EXPECT_EQ(saved, SavedIds(*second));
+  EXPECT_EQ(first->Digest(), second->Digest());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/ps/crafted_ids.h"
 
 namespace shoal {
 namespace {
@@ -36,6 +37,17 @@ TEST(RepeatFinder, AgreesWithASetOverManyRequests) {
     const uint64_t range = 1 + random() % 2000;
     for (FeatureId& id : ids) id = random() % range;
     ASSERT_EQ(finder.FirstRepeat(ids), Expected(ids)) << "request " << request;
+  }
+}
+
+// 2^18 cells: those of random ids pass over 0.2 cells each, those of ids whose
+// public hashes end alike would pass over half of the others.
+TEST(RepeatFinder, CraftedIdsTakeAsLongAsRandomOnes) {
+  for (const int low : {18, 40}) {
+    const std::vector<FeatureId> ids = CraftedIds(5, low, 80'000);
+    RepeatFinder finder;
+    EXPECT_EQ(finder.FirstRepeat(ids), ids.size());
+    EXPECT_LE(finder.passed_over(), 2 * ids.size());
   }
 }
 

@@ -1,0 +1,26 @@
+#include "base/random_bits.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "base/stable_hash.h"
+
+namespace shoal {
+
+uint64_t RandomBits() {
+  uint64_t bits = 0;
+  ssize_t got = 0;
+  do {
+    got = getrandom(&bits, sizeof(bits), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof(bits)) return bits;
+  // A sandbox that forbids the call: the time and where the stack lies.
+  const auto now = std::chrono::high_resolution_clock::now();
+  return StableHashCombine(
+      static_cast<uint64_t>(now.time_since_epoch().count()),
+      reinterpret_cast<uintptr_t>(&bits));
+}
+
+}  // namespace shoal
