@@ -1,5 +1,6 @@
 #include "checkpoint/manifest.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -27,6 +28,20 @@ constexpr absl::string_view kTailEnd = "\"\n}\n";
 constexpr size_t kTailBytes = kTailBegin.size() + 8 + kTailEnd.size();
 
 constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%E6SZ";
+
+bool HasFacts(const SavedPiece& piece) { return piece.facts.has_value(); }
+
+// CRCs of the pieces that were read whole, in their order; left out where that
+// of one is not known.
+void WriteCrcs(const SavedData& data, JsonWriter* writer) {
+  std::vector<uint32_t> crcs;
+  for (const SavedPiece& piece : data.pieces) {
+    if (!piece.facts.has_value()) continue;
+    if (!piece.facts->crc32c.has_value()) return;
+    crcs.push_back(*piece.facts->crc32c);
+  }
+  writer->Key("piece_crc32c").Hex32s(crcs);
+}
 
 void WriteData(const SavedData& data, JsonWriter* writer) {
   JsonWriter& w = *writer;
@@ -58,7 +73,24 @@ void WriteData(const SavedData& data, JsonWriter* writer) {
     w.EndArray();
   }
   w.EndArray();
+  WriteCrcs(data, &w);
   w.EndObject();
+}
+
+void ReadCrcs(const JsonNode& node, SavedData* data) {
+  if (!node.ok() || !node.Has("piece_crc32c")) return;
+  const JsonNode field = node.Field("piece_crc32c");
+  const auto known = static_cast<size_t>(
+      std::count_if(data->pieces.begin(), data->pieces.end(), HasFacts));
+  const std::vector<uint32_t> crcs = field.Hex32s(known);
+  if (crcs.size() != known) {
+    field.Fail("has not one CRC for each piece that was read whole");
+    return;
+  }
+  size_t next = 0;
+  for (SavedPiece& piece : data->pieces) {
+    if (HasFacts(piece)) piece.facts->crc32c = crcs[next++];
+  }
 }
 
 SavedPiece ReadPiece(const JsonNode& node) {
@@ -72,7 +104,8 @@ SavedPiece ReadPiece(const JsonNode& node) {
   piece.begin = node.At(1).U64();
   piece.end = node.At(2).U64();
   if (size == 6) {
-    piece.facts = {node.At(3).U64(), node.At(4).U64(), node.At(5).U32()};
+    piece.facts = {node.At(3).U64(), node.At(4).U64(), node.At(5).U32(),
+                   std::nullopt};
   }
   return piece;
 }
@@ -99,6 +132,7 @@ SavedData ReadData(const JsonNode& node) {
   for (size_t i = 0; i < piece_count && node.ok(); ++i) {
     data.pieces.push_back(ReadPiece(pieces.At(i)));
   }
+  ReadCrcs(node, &data);
   return data;
 }
 

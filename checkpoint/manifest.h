@@ -30,6 +30,7 @@ struct SavedPieceFacts {
   uint64_t examples = 0;
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
+  std::optional<uint32_t> crc32c;  // of its bytes; none: of an older release
 
   friend bool operator==(const SavedPieceFacts&,
                          const SavedPieceFacts&) = default;

@@ -231,11 +231,7 @@ absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
   for (uint32_t i = 0; i < train_facts_.size(); ++i) {
     const Piece& piece = train_facts_.piece(i);
     SavedPiece saved{piece.source, piece.begin, piece.end, std::nullopt};
-    if (train_facts_.known(i)) {
-      saved.facts =
-          SavedPieceFacts{train_facts_.examples(i), train_facts_.bad_rows(i),
-                          train_facts_.batches(i)};
-    }
+    if (train_facts_.known(i)) saved.facts = train_facts_.facts(i);
     manifest.data.pieces.push_back(std::move(saved));
   }
   manifest.totals = {totals.trained,        totals.rejected,
@@ -343,21 +339,12 @@ absl::Status CoordinatorState::RestoreTraining() {
     return absl::OkStatus();
   }
   const Manifest& manifest = *checkpoints.resume;
-  std::vector<Piece> pieces;
-  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
-    pieces.push_back(train_facts_.piece(i));
-  }
-  SHOAL_RETURN_IF_ERROR(
-      CheckSameData(manifest.data, membership_.files().train(), pieces));
+  SHOAL_RETURN_IF_ERROR(CheckSameData(
+      manifest.data, membership_.files().train(), train_facts_.pieces()));
   for (uint32_t i = 0; i < train_facts_.size(); ++i) {
     const std::optional<SavedPieceFacts>& facts = manifest.data.pieces[i].facts;
     if (!facts.has_value()) continue;
-    PieceReport report;
-    report.piece = i;
-    report.examples = facts->examples;
-    report.bad_rows = facts->bad_rows;
-    report.batches = facts->batches;
-    SHOAL_RETURN_IF_ERROR(train_facts_.Add(report).status());
+    SHOAL_RETURN_IF_ERROR(train_facts_.Restore(i, *facts));
     SHOAL_ASSIGN_OR_RETURN(const std::vector<uint32_t> complete,
                            ledger_.SetExamples(i, facts->examples));
     for (const uint32_t epoch : complete) OnPieceComplete(epoch, i);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace shoal {
 
@@ -17,36 +18,66 @@ PieceFacts::PieceFacts(std::string kind, std::vector<SourceInfo> sources,
 }
 
 absl::StatusOr<bool> PieceFacts::Add(const PieceReport& report) {
-  if (report.piece >= size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("report on ", kind_, " piece ", report.piece,
-                     ", but there are only ", size()));
-  }
-  const uint64_t batches =
-      report.examples / batch_size_ + (report.examples % batch_size_ != 0);
-  if (report.batches != batches) {
+  const uint32_t i = report.piece;
+  if (i >= size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        Name(report.piece), ": ", report.examples, " examples in batches of ",
-        batch_size_, " are ", batches, " batches, not ", report.batches));
+        "report on ", kind_, " piece ", i, ", but there are only ", size()));
   }
-  const Facts facts{report.examples, report.bad_rows, report.batches};
-  std::optional<Facts>& known = facts_[report.piece];
-  if (known.has_value()) {
-    if (*known == facts) return false;
-    return absl::DataLossError(absl::StrCat(
-        Name(report.piece), " had ", known->examples, " examples and ",
-        known->bad_rows, " bad rows at first, and now ", facts.examples,
-        " and ", facts.bad_rows, ": the file changed while the job runs"));
+  const SavedPieceFacts facts{report.examples, report.bad_rows, report.batches,
+                              report.crc32c};
+  SHOAL_RETURN_IF_ERROR(CheckCounts(i, facts));
+  if (known(i)) {
+    SHOAL_RETURN_IF_ERROR(CheckSame(i, facts));
+    facts_[i]->crc32c = facts.crc32c;
+    return false;
   }
-  known = facts;
+  Learn(i, facts);
+  if (facts.bad_rows != 0 && first_error_.empty()) {
+    first_error_ = report.first_error.empty() ? Name(i) : report.first_error;
+  }
+  return true;
+}
+
+absl::Status PieceFacts::Restore(uint32_t i, const SavedPieceFacts& facts) {
+  SHOAL_RETURN_IF_ERROR(CheckCounts(i, facts));
+  Learn(i, facts);
+  if (facts.bad_rows != 0 && first_error_.empty()) first_error_ = Name(i);
+  return absl::OkStatus();
+}
+
+absl::Status PieceFacts::CheckCounts(uint32_t i,
+                                     const SavedPieceFacts& facts) const {
+  const uint64_t batches =
+      facts.examples / batch_size_ + (facts.examples % batch_size_ != 0);
+  if (facts.batches == batches) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      Name(i), ": ", facts.examples, " examples in batches of ", batch_size_,
+      " are ", batches, " batches, not ", facts.batches));
+}
+
+void PieceFacts::Learn(uint32_t i, const SavedPieceFacts& facts) {
+  facts_[i] = facts;
   ++known_;
   examples_ += facts.examples;
   bad_rows_ += facts.bad_rows;
-  if (facts.bad_rows != 0 && first_error_.empty()) {
-    first_error_ =
-        report.first_error.empty() ? Name(report.piece) : report.first_error;
+}
+
+absl::Status PieceFacts::CheckSame(uint32_t i,
+                                   const SavedPieceFacts& now) const {
+  const SavedPieceFacts& first = *facts_[i];
+  if (now.examples != first.examples || now.bad_rows != first.bad_rows) {
+    return absl::DataLossError(absl::StrCat(
+        Name(i), " had ", first.examples, " examples and ", first.bad_rows,
+        " bad rows when it was first read, and now ", now.examples, " and ",
+        now.bad_rows, ": the file changed"));
   }
-  return true;
+  if (first.crc32c.has_value() && now.crc32c != first.crc32c) {
+    return absl::DataLossError(absl::StrCat(
+        Name(i), " has other bytes than when it was first read (CRC-32C ",
+        absl::Hex(*first.crc32c, absl::kZeroPad8), " then, ",
+        absl::Hex(*now.crc32c, absl::kZeroPad8), " now): the file changed"));
+  }
+  return absl::OkStatus();
 }
 
 std::string PieceFacts::Name(uint32_t i) const {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "checkpoint/manifest.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -23,16 +25,22 @@ class PieceFacts {
 
   // True if it is the piece's first report, false if it repeats it.
   // INVALID_ARGUMENT: no such piece, or counts that do not fit together.
-  // DATA_LOSS: it differs from the first: the file changed.
+  // DATA_LOSS: it differs from the first, or from what the checkpoint says: the
+  // file changed.
   absl::StatusOr<bool> Add(const PieceReport& report);
+  // What a checkpoint says of piece i. INVALID_ARGUMENT: counts that do not fit
+  // together. REQUIRES: not known(i).
+  absl::Status Restore(uint32_t i, const SavedPieceFacts& facts);
 
   uint32_t size() const { return static_cast<uint32_t>(pieces_.size()); }
   const Piece& piece(uint32_t i) const { return pieces_[i]; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
   bool known(uint32_t i) const { return facts_[i].has_value(); }
   // REQUIRES, below: known(i).
   uint64_t examples(uint32_t i) const { return facts_[i]->examples; }
   uint64_t bad_rows(uint32_t i) const { return facts_[i]->bad_rows; }
   uint32_t batches(uint32_t i) const { return facts_[i]->batches; }
+  const SavedPieceFacts& facts(uint32_t i) const { return *facts_[i]; }
 
   bool all_known() const { return known_ == size(); }
   // Over the known pieces, each counted once however many epochs there are.
@@ -46,17 +54,15 @@ class PieceFacts {
   std::string Name(uint32_t i) const;
 
  private:
-  struct Facts {
-    uint64_t examples = 0;
-    uint64_t bad_rows = 0;
-    uint32_t batches = 0;
-    friend bool operator==(const Facts&, const Facts&) = default;
-  };
+  absl::Status CheckCounts(uint32_t i, const SavedPieceFacts& facts) const;
+  void Learn(uint32_t i, const SavedPieceFacts& facts);
+  // DATA_LOSS, unless a second word on the piece says what the first said.
+  absl::Status CheckSame(uint32_t i, const SavedPieceFacts& now) const;
 
   std::string kind_;
   std::vector<SourceInfo> sources_;
   std::vector<Piece> pieces_;
-  std::vector<std::optional<Facts>> facts_;
+  std::vector<std::optional<SavedPieceFacts>> facts_;
   uint32_t batch_size_ = 1;
   uint32_t known_ = 0;
   uint64_t examples_ = 0;

@@ -149,8 +149,8 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
   deps.open_source = [this, index](const Lease& lease) {
     const std::vector<LocalSource>& files =
         lease.purpose == LeasePurpose::kTrain ? options_.train : options_.eval;
-    return OpenBatchSource(deps_.file_system, files[lease.piece.source].path,
-                           lease, options_.reader, options_.prefetch,
+    return OpenBatchSource(deps_.file_system, files[lease.piece.source], lease,
+                           options_.reader, options_.prefetch,
                            deps_.train[index]);
   };
   deps.connect = [this, index](const ClusterView&)

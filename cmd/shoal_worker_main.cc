@@ -140,7 +140,7 @@ absl::StatusOr<std::unique_ptr<BatchSource>> WorkerProcess::OpenSource(
         absl::StrCat("the coordinator leased source ", lease.piece.source,
                      " of ", sources.size()));
   }
-  return OpenBatchSource(files_.get(), sources[lease.piece.source].path, lease,
+  return OpenBatchSource(files_.get(), sources[lease.piece.source], lease,
                          PieceReaderOptionsFromFlags(flags_, quarantine_.get()),
                          /*prefetch=*/true, &train_);
 }

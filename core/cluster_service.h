@@ -136,6 +136,7 @@ struct PieceReport {
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
   std::string first_error;  // file, line and reason of the first bad row
+  uint32_t crc32c = 0;      // of the piece's bytes, as they lie in the file
 };
 
 // The worker is through with a lease: every batch of it that was not skipped

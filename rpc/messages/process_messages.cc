@@ -46,6 +46,7 @@ void Set(const PieceReport& in, v1::ProcessMessage* out) {
   m->set_bad_rows(in.bad_rows);
   m->set_batches(in.batches);
   m->set_first_error(in.first_error);
+  m->set_crc32c(in.crc32c);
 }
 
 void Set(const LeaseDone& in, v1::ProcessMessage* out) {
@@ -159,6 +160,7 @@ absl::Status Get(const v1::PieceReport& in, PieceReport* out) {
   out->bad_rows = in.bad_rows();
   out->batches = in.batches();
   out->first_error = in.first_error();
+  out->crc32c = in.crc32c();
   return absl::OkStatus();
 }
 

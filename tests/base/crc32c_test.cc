@@ -34,6 +34,24 @@ TEST(Crc32c, ExtendsAtEverySplit) {
   }
 }
 
+// Long ones are summed in several streams.
+TEST(Crc32c, LongTextsAreSummedAsByteAfterByte) {
+  std::string bytes;
+  uint32_t expected = 0;
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    bytes.push_back(static_cast<char>(i * 2654435761u >> 24));
+    expected = Crc32cExtend(expected, bytes.substr(i));
+    if (i % 509 == 0) {
+      ASSERT_EQ(Crc32c(bytes), expected) << i;
+      const size_t at = bytes.size() / 9;
+      ASSERT_EQ(Crc32cExtend(Crc32c(bytes.substr(0, at)), bytes.substr(at)),
+                expected)
+          << i;
+    }
+  }
+  EXPECT_EQ(Crc32c(bytes), expected);
+}
+
 TEST(Crc32c, AnyFlippedBitChangesIt) {
   std::string bytes(40, 'x');
   const uint32_t whole = Crc32c(bytes);

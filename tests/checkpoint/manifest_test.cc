@@ -63,6 +63,20 @@ TEST_F(ManifestTest, OneFromBeforeTheStartNumbersIsRead) {
   EXPECT_EQ(read->start, 7u);
 }
 
+TEST_F(ManifestTest, CrcsOfPiecesMayBeAbsentButNotTooFew) {
+  const std::string field = ",\n  \"piece_crc32c\": \"feedbeef\"";
+  const auto older = ManifestFromJson(Changed(json_, field, ""));
+  ASSERT_TRUE(older.ok()) << older.status();
+  EXPECT_EQ(older->data.pieces[0].facts->examples, 12u);
+  EXPECT_FALSE(older->data.pieces[0].facts->crc32c.has_value());
+  // And such a manifest is written without them again.
+  EXPECT_EQ(*ManifestToJson(*older), Changed(json_, field, ""));
+  const auto wrong = ManifestFromJson(Changed(json_, "\"feedbeef\"", "\"\""));
+  EXPECT_EQ(wrong.status().code(), Code::kDataLoss);
+  EXPECT_THAT(std::string(wrong.status().message()),
+              HasSubstr("data.piece_crc32c"));
+}
+
 TEST_F(ManifestTest, EveryFlippedBitIsAnError) {
   for (size_t i = 0; i < json_.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {

@@ -76,7 +76,7 @@ Manifest WriteSmallCheckpoint(const FileSystem& files,
   manifest.data.batch_size = 4;
   manifest.data.num_epochs = 2;
   manifest.data.sources = {{"tr\xc3\xa4in\xff.txt", 1000, 0x1234abcd}};
-  manifest.data.pieces = {{0, 0, 600, SavedPieceFacts{12, 1, 3}},
+  manifest.data.pieces = {{0, 0, 600, SavedPieceFacts{12, 1, 3, 0xfeedbeef}},
                           {0, 600, 1000, std::nullopt}};
   manifest.totals = {20, 1, 6, 1, 2, 3, 4};
   manifest.notes = {{"next_lease", "17"}};

@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class CoordinatorStateSaveTest : public CoordinatorStateTest {
  protected:
@@ -433,6 +434,40 @@ TEST_F(CoordinatorStateResumeTest, DataThatChangedAreRefusedByName) {
   JoinAndLoad();
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(Why(), HasSubstr("'b'"));
+}
+
+TEST_F(CoordinatorStateResumeTest, BytesThatChangedAreDataLossByName) {
+  manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2, 0x77};
+  Restart();
+  JoinAndLoad();
+  const Lease lease = Ask(3);
+  PieceReport report{LeasePurpose::kTrain, 0, lease.piece.index, 20, 0, 2, ""};
+  report.crc32c = 0x77;
+  Tell(3, report);
+  EXPECT_TRUE(JobStatus().ok()) << Why();
+  report.crc32c = 0x78;
+  Tell(3, report);
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Why(), HasSubstr("(b, bytes 0 to 100) has other bytes"));
+}
+
+TEST_F(CoordinatorStateSaveTest, TheManifestHasTheCrcsOfThePieces) {
+  JoinAll();
+  for (const uint32_t crc : {5, 6}) {
+    const Lease lease = Ask(3);
+    PieceReport report{
+        LeasePurpose::kTrain, 0, lease.piece.index, 10, 0, 1, ""};
+    report.crc32c = crc;
+    Tell(3, report);
+    MarkBoth(lease, 0);
+    Tell(3, LeaseDone{lease.number});
+  }
+  SaveAll();
+  std::vector<uint32_t> crcs;
+  for (const SavedPiece& piece : manifests_.at(0).data.pieces) {
+    crcs.push_back(piece.facts->crc32c.value());
+  }
+  EXPECT_THAT(crcs, UnorderedElementsAre(5, 6));
 }
 
 TEST_F(CoordinatorStateResumeTest, MarksThatAreNotTheManifestsAreRefused) {

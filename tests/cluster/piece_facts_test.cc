@@ -55,6 +55,44 @@ TEST(PieceFactsTest, ADifferentReportMeansThatTheFileChanged) {
       << "as many examples, but one more bad row";
 }
 
+TEST(PieceFactsTest, OtherBytesMeanThatTheFileChanged) {
+  PieceFacts facts = TwoPieces();
+  PieceReport report = Report(1, 25, 3);
+  report.crc32c = 0x1234;
+  ASSERT_TRUE(facts.Add(report).ok());
+  EXPECT_EQ(facts.facts(1).crc32c, 0x1234u);
+  ASSERT_TRUE(facts.Add(report).ok());
+  report.crc32c = 0x1235;
+  const absl::Status status = facts.Add(report).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("day_0, bytes 60"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("00001235 now"));
+}
+
+TEST(PieceFactsTest, ReportsAreComparedWithTheCheckpoint) {
+  PieceFacts facts = TwoPieces();
+  ASSERT_TRUE(facts.Restore(0, {30, 1, 3, 7}).ok());
+  ASSERT_TRUE(facts.Restore(1, {20, 0, 2, std::nullopt}).ok());
+  EXPECT_EQ(facts.examples(), 50u);
+  EXPECT_EQ(facts.bad_rows(), 1u);
+  EXPECT_THAT(facts.first_error(), HasSubstr("day_0"));
+  PieceReport report = Report(0, 30, 3, 1);
+  report.crc32c = 8;
+  EXPECT_EQ(facts.Add(report).status().code(), absl::StatusCode::kDataLoss);
+  report.crc32c = 7;
+  const auto known = facts.Add(report);
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_FALSE(*known);
+  // A checkpoint of an older release has no CRCs: the first reading tells.
+  report = Report(1, 20, 2);
+  report.crc32c = 9;
+  EXPECT_TRUE(facts.Add(report).ok());
+  report.crc32c = 10;
+  EXPECT_EQ(facts.Add(report).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(TwoPieces().Restore(0, {30, 0, 4, 7}).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(PieceFactsTest, RefusesWhatCannotBe) {
   PieceFacts facts = TwoPieces();
   for (const PieceReport& report :

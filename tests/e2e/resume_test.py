@@ -199,6 +199,23 @@ class ResumeTest(harness.ShoalTest):
         _, output = self.run_fails("shoal", "train", *self.common, *small)
         self.assertIn("the checkpoint was trained on 'tr.libsvm'", output)
 
+    def test_a_file_whose_bytes_changed_is_named(self):
+        """Behind the part that is compared at the start, and as many rows."""
+        flags = ["--batch_size=64", "--model_dir=" + self.model_dir]
+        self.run_ok("shoal", "train", *self.common, *flags, "--num_epochs=1")
+        os.utime(self.data, (1, 1))
+        self.run_ok("shoal", "train", *self.common, *flags, "--num_epochs=2")
+        with open(self.data, "r+b") as file:
+            text = file.read()
+            at = text.rindex(b":1")
+            file.seek(at)
+            file.write(b":2")
+        self.assertGreater(at, 65536)
+        _, output = self.run_fails("shoal", "train", *self.common, *flags,
+                                   "--num_epochs=3")
+        self.assertIn("tr.libsvm", output)
+        self.assertIn("has other bytes", output)
+
     def test_a_full_disk_ends_no_training_but_the_job_says_so(self):
         os.makedirs(self.model_dir)
         mounted = subprocess.run(

@@ -128,6 +128,13 @@ void FakeFileSystem::Truncate(const std::string& path, uint64_t bytes) {
   file->bytes.resize(std::min<uint64_t>(bytes, file->bytes.size()));
 }
 
+void FakeFileSystem::Overwrite(const std::string& path, std::string bytes) {
+  const std::shared_ptr<File> file = Find(path);
+  if (file == nullptr) return;
+  MutexLock lock(&file->mu);
+  file->bytes = std::move(bytes);
+}
+
 void FakeFileSystem::LimitWrites(const std::string& path, uint64_t bytes) {
   MutexLock lock(&mu_);
   write_limits_[CleanPath(path)] = bytes;

@@ -31,6 +31,8 @@ class FakeFileSystem final : public FileSystem {
   // The file is cut to `bytes` behind the back of those who opened it: they
   // still see the old size().
   void Truncate(const std::string& path, uint64_t bytes);
+  // The file has these bytes from now on, for those who opened it too.
+  void Overwrite(const std::string& path, std::string bytes);
   // A file at `path`, whoever creates it, takes `bytes` and no more
   // (RESOURCE_EXHAUSTED, as a full disk).
   void LimitWrites(const std::string& path, uint64_t bytes);

@@ -230,8 +230,8 @@ void SimulatedJob::StartWorker(int index) {
   deps.open_source = [this, process](const Lease& lease) {
     const char* path =
         lease.purpose == LeasePurpose::kTrain ? kPath : kEvalPath;
-    return OpenBatchSource(&files_, path, lease, reader_, false,
-                           process->executor.get());
+    return OpenBatchSource(&files_, SourcesOf(files_, path)[0], lease, reader_,
+                           false, process->executor.get());
   };
   deps.connect = [this, process](const ClusterView&)
       -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {

@@ -9,10 +9,11 @@
 namespace shoal {
 
 absl::StatusOr<std::unique_ptr<BatchSource>> OpenBatchSource(
-    const FileSystem* file_system, const std::string& path, const Lease& lease,
+    const FileSystem* file_system, const LocalSource& file, const Lease& lease,
     const PieceReaderOptions& options, bool prefetch, Executor* strand) {
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<PieceReader> reader,
-                         PieceReader::Open(file_system, path, lease, options));
+                         PieceReader::Open(file_system, file.path, lease,
+                                           options, file.info.size));
   if (prefetch) {
     return std::make_unique<BatchPrefetcher>(std::move(reader), strand);
   }

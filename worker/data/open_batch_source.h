@@ -10,15 +10,16 @@
 #include "core/cluster_service.h"
 #include "worker/data/batch_source.h"
 #include "worker/data/piece_reader.h"
+#include "worker/data/source_list.h"
 
 namespace shoal {
 
-// The batches of `lease`, whose source is the file at `path` here: read ahead
-// on a thread of their own, or, without `prefetch`, on the strand when asked.
-// `file_system` and `strand` must outlive the source. Errors of
-// PieceReader::Open.
+// The batches of `lease`, whose source is `file` here, as it was when the job
+// began: read ahead on a thread of their own, or, without `prefetch`, on the
+// strand when asked. `file_system` and `strand` must outlive the source. Errors
+// of PieceReader::Open.
 absl::StatusOr<std::unique_ptr<BatchSource>> OpenBatchSource(
-    const FileSystem* file_system, const std::string& path, const Lease& lease,
+    const FileSystem* file_system, const LocalSource& file, const Lease& lease,
     const PieceReaderOptions& options, bool prefetch, Executor* strand);
 
 }  // namespace shoal

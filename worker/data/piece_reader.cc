@@ -58,7 +58,7 @@ absl::Status PieceReaderOptions::Validate() const {
 
 absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
     const FileSystem* file_system, const std::string& path, const Lease& lease,
-    const PieceReaderOptions& options) {
+    const PieceReaderOptions& options, std::optional<uint64_t> size) {
   SHOAL_RETURN_IF_ERROR(options.Validate());
   const Piece& piece = lease.piece;
   if (lease.batch_size == 0 || !Fits(lease.batch_size, options.field_size)) {
@@ -72,6 +72,11 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
   }
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file,
                          file_system->OpenForRead(path));
+  if (size.has_value() && file->size() != *size) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": has ", file->size(), " bytes, and had ", *size,
+                     " when the job began: the file changed"));
+  }
   if (file->size() < piece.end) {
     return absl::DataLossError(absl::StrCat(
         path, ": has ", file->size(), " bytes, and piece ", piece.index,
@@ -85,18 +90,19 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
         absl::StrCat(path, ": is compressed, but piece ", piece.index,
                      " is a part of it: the file changed since the job began"));
   }
-  std::unique_ptr<PieceReader> reader(
-      new PieceReader(path, std::move(file), *format, lease, options));
+  std::unique_ptr<PieceReader> reader(new PieceReader(
+      file_system, path, std::move(file), *format, lease, options));
   SHOAL_RETURN_IF_ERROR(reader->WithPath(reader->OpenExamples()));
   return reader;
 }
 
-PieceReader::PieceReader(std::string path,
+PieceReader::PieceReader(const FileSystem* file_system, std::string path,
                          std::unique_ptr<RandomAccessFile> file,
                          const FileFormat& format, const Lease& lease,
                          const PieceReaderOptions& options)
-    : path_(std::move(path)),
-      file_(std::move(file)),
+    : file_system_(file_system),
+      path_(std::move(path)),
+      file_(std::move(file), lease.piece.begin, lease.piece.end),
       format_(format),
       lease_(lease),
       options_(options),
@@ -126,7 +132,7 @@ absl::Status PieceReader::OpenExamples() {
   // Going back to a window needs to know where it was.
   options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;
   SHOAL_ASSIGN_OR_RETURN(
-      examples_, shoal::OpenExamples(file_.get(), format_, lease_.piece.begin,
+      examples_, shoal::OpenExamples(&file_, format_, lease_.piece.begin,
                                      lease_.piece.end, options, &cancelled_));
   return absl::OkStatus();
 }
@@ -201,6 +207,7 @@ absl::Status PieceReader::Survey() {
     window_starts_.push_back(examples_->position());
     SHOAL_RETURN_IF_ERROR(
         ReadWindow(static_cast<uint32_t>(window_starts_.size() - 1), &bad_));
+    window_crcs_.push_back(RowsCrc32c(window_));
     rows_ += order_.size();
   } while (order_.size() == window_rows_);
   window_index_ = static_cast<uint32_t>(window_starts_.size() - 1);
@@ -236,6 +243,12 @@ absl::Status PieceReader::LoadWindow(uint32_t window) {
         "piece ", lease_.piece.index, " changed while it was ",
         "read: ", order_.size(), " rows where there were ", expected));
   }
+  if (RowsCrc32c(window_) != window_crcs_[window]) {
+    return absl::DataLossError(
+        absl::StrCat("piece ", lease_.piece.index,
+                     " changed while it was read: the rows from row ",
+                     uint64_t{window} * window_rows_, " on are others"));
+  }
   window_index_ = window;
   return absl::OkStatus();
 }
@@ -258,10 +271,21 @@ absl::Status PieceReader::FinishReport(uint64_t examples) {
   report_.bad_rows = bad_.count();
   report_.batches = static_cast<uint32_t>((examples + lease_.batch_size - 1) /
                                           lease_.batch_size);
+  SHOAL_ASSIGN_OR_RETURN(report_.crc32c, file_.Crc32c());
+  SHOAL_RETURN_IF_ERROR(CheckSize());
   if (bad_.count() == 0) return absl::OkStatus();
   report_.first_error = FirstError();
   return options_.quarantine == nullptr ? absl::OkStatus()
                                         : options_.quarantine->Sync();
+}
+
+absl::Status PieceReader::CheckSize() const {
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
+                         file_system_->OpenForRead(path_));
+  if (file->size() == file_.size()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("has ", file->size(), " bytes, and had ", file_.size(),
+                   " when it was opened: the file changed"));
 }
 
 std::string PieceReader::FirstError() const {

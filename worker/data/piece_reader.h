@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "worker/data/data_format.h"
 #include "worker/data/example_reader.h"
 #include "worker/data/quarantine.h"
+#include "worker/data/summed_file.h"
 
 namespace shoal {
 
@@ -55,19 +57,24 @@ struct PieceReaderOptions {
 // compressed file each window costs another pass over all that is before it.
 //
 // Bad rows are counted, and written to the quarantine, as the first pass meets
-// them.
+// them. The piece's bytes are summed as the first pass reads them, and so are a
+// window's rows where it is read again, so that a file whose bytes change is
+// found out; times of files do not matter.
 //
 // Thread-compatible, but for Cancel. Errors: those of the file system, with the
-// path; DATA_LOSS if the file is damaged or shorter than the piece, or changed
-// meanwhile; INVALID_ARGUMENT where it is of no known format.
+// path; DATA_LOSS if the file is damaged or shorter than the piece, or its size
+// or bytes changed meanwhile; INVALID_ARGUMENT where it is of no known format.
 class PieceReader {
  public:
-  // `file_system` must outlive the reader. `path` is the lease's source here.
+  // `file_system` must outlive the reader. `path` is the lease's source here,
+  // and `size` its bytes when the job began, if they are known.
   // INVALID_ARGUMENT for options or a lease that make no sense. DATA_LOSS for a
-  // lease of a part of a compressed file: it was none when the job began.
+  // file of another size, and for a lease of a part of a compressed file: it
+  // was none when the job began.
   static absl::StatusOr<std::unique_ptr<PieceReader>> Open(
       const FileSystem* file_system, const std::string& path,
-      const Lease& lease, const PieceReaderOptions& options);
+      const Lease& lease, const PieceReaderOptions& options,
+      std::optional<uint64_t> size = std::nullopt);
 
   // Fills *batch with the next batch that the lease does not skip and returns
   // true; false at the end. Reuses the memory of *batch.
@@ -96,9 +103,9 @@ class PieceReader {
     BadRow first_;
   };
 
-  PieceReader(std::string path, std::unique_ptr<RandomAccessFile> file,
-              const FileFormat& format, const Lease& lease,
-              const PieceReaderOptions& options);
+  PieceReader(const FileSystem* file_system, std::string path,
+              std::unique_ptr<RandomAccessFile> file, const FileFormat& format,
+              const Lease& lease, const PieceReaderOptions& options);
 
   absl::Status OpenExamples();
   absl::StatusOr<bool> NextForwards(Batch* batch);
@@ -112,11 +119,14 @@ class PieceReader {
   // Appends the rows at positions [begin, end) of the window's order.
   void AppendOrdered(uint32_t begin, uint32_t end, ExampleBatch* to) const;
   absl::Status FinishReport(uint64_t examples);
+  // DATA_LOSS if the file at the path has another size than when it was opened.
+  absl::Status CheckSize() const;
   std::string FirstError() const;
   absl::Status WithPath(const absl::Status& status) const;
 
+  const FileSystem* const file_system_;
   const std::string path_;
-  const std::unique_ptr<RandomAccessFile> file_;
+  const SummedFile file_;
   const FileFormat format_;
   const Lease lease_;
   const PieceReaderOptions options_;
@@ -139,6 +149,7 @@ class PieceReader {
   uint32_t next_batch_ = 0;  // backwards: one more than the next
   bool surveyed_ = false;
   std::vector<uint64_t> window_starts_;  // backwards: of examples_
+  std::vector<uint32_t> window_crcs_;    // backwards: of their rows
   ExampleBatch joined_;                  // backwards: scratch
 };
 

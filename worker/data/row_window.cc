@@ -1,6 +1,19 @@
 #include "worker/data/row_window.h"
 
+#include "absl/strings/string_view.h"
+#include "base/crc32c.h"
+
 namespace shoal {
+namespace {
+
+template <typename T>
+uint32_t Extend(uint32_t crc, const std::vector<T>& values) {
+  return Crc32cExtend(
+      crc, absl::string_view(reinterpret_cast<const char*>(values.data()),
+                             values.size() * sizeof(T)));
+}
+
+}  // namespace
 
 void AppendRow(const ExampleBatch& from, uint32_t row, ExampleBatch* to) {
   const uint32_t begin = from.offsets[row];
@@ -40,6 +53,11 @@ void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
   for (size_t i = begin + 1; i <= end; ++i) {
     to->offsets.push_back(shift + from.offsets[i]);
   }
+}
+
+uint32_t RowsCrc32c(const ExampleBatch& rows) {
+  const uint32_t features = Extend(Extend(0, rows.ids), rows.values);
+  return Extend(Extend(features, rows.offsets), rows.labels);
 }
 
 }  // namespace shoal

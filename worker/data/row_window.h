@@ -24,6 +24,9 @@ void PrefetchRow(const ExampleBatch& from, uint32_t row);
 void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
                  ExampleBatch* to);
 
+// CRC-32C of all that the examples are.
+uint32_t RowsCrc32c(const ExampleBatch& rows);
+
 }  // namespace shoal
 
 #endif  // SHOAL_WORKER_DATA_ROW_WINDOW_H_

@@ -56,6 +56,14 @@ PieceReaderOptions Options() {
   return options;
 }
 
+// The file of these bytes, as a worker lists it.
+LocalSource FileOf(const std::string& text) {
+  LocalSource file;
+  file.path = kPath;
+  file.info.size = text.size();
+  return file;
+}
+
 Lease LeaseOf(uint64_t bytes, uint32_t batch_size) {
   Lease lease;
   lease.piece.end = bytes;
@@ -72,9 +80,9 @@ class BatchSourceTest : public ::testing::TestWithParam<bool> {
     files_.AddFile(kPath, text);
     files_.FailReads(kPath, error, error_from);
     OnStrand([&] {
-      auto source =
-          OpenBatchSource(&files_, kPath, LeaseOf(text.size(), batch_size),
-                          Options(), GetParam(), &strand_);
+      auto source = OpenBatchSource(&files_, FileOf(text),
+                                    LeaseOf(text.size(), batch_size), Options(),
+                                    GetParam(), &strand_);
       ASSERT_TRUE(source.ok()) << source.status();
       source_ = *std::move(source);
     });
@@ -181,8 +189,9 @@ TEST(DirectBatchSourceTest, RunsOnTheSimulatedStrandAlone) {
   files.AddFile(kPath, Rows(5));
   Simulator simulator;
   SimulatedExecutor strand(&simulator);
-  auto source = OpenBatchSource(&files, kPath, LeaseOf(Rows(5).size(), 5),
-                                Options(), /*prefetch=*/false, &strand);
+  auto source =
+      OpenBatchSource(&files, FileOf(Rows(5)), LeaseOf(Rows(5).size(), 5),
+                      Options(), /*prefetch=*/false, &strand);
   ASSERT_TRUE(source.ok());
   int called = 0;
   (*source)->Next([&](Read read) {
@@ -326,8 +335,9 @@ TEST(BatchPrefetcherTest, SurvivesAStrandThatDiedFirst) {
   for (int round = 0; round < 50; ++round) {
     Notification destroyed;
     auto owner = std::make_shared<Owner>(&destroyed);
-    auto source = OpenBatchSource(&files, kPath, LeaseOf(text.size(), 100),
-                                  Options(), /*prefetch=*/true, &strand);
+    auto source =
+        OpenBatchSource(&files, FileOf(text), LeaseOf(text.size(), 100),
+                        Options(), /*prefetch=*/true, &strand);
     ASSERT_TRUE(source.ok());
     owner->source = *std::move(source);
     BatchSource* const raw = owner->source.get();

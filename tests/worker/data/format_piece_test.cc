@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
 #include "core/piece_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -116,6 +117,7 @@ TEST(FormatPieceTest, AllFormatsGiveTheSameBatchesBothWays) {
         }
         EXPECT_EQ(read->report.examples, 1000u);
         EXPECT_EQ(read->report.bad_rows, 0u) << read->report.first_error;
+        EXPECT_EQ(read->report.crc32c, Crc32c(*files.Contents(path))) << name;
       }
     }
   }

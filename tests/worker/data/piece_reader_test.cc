@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
 #include "base/philox.h"
 #include "core/piece_table.h"
 #include "gmock/gmock.h"
@@ -384,6 +385,66 @@ TEST(PieceReaderTest, WindowsThatChangeBetweenThePassesAreDataLoss) {
   files.Truncate(kPath, 20);
   EXPECT_EQ((*reader)->Next(&batch).status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+// As many rows, and the same number of features in each.
+TEST(PieceReaderTest, RowsThatChangeBetweenThePassesAreDataLoss) {
+  FakeFileSystem files;
+  std::string text = Rows(100);
+  files.AddFile(kPath, text);
+  PieceReaderOptions options = Options();
+  options.shuffle_rows = 10;
+  Lease lease = WholeFile(files, 10);
+  lease.backwards = true;
+  auto reader = PieceReader::Open(&files, kPath, lease, options);
+  ASSERT_TRUE(reader.ok());
+  Batch batch;
+  ASSERT_TRUE((*reader)->Next(&batch).value());
+  text.replace(text.find("85:0.5"), 6, "85:0.7");
+  files.Overwrite(kPath, text);
+  const absl::Status changed = (*reader)->Next(&batch).status();
+  EXPECT_EQ(changed.code(), absl::StatusCode::kDataLoss) << changed;
+  EXPECT_THAT(std::string(changed.message()), HasSubstr(kPath));
+}
+
+TEST(PieceReaderTest, TheReportHasTheCrcOfThePiecesBytes) {
+  FakeFileSystem files;
+  const std::string text = Rows(1000);
+  files.AddFile(kPath, text);
+  for (const uint64_t piece_bytes : {0, 97, 5000}) {
+    const std::vector<Piece> pieces =
+        BuildPieceTable({{"tr", text.size()}}, piece_bytes).value();
+    for (const Piece& piece : pieces) {
+      for (const bool backwards : {false, true}) {
+        Lease lease = LeaseOf(piece, 7);
+        lease.backwards = backwards;
+        EXPECT_EQ(Read(files, lease, Options()).report.crc32c,
+                  Crc32c(text.substr(piece.begin, piece.end - piece.begin)));
+      }
+    }
+  }
+}
+
+TEST(PieceReaderTest, ASizeThatMovedIsDataLossWithThePath) {
+  FakeFileSystem files;
+  const std::string text = Rows(10);
+  files.AddFile(kPath, text);
+  const Lease lease = WholeFile(files, 3);
+  const auto open = [&] {
+    return PieceReader::Open(&files, kPath, lease, Options(), text.size());
+  };
+  auto reader = open();
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  files.AddFile(kPath, text + "1 5:1\n");
+  const absl::Status grown = open().status();
+  EXPECT_EQ(grown.code(), absl::StatusCode::kDataLoss) << grown;
+  EXPECT_THAT(std::string(grown.message()), HasSubstr(kPath));
+  // Of one that is being read, once it has been.
+  Batch batch;
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) more = (*reader)->Next(&batch);
+  EXPECT_EQ(more.status().code(), absl::StatusCode::kDataLoss) << more.status();
+  EXPECT_THAT(std::string(more.status().message()), HasSubstr(kPath));
 }
 
 TEST(PieceReaderTest, RefusesWhatMakesNoSense) {
