@@ -291,7 +291,8 @@ class CoordinatorState {
   absl::Status end_save_status_;
   std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
   absl::Time stop_deadline_;
-  std::map<int, std::vector<MarkRun>> loaded_marks_;  // by shard
+  std::set<int> loaded_shards_;
+  std::vector<MarkRun> loaded_marks_;  // every shard's
   uint64_t resumed_batches_ = 0;
   double fraction_before_ = 0;  // FractionDone at the beginning
   CheckpointReport checkpoint_report_;

@@ -287,7 +287,7 @@ std::string CoordinatorState::MissingPs() const {
   for (int i = 0; i < options_.num_ps; ++i) {
     const Member* ps = membership_.Find(Role::kPs, i);
     if (ps != nullptr && ps->open()) {
-      if (!AllPsLoaded() && loaded_marks_.count(i) == 0) {
+      if (!AllPsLoaded() && loaded_shards_.count(i) == 0) {
         missing.push_back(
             absl::StrCat(ps->Name(), ", which still loads its shard"));
       }

@@ -90,7 +90,16 @@ absl::Status CoordinatorState::On(const Member& from, ShardLoaded& message) {
         from.Name(), " loaded a checkpoint that it was not asked to load"));
   }
   if (phase_ != Phase::kGathering) return absl::OkStatus();
-  loaded_marks_[from.index] = std::move(message.marks);
+  if (loaded_shards_.empty()) {
+    loaded_marks_ = std::move(message.marks);
+  } else if (message.marks != loaded_marks_) {
+    End(absl::DataLossError(absl::StrCat(
+        from.Name(), " has loaded the marks of other batches than ",
+        ProcessName(Role::kPs, *loaded_shards_.begin()),
+        " has: their files are not of one checkpoint")));
+    return absl::OkStatus();
+  }
+  loaded_shards_.insert(from.index);
   if (AllPsOpen()) {
     // The last PS: those who came before it have waited for this.
     for (const Member& member : membership_.members()) {
@@ -324,7 +333,7 @@ void CoordinatorState::EndSaves() {
 bool CoordinatorState::AllPsLoaded() const {
   return options_.checkpoints.resume == nullptr ||
          phase_ != Phase::kGathering ||
-         loaded_marks_.size() == static_cast<size_t>(options_.num_ps);
+         loaded_shards_.size() == static_cast<size_t>(options_.num_ps);
 }
 
 void CoordinatorState::OnPieceComplete(uint32_t epoch, uint32_t piece) {
@@ -350,22 +359,18 @@ absl::Status CoordinatorState::RestoreTraining() {
     for (const uint32_t epoch : complete) OnPieceComplete(epoch, i);
   }
   uint32_t epochs = 0;
-  for (auto& [shard, marks] : loaded_marks_) {
-    for (const MarkRun& run : marks) {
-      if (run.epoch >= options_.num_epochs) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("the checkpoint has batches of epoch ", run.epoch + 1,
-                         ", and --num_epochs=", options_.num_epochs,
-                         ": it may grow but not shrink"));
-      }
-      epochs = std::max(epochs, run.epoch + 1);
+  for (const MarkRun& run : loaded_marks_) {
+    if (run.epoch >= options_.num_epochs) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the checkpoint has batches of epoch ", run.epoch + 1,
+                       ", and --num_epochs=", options_.num_epochs,
+                       ": it may grow but not shrink"));
     }
-    auto complete = ledger_.AddLoaded(shard, marks);
-    SHOAL_RETURN_IF_ERROR(complete.status());
-    for (const auto& [epoch, piece] : *complete) OnPieceComplete(epoch, piece);
-    marks.clear();
-    marks.shrink_to_fit();
+    epochs = std::max(epochs, run.epoch + 1);
   }
+  SHOAL_ASSIGN_OR_RETURN(const auto complete, ledger_.Restore(loaded_marks_));
+  for (const auto& [epoch, piece] : complete) OnPieceComplete(epoch, piece);
+  loaded_marks_ = {};
   const LedgerTotals& totals = ledger_.totals();
   if (totals.batches != manifest.step) {
     return absl::DataLossError(absl::StrCat(

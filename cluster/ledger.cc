@@ -1,6 +1,7 @@
 #include "cluster/ledger.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -8,9 +9,7 @@
 namespace shoal {
 namespace {
 
-constexpr uint32_t kUnmarked = 0;
-constexpr uint32_t kPassUnknown = Ledger::kUnknownLease;
-// Bounds what a wrong index in a mark can make us allocate.
+// More batches than any piece has.
 constexpr uint32_t kMaxBatchesOfPiece = 1u << 24;
 
 const char* Did(Verdict verdict) {
@@ -30,30 +29,41 @@ uint32_t Ledger::Batches(uint32_t piece) const {
                                options_.batch_size);
 }
 
+Ledger::Entry& Ledger::Open(Key key) {
+  return open_.try_emplace(key, Entry{PieceMarks(options_.num_shards)})
+      .first->second;
+}
+
+const Ledger::Entry* Ledger::FindOpen(Key key) const {
+  const auto it = open_.find(key);
+  return it == open_.end() ? nullptr : &it->second;
+}
+
 absl::Status Ledger::Validate(int shard, const Mark& mark) const {
   const BatchId& batch = mark.batch;
-  const std::string who =
-      absl::StrCat(ProcessName(Role::kPs, shard), "'s mark of batch ",
-                   ToString(batch), ", lease ", mark.lease);
+  const auto who = [&] {
+    return absl::StrCat(ProcessName(Role::kPs, shard), "'s mark of batch ",
+                        ToString(batch), ", lease ", mark.lease);
+  };
   if (shard < 0 || shard >= options_.num_shards) {
     return absl::InvalidArgumentError(
-        absl::StrCat(who, ": there is no such shard"));
+        absl::StrCat(who(), ": there is no such shard"));
   }
   if (batch.epoch >= options_.num_epochs ||
       batch.piece >= options_.num_pieces || batch.index >= kMaxBatchesOfPiece) {
-    return absl::NotFoundError(absl::StrCat(who, ": there is no such batch"));
+    return absl::NotFoundError(absl::StrCat(who(), ": there is no such batch"));
   }
-  if (mark.lease == kUnmarked || mark.lease > kUnknownLease) {
+  if (mark.lease == 0 || mark.lease > kUnknownLease) {
     return absl::InvalidArgumentError(
-        absl::StrCat(who, ": there is no such lease"));
+        absl::StrCat(who(), ": there is no such lease"));
   }
   if (mark.verdict != Verdict::kApplied && mark.verdict != Verdict::kRejected) {
     return absl::InvalidArgumentError(absl::StrCat(
-        who, ": unknown verdict ", static_cast<int>(mark.verdict)));
+        who(), ": unknown verdict ", static_cast<int>(mark.verdict)));
   }
   if (Known(batch.piece) && batch.index >= Batches(batch.piece)) {
     return absl::DataLossError(
-        absl::StrCat(who, ": the piece has only ", Batches(batch.piece),
+        absl::StrCat(who(), ": the piece has only ", Batches(batch.piece),
                      " batches; did its file change while the job runs?"));
   }
   return absl::OkStatus();
@@ -61,104 +71,97 @@ absl::Status Ledger::Validate(int shard, const Mark& mark) const {
 
 absl::StatusOr<Ledger::Added> Ledger::Add(int shard, const Mark& mark) {
   SHOAL_RETURN_IF_ERROR(Validate(shard, mark));
-  const BatchId& batch = mark.batch;
-  const Key key{batch.epoch, batch.piece};
-  const uint32_t i = batch.index;
-  const bool all_marked = PieceComplete(batch.epoch, batch.piece);
-  Entry& entry = entries_[key];
-  if (!all_marked && i >= entry.shards.size()) {
-    entry.shards.resize(i + 1);
-    entry.pass.resize(options_.num_shards);
-    for (std::vector<uint32_t>& pass : entry.pass) pass.resize(i + 1);
-  }
-  const bool marked = all_marked || entry.pass[shard][i] != kUnmarked;
-  if (marked != mark.repeat) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        ProcessName(Role::kPs, shard),
-        mark.repeat ? " refused a repeat of a batch it has not marked: "
-                    : " marked a batch twice: ",
-        ToString(batch)));
-  }
-  if (mark.repeat) {
-    if (all_marked || entry.pass[shard][i] != mark.lease) {
-      CountRecomputed(i, entry);
-    }
-    return Added{};
-  }
-  SHOAL_RETURN_IF_ERROR(AddFresh(shard, mark, entry));
-  Recount(batch.piece, entry);
-  return Added{.fresh = true, .piece_complete = Settle(key)};
+  return mark.repeat ? AddRepeat(shard, mark) : AddFresh(shard, mark);
 }
 
-absl::Status Ledger::AddFresh(int shard, const Mark& mark, Entry& entry) {
+absl::StatusOr<Ledger::Added> Ledger::AddRepeat(int shard, const Mark& mark) {
+  const Key key{mark.batch.epoch, mark.batch.piece};
   const uint32_t i = mark.batch.index;
+  if (PieceComplete(key.first, key.second)) {
+    Entry& entry =
+        settled_.try_emplace(key, Entry{PieceMarks(options_.num_shards)})
+            .first->second;
+    totals_.recomputed += entry.marks.SetRecomputed(i);
+    return Added{};
+  }
+  const auto it = open_.find(key);
+  if (it == open_.end() || !it->second.marks.Marked(shard, i)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ProcessName(Role::kPs, shard),
+                     " refused a repeat of a batch it has not marked: ",
+                     ToString(mark.batch)));
+  }
+  PieceMarks& marks = it->second.marks;
+  if (marks.PassOf(shard, i) != mark.lease) {
+    totals_.recomputed += marks.SetRecomputed(i);
+  }
+  return Added{};
+}
+
+absl::StatusOr<Ledger::Added> Ledger::AddFresh(int shard, const Mark& mark) {
+  const Key key{mark.batch.epoch, mark.batch.piece};
+  const uint32_t i = mark.batch.index;
+  const Entry* const known = FindOpen(key);
+  if (PieceComplete(key.first, key.second) ||
+      (known != nullptr && known->marks.Marked(shard, i))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ProcessName(Role::kPs, shard),
+                     " marked a batch twice: ", ToString(mark.batch)));
+  }
   const bool rejected = mark.verdict == Verdict::kRejected;
-  if (entry.shards[i] == 0) {
-    if (rejected) {
-      entry.rejected.Set(i);
-    } else {
-      entry.rejected.Clear(i);
-    }
+  const std::optional<int> other =
+      known == nullptr ? std::nullopt
+                       : known->marks.ShardOfOtherVerdict(i, rejected);
+  if (other.has_value()) {
+    return absl::DataLossError(absl::StrCat(
+        "batch ", ToString(mark.batch),
+        " is torn: ", ProcessName(Role::kPs, shard), " has ", Did(mark.verdict),
+        " it, ", ProcessName(Role::kPs, *other), " has ",
+        Did(rejected ? Verdict::kApplied : Verdict::kRejected), " it"));
   }
-  bool other_pass = false;
-  for (int other = 0; other < options_.num_shards; ++other) {
-    const uint32_t pass = entry.pass[other][i];
-    if (pass == kUnmarked) continue;
-    if (entry.rejected.Get(i) != rejected) {
-      return absl::DataLossError(absl::StrCat(
-          "batch ", ToString(mark.batch),
-          " is torn: ", ProcessName(Role::kPs, shard), " has ",
-          Did(mark.verdict), " it, ", ProcessName(Role::kPs, other), " has ",
-          Did(rejected ? Verdict::kApplied : Verdict::kRejected), " it"));
-    }
-    other_pass |= pass != kPassUnknown && mark.lease != kUnknownLease &&
-                  pass != mark.lease;
+  Entry& entry = Open(key);
+  const PieceMarks::Added added =
+      entry.marks.Add(shard, i, rejected, static_cast<uint32_t>(mark.lease));
+  if (added.mended) {
+    ++totals_.mended;
+    totals_.recomputed += entry.marks.SetRecomputed(i);
   }
-  entry.pass[shard][i] = static_cast<uint32_t>(mark.lease);
-  if (other_pass) {
-    if (entry.mended.Set(i)) ++totals_.mended;
-    CountRecomputed(i, entry);
-  }
-  if (++entry.shards[i] == static_cast<uint32_t>(options_.num_shards)) {
-    ++entry.complete;
-    entry.complete_rejected += rejected;
+  if (added.by_all) {
     ++totals_.batches;
     totals_.rejected_batches += rejected;
   }
-  return absl::OkStatus();
+  Recount(key.second, entry);
+  return Added{.fresh = true, .piece_complete = Settle(key)};
 }
 
-void Ledger::CountRecomputed(uint32_t batch, Entry& entry) {
-  if (entry.recomputed.Set(batch)) ++totals_.recomputed;
-}
-
-void Ledger::Recount(uint32_t piece, Entry& entry) {
+std::pair<uint64_t, uint64_t> Ledger::Examples(uint32_t piece,
+                                               const PieceMarks& marks) const {
   const uint64_t full = options_.batch_size;
-  uint64_t rejected = entry.complete_rejected * full;
-  uint64_t trained = entry.complete * full - rejected;
+  uint64_t rejected = marks.complete_rejected() * full;
+  uint64_t trained = marks.complete() * full - rejected;
   // The last batch is shorter; of an open piece, the newest may be the last.
-  if (!entry.shards.empty()) {
-    const uint32_t newest = static_cast<uint32_t>(entry.shards.size()) - 1;
+  if (marks.end() != 0 && marks.MarkedByAll(marks.end() - 1)) {
     uint64_t too_much = 0;
     if (!Known(piece)) {
       too_much = full;
-    } else if (newest + 1 == Batches(piece)) {
+    } else if (marks.end() == Batches(piece)) {
       too_much = Batches(piece) * full - *examples_[piece];
     }
-    if (entry.shards[newest] == static_cast<uint32_t>(options_.num_shards)) {
-      (entry.rejected.Get(newest) ? rejected : trained) -= too_much;
-    }
+    (marks.Rejected(marks.end() - 1) ? rejected : trained) -= too_much;
   }
-  totals_.trained += trained - entry.trained;
-  totals_.rejected += rejected - entry.rejected_examples;
-  entry.trained = trained;
-  entry.rejected_examples = rejected;
+  return {trained, rejected};
 }
 
-bool Ledger::Settle(Key key) {
+void Ledger::Recount(uint32_t piece, Entry& entry) {
+  const auto [trained, rejected] = Examples(piece, entry.marks);
+  totals_.trained += trained - entry.trained;
+  totals_.rejected += rejected - entry.rejected;
+  entry.trained = trained;
+  entry.rejected = rejected;
+}
+
+void Ledger::SetComplete(Key key) {
   const auto [epoch, piece] = key;
-  Entry& entry = entries_[key];
-  if (!Known(piece) || entry.complete != Batches(piece)) return false;
   std::vector<bool>& flags = complete_[epoch];
   flags.resize(options_.num_pieces);
   flags[piece] = true;
@@ -168,9 +171,18 @@ bool Ledger::Settle(Key key) {
          complete_in_epoch_[complete_epochs_] == options_.num_pieces) {
     ++complete_epochs_;
   }
-  entry.pass = {};
-  entry.shards = {};
-  if (entry.rejected.empty() && entry.recomputed.empty()) entries_.erase(key);
+}
+
+bool Ledger::Settle(Key key) {
+  const uint32_t piece = key.second;
+  const auto it = open_.find(key);
+  const uint32_t complete = it == open_.end() ? 0 : it->second.marks.complete();
+  if (!Known(piece) || complete != Batches(piece)) return false;
+  SetComplete(key);
+  if (it == open_.end()) return true;
+  it->second.marks.Settle();
+  if (!it->second.marks.empty()) settled_.emplace(key, std::move(it->second));
+  open_.erase(it);
   return true;
 }
 
@@ -184,16 +196,15 @@ absl::StatusOr<std::vector<uint32_t>> Ledger::SetExamples(uint32_t piece,
                                                           uint64_t examples) {
   examples_[piece] = examples;
   std::vector<uint32_t> complete;
+  if (open_.empty() && examples != 0) return complete;
   for (uint32_t epoch = 0; epoch < options_.num_epochs; ++epoch) {
     const Key key{epoch, piece};
-    const auto it = entries_.find(key);
-    if (it != entries_.end()) {
-      if (it->second.shards.size() > Batches(piece)) {
+    const auto it = open_.find(key);
+    if (it != open_.end()) {
+      if (it->second.marks.end() > Batches(piece)) {
         return absl::DataLossError(absl::StrCat(
             "piece ", piece, " has ", Batches(piece), " batches, but batch ",
-            ToString(
-                BatchId{epoch, piece,
-                        static_cast<uint32_t>(it->second.shards.size()) - 1}),
+            ToString(BatchId{epoch, piece, it->second.marks.end() - 1}),
             " is marked; did its file change while the job runs?"));
       }
       Recount(piece, it->second);
@@ -205,20 +216,69 @@ absl::StatusOr<std::vector<uint32_t>> Ledger::SetExamples(uint32_t piece,
   return complete;
 }
 
-absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Ledger::AddLoaded(
-    int shard, absl::Span<const MarkRun> marks) {
+absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Ledger::Restore(
+    absl::Span<const MarkRun> marks) {
   std::vector<Key> complete;
-  for (const MarkRun& run : marks) {
-    Mark mark;
-    mark.verdict = run.verdict;
-    mark.lease = kUnknownLease;
-    for (uint32_t i = run.begin; i < run.end; ++i) {
-      mark.batch = {run.epoch, run.piece, i};
-      SHOAL_ASSIGN_OR_RETURN(const Added added, Add(shard, mark));
-      if (added.piece_complete) complete.push_back({run.epoch, run.piece});
+  for (size_t begin = 0; begin < marks.size();) {
+    const Key key{marks[begin].epoch, marks[begin].piece};
+    size_t end = begin + 1;
+    while (end < marks.size() &&
+           Key{marks[end].epoch, marks[end].piece} == key) {
+      ++end;
     }
+    SHOAL_ASSIGN_OR_RETURN(const bool whole,
+                           RestorePiece(marks.subspan(begin, end - begin)));
+    if (whole) complete.push_back(key);
+    begin = end;
   }
   return complete;
+}
+
+absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
+  const Key key{runs[0].epoch, runs[0].piece};
+  uint64_t from = 0;
+  for (const MarkRun& run : runs) {
+    if (run.begin < from || run.begin >= run.end) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the marks of epoch ", run.epoch, ", piece ", run.piece,
+                       " that were loaded, batches ", run.begin, " to ",
+                       run.end, ", are out of order"));
+    }
+    from = run.end;
+    Mark last;
+    last.batch = {run.epoch, run.piece,
+                  static_cast<uint32_t>(
+                      std::min<uint64_t>(run.end - 1, kMaxBatchesOfPiece))};
+    last.verdict = run.verdict;
+    last.lease = kUnknownLease;
+    SHOAL_RETURN_IF_ERROR(Validate(0, last));
+  }
+  if (PieceComplete(key.first, key.second) || FindOpen(key) != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the marks of epoch ", key.first, ", piece ", key.second,
+                     " were restored twice"));
+  }
+  Entry entry{PieceMarks(options_.num_shards)};
+  const MarkRun& first = runs[0];
+  const bool plain = runs.size() == 1 && first.begin == 0 &&
+                     first.verdict == Verdict::kApplied && Known(key.second) &&
+                     first.end == Batches(key.second);
+  if (plain) {  // as nearly all are
+    totals_.batches += first.end;
+    totals_.trained += *examples_[key.second];
+    SetComplete(key);
+    return true;
+  }
+  for (const MarkRun& run : runs) {
+    entry.marks.AddRun(static_cast<uint32_t>(run.begin),
+                       static_cast<uint32_t>(run.end),
+                       run.verdict == Verdict::kRejected);
+  }
+  totals_.batches += entry.marks.complete();
+  totals_.rejected_batches += entry.marks.complete_rejected();
+  Recount(key.second, entry);
+  open_.emplace(key, std::move(entry));
+  return Settle(key);
 }
 
 void Ledger::SetEarlier(uint64_t mended, uint64_t recomputed,
@@ -238,39 +298,24 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
       --complete_pieces_;
       --complete_in_epoch_[epoch];
       complete_epochs_ = std::min(complete_epochs_, epoch);
-      reopened.push_back({epoch, piece});
+      const Key key{epoch, piece};
+      reopened.push_back(key);
       // Details as they would be, had they been kept; who marked is forgotten.
-      Entry& entry = entries_[{epoch, piece}];
-      const uint32_t n = Batches(piece);
-      entry.shards.assign(n, options_.num_shards);
-      entry.pass.assign(options_.num_shards,
-                        std::vector<uint32_t>(n, kPassUnknown));
-      entry.complete = n;
-      entry.complete_rejected = 0;
-      for (uint32_t i = 0; i < n; ++i) {
-        entry.complete_rejected += entry.rejected.Get(i);
+      Entry entry{PieceMarks(options_.num_shards)};
+      if (const auto kept = settled_.find(key); kept != settled_.end()) {
+        entry = std::move(kept->second);
+        settled_.erase(kept);
       }
-      const uint64_t too_much =
-          uint64_t{n} * options_.batch_size - *examples_[piece];
-      entry.rejected_examples =
-          uint64_t{entry.complete_rejected} * options_.batch_size -
-          (entry.rejected.Get(n - 1) ? too_much : 0);
-      entry.trained = *examples_[piece] - entry.rejected_examples;
+      entry.marks.Unsettle(Batches(piece));
+      std::tie(entry.trained, entry.rejected) = Examples(piece, entry.marks);
+      open_.insert_or_assign(key, std::move(entry));
     }
   }
-  for (auto& [key, entry] : entries_) {
-    for (uint32_t i = 0; i < entry.shards.size(); ++i) {
-      uint32_t& pass = entry.pass[shard][i];
-      if (pass == kUnmarked) continue;
-      pass = kUnmarked;
-      if (entry.shards[i]-- == static_cast<uint32_t>(options_.num_shards)) {
-        --entry.complete;
-        entry.complete_rejected -= entry.rejected.Get(i);
-        --totals_.batches;
-        totals_.rejected_batches -= entry.rejected.Get(i);
-      }
-    }
-    if (!entry.shards.empty()) Recount(key.second, entry);
+  for (auto& [key, entry] : open_) {
+    const PieceMarks::Dropped dropped = entry.marks.DropShard(shard);
+    totals_.batches -= dropped.batches;
+    totals_.rejected_batches -= dropped.rejected;
+    Recount(key.second, entry);
   }
   return reopened;
 }
@@ -283,10 +328,8 @@ bool Ledger::Complete(const BatchId& batch) const {
   if (PieceComplete(batch.epoch, batch.piece)) {
     return batch.index < Batches(batch.piece);
   }
-  const auto it = entries_.find({batch.epoch, batch.piece});
-  return it != entries_.end() && batch.index < it->second.shards.size() &&
-         it->second.shards[batch.index] ==
-             static_cast<uint32_t>(options_.num_shards);
+  const Entry* const entry = FindOpen({batch.epoch, batch.piece});
+  return entry != nullptr && entry->marks.MarkedByAll(batch.index);
 }
 
 bool Ledger::PieceComplete(uint32_t epoch, uint32_t piece) const {
@@ -297,46 +340,32 @@ bool Ledger::PieceComplete(uint32_t epoch, uint32_t piece) const {
 
 std::vector<uint8_t> Ledger::CompleteBatches(uint32_t epoch,
                                              uint32_t piece) const {
-  BatchBits bits;
-  const auto it = entries_.find({epoch, piece});
-  if (it == entries_.end()) return {};
-  const std::vector<uint32_t>& shards = it->second.shards;
-  for (uint32_t i = 0; i < shards.size(); ++i) {
-    if (shards[i] == static_cast<uint32_t>(options_.num_shards)) bits.Set(i);
-  }
-  return bits.bytes();
+  const Entry* const entry = FindOpen({epoch, piece});
+  return entry == nullptr ? std::vector<uint8_t>{}
+                          : entry->marks.CompleteBits();
 }
 
 std::vector<std::pair<uint32_t, uint32_t>> Ledger::HalfMarked() const {
   std::vector<Key> pieces;
-  for (const auto& [key, entry] : entries_) {
-    for (uint32_t i = 0; i < entry.shards.size(); ++i) {
-      if (!IsHalfMarked(entry, i)) continue;
-      pieces.push_back(key);
-      break;
-    }
+  for (const auto& [key, entry] : open_) {
+    if (entry.marks.half_marked() != 0) pieces.push_back(key);
   }
+  std::sort(pieces.begin(), pieces.end());
   return pieces;
 }
 
 std::vector<uint8_t> Ledger::AllButHalfMarked(uint32_t epoch,
                                               uint32_t piece) const {
-  const auto it = entries_.find({epoch, piece});
-  if (it == entries_.end()) return {};
-  std::vector<uint8_t> others;
-  for (uint32_t i = 0; i < it->second.shards.size(); ++i) {
-    if (!IsHalfMarked(it->second, i)) continue;
-    others.resize(i / 8 + 1, 0xFF);
-    others[i / 8] &= static_cast<uint8_t>(~(1u << (i % 8)));
-  }
-  return others;
+  const Entry* const entry = FindOpen({epoch, piece});
+  return entry == nullptr ? std::vector<uint8_t>{}
+                          : entry->marks.AllButHalfMarkedBits();
 }
 
 double Ledger::FractionComplete(uint32_t epoch, uint32_t piece) const {
   if (PieceComplete(epoch, piece)) return 1;
-  const auto it = entries_.find({epoch, piece});
-  if (it == entries_.end() || !Known(piece)) return 0;
-  return static_cast<double>(it->second.complete) / Batches(piece);
+  const Entry* const entry = FindOpen({epoch, piece});
+  if (entry == nullptr || !Known(piece)) return 0;
+  return static_cast<double>(entry->marks.complete()) / Batches(piece);
 }
 
 }  // namespace shoal

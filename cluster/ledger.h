@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cluster/batch_bits.h"
+#include "cluster/piece_marks.h"
 #include "core/cluster_service.h"
 #include "core/ids.h"
 #include "core/mark_run.h"
@@ -43,15 +44,15 @@ struct LedgerTotals {
 // it and never written. Pure logic, thread-compatible.
 //
 // Memory: 4 bytes a batch and shard, for the (epoch, piece)s that are not
-// complete; a bit for complete ones, and a bit a batch where they hold a
-// rejected, mended or recomputed batch.
+// complete, or a bit a batch of what was restored; a bit for complete ones, and
+// a few bits a batch where they hold a rejected or recomputed batch.
 class Ledger {
  public:
   Ledger() : Ledger(LedgerOptions{}) {}
   explicit Ledger(LedgerOptions options);
 
   // Mark::lease of a mark that was loaded: it may be of any pass.
-  static constexpr uint64_t kUnknownLease = UINT32_MAX;
+  static constexpr uint64_t kUnknownLease = PieceMarks::kUnknownPass;
 
   struct Added {
     bool fresh = false;           // a new mark, not a repeat
@@ -74,11 +75,12 @@ class Ledger {
   absl::StatusOr<std::vector<uint32_t>> SetExamples(uint32_t piece,
                                                     uint64_t examples);
 
-  // Marks of a shard that was loaded, before it has made others; of forward
-  // passes that nobody knows any more. Returns the (epoch, piece)s that are
-  // complete by them. Errors as of Add.
-  absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> AddLoaded(
-      int shard, absl::Span<const MarkRun> marks);
+  // The marks that every shard was loaded with, before any other: a whole set,
+  // of forward passes that nobody knows any more. Returns the (epoch, piece)s
+  // that are complete by them. Time by runs and by pieces that they do not
+  // complete, not by marks. Errors as of Add.
+  absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Restore(
+      absl::Span<const MarkRun> marks);
   // What the state that was loaded had counted beside its marks.
   void SetEarlier(uint64_t mended, uint64_t recomputed,
                   uint64_t repeats_refused);
@@ -98,8 +100,8 @@ class Ledger {
   // The complete batches of a piece that is not complete, as Lease::skip wants
   // them.
   std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
-  // (epoch, piece) with a batch that some shards have marked and others not.
-  // Looks at all that is not complete.
+  // (epoch, piece) with a batch that some shards have marked and others not,
+  // ascending. Time by the pieces that are not complete and have a mark.
   std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const;
   // For a lease of the half-marked batches of a piece alone: all others, up to
   // the last half-marked one (Lease::skip with Lease::skip_rest).
@@ -113,31 +115,28 @@ class Ledger {
   using Key = std::pair<uint32_t, uint32_t>;  // epoch, piece
 
   struct Entry {
-    // By shard and batch: the lease of the mark, or kUnmarked. Empty once the
-    // piece is complete.
-    std::vector<std::vector<uint32_t>> pass;
-    std::vector<uint32_t> shards;  // by batch: how many have marked it
-    BatchBits rejected;            // the verdict, of the first mark
-    BatchBits mended;
-    BatchBits recomputed;
-    uint32_t complete = 0;           // batches
-    uint32_t complete_rejected = 0;  // of them
-    uint64_t trained = 0;            // its share of the totals, in examples
-    uint64_t rejected_examples = 0;
+    PieceMarks marks;
+    uint64_t trained = 0;  // its share of the totals, in examples
+    uint64_t rejected = 0;
   };
+  using Entries = absl::flat_hash_map<Key, Entry>;
 
-  bool IsHalfMarked(const Entry& entry, uint32_t batch) const {
-    return entry.shards[batch] != 0 &&
-           entry.shards[batch] != static_cast<uint32_t>(options_.num_shards);
-  }
   bool Known(uint32_t piece) const { return examples_[piece].has_value(); }
   uint32_t Batches(uint32_t piece) const;  // REQUIRES: Known(piece)
+  Entry& Open(Key key);                    // its entry, made if it is absent
+  const Entry* FindOpen(Key key) const;
   absl::Status Validate(int shard, const Mark& mark) const;
-  absl::Status AddFresh(int shard, const Mark& mark, Entry& entry);
-  void CountRecomputed(uint32_t batch, Entry& entry);
+  absl::StatusOr<Added> AddRepeat(int shard, const Mark& mark);
+  absl::StatusOr<Added> AddFresh(int shard, const Mark& mark);
+  // The runs of one piece. Returns whether they complete it.
+  absl::StatusOr<bool> RestorePiece(absl::Span<const MarkRun> runs);
+  // What a piece's complete batches hold, in examples: trained, rejected.
+  std::pair<uint64_t, uint64_t> Examples(uint32_t piece,
+                                         const PieceMarks& marks) const;
   void Recount(uint32_t piece, Entry& entry);
   // Whether nothing lacks; then the piece is complete and its details go.
   bool Settle(Key key);
+  void SetComplete(Key key);
 
   LedgerOptions options_;
   uint64_t all_pieces_;  // over all epochs
@@ -146,7 +145,8 @@ class Ledger {
   std::map<uint32_t, std::vector<bool>> complete_;  // by epoch and piece
   std::map<uint32_t, uint32_t> complete_in_epoch_;  // pieces
   uint32_t complete_epochs_ = 0;                    // as far as was looked
-  std::map<Key, Entry> entries_;
+  Entries open_;     // of what has a mark and is not complete
+  Entries settled_;  // of what is complete, where there is something to keep
   std::vector<uint64_t> repeats_refused_;  // by shard
   LedgerTotals totals_;
 };

@@ -476,6 +476,15 @@ TEST_F(CoordinatorStateResumeTest, MarksThatAreNotTheManifestsAreRefused) {
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST_F(CoordinatorStateResumeTest, ShardsOfDifferentMarksAreRefused) {
+  JoinAll();
+  Tell(1, ShardLoaded{marks_});
+  marks_[0].end = 1;
+  Tell(2, ShardLoaded{marks_});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Why(), HasSubstr("ps 1"));
+}
+
 TEST_F(CoordinatorStateResumeTest, ForEvaluationTheWeightsAreLoadedAlone) {
   options_.checkpoints.resume_training = false;
   options_.checkpoints.save = false;

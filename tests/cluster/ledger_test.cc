@@ -1,5 +1,6 @@
 #include "cluster/ledger.h"
 
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -282,8 +283,7 @@ TEST_F(LedgerTest, LoadedMarksAreAsIfTheyHadBeenMade) {
   const std::vector<MarkRun> runs = {{0, 0, 0, 2, Verdict::kApplied},
                                      {0, 0, 2, 3, Verdict::kRejected},
                                      {1, 0, 1, 2, Verdict::kApplied}};
-  EXPECT_THAT(*ledger_.AddLoaded(0, runs), IsEmpty());
-  EXPECT_THAT(*ledger_.AddLoaded(1, runs), ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(*ledger_.Restore(runs), ElementsAre(Pair(0, 0)));
   EXPECT_EQ(ledger_.totals().trained, 30u);
   EXPECT_EQ(ledger_.totals().rejected, 5u);
   EXPECT_EQ(ledger_.totals().batches, 4u);
@@ -296,10 +296,121 @@ TEST_F(LedgerTest, LoadedMarksAreAsIfTheyHadBeenMade) {
   EXPECT_FALSE(Add(0, {1, 0, 1}).ok());
 }
 
+// Verdicts of a piece's batches, -1: no mark.
+std::vector<MarkRun> RunsOf(uint32_t epoch, uint32_t piece,
+                            const std::vector<int>& verdicts) {
+  std::vector<MarkRun> runs;
+  for (uint32_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i] < 0) continue;
+    const auto verdict = static_cast<Verdict>(verdicts[i]);
+    if (i > 0 && verdicts[i - 1] == verdicts[i]) {
+      ++runs.back().end;
+    } else {
+      runs.push_back({epoch, piece, i, i + 1, verdict});
+    }
+  }
+  return runs;
+}
+
+// Runs of any lengths and verdicts, of pieces that are known and not.
+TEST(LedgerRestoreTest, RunsAreAsTheirMarksOneByOne) {
+  constexpr uint32_t kPieces = 3;
+  constexpr int kShards = 3;
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Ledger by_runs({kShards, 2, kPieces, 10});
+    Ledger by_marks({kShards, 2, kPieces, 10});
+    std::vector<MarkRun> runs;
+    for (uint32_t piece = 0; piece < kPieces; ++piece) {
+      const uint32_t batches = 1 + random() % 300;
+      if (random() % 4 != 0) {
+        const uint64_t examples = batches * 10 - random() % 10;
+        ASSERT_TRUE(by_runs.SetExamples(piece, examples).ok());
+        ASSERT_TRUE(by_marks.SetExamples(piece, examples).ok());
+      }
+      std::vector<int> verdicts(batches);
+      const int odds = random() % 4;  // none, one in 100, one in 10, half lack
+      const int of[] = {0, 1, 10, 50};
+      int verdict = 1;
+      for (int& v : verdicts) {
+        if (random() % 20 == 0) verdict = 1 + random() % 2;
+        v = static_cast<int>(random() % 100) < of[odds] ? -1 : verdict;
+      }
+      for (const MarkRun& run : RunsOf(0, piece, verdicts)) {
+        runs.push_back(run);
+      }
+      for (int shard = 0; shard < kShards; ++shard) {
+        for (uint32_t i = 0; i < batches; ++i) {
+          if (verdicts[i] < 0) continue;
+          Mark mark{{0, piece, i},
+                    static_cast<Verdict>(verdicts[i]),
+                    Ledger::kUnknownLease,
+                    false};
+          ASSERT_TRUE(by_marks.Add(shard, mark).ok());
+        }
+      }
+    }
+    const auto complete = by_runs.Restore(runs);
+    ASSERT_TRUE(complete.ok()) << complete.status();
+    EXPECT_EQ(by_runs.totals().trained, by_marks.totals().trained);
+    EXPECT_EQ(by_runs.totals().rejected, by_marks.totals().rejected);
+    EXPECT_EQ(by_runs.totals().batches, by_marks.totals().batches);
+    EXPECT_EQ(by_runs.totals().rejected_batches,
+              by_marks.totals().rejected_batches);
+    EXPECT_THAT(by_runs.HalfMarked(), IsEmpty());
+    for (uint32_t piece = 0; piece < kPieces; ++piece) {
+      ASSERT_EQ(by_runs.PieceComplete(0, piece),
+                by_marks.PieceComplete(0, piece));
+      ASSERT_EQ(by_runs.CompleteBatches(0, piece),
+                by_marks.CompleteBatches(0, piece));
+      ASSERT_EQ(by_runs.FractionComplete(0, piece),
+                by_marks.FractionComplete(0, piece));
+    }
+    // And what comes later is taken alike.
+    for (uint32_t i = 0; i < 310; i += 7) {
+      for (int shard = 0; shard < kShards; ++shard) {
+        for (const bool repeat : {false, true}) {
+          const Mark mark{{0, 1, i}, Verdict::kApplied, 3, repeat};
+          ASSERT_EQ(by_runs.Add(shard, mark).status().code(),
+                    by_marks.Add(shard, mark).status().code())
+              << i;
+        }
+      }
+    }
+    EXPECT_EQ(by_runs.totals().trained, by_marks.totals().trained);
+    EXPECT_EQ(by_runs.totals().recomputed, by_marks.totals().recomputed);
+    EXPECT_EQ(by_runs.totals().mended, by_marks.totals().mended);
+  }
+}
+
+// A resume of 2^24 batches in a piece: by marks it would take seconds and
+// hundreds of megabytes.
+TEST(LedgerRestoreTest, LongRunsAreTakenAsRuns) {
+  constexpr uint32_t kBatches = 1 << 24;
+  Ledger ledger({8, 1, 2, 1});
+  ASSERT_TRUE(ledger.SetExamples(0, kBatches).ok());
+  const auto complete =
+      ledger.Restore({{0, 0, 0, kBatches, Verdict::kApplied},
+                      {0, 1, 5, kBatches, Verdict::kApplied}});
+  EXPECT_THAT(*complete, ElementsAre(Pair(0, 0)));
+  EXPECT_EQ(ledger.totals().batches, uint64_t{2} * kBatches - 5);
+}
+
+TEST_F(LedgerTest, LoadedMarksOutOfOrderAreRefused) {
+  for (const std::vector<MarkRun>& runs : std::vector<std::vector<MarkRun>>{
+           {{0, 0, 2, 4, Verdict::kApplied}, {0, 0, 3, 5, Verdict::kRejected}},
+           {{0, 0, 2, 2, Verdict::kApplied}},
+           {{0, 0, 2, 3, Verdict::kApplied},
+            {0, 1, 2, 3, Verdict::kApplied},
+            {0, 0, 5, 6, Verdict::kApplied}}}) {
+    EXPECT_EQ(Ledger({2, 2, 2, 10}).Restore(runs).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST_F(LedgerTest, LoadedMarksOfAnotherJobAreRefused) {
   const std::vector<MarkRun> runs = {{7, 0, 0, 2, Verdict::kApplied}};
-  EXPECT_EQ(ledger_.AddLoaded(0, runs).status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_EQ(ledger_.Restore(runs).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace
