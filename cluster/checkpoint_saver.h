@@ -88,8 +88,8 @@ class CheckpointSaver {
 
   // What the saver looks at, as it is now.
   struct View {
-    absl::Span<const Member> ps;       // whose session is open, by index
-    absl::Span<const Member> workers;  // whose session is open
+    MembersView ps;       // whose session is open, by index
+    MembersView workers;  // whose session is open
     size_t num_ps = 1;
     uint64_t step = 0;  // batches with all marks
     // (epoch, piece) with a batch that some shards have marked and others not.

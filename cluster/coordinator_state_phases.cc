@@ -199,21 +199,22 @@ void CoordinatorState::End(absl::Status status) {
 
 void CoordinatorState::GrantLeases() {
   if (saver_.withholds()) return;
-  std::deque<Life> still_waiting;
-  for (const Life& life : waiting_) {
-    for (const Member& worker : membership_.Open(Role::kWorker)) {
-      if (worker.life != life) continue;
-      const std::optional<LeaseTable::Held> held =
-          leases().Take(life, worker.index, next_lease_, patient_now_);
-      if (held.has_value()) {
-        ++next_lease_;
-        Grant(worker, *held);
-      } else {
-        still_waiting.push_back(life);
-      }
+  std::vector<Life> still_waiting;
+  while (!waiting_.empty() && !leases().NothingToTake(patient_now_)) {
+    const Life life = waiting_.front();
+    waiting_.pop_front();
+    const Member* const worker = membership_.FindLife(life);
+    if (worker == nullptr || !worker->open()) continue;
+    const std::optional<LeaseTable::Held> held =
+        leases().Take(life, worker->index, next_lease_, patient_now_);
+    if (held.has_value()) {
+      ++next_lease_;
+      Grant(*worker, *held);
+    } else {
+      still_waiting.push_back(life);
     }
   }
-  waiting_ = std::move(still_waiting);
+  waiting_.insert(waiting_.begin(), still_waiting.begin(), still_waiting.end());
 }
 
 void CoordinatorState::Grant(const Member& worker,

@@ -122,12 +122,10 @@ absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
 
 void CoordinatorState::DriveSaver(
     absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
-  const std::vector<Member> ps = membership_.Open(Role::kPs);
-  const std::vector<Member> workers = membership_.Open(Role::kWorker);
   const auto half_marked = ledger_.HalfMarked();
   CheckpointSaver::View view;
-  view.ps = ps;
-  view.workers = workers;
+  view.ps = membership_.Open(Role::kPs);
+  view.workers = membership_.Open(Role::kWorker);
   view.num_ps = static_cast<size_t>(options_.num_ps);
   view.step = ledger_.totals().batches;
   view.half_marked = half_marked;
@@ -169,10 +167,9 @@ bool CoordinatorState::SavedAtEnd() {
 void CoordinatorState::Perform(SaverActions actions) {
   for (SaverAction& action : actions) {
     if (auto* send = std::get_if<SaverSend>(&action)) {
-      for (const Member& member : membership_.members()) {
-        if (member.life == send->to && member.open()) {
-          Send(member, std::move(send->message));
-        }
+      const Member* const member = membership_.FindLife(send->to);
+      if (member != nullptr && member->open()) {
+        Send(*member, std::move(send->message));
       }
     } else if (auto* mend = std::get_if<SaverMend>(&action)) {
       Mend(*mend);

@@ -16,97 +16,190 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 LeaseTable::LeaseTable(LeaseTableOptions options)
     : options_(std::move(options)), limit_{options_.num_epochs, 0} {}
 
-const LeaseTable::Order& LeaseTable::OrderOf(uint32_t epoch) const {
-  Order& order = orders_[epoch];
-  if (order.piece_at.empty()) {
-    order.piece_at = options_.shuffle ? ShuffledPieces(options_.seed, epoch,
-                                                       options_.num_pieces)
-                                      : ListedPieces(options_.num_pieces);
-    order.place_of.resize(options_.num_pieces);
-    for (uint32_t i = 0; i < options_.num_pieces; ++i) {
-      order.place_of[order.piece_at[i]] = i;
-    }
-  }
-  return order;
+bool LeaseTable::Get(const std::map<uint32_t, Bits>& bits, Key key) const {
+  const auto it = bits.find(key.first);
+  return it != bits.end() && it->second.bits[key.second];
 }
 
-LeaseTable::Place LeaseTable::PlaceOf(uint32_t epoch, uint32_t piece) const {
-  return {epoch, OrderOf(epoch).place_of[piece]};
+void LeaseTable::Set(std::map<uint32_t, Bits>* bits, Key key) {
+  Bits& of_epoch = (*bits)[key.first];
+  of_epoch.bits.resize(options_.num_pieces);
+  of_epoch.bits[key.second] = true;
+  ++of_epoch.count;
 }
 
-std::map<LeaseTable::Place, LeaseTable::Work>::iterator LeaseTable::Choose(
-    Life owner, int host, absl::Time now) {
-  auto copy = works_.end();
-  absl::Time oldest = absl::InfiniteFuture();
-  for (auto it = works_.begin(); it != works_.end(); ++it) {
-    const Work& work = it->second;
-    if (!MayRead(host, work.piece) || Contains(work.failed_on, owner)) continue;
-    if (work.leases.empty()) return it;
-    if (work.leases.size() != 1) continue;
-    const Held& held = leases_.at(work.leases[0]);
-    if (!held.settling && held.owner != owner &&
-        now - held.progress >= options_.speculate_after &&
-        held.progress < oldest) {
-      oldest = held.progress;
-      copy = it;
-    }
-  }
-  while (next_ < std::min(limit_, Place{options_.num_epochs, 0})) {
-    if (next_.second == options_.num_pieces) {
-      // What was passed over bounds how far one host may be ahead.
-      if (!options_.hosts.empty() && !works_.empty() &&
-          works_.begin()->first.first < next_.first) {
-        return copy;
-      }
-      next_ = {next_.first + 1, 0};
+bool LeaseTable::Passed(Key key) const {
+  if (key.first != next_.first) return key.first < next_.first;
+  return !passed_.empty() && passed_[key.second];
+}
+
+void LeaseTable::CountUnfinished(uint32_t epoch, int change) {
+  if (options_.hosts.empty()) return;
+  uint32_t& count = unfinished_[epoch];
+  count += change;
+  if (count == 0) unfinished_.erase(epoch);
+}
+
+bool LeaseTable::MayBegin(uint32_t epoch) const {
+  // What was passed over bounds how far one host may be ahead.
+  return unfinished_.empty() || unfinished_.begin()->first + 1 >= epoch;
+}
+
+std::optional<LeaseTable::Key> LeaseTable::NextFree(Life owner, Pool* pool) {
+  for (auto it = pool->free.begin(); it != pool->free.end();) {
+    const Key key{it->place.first, it->piece};
+    if (Get(done_, key)) {
+      it = pool->free.erase(it);
       continue;
     }
-    const Place place = next_;
-    ++next_.second;
-    if (early_.erase(place) != 0) continue;
-    const uint32_t piece = OrderOf(place.first).piece_at[place.second];
-    const auto work = works_.emplace(place, Work{piece}).first;
-    if (MayRead(host, piece)) return work;
+    const auto work = works_.find(key);
+    if (work == works_.end()) {
+      works_[key].place = it->place;
+    } else if (Contains(work->second.failed_on, owner)) {
+      ++it;
+      continue;
+    }
+    pool->free.erase(it);
+    return key;
   }
-  return copy;
+  return std::nullopt;
+}
+
+std::optional<LeaseTable::Key> LeaseTable::NextNew(int pool) {
+  while (next_ < std::min(limit_, Place{options_.num_epochs, 0})) {
+    const auto [epoch, place] = next_;
+    const auto done = done_.find(epoch);
+    const bool whole = place == 0 && done != done_.end() &&
+                       done->second.count == options_.num_pieces;
+    if (whole || place == options_.num_pieces) {
+      if (!MayBegin(epoch + 1)) return std::nullopt;
+      if (options_.hosts.empty()) done_.erase(epoch);
+      next_ = {epoch + 1, 0};
+      order_.clear();
+      passed_.clear();
+      continue;
+    }
+    if (order_.empty()) {
+      order_ = options_.shuffle
+                   ? ShuffledPieces(options_.seed, epoch, options_.num_pieces)
+                   : ListedPieces(options_.num_pieces);
+      passed_.resize(options_.num_pieces);
+    }
+    const Key key{epoch, order_[place]};
+    ++next_.second;
+    passed_[key.second] = true;
+    if (done != done_.end() && done->second.bits[key.second]) continue;
+    CountUnfinished(epoch, +1);
+    const int readers = PoolOf(key.second);
+    if (readers == pool) {
+      works_[key].place = {epoch, place};
+      return key;
+    }
+    std::set<Leasable>& free = pools_[readers].free;
+    free.insert(free.end(), Leasable{{epoch, place}, key.second});
+  }
+  return std::nullopt;
+}
+
+std::optional<LeaseTable::Key> LeaseTable::NextCopy(Life owner,
+                                                    const Pool& pool,
+                                                    absl::Time now) const {
+  for (const auto& [progress, number] : pool.single) {
+    if (now - progress < options_.speculate_after) break;
+    const Held& held = leases_.at(number);
+    if (held.owner == owner) continue;
+    const Key key = KeyOf(held);
+    if (!Contains(works_.at(key).failed_on, owner)) return key;
+  }
+  return std::nullopt;
 }
 
 std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, int host,
                                                  uint64_t number,
                                                  absl::Time now) {
-  const auto it = Choose(owner, host, now);
-  if (it == works_.end()) return std::nullopt;
-  Work& work = it->second;
+  const int readers = options_.hosts.empty() ? 0 : host;
+  Pool& pool = pools_[readers];
+  std::optional<Key> key = NextFree(owner, &pool);
+  if (!key.has_value()) key = NextNew(readers);
+  if (!key.has_value()) key = NextCopy(owner, pool, now);
+  if (!key.has_value()) return std::nullopt;
+  Work& work = works_.at(*key);
   Held held;
   held.number = number;
   held.owner = owner;
-  held.epoch = it->first.first;
-  held.piece = work.piece;
+  held.epoch = key->first;
+  held.piece = key->second;
   held.copy = !work.leases.empty();
   held.until = now + options_.lease_time;
   held.progress = now;
+  Unlist(*key, work);
   work.leases.push_back(number);
   leases_[number] = held;
+  leases_of_[owner].push_back(number);
+  List(*key, work);
   return held;
 }
 
+bool LeaseTable::NothingToTake(absl::Time now) const {
+  if (!options_.hosts.empty()) return false;
+  if (next_ < std::min(limit_, Place{options_.num_epochs, 0})) return false;
+  const auto pool = pools_.find(0);
+  if (pool == pools_.end()) return true;
+  const auto& [free, single] = pool->second;
+  return free.empty() && (single.empty() || now - single.begin()->first <
+                                                options_.speculate_after);
+}
+
+void LeaseTable::Unlist(Key key, const Work& work) {
+  if (work.leases.size() != 1) return;
+  const Held& held = leases_.at(work.leases[0]);
+  pools_[PoolOf(key.second)].single.erase({held.progress, held.number});
+}
+
+void LeaseTable::List(Key key, const Work& work) {
+  if (work.leases.size() != 1) return;
+  const Held& held = leases_.at(work.leases[0]);
+  if (held.settling) return;
+  pools_[PoolOf(key.second)].single.insert({held.progress, held.number});
+}
+
 void LeaseTable::Renew(Life owner, absl::Time now) {
-  for (auto& [number, held] : leases_) {
-    if (held.owner == owner && !held.settling) {
-      held.until = now + options_.lease_time;
-    }
+  const auto it = leases_of_.find(owner);
+  if (it == leases_of_.end()) return;
+  for (const uint64_t number : it->second) {
+    Held& held = leases_.at(number);
+    if (!held.settling) held.until = now + options_.lease_time;
   }
 }
 
 void LeaseTable::Progress(uint64_t lease, absl::Time now) {
   const auto it = leases_.find(lease);
-  if (it != leases_.end()) it->second.progress = now;
+  if (it == leases_.end() || it->second.progress == now) return;
+  const Key key = KeyOf(it->second);
+  const Work& work = works_.at(key);
+  Unlist(key, work);
+  it->second.progress = now;
+  List(key, work);
 }
 
 void LeaseTable::End(uint64_t lease) {
   const auto it = leases_.find(lease);
-  Work& work = works_.at(PlaceOf(it->second.epoch, it->second.piece));
+  const Key key = KeyOf(it->second);
+  Work& work = works_.at(key);
+  Unlist(key, work);
   work.leases.erase(std::find(work.leases.begin(), work.leases.end(), lease));
+  Forget(it);
+  List(key, work);
+  if (work.leases.empty()) {
+    pools_[PoolOf(key.second)].free.insert({work.place, key.second});
+  }
+}
+
+void LeaseTable::Forget(Leases::iterator it) {
+  const auto of = leases_of_.find(it->second.owner);
+  std::vector<uint64_t>& numbers = of->second;
+  numbers.erase(std::find(numbers.begin(), numbers.end(), it->first));
+  if (numbers.empty()) leases_of_.erase(of);
   leases_.erase(it);
 }
 
@@ -115,6 +208,8 @@ void LeaseTable::Done(uint64_t lease, Life owner, absl::Time now) {
   if (it == leases_.end() || it->second.owner != owner || it->second.settling) {
     return;
   }
+  const Key key = KeyOf(it->second);
+  Unlist(key, works_.at(key));
   it->second.settling = true;
   it->second.until = now + options_.lease_time;
 }
@@ -123,47 +218,66 @@ std::optional<std::pair<uint32_t, uint32_t>> LeaseTable::Failed(uint64_t lease,
                                                                 Life owner) {
   const Held* held = Find(lease);
   if (held == nullptr || held->owner != owner) return std::nullopt;
-  const std::pair<uint32_t, uint32_t> piece{held->epoch, held->piece};
-  works_.at(PlaceOf(held->epoch, held->piece)).failed_on.push_back(owner);
+  const Key piece = KeyOf(*held);
+  works_.at(piece).failed_on.push_back(owner);
   End(lease);
   return piece;
 }
 
 void LeaseTable::EndOwner(Life owner) {
-  for (const Held& held : this->held()) {
-    if (held.owner == owner && !held.settling) End(held.number);
+  const auto it = leases_of_.find(owner);
+  if (it == leases_of_.end()) return;
+  for (const uint64_t number : std::vector<uint64_t>(it->second)) {
+    if (!leases_.at(number).settling) End(number);
   }
 }
 
 void LeaseTable::Expire(absl::Time now) {
-  for (const Held& held : this->held()) {
-    if (held.until <= now) End(held.number);
+  std::vector<uint64_t> over;
+  for (const auto& [number, held] : leases_) {
+    if (held.until <= now) over.push_back(number);
   }
+  std::sort(over.begin(), over.end());
+  for (const uint64_t number : over) End(number);
 }
 
 void LeaseTable::Complete(uint32_t epoch, uint32_t piece) {
-  const Place place = PlaceOf(epoch, piece);
-  const auto it = works_.find(place);
+  const Key key{epoch, piece};
+  const auto it = works_.find(key);
   if (it != works_.end()) {
-    for (const uint64_t lease : it->second.leases) leases_.erase(lease);
+    const Work& work = it->second;
+    Unlist(key, work);
+    if (work.leases.empty()) {
+      pools_[PoolOf(piece)].free.erase({work.place, piece});
+    }
+    for (const uint64_t lease : work.leases) Forget(leases_.find(lease));
     works_.erase(it);
-  } else if (place >= next_) {
-    early_.insert(place);
+    CountUnfinished(epoch, -1);
+    return;
   }
+  const bool passed = Passed(key);
+  // Only where there are hosts has one been passed and is nobody's work yet.
+  if ((passed && options_.hosts.empty()) || Get(done_, key)) return;
+  Set(&done_, key);
+  if (passed) CountUnfinished(epoch, -1);
 }
 
 void LeaseTable::Reopen(uint32_t epoch, uint32_t piece) {
-  const Place place = PlaceOf(epoch, piece);
-  if (place >= next_) {
-    early_.erase(place);
-  } else {
-    works_.emplace(place, Work{piece});
+  const Key key{epoch, piece};
+  if (Get(done_, key)) {
+    Bits& done = done_[epoch];
+    done.bits[piece] = false;
+    --done.count;
   }
+  if (!Passed(key) || works_.contains(key)) return;
+  works_[key].place = {epoch, 0};
+  pools_[PoolOf(piece)].free.insert({{epoch, 0}, piece});
+  CountUnfinished(epoch, +1);
 }
 
 bool LeaseTable::FailedOnAll(uint32_t epoch, uint32_t piece,
                              absl::Span<const Life> lives) const {
-  const auto it = works_.find(PlaceOf(epoch, piece));
+  const auto it = works_.find({epoch, piece});
   if (it == works_.end()) return false;
   return std::all_of(lives.begin(), lives.end(), [&](Life life) {
     return Contains(it->second.failed_on, life);
@@ -177,7 +291,10 @@ const LeaseTable::Held* LeaseTable::Find(uint64_t lease) const {
 
 std::vector<LeaseTable::Held> LeaseTable::held() const {
   std::vector<Held> all;
+  all.reserve(leases_.size());
   for (const auto& [number, held] : leases_) all.push_back(held);
+  std::sort(all.begin(), all.end(),
+            [](const Held& a, const Held& b) { return a.number < b.number; });
   return all;
 }
 

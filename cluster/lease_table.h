@@ -1,6 +1,7 @@
 #ifndef SHOAL_CLUSTER_LEASE_TABLE_H_
 #define SHOAL_CLUSTER_LEASE_TABLE_H_
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
@@ -41,6 +43,9 @@ struct LeaseTableOptions {
 // the lease's time runs out. A piece has at most two leases at a time: the
 // second is a speculative copy. Where pieces belong to hosts, one host may be
 // an epoch ahead of the others.
+//
+// Every call takes time by what it changes, not by what the table holds, but
+// for those that say otherwise.
 class LeaseTable {
  public:
   LeaseTable() : LeaseTable(LeaseTableOptions{}) {}
@@ -68,6 +73,8 @@ class LeaseTable {
   // never used before); nullopt if there is none for it now.
   std::optional<Held> Take(Life owner, int host, uint64_t number,
                            absl::Time now);
+  // There is no lease now for anybody. False: there may be one.
+  bool NothingToTake(absl::Time now) const;
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
@@ -81,13 +88,14 @@ class LeaseTable {
   std::optional<std::pair<uint32_t, uint32_t>> Failed(uint64_t lease,
                                                       Life owner);
   void EndOwner(Life owner);
-  // Ends the leases whose time has run out.
+  // Ends the leases whose time has run out. Looks at all of them.
   void Expire(absl::Time now);
 
   // Every batch of the piece is done: it is leased no more, its leases are
   // over. May come before the piece was ever leased.
   void Complete(uint32_t epoch, uint32_t piece);
-  // The piece is complete no more: it is leasable again.
+  // The piece is complete no more: it is leasable again, before any piece that
+  // nobody has had.
   void Reopen(uint32_t epoch, uint32_t piece);
 
   // The piece failed on each of these lives.
@@ -96,41 +104,76 @@ class LeaseTable {
 
   // nullptr if the lease is over.
   const Held* Find(uint64_t lease) const;
-  std::vector<Held> held() const;  // by number
+  std::vector<Held> held() const;  // by number; a copy of all
 
  private:
   // (epoch, place in its order): pieces are leased by growing place.
   using Place = std::pair<uint32_t, uint32_t>;
-  struct Work {  // a piece before next_ that is not complete
-    uint32_t piece = 0;
+  using Key = std::pair<uint32_t, uint32_t>;  // epoch, piece
+  struct Work {  // a piece that was leased and is not complete
+    Place place;
     std::vector<uint64_t> leases;
     std::vector<Life> failed_on;
   };
-  struct Order {  // both ways
-    std::vector<uint32_t> piece_at;
-    std::vector<uint32_t> place_of;
+  struct Leasable {
+    Place place;
+    uint32_t piece = 0;
+    friend auto operator<=>(const Leasable&, const Leasable&) = default;
+  };
+  // What those may take who can read the same pieces: all, or those of a host.
+  struct Pool {
+    // Before next_, with no lease: returned, or passed over for another host.
+    // Of these some may be complete (done_).
+    std::set<Leasable> free;
+    // (progress, number) of leases that may be copied once their progress is
+    // long ago: each the only lease of its piece, and not settling.
+    std::set<std::pair<absl::Time, uint64_t>> single;
+  };
+  using Leases = absl::flat_hash_map<uint64_t, Held>;
+  // Pieces of an epoch, a bit each.
+  struct Bits {
+    std::vector<bool> bits;
+    uint32_t count = 0;
   };
 
-  const Order& OrderOf(uint32_t epoch) const;
-  Place PlaceOf(uint32_t epoch, uint32_t piece) const;
-  // What `owner` may read: work with no lease, the first there is; then a new
-  // piece; then what may be copied. end() if there is none.
-  std::map<Place, Work>::iterator Choose(Life owner, int host, absl::Time now);
-  bool MayRead(int host, uint32_t piece) const {
-    return options_.hosts.empty() || options_.hosts[piece] == host;
+  int PoolOf(uint32_t piece) const {
+    return options_.hosts.empty() ? 0 : options_.hosts[piece];
   }
+  Key KeyOf(const Held& held) const { return {held.epoch, held.piece}; }
+  bool Get(const std::map<uint32_t, Bits>& bits, Key key) const;
+  void Set(std::map<uint32_t, Bits>* bits, Key key);
+  // The piece was before next_ when it was last looked at.
+  bool Passed(Key key) const;
+  // A piece before next_ is to be complete (+1), or is (-1).
+  void CountUnfinished(uint32_t epoch, int change);
+  // The next epoch may be begun.
+  bool MayBegin(uint32_t epoch) const;
+  std::optional<Key> NextFree(Life owner, Pool* pool);
+  // A piece that nobody has had, for this pool; passes over others.
+  std::optional<Key> NextNew(int pool);
+  std::optional<Key> NextCopy(Life owner, const Pool& pool,
+                              absl::Time now) const;
+  // Takes a piece's only lease out of Pool::single; puts it there.
+  void Unlist(Key key, const Work& work);
+  void List(Key key, const Work& work);
   void End(uint64_t lease);
+  void Forget(Leases::iterator it);
 
   LeaseTableOptions options_;
-  // By epoch, made when first asked for: 8 bytes a piece.
-  mutable std::map<uint32_t, Order> orders_;
-  // Nobody has had this one or any after it. Those before it are complete or
-  // have Work: leased once, or passed over for a host that cannot read them.
+  // Nobody has had this one or any after it.
   Place next_{0, 0};
   Place limit_;
-  std::set<Place> early_;  // from next_ on: complete before anybody had them
-  std::map<Place, Work> works_;
-  std::map<uint64_t, Held> leases_;
+  // The order of next_'s epoch, made when its first piece is wanted.
+  std::vector<uint32_t> order_;
+  std::vector<bool> passed_;       // of next_'s epoch, by piece
+  std::map<uint32_t, Bits> done_;  // complete before anybody had them
+  // By epoch: pieces before next_ that are not complete. Only where there are
+  // hosts.
+  std::map<uint32_t, uint32_t> unfinished_;
+  std::map<int, Pool> pools_;
+  absl::flat_hash_map<Key, Work> works_;
+  Leases leases_;
+  absl::flat_hash_map<Life, std::vector<uint64_t>> leases_of_;
 };
 
 }  // namespace shoal

@@ -85,35 +85,50 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   } else {
     files_.Add(request);
   }
-  members_[key] = member;
-  return member.life;
+  Member& added = members_[key] = std::move(member);
+  by_life_[added.life] = &added;
+  return added.life;
 }
 
 absl::StatusOr<const Member*> Membership::Open(uint64_t session, Life life,
                                                absl::Time now) {
-  for (auto& [key, member] : members_) {
-    if (member.life != life) continue;
-    if (member.open()) {
-      return absl::AlreadyExistsError(
-          absl::StrCat(member.Name(), ": life ", ToString(life),
-                       " has an open session; register again for another"));
-    }
-    member.session = session;
-    member.heard = now;
-    if (member.role == Role::kPs) opened_ps_[key] = life;
-    return &member;
+  const auto it = by_life_.find(life);
+  if (it == by_life_.end()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "life ", ToString(life),
+        " is not known here, or was taken for dead; register again"));
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "life ", ToString(life),
-      " is not known here, or was taken for dead; register again"));
+  Member& member = *it->second;
+  if (member.open()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(member.Name(), ": life ", ToString(life),
+                     " has an open session; register again for another"));
+  }
+  member.session = session;
+  member.heard = now;
+  by_session_[session] = &member;
+  ListOpen();
+  if (member.role == Role::kPs) opened_ps_[{member.role, member.index}] = life;
+  return &member;
+}
+
+void Membership::ListOpen() {
+  for (std::vector<const Member*>& open : open_) open.clear();
+  for (const auto& [key, member] : members_) {
+    if (member.open()) {
+      open_[member.role == Role::kPs ? 0 : 1].push_back(&member);
+    }
+  }
 }
 
 const Member* Membership::FindSession(uint64_t session) const {
-  if (session == 0) return nullptr;
-  for (const auto& [key, member] : members_) {
-    if (member.session == session) return &member;
-  }
-  return nullptr;
+  const auto it = by_session_.find(session);
+  return it == by_session_.end() ? nullptr : it->second;
+}
+
+const Member* Membership::FindLife(Life life) const {
+  const auto it = by_life_.find(life);
+  return it == by_life_.end() ? nullptr : it->second;
 }
 
 const Member* Membership::Find(Role role, int index) const {
@@ -122,9 +137,8 @@ const Member* Membership::Find(Role role, int index) const {
 }
 
 void Membership::Heard(uint64_t session, absl::Time now) {
-  for (auto& [key, member] : members_) {
-    if (member.session == session) member.heard = now;
-  }
+  const auto it = by_session_.find(session);
+  if (it != by_session_.end()) it->second->heard = now;
 }
 
 std::vector<Member> Membership::Silent(absl::Time now) const {
@@ -136,15 +150,17 @@ std::vector<Member> Membership::Silent(absl::Time now) const {
 }
 
 void Membership::Remove(Life life) {
-  bool worker_left = false;
-  for (auto it = members_.begin(); it != members_.end();) {
-    if (it->second.life == life) {
-      it = members_.erase(it);
-    } else {
-      worker_left = worker_left || it->second.role == Role::kWorker;
-      ++it;
-    }
-  }
+  const auto it = by_life_.find(life);
+  if (it == by_life_.end()) return;
+  const Member& member = *it->second;
+  by_session_.erase(member.session);
+  const Key key{member.role, member.index};
+  by_life_.erase(it);
+  members_.erase(key);
+  ListOpen();
+  // Workers come last.
+  const bool worker_left =
+      !members_.empty() && members_.rbegin()->first.first == Role::kWorker;
   if (!worker_left) files_.ForgetUnlessPinned();
 }
 
@@ -152,14 +168,6 @@ std::vector<Member> Membership::members() const {
   std::vector<Member> all;
   for (const auto& [key, member] : members_) all.push_back(member);
   return all;
-}
-
-std::vector<Member> Membership::Open(Role role) const {
-  std::vector<Member> open;
-  for (const auto& [key, member] : members_) {
-    if (member.role == role && member.open()) open.push_back(member);
-  }
-  return open;
 }
 
 }  // namespace shoal

@@ -1,16 +1,19 @@
 #ifndef SHOAL_CLUSTER_MEMBERSHIP_H_
 #define SHOAL_CLUSTER_MEMBERSHIP_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cluster/job_files.h"
+#include "cluster/members_view.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -65,20 +68,23 @@ class Membership {
 
   // nullptr where there is none. Valid until the member is removed.
   const Member* FindSession(uint64_t session) const;
+  const Member* FindLife(Life life) const;
   const Member* Find(Role role, int index) const;
 
   void Heard(uint64_t session, absl::Time now);
 
-  // Members that have said nothing for longer than silent_after.
+  // Members that have said nothing for longer than silent_after. Looks at all.
   std::vector<Member> Silent(absl::Time now) const;
 
   // The process is gone; its life is never known again.
   void Remove(Life life);
 
-  // By role (PSs first) and index.
+  // By role (PSs first) and index; copies of all.
   std::vector<Member> members() const;
-  // Live members of a role whose session is open.
-  std::vector<Member> Open(Role role) const;
+  // Live members of a role whose session is open, by index.
+  MembersView Open(Role role) const {
+    return MembersView(open_[role == Role::kPs ? 0 : 1]);
+  }
   bool empty() const { return members_.empty(); }
 
   // What the workers listed.
@@ -90,10 +96,15 @@ class Membership {
   using Key = std::pair<Role, int>;
 
   absl::Status Check(const RegisterRequest& request) const;
+  // Finds open_ anew: somebody came or went.
+  void ListOpen();
 
   const MembershipOptions options_;
   uint32_t next_life_ = 1;
   std::map<Key, Member> members_;
+  absl::flat_hash_map<Life, Member*> by_life_;  // into members_
+  absl::flat_hash_map<uint64_t, Member*> by_session_;
+  std::array<std::vector<const Member*>, 2> open_;  // PSs, workers
   std::map<Key, Life> opened_ps_;  // the life that got the shard's first state
   JobFiles files_;
 };

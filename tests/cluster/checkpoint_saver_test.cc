@@ -36,10 +36,15 @@ class CheckpointSaverTest : public testing::Test {
     return member;
   }
 
-  CheckpointSaver::View View() const {
+  // Valid until the next one.
+  CheckpointSaver::View View() {
+    members_.clear();
+    for (const Member& member : ps_) members_.push_back(&member);
+    for (const Member& member : workers_) members_.push_back(&member);
+    const auto members = absl::MakeConstSpan(members_);
     CheckpointSaver::View view;
-    view.ps = ps_;
-    view.workers = workers_;
+    view.ps = MembersView(members.first(ps_.size()));
+    view.workers = MembersView(members.subspan(ps_.size()));
     view.num_ps = 2;
     view.step = step_;
     view.half_marked = half_marked_;
@@ -113,6 +118,7 @@ class CheckpointSaverTest : public testing::Test {
   CheckpointSaver saver_;
   std::vector<Member> ps_;
   std::vector<Member> workers_;
+  std::vector<const Member*> members_;  // of View
   uint64_t step_;
   std::vector<std::pair<uint32_t, uint32_t>> half_marked_;
   std::vector<SaverSend> sent_;

@@ -175,6 +175,59 @@ TEST_F(LeaseTableTest, ALeaseThatMakesProgressIsNotCopied) {
   EXPECT_TRUE(Take(kB, 3.5).has_value());
 }
 
+TEST_F(LeaseTableTest, TheLongestWithoutProgressIsCopiedFirst) {
+  const auto a = Take(kA, 0);
+  const auto b = Take(kA, 0);
+  const auto c = Take(kA, 0);
+  table_.Progress(a->number, At(2));
+  table_.Progress(c->number, At(1));
+  table_.Progress(b->number, At(3));
+  EXPECT_FALSE(Take(kB, 2.9).has_value());
+  EXPECT_EQ(Piece(kB, 9), static_cast<int>(c->piece));
+  EXPECT_EQ(Piece(kB, 9), static_cast<int>(a->piece));
+  EXPECT_EQ(Piece(kB, 9), static_cast<int>(b->piece));
+  EXPECT_EQ(Piece(kB, 9), -1);
+}
+
+TEST_F(LeaseTableTest, SaysWhenThereIsNothingForAnybody) {
+  EXPECT_FALSE(table_.NothingToTake(At(0)));
+  const auto first = Take(kA, 0);
+  Take(kA, 0);
+  Take(kA, 0);
+  EXPECT_FALSE(Take(kB, 0).has_value());
+  EXPECT_TRUE(table_.NothingToTake(At(1.9)));
+  EXPECT_FALSE(table_.NothingToTake(At(2))) << "a copy";
+  table_.Done(first->number, kA, At(0));
+  EXPECT_FALSE(table_.NothingToTake(At(2)));
+  table_.EndOwner(kA);
+  EXPECT_FALSE(table_.NothingToTake(At(0))) << "returned pieces";
+  EXPECT_EQ(Piece(kB, 0), 1);
+  EXPECT_EQ(Piece(kB, 0), 2);
+  EXPECT_TRUE(table_.NothingToTake(At(1)));
+  table_.Expire(At(10));
+  EXPECT_FALSE(table_.NothingToTake(At(10)));
+  for (const uint32_t piece : {0u, 1u, 2u}) table_.Complete(0, piece);
+  EXPECT_TRUE(table_.NothingToTake(At(100)));
+}
+
+TEST_F(LeaseTableTest, WhatWasCompleteBeforehandIsPassedOver) {
+  table_ = LeaseTable(Options(3, 4));
+  for (const uint32_t piece : {0u, 1u, 2u}) {
+    table_.Complete(0, piece);
+    table_.Complete(2, piece);
+  }
+  table_.Complete(1, 1);
+  table_.Complete(1, 1);
+  for (const auto& [epoch, piece] : std::vector<std::pair<uint32_t, uint32_t>>{
+           {1, 0}, {1, 2}, {3, 0}, {3, 1}, {3, 2}}) {
+    const auto held = Take(kA);
+    ASSERT_TRUE(held.has_value());
+    EXPECT_EQ(std::make_pair(held->epoch, held->piece),
+              std::make_pair(epoch, piece));
+  }
+  EXPECT_FALSE(Take(kA).has_value());
+}
+
 TEST_F(LeaseTableTest, ASettlingLeaseIsNotCopied) {
   table_ = LeaseTable(Options(1));
   const auto held = Take(kA, 0);
@@ -223,6 +276,10 @@ TEST_F(LeaseTableTest, AReopenedPieceIsLeasableAgain) {
   table_.Reopen(0, 2);
   EXPECT_EQ(Piece(kB), 1);
   EXPECT_EQ(Piece(kB), 2);
+  table_.Complete(0, 1);
+  table_.Reopen(0, 1);
+  table_.Complete(0, 1);
+  EXPECT_EQ(Piece(kC), -1) << "it is complete again";
 }
 
 TEST_F(LeaseTableTest, APieceOfAHostIsLeasedToThatHostAlone) {
