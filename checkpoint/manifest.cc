@@ -263,6 +263,23 @@ uint64_t Manifest::bytes() const {
   return sum;
 }
 
+uint64_t ManifestBytesOf(absl::Span<const Piece> pieces) {
+  const auto digits = [](uint64_t number) {
+    uint64_t n = 1;
+    for (; number >= 10; number /= 10) ++n;
+    return n;
+  };
+  uint64_t bytes = 0;
+  for (const Piece& piece : pieces) {
+    // Examples, bad rows and batches: at most as many as there are bytes.
+    const uint64_t told = 3 * digits(piece.end - piece.begin);
+    // The numbers, six separators of two bytes, two brackets, and a CRC.
+    bytes += digits(piece.source) + digits(piece.begin) + digits(piece.end) +
+             told + 12 + 2 + 8;
+  }
+  return bytes;
+}
+
 absl::Status ValidateManifest(const Manifest& manifest) {
   SHOAL_RETURN_IF_ERROR(manifest.model.Validate());
   SHOAL_RETURN_IF_ERROR(CheckPartition(manifest.model, manifest.map));

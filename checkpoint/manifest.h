@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "checkpoint/shard_entry.h"
 #include "core/cluster_service.h"
 #include "core/ids.h"
@@ -24,6 +25,8 @@ namespace shoal {
 inline constexpr uint32_t kCheckpointFormatVersion = 1;
 // A larger manifest is refused, by its writer too: bounds a reader's memory.
 inline constexpr uint64_t kManifestBytesMax = uint64_t{64} << 20;
+// What the pieces may take of it; the rest is for variables and shards.
+inline constexpr uint64_t kManifestPiecesBytesMax = kManifestBytesMax / 4 * 3;
 
 // What reading a piece whole has told.
 struct SavedPieceFacts {
@@ -86,6 +89,9 @@ struct Manifest {
 
   uint64_t bytes() const;  // of all shards' files
 };
+
+// What pieces take of a manifest at most, whatever is known of them by then.
+uint64_t ManifestBytesOf(absl::Span<const Piece> pieces);
 
 // INVALID_ARGUMENT: the parts do not fit together: a shard is missing or twice,
 // the map does not fit the model, a piece is of no source, the shards' marks

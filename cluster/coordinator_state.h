@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/logger.h"
 #include "cluster/checkpoint_saver.h"
 #include "cluster/coordinator_options.h"
@@ -191,6 +192,8 @@ class CoordinatorState {
   void CheckDeadlines();
   void CheckGathering();
   void StartTraining();
+  // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
+  absl::Status CheckSavable(absl::Span<const Piece> pieces) const;
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();

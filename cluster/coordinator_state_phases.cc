@@ -104,6 +104,17 @@ void CoordinatorState::CheckGathering() {
   }
 }
 
+absl::Status CoordinatorState::CheckSavable(
+    absl::Span<const Piece> pieces) const {
+  if (!options_.checkpoints.save) return absl::OkStatus();
+  const uint64_t bytes = ManifestBytesOf(pieces);
+  if (bytes <= kManifestPiecesBytesMax) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the data are ", pieces.size(), " pieces, which may take ", bytes,
+      " bytes of a checkpoint's manifest, where ", kManifestPiecesBytesMax,
+      " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
+}
+
 void CoordinatorState::StartTraining() {
   membership_.PinFiles();
   const FileList& train_files = membership_.files().train();
@@ -118,6 +129,10 @@ void CoordinatorState::StartTraining() {
   auto eval = BuildPieceTable(eval_files.files, piece_bytes);
   if (!train.ok() || !eval.ok()) {
     End(train.ok() ? eval.status() : train.status());
+    return;
+  }
+  if (const absl::Status fits = CheckSavable(*train); !fits.ok()) {
+    End(fits);
     return;
   }
   train_facts_ = PieceFacts("training", train_files.files, *std::move(train),

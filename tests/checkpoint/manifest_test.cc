@@ -77,6 +77,26 @@ TEST_F(ManifestTest, CrcsOfPiecesMayBeAbsentButNotTooFew) {
               HasSubstr("data.piece_crc32c"));
 }
 
+TEST_F(ManifestTest, PiecesTakeNoMoreThanWasSaid) {
+  Manifest manifest = manifest_;
+  manifest.data.sources[0].size = uint64_t{1} << 50;
+  manifest.data.pieces.clear();
+  const size_t without = ManifestToJson(manifest)->size();
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < 1000; ++i) {
+    const Piece piece{i, 0, uint64_t{i} * 99'999'999'999,
+                      uint64_t{i + 1} * 99'999'999'999};
+    pieces.push_back(piece);
+    const uint64_t most = piece.end - piece.begin;
+    manifest.data.pieces.push_back(
+        {0, piece.begin, piece.end,
+         SavedPieceFacts{most, most, 0xffffffff, 0xffffffff}});
+  }
+  const size_t took = ManifestToJson(manifest)->size() - without;
+  EXPECT_LE(took, ManifestBytesOf(pieces));
+  EXPECT_GE(took, ManifestBytesOf(pieces) * 9 / 10);
+}
+
 TEST_F(ManifestTest, EveryFlippedBitIsAnError) {
   for (size_t i = 0; i < json_.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {

@@ -264,6 +264,19 @@ TEST_F(CoordinatorStateSaveTest, BeforeTrainingAStopHasNothingToSave) {
   ExpectEnded({1});
 }
 
+TEST_F(CoordinatorStateSaveTest, MorePiecesThanAManifestHoldsAreRefusedAtOnce) {
+  train_ = {{"a", 2'000'000, 1}};
+  options_.piece_bytes = 1;
+  Restart();
+  JoinAll();
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Why(), HasSubstr("--piece_bytes"));
+  options_.checkpoints.save = false;
+  Restart();
+  JoinAll();
+  EXPECT_TRUE(JobStatus().ok()) << Why();
+}
+
 // ---- Going on
 
 class CoordinatorStateResumeTest : public CoordinatorStateSaveTest {
