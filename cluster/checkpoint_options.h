@@ -25,6 +25,8 @@ struct CheckpointOptions {
   absl::Duration deadline = absl::Seconds(120);
   // The same when the job was asked to stop.
   absl::Duration stop_deadline = absl::Seconds(20);
+  // A larger manifest cannot be told to the PSs.
+  uint64_t max_manifest_bytes = kManifestBytesMax;
   // In the files' names; larger than that of every job before.
   uint64_t first_attempt = 1;
 

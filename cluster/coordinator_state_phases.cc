@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -108,11 +109,15 @@ absl::Status CoordinatorState::CheckSavable(
     absl::Span<const Piece> pieces) const {
   if (!options_.checkpoints.save) return absl::OkStatus();
   const uint64_t bytes = ManifestBytesOf(pieces);
-  if (bytes <= kManifestPiecesBytesMax) return absl::OkStatus();
+  const uint64_t most = PiecesBytesOf(
+      std::min(options_.checkpoints.max_manifest_bytes, kManifestBytesMax));
+  if (bytes <= most) return absl::OkStatus();
+  const bool by_message = bytes <= PiecesBytesOf(kManifestBytesMax);
   return absl::InvalidArgumentError(absl::StrCat(
       "the data are ", pieces.size(), " pieces, which may take ", bytes,
-      " bytes of a checkpoint's manifest, where ", kManifestPiecesBytesMax,
-      " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
+      " bytes of a checkpoint's manifest, where ", most,
+      " are theirs: give a larger --piece_bytes (0: each file is one piece)",
+      by_message ? " or --max_message_bytes" : ""));
 }
 
 void CoordinatorState::StartTraining() {

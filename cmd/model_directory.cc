@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
 #include "ps/shard/shard_checkpoint.h"
+#include "rpc/channel_options.h"
 
 namespace shoal {
 namespace {
@@ -116,6 +117,8 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.map = plan.map;
   checkpoints.deadline = flags.save_timeout;
   checkpoints.stop_deadline = flags.stop_timeout;
+  checkpoints.max_manifest_bytes =
+      static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead;
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();

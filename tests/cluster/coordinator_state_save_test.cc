@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -271,10 +272,25 @@ TEST_F(CoordinatorStateSaveTest, MorePiecesThanAManifestHoldsAreRefusedAtOnce) {
   JoinAll();
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(Why(), HasSubstr("--piece_bytes"));
+  EXPECT_THAT(Why(), Not(HasSubstr("--max_message_bytes")));
   options_.checkpoints.save = false;
   Restart();
   JoinAll();
   EXPECT_TRUE(JobStatus().ok()) << Why();
+}
+
+TEST_F(CoordinatorStateSaveTest, SoAreMoreThanAMessageHolds) {
+  options_.checkpoints.max_manifest_bytes = 1 << 20;
+  options_.piece_bytes = 1;
+  for (const bool many : {true, false}) {
+    train_ = {{"a", many ? 30'000u : 10'000u, 1}};
+    Restart();
+    JoinAll();
+    EXPECT_EQ(JobStatus().ok(), !many) << Why();
+    if (many) {
+      EXPECT_THAT(Why(), HasSubstr("--max_message_bytes"));
+    }
+  }
 }
 
 // ---- Going on
