@@ -31,6 +31,7 @@ CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
 
 CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
+      patience_(now, options_.heartbeat_interval),
       now_(now),
       patient_now_(now),
       start_(now),
@@ -48,9 +49,9 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
 }
 
 void CoordinatorState::Advance(absl::Time now) {
-  if (now <= now_) return;
-  patient_now_ += std::min(now - now_, options_.heartbeat_interval);
-  now_ = now;
+  patience_.Advance(now);
+  now_ = patience_.clock();
+  patient_now_ = patience_.now();
 }
 
 CoordinatorActions CoordinatorState::TakeActions() {

@@ -30,6 +30,7 @@
 #include "cluster/prediction_order.h"
 #include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
+#include "core/patient_time.h"
 
 namespace shoal {
 
@@ -100,9 +101,9 @@ using CoordinatorActions = std::vector<CoordinatorAction>;
 // deadline passed. A worker that dies is none: its
 // life is over, its leases return, and it may register again.
 //
-// Deadlines go by a time of their own, in which the span between two events
-// counts as one heartbeat interval at most: a coordinator that was itself
-// frozen takes nobody for dead. Thread-compatible.
+// Deadlines go by a patient time (core/patient_time.h), in which the span
+// between two events counts as one heartbeat interval at most: a coordinator
+// that was itself frozen takes no process for dead. Thread-compatible.
 class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
@@ -250,8 +251,9 @@ class CoordinatorState {
   absl::Status status_;  // of the job
   CoordinatorActions actions_;
 
-  absl::Time now_;
-  absl::Time patient_now_;  // see above; what follows is in this time
+  PatientTime patience_;
+  absl::Time now_;          // patience_.clock()
+  absl::Time patient_now_;  // patience_.now(); what follows is in this time
   const absl::Time start_;
   absl::Time worker_seen_;    // when a worker's session was last open
   absl::Time progress_seen_;  // or when the phase began

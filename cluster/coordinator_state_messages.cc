@@ -39,7 +39,7 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, now_);
   train_leases_.Renew(from.life, patient_now_);
   eval_leases_.Renew(from.life, patient_now_);
-  Send(from, HeartbeatAck{});
+  Send(from, HeartbeatAck{message.number});
   return absl::OkStatus();
 }
 

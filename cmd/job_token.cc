@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "core/cluster_service.h"
+#include "rpc/keepalive.h"
 #include "rpc/token.h"
 
 namespace shoal {
@@ -62,6 +63,9 @@ ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
   options.peer = ProcessName(Role::kPs, index);
   options.token = token;
   options.max_message_bytes = static_cast<uint64_t>(flags.max_message_bytes);
+  const Keepalive keepalive = KeepaliveFor(flags.silent_after);
+  options.keepalive_time = keepalive.time;
+  options.keepalive_timeout = keepalive.timeout;
   return options;
 }
 

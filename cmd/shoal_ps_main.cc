@@ -36,6 +36,7 @@
 #include "ps/server/ps_loop.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
+#include "rpc/keepalive.h"
 #include "rpc/metered_parameter_service.h"
 #include "rpc/server.h"
 
@@ -223,6 +224,9 @@ absl::Status PsProcess::StartServer() {
       flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
   options.token = token_;
   options.max_message_bytes = static_cast<uint64_t>(flags_.max_message_bytes);
+  const Keepalive keepalive = KeepaliveFor(flags_.silent_after);
+  options.keepalive_time = keepalive.time;
+  options.keepalive_timeout = keepalive.timeout;
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
       server_, RpcServer::Start(options, coordinator_.get(), &completions_));

@@ -1,5 +1,6 @@
 #include "core/cluster_member.h"
 
+#include <deque>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/backoff.h"
 #include "base/status_macros.h"
+#include "core/patient_time.h"
 
 namespace shoal {
 namespace {
@@ -49,11 +51,23 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
  private:
   // One registration. Callbacks of an old one find that it is not life_.
   struct OneLife {
-    Life life;
-    absl::Duration heartbeat_interval;
-    absl::Duration silent_after;
-    absl::Time heard;  // last word of the coordinator
+    OneLife(const RegisterReply& reply, absl::Time now)
+        : life(reply.life),
+          heartbeat_interval(reply.heartbeat_interval),
+          silent_after(reply.silent_after),
+          time(now, reply.heartbeat_interval),
+          heard(now) {}
+
+    const Life life;
+    const absl::Duration heartbeat_interval;
+    const absl::Duration silent_after;
+    PatientTime time;
+    absl::Time heard;  // last word of the coordinator, in patient time
     std::shared_ptr<ClusterSession> session;
+    uint64_t next_heartbeat = 1;
+    // When the heartbeats that are not acknowledged yet were sent; the last is
+    // number next_heartbeat - 1.
+    std::deque<absl::Time> beats;
   };
 
   void BeginRegistering(absl::Duration deadline);
@@ -61,6 +75,8 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   void OnRegistered(absl::StatusOr<RegisterReply> reply);
   void Join(const RegisterReply& reply);
   void Beat(std::shared_ptr<OneLife> life);
+  void SendHeartbeat(OneLife* life);
+  void OnAck(OneLife* life, uint64_t number);
   void OnMessage(const std::shared_ptr<OneLife>& life,
                  CoordinatorMessage message);
   void OnSessionEnd(const std::shared_ptr<OneLife>& life, absl::Status status);
@@ -78,6 +94,7 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   std::optional<MemberEnd> end_;  // set: Bye was said, this is the outcome
   absl::Time give_up_;
   int attempt_ = 0;
+  absl::Time asked_;  // when the newest Register was sent
   std::shared_ptr<OneLife> life_;
 };
 
@@ -89,7 +106,7 @@ void ClusterMember::Impl::BeginRegistering(absl::Duration deadline) {
 
 void ClusterMember::Impl::TryRegister() {
   RegisterRequest request = options_.registration;
-  request.sent = strand_->Now();
+  request.sent = asked_ = strand_->Now();
   cluster_->Register(
       std::move(request), kRegisterTimeout,
       [self = shared_from_this()](absl::StatusOr<RegisterReply> reply) {
@@ -124,11 +141,7 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
 }
 
 void ClusterMember::Impl::Join(const RegisterReply& reply) {
-  auto life = std::make_shared<OneLife>();
-  life->life = reply.life;
-  life->heartbeat_interval = reply.heartbeat_interval;
-  life->silent_after = reply.silent_after;
-  life->heard = strand_->Now();
+  auto life = std::make_shared<OneLife>(reply, strand_->Now());
   life_ = life;
   logger_->Info(absl::StrCat("registered as life ", ToString(life->life)));
 
@@ -150,19 +163,21 @@ void ClusterMember::Impl::Join(const RegisterReply& reply) {
     return;
   }
   handlers_.on_joined(reply, life->session);
+  if (handlers_.on_acknowledged) handlers_.on_acknowledged(asked_);
   Beat(std::move(life));
 }
 
 void ClusterMember::Impl::Beat(std::shared_ptr<OneLife> life) {
   if (life_ != life || end_.has_value()) return;
-  const absl::Duration silence = strand_->Now() - life->heard;
+  life->time.Advance(strand_->Now());
+  const absl::Duration silence = life->time.now() - life->heard;
   if (silence > life->silent_after) {
     OnSessionEnd(life, absl::DeadlineExceededError(
                            absl::StrCat("the coordinator has been silent for ",
                                         absl::FormatDuration(silence))));
     return;
   }
-  life->session->Send(handlers_.heartbeat());
+  SendHeartbeat(life.get());
   const absl::Duration interval = life->heartbeat_interval;
   strand_->PostAfter(
       interval, [self = shared_from_this(), life = std::move(life)]() mutable {
@@ -170,14 +185,37 @@ void ClusterMember::Impl::Beat(std::shared_ptr<OneLife> life) {
       });
 }
 
+void ClusterMember::Impl::SendHeartbeat(OneLife* life) {
+  Heartbeat heartbeat = handlers_.heartbeat();
+  heartbeat.number = life->next_heartbeat++;
+  life->beats.push_back(strand_->Now());
+  life->session->Send(std::move(heartbeat));
+}
+
+void ClusterMember::Impl::OnAck(OneLife* life, uint64_t number) {
+  const uint64_t first = life->next_heartbeat - life->beats.size();
+  // Acknowledged before, or never sent: not by a coordinator of ours.
+  if (number < first || number >= life->next_heartbeat) return;
+  const auto acknowledged =
+      life->beats.begin() + static_cast<ptrdiff_t>(number - first);
+  const absl::Time sent = *acknowledged;
+  life->beats.erase(life->beats.begin(), acknowledged + 1);
+  if (handlers_.on_acknowledged) handlers_.on_acknowledged(sent);
+}
+
 void ClusterMember::Impl::OnMessage(const std::shared_ptr<OneLife>& life,
                                     CoordinatorMessage message) {
-  life->heard = strand_->Now();
+  life->time.Advance(strand_->Now());
+  life->heard = life->time.now();
   if (auto* job_end = std::get_if<JobEnd>(&message)) {
     if (end_.has_value()) return;
     SayBye({std::move(job_end->status), std::move(job_end->summary),
             /*job_over=*/true});
-  } else if (!end_.has_value()) {
+  } else if (end_.has_value()) {
+    return;
+  } else if (const auto* ack = std::get_if<HeartbeatAck>(&message)) {
+    OnAck(life.get(), ack->number);
+  } else {
     handlers_.on_message(std::move(message));
   }
 }
@@ -208,6 +246,7 @@ void ClusterMember::Impl::SayBye(MemberEnd end) {
   end_ = std::move(end);
   // What was done since the newest heartbeat counts, too.
   Heartbeat last = handlers_.heartbeat();
+  last.number = life_->next_heartbeat;
   const Bye bye{last.usage};
   life_->session->Send(std::move(last));
   life_->session->Send(bye);

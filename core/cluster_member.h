@@ -40,8 +40,13 @@ struct ClusterMemberHandlers {
   absl::AnyInvocable<void(const RegisterReply&,
                           std::shared_ptr<ClusterSession>)>
       on_joined;
-  // Every message of the present life but JobEnd, which the member answers.
+  // Every message of the present life but JobEnd, which the member answers, and
+  // HeartbeatAck, which becomes on_acknowledged.
   absl::AnyInvocable<void(CoordinatorMessage)> on_message;
+  // The coordinator has acknowledged a word that this process sent at `sent`:
+  // the registration, right after on_joined, or a heartbeat. A lease with the
+  // coordinator runs from then. May be null.
+  absl::AnyInvocable<void(absl::Time sent)> on_acknowledged;
   // The life that on_joined began is over; another may follow.
   absl::AnyInvocable<void()> on_left;
   // The next Heartbeat; called every heartbeat interval of a life.
@@ -52,7 +57,9 @@ struct ClusterMemberHandlers {
 
 // A process's side of membership, the same for PSs and workers: registers until
 // it is heard, holds the session, sends heartbeats, takes a coordinator that is
-// silent for silent_after for lost, and says Bye when the job ends.
+// silent for silent_after for lost, and says Bye when the job ends. Silence is
+// measured in patient time (core/patient_time.h): a process that was itself
+// frozen gives the coordinator a new chance.
 //
 // Thread-safe; works on its strand, which must never be busy for long, so that
 // heartbeats are timely.

@@ -118,6 +118,9 @@ struct TrainProgress {
 // From a process to the coordinator:
 
 struct Heartbeat {
+  // Grows within a life, from 1; the acknowledgement repeats it. The member
+  // sets it.
+  uint64_t number = 0;
   ResourceUsage usage;
   TrainProgress progress;  // of a worker
   Histogram staleness;     // of a PS: all pushes applied so far
@@ -221,9 +224,12 @@ struct LeaseGrant {
   Lease lease;
 };
 
-// The coordinator heard the process; a PS may serve until silent_after passes
-// without the next one.
-struct HeartbeatAck {};
+// The coordinator heard the heartbeat of this number. A PS may serve for its
+// lease (PsLoopOptions::ps_lease) from when it sent that heartbeat: an
+// acknowledgement that lay in a queue prolongs nothing.
+struct HeartbeatAck {
+  uint64_t number = 0;
+};
 
 // To a PS, after the last push: send ShardReport.
 struct ReportShard {};

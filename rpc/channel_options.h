@@ -25,7 +25,8 @@ struct ChannelOptions {
   // How long to wait for a connection that is neither made nor refused.
   absl::Duration connect_timeout = absl::Seconds(5);
   // A server that is silent is asked for a sign of life after the first, and
-  // taken for dead after the second (a frozen process, a host without power).
+  // taken for dead after the second (a frozen process, a host without power);
+  // rpc/keepalive.h.
   absl::Duration keepalive_time = absl::Seconds(2);
   absl::Duration keepalive_timeout = absl::Seconds(5);
 

@@ -45,7 +45,7 @@ struct RpcServerOptions {
   // How long a service may take for a call that says nothing itself.
   absl::Duration max_call_time = absl::Seconds(60);
   // A client that is silent is asked for a sign of life after the first, and
-  // taken for dead after the second.
+  // taken for dead after the second; rpc/keepalive.h.
   absl::Duration keepalive_time = absl::Seconds(2);
   absl::Duration keepalive_timeout = absl::Seconds(5);
 

@@ -35,6 +35,10 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
     handlers.on_message = [self = shared_from_this()](CoordinatorMessage m) {
       self->OnMessage(std::move(m));
     };
+    handlers.on_acknowledged = [self = shared_from_this()](absl::Time sent) {
+      self->lease_from_ = sent;
+      self->RenewLease();
+    };
     handlers.on_left = [self = shared_from_this()] { self->OnLeft(); };
     handlers.heartbeat = [self = shared_from_this()] {
       Heartbeat heartbeat;
@@ -58,6 +62,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   void LoadShard(LoadFrom from, ParameterShardOptions options);
   void Serve(std::shared_ptr<ParameterShard> shard);
   void OnMessage(CoordinatorMessage message);
+  void RenewLease();
   void OnLeft();
   void SendMarks();
   void SendMarksOften();
@@ -70,6 +75,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<ClusterSession> session_;  // null: no life
   std::shared_ptr<ParameterShard> shard_;
   bool in_view_ = false;  // a ClusterView has named the life
+  absl::Time lease_from_ = absl::InfinitePast();  // of the present life
   const std::shared_ptr<ShardKeeper> keeper_;
   uint64_t repeats_sent_ = 0;
 };
@@ -77,6 +83,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
 void PsLoop::Impl::OnJoined(const RegisterReply& reply,
                             std::shared_ptr<ClusterSession> session) {
   life_ = reply.life;
+  lease_from_ = absl::InfinitePast();
   session_ = std::move(session);
   ParameterShardOptions options = options_.shard;
   options.life = life_;
@@ -129,12 +136,10 @@ void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
 
 void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
   if (shard_ == nullptr) return;
-  // Before the first view the coordinator keeps no ledger to add marks to.
-  in_view_ = in_view_ || std::holds_alternative<ClusterView>(message);
-  if (in_view_) {
-    shard_->ServeUntil(deps_.control->Now() + options_.ps_lease);
-  }
-  if (std::holds_alternative<ReportShard>(message)) {
+  if (std::holds_alternative<ClusterView>(message)) {
+    in_view_ = true;
+    RenewLease();
+  } else if (std::holds_alternative<ReportShard>(message)) {
     SendReport();
   } else if (const auto* hold = std::get_if<Hold>(&message)) {
     keeper_->On(*hold);
@@ -145,6 +150,12 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
   } else if (const auto* done = std::get_if<CheckpointDone>(&message)) {
     keeper_->On(*done);
   }
+}
+
+void PsLoop::Impl::RenewLease() {
+  // Before the first view the coordinator keeps no ledger to add marks to.
+  if (shard_ == nullptr || !in_view_) return;
+  shard_->ServeUntil(lease_from_ + options_.ps_lease);
 }
 
 void PsLoop::Impl::OnLeft() {

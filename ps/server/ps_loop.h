@@ -26,9 +26,10 @@ struct PsLoopOptions {
   // How often new marks are sent. A batch counts as trained so much later;
   // smaller costs a message each.
   absl::Duration mark_interval = absl::Milliseconds(20);
-  // How long after the coordinator's last word the shard goes on serving. The
-  // shard begins to serve when the first ClusterView comes: before that the
-  // coordinator takes no marks.
+  // How long the shard serves after the sending of the newest heartbeat (or
+  // registration) that the coordinator has acknowledged. The shard begins to
+  // serve when the first ClusterView comes: before that the coordinator takes
+  // no marks.
   absl::Duration ps_lease = absl::Seconds(5);
 };
 

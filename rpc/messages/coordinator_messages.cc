@@ -35,8 +35,8 @@ void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
   m->set_skip_rest(lease.skip_rest);
 }
 
-void Set(const HeartbeatAck&, v1::CoordinatorMessage* out) {
-  out->mutable_heartbeat_ack();
+void Set(const HeartbeatAck& in, v1::CoordinatorMessage* out) {
+  out->mutable_heartbeat_ack()->set_number(in.number);
 }
 
 void Set(const ReportShard&, v1::CoordinatorMessage* out) {
@@ -132,7 +132,7 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::kLeaseGrant:
       return Get(in.lease_grant().lease(), &out->emplace<LeaseGrant>().lease);
     case v1::CoordinatorMessage::kHeartbeatAck:
-      out->emplace<HeartbeatAck>();
+      out->emplace<HeartbeatAck>().number = in.heartbeat_ack().number();
       return absl::OkStatus();
     case v1::CoordinatorMessage::kReportShard:
       out->emplace<ReportShard>();

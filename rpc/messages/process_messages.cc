@@ -22,6 +22,7 @@ ResourceUsage Get(const v1::ResourceUsage& in) {
 
 void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   v1::Heartbeat* m = out->mutable_heartbeat();
+  m->set_number(in.number);
   Set(in.usage, m->mutable_usage());
   v1::TrainProgress* progress = m->mutable_progress();
   progress->set_examples(in.progress.examples);
@@ -127,6 +128,7 @@ void Set(const StopRequest& in, v1::ProcessMessage* out) {
 }
 
 absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
+  out->number = in.number();
   out->usage = Get(in.usage());
   const v1::TrainProgress& progress = in.progress();
   out->progress.examples = progress.examples();

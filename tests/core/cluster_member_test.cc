@@ -60,9 +60,11 @@ class ScriptedCluster : public ClusterService {
    public:
     explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
     void Send(ProcessMessage message) override {
-      if (std::holds_alternative<Heartbeat>(message)) {
+      if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) {
         ++cluster_->heartbeats;
-        if (cluster_->answer_heartbeats) cluster_->Tell(HeartbeatAck{});
+        if (cluster_->answer_heartbeats) {
+          cluster_->Tell(HeartbeatAck{heartbeat->number});
+        }
       } else if (std::holds_alternative<Bye>(message)) {
         ++cluster_->byes;
         if (cluster_->answer_bye) cluster_->EndSession(absl::OkStatus());
@@ -92,6 +94,9 @@ class ClusterMemberTest : public testing::Test {
     handlers.on_message = [this](CoordinatorMessage m) {
       messages.push_back(std::move(m));
     };
+    handlers.on_acknowledged = [this](absl::Time sent) {
+      acknowledged.push_back(sent);
+    };
     handlers.on_left = [this] { ++left; };
     handlers.heartbeat = [] { return Heartbeat{}; };
     handlers.on_end = [this](MemberEnd end) { ends.push_back(end); };
@@ -105,6 +110,7 @@ class ClusterMemberTest : public testing::Test {
   std::unique_ptr<ClusterMember> member;
   std::vector<Life> joined;
   std::vector<CoordinatorMessage> messages;
+  std::vector<absl::Time> acknowledged;
   int left = 0;
   std::vector<MemberEnd> ends;
 };
@@ -179,6 +185,36 @@ TEST_F(ClusterMemberTest, ASilentCoordinatorIsTakenForLost) {
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
   EXPECT_FALSE(ends[0].job_over) << "nobody said so";
+}
+
+TEST_F(ClusterMemberTest, AMemberThatWasFrozenGivesTheCoordinatorANewChance) {
+  Start(false);
+  simulator.RunFor(absl::Milliseconds(1500));
+  strand.Freeze(absl::Seconds(30));
+  simulator.RunFor(absl::Seconds(32));
+  EXPECT_TRUE(ends.empty()) << ends[0].status;
+  EXPECT_EQ(left, 0);
+  // Patience is no deafness: a coordinator that stays silent is lost.
+  cluster.answer_heartbeats = false;
+  simulator.RunFor(absl::Seconds(8));
+  EXPECT_EQ(left, 1);
+}
+
+TEST_F(ClusterMemberTest, TellsWhenWhatWasAcknowledgedWasSent) {
+  Start(true);
+  const absl::Time begin = simulator.Now();
+  simulator.RunFor(absl::Milliseconds(1500));
+  // The registration, and the heartbeats of 0 and 1 s.
+  EXPECT_EQ(acknowledged, (std::vector<absl::Time>{
+                              begin, begin, begin + absl::Seconds(1)}));
+  cluster.answer_heartbeats = false;
+  simulator.RunFor(absl::Seconds(2));
+  cluster.Tell(HeartbeatAck{3});  // of 2 s; that of 3 s is on its way
+  cluster.Tell(HeartbeatAck{3});
+  cluster.Tell(HeartbeatAck{9});
+  simulator.RunFor(absl::ZeroDuration());
+  ASSERT_EQ(acknowledged.size(), 4u);
+  EXPECT_EQ(acknowledged.back(), begin + absl::Seconds(2));
 }
 
 TEST_F(ClusterMemberTest, EndsEvenIfItsByeIsNotAnswered) {

@@ -13,8 +13,8 @@
 namespace shoal {
 
 // A coordinator that gives every process that asks a life of start 3,
-// acknowledges heartbeats, keeps every other message, and says what the test
-// says. Belongs to the executor's thread.
+// acknowledges heartbeats while it is to, keeps every other message, and says
+// what the test says. Belongs to the executor's thread.
 class ScriptedCluster : public ClusterService {
  public:
   explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
@@ -53,6 +53,7 @@ class ScriptedCluster : public ClusterService {
     return count;
   }
 
+  bool answer_heartbeats = true;
   uint32_t lives = 0;
   std::vector<ProcessMessage> heard;
 
@@ -61,8 +62,9 @@ class ScriptedCluster : public ClusterService {
    public:
     explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
     void Send(ProcessMessage message) override {
-      if (std::holds_alternative<Heartbeat>(message)) {
-        cluster_->Tell(HeartbeatAck{});
+      if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) {
+        if (!cluster_->answer_heartbeats) return;
+        cluster_->Tell(HeartbeatAck{heartbeat->number});
       } else {
         cluster_->heard.push_back(std::move(message));
       }

@@ -16,11 +16,12 @@ SimulatedExecutor* Simulator::Next() {
   uint64_t ties = 0;
   for (SimulatedExecutor* executor : executors_) {
     if (executor->tasks_.empty()) continue;
-    const auto& [when, number] = executor->tasks_.begin()->first;
-    if (next == nullptr || when < next->tasks_.begin()->first.first) {
+    const absl::Time when = executor->NextDue();
+    const uint64_t number = executor->tasks_.begin()->first.second;
+    if (next == nullptr || when < next->NextDue()) {
       next = executor;
       ties = 1;
-    } else if (when == next->tasks_.begin()->first.first) {
+    } else if (when == next->NextDue()) {
       // Each of the executors seen so far stays chosen with equal chance.
       const bool take = seed_.has_value()
                             ? StableHashCombine(*seed_, draws_++) % ++ties == 0
@@ -35,7 +36,7 @@ bool Simulator::RunOne() {
   SimulatedExecutor* const executor = Next();
   if (executor == nullptr) return false;
   const auto first = executor->tasks_.begin();
-  clock_.now_ = first->first.first;
+  clock_.now_ = std::max(clock_.now_, executor->NextDue());
   // The task may kill or destroy its executor: it is out of the queue first.
   Task task = std::move(first->second);
   executor->tasks_.erase(first);
@@ -79,7 +80,7 @@ absl::Time Simulator::NextDue() const {
   absl::Time due = absl::InfiniteFuture();
   for (const SimulatedExecutor* executor : executors_) {
     if (executor->tasks_.empty()) continue;
-    due = std::min(due, executor->tasks_.begin()->first.first);
+    due = std::min(due, executor->NextDue());
   }
   return due;
 }

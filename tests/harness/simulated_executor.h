@@ -1,6 +1,7 @@
 #ifndef SHOAL_TESTS_HARNESS_SIMULATED_EXECUTOR_H_
 #define SHOAL_TESTS_HARNESS_SIMULATED_EXECUTOR_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -92,6 +93,10 @@ class SimulatedExecutor final : public Executor {
   void PostAt(absl::Time when, Task task) override;
   absl::Time Now() const override { return simulator_->Now(); }
 
+  // The process is frozen: what is due in the next `span` runs after it, in its
+  // order.
+  void Freeze(absl::Duration span) { frozen_until_ = Now() + span; }
+
   // The process crashes: pending tasks are destroyed unrun, later ones are
   // dropped. May be called from within a task, also of this executor.
   void Kill();
@@ -102,8 +107,14 @@ class SimulatedExecutor final : public Executor {
  private:
   friend class Simulator;
 
+  // When its first task runs. REQUIRES: it has one.
+  absl::Time NextDue() const {
+    return std::max(tasks_.begin()->first.first, frozen_until_);
+  }
+
   Simulator* const simulator_;
   bool killed_ = false;
+  absl::Time frozen_until_ = absl::InfinitePast();
   // Keyed by time, then by order of posting over all executors.
   std::map<std::pair<absl::Time, uint64_t>, Task> tasks_;
 };

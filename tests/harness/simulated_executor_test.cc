@@ -152,6 +152,22 @@ TEST(SimulatedExecutor, KillDestroysPendingTasksWhichMayPostAgain) {
   EXPECT_EQ(simulator.RunUntilIdle(), 0u);
 }
 
+TEST(SimulatedExecutor, AFrozenOneRunsLaterAndInOrder) {
+  Simulator simulator;
+  SimulatedExecutor frozen(&simulator);
+  SimulatedExecutor other(&simulator);
+  const absl::Time begin = simulator.Now();
+  std::vector<std::string> log;
+  frozen.PostAfter(absl::Seconds(1), [&] { log.push_back("first"); });
+  frozen.PostAfter(absl::Seconds(2), [&] { log.push_back("second"); });
+  other.PostAfter(absl::Seconds(3), [&] { log.push_back("other"); });
+  frozen.Freeze(absl::Seconds(5));
+  EXPECT_EQ(simulator.NextDue(), begin + absl::Seconds(3));
+  simulator.RunUntilIdle();
+  EXPECT_THAT(log, ElementsAre("other", "first", "second"));
+  EXPECT_EQ(simulator.Now(), begin + absl::Seconds(5));
+}
+
 TEST(SimulatedExecutor, AnExecutorMayBeDestroyedByItsOwnTask) {
   Simulator simulator;
   auto executor = std::make_unique<SimulatedExecutor>(&simulator);

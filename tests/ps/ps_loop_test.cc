@@ -69,6 +69,33 @@ TEST_F(PsLoopTest, TheShardServesFromTheFirstViewOn) {
   EXPECT_EQ(Pull(), absl::StatusCode::kOk);
 }
 
+TEST_F(PsLoopTest, ALeaseRunsFromTheSendingOfTheAcknowledgedHeartbeat) {
+  cluster_.answer_heartbeats = false;
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  simulator_.RunFor(absl::Milliseconds(2500));
+  EXPECT_TRUE(shard_->Count().serving);
+  // The acknowledgement of what was sent at 1 s comes at 2.5 s.
+  cluster_.Tell(HeartbeatAck{2});
+  simulator_.RunFor(absl::Milliseconds(1400));
+  EXPECT_TRUE(shard_->Count().serving) << "at 3.9 s";
+  simulator_.RunFor(absl::Milliseconds(200));
+  EXPECT_FALSE(shard_->Count().serving) << "at 4.1 s";
+  cluster_.Tell(HeartbeatAck{4});  // sent at 3 s
+  Settle();
+  EXPECT_TRUE(shard_->Count().serving);
+}
+
+TEST_F(PsLoopTest, NoOtherWordOfTheCoordinatorProlongsTheLease) {
+  cluster_.answer_heartbeats = false;
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_TRUE(shard_->Count().serving);
+  cluster_.Tell(Resume{7});
+  cluster_.Tell(HeartbeatAck{99});  // of a heartbeat that was not sent
+  simulator_.RunFor(absl::Milliseconds(1100));
+  EXPECT_FALSE(shard_->Count().serving);
+}
+
 TEST_F(PsLoopTest, TheShardReportsItself) {
   cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
   cluster_.Tell(ReportShard{});

@@ -87,6 +87,32 @@ TEST_P(JobSimulationTest, KilledWorkersCostNoSampleAndRepeatNone) {
   EXPECT_GT(result.report.recomputed + result.report.repeats_refused, 0u);
 }
 
+TEST_P(JobSimulationTest, APauseOfAllProcessesIsNoDeath) {
+  SimulatedJobOptions options = Options();
+  options.freeze_all = absl::Seconds(8);
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  EXPECT_EQ(result.freezes, 1);
+  ExpectWhole(options, result);
+}
+
+TEST_P(JobSimulationTest, APauseOfTheOnlyServerIsNoDeath) {
+  SimulatedJobOptions options = Options();
+  options.ps = 1;
+  options.freeze_ps0 = absl::Seconds(8);
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  EXPECT_EQ(result.freezes, 1);
+  ExpectWhole(options, result);
+}
+
+TEST(PausedCoordinatorTest, AServerThatHearsNothingOfAFrozenPs0EndsTheJob) {
+  SimulatedJobOptions options;
+  options.freeze_ps0 = absl::Seconds(8);
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ASSERT_TRUE(result.finished);
+  EXPECT_EQ(result.report.status.code(), absl::StatusCode::kUnavailable)
+      << result.report.status;
+}
+
 // A checkpoint that lacks a push on one shard, or has one that it does not know
 // of, ends with another model.
 TEST_P(JobSimulationTest, EveryCheckpointUnderKillsIsOneSetOfBatches) {

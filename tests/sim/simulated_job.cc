@@ -139,6 +139,8 @@ class SimulatedJob {
   void StartPs(int index);
   void StartWorker(int index);
   void KillOneLater();
+  // Once it trains, soon.
+  void FreezeLater(absl::Duration span, bool all);
   void ResumeFromEach();
 
   const SimulatedJobOptions options_;
@@ -268,6 +270,24 @@ void SimulatedJob::KillOneLater() {
   });
 }
 
+void SimulatedJob::FreezeLater(absl::Duration span, bool all) {
+  if (span <= absl::ZeroDuration()) return;
+  chaos_->PostAfter(absl::Milliseconds(1 + Draw() % 20), [this, span, all] {
+    if (result_.finished) return;
+    if (!coordinator_->Report().started) {
+      FreezeLater(span, all);
+      return;
+    }
+    ++result_.freezes;
+    ps_[0]->executor->Freeze(span);
+    if (!all) return;
+    for (const auto& ps : ps_) ps->executor->Freeze(span);
+    for (WorkerProcess* worker : running_) {
+      if (worker != nullptr) worker->executor->Freeze(span);
+    }
+  });
+}
+
 SimulatedJobResult SimulatedJob::Run() {
   chaos_ = std::make_unique<SimulatedExecutor>(&simulator_);
   for (int k = 0; k < options_.ps; ++k) {
@@ -301,6 +321,8 @@ SimulatedJobResult SimulatedJob::Run() {
                       [this, i] { StartWorker(i); });
   }
   KillOneLater();
+  FreezeLater(options_.freeze_all, /*all=*/true);
+  FreezeLater(options_.freeze_ps0, /*all=*/false);
   simulator_.RunUntil([this] { return result_.finished; },
                       start + absl::Hours(1));
   result_.took = simulator_.Now() - start;

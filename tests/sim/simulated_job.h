@@ -22,6 +22,10 @@ struct SimulatedJobOptions {
   bool dynamic_table = false;
   NetworkFaults faults;
   int kills = 0;  // SIGKILLs of workers, each restarted a moment later
+  // While it trains, all processes are frozen for so long, as with their host;
+  // and PS 0 alone.
+  absl::Duration freeze_all;
+  absl::Duration freeze_ps0;
   uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
   // A planted bug, which the simulator must find: shards say that they are
   // held, and still take pushes until they are written.
@@ -33,6 +37,7 @@ struct SimulatedJobResult {
   JobReport report;
   NetworkCounts network;
   int kills = 0;
+  int freezes = 0;
   absl::Duration took;  // simulated
   // Digest of the model that one process without faults ends with when it goes
   // on from a checkpoint of this job: of each of them, up to eight; 0 where it
