@@ -1,0 +1,92 @@
+#ifndef SHOAL_CORE_RESEND_QUEUE_H_
+#define SHOAL_CORE_RESEND_QUEUE_H_
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+
+// What one end of a session has sent and the other end has not acknowledged
+// yet: what has to be sent again when the connection under the session broke.
+//
+// Messages are numbered from 1 in the order in which they are sent, over all
+// connections of the session. The number does not travel: each end counts what
+// it takes, and acknowledges by that count. Pure logic; thread-compatible.
+//
+//   queue.Add(message, bytes);        // at each sending
+//   queue.Acknowledge(heard.taken);   // now and then
+//   for (auto& m : *queue.After(reopened.taken)) connection->Send(m);
+template <typename Message>
+class ResendQueue {
+ public:
+  // Beyond `max_bytes` the oldest messages go: a session whose connection
+  // breaks then cannot be resumed unless the other end has taken those.
+  explicit ResendQueue(uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Keeps a message that is being sent, which holds about so many bytes.
+  void Add(Message message, uint64_t bytes) {
+    kept_.push_back({std::move(message), bytes});
+    bytes_ += bytes;
+    while (bytes_ > max_bytes_) DropFirst();
+  }
+
+  // The other end has taken the first `count` messages. A count above sent()
+  // or below an earlier one changes nothing.
+  void Acknowledge(uint64_t count) {
+    if (count > sent()) return;
+    while (dropped_ < count) DropFirst();
+  }
+
+  // The messages that follow the first `count`, in order. Errors:
+  // INVALID_ARGUMENT (so many were not sent), OUT_OF_RANGE (some of them are
+  // not kept any more).
+  absl::StatusOr<std::vector<Message>> After(uint64_t count) const {
+    if (count > sent()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the other end has taken ", count,
+                       " messages of the session, of ", sent()));
+    }
+    if (count < dropped_) {
+      return absl::OutOfRangeError(absl::StrCat(
+          "the other end has taken ", count, " messages of the session, and ",
+          dropped_ - count, " that follow are not kept any more"));
+    }
+    std::vector<Message> messages;
+    for (uint64_t i = count - dropped_; i < kept_.size(); ++i) {
+      messages.push_back(kept_[i].message);
+    }
+    return messages;
+  }
+
+  // How many messages were sent so far.
+  uint64_t sent() const { return dropped_ + kept_.size(); }
+  // What the kept ones hold.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Kept {
+    Message message;
+    uint64_t bytes = 0;
+  };
+
+  void DropFirst() {
+    bytes_ -= kept_.front().bytes;
+    kept_.pop_front();
+    ++dropped_;
+  }
+
+  const uint64_t max_bytes_;
+  std::deque<Kept> kept_;
+  uint64_t dropped_ = 0;  // messages before the first that is kept
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_RESEND_QUEUE_H_
