@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "cluster/coordinator_state.h"
+#include "cluster/session_table.h"
 
 namespace shoal {
 
@@ -15,13 +17,7 @@ namespace shoal {
 // Report, and is never held while a callback runs.
 class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  // One end of a session, shared with the client's object.
-  struct SessionEnd {
-    explicit SessionEnd(SessionHandler h) : handler(std::move(h)) {}
-    SessionHandler handler;         // the strand's
-    std::atomic<int> queued{0};     // messages that the strand has not taken
-    std::atomic<bool> dead{false};  // the client sent too much, or is gone
-  };
+  using Connection = SessionTable::Connection;
 
   Impl(CoordinatorOptions options, Executor* executor, Logger* logger,
        CoordinatorWork work)
@@ -48,49 +44,58 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
                      deadline = executor_->Now() + timeout,
                      done = std::move(done)]() mutable {
       std::move(done)(self->RegisterNow(request, deadline));
+      self->Settle();
     });
   }
 
-  uint64_t Open(Life life, std::shared_ptr<SessionEnd> end) {
+  void Open(SessionOpening opening, Connection connection) {
     const uint64_t session = next_session_.fetch_add(1);
-    executor_->Post([self = shared_from_this(), session, life,
-                     end = std::move(end)]() mutable {
-      self->sessions_[session] = std::move(end);
+    executor_->Post([self = shared_from_this(), session, opening,
+                     connection = std::move(connection)] {
+      if (opening.resume && self->ResumeNow(opening, connection)) return;
+      self->sessions_.Open(session, connection);
       self->Handle([&](CoordinatorState& state, absl::Time now) {
-        return state.OpenSession(session, life, now);
+        return state.OpenSession(session, opening.life, now);
       });
     });
-    return session;
   }
 
-  void Deliver(uint64_t session, std::shared_ptr<SessionEnd> end,
-               ProcessMessage message) {
-    if (end->dead) return;
-    if (end->queued.fetch_add(1) >= kMaxQueuedMessages) {
-      Close(session, std::move(end),
-            absl::ResourceExhaustedError(
-                absl::StrCat("more than ", kMaxQueuedMessages,
-                             " messages to the coordinator are queued")));
+  void Deliver(Connection connection, ProcessMessage message) {
+    if (connection->dead) return;
+    if (connection->queued.fetch_add(1) >= kMaxQueuedMessages) {
+      End(std::move(connection),
+          absl::ResourceExhaustedError(
+              absl::StrCat("more than ", kMaxQueuedMessages,
+                           " messages to the coordinator are queued")),
+          &CoordinatorState::OnSessionEnd);
       return;
     }
-    executor_->Post([self = shared_from_this(), session, end = std::move(end),
+    executor_->Post([self = shared_from_this(),
+                     connection = std::move(connection),
                      message = std::move(message)]() mutable {
-      end->queued.fetch_sub(1);
+      connection->queued.fetch_sub(1);
+      const uint64_t session = self->sessions_.Take(*connection, message);
+      if (session == 0) return;
       self->Handle([&](CoordinatorState& state, absl::Time now) {
         return state.OnMessage(session, std::move(message), now);
       });
     });
   }
 
-  // The client's side of the session ends.
-  void Close(uint64_t session, std::shared_ptr<SessionEnd> end,
-             absl::Status why) {
-    if (end->dead.exchange(true)) return;
-    executor_->Post([self = shared_from_this(), session, why = std::move(why)] {
+  // The connection ends, by its transport or by us; `event` says what that is
+  // to the state.
+  using EndEvent = CoordinatorActions (CoordinatorState::*)(
+      uint64_t session, const absl::Status& status, absl::Time now);
+  void End(Connection connection, absl::Status why, EndEvent event) {
+    if (connection->dead.exchange(true)) return;
+    executor_->Post([self = shared_from_this(),
+                     connection = std::move(connection), why = std::move(why),
+                     event] {
+      const uint64_t session = self->sessions_.Break(connection, why);
+      if (session == 0) return;
       self->Handle([&](CoordinatorState& state, absl::Time now) {
-        return state.OnSessionEnd(session, why, now);
+        return (state.*event)(session, why, now);
       });
-      self->EndSession(session, why);
     });
   }
 
@@ -138,10 +143,8 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
       for (auto& [number, done] : std::exchange(self->saves_, {})) {
         std::move(done)(absl::UnavailableError("the coordinator is gone"));
       }
-      while (!self->sessions_.empty()) {
-        self->EndSession(self->sessions_.begin()->first,
-                         absl::UnavailableError("the coordinator is gone"));
-      }
+      self->work_.probe = nullptr;
+      self->sessions_.EndAll(absl::UnavailableError("the coordinator is gone"));
     });
   }
 
@@ -155,6 +158,38 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     }
     MutexLock lock(&mu_);
     return state_.Register(request, executor_->Now());
+  }
+
+  // False: the session had no connection yet, so that this is its first.
+  bool ResumeNow(const SessionOpening& opening, const Connection& connection) {
+    absl::StatusOr<uint64_t> session;
+    {
+      MutexLock lock(&mu_);
+      session = state_.ResumeSession(opening, executor_->Now());
+    }
+    if (absl::IsNotFound(session.status())) {
+      connection->handler.on_message(SessionResumed{0});
+      return false;
+    }
+    absl::Status resumed = session.status();
+    if (resumed.ok()) {
+      resumed = sessions_.Resume(*session, opening.taken, connection);
+      if (!resumed.ok()) {
+        Handle([&](CoordinatorState& state, absl::Time now) {
+          return state.OnSessionEnd(*session, resumed, now);
+        });
+      }
+    }
+    if (!resumed.ok()) sessions_.Break(connection, resumed);
+    Settle();
+    return true;
+  }
+
+  // Does what an event left to be done that returns no actions.
+  void Settle() {
+    Handle([](CoordinatorState& state, absl::Time now) {
+      return state.Tick(now);
+    });
   }
 
   template <typename Event>
@@ -171,14 +206,10 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void Do(SendAction& action) {
-    const auto it = sessions_.find(action.session);
-    if (it == sessions_.end() || it->second->dead) return;
-    // Holds the end: the handler may destroy the session.
-    const std::shared_ptr<SessionEnd> end = it->second;
-    end->handler.on_message(std::move(action.message));
+    sessions_.Send(action.session, std::move(action.message));
   }
   void Do(EndSessionAction& action) {
-    EndSession(action.session, action.status);
+    sessions_.End(action.session, action.status);
   }
   void Do(LogAction& action) {
     if (logger_ != nullptr) logger_->Log(action.level, action.line);
@@ -199,6 +230,20 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     }
     work_.write_manifest(std::move(action.directory),
                          std::move(action.manifest), std::move(committed));
+  }
+  void Do(ProbeAction& action) {
+    if (work_.probe == nullptr || !probing_.insert(action.session).second) {
+      return;
+    }
+    work_.probe(action.address, [self = shared_from_this(),
+                                 session = action.session](bool refused) {
+      self->executor_->Post([self, session, refused] {
+        self->probing_.erase(session);
+        self->Handle([&](CoordinatorState& state, absl::Time now) {
+          return state.OnProbed(session, refused, now);
+        });
+      });
+    });
   }
   void Do(SaveReplyAction& action) {
     const auto it = saves_.find(action.request);
@@ -235,16 +280,6 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     TellFinished();
   }
 
-  void EndSession(uint64_t session, const absl::Status& status) {
-    const auto it = sessions_.find(session);
-    if (it == sessions_.end()) return;
-    const std::shared_ptr<SessionEnd> end = std::move(it->second);
-    sessions_.erase(it);
-    end->dead = true;
-    SessionHandler handler = std::move(end->handler);
-    if (handler.on_end) handler.on_end(status);
-  }
-
   Executor* WorkStrand() const {
     return work_.strand != nullptr ? work_.strand : executor_;
   }
@@ -279,7 +314,8 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   bool write_failed_ = false;  // the work strand's
 
   // The strand's.
-  std::map<uint64_t, std::shared_ptr<SessionEnd>> sessions_;
+  SessionTable sessions_;
+  std::set<uint64_t> probing_;  // sessions whose process's port is looked at
   uint64_t next_save_ = 1;
   std::map<uint64_t, Done<SavedCheckpoint>> saves_;
   bool finished_ = false;
@@ -288,23 +324,25 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
 
 class Coordinator::Session final : public ClusterSession {
  public:
-  Session(std::shared_ptr<Impl> impl, Life life, SessionHandler handler)
+  Session(std::shared_ptr<Impl> impl, SessionOpening opening,
+          SessionHandler handler)
       : impl_(std::move(impl)),
-        end_(std::make_shared<Impl::SessionEnd>(std::move(handler))),
-        number_(impl_->Open(life, end_)) {}
+        connection_(std::make_shared<SessionConnection>(std::move(handler))) {
+    impl_->Open(std::move(opening), connection_);
+  }
 
   ~Session() override {
-    impl_->Close(number_, end_, absl::CancelledError("the connection closed"));
+    impl_->End(connection_, absl::CancelledError("the connection closed"),
+               &CoordinatorState::OnConnectionLost);
   }
 
   void Send(ProcessMessage message) override {
-    impl_->Deliver(number_, end_, std::move(message));
+    impl_->Deliver(connection_, std::move(message));
   }
 
  private:
   const std::shared_ptr<Impl> impl_;
-  const std::shared_ptr<Impl::SessionEnd> end_;
-  const uint64_t number_;
+  const SessionTable::Connection connection_;
 };
 
 std::unique_ptr<Coordinator> Coordinator::Create(CoordinatorOptions options,
@@ -327,8 +365,9 @@ void Coordinator::Register(RegisterRequest request, absl::Duration timeout,
 }
 
 std::unique_ptr<ClusterSession> Coordinator::OpenSession(
-    Life life, SessionHandler handler) {
-  return std::make_unique<Session>(impl_, life, std::move(handler));
+    SessionOpening opening, SessionHandler handler) {
+  return std::make_unique<Session>(impl_, std::move(opening),
+                                   std::move(handler));
 }
 
 void Coordinator::SaveCheckpoint(SaveCheckpointRequest request, absl::Duration,

@@ -37,6 +37,13 @@ struct CoordinatorWork {
       write_predictions;
   // REQUIRES: set, where options.checkpoints.save.
   WriteManifest write_manifest;
+  // Finds out whether connections to a process's address are refused, so that
+  // no process listens there any more; `done` gets the answer, false where
+  // nothing is known, elsewhere than on the caller's thread. Null: a process
+  // whose connection broke is waited for.
+  std::function<void(std::string address,
+                     absl::AnyInvocable<void(bool refused) &&> done)>
+      probe;
 };
 
 // The one coordinator of a job, in process (in PS 0, or beside the worker of
@@ -45,8 +52,10 @@ struct CoordinatorWork {
 //
 // Register answers at once; a request that the strand comes to after its
 // timeout gets no life (DEADLINE_EXCEEDED), since no process waits for the
-// answer. A session may hold at most kMaxQueuedMessages that the strand has not
-// taken; one more ends it (RESOURCE_EXHAUSTED).
+// answer. A connection may hold at most kMaxQueuedMessages that the strand has
+// not taken; one more ends it, and the life (RESOURCE_EXHAUSTED). A connection
+// that is destroyed suspends the life, and the session may be resumed over
+// another one.
 class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;
@@ -63,7 +72,7 @@ class Coordinator final : public ClusterService {
 
   void Register(RegisterRequest request, absl::Duration timeout,
                 Done<RegisterReply> done) override;
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override;
   void SaveCheckpoint(SaveCheckpointRequest request, absl::Duration timeout,
                       Done<SavedCheckpoint> done) override;

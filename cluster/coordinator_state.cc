@@ -70,6 +70,10 @@ void CoordinatorState::Send(const Member& member, CoordinatorMessage message) {
 absl::StatusOr<RegisterReply> CoordinatorState::Register(
     const RegisterRequest& request, absl::Time now) {
   Advance(now);
+  if (const Member* before = membership_.Suspended(request)) {
+    Lose(Member(*before), absl::AbortedError("replaced by another process"),
+         "died: its connection broke, and another process came in its place");
+  }
   if (phase_ >= Phase::kEnding) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job is over",
@@ -132,6 +136,72 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
   return TakeActions();
 }
 
+absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
+    const SessionOpening& opening, absl::Time now) {
+  Advance(now);
+  const Member* found = membership_.FindLife(opening.life);
+  if (found == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("life ", ToString(opening.life),
+                     " is not known here, or was taken for dead"));
+  }
+  if (!found->open()) return absl::NotFoundError("no session was opened yet");
+  const Member member = *found;
+  // A complete batch has the mark of every shard.
+  const uint64_t complete = ledger_.totals().batches;
+  const uint64_t has = opening.marks.applied + opening.marks.rejected;
+  if (member.role == Role::kPs && has < complete) {
+    const absl::Status lost = absl::FailedPreconditionError(absl::StrCat(
+        member.Name(), " came back with ", has, " marks, and the job has ",
+        complete, " complete batches: its shard's state went back"));
+    Lose(member, lost, "lost marks that it had made");
+    return lost;
+  }
+  membership_.Resume(member.session, patient_now_);
+  Log(LogLevel::kInfo, absl::StrCat(member.Name(), " is back as life ",
+                                    ToString(member.life)));
+  return member.session;
+}
+
+CoordinatorActions CoordinatorState::OnConnectionLost(
+    uint64_t session, const absl::Status& status, absl::Time now) {
+  Advance(now);
+  const Member* found = membership_.FindSession(session);
+  if (found == nullptr) return TakeActions();
+  const Member member = *found;
+  membership_.Suspend(session, patient_now_);
+  train_leases_.Suspend(member.life);
+  eval_leases_.Suspend(member.life);
+  Log(LogLevel::kWarn,
+      absl::StrCat("the connection of ", member.Name(), " broke (",
+                   status.message(), "); it has ",
+                   absl::FormatDuration(options_.silent_after),
+                   " to come back",
+                   member.role == Role::kWorker
+                       ? ", and its pieces may be leased again"
+                       : ""));
+  Probe();
+  return TakeActions();
+}
+
+void CoordinatorState::Probe() {
+  for (const Member& ps : membership_.Open(Role::kPs)) {
+    if (!ps.suspended) continue;
+    actions_.emplace_back(ProbeAction{ps.session, ps.address});
+  }
+}
+
+CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
+                                              absl::Time now) {
+  Advance(now);
+  const Member* member = membership_.FindSession(session);
+  if (refused && member != nullptr && member->suspended) {
+    Lose(Member(*member), absl::UnavailableError("its port is closed"),
+         "died: its connection broke, and its address refuses others");
+  }
+  return TakeActions();
+}
+
 CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
                                                   const absl::Status& status,
                                                   absl::Time now) {
@@ -156,6 +226,15 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   Advance(now);
   for (const Member& member : membership_.Silent(patient_now_)) {
     const std::string silence = absl::FormatDuration(options_.silent_after);
+    if (member.suspended) {
+      Lose(member,
+           absl::DeadlineExceededError(absl::StrCat(
+               member.Name(), " did not come back within ", silence)),
+           absl::StrCat("died: its connection broke, and it did not come back "
+                        "within ",
+                        silence));
+      continue;
+    }
     Lose(member,
          absl::DeadlineExceededError(
              absl::StrCat(member.Name(), " was silent for more than ", silence,
@@ -171,6 +250,7 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
                             : scored_.rows(),
                         now_);
   }
+  Probe();
   CheckDeadlines();
   return TakeActions();
 }

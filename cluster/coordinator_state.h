@@ -56,6 +56,13 @@ struct CommitAction {
   std::string directory;
   Manifest manifest;
 };
+// Find out whether connections to this address of the session's process are
+// refused, and bring the answer to OnProbed. Comes again every little while:
+// one look at a time is enough.
+struct ProbeAction {
+  uint64_t session = 0;
+  std::string address;
+};
 // Answers RequestSave.
 struct SaveReplyAction {
   uint64_t request = 0;
@@ -76,9 +83,9 @@ struct WritePredictionsAction {
 struct FinishedAction {};
 
 using CoordinatorAction =
-    std::variant<SendAction, EndSessionAction, LogAction, CommitAction,
-                 SaveReplyAction, ScoreAction, WritePredictionsAction,
-                 FinishedAction>;
+    std::variant<SendAction, EndSessionAction, LogAction, ProbeAction,
+                 CommitAction, SaveReplyAction, ScoreAction,
+                 WritePredictionsAction, FinishedAction>;
 using CoordinatorActions = std::vector<CoordinatorAction>;
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
@@ -101,6 +108,12 @@ using CoordinatorActions = std::vector<CoordinatorAction>;
 // deadline passed. A worker that dies is none: its
 // life is over, its leases return, and it may register again.
 //
+// A connection that breaks is no death. The life is suspended: what is sent to
+// it waits (cluster/session_table.h), a worker's pieces may be copied to others
+// at once, and the process has silent_after to resume its session. Its life
+// ends at once where another process registers in its place, or where its
+// address refuses connections.
+//
 // Deadlines go by a patient time (core/patient_time.h), in which the span
 // between two events counts as one heartbeat interval at most: a coordinator
 // that was itself frozen takes no process for dead. Thread-compatible.
@@ -108,14 +121,27 @@ class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
 
-  // Errors: those of Membership; FAILED_PRECONDITION once the job is over.
+  // Errors: those of Membership; FAILED_PRECONDITION once the job is over. Call
+  // Tick for what else it leads to.
   absl::StatusOr<RegisterReply> Register(const RegisterRequest& request,
                                          absl::Time now);
   // `session` is the caller's name for it: not 0, never used again.
   CoordinatorActions OpenSession(uint64_t session, Life life, absl::Time now);
   CoordinatorActions OnMessage(uint64_t session, ProcessMessage message,
                                absl::Time now);
-  // The transport lost the session.
+  // The session of a life whose connection broke goes on over another one; call
+  // Tick for what else that leads to. Errors: NOT_FOUND (the life never opened
+  // a session: OpenSession does it), FAILED_PRECONDITION (the life is over, or
+  // its shard's state is lost).
+  absl::StatusOr<uint64_t> ResumeSession(const SessionOpening& opening,
+                                         absl::Time now);
+  // The transport lost the connection: the life is suspended.
+  CoordinatorActions OnConnectionLost(uint64_t session,
+                                      const absl::Status& status,
+                                      absl::Time now);
+  // What became of a ProbeAction.
+  CoordinatorActions OnProbed(uint64_t session, bool refused, absl::Time now);
+  // The session cannot go on: the life is over.
   CoordinatorActions OnSessionEnd(uint64_t session, const absl::Status& status,
                                   absl::Time now);
   // To be called a few times every heartbeat interval.
@@ -155,6 +181,8 @@ class CoordinatorState {
   void Advance(absl::Time now);
   CoordinatorActions TakeActions();
   void Log(LogLevel level, std::string line);
+  // Looks at the ports of PSs whose connection is broken.
+  void Probe();
   void Send(const Member& member, CoordinatorMessage message);
   // The member's life is over. `how` completes "worker 1 …".
   void Lose(const Member& member, const absl::Status& why,

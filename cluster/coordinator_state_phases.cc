@@ -225,6 +225,10 @@ void CoordinatorState::GrantLeases() {
     waiting_.pop_front();
     const Member* const worker = membership_.FindLife(life);
     if (worker == nullptr || !worker->open()) continue;
+    if (worker->suspended) {
+      still_waiting.push_back(life);
+      continue;
+    }
     const std::optional<LeaseTable::Held> held =
         leases().Take(life, worker->index, next_lease_, patient_now_);
     if (held.has_value()) {

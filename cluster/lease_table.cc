@@ -153,14 +153,21 @@ bool LeaseTable::NothingToTake(absl::Time now) const {
 void LeaseTable::Unlist(Key key, const Work& work) {
   if (work.leases.size() != 1) return;
   const Held& held = leases_.at(work.leases[0]);
-  pools_[PoolOf(key.second)].single.erase({held.progress, held.number});
+  pools_[PoolOf(key.second)].single.erase({CopiedAs(held), held.number});
 }
 
 void LeaseTable::List(Key key, const Work& work) {
   if (work.leases.size() != 1) return;
   const Held& held = leases_.at(work.leases[0]);
   if (held.settling) return;
-  pools_[PoolOf(key.second)].single.insert({held.progress, held.number});
+  pools_[PoolOf(key.second)].single.insert({CopiedAs(held), held.number});
+}
+
+void LeaseTable::SetSuspended(Held* held, bool suspended) {
+  const Key key = KeyOf(*held);
+  Unlist(key, works_.at(key));
+  held->suspended = suspended;
+  List(key, works_.at(key));
 }
 
 void LeaseTable::Renew(Life owner, absl::Time now) {
@@ -168,7 +175,16 @@ void LeaseTable::Renew(Life owner, absl::Time now) {
   if (it == leases_of_.end()) return;
   for (const uint64_t number : it->second) {
     Held& held = leases_.at(number);
+    if (held.suspended) SetSuspended(&held, false);
     if (!held.settling) held.until = now + options_.lease_time;
+  }
+}
+
+void LeaseTable::Suspend(Life owner) {
+  const auto it = leases_of_.find(owner);
+  if (it == leases_of_.end()) return;
+  for (const uint64_t number : it->second) {
+    SetSuspended(&leases_.at(number), true);
   }
 }
 

@@ -58,6 +58,7 @@ class LeaseTable {
     uint32_t piece = 0;
     bool copy = false;      // speculative: to be worked on from the end
     bool settling = false;  // its owner said LeaseDone
+    bool suspended = false;  // its owner's session is broken
     absl::Time until;
     absl::Time progress;  // its newest mark, or its grant
   };
@@ -78,6 +79,9 @@ class LeaseTable {
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
+  // Nobody knows whether the owner is alive: until it is renewed, its leases
+  // may be copied at once.
+  void Suspend(Life owner);
   // A batch that was computed under the lease got a new mark.
   void Progress(uint64_t lease, absl::Time now);
 
@@ -125,8 +129,8 @@ class LeaseTable {
     // Before next_, with no lease: returned, or passed over for another host.
     // Of these some may be complete (done_).
     std::set<Leasable> free;
-    // (progress, number) of leases that may be copied once their progress is
-    // long ago: each the only lease of its piece, and not settling.
+    // (CopiedAs, number) of leases that may be copied once that is long ago:
+    // each the only lease of its piece, and not settling.
     std::set<std::pair<absl::Time, uint64_t>> single;
   };
   using Leases = absl::flat_hash_map<uint64_t, Held>;
@@ -140,6 +144,11 @@ class LeaseTable {
     return options_.hosts.empty() ? 0 : options_.hosts[piece];
   }
   Key KeyOf(const Held& held) const { return {held.epoch, held.piece}; }
+  // Since when the lease is without progress, as far as copies are concerned.
+  static absl::Time CopiedAs(const Held& held) {
+    return held.suspended ? absl::InfinitePast() : held.progress;
+  }
+  void SetSuspended(Held* held, bool suspended);
   bool Get(const std::map<uint32_t, Bits>& bits, Key key) const;
   void Set(std::map<uint32_t, Bits>* bits, Key key);
   // The piece was before next_ when it was last looked at.

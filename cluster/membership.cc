@@ -90,6 +90,13 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   return added.life;
 }
 
+const Member* Membership::Suspended(const RegisterRequest& request) const {
+  const Member* member = Find(request.role, request.index);
+  if (member == nullptr || !member->suspended) return nullptr;
+  if (request.sent <= member->sent) return nullptr;
+  return Check(request).ok() ? member : nullptr;
+}
+
 absl::StatusOr<const Member*> Membership::Open(uint64_t session, Life life,
                                                absl::Time now) {
   const auto it = by_life_.find(life);
@@ -119,6 +126,22 @@ void Membership::ListOpen() {
       open_[member.role == Role::kPs ? 0 : 1].push_back(&member);
     }
   }
+}
+
+void Membership::Suspend(uint64_t session, absl::Time now) {
+  SetSuspended(session, true, now);
+}
+
+void Membership::Resume(uint64_t session, absl::Time now) {
+  SetSuspended(session, false, now);
+}
+
+void Membership::SetSuspended(uint64_t session, bool suspended,
+                              absl::Time now) {
+  const auto it = by_session_.find(session);
+  if (it == by_session_.end()) return;
+  it->second->suspended = suspended;
+  it->second->heard = now;
 }
 
 const Member* Membership::FindSession(uint64_t session) const {

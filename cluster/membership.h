@@ -32,20 +32,23 @@ struct Member {
   Role role = Role::kWorker;
   int index = 0;
   Life life;
-  std::string address;   // of a PS
-  absl::Time sent;       // RegisterRequest::sent
-  uint64_t session = 0;  // 0: registered, its session is not open yet
-  absl::Time heard;      // its newest word
+  std::string address;     // of a PS
+  absl::Time sent;         // RegisterRequest::sent
+  uint64_t session = 0;    // 0: registered, its session is not open yet
+  bool suspended = false;  // no connection carries the session at present
+  absl::Time heard;        // its newest word, or when its connection broke
 
+  // Also while it is suspended: the life goes on.
   bool open() const { return session != 0; }
   // "worker 1", "ps 0 (host:port)".
   std::string Name() const;
 };
 
 // Who is in the job. Pure logic: the caller brings events and the time.
-// Processes may come in any order. One that dies and returns, or that was
-// silent too long, gets a new life; its old one is unknown from then on.
-// Thread-compatible.
+// Processes may come in any order. One whose connection breaks is suspended: it
+// comes back with its life within silent_after. One that dies and returns, or
+// that was silent too long, gets a new life; its old one is unknown from then
+// on. Thread-compatible.
 class Membership {
  public:
   explicit Membership(MembershipOptions options);
@@ -56,15 +59,25 @@ class Membership {
   //                        named), or a PS that had opened a session before:
   //                        its shard's state is lost
   //   ALREADY_EXISTS       a live process has this role and index, or has sent
-  //                        a later request
+  //                        a later request (Suspended says whether that one's
+  //                        life may be ended for it)
   //   INVALID_ARGUMENT     an index that the job has not
   //   and those of JobFiles::Check
   absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);
+
+  // The member whose place the process wants and whose connection is broken:
+  // that process has died, if this later request belongs to the job. nullptr:
+  // none, or the request would be refused for itself.
+  const Member* Suspended(const RegisterRequest& request) const;
 
   // Opens the session of a life. FAILED_PRECONDITION: the life is not known
   // (any more); ALREADY_EXISTS: it has a session. `session` is not 0.
   absl::StatusOr<const Member*> Open(uint64_t session, Life life,
                                      absl::Time now);
+
+  // The connection of a session broke, and another one carries it.
+  void Suspend(uint64_t session, absl::Time now);
+  void Resume(uint64_t session, absl::Time now);
 
   // nullptr where there is none. Valid until the member is removed.
   const Member* FindSession(uint64_t session) const;
@@ -96,8 +109,9 @@ class Membership {
   using Key = std::pair<Role, int>;
 
   absl::Status Check(const RegisterRequest& request) const;
-  // Finds open_ anew: somebody came or went.
+  // Finds open_ anew: a session was opened, or a member is gone.
   void ListOpen();
+  void SetSuspended(uint64_t session, bool suspended, absl::Time now);
 
   const MembershipOptions options_;
   uint32_t next_life_ = 1;

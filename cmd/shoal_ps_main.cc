@@ -38,10 +38,14 @@
 #include "rpc/cluster_client.h"
 #include "rpc/keepalive.h"
 #include "rpc/metered_parameter_service.h"
+#include "rpc/port_probe.h"
 #include "rpc/server.h"
 
 namespace shoal {
 namespace {
+
+// Of a look at a server's port, one address of it.
+constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
 
 // What other threads tell the main one.
 class Outcome {
@@ -126,6 +130,7 @@ class PsProcess {
   std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<ThreadExecutor> work_strand_;
+  std::unique_ptr<ThreadExecutor> probe_strand_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<ClientLoop> client_loop_;
   std::unique_ptr<ClusterClient> cluster_client_;
@@ -146,6 +151,7 @@ PsProcess::~PsProcess() {
   background_.Shutdown();
   control_.Shutdown();
   if (work_strand_ != nullptr) work_strand_->Shutdown();
+  if (probe_strand_ != nullptr) probe_strand_->Shutdown();
   if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
   completions_.Shutdown();
 }
@@ -174,6 +180,16 @@ absl::Status PsProcess::Start() {
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
     work.write_manifest =
         ManifestWriter(files_.get(), flags_, &background_, &logger_);
+    probe_strand_ = std::make_unique<ThreadExecutor>(
+        ThreadExecutorOptions{"probe", 1}, &clock_);
+    work.probe = [this](std::string address,
+                        absl::AnyInvocable<void(bool refused) &&> done) {
+      probe_strand_->Post(
+          [address = std::move(address), done = std::move(done)]() mutable {
+            std::move(done)(ProbePort(address, kProbeTimeout) ==
+                            PortState::kRefused);
+          });
+    };
     coordinator_ =
         Coordinator::Create(std::move(options), coordinator_strand_.get(),
                             &logger_, std::move(work));

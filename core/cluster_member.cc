@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/backoff.h"
 #include "base/status_macros.h"
+#include "core/member_session.h"
 #include "core/patient_time.h"
 
 namespace shoal {
@@ -62,8 +63,18 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
     const absl::Duration heartbeat_interval;
     const absl::Duration silent_after;
     PatientTime time;
-    absl::Time heard;  // last word of the coordinator, in patient time
-    std::shared_ptr<ClusterSession> session;
+    // Last word of the coordinator, or the break, in patient time.
+    absl::Time heard;
+    const std::shared_ptr<MemberSession> session =
+        std::make_shared<MemberSession>();
+    uint64_t taken = 0;  // messages of the session
+    // Numbers the connections: callbacks of an old one are of no use.
+    uint64_t connection = 0;
+    // While no connection carries the session: why not; how often was tried
+    // since; and the connection that is being made, which is not answered yet.
+    std::optional<absl::Status> broken;
+    int attempt = 0;
+    std::shared_ptr<ClusterSession> opening;
     uint64_t next_heartbeat = 1;
     // When the heartbeats that are not acknowledged yet were sent; the last is
     // number next_heartbeat - 1.
@@ -74,11 +85,16 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   void TryRegister();
   void OnRegistered(absl::StatusOr<RegisterReply> reply);
   void Join(const RegisterReply& reply);
+  void Connect(const std::shared_ptr<OneLife>& life, bool resume);
+  void OnResumed(const std::shared_ptr<OneLife>& life, uint64_t taken);
+  void OnConnectionEnd(const std::shared_ptr<OneLife>& life,
+                       absl::Status status);
   void Beat(std::shared_ptr<OneLife> life);
   void SendHeartbeat(OneLife* life);
   void OnAck(OneLife* life, uint64_t number);
   void OnMessage(const std::shared_ptr<OneLife>& life,
                  CoordinatorMessage message);
+  // The life is over.
   void OnSessionEnd(const std::shared_ptr<OneLife>& life, absl::Status status);
   void EndLife();
   void SayBye(MemberEnd end);
@@ -144,20 +160,7 @@ void ClusterMember::Impl::Join(const RegisterReply& reply) {
   auto life = std::make_shared<OneLife>(reply, strand_->Now());
   life_ = life;
   logger_->Info(absl::StrCat("registered as life ", ToString(life->life)));
-
-  SessionHandler handler;
-  handler.on_message = [self = shared_from_this(),
-                        life](CoordinatorMessage message) {
-    self->strand_->Post([self, life, message = std::move(message)]() mutable {
-      if (self->life_ == life) self->OnMessage(life, std::move(message));
-    });
-  };
-  handler.on_end = [self = shared_from_this(), life](absl::Status status) {
-    self->strand_->Post([self, life, status = std::move(status)] {
-      if (self->life_ == life) self->OnSessionEnd(life, status);
-    });
-  };
-  life->session = cluster_->OpenSession(reply.life, std::move(handler));
+  Connect(life, /*resume=*/false);
   if (leaving_) {
     SayBye({});
     return;
@@ -167,17 +170,103 @@ void ClusterMember::Impl::Join(const RegisterReply& reply) {
   Beat(std::move(life));
 }
 
+void ClusterMember::Impl::Connect(const std::shared_ptr<OneLife>& life,
+                                  bool resume) {
+  SessionOpening opening;
+  opening.life = life->life;
+  opening.resume = resume;
+  opening.taken = life->taken;
+  if (resume && handlers_.state) {
+    const MemberState state = handlers_.state();
+    opening.has_state = state.has_state;
+    opening.marks = state.marks;
+  }
+  const uint64_t number = ++life->connection;
+  SessionHandler handler;
+  handler.on_message = [self = shared_from_this(), life,
+                        number](CoordinatorMessage message) {
+    self->strand_->Post(
+        [self, life, number, message = std::move(message)]() mutable {
+          if (self->life_ != life || life->connection != number) return;
+          self->OnMessage(life, std::move(message));
+        });
+  };
+  handler.on_end = [self = shared_from_this(), life,
+                    number](absl::Status status) {
+    self->strand_->Post([self, life, number, status = std::move(status)] {
+      if (self->life_ != life || life->connection != number) return;
+      self->OnConnectionEnd(life, status);
+    });
+  };
+  std::shared_ptr<ClusterSession> connection =
+      cluster_->OpenSession(std::move(opening), std::move(handler));
+  if (resume) {
+    life->opening = std::move(connection);  // until SessionResumed
+  } else {
+    // Nothing was sent before, so nothing can be missing.
+    life->session->Carry(std::move(connection), 0).IgnoreError();
+  }
+}
+
+void ClusterMember::Impl::OnResumed(const std::shared_ptr<OneLife>& life,
+                                    uint64_t taken) {
+  // Not asked for: not by a coordinator of ours.
+  if (life->opening == nullptr) return;
+  const absl::Status carried =
+      life->session->Carry(std::exchange(life->opening, nullptr), taken);
+  if (!carried.ok()) {
+    OnSessionEnd(life, carried);
+    return;
+  }
+  life->broken.reset();
+  logger_->Info(
+      absl::StrCat("the session of life ", ToString(life->life), " goes on"));
+  if (!end_.has_value()) SendHeartbeat(life.get());
+}
+
+void ClusterMember::Impl::OnConnectionEnd(const std::shared_ptr<OneLife>& life,
+                                          absl::Status status) {
+  if (end_.has_value() || !absl::IsUnavailable(status)) {
+    OnSessionEnd(life, std::move(status));
+    return;
+  }
+  if (!life->broken.has_value()) {
+    // From here on there is silent_after to come back.
+    life->time.Advance(strand_->Now());
+    life->heard = life->time.now();
+    life->attempt = 0;
+    life->session->Break();
+    logger_->Warn(absl::StrCat("the connection to the coordinator broke: ",
+                               status.message(), "; connecting again"));
+  }
+  life->broken = std::move(status);
+  life->opening = nullptr;
+  strand_->PostAfter(
+      BackoffDelay(BackoffOptions{}, life->attempt++,
+                   options_.registration.index),
+      [self = shared_from_this(), life, number = life->connection] {
+        if (self->life_ != life || life->connection != number) return;
+        self->Connect(life, /*resume=*/true);
+      });
+}
+
 void ClusterMember::Impl::Beat(std::shared_ptr<OneLife> life) {
   if (life_ != life || end_.has_value()) return;
   life->time.Advance(strand_->Now());
   const absl::Duration silence = life->time.now() - life->heard;
   if (silence > life->silent_after) {
-    OnSessionEnd(life, absl::DeadlineExceededError(
-                           absl::StrCat("the coordinator has been silent for ",
-                                        absl::FormatDuration(silence))));
+    const absl::Status why = life->broken.value_or(absl::OkStatus());
+    OnSessionEnd(
+        life, absl::DeadlineExceededError(
+                  why.ok()
+                      ? absl::StrCat("the coordinator has been silent for ",
+                                     absl::FormatDuration(silence))
+                      : absl::StrCat("no connection for ",
+                                     absl::FormatDuration(silence), ": ",
+                                     why.message())));
     return;
   }
-  SendHeartbeat(life.get());
+  if (!life->broken.has_value()) SendHeartbeat(life.get());
   const absl::Duration interval = life->heartbeat_interval;
   strand_->PostAfter(
       interval, [self = shared_from_this(), life = std::move(life)]() mutable {
@@ -188,6 +277,7 @@ void ClusterMember::Impl::Beat(std::shared_ptr<OneLife> life) {
 void ClusterMember::Impl::SendHeartbeat(OneLife* life) {
   Heartbeat heartbeat = handlers_.heartbeat();
   heartbeat.number = life->next_heartbeat++;
+  heartbeat.taken = life->taken;
   life->beats.push_back(strand_->Now());
   life->session->Send(std::move(heartbeat));
 }
@@ -207,6 +297,11 @@ void ClusterMember::Impl::OnMessage(const std::shared_ptr<OneLife>& life,
                                     CoordinatorMessage message) {
   life->time.Advance(strand_->Now());
   life->heard = life->time.now();
+  if (const auto* resumed = std::get_if<SessionResumed>(&message)) {
+    OnResumed(life, resumed->taken);
+    return;
+  }
+  ++life->taken;
   if (auto* job_end = std::get_if<JobEnd>(&message)) {
     if (end_.has_value()) return;
     SayBye({std::move(job_end->status), std::move(job_end->summary),
@@ -214,6 +309,7 @@ void ClusterMember::Impl::OnMessage(const std::shared_ptr<OneLife>& life,
   } else if (end_.has_value()) {
     return;
   } else if (const auto* ack = std::get_if<HeartbeatAck>(&message)) {
+    life->session->Acknowledge(ack->taken);
     OnAck(life.get(), ack->number);
   } else {
     handlers_.on_message(std::move(message));
@@ -236,8 +332,9 @@ void ClusterMember::Impl::OnSessionEnd(const std::shared_ptr<OneLife>& life,
 
 void ClusterMember::Impl::EndLife() {
   if (life_ == nullptr) return;
-  // Also breaks the circle of the session's handler and the session.
-  life_->session = nullptr;
+  // Also breaks the circle of the connection's handler and the connection.
+  life_->session->Close();
+  life_->opening = nullptr;
   life_ = nullptr;
   handlers_.on_left();
 }
@@ -247,6 +344,7 @@ void ClusterMember::Impl::SayBye(MemberEnd end) {
   // What was done since the newest heartbeat counts, too.
   Heartbeat last = handlers_.heartbeat();
   last.number = life_->next_heartbeat;
+  last.taken = life_->taken;
   const Bye bye{last.usage};
   life_->session->Send(std::move(last));
   life_->session->Send(bye);

@@ -15,11 +15,11 @@ namespace shoal {
 
 struct ClusterMemberOptions {
   RegisterRequest registration;
-  // After a lost session: register again for a new life (a worker, which keeps
+  // After a life is over: register again for a new one (a worker, which keeps
   // nothing), or end with an error (a PS, whose state the job has given up).
   bool rejoin = true;
-  // How long to try to reach the coordinator: at first, and after a session was
-  // lost.
+  // How long to try to reach the coordinator: at first, and after a life was
+  // over.
   absl::Duration start_deadline = absl::Seconds(120);
   absl::Duration reconnect_deadline = absl::Seconds(10);
   // How long to wait for the end of the session after the last word.
@@ -34,9 +34,16 @@ struct MemberEnd {
   bool job_over = false;  // the coordinator said so: `status` is the job's
 };
 
+// What the process has that its shard's marks are of (SessionOpening).
+struct MemberState {
+  bool has_state = false;
+  MarkTotals marks;
+};
+
 // What a process does with its membership. All run on the member's strand.
 struct ClusterMemberHandlers {
-  // A life begins. The session is for sending; it ends with the life.
+  // A life begins. The session is for sending; it ends with the life, and not
+  // with its connection.
   absl::AnyInvocable<void(const RegisterReply&,
                           std::shared_ptr<ClusterSession>)>
       on_joined;
@@ -51,6 +58,8 @@ struct ClusterMemberHandlers {
   absl::AnyInvocable<void()> on_left;
   // The next Heartbeat; called every heartbeat interval of a life.
   absl::AnyInvocable<Heartbeat()> heartbeat;
+  // Called when a session is resumed. May be null: the process has no state.
+  absl::AnyInvocable<MemberState()> state;
   // Once, and last.
   absl::AnyInvocable<void(MemberEnd) &&> on_end;
 };
@@ -60,6 +69,11 @@ struct ClusterMemberHandlers {
 // silent for silent_after for lost, and says Bye when the job ends. Silence is
 // measured in patient time (core/patient_time.h): a process that was itself
 // frozen gives the coordinator a new chance.
+//
+// A connection that breaks is no end: the member tries for silent_after to
+// resume the session over another one, and what was not acknowledged is sent
+// again. Only then, or when the coordinator says that the life is over, the
+// life ends.
 //
 // Thread-safe; works on its strand, which must never be busy for long, so that
 // heartbeats are timely.

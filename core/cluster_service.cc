@@ -1,5 +1,6 @@
 #include "core/cluster_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,22 @@ namespace shoal {
 
 std::string ProcessName(Role role, int index) {
   return absl::StrCat(role == Role::kPs ? "ps " : "worker ", index);
+}
+
+std::vector<MarkDelta> SplitMarks(MarkDelta delta) {
+  std::vector<MarkDelta> parts;
+  if (delta.marks.size() <= kMarksPerDelta) {
+    parts.push_back(std::move(delta));
+    return parts;
+  }
+  for (size_t begin = 0; begin < delta.marks.size(); begin += kMarksPerDelta) {
+    const size_t end = std::min(delta.marks.size(), begin + kMarksPerDelta);
+    MarkDelta& part = parts.emplace_back();
+    part.marks.assign(delta.marks.begin() + static_cast<ptrdiff_t>(begin),
+                      delta.marks.begin() + static_cast<ptrdiff_t>(end));
+    part.repeats_refused = delta.repeats_refused;
+  }
+  return parts;
 }
 
 void ClusterService::SaveCheckpoint(SaveCheckpointRequest, absl::Duration,

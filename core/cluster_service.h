@@ -121,6 +121,9 @@ struct Heartbeat {
   // Grows within a life, from 1; the acknowledgement repeats it. The member
   // sets it.
   uint64_t number = 0;
+  // How many messages of the session the process has taken so far, of those
+  // that SessionOpening::taken counts. The member sets it.
+  uint64_t taken = 0;
   ResourceUsage usage;
   TrainProgress progress;  // of a worker
   Histogram staleness;     // of a PS: all pushes applied so far
@@ -163,11 +166,18 @@ struct Mark {
   bool repeat = false;
 };
 
+// The marks of one MarkDelta at most: more travel as several. A mark takes at
+// most 36 bytes on the wire, so a message stays below 5 MiB.
+inline constexpr size_t kMarksPerDelta = 128 << 10;
+
 // Marks in the order in which the shard made them, none left out or repeated.
 struct MarkDelta {
   std::vector<Mark> marks;
   uint64_t repeats_refused = 0;  // all so far
 };
+
+// The same as messages of at most kMarksPerDelta marks, in order; at least one.
+std::vector<MarkDelta> SplitMarks(MarkDelta delta);
 
 // Label of a row that could not be parsed, where rows keep their places
 // (LeasePurpose::kInfer); its score is NaN.
@@ -229,6 +239,14 @@ struct LeaseGrant {
 // acknowledgement that lay in a queue prolongs nothing.
 struct HeartbeatAck {
   uint64_t number = 0;
+  uint64_t taken = 0;  // messages of the session, by the coordinator
+};
+
+// The first message on a connection that resumes a session: the coordinator has
+// taken so many messages of the process, which sends those that follow again.
+// Not counted itself.
+struct SessionResumed {
+  uint64_t taken = 0;
 };
 
 // To a PS, after the last push: send ShardReport.
@@ -243,26 +261,41 @@ struct JobEnd {
 
 using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
-                 Hold, Resume, SaveShard, CheckpointDone>;
+                 Hold, Resume, SaveShard, CheckpointDone, SessionResumed>;
 
 // ---- The seam ---------------------------------------------------------------
 
-// Callbacks of one session, run in order on the executor of the ClusterService
-// and never inside a call of ours.
+// What a process says when it opens a connection for the session of its life.
+struct SessionOpening {
+  Life life;
+  // The session had a connection before, or tried to: it goes on. Answered by
+  // SessionResumed.
+  bool resume = false;
+  uint64_t taken = 0;  // messages of the session that the process has taken
+  // Of a PS: its shard is there, and all the marks that the shard has. A shard
+  // that has lost some of them cannot go on.
+  bool has_state = false;
+  MarkTotals marks;
+};
+
+// Callbacks of one connection, run in order on the executor of the
+// ClusterService and never inside a call of ours.
 struct SessionHandler {
   absl::AnyInvocable<void(CoordinatorMessage)> on_message;
-  // The session is over, however that came about; runs once and last. OK after
-  // a Bye that the coordinator took; otherwise the process is now taken for
-  // dead: it may register again for a new life.
+  // The connection is over; runs once and last. OK after a Bye that the
+  // coordinator took. UNAVAILABLE: the connection broke, or could not be made;
+  // the process may resume the session over another one. Anything else ends the
+  // life (NOT_FOUND: the coordinator is gone): the process may register again.
   absl::AnyInvocable<void(absl::Status)> on_end;
 };
 
-// A process's one open line to the coordinator. Thread-safe. Destroying it
+// One connection of a process to the coordinator. A session is all that is said
+// in one life, over one connection after the other. Thread-safe. Destroying it
 // ends it; on_end may still run once after that.
 class ClusterSession {
  public:
   virtual ~ClusterSession() = default;
-  // Queued and delivered in order, or the session ends. Never blocks.
+  // Queued and delivered in order, or the connection ends. Never blocks.
   virtual void Send(ProcessMessage message) = 0;
 };
 
@@ -273,18 +306,22 @@ class ClusterService {
   virtual ~ClusterService() = default;
 
   // Makes the process known and gives it a life. A life whose session is not
-  // open yet ends with the next, later request of its role and index. Errors:
-  // FAILED_PRECONDITION (protocol version, job, the first flag that differs,
-  // sources that differ, a shard whose state is lost; the message says which
-  // and what to do), ALREADY_EXISTS (a live process has this role and index),
-  // UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (no life was given, or its
-  // answer came too late). `done` as in ParameterService.
+  // open yet, or whose connection is broken, ends with the next, later request
+  // of its role and index. Errors: FAILED_PRECONDITION (protocol version, job,
+  // the first flag that differs, sources that differ, a shard whose state is
+  // lost; the message says which and what to do), ALREADY_EXISTS (a live
+  // process has this role and index), UNAVAILABLE, UNAUTHENTICATED,
+  // DEADLINE_EXCEEDED (no life was given, or its answer came too late). `done`
+  // as in ParameterService.
   virtual void Register(RegisterRequest request, absl::Duration timeout,
                         Done<RegisterReply> done) = 0;
 
-  // Opens the session of a registered life. Failure comes by on_end.
+  // Opens the session of a registered life, or resumes it over a new
+  // connection. Failure comes by on_end: FAILED_PRECONDITION (the life is not
+  // known, or over), OUT_OF_RANGE (what was not acknowledged is not kept any
+  // more).
   virtual std::unique_ptr<ClusterSession> OpenSession(
-      Life life, SessionHandler handler) = 0;
+      SessionOpening opening, SessionHandler handler) = 0;
 
   // Saves a checkpoint of the job now, for somebody who is no member of it.
   // Errors: FAILED_PRECONDITION (other job, one that saves none or is ending),

@@ -23,12 +23,13 @@ struct ClusterClientOptions {
 
 // The coordinator in another process, over gRPC.
 //
-// A session ends (on_end) within milliseconds of the death of either process,
-// and within keepalive_time + keepalive_timeout where the other is frozen. The
-// next message is taken from the wire when on_message has returned. A MarkDelta
-// of many marks travels in several messages; any other message that exceeds the
-// coordinator's max_message_bytes ends the session (RESOURCE_EXHAUSTED): an
-// EvalResult of n examples takes 5 n bytes.
+// A connection ends (on_end) within milliseconds of the death of either
+// process, and within keepalive_time + keepalive_timeout where the other is
+// frozen. One that was to resume a session and is refused ends with NOT_FOUND:
+// no process listens at the coordinator's address any more. The
+// next message is taken from the wire when on_message has returned. A message
+// that exceeds the coordinator's max_message_bytes ends the session
+// (RESOURCE_EXHAUSTED): an EvalResult of n examples takes 5 n bytes.
 class ClusterClient final : public ClusterService {
  public:
   // REQUIRES: options.Validate().ok(). Callbacks run on `executor`. The loop
@@ -41,7 +42,7 @@ class ClusterClient final : public ClusterService {
 
   void Register(RegisterRequest request, absl::Duration timeout,
                 Done<RegisterReply> done) override;
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override;
   void SaveCheckpoint(SaveCheckpointRequest request, absl::Duration timeout,
                       Done<SavedCheckpoint> done) override;

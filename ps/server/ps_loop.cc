@@ -48,6 +48,10 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
       }
       return heartbeat;
     };
+    handlers.state = [self = shared_from_this()] {
+      if (self->shard_ == nullptr) return MemberState{};
+      return MemberState{true, self->shard_->TotalMarks()};
+    };
     handlers.on_end = std::move(done);
     member_.Start(std::move(handlers));
   }
@@ -176,7 +180,9 @@ void PsLoop::Impl::SendMarks() {
                        ToString(mark.batch)));
     }
   }
-  session_->Send(std::move(delta));
+  for (MarkDelta& part : SplitMarks(std::move(delta))) {
+    session_->Send(std::move(part));
+  }
 }
 
 void PsLoop::Impl::SendMarksOften() {

@@ -1,20 +1,22 @@
 #include "rpc/client/client_stream.h"
 
-#include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/messages/common_messages.h"
 #include "rpc/messages/session_messages.h"
+#include "rpc/port_probe.h"
 #include "rpc/transport/at_end.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/grpc_status.h"
 #include "rpc/transport/method_names.h"
-#include "rpc/transport/session_limits.h"
 
 namespace shoal {
 namespace {
+
+// Of a look at the coordinator's port. Nothing else waits for the executor of a
+// process that has no connection.
+constexpr absl::Duration kProbeTimeout = absl::Milliseconds(250);
 
 grpc::ByteBuffer Encode(const ProcessMessage& message) {
   v1::ProcessMessage wire;
@@ -28,12 +30,14 @@ ClientStream::ClientStream(Peer* peer, Executor* executor,
                            uint64_t max_queued_bytes, SessionHandler handler)
     : peer_(peer),
       executor_(executor),
+      address_(peer->address()),
       max_queued_bytes_(max_queued_bytes),
       handler_(std::move(handler)) {}
 
-void ClientStream::Start(Life life) {
+void ClientStream::Start(const SessionOpening& opening) {
   v1::ProcessMessage open;
-  ToProto(life, open.mutable_open()->mutable_life());
+  ToProto(opening, open.mutable_open());
+  resumes_ = opening.resume;
   MutexLock lock(&mu_);
   Queue(ToByteBuffer(open));
   peer_->Prepare(&context_);
@@ -43,23 +47,9 @@ void ClientStream::Start(Life life) {
 }
 
 void ClientStream::Send(ProcessMessage message) {
-  auto* marks = std::get_if<MarkDelta>(&message);
-  if (marks == nullptr || marks->marks.size() <= kMarksPerMessage) {
-    const grpc::ByteBuffer bytes = Encode(message);
-    MutexLock lock(&mu_);
-    return Queue(bytes);
-  }
-  for (size_t begin = 0; begin < marks->marks.size();
-       begin += kMarksPerMessage) {
-    const size_t end = std::min(marks->marks.size(), begin + kMarksPerMessage);
-    MarkDelta part;
-    part.marks.assign(marks->marks.begin() + static_cast<ptrdiff_t>(begin),
-                      marks->marks.begin() + static_cast<ptrdiff_t>(end));
-    part.repeats_refused = marks->repeats_refused;
-    const grpc::ByteBuffer bytes = Encode(std::move(part));
-    MutexLock lock(&mu_);
-    Queue(bytes);
-  }
+  const grpc::ByteBuffer bytes = Encode(message);
+  MutexLock lock(&mu_);
+  Queue(bytes);
 }
 
 bool ClientStream::closed() {
@@ -122,6 +112,11 @@ void ClientStream::OnDelivered() {
 
 void ClientStream::PostEnd() {
   executor_->Post([self = shared_from_this(), end = end_]() mutable {
+    if (self->resumes_ && absl::IsUnavailable(end) &&
+        ProbePort(self->address_, kProbeTimeout) == PortState::kRefused) {
+      end = absl::NotFoundError(absl::StrCat(
+          end.message(), "; no process listens there any more"));
+    }
     SessionHandler handler = std::move(self->handler_);
     handler.on_end(std::move(end));
   });

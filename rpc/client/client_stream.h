@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -25,8 +26,8 @@ class ClientStream final : public Peer::Activity,
   ClientStream(Peer* peer, Executor* executor, uint64_t max_queued_bytes,
                SessionHandler handler);
 
-  // Opens the stream; its first message names the life.
-  void Start(Life life);
+  // Opens the stream; its first message is `opening`.
+  void Start(const SessionOpening& opening);
   void Send(ProcessMessage message);
   // The process wants no more of it.
   void Close();
@@ -52,7 +53,9 @@ class ClientStream final : public Peer::Activity,
 
   Peer* const peer_;
   Executor* const executor_;
+  const std::string address_;
   const uint64_t max_queued_bytes_;
+  bool resumes_ = false;  // set before anything starts
   // Used on the executor alone, one callback at a time.
   SessionHandler handler_;
   grpc::ClientContext context_;

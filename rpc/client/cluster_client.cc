@@ -79,12 +79,12 @@ class ClusterClient::Impl {
                });
   }
 
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(const SessionOpening& opening,
                                               SessionHandler handler) {
     auto stream = std::make_shared<ClientStream>(
         &peer_, executor_, max_queued_bytes_, std::move(handler));
     peer_.Add(stream.get());
-    stream->Start(life);
+    stream->Start(opening);
     return std::make_unique<ClientSession>(std::move(stream));
   }
 
@@ -117,8 +117,8 @@ void ClusterClient::Register(RegisterRequest request, absl::Duration timeout,
 }
 
 std::unique_ptr<ClusterSession> ClusterClient::OpenSession(
-    Life life, SessionHandler handler) {
-  return impl_->OpenSession(life, std::move(handler));
+    SessionOpening opening, SessionHandler handler) {
+  return impl_->OpenSession(opening, std::move(handler));
 }
 
 void ClusterClient::SaveCheckpoint(SaveCheckpointRequest request,

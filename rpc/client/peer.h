@@ -55,6 +55,7 @@ class Peer {
   void Prepare(grpc::ClientContext* context) const;
   grpc::GenericStub* stub() { return &stub_; }
   grpc::CompletionQueue* queue() { return queue_; }
+  const std::string& address() const { return options_.address; }
 
   // The status of a call in words that name the peer.
   absl::Status Explain(const grpc::Status& status) const;

@@ -37,6 +37,7 @@ void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
 
 void Set(const HeartbeatAck& in, v1::CoordinatorMessage* out) {
   out->mutable_heartbeat_ack()->set_number(in.number);
+  out->mutable_heartbeat_ack()->set_taken(in.taken);
 }
 
 void Set(const ReportShard&, v1::CoordinatorMessage* out) {
@@ -68,6 +69,10 @@ void Set(const CheckpointDone& in, v1::CoordinatorMessage* out) {
   v1::CheckpointDone* m = out->mutable_checkpoint_done();
   m->set_directory(in.directory);
   m->set_manifest(in.manifest);
+}
+
+void Set(const SessionResumed& in, v1::CoordinatorMessage* out) {
+  out->mutable_session_resumed()->set_taken(in.taken);
 }
 
 absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
@@ -132,7 +137,8 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::kLeaseGrant:
       return Get(in.lease_grant().lease(), &out->emplace<LeaseGrant>().lease);
     case v1::CoordinatorMessage::kHeartbeatAck:
-      out->emplace<HeartbeatAck>().number = in.heartbeat_ack().number();
+      out->emplace<HeartbeatAck>() = {in.heartbeat_ack().number(),
+                                      in.heartbeat_ack().taken()};
       return absl::OkStatus();
     case v1::CoordinatorMessage::kReportShard:
       out->emplace<ReportShard>();
@@ -153,6 +159,9 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::kCheckpointDone:
       out->emplace<CheckpointDone>() = {in.checkpoint_done().directory(),
                                         in.checkpoint_done().manifest()};
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kSessionResumed:
+      out->emplace<SessionResumed>().taken = in.session_resumed().taken();
       return absl::OkStatus();
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;

@@ -23,6 +23,7 @@ ResourceUsage Get(const v1::ResourceUsage& in) {
 void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   v1::Heartbeat* m = out->mutable_heartbeat();
   m->set_number(in.number);
+  m->set_taken(in.taken);
   Set(in.usage, m->mutable_usage());
   v1::TrainProgress* progress = m->mutable_progress();
   progress->set_examples(in.progress.examples);
@@ -96,12 +97,19 @@ void Set(const Bye& in, v1::ProcessMessage* out) {
   Set(in.usage, out->mutable_bye()->mutable_usage());
 }
 
+void Set(const MarkTotals& in, v1::MarkTotals* out) {
+  out->set_applied(in.applied);
+  out->set_rejected(in.rejected);
+  out->set_digest(in.digest);
+}
+
+MarkTotals Get(const v1::MarkTotals& in) {
+  return {in.applied(), in.rejected(), in.digest()};
+}
+
 void Set(const Held& in, v1::ProcessMessage* out) {
-  v1::Held* m = out->mutable_held();
-  m->set_number(in.number);
-  m->mutable_marks()->set_applied(in.marks.applied);
-  m->mutable_marks()->set_rejected(in.marks.rejected);
-  m->mutable_marks()->set_digest(in.marks.digest);
+  out->mutable_held()->set_number(in.number);
+  Set(in.marks, out->mutable_held()->mutable_marks());
 }
 
 void Set(const ShardSaved& in, v1::ProcessMessage* out) {
@@ -129,6 +137,7 @@ void Set(const StopRequest& in, v1::ProcessMessage* out) {
 
 absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
   out->number = in.number();
+  out->taken = in.taken();
   out->usage = Get(in.usage());
   const v1::TrainProgress& progress = in.progress();
   out->progress.examples = progress.examples();
@@ -249,6 +258,26 @@ absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
 
 }  // namespace
 
+void ToProto(const SessionOpening& in, v1::SessionOpen* out) {
+  ToProto(in.life, out->mutable_life());
+  out->set_resume(in.resume);
+  out->set_taken(in.taken);
+  out->set_has_state(in.has_state);
+  if (in.has_state) Set(in.marks, out->mutable_marks());
+}
+
+absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out) {
+  out->life = FromProto(in.life());
+  if (!out->life.valid()) {
+    return absl::InvalidArgumentError("SessionOpen has no life");
+  }
+  out->resume = in.resume();
+  out->taken = in.taken();
+  out->has_state = in.has_state();
+  out->marks = Get(in.marks());
+  return absl::OkStatus();
+}
+
 void ToProto(const ProcessMessage& in, v1::ProcessMessage* out) {
   out->Clear();
   std::visit([out](const auto& message) { Set(message, out); }, in);
@@ -281,13 +310,9 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::kBye:
       out->emplace<Bye>().usage = Get(in.bye().usage());
       return absl::OkStatus();
-    case v1::ProcessMessage::kHeld: {
-      const v1::MarkTotals& marks = in.held().marks();
-      out->emplace<Held>() = {
-          in.held().number(),
-          {marks.applied(), marks.rejected(), marks.digest()}};
+    case v1::ProcessMessage::kHeld:
+      out->emplace<Held>() = {in.held().number(), Get(in.held().marks())};
       return absl::OkStatus();
-    }
     case v1::ProcessMessage::kShardSaved:
       return Get(in.shard_saved(), &out->emplace<ShardSaved>());
     case v1::ProcessMessage::kShardLoaded:

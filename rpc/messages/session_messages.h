@@ -10,6 +10,9 @@ namespace shoal {
 // As common_messages.h, for what travels on a session. SessionOpen, the first
 // message of a stream, is none of core's messages: INVALID_ARGUMENT here, as is
 // a message of a kind that is not known.
+void ToProto(const SessionOpening& in, v1::SessionOpen* out);
+absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out);
+
 void ToProto(const ProcessMessage& in, v1::ProcessMessage* out);
 absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out);
 

@@ -89,14 +89,15 @@ absl::Status SessionStream::TakeMessage(const grpc::ByteBuffer& bytes) {
     session->Send(std::move(message));
     return absl::OkStatus();
   }
-  if (!wire.has_open() || !FromProto(wire.open().life()).valid()) {
+  SessionOpening opening;
+  if (!wire.has_open() || !FromProto(wire.open(), &opening).ok()) {
     return absl::InvalidArgumentError(
         "the first message of a session must be `open` with a life");
   }
-  return Open(FromProto(wire.open().life()));
+  return Open(std::move(opening));
 }
 
-absl::Status SessionStream::Open(Life life) {
+absl::Status SessionStream::Open(SessionOpening opening) {
   SHOAL_ASSIGN_OR_RETURN(ClusterService * cluster, state_->cluster());
   {
     MutexLock lock(&mu_);
@@ -110,7 +111,7 @@ absl::Status SessionStream::Open(Life life) {
     self->End(std::move(status), /*flush=*/true);
   };
   std::shared_ptr<ClusterSession> session =
-      cluster->OpenSession(life, std::move(handler));
+      cluster->OpenSession(std::move(opening), std::move(handler));
   MutexLock lock(&mu_);
   // The coordinator may have ended it already; it is dropped unlocked then.
   if (!ending_) session_.swap(session);

@@ -50,7 +50,7 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
   void OnFinished(bool ok);
 
   absl::Status TakeMessage(const grpc::ByteBuffer& bytes);
-  absl::Status Open(Life life);
+  absl::Status Open(SessionOpening opening);
   void EndUnlessOpen(absl::Duration deadline);
   // From the coordinator.
   void Send(const CoordinatorMessage& message);

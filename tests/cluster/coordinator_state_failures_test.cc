@@ -155,6 +155,90 @@ TEST_F(CoordinatorStateTest, APieceThatNobodyCanReadEndsTheJob) {
                            HasSubstr("/d/a: gone")));
 }
 
+// ---- Connections that break
+
+TEST_F(CoordinatorStateTest, ABrokenConnectionSuspendsALifeAndLosesNothing) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Tell(3, LeaseRequest{});  // answered with the second piece
+  Tell(3, LeaseRequest{});  // waits
+  Do(state_->OnConnectionLost(3, absl::UnavailableError("reset"), now_));
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  EXPECT_TRUE(ended_.empty());
+  EXPECT_TRUE(JobStatus().ok());
+  // Its pieces may be leased again, without the wait for a straggler's.
+  EXPECT_TRUE(Ask(4).backwards);
+  Pass(absl::Seconds(4), {1, 4});
+  for (const uint64_t session : {3, 2}) {
+    const auto resumed =
+        state_->ResumeSession({Life{1, static_cast<uint32_t>(session)}, true},
+                              now_);
+    ASSERT_TRUE(resumed.ok()) << resumed.status();
+    EXPECT_EQ(*resumed, session);
+  }
+  Pass(absl::Seconds(10));
+  EXPECT_TRUE(ended_.empty());
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  // The lease is still its own, and so is the request that waited.
+  Report(3, lease, 10);
+  MarkBoth(lease, 0);
+  Tell(3, LeaseDone{lease.number});
+  EXPECT_EQ(state_->Report(now_).trained, 10u);
+}
+
+TEST_F(CoordinatorStateTest, WhoDoesNotComeBackDied) {
+  JoinAll();
+  Do(state_->OnConnectionLost(3, absl::UnavailableError("reset"), now_));
+  Pass(options_.silent_after + absl::Milliseconds(500), {1, 2, 4});
+  EXPECT_EQ(ended_.count(3), 1u);
+  EXPECT_TRUE(JobStatus().ok());
+  const auto late = state_->ResumeSession({Life{1, 3}, true}, now_);
+  EXPECT_TRUE(absl::IsFailedPrecondition(late.status())) << late.status();
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  Pass(options_.silent_after + absl::Milliseconds(500), {1, 4});
+  EXPECT_THAT(Why(), AllOf(HasSubstr("ps 1 (h1:1) died"),
+                           HasSubstr("did not come back within 5s")));
+}
+
+TEST_F(CoordinatorStateTest, ASuccessorEndsASuspendedLifeAtOnce) {
+  JoinAll();
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      state_->Register(Request(Role::kWorker, 0), now_).status()));
+  Do(state_->OnConnectionLost(3, absl::UnavailableError("reset"), now_));
+  now_ += absl::Milliseconds(1);
+  Join(Role::kWorker, 0);
+  EXPECT_EQ(ended_.count(3), 1u);
+  EXPECT_TRUE(JobStatus().ok());
+  // A PS that came again has no state.
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  EXPECT_FALSE(state_->Register(Request(Role::kPs, 1), now_).ok());
+  EXPECT_THAT(Why(), AllOf(HasSubstr("ps 1 (h1:1) died"),
+                           HasSubstr("another process came in its place")));
+}
+
+TEST_F(CoordinatorStateTest, ARefusedPortEndsASuspendedLifeAtOnce) {
+  JoinAll();
+  Do(state_->OnProbed(2, /*refused=*/true, now_));
+  EXPECT_TRUE(JobStatus().ok()) << "it is not suspended";
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  Do(state_->OnProbed(2, /*refused=*/false, now_));
+  EXPECT_TRUE(JobStatus().ok());
+  Do(state_->OnProbed(2, /*refused=*/true, now_));
+  EXPECT_THAT(Why(), AllOf(HasSubstr("ps 1 (h1:1) died"),
+                           HasSubstr("its address refuses others"),
+                           HasSubstr("its shard's state is lost")));
+}
+
+TEST_F(CoordinatorStateTest, AShardThatLostMarksCannotComeBack) {
+  JoinAll();
+  Train(3, 10);
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  SessionOpening opening{Life{1, 2}, true};
+  opening.has_state = true;
+  EXPECT_FALSE(state_->ResumeSession(opening, now_).ok());
+  EXPECT_THAT(Why(), HasSubstr("lost marks that it had made"));
+}
+
 // ---- Failures
 
 TEST_F(CoordinatorStateTest, APsWhoseSessionEndsEndsTheJob) {

@@ -51,6 +51,7 @@ class CoordinatorTest : public testing::Test {
     request.job = "j";
     request.role = role;
     request.index = index;
+    request.sent = strand_.Now();
     if (role == Role::kPs) request.address = "host:1";
     if (role == Role::kWorker) request.train_sources = {{"a", 1000, 7}};
     return request;
@@ -68,10 +69,15 @@ class CoordinatorTest : public testing::Test {
     return reply.value_or(absl::UnknownError("no answer"));
   }
 
-  Process* Open(Life life) {
+  Process* Open(Life life) { return Open(SessionOpening{life}); }
+  // The same process over another connection.
+  Process* Resume(const Process* process, uint64_t taken = 0) {
+    return Open(SessionOpening{process->life, /*resume=*/true, taken});
+  }
+  Process* Open(SessionOpening opening) {
     processes_.push_back(std::make_unique<Process>());
     Process* process = processes_.back().get();
-    process->life = life;
+    process->life = opening.life;
     SessionHandler handler;
     handler.on_message = [process](CoordinatorMessage message) {
       EXPECT_EQ(process->ends, 0) << "a message after the end";
@@ -81,7 +87,7 @@ class CoordinatorTest : public testing::Test {
       ++process->ends;
       process->end = std::move(status);
     };
-    process->session = coordinator_->OpenSession(life, std::move(handler));
+    process->session = coordinator_->OpenSession(opening, std::move(handler));
     EXPECT_EQ(process->ends, 0) << "ended inside the call";
     simulator_.RunFor(absl::ZeroDuration());
     return process;
@@ -188,16 +194,114 @@ TEST_F(CoordinatorTest, AJobRunsFromRegistrationToBye) {
   EXPECT_EQ(ps->end, absl::OkStatus());
 }
 
-TEST_F(CoordinatorTest, ADestroyedSessionMeansThatItsProcessDied) {
-  Process* ps = Join(Role::kPs, 0);
+TEST_F(CoordinatorTest, ADestroyedConnectionFreesItsPlaceForASuccessor) {
+  Join(Role::kPs, 0);
   Process* worker = Join(Role::kWorker, 0);
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      Register(Request(Role::kWorker, 0)).status()));
   worker->session.reset();
   Settle();
   EXPECT_EQ(worker->ends, 1);
-  // Its place is free at once.
-  EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
+  simulator_.RunFor(absl::Milliseconds(1));
+  const auto successor = Register(Request(Role::kWorker, 0));
+  ASSERT_TRUE(successor.ok()) << successor.status();
+  // The old life is over.
+  Process* late = Resume(worker);
+  ASSERT_TRUE(late->end.has_value());
+  EXPECT_TRUE(absl::IsFailedPrecondition(*late->end)) << *late->end;
+}
+
+TEST_F(CoordinatorTest, ABrokenConnectionIsResumedAndNothingIsLost) {
+  Process* ps = Join(Role::kPs, 0);
+  Process* worker = Join(Role::kWorker, 0);
+  worker->session->Send(LeaseRequest{});
+  Settle();
+  const size_t heard = worker->heard.size();
+  // The view arrived; the grant was lost on its way, and so was the report.
+  ASSERT_GE(heard, 2u);
+  ASSERT_NE(worker->Newest<LeaseGrant>(), nullptr);
+  const Lease lease = worker->Newest<LeaseGrant>()->lease;
+  worker->session.reset();
   ps->session.reset();
   Settle();
+  Process* back = Resume(worker, /*taken=*/1);
+  ASSERT_EQ(back->heard.size(), heard)
+      << "SessionResumed, and all but the view";
+  ASSERT_NE(std::get_if<SessionResumed>(&back->heard[0]), nullptr);
+  EXPECT_EQ(std::get<SessionResumed>(back->heard[0]).taken, 1u);
+  ASSERT_NE(back->Newest<LeaseGrant>(), nullptr);
+  EXPECT_EQ(back->Newest<LeaseGrant>()->lease.number, lease.number);
+
+  Process* ps_back = Resume(ps, ps->heard.size());
+  back->session->Send(PieceReport{.examples = 15, .batches = 2});
+  ps_back->session->Send(
+      MarkDelta{{{{0, 0, 0}, Verdict::kApplied, lease.number, false},
+                 {{0, 0, 1}, Verdict::kApplied, lease.number, false}},
+                0});
+  Settle();
+  EXPECT_EQ(coordinator_->Report().trained, 15u);
+  EXPECT_TRUE(coordinator_->Report().status.ok());
+}
+
+TEST_F(CoordinatorTest, WhatIsSaidMeanwhileIsHeardAfterwards) {
+  Process* ps = Join(Role::kPs, 0);
+  ps->session.reset();
+  Settle();
+  coordinator_->Stop(absl::CancelledError("interrupted"));
+  Settle();
+  EXPECT_EQ(ps->Newest<JobEnd>(), nullptr);
+  Process* back = Resume(ps, ps->heard.size());
+  ASSERT_NE(back->Newest<JobEnd>(), nullptr);
+  EXPECT_EQ(back->Newest<JobEnd>()->status,
+            absl::CancelledError("interrupted"));
+}
+
+// The process has seen a reset that the coordinator has not.
+TEST_F(CoordinatorTest, ANewConnectionTakesOverFromOneThatStillStands) {
+  Join(Role::kPs, 0);
+  Process* worker = Join(Role::kWorker, 0);
+  Process* back = Resume(worker, worker->heard.size());
+  ASSERT_TRUE(worker->end.has_value());
+  EXPECT_TRUE(absl::IsAborted(*worker->end));
+  worker->session->Send(LeaseRequest{});  // late: sent again over the other
+  worker->session.reset();
+  back->session->Send(LeaseRequest{});
+  Settle();
+  EXPECT_EQ(back->ends, 0);
+  EXPECT_NE(back->Newest<LeaseGrant>(), nullptr);
+}
+
+TEST_F(CoordinatorTest, APortThatRefusesIsADeathAtOnce) {
+  std::vector<std::string> asked;
+  bool refused = false;
+  CoordinatorWork work;
+  work.probe = [&](std::string address,
+                   absl::AnyInvocable<void(bool) &&> done) {
+    asked.push_back(std::move(address));
+    std::move(done)(refused);
+  };
+  coordinator_ =
+      Coordinator::Create(options_, &strand_, nullptr, std::move(work));
+  Process* ps = Join(Role::kPs, 0);
+  ps->session.reset();
+  Settle();
+  ASSERT_FALSE(asked.empty());
+  EXPECT_EQ(asked[0], "host:1");
+  EXPECT_TRUE(coordinator_->Report().status.ok()) << "somebody listens there";
+  refused = true;
+  simulator_.RunFor(absl::Milliseconds(600));
+  const absl::Status status = coordinator_->Report().status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "ps 0 (host:1) died"))
+      << status;
+}
+
+TEST_F(CoordinatorTest, WhoDoesNotComeBackIsDeadAfterSilentAfter) {
+  Process* ps = Join(Role::kPs, 0);
+  simulator_.RunFor(absl::Seconds(3));
+  ps->session.reset();
+  simulator_.RunFor(options_.silent_after - absl::Milliseconds(500));
+  EXPECT_TRUE(coordinator_->Report().status.ok());
+  simulator_.RunFor(absl::Seconds(1));
   const absl::Status status = coordinator_->Report().status;
   EXPECT_TRUE(absl::StrContains(status.message(), "ps 0 (host:1) died"))
       << status;

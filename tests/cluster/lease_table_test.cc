@@ -300,6 +300,28 @@ TEST_F(LeaseTableTest, APieceOfAHostIsLeasedToThatHostAlone) {
   EXPECT_EQ(Piece(kC, 10, 0), 1);
 }
 
+TEST_F(LeaseTableTest, WhatASuspendedOwnerHoldsMayBeCopiedAtOnce) {
+  table_ = LeaseTable(Options(2));
+  EXPECT_EQ(Piece(kA), 0);
+  EXPECT_EQ(Piece(kB), 1);
+  EXPECT_EQ(Piece(kC), -1) << "it has not stood long enough";
+  table_.Suspend(kA);
+  const auto copy = Take(kC);
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(copy->piece, 0u);
+  EXPECT_TRUE(copy->copy) << "from the end: the owner may come back";
+  EXPECT_EQ(table_.held().size(), 3u) << "the owner keeps its lease";
+}
+
+TEST_F(LeaseTableTest, AnOwnerThatComesBackIsSuspendedNoMore) {
+  table_ = LeaseTable(Options(1));
+  EXPECT_EQ(Piece(kA), 0);
+  table_.Suspend(kA);
+  table_.Renew(kA, At(0.5));
+  EXPECT_EQ(Piece(kB, 1), -1);
+  EXPECT_EQ(Piece(kB, 3), 0) << "as any straggler's";
+}
+
 TEST_F(LeaseTableTest, NoPiecesNoLease) {
   table_ = LeaseTable(Options(0, 3));
   EXPECT_FALSE(Take(kA).has_value());

@@ -114,6 +114,40 @@ TEST_F(MembershipTest, ALifeWhoseAnswerCameTooLateEndsWithTheNextRequest) {
   }
 }
 
+TEST_F(MembershipTest, ASuspendedMemberKeepsItsLifeAndItsSession) {
+  const Life life = *members_.Register(Worker(0), At(0));
+  ASSERT_TRUE(members_.Open(1, life, At(0)).ok());
+  members_.Suspend(1, At(4));
+  const Member* member = members_.FindLife(life);
+  ASSERT_NE(member, nullptr);
+  EXPECT_TRUE(member->suspended);
+  EXPECT_TRUE(member->open());
+  EXPECT_EQ(members_.FindSession(1), member);
+  EXPECT_TRUE(members_.Silent(At(9)).empty()) << "from the break on";
+  EXPECT_EQ(members_.Silent(At(9.1)).size(), 1u);
+  members_.Resume(1, At(8));
+  EXPECT_FALSE(members_.FindLife(life)->suspended);
+  EXPECT_TRUE(members_.Silent(At(13)).empty());
+}
+
+TEST_F(MembershipTest, OnlyASuspendedMembersPlaceMayBeTaken) {
+  const Life life = *members_.Register(Worker(0), kT0);
+  ASSERT_TRUE(members_.Open(1, life, kT0).ok());
+  RegisterRequest request = Worker(0);
+  request.sent = At(1);
+  EXPECT_EQ(members_.Suspended(request), nullptr);
+  members_.Suspend(1, kT0);
+  ASSERT_NE(members_.Suspended(request), nullptr);
+  EXPECT_EQ(members_.Suspended(request)->life, life);
+  EXPECT_EQ(members_.Suspended(Worker(0)), nullptr) << "that came late";
+  RegisterRequest other = request;
+  other.index = 1;
+  EXPECT_EQ(members_.Suspended(other), nullptr);
+  other = request;
+  other.config = "a=1\nb=3\n";
+  EXPECT_EQ(members_.Suspended(other), nullptr) << "of another job";
+}
+
 TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
   RegisterRequest request = Worker(1);
   request.protocol_version = 99;

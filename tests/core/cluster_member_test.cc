@@ -32,8 +32,15 @@ class ScriptedCluster : public ClusterService {
     });
   }
 
-  std::unique_ptr<ClusterSession> OpenSession(Life, SessionHandler h) override {
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
+                                              SessionHandler h) override {
     handler = std::make_shared<SessionHandler>(std::move(h));
+    openings.push_back(opening);
+    if (!reachable.ok()) {
+      EndSession(reachable);
+    } else if (opening.resume) {
+      Tell(SessionResumed{taken});
+    }
     return std::make_unique<Session>(this);
   }
 
@@ -46,7 +53,12 @@ class ScriptedCluster : public ClusterService {
     executor_->Post([h = handler, status] { h->on_end(status); });
   }
 
-  absl::Status refuse;  // not OK: what Register answers
+  absl::Status refuse;     // not OK: what Register answers
+  absl::Status reachable;  // not OK: how every new connection ends
+  std::vector<SessionOpening> openings;
+  uint64_t taken = 0;             // messages of the session
+  bool deaf = false;              // what is sent is lost
+  std::vector<uint64_t> leases;   // of each LeaseDone
   int registrations = 0;
   uint32_t lives = 0;
   int heartbeats = 0;
@@ -60,10 +72,15 @@ class ScriptedCluster : public ClusterService {
    public:
     explicit Session(ScriptedCluster* cluster) : cluster_(cluster) {}
     void Send(ProcessMessage message) override {
+      if (cluster_->deaf) return;
+      ++cluster_->taken;
+      if (const auto* done = std::get_if<LeaseDone>(&message)) {
+        cluster_->leases.push_back(done->lease);
+      }
       if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) {
         ++cluster_->heartbeats;
         if (cluster_->answer_heartbeats) {
-          cluster_->Tell(HeartbeatAck{heartbeat->number});
+          cluster_->Tell(HeartbeatAck{heartbeat->number, cluster_->taken});
         }
       } else if (std::holds_alternative<Bye>(message)) {
         ++cluster_->byes;
@@ -88,9 +105,11 @@ class ClusterMemberTest : public testing::Test {
         std::make_unique<ClusterMember>(options, &cluster, &strand, &logger);
     ClusterMemberHandlers handlers;
     handlers.on_joined = [this](const RegisterReply& reply,
-                                std::shared_ptr<ClusterSession>) {
+                                std::shared_ptr<ClusterSession> s) {
       joined.push_back(reply.life);
+      session = std::move(s);
     };
+    handlers.state = [] { return MemberState{true, {7, 1, 99}}; };
     handlers.on_message = [this](CoordinatorMessage m) {
       messages.push_back(std::move(m));
     };
@@ -109,6 +128,7 @@ class ClusterMemberTest : public testing::Test {
   ScriptedCluster cluster{&strand};
   std::unique_ptr<ClusterMember> member;
   std::vector<Life> joined;
+  std::shared_ptr<ClusterSession> session;
   std::vector<CoordinatorMessage> messages;
   std::vector<absl::Time> acknowledged;
   int left = 0;
@@ -154,23 +174,82 @@ TEST_F(ClusterMemberTest, ARefusalIsFinal) {
   EXPECT_TRUE(absl::IsFailedPrecondition(ends[0].status));
 }
 
-TEST_F(ClusterMemberTest, AWorkerThatLosesItsSessionJoinsAsANewLife) {
+TEST_F(ClusterMemberTest, ABrokenConnectionCostsNothing) {
+  for (const bool rejoin : {false, true}) {
+    cluster.openings.clear();
+    cluster.leases.clear();
+    cluster.taken = 0;
+    left = 0;
+    joined.clear();
+    ends.clear();
+    Start(rejoin);
+    simulator.RunFor(absl::Milliseconds(1500));
+    session->Send(LeaseDone{1});
+    cluster.deaf = true;  // the connection breaks; this side has not heard so
+    session->Send(LeaseDone{2});
+    cluster.EndSession(absl::UnavailableError("reset"));
+    simulator.RunFor(absl::Milliseconds(1));
+    session->Send(LeaseDone{3});
+    cluster.deaf = false;
+    simulator.RunFor(absl::Seconds(1));
+    EXPECT_EQ(cluster.leases, (std::vector<uint64_t>{1, 2, 3}));
+    EXPECT_EQ(joined.size(), 1u);
+    EXPECT_EQ(left, 0);
+    ASSERT_EQ(cluster.openings.size(), 2u);
+    EXPECT_FALSE(cluster.openings[0].resume);
+    const SessionOpening& again = cluster.openings[1];
+    EXPECT_TRUE(again.resume);
+    EXPECT_EQ(again.life, joined[0]);
+    EXPECT_EQ(again.taken, 2u) << "two acknowledgements";
+    EXPECT_TRUE(again.has_state);
+    EXPECT_EQ(again.marks, (MarkTotals{7, 1, 99}));
+    member->Leave();
+    simulator.RunFor(absl::Seconds(6));
+  }
+}
+
+TEST_F(ClusterMemberTest, AConnectionThatCannotBeMadeAgainEndsTheLife) {
+  Start(false);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.reachable = absl::UnavailableError("ps 0: unreachable");
+  cluster.EndSession(absl::UnavailableError("reset"));
+  simulator.RunFor(absl::Seconds(4));
+  EXPECT_TRUE(ends.empty());
+  EXPECT_GT(cluster.openings.size(), 4u);
+  simulator.RunFor(absl::Seconds(3));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_NE(ends[0].status.message().find("ps 0: unreachable"),
+            std::string::npos)
+      << ends[0].status;
+  EXPECT_EQ(left, 1);
+}
+
+TEST_F(ClusterMemberTest, AResumptionThatIsRefusedEndsTheLifeAtOnce) {
+  Start(false);
+  simulator.RunFor(absl::Seconds(1));
+  cluster.reachable = absl::FailedPreconditionError("life 1.1 is not known");
+  cluster.EndSession(absl::UnavailableError("reset"));
+  simulator.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(left, 1);
+}
+
+TEST_F(ClusterMemberTest, AWorkerWhoseLifeIsOverJoinsAsANewOne) {
   Start(true);
   simulator.RunFor(absl::Seconds(1));
-  cluster.EndSession(absl::UnavailableError("reset"));
+  cluster.EndSession(absl::DeadlineExceededError("you were silent"));
   simulator.RunFor(absl::Seconds(1));
   EXPECT_EQ(joined, (std::vector<Life>{{1, 1}, {1, 2}}));
   EXPECT_EQ(left, 1);
   EXPECT_TRUE(ends.empty());
 }
 
-TEST_F(ClusterMemberTest, APsThatLosesItsSessionEndsWithTheReason) {
+TEST_F(ClusterMemberTest, APsWhoseLifeIsOverEndsWithTheReason) {
   Start(false);
   simulator.RunFor(absl::Seconds(1));
-  cluster.EndSession(absl::UnavailableError("reset"));
+  cluster.EndSession(absl::DeadlineExceededError("you were silent"));
   simulator.RunFor(absl::Seconds(1));
   ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].status.message(), "lost the coordinator: reset");
+  EXPECT_EQ(ends[0].status.message(), "lost the coordinator: you were silent");
   EXPECT_EQ(left, 1);
 }
 

@@ -45,5 +45,23 @@ TEST(ProcessName, IsTheRoleAndTheIndex) {
   EXPECT_EQ(ProcessName(Role::kWorker, 0), "worker 0");
 }
 
+TEST(SplitMarksTest, NoMessageHasMoreThanItsShareAndTheOrderIsKept) {
+  MarkDelta delta;
+  delta.repeats_refused = 4;
+  EXPECT_EQ(SplitMarks(delta).size(), 1u) << "the count alone is a message too";
+  for (uint32_t i = 0; i < 2 * kMarksPerDelta + 3; ++i) {
+    delta.marks.push_back({{0, 0, i}, Verdict::kApplied, 1, false});
+  }
+  const std::vector<MarkDelta> parts = SplitMarks(delta);
+  ASSERT_EQ(parts.size(), 3u);
+  uint32_t next = 0;
+  for (const MarkDelta& part : parts) {
+    EXPECT_LE(part.marks.size(), kMarksPerDelta);
+    EXPECT_EQ(part.repeats_refused, 4u);
+    for (const Mark& mark : part.marks) ASSERT_EQ(mark.batch.index, next++);
+  }
+  EXPECT_EQ(next, delta.marks.size());
+}
+
 }  // namespace
 }  // namespace shoal

@@ -103,7 +103,7 @@ class ExactTest(harness.ShoalTest):
         victim, batch = self.catch_push_in_flight(cluster)
         cluster.workers[victim].signal(signal.SIGKILL)
         self.assertEqual(cluster.workers[victim].wait(), -signal.SIGKILL)
-        at = cluster.ps[0].wait_for_line("its leases return")
+        at = cluster.ps[0].wait_for_line("its pieces may be leased again")
         self.assertIn(f"worker {victim}", cluster.ps[0].lines[at])
         # The idle worker now holds the lease, its batch not yet complete.
         cluster.ps[1].signal(signal.SIGCONT)

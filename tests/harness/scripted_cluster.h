@@ -31,7 +31,8 @@ class ScriptedCluster : public ClusterService {
     });
   }
 
-  std::unique_ptr<ClusterSession> OpenSession(Life, SessionHandler h) override {
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening,
+                                              SessionHandler h) override {
     handler_ = std::make_shared<SessionHandler>(std::move(h));
     return std::make_unique<Session>(this);
   }

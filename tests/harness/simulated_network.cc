@@ -217,6 +217,7 @@ struct SimulatedNetwork::Wire {
   SimulatedExecutor* client = nullptr;
   SimulatedExecutor* server_at = nullptr;
   std::unique_ptr<ClusterSession> server_end;
+  std::shared_ptr<SessionHandler> client_end;
   bool cut = false;
   absl::Time last_up;  // when the newest message arrives: order is kept
   absl::Time last_down;
@@ -247,23 +248,28 @@ class SimulatedNetwork::ClusterLink : public ClusterService {
           server_->Register(
               request, timeout,
               [this, waiting](absl::StatusOr<RegisterReply> reply) {
+                network_->counts_.registrations += reply.ok() ? 1 : 0;
                 client_->PostAfter(network_->DrawDelay(),
                                    [waiting, reply] { waiting->End(reply); });
               });
         });
   }
 
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override {
     auto wire = std::make_shared<Wire>();
     wire->client = client_;
     wire->server_at = server_at_;
     network_->wires_.push_back(wire);
     auto client_end = std::make_shared<SessionHandler>(std::move(handler));
+    wire->client_end = client_end;
     auto down = [this, wire](Task task) {
       wire->last_down =
           std::max(wire->last_down, client_->Now() + network_->DrawDelay());
-      client_->PostAt(wire->last_down, std::move(task));
+      client_->PostAt(wire->last_down,
+                      [wire, task = std::move(task)]() mutable {
+                        if (!wire->cut) std::move(task)();
+                      });
     };
     SessionHandler at_server;
     at_server.on_message = [down, client_end](CoordinatorMessage message) {
@@ -276,8 +282,8 @@ class SimulatedNetwork::ClusterLink : public ClusterService {
         client_end->on_end(std::move(status));
       });
     };
-    Up(wire, [this, wire, life, at = std::move(at_server)]() mutable {
-      wire->server_end = server_->OpenSession(life, std::move(at));
+    Up(wire, [this, wire, opening, at = std::move(at_server)]() mutable {
+      wire->server_end = server_->OpenSession(opening, std::move(at));
     });
     return std::make_unique<Session>(this, std::move(wire));
   }
@@ -317,6 +323,17 @@ std::unique_ptr<ClusterService> SimulatedNetwork::Connect(
     ClusterService* server, SimulatedExecutor* server_at,
     SimulatedExecutor* client) {
   return std::make_unique<ClusterLink>(this, server, server_at, client);
+}
+
+void SimulatedNetwork::Break(SimulatedExecutor* process) {
+  for (const std::shared_ptr<Wire>& wire : wires_) {
+    if (wire->client != process || wire->cut) continue;
+    ++counts_.broken;
+    wire->Cut();
+    process->PostAfter(absl::Milliseconds(1), [end = wire->client_end] {
+      end->on_end(absl::UnavailableError("the connection broke"));
+    });
+  }
 }
 
 void SimulatedNetwork::Kill(SimulatedExecutor* process) {

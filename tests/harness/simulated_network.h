@@ -25,11 +25,14 @@ struct NetworkFaults {
 struct NetworkCounts {
   uint64_t dropped = 0;
   uint64_t duplicated = 0;
+  uint64_t registrations = 0;  // granted
+  uint64_t broken = 0;         // connections of sessions, by Break
 };
 
 // Joins simulated processes over their seams as gRPC joins real ones: calls are
-// copied, delayed, overtaken, lost and repeated; a session keeps its order and
-// ends when its process is killed. Belongs to the simulator's thread.
+// copied, delayed, overtaken, lost and repeated; a session's connection keeps
+// its order and ends when its process is killed. Belongs to the simulator's
+// thread.
 class SimulatedNetwork {
  public:
   // Draws are a function of `seed`.
@@ -46,6 +49,9 @@ class SimulatedNetwork {
 
   // SIGKILL: nothing of the process runs any more, and its sessions end.
   void Kill(SimulatedExecutor* process);
+  // The connections of the process's sessions break: what is on its way over
+  // them is lost, either way, and both ends hear so a moment later.
+  void Break(SimulatedExecutor* process);
 
   const NetworkCounts& counts() const { return counts_; }
 

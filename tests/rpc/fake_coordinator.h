@@ -35,11 +35,13 @@ class FakeCoordinator : public ClusterService {
     });
   }
 
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override {
+    const Life life = opening.life;
     MutexLock lock(&mu_);
     auto shared = std::make_shared<SessionHandler>(std::move(handler));
     sessions_[life].handler = shared;
+    sessions_[life].opening = opening;
     changed_.SignalAll();
     return std::make_unique<Session>(this, life);
   }
@@ -75,6 +77,10 @@ class FakeCoordinator : public ClusterService {
     }
     return false;
   }
+  SessionOpening Opening(Life life) {
+    MutexLock lock(&mu_);
+    return sessions_[life].opening;
+  }
   std::vector<ProcessMessage> Heard(Life life) {
     MutexLock lock(&mu_);
     return sessions_[life].heard;
@@ -83,6 +89,7 @@ class FakeCoordinator : public ClusterService {
  private:
   struct Entry {
     std::shared_ptr<SessionHandler> handler;
+    SessionOpening opening;
     bool closed = false;
     std::vector<ProcessMessage> heard;
   };

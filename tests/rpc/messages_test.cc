@@ -149,6 +149,9 @@ TEST(MessagesTest, RegistrationAndStatsKeepEveryField) {
   v1::RegisterReply reply;
   Filler().Fill(&reply);
   ExpectRoundTrip<RegisterReply>(reply);
+  v1::SessionOpen open;
+  Filler().Fill(&open);
+  ExpectRoundTrip<SessionOpening>(open);
   v1::StatsReply stats;
   Filler().Fill(&stats);
   stats.clear_identity();

@@ -87,6 +87,37 @@ TEST_P(JobSimulationTest, KilledWorkersCostNoSampleAndRepeatNone) {
   EXPECT_GT(result.report.recomputed + result.report.repeats_refused, 0u);
 }
 
+// Connections break at any moment: while processes register, train, report,
+// and while they resume.
+TEST_P(JobSimulationTest, BrokenSessionsResumeAndNothingIsLost) {
+  SimulatedJobOptions options = Options();
+  options.breaks = 60;
+  options.epochs = 3;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.network.broken, 10u);
+  EXPECT_EQ(result.network.registrations,
+            static_cast<uint64_t>(options.ps - 1 + options.workers))
+      << "each process keeps the life that it began with";
+}
+
+TEST_P(JobSimulationTest, BreaksKillsAndSavesTogetherLoseNothing) {
+  SimulatedJobOptions options = Options();
+  options.faults.duplicate = 0.05;
+  options.faults.drop = 0.01;
+  options.breaks = 40;
+  options.kills = 10;
+  options.save_steps = 20;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.network.broken, 5u);
+  EXPECT_EQ(result.report.checkpoint.voided, 0u)
+      << result.report.checkpoint.last_error;
+  for (const uint64_t digest : result.resumed_digests) {
+    EXPECT_EQ(digest, result.report.digest);
+  }
+}
+
 TEST_P(JobSimulationTest, APauseOfAllProcessesIsNoDeath) {
   SimulatedJobOptions options = Options();
   options.freeze_all = absl::Seconds(8);
@@ -158,6 +189,7 @@ TEST(PlantedBugTest, ASaveThatDoesNotSealTheShardsIsFoundOut) {
     options.workers = 6;
     options.faults.push_delay = absl::Milliseconds(200);
     options.kills = 200;
+    options.restart_within = absl::Milliseconds(20);
     options.save_steps = 3;
     without += TimesNotOneSet(RunSimulatedJob(options));
     options.unsealed_saves = true;

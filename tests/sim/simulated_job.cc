@@ -139,6 +139,7 @@ class SimulatedJob {
   void StartPs(int index);
   void StartWorker(int index);
   void KillOneLater();
+  void BreakOneLater();
   // Once it trains, soon.
   void FreezeLater(absl::Duration span, bool all);
   void ResumeFromEach();
@@ -263,10 +264,32 @@ void SimulatedJob::KillOneLater() {
       ++result_.kills;
       network_.Kill(victim->executor.get());
       running_[index] = nullptr;
-      chaos_->PostAfter(absl::Milliseconds(Draw() % 500),
-                        [this, index] { StartWorker(index); });
+      chaos_->PostAfter(
+          absl::Milliseconds(
+              Draw() % absl::ToInt64Milliseconds(options_.restart_within)),
+          [this, index] { StartWorker(index); });
     }
     KillOneLater();
+  });
+}
+
+void SimulatedJob::BreakOneLater() {
+  if (options_.breaks == 0) return;
+  chaos_->PostAfter(absl::Milliseconds(5 + Draw() % 40), [this] {
+    if (result_.finished ||
+        network_.counts().broken >= static_cast<uint64_t>(options_.breaks)) {
+      return;
+    }
+    // PS 0 has the coordinator: its session has no connection to break.
+    const auto index = Draw() % (options_.ps - 1 + options_.workers);
+    SimulatedExecutor* process = nullptr;
+    if (index < static_cast<uint64_t>(options_.ps - 1)) {
+      process = ps_[index + 1]->executor.get();
+    } else if (running_[index - (options_.ps - 1)] != nullptr) {
+      process = running_[index - (options_.ps - 1)]->executor.get();
+    }
+    if (process != nullptr) network_.Break(process);
+    BreakOneLater();
   });
 }
 
@@ -321,6 +344,7 @@ SimulatedJobResult SimulatedJob::Run() {
                       [this, i] { StartWorker(i); });
   }
   KillOneLater();
+  BreakOneLater();
   FreezeLater(options_.freeze_all, /*all=*/true);
   FreezeLater(options_.freeze_ps0, /*all=*/false);
   simulator_.RunUntil([this] { return result_.finished; },

@@ -22,6 +22,11 @@ struct SimulatedJobOptions {
   bool dynamic_table = false;
   NetworkFaults faults;
   int kills = 0;  // SIGKILLs of workers, each restarted a moment later
+  // A killed worker is started again within so long; until then, or until it
+  // is given up, its life is suspended, and no checkpoint is cut.
+  absl::Duration restart_within = absl::Milliseconds(500);
+  // How often the connection of a process's session breaks, a PS's too.
+  int breaks = 0;
   // While it trains, all processes are frozen for so long, as with their host;
   // and PS 0 alone.
   absl::Duration freeze_all;

@@ -27,7 +27,7 @@ void SimulatedShard::Start() {
         SessionHandler handler;
         handler.on_message = [this](CoordinatorMessage m) { OnMessage(m); };
         handler.on_end = [this](absl::Status) { session_ = nullptr; };
-        session_ = cluster_->OpenSession(reply->life, std::move(handler));
+        session_ = cluster_->OpenSession({reply->life}, std::move(handler));
         Beat();
       });
 }

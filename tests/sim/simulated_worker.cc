@@ -29,6 +29,7 @@ void SimulatedWorker::After(absl::Duration delay, LifePtr life, Task task) {
 }
 
 void SimulatedWorker::Register() {
+  deps_.registration.sent = deps_.executor->Now();
   deps_.cluster->Register(
       deps_.registration, absl::Seconds(5),
       [this](absl::StatusOr<RegisterReply> reply) {
@@ -59,7 +60,7 @@ void SimulatedWorker::Open(Life number) {
   handler.on_end = [this, life](absl::Status) {
     Run(life, [this] { DropSession(); });
   };
-  life->session = deps_.cluster->OpenSession(number, std::move(handler));
+  life->session = deps_.cluster->OpenSession({number}, std::move(handler));
   Beat(life);
 }
 

@@ -38,7 +38,7 @@ void UnsealingService::Register(RegisterRequest request, absl::Duration timeout,
 }
 
 std::unique_ptr<ClusterSession> UnsealingService::OpenSession(
-    Life life, SessionHandler handler) {
+    SessionOpening opening, SessionHandler handler) {
   auto seal = std::make_shared<Seal>(Seal{shard_});
   SessionHandler between;
   between.on_end = std::move(handler.on_end);
@@ -52,7 +52,8 @@ std::unique_ptr<ClusterSession> UnsealingService::OpenSession(
     on_message(std::move(message));
   };
   return std::make_unique<Session>(
-      cluster_->OpenSession(life, std::move(between)), std::move(seal));
+      cluster_->OpenSession(std::move(opening), std::move(between)),
+      std::move(seal));
 }
 
 }  // namespace shoal

@@ -22,7 +22,7 @@ class UnsealingService : public ClusterService {
 
   void Register(RegisterRequest request, absl::Duration timeout,
                 Done<RegisterReply> done) override;
-  std::unique_ptr<ClusterSession> OpenSession(Life life,
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override;
 
  private:

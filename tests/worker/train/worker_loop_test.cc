@@ -123,7 +123,7 @@ class WorkerLoopTest : public testing::Test {
 TEST_F(WorkerLoopTest, TheCallsOfALifeThatEndedAreCancelled) {
   StartTraining();
   const int calls = log_.calls;
-  cluster_.EndSession(absl::UnavailableError("reset"));
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
   Settle();
   EXPECT_EQ(cluster_.lives, 2u);
   EXPECT_EQ(log_.cancelled, calls);
