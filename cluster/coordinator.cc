@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "cluster/coordinator_state.h"
 #include "cluster/session_table.h"
+#include "core/message_memory.h"
 
 namespace shoal {
 
@@ -62,18 +63,22 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
 
   void Deliver(Connection connection, ProcessMessage message) {
     if (connection->dead) return;
-    if (connection->queued.fetch_add(1) >= kMaxQueuedMessages) {
+    const uint64_t bytes = MemoryOf(message);
+    const uint64_t waiting = connection->queued_bytes.fetch_add(bytes);
+    if (connection->queued.fetch_add(1) >= kMaxQueuedMessages ||
+        (waiting > 0 && waiting + bytes > kMaxQueuedBytes)) {
       End(std::move(connection),
-          absl::ResourceExhaustedError(
-              absl::StrCat("more than ", kMaxQueuedMessages,
-                           " messages to the coordinator are queued")),
+          absl::ResourceExhaustedError(absl::StrCat(
+              "more than ", kMaxQueuedMessages, " messages or ",
+              kMaxQueuedBytes, " bytes to the coordinator are queued")),
           &CoordinatorState::OnSessionEnd);
       return;
     }
     executor_->Post([self = shared_from_this(),
-                     connection = std::move(connection),
+                     connection = std::move(connection), bytes,
                      message = std::move(message)]() mutable {
       connection->queued.fetch_sub(1);
+      connection->queued_bytes.fetch_sub(bytes);
       const uint64_t session = self->sessions_.Take(*connection, message);
       if (session == 0) return;
       self->Handle([&](CoordinatorState& state, absl::Time now) {

@@ -53,12 +53,13 @@ struct CoordinatorWork {
 // Register answers at once; a request that the strand comes to after its
 // timeout gets no life (DEADLINE_EXCEEDED), since no process waits for the
 // answer. A connection may hold at most kMaxQueuedMessages that the strand has
-// not taken; one more ends it, and the life (RESOURCE_EXHAUSTED). A connection
-// that is destroyed suspends the life, and the session may be resumed over
-// another one.
+// not taken, of kMaxQueuedBytes together or a single larger one; one more ends
+// it, and the life (RESOURCE_EXHAUSTED). A connection that is destroyed suspends
+// the life, and the session may be resumed over another one.
 class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;
+  static constexpr uint64_t kMaxQueuedBytes = 256 << 20;
 
   // `executor` must be a strand (one thread); it and `logger` (nullptr: nothing
   // is logged) outlive the coordinator and its sessions. The start deadline

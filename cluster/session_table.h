@@ -19,7 +19,9 @@ struct SessionConnection {
 
   SessionHandler handler;         // the strand's
   uint64_t session = 0;           // the strand's; 0: it carries none
-  std::atomic<int> queued{0};     // messages that the strand has not taken
+  // Messages that the strand has not taken, and their bytes.
+  std::atomic<int> queued{0};
+  std::atomic<uint64_t> queued_bytes{0};
   std::atomic<bool> dead{false};  // nothing that still comes on it counts
 };
 

@@ -324,6 +324,22 @@ TEST_F(CoordinatorTest, AFloodOfMessagesEndsItsSessionAlone) {
   EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
 }
 
+TEST_F(CoordinatorTest, AFloodOfBytesEndsItsSessionAlone) {
+  Process* worker = Join(Role::kWorker, 0);
+  EvalResult large;
+  large.logits.resize(Coordinator::kMaxQueuedBytes / sizeof(float));
+  // A single one is taken, however large it is.
+  worker->session->Send(large);
+  Settle();
+  EXPECT_FALSE(worker->end.has_value());
+  worker->session->Send(std::move(large));
+  worker->session->Send(Heartbeat{});
+  Settle();
+  ASSERT_TRUE(worker->end.has_value());
+  EXPECT_EQ(worker->end->code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(Register(Request(Role::kWorker, 0)).ok());
+}
+
 TEST_F(CoordinatorTest, ADestroyedCoordinatorEndsItsSessions) {
   Process* worker = Join(Role::kWorker, 0);
   coordinator_.reset();
