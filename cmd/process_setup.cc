@@ -2,6 +2,9 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 
 #if defined(__SSE2__)
 #include <pmmintrin.h>
@@ -9,6 +12,11 @@
 #endif
 
 namespace shoal {
+namespace {
+
+constexpr rlim_t kDescriptors = 65536;
+
+}  // namespace
 
 void SetUpProcess() {
 #if defined(__SSE2__)
@@ -19,6 +27,13 @@ void SetUpProcess() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 64 << 20);
   signal(SIGPIPE, SIG_IGN);
+  // A server has two descriptors for each connection; shells give 1,024.
+  rlimit files = {};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::max(files.rlim_cur,
+                              std::min<rlim_t>(files.rlim_max, kDescriptors));
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
 }
 
 }  // namespace shoal

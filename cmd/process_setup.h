@@ -10,6 +10,8 @@ namespace shoal {
 // - Freed memory is kept: giving it back and taking it again is most of what
 //   receiving large messages costs.
 // - Writing to a closed pipe is an error, not the end.
+// - As many files may be open as the system allows, 65,536 at most: each
+//   connection of a server takes two.
 void SetUpProcess();
 
 }  // namespace shoal

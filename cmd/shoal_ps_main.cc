@@ -239,7 +239,7 @@ absl::Status PsProcess::StartServer() {
   options.listen =
       flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
   options.token = token_;
-  options.max_message_bytes = static_cast<uint64_t>(flags_.max_message_bytes);
+  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.max_message_bytes));
   const Keepalive keepalive = KeepaliveFor(flags_.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;

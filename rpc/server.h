@@ -23,13 +23,27 @@ struct RpcServerOptions {
   // Larger requests are refused (RESOURCE_EXHAUSTED, which names the flag), and
   // pulls with larger replies. At least 1 MiB.
   uint64_t max_message_bytes = 64 << 20;
-  // Memory that gRPC may hold for all connections; beyond it they stall.
-  uint64_t memory_quota_bytes = uint64_t{2} << 30;
+  // Requests that are read or served at once, in bytes; while one is read, it
+  // counts as max_message_bytes. More wait unread. One connection has a quarter
+  // at most. At least 2 x max_message_bytes.
+  uint64_t max_request_bytes = uint64_t{1} << 30;
+  // Replies of pulls that are made or sent at once, likewise.
+  uint64_t max_reply_bytes = 512 << 20;
+  // Chunked pushes that are not complete (rpc/codec/chunk_assembler.h).
+  uint64_t max_staged_bytes = 512 << 20;
+  absl::Duration chunk_deadline = absl::Seconds(30);
+  // Memory of requests and of replies that is kept for the next ones: of
+  // decoded pulls, of decoded pushes, of replies, each.
+  uint64_t max_kept_bytes = 128 << 20;
+  // How long a request may take to arrive once it is read, and a reply to
+  // leave; the call is then cancelled.
+  absl::Duration transfer_deadline = absl::Seconds(30);
+  // Calls that wait or are served, of all connections; more are refused
+  // (RESOURCE_EXHAUSTED: retry later).
+  int max_calls = 4096;
   // Calls under way on one connection; more wait on the client's side.
   int max_streams = 256;
-  // Calls of one method that are served at once; more wait in gRPC.
-  int calls_in_flight = 32;
-  // Open sessions; more wait until one ends.
+  // Open sessions; more are refused (RESOURCE_EXHAUSTED).
   int max_sessions = 4096;
   // Messages to one process that wait to be sent; beyond it the session ends
   // (RESOURCE_EXHAUSTED).
@@ -37,11 +51,17 @@ struct RpcServerOptions {
   // How long a process may take to say who it is once it has opened a session;
   // the session then ends (DEADLINE_EXCEEDED).
   absl::Duration session_open_deadline = absl::Seconds(10);
+  // Connections (rpc/server/connection_table.h): in all; without a call that
+  // bore the token, in all and of one host; calls without it on one of those;
+  // and how long such a connection may stay. Fewer where the process may not
+  // open enough files.
+  int max_connections = 16384;
+  int max_unknown_connections = 1024;
+  int max_unknown_connections_of_host = 256;
+  int max_refused_calls = 16;
+  absl::Duration token_deadline = absl::Seconds(10);
   // Threads that decode requests and call the services.
   int threads = 1;
-  // Chunked pushes that are not complete (rpc/codec/chunk_assembler.h).
-  uint64_t max_staged_bytes = 512 << 20;
-  absl::Duration chunk_deadline = absl::Seconds(30);
   // How long a service may take for a call that says nothing itself.
   absl::Duration max_call_time = absl::Seconds(60);
   // A client that is silent is asked for a sign of life after the first, and
@@ -51,10 +71,25 @@ struct RpcServerOptions {
 
   // INVALID_ARGUMENT says which option is wrong.
   absl::Status Validate() const;
+
+  // Sets max_message_bytes, and the bounds that have to hold several messages.
+  void SetMaxMessageBytes(uint64_t bytes);
+  // What all calls together may hold.
+  uint64_t max_call_bytes() const {
+    return max_request_bytes + max_reply_bytes + max_staged_bytes;
+  }
+  // Memory that this takes of the process at most: also what is decoded while
+  // it is still there in pieces, by each thread, and what is kept for the next
+  // calls.
+  uint64_t max_call_memory() const;
+  // Memory that gRPC may hold for all connections. Beyond it gRPC resets
+  // streams at random, sessions too: so calls have half of it at most.
+  uint64_t memory_quota_bytes() const { return 2 * max_call_bytes(); }
 };
 
-// One gRPC server for the services of one process. Everything that comes in is
-// validated before a service sees it. Thread-safe.
+// One gRPC server for the services of one process. No message of a call is read
+// before the call's token is known and there is room for it, and everything
+// that comes in is validated before a service sees it. Thread-safe.
 class RpcServer {
  public:
   // Listens and serves. `cluster` (may be null: only PS 0 has one) and

@@ -1,6 +1,7 @@
 #include "rpc/codec/chunk_assembler.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
@@ -33,6 +34,11 @@ absl::Status CheckNumbers(const PushChunk& chunk) {
 void ChunkAssembler::Drop(Uploads::iterator upload) {
   staged_bytes_ -= upload->second.total_bytes;
   uploads_.erase(upload);
+}
+
+void ChunkAssembler::Release(uint64_t bytes) {
+  assert(bytes <= staged_bytes_);
+  staged_bytes_ -= bytes;
 }
 
 int ChunkAssembler::Expire(absl::Time now) {
@@ -120,6 +126,7 @@ absl::StatusOr<std::optional<ChunkAssembler::Whole>> ChunkAssembler::Add(
     whole.owners.push_back(std::move(p.owner));
   }
   const uint64_t bytes = upload.bytes;
+  whole.bytes = upload.total_bytes;
   Drop(it);
   if (bytes != chunk.total_bytes) {
     return absl::DataLossError(absl::StrCat(
@@ -131,6 +138,7 @@ absl::StatusOr<std::optional<ChunkAssembler::Whole>> ChunkAssembler::Add(
         "the chunks of batch ", ToString(chunk.batch), " have the CRC-32C ",
         absl::Hex(crc), ", announced was ", absl::Hex(chunk.crc32c)));
   }
+  staged_bytes_ += whole.bytes;
   return whole;
 }
 

@@ -17,8 +17,8 @@
 namespace shoal {
 
 struct ChunkAssemblerOptions {
-  // Bytes of all uploads that have begun, each counted whole from its first
-  // chunk on. Also the most that one upload may have.
+  // Bytes of all uploads that have begun and are not served, each counted whole
+  // from its first chunk on. Also the most that one upload may have.
   uint64_t max_staged_bytes = 512 << 20;
   uint64_t max_uploads = 64;
   // An upload that is not complete so long after its first chunk is dropped.
@@ -35,11 +35,13 @@ class ChunkAssembler {
   struct Whole {
     std::vector<absl::string_view> fragments;
     std::vector<std::shared_ptr<const void>> owners;
+    uint64_t bytes = 0;
   };
 
   // Stages a chunk, whose data lies in what `owner` holds. nullopt while chunks
   // are missing; the last one, whichever it is, gets the whole. A chunk that is
   // there already changes nothing. An upload ends the same batch's older ones.
+  // The bytes of a whole count as staged until they are released.
   // Errors end the upload: INVALID_ARGUMENT (impossible numbers, or other ones
   // than the upload's first chunk had), DATA_LOSS (the bytes do not have the
   // size or the digest), RESOURCE_EXHAUSTED (no room: retry later),
@@ -47,6 +49,9 @@ class ChunkAssembler {
   absl::StatusOr<std::optional<Whole>> Add(const PushChunk& chunk,
                                            std::shared_ptr<const void> owner,
                                            absl::Time now);
+
+  // The whole of so many bytes was served, and its memory is free.
+  void Release(uint64_t bytes);
 
   // Drops the uploads whose deadline has passed; how many these were.
   int Expire(absl::Time now);

@@ -1,5 +1,6 @@
 #include "rpc/codec/pull_frame.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -130,8 +131,7 @@ uint64_t PullFrame::LayOut(uint64_t first) {
 }
 
 absl::Status PullFrame::Decode(absl::Span<const absl::string_view> fragments,
-                               const CodecLimits& limits, WireBufferPool* pool,
-                               CopyCounter* copies) {
+                               const CodecLimits& limits, CopyCounter* copies) {
   request_ = {};
   tables_.clear();
   blocks_.clear();
@@ -139,7 +139,8 @@ absl::Status PullFrame::Decode(absl::Span<const absl::string_view> fragments,
   uint64_t total_ids = 0;
   for (const Part& part : tables_) total_ids += part.ids;
   ids_.ResizeDiscard(total_ids);
-  reply_ = WireBufferRef(pool->Take(LayOut(kPrefixRoom)));
+  most_ids_ = std::max(most_ids_, total_ids);
+  reply_bytes_ = LayOut(kPrefixRoom);
   FeatureId* ids = ids_.data();
   for (Part& part : tables_) {
     const uint64_t bytes = part.id_bytes.remaining();
@@ -148,20 +149,34 @@ absl::Status PullFrame::Decode(absl::Span<const absl::string_view> fragments,
     TablePull& table = request_.tables.emplace_back();
     table.table = part.index;
     table.ids = absl::MakeConstSpan(ids, part.ids);
-    table.values =
-        absl::MakeSpan(reinterpret_cast<float*>(reply_.data() + part.values_at),
-                       part.value_bytes / sizeof(float));
     ids += part.ids;
   }
   for (const Part& part : blocks_) {
     BlockPull& block = request_.blocks.emplace_back();
     block.block = part.index;
     block.offset = part.offset;
-    block.values =
-        absl::MakeSpan(reinterpret_cast<float*>(reply_.data() + part.values_at),
-                       part.value_bytes / sizeof(float));
   }
   return absl::OkStatus();
+}
+
+uint64_t PullFrame::reply_capacity() const {
+  return WireBufferPool::Capacity(reply_bytes_);
+}
+
+absl::Span<float> PullFrame::Values(const Part& part) const {
+  return absl::MakeSpan(
+      reinterpret_cast<float*>(reply_.data() + part.values_at),
+      part.value_bytes / sizeof(float));
+}
+
+void PullFrame::MakeReply(WireBufferPool* pool) {
+  reply_ = WireBufferRef(pool->Take(reply_bytes_));
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    request_.tables[i].values = Values(tables_[i]);
+  }
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    request_.blocks[i].values = Values(blocks_[i]);
+  }
 }
 
 void PullFrame::WriteHead(const Part& part, bool table,

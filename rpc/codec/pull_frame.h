@@ -21,18 +21,28 @@ namespace shoal {
 // memory. Thread-compatible.
 class PullFrame {
  public:
-  // `pool` and `copies` must outlive the frame's next call.
   // Errors: INVALID_ARGUMENT (malformed, or beyond a count of `limits`),
   // RESOURCE_EXHAUSTED (the reply would be too large).
   absl::Status Decode(absl::Span<const absl::string_view> fragments,
-                      const CodecLimits& limits, WireBufferPool* pool,
-                      CopyCounter* copies);
+                      const CodecLimits& limits, CopyCounter* copies);
 
-  // REQUIRES, of both: Decode returned OK. The request's spans are valid until
-  // the frame is used again and until the encoded reply is destroyed.
+  // REQUIRES, of what follows: Decode returned OK.
+  // Bytes of memory that MakeReply takes.
+  uint64_t reply_capacity() const;
+  // Takes the reply's memory, once for each Decode. `pool` must outlive the
+  // frame's next call.
+  void MakeReply(WireBufferPool* pool);
+
+  // REQUIRES, of both: MakeReply was called. The request's spans are valid
+  // until the frame is used again and until the encoded reply is destroyed.
   const PullRequest& request() const { return request_; }
   // Once for each Decode.
   WireMessage EncodeReply(const PullReply& reply);
+
+  // Gives back the memory of a reply that was not encoded.
+  void DropReply() { reply_ = WireBufferRef(); }
+  // Memory that the frame keeps for the next pull.
+  uint64_t kept_bytes() const { return most_ids_ * sizeof(FeatureId); }
 
  private:
   // A bulk field of the reply: `head` bytes of tags and lengths that end where
@@ -53,12 +63,15 @@ class PullFrame {
   absl::Status DecodeBlockRange(FragmentReader body, Part* part);
   // Gives each part its place in the reply; the size of the whole buffer.
   uint64_t LayOut(uint64_t first);
+  absl::Span<float> Values(const Part& part) const;
   void WriteHead(const Part& part, bool table, WireMessage* message) const;
 
   PullRequest request_;
   std::vector<Part> tables_;
   std::vector<Part> blocks_;
   AlignedBuffer<FeatureId> ids_;
+  uint64_t most_ids_ = 0;  // of any pull so far, for which there is memory
+  uint64_t reply_bytes_ = 0;
   WireBufferRef reply_;
 };
 

@@ -1,5 +1,7 @@
 #include "rpc/codec/push_frame.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "rpc/codec/identity_codec.h"
@@ -92,6 +94,8 @@ absl::Status PushFrame::Decode(absl::Span<const absl::string_view> fragments,
   }
   ids_.ResizeDiscard(id_count);
   gradients_.ResizeDiscard(float_count);
+  most_ids_ = std::max(most_ids_, id_count);
+  most_floats_ = std::max(most_floats_, float_count);
 
   FeatureId* ids = ids_.data();
   float* gradients = gradients_.data();

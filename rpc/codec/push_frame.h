@@ -29,6 +29,11 @@ class PushFrame {
   const PushRequest& request() const { return request_; }
   WireMessage EncodeReply(const PushReply& reply, WireBufferPool* pool) const;
 
+  // Memory that the frame keeps for the next push.
+  uint64_t kept_bytes() const {
+    return most_ids_ * sizeof(FeatureId) + most_floats_ * sizeof(float);
+  }
+
  private:
   struct Part {
     uint32_t index = 0;
@@ -43,6 +48,9 @@ class PushFrame {
   std::vector<Part> blocks_;
   AlignedBuffer<FeatureId> ids_;
   AlignedBuffer<float> gradients_;
+  // Of any push so far, for which there is memory.
+  uint64_t most_ids_ = 0;
+  uint64_t most_floats_ = 0;
 };
 
 }  // namespace shoal

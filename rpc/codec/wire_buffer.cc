@@ -20,8 +20,12 @@ WireBufferPool::WireBufferPool(uint64_t max_kept_bytes)
 
 WireBufferPool::~WireBufferPool() = default;
 
+uint64_t WireBufferPool::Capacity(uint64_t size) {
+  return std::bit_ceil(std::max(size, kMinCapacity));
+}
+
 WireBuffer* WireBufferPool::Take(uint64_t size) {
-  const uint64_t capacity = std::bit_ceil(std::max(size, kMinCapacity));
+  const uint64_t capacity = Capacity(size);
   std::unique_ptr<WireBuffer> buffer;
   {
     MutexLock lock(&mu_);

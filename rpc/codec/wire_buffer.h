@@ -25,6 +25,8 @@ class WireBufferPool : public std::enable_shared_from_this<WireBufferPool> {
   static std::shared_ptr<WireBufferPool> Create(uint64_t max_kept_bytes);
   ~WireBufferPool();
 
+  // Bytes of memory that a buffer of `size` bytes takes.
+  static uint64_t Capacity(uint64_t size);
   // A buffer of at least `size` bytes on a 64-byte boundary, with one
   // reference; its contents are undefined.
   WireBuffer* Take(uint64_t size);

@@ -6,14 +6,13 @@
 namespace shoal {
 
 // One class for each unary method of proto/shoal.proto; each in the .cc file of
-// its name. All decode and validate on the thread that the call came in on,
-// call the service there, and encode the reply on the thread that completes it.
+// its name. All decode and validate on the thread that read the request, call
+// the service there (a pull that waited for its reply's room: on the server's
+// executor), and encode the reply on the thread that completes it.
 
 class PullHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
 };
@@ -21,8 +20,6 @@ class PullHandler final : public UnaryHandler {
 class PushHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
 };
@@ -31,10 +28,10 @@ class PushHandler final : public UnaryHandler {
 class PushChunkHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
+
+ private:
   absl::Status HandleChunk(const grpc::ByteBuffer& request,
                            absl::Duration timeout, Answer* answer);
 };
@@ -42,8 +39,6 @@ class PushChunkHandler final : public UnaryHandler {
 class StatsHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
 };
@@ -51,8 +46,6 @@ class StatsHandler final : public UnaryHandler {
 class RegisterHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
 };
@@ -60,8 +53,6 @@ class RegisterHandler final : public UnaryHandler {
 class SaveCheckpointHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;
-
- private:
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
 };

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "rpc/codec/pull_frame.h"
@@ -7,33 +8,58 @@
 
 namespace shoal {
 
+namespace {
+
+using Answer = UnaryHandler::Answer;
+
+void Serve(ServerState* state, ParameterService* parameters,
+           std::unique_ptr<PullFrame> frame, absl::Duration timeout,
+           Answer answer) {
+  frame->MakeReply(state->buffers());
+  PullRequest pull = frame->request();
+  parameters->Pull(
+      std::move(pull), timeout,
+      [state, frame = std::move(frame),
+       answer = std::move(answer)](absl::StatusOr<PullReply> reply) mutable {
+        // The server may be gone once the answer is sent.
+        grpc::ByteBuffer bytes;
+        if (reply.ok()) bytes = ToByteBuffer(frame->EncodeReply(*reply));
+        frame->DropReply();
+        state->pull_frames()->Return(std::move(frame));
+        if (!reply.ok()) return answer.Send(reply.status());
+        answer.Send(std::move(bytes));
+      });
+}
+
+}  // namespace
+
 void PullHandler::Handle(const grpc::ByteBuffer& request,
                          absl::Duration timeout, Answer answer) {
   absl::StatusOr<ParameterService*> parameters = state()->parameters();
   if (!parameters.ok()) return answer.Send(parameters.status());
   std::unique_ptr<PullFrame> frame = state()->pull_frames()->Take();
-  const ReceivedMessage received(request);
-  absl::Status status = frame->Decode(received.fragments(), state()->limits(),
-                                      state()->buffers(), state()->copies());
+  absl::Status status = frame->Decode(ReceivedMessage(request).fragments(),
+                                      state()->limits(), state()->copies());
   if (!status.ok()) {
     state()->pull_frames()->Return(std::move(frame));
     return answer.Send(std::move(status));
   }
-  PullRequest pull = frame->request();
-  (*parameters)
-      ->Pull(std::move(pull), timeout,
-             [state = state(), frame = std::move(frame),
-              answer =
-                  std::move(answer)](absl::StatusOr<PullReply> reply) mutable {
-               // The server may be gone once the answer is sent.
-               grpc::ByteBuffer bytes;
-               if (reply.ok()) {
-                 bytes = ToByteBuffer(frame->EncodeReply(*reply));
-               }
-               state->pull_frames()->Return(std::move(frame));
-               if (!reply.ok()) return answer.Send(reply.status());
-               answer.Send(std::move(bytes));
-             });
+  const uint64_t bytes = frame->reply_capacity();
+  ByteBudget* const budget = state()->reply_budget();
+  const uint64_t owner = answer.owner();
+  std::optional<ByteBudget::Share> share = budget->TryTake(owner, bytes);
+  if (share.has_value()) {
+    answer.Keep(*std::move(share));
+    return Serve(state(), *parameters, std::move(frame), timeout,
+                 std::move(answer));
+  }
+  budget->Take(
+      owner, bytes,
+      [state = state(), parameters = *parameters, frame = std::move(frame),
+       timeout, answer = std::move(answer)](ByteBudget::Share taken) mutable {
+        answer.Keep(std::move(taken));
+        Serve(state, parameters, std::move(frame), timeout, std::move(answer));
+      });
 }
 
 }  // namespace shoal

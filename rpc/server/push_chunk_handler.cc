@@ -7,6 +7,7 @@
 #include "rpc/codec/chunk_codec.h"
 #include "rpc/codec/push_frame.h"
 #include "rpc/server/handlers.h"
+#include "rpc/transport/at_end.h"
 #include "rpc/transport/byte_buffer.h"
 
 namespace shoal {
@@ -39,6 +40,9 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
     return absl::OkStatus();
   }
 
+  // The server may be gone once the answer is sent: released before that.
+  AtEnd staged(
+      [state = state(), bytes = whole->bytes] { state->ReleaseStaged(bytes); });
   auto frame = std::make_unique<PushFrame>();
   SHOAL_RETURN_IF_ERROR(
       frame->Decode(whole->fragments, state()->limits(), state()->copies()));
@@ -51,13 +55,21 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
   }
   parameters->Push(
       std::move(push), timeout,
-      [state = state(), frame = std::move(frame),
-       answer = std::move(*answer)](absl::StatusOr<PushReply> reply) mutable {
+      // A dropped answer is sent last, too.
+      [answer = std::move(*answer), state = state(), frame = std::move(frame),
+       staged = std::optional<AtEnd>(std::move(staged))](
+          absl::StatusOr<PushReply> reply) mutable {
+        grpc::ByteBuffer bytes;
+        if (reply.ok()) {
+          const WireMessage push_reply =
+              frame->EncodeReply(*reply, state->buffers());
+          bytes = ToByteBuffer(EncodePushChunkReply(frame->request().identity,
+                                                    push_reply.fragments[0]));
+        }
+        frame.reset();
+        staged.reset();
         if (!reply.ok()) return answer.Send(reply.status());
-        const WireMessage push_reply =
-            frame->EncodeReply(*reply, state->buffers());
-        answer.Send(ToByteBuffer(EncodePushChunkReply(
-            frame->request().identity, push_reply.fragments[0])));
+        answer.Send(std::move(bytes));
       });
   return absl::OkStatus();
 }

@@ -1,77 +1,51 @@
+#include <grpc/support/time.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
-#include <netdb.h>
 #include <pthread.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
+#include <algorithm>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "proto/shoal.grpc.pb.h"
 #include "rpc/address.h"
 #include "rpc/server.h"
+#include "rpc/server/call_acceptor.h"
+#include "rpc/server/connection_gate.h"
 #include "rpc/server/handlers.h"
+#include "rpc/server/listening_sockets.h"
 #include "rpc/server/server_state.h"
-#include "rpc/server/session_acceptor.h"
+#include "rpc/transport/method_names.h"
 
 namespace shoal {
 namespace {
 
-// The generated services, every method of which we serve as bytes.
-using Parameters = v1::ParameterServer::WithRawMethod_Pull<
-    v1::ParameterServer::WithRawMethod_Push<
-        v1::ParameterServer::WithRawMethod_PushChunk<
-            v1::ParameterServer::WithRawMethod_Stats<
-                v1::ParameterServer::Service>>>>;
-using Cluster = v1::Cluster::WithRawMethod_Register<
-    v1::Cluster::WithRawMethod_SaveCheckpoint<
-        v1::Cluster::WithRawMethod_Session<v1::Cluster::Service>>>;
-
-// Whether the address can be listened on, and if not, why and what to do: gRPC
-// only logs that, at length.
-absl::Status CheckListenable(const Address& address) {
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int resolved = getaddrinfo(
-      address.host.c_str(), absl::StrCat(address.port).c_str(), &hints, &found);
-  const std::string prefix =
-      absl::StrCat("cannot listen on ", address.ToString(), ": ");
-  if (resolved != 0) {
-    return absl::UnavailableError(
-        absl::StrCat(prefix, gai_strerror(resolved), ": check the name"));
+// The server's limits, and no more connections than the process may have
+// descriptors for, of which each takes two.
+ConnectionLimits LimitsOf(const RpcServerOptions& options) {
+  ConnectionLimits limits;
+  limits.max_connections = options.max_connections;
+  limits.max_unknown = options.max_unknown_connections;
+  limits.max_unknown_of_host = options.max_unknown_connections_of_host;
+  limits.max_refused_calls = options.max_refused_calls;
+  limits.token_deadline = options.token_deadline;
+  rlimit files = {};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    const int most = static_cast<int>(
+        std::clamp<uint64_t>(files.rlim_cur, 64, uint64_t{1} << 30));
+    limits.max_connections = std::min(limits.max_connections, most * 3 / 8);
+    limits.max_unknown = std::min(limits.max_unknown, most / 8);
   }
-  int error = 0;
-  for (const addrinfo* a = found; a != nullptr && error == 0; a = a->ai_next) {
-    const int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, 0);
-    if (fd < 0) continue;
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, 1) != 0) {
-      error = errno;
-    }
-    close(fd);
-  }
-  freeaddrinfo(found);
-  if (error == 0) return absl::OkStatus();
-  if (error == EADDRINUSE) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        prefix,
-        "another process listens there: end it (an earlier run's "
-        "shoal-ps?) or choose another address with --listen or --ps_hosts"));
-  }
-  return absl::UnavailableError(absl::StrCat(
-      prefix, std::strerror(error),
-      ": choose an address of this machine with --listen or --ps_hosts"));
+  return limits;
 }
+
+// Of a call that is not read, or not yet.
+constexpr int kUnreadBytes = 256 << 10;
+// Large frames cost less to parse.
+constexpr int kFrameBytes = 1 << 20;
 
 int Millis(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
@@ -82,8 +56,14 @@ void Configure(const RpcServerOptions& options, grpc::ServerBuilder* builder) {
       static_cast<int>(options.max_message_bytes));
   builder->SetMaxSendMessageSize(-1);  // replies are bounded at the request
   grpc::ResourceQuota quota("shoal");
-  quota.Resize(options.memory_quota_bytes);
+  quota.Resize(options.memory_quota_bytes());
   builder->SetResourceQuota(quota);
+  // What a client may send of a call before the call is read. gRPC would let it
+  // grow with the speed of the connection, to 4 MiB and more.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
+                              kUnreadBytes);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   // A message of a few bytes could unpack to any size.
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
@@ -113,8 +93,9 @@ class RpcServer::Impl {
       : state_(std::make_shared<ServerState>(options, cluster, executor)) {}
 
   ~Impl() {
+    if (gate_ != nullptr) gate_->Stop();
     if (server_ != nullptr) {
-      server_->Shutdown(std::chrono::system_clock::now());
+      server_->Shutdown(gpr_now(GPR_CLOCK_MONOTONIC));
       state_->WaitUntilAllLeft();
     }
     if (queue_ != nullptr) {
@@ -127,91 +108,70 @@ class RpcServer::Impl {
   absl::Status Start() {
     const RpcServerOptions& options = state_->options();
     SHOAL_ASSIGN_OR_RETURN(Address address, ParseAddress(options.listen));
-    SHOAL_RETURN_IF_ERROR(CheckListenable(address));
+    SHOAL_ASSIGN_OR_RETURN(
+        ListeningSockets sockets,
+        ListeningSockets::Open(address, options.keepalive_timeout));
+    address.port = sockets.port();
+    address_ = address.ToString();
+    gate_ = std::make_unique<ConnectionGate>(
+        std::move(sockets), LimitsOf(options), state_->executor());
     grpc::ServerBuilder builder;
     Configure(options, &builder);
-    int port = 0;
-    builder.AddListeningPort(address.ToString(),
-                             grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&parameters_);
-    builder.RegisterService(&cluster_);
+    connections_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::InsecureServerCredentials());
+    builder.RegisterAsyncGenericService(&service_);
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      // Someone else was faster.
-      SHOAL_RETURN_IF_ERROR(CheckListenable(address));
-      return absl::UnavailableError(
-          absl::StrCat("cannot listen on ", address.ToString()));
+    if (server_ == nullptr) {
+      return absl::InternalError(
+          absl::StrCat("gRPC does not serve on ", address_));
     }
-    address.port = port;
-    address_ = address.ToString();
     Listen();
     for (int i = 0; i < options.threads; ++i) {
       threads_.emplace_back(
           [queue = queue_.get()] { CompletionTag::RunQueue(queue); });
       pthread_setname_np(threads_.back().native_handle(), "rpc server");
     }
-    return absl::OkStatus();
+    return gate_->Start([this](int listening_fd, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+          connection;
+      connection.listener_fd = listening_fd;
+      connection.fd = fd;
+      connections_->HandleNewConnection(&connection);
+    });
   }
 
   ServerState* state() const { return state_.get(); }
   const std::string& address() const { return address_; }
 
  private:
-  template <typename Handler, typename Service>
-  void AddHandlers(int places, Service* service,
-                   void (Service::*request)(
-                       grpc::ServerContext*, grpc::ByteBuffer*,
-                       grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>*,
-                       grpc::CompletionQueue*, grpc::ServerCompletionQueue*,
-                       void*)) {
-    for (int i = 0; i < places; ++i) {
-      handlers_.push_back(std::make_unique<Handler>(
-          state_.get(),
-          [service, request, queue = queue_.get()](
-              grpc::ServerContext* context, grpc::ByteBuffer* bytes,
-              grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
-              void* tag) {
-            (service->*request)(context, bytes, writer, queue, queue, tag);
-          }));
-      handlers_.back()->Listen();
-    }
+  template <typename Handler>
+  void Add(const char* method) {
+    acceptor_->AddHandler(method, std::make_unique<Handler>(state_.get()));
   }
 
   void Listen() {
-    const int places = state_->options().calls_in_flight;
-    AddHandlers<PullHandler>(places, &parameters_, &Parameters::RequestPull);
-    AddHandlers<PushHandler, Parameters>(places, &parameters_,
-                                         &Parameters::RequestPush);
-    AddHandlers<PushChunkHandler, Parameters>(places, &parameters_,
-                                              &Parameters::RequestPushChunk);
-    AddHandlers<StatsHandler, Parameters>(1, &parameters_,
-                                          &Parameters::RequestStats);
-    AddHandlers<RegisterHandler, Cluster>(places, &cluster_,
-                                          &Cluster::RequestRegister);
-    AddHandlers<SaveCheckpointHandler, Cluster>(
-        1, &cluster_, &Cluster::RequestSaveCheckpoint);
-    sessions_ = std::make_unique<SessionAcceptor>(
-        state_.get(),
-        [this](grpc::ServerContext* context,
-               grpc::ServerAsyncReaderWriter<grpc::ByteBuffer,
-                                             grpc::ByteBuffer>* stream,
-               void* tag) {
-          cluster_.RequestSession(context, stream, queue_.get(), queue_.get(),
-                                  tag);
-        });
-    sessions_->Listen();
+    acceptor_ = std::make_unique<CallAcceptor>(state_.get(), gate_.get(),
+                                               &service_, queue_.get());
+    Add<PullHandler>(kPullMethod);
+    Add<PushHandler>(kPushMethod);
+    Add<PushChunkHandler>(kPushChunkMethod);
+    Add<StatsHandler>(kStatsMethod);
+    Add<RegisterHandler>(kRegisterMethod);
+    Add<SaveCheckpointHandler>(kSaveCheckpointMethod);
+    acceptor_->Listen();
   }
 
   // Sessions' callbacks may hold on to it for a little longer.
   const std::shared_ptr<ServerState> state_;
-  Parameters parameters_;
-  Cluster cluster_;
+  std::unique_ptr<ConnectionGate> gate_;
+  grpc::AsyncGenericService service_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
-  std::vector<std::unique_ptr<UnaryHandler>> handlers_;
-  std::unique_ptr<SessionAcceptor> sessions_;
+  std::unique_ptr<CallAcceptor> acceptor_;
   std::vector<std::thread> threads_;
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <climits>
 
 #include "absl/strings/str_cat.h"
@@ -28,7 +29,30 @@ absl::Status CheckDuration(absl::string_view name, absl::Duration value) {
   return absl::OkStatus();
 }
 
+// Two, since the buffer of a reply is up to twice as large as the reply.
+absl::Status CheckHoldsTwo(absl::string_view name, uint64_t bytes,
+                           uint64_t message_bytes) {
+  if (bytes / 2 < message_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " = ", bytes, " does not hold two messages of ",
+                     message_bytes, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+void RpcServerOptions::SetMaxMessageBytes(uint64_t bytes) {
+  max_message_bytes = bytes;
+  max_request_bytes = std::max(max_request_bytes, 4 * bytes);
+  max_reply_bytes = std::max(max_reply_bytes, 4 * bytes);
+}
+
+uint64_t RpcServerOptions::max_call_memory() const {
+  return max_call_bytes() + 3 * max_kept_bytes +
+         static_cast<uint64_t>(threads) *
+             std::max(max_message_bytes, max_staged_bytes);
+}
 
 absl::Status RpcServerOptions::Validate() const {
   SHOAL_ASSIGN_OR_RETURN(const Address address, ParseAddress(listen));
@@ -46,19 +70,27 @@ absl::Status RpcServerOptions::Validate() const {
         absl::StrCat("max_message_bytes = ", max_message_bytes,
                      " is not in [1 MiB, 2 GiB)"));
   }
-  if (memory_quota_bytes < max_message_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("memory_quota_bytes = ", memory_quota_bytes,
-                     " does not hold one message of ", max_message_bytes));
-  }
-  SHOAL_RETURN_IF_ERROR(CheckRange("max_streams", max_streams, 1, kMany));
   SHOAL_RETURN_IF_ERROR(
-      CheckRange("calls_in_flight", calls_in_flight, 1, 4096));
+      CheckHoldsTwo("max_request_bytes", max_request_bytes, max_message_bytes));
+  SHOAL_RETURN_IF_ERROR(
+      CheckHoldsTwo("max_reply_bytes", max_reply_bytes, max_message_bytes));
+  SHOAL_RETURN_IF_ERROR(CheckRange("max_streams", max_streams, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(CheckRange("max_calls", max_calls, 1, kMany));
   SHOAL_RETURN_IF_ERROR(CheckRange("max_sessions", max_sessions, 1, kMany));
   SHOAL_RETURN_IF_ERROR(
       CheckDuration("session_open_deadline", session_open_deadline));
+  SHOAL_RETURN_IF_ERROR(
+      CheckRange("max_connections", max_connections, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(
+      CheckRange("max_unknown_connections", max_unknown_connections, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(CheckRange("max_unknown_connections_of_host",
+                                   max_unknown_connections_of_host, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(
+      CheckRange("max_refused_calls", max_refused_calls, 1, kMany));
+  SHOAL_RETURN_IF_ERROR(CheckDuration("token_deadline", token_deadline));
   SHOAL_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 256));
   SHOAL_RETURN_IF_ERROR(CheckDuration("chunk_deadline", chunk_deadline));
+  SHOAL_RETURN_IF_ERROR(CheckDuration("transfer_deadline", transfer_deadline));
   SHOAL_RETURN_IF_ERROR(CheckDuration("max_call_time", max_call_time));
   SHOAL_RETURN_IF_ERROR(CheckDuration("keepalive_time", keepalive_time));
   return CheckDuration("keepalive_timeout", keepalive_timeout);

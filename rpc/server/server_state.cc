@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-// Memory of sent replies that the server keeps for the next ones.
-constexpr uint64_t kKeptBytes = 128 << 20;
+// The part of a budget that one connection may have.
+constexpr uint64_t kConnectionPart = 4;
 
 CodecLimits MakeLimits(const RpcServerOptions& options) {
   CodecLimits limits;
@@ -33,7 +33,15 @@ ServerState::ServerState(const RpcServerOptions& options,
       cluster_(cluster),
       executor_(executor),
       authorization_(absl::StrCat("Bearer ", options.token)),
-      buffers_(WireBufferPool::Create(kKeptBytes)),
+      buffers_(WireBufferPool::Create(options.max_kept_bytes)),
+      pull_frames_(options.max_kept_bytes),
+      push_frames_(options.max_kept_bytes),
+      request_budget_(options.max_request_bytes,
+                      options.max_request_bytes / kConnectionPart, executor),
+      reply_budget_(options.max_reply_bytes,
+                    options.max_reply_bytes / kConnectionPart, executor),
+      transfers_(
+          std::make_shared<TransferWatch>(options.transfer_deadline, executor)),
       assembler_(MakeAssemblerOptions(options)) {}
 
 absl::Status ServerState::Authenticate(
@@ -83,6 +91,11 @@ absl::StatusOr<std::optional<ChunkAssembler::Whole>> ServerState::Stage(
     ScheduleExpiry(assembler_.NextExpiry());
   }
   return result;
+}
+
+void ServerState::ReleaseStaged(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  assembler_.Release(bytes);
 }
 
 void ServerState::ScheduleExpiry(absl::Time when) {

@@ -18,7 +18,9 @@
 #include "rpc/codec/push_frame.h"
 #include "rpc/codec/wire_buffer.h"
 #include "rpc/server.h"
+#include "rpc/server/byte_budget.h"
 #include "rpc/server/object_pool.h"
+#include "rpc/server/transfer_watch.h"
 
 namespace shoal {
 
@@ -35,6 +37,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   CopyCounter* copies() { return &copies_; }
   ObjectPool<PullFrame>* pull_frames() { return &pull_frames_; }
   ObjectPool<PushFrame>* push_frames() { return &push_frames_; }
+  // Room for requests that are read or served, and for replies.
+  ByteBudget* request_budget() { return &request_budget_; }
+  ByteBudget* reply_budget() { return &reply_budget_; }
+  TransferWatch* transfers() const { return transfers_.get(); }
 
   // UNAUTHENTICATED unless the call bears the token.
   absl::Status Authenticate(const grpc::ServerContext& context) const;
@@ -48,8 +54,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   // ChunkAssembler::Add; what is not completed in time is dropped.
   absl::StatusOr<std::optional<ChunkAssembler::Whole>> Stage(
       const PushChunk& chunk, std::shared_ptr<const void> owner);
+  // ChunkAssembler::Release.
+  void ReleaseStaged(uint64_t bytes);
 
-  // A handler or session that has an operation or a service's call under way.
+  // A call or session that has an operation or a service's call under way.
   // The completion queue must not be shut down before all have left.
   void Enter();
   void Leave();
@@ -67,6 +75,9 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   CopyCounter copies_;
   ObjectPool<PullFrame> pull_frames_;
   ObjectPool<PushFrame> push_frames_;
+  ByteBudget request_budget_;
+  ByteBudget reply_budget_;
+  const std::shared_ptr<TransferWatch> transfers_;
 
   Mutex mu_;
   CondVar all_left_;

@@ -11,32 +11,22 @@
 
 namespace shoal {
 
-void SessionStream::Listen(const Accept& accept) {
-  MutexLock lock(&mu_);
-  accept(&rpc_->context, &rpc_->stream, accept_.Tag());
-}
-
-void SessionStream::OnAccepted(bool ok) {
-  if (!ok) {
-    {
-      MutexLock lock(&mu_);
-      rpc_.reset();
-    }
-    return events_.on_over();
-  }
-  events_.on_taken();
-  absl::Status status = state_->cluster().status();
+void SessionStream::Start(std::shared_ptr<ServerState> state,
+                          std::unique_ptr<IncomingCall> rpc, AtEnd place) {
+  const absl::Duration deadline = state->options().session_open_deadline;
+  Executor* const executor = state->executor();
+  state->Enter();
+  const std::shared_ptr<SessionStream> self(
+      new SessionStream(std::move(state), std::move(rpc), std::move(place)));
   {
-    MutexLock lock(&mu_);
-    const absl::Status authentic = state_->Authenticate(rpc_->context);
-    if (!authentic.ok()) status = authentic;
-    if (status.ok()) ReadNext();
+    MutexLock lock(&self->mu_);
+    self->ReadNext();
   }
-  if (!status.ok()) return End(std::move(status), /*flush=*/false);
-  const absl::Duration deadline = state_->options().session_open_deadline;
-  state_->executor()->PostAfter(deadline, [weak = weak_from_this(), deadline] {
-    if (const auto self = weak.lock()) self->EndUnlessOpen(deadline);
-  });
+  executor->PostAfter(deadline,
+                      [weak = std::weak_ptr<SessionStream>(self), deadline] {
+                        if (const auto stream = weak.lock())
+                          stream->EndUnlessOpen(deadline);
+                      });
 }
 
 void SessionStream::EndUnlessOpen(absl::Duration deadline) {
@@ -173,6 +163,8 @@ void SessionStream::End(absl::Status status, bool flush) {
     ending_ = true;
     end_ = std::move(status);
     session.swap(session_);
+    // The process may open its next session as soon as it hears of the end.
+    place_.reset();
   }
   FinishIfDrained();
 }
@@ -192,7 +184,7 @@ void SessionStream::OnFinished(bool ok) {
 }
 
 void SessionStream::LeaveIfOver() {
-  std::unique_ptr<Rpc> rpc;
+  std::unique_ptr<IncomingCall> rpc;
   {
     MutexLock lock(&mu_);
     if (!finished_ || reading_ || writing_) return;
@@ -200,7 +192,7 @@ void SessionStream::LeaveIfOver() {
   }
   if (rpc == nullptr) return;
   rpc.reset();
-  events_.on_over();
+  state_->Leave();
 }
 
 }  // namespace shoal

@@ -1,50 +1,44 @@
 #ifndef SHOAL_RPC_SERVER_SESSION_STREAM_H_
 #define SHOAL_RPC_SERVER_SESSION_STREAM_H_
 
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/support/async_stream.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "core/cluster_service.h"
+#include "rpc/server/incoming_call.h"
 #include "rpc/server/server_state.h"
+#include "rpc/transport/at_end.h"
 #include "rpc/transport/stream_operation.h"
 
 namespace shoal {
 
-// One session's stream, from the coordinator's side: waits for a process to
-// open it, bridges it to a ClusterSession of the coordinator, and ends with
-// whichever of the two ends first. Kept alive by its operations and by the
-// coordinator's callbacks.
+// One session's stream, from the coordinator's side: bridges it to a
+// ClusterSession of the coordinator, and ends with whichever of the two ends
+// first. Kept alive by its operations and by the coordinator's callbacks.
 class SessionStream final : public std::enable_shared_from_this<SessionStream> {
  public:
-  // How to ask gRPC for the next session.
-  using Accept = std::function<void(
-      grpc::ServerContext*,
-      grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>*,
-      void* tag)>;
-  // Runs when a process has taken this stream: another one has to wait for the
-  // next process. And when the stream is over.
-  struct Events {
-    std::function<void()> on_taken;
-    std::function<void()> on_over;
-  };
-
-  SessionStream(std::shared_ptr<ServerState> state, Events events)
-      : state_(std::move(state)), events_(std::move(events)) {}
-
-  void Listen(const Accept& accept);
+  // For a call that bears the token, where there is a coordinator. `place` is
+  // destroyed when the session ends.
+  static void Start(std::shared_ptr<ServerState> state,
+                    std::unique_ptr<IncomingCall> rpc, AtEnd place);
 
  private:
   using Operation = StreamOperation<SessionStream>;
 
-  void OnAccepted(bool ok);
+  SessionStream(std::shared_ptr<ServerState> state,
+                std::unique_ptr<IncomingCall> rpc, AtEnd place)
+      : state_(std::move(state)),
+        rpc_(std::move(rpc)),
+        place_(std::move(place)) {}
+
   void OnRead(bool ok);
   void OnWritten(bool ok);
   void OnFinished(bool ok);
@@ -65,18 +59,12 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
   void LeaveIfOver();
 
   const std::shared_ptr<ServerState> state_;
-  const Events events_;
-
-  struct Rpc {
-    grpc::ServerContext context;
-    grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream{
-        &context};
-  };
 
   Mutex mu_;
   // Until the stream is over: the coordinator may hold its callbacks, and so
   // this object, longer than the server lives.
-  std::unique_ptr<Rpc> rpc_ ABSL_GUARDED_BY(mu_) = std::make_unique<Rpc>();
+  std::unique_ptr<IncomingCall> rpc_ ABSL_GUARDED_BY(mu_);
+  std::optional<AtEnd> place_ ABSL_GUARDED_BY(mu_);
   grpc::ByteBuffer read_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<ClusterSession> session_ ABSL_GUARDED_BY(mu_);
   std::deque<grpc::ByteBuffer> queue_ ABSL_GUARDED_BY(mu_);
@@ -89,7 +77,6 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // the last operation runs
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
 
-  Operation accept_{this, &mu_, &SessionStream::OnAccepted};
   Operation read_op_{this, &mu_, &SessionStream::OnRead};
   Operation write_op_{this, &mu_, &SessionStream::OnWritten};
   Operation finish_op_{this, &mu_, &SessionStream::OnFinished};

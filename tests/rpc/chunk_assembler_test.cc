@@ -75,6 +75,7 @@ class ChunkAssemblerTest : public testing::Test {
     auto result = assembler_.Add(upload[i], upload.owner(), kStart + after);
     if (!result.ok()) return result.status();
     if (!result->has_value()) return "";
+    assembler_.Release((*result)->bytes);
     return Join(**result);
   }
   absl::StatusCode Code(Upload& upload, size_t i, absl::Duration after = {}) {
@@ -100,6 +101,20 @@ TEST_F(ChunkAssemblerTest, JoinsInOrderOfIndexHoweverTheyArrive) {
     EXPECT_EQ(assembler_.staged_bytes(), 0);
     EXPECT_EQ(assembler_.uploads(), 0);
   }
+}
+
+TEST_F(ChunkAssemblerTest, AWholeTakesRoomUntilItIsServed) {
+  Upload upload(Letters(600), 300);
+  ASSERT_TRUE(Add(upload, 0).ok());
+  const auto whole = assembler_.Add(upload[1], upload.owner(), kStart);
+  ASSERT_TRUE(whole.ok() && whole->has_value());
+  EXPECT_EQ((*whole)->bytes, 600);
+  EXPECT_EQ(assembler_.staged_bytes(), 600);
+  Upload other(Letters(500), 300, 2);
+  EXPECT_EQ(Code(other, 0), absl::StatusCode::kResourceExhausted);
+  assembler_.Release((*whole)->bytes);
+  EXPECT_EQ(assembler_.staged_bytes(), 0);
+  EXPECT_TRUE(Add(other, 0).ok());
 }
 
 TEST_F(ChunkAssemblerTest, HalfASetIsDroppedAtItsDeadline) {

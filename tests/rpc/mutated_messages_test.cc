@@ -80,8 +80,9 @@ TEST_F(MutatedMessagesTest, PullRequests) {
     const std::string bytes = Mutate(good, &random_);
     const Pieces pieces = Pieces::Random(bytes, &random_);
     const absl::Status status =
-        frame.Decode(pieces.fragments(), limits, pool_.get(), &copies_);
+        frame.Decode(pieces.fragments(), limits, &copies_);
     if (!status.ok()) continue;
+    frame.MakeReply(pool_.get());
     ++accepted;
     EXPECT_TRUE(v1::PullRequest().ParseFromString(bytes)) << i;
     for (const TablePull& table : frame.request().tables) {
@@ -125,10 +126,10 @@ TEST_F(MutatedMessagesTest, PullReplies) {
   const std::string request =
       Join(EncodePullRequest(pull_, pool_.get(), &copies_));
   PullFrame frame;
-  ASSERT_TRUE(frame
-                  .Decode(Pieces::Whole(request).fragments(), CodecLimits(),
-                          pool_.get(), &copies_)
-                  .ok());
+  ASSERT_TRUE(
+      frame.Decode(Pieces::Whole(request).fragments(), CodecLimits(), &copies_)
+          .ok());
+  frame.MakeReply(pool_.get());
   for (const TablePull& table : frame.request().tables) {
     std::fill(table.values.begin(), table.values.end(), 1.0f);
   }

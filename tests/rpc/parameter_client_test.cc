@@ -311,7 +311,10 @@ TEST(ChunkLimitTest, UploadsBeyondTheStagingLimitAreResourceExhausted) {
 TEST(ConcurrencyTest, ManyClientsAtOnceAreServedOnce) {
   RpcServerOptions options;
   options.threads = 2;
-  options.calls_in_flight = 3;  // fewer than calls, so that some wait
+  // Less than the calls need, so that some wait.
+  options.max_message_bytes = 1 << 20;
+  options.max_request_bytes = 3 << 20;
+  options.max_reply_bytes = 3 << 20;
   LoopbackServer server(options);
   server.AttachShard(OneShard());
   LoopbackProcess process;

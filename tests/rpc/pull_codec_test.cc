@@ -228,7 +228,10 @@ class PullFrameTest : public PullCodecTest {
  protected:
   absl::Status DecodeRequest(absl::string_view bytes, size_t piece = 1000) {
     const Pieces pieces = Pieces::OfSize(bytes, piece);
-    return frame_.Decode(pieces.fragments(), limits_, pool_.get(), &copies_);
+    const absl::Status status =
+        frame_.Decode(pieces.fragments(), limits_, &copies_);
+    if (status.ok()) frame_.MakeReply(pool_.get());
+    return status;
   }
 
   PullFrame frame_;

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -43,6 +45,7 @@ absl::Status Ping(ParameterService& service) {
 std::shared_ptr<grpc::Channel> PlainChannel(const std::string& address) {
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
                                    args);
 }
@@ -155,13 +158,15 @@ TEST(GarbageTest, BytesThatAreNoHttp2DoNoHarm) {
 }
 
 grpc::Status CallRaw(grpc::Channel* channel, const std::string& method,
-                     const std::string& request) {
+                     const std::string& request,
+                     const std::string& token = "") {
   grpc::GenericStub stub(
       std::shared_ptr<grpc::Channel>(channel, [](grpc::Channel*) {}));
   grpc::CompletionQueue queue;
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::seconds(20));
+  if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
   const grpc::Slice slice(request);
   const auto call = stub.PrepareUnaryCall(&context, method,
                                           grpc::ByteBuffer(&slice, 1), &queue);
@@ -275,6 +280,107 @@ TEST(AuthenticationTest, BeyondLoopbackATokenIsNeeded) {
   EXPECT_TRUE(RpcServer::Start(options, nullptr, &process.executor).ok());
 }
 
+// ---- Connections and unfinished calls
+// -----------------------------------------
+
+TEST(ConnectionTest, WithoutATokenAConnectionIsClosedInTime) {
+  RpcServerOptions options;
+  options.token = "the-right-token";
+  options.token_deadline = absl::Milliseconds(200);
+  LoopbackServer server(options);
+  server.AttachShard(OneShard());
+  const auto channel = PlainChannel(server->address());
+  EXPECT_EQ(CallRaw(channel.get(), "/shoal.v1.ParameterServer/Drop", "",
+                    "the-right-token")
+                .error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  const int fd = Connect(server->address());
+  const timeval patience = {20, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char byte;
+  ssize_t got;
+  while ((got = recv(fd, &byte, 1, 0)) > 0) {
+  }
+  EXPECT_TRUE(got == 0 || errno == ECONNRESET) << std::strerror(errno);
+  close(fd);
+  // The one that has shown the token stays.
+  EXPECT_EQ(channel->GetState(false), GRPC_CHANNEL_READY);
+}
+
+// A call that never sends its request.
+class SilentCall {
+ public:
+  explicit SilentCall(const std::string& address)
+      : stub_(PlainChannel(address)),
+        call_(stub_.PrepareCall(&context_, "/shoal.v1.ParameterServer/Push",
+                                &queue_)) {
+    context_.set_deadline(std::chrono::system_clock::now() +
+                          std::chrono::seconds(30));
+    call_->StartCall(nullptr);
+    Next();
+  }
+  ~SilentCall() {
+    context_.TryCancel();
+    queue_.Shutdown();
+    void* tag;
+    bool ok;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+  grpc::Status Wait() {
+    grpc::Status status;
+    call_->Finish(&status, nullptr);
+    Next();
+    return status;
+  }
+
+ private:
+  void Next() {
+    void* tag;
+    bool ok;
+    queue_.Next(&tag, &ok);
+  }
+
+  grpc::GenericStub stub_;
+  grpc::CompletionQueue queue_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+};
+
+TEST(UnfinishedCallTest, ARequestThatNeverComesGivesItsRoomBack) {
+  RpcServerOptions options;
+  options.max_message_bytes = 1 << 20;
+  options.max_request_bytes = 2 << 20;
+  options.transfer_deadline = absl::Milliseconds(500);
+  LoopbackServer server(options);
+  server.AttachShard(OneShard());
+  SilentCall one(server->address());
+  SilentCall two(server->address());
+  LoopbackProcess process;
+  ParameterClient client({ChannelTo(server->address())}, &process.loop,
+                         &process.executor);
+  // Waits for one of them.
+  EXPECT_TRUE(Ping(client).ok());
+  EXPECT_EQ(one.Wait().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(two.Wait().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST(LimitsTest, CallsBeyondTheirNumberAreToldToComeLater) {
+  RpcServerOptions options;
+  options.max_calls = 1;
+  LoopbackServer server(options);
+  server.AttachShard(OneShard());
+  SilentCall one(server->address());
+  LoopbackProcess process;
+  ParameterClient client({ChannelTo(server->address())}, &process.loop,
+                         &process.executor);
+  absl::Status status;
+  // Until the server has taken the call.
+  for (int i = 0; i < 1000 && status.ok(); ++i) status = Ping(client);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("retry later"));
+}
+
 // ---- Starting ---------------------------------------------------------------
 
 TEST(StartTest, ABusyPortIsAnErrorThatNamesIt) {
@@ -323,8 +429,10 @@ TEST(StartTest, ImpossibleOptionsAreRefused) {
   EXPECT_EQ(code({.token = "two words"}), kInvalid);
   EXPECT_EQ(code({.max_message_bytes = 1000}), kInvalid);
   EXPECT_EQ(code({.max_message_bytes = uint64_t{1} << 32}), kInvalid);
-  EXPECT_EQ(code({.memory_quota_bytes = 1 << 20}), kInvalid);
-  EXPECT_EQ(code({.calls_in_flight = 0}), kInvalid);
+  EXPECT_EQ(code({.max_request_bytes = 100 << 20}), kInvalid);
+  EXPECT_EQ(code({.max_reply_bytes = 100 << 20}), kInvalid);
+  EXPECT_EQ(code({.max_calls = 0}), kInvalid);
+  EXPECT_EQ(code({.token_deadline = absl::ZeroDuration()}), kInvalid);
   EXPECT_EQ(code({.threads = 0}), kInvalid);
   EXPECT_EQ(code({.max_call_time = absl::ZeroDuration()}), kInvalid);
 }

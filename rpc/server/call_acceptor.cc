@@ -1,0 +1,118 @@
+#include "rpc/server/call_acceptor.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/server/session_stream.h"
+#include "rpc/server/unary_call.h"
+#include "rpc/transport/at_end.h"
+#include "rpc/transport/completion_tag.h"
+#include "rpc/transport/method_names.h"
+
+namespace shoal {
+namespace {
+
+// Calls that gRPC may hand over before the first of them is looked at.
+constexpr int kSlots = 16;
+
+}  // namespace
+
+// Waits for a call, hands it on, waits for the next.
+class CallAcceptor::Slot final : private CompletionTag {
+ public:
+  explicit Slot(CallAcceptor* acceptor) : acceptor_(acceptor) {}
+
+  void Listen() {
+    rpc_ = std::make_unique<IncomingCall>();
+    // The event may come, on another thread, before RequestCall returns.
+    grpc::AsyncGenericService* const service = acceptor_->service_;
+    grpc::ServerCompletionQueue* const queue = acceptor_->queue_;
+    IncomingCall* const rpc = rpc_.get();
+    service->RequestCall(&rpc->context, &rpc->stream, queue, queue, Tag());
+  }
+
+ private:
+  void OnEvent(bool ok) override {
+    std::unique_ptr<IncomingCall> rpc = std::move(rpc_);
+    CallAcceptor* const acceptor = acceptor_;
+    // Otherwise the server shuts down.
+    if (!ok) return acceptor->state_->Leave();
+    Listen();
+    acceptor->Take(std::move(rpc));
+  }
+
+  CallAcceptor* const acceptor_;
+  std::unique_ptr<IncomingCall> rpc_;
+};
+
+CallAcceptor::CallAcceptor(ServerState* state, ConnectionGate* gate,
+                           grpc::AsyncGenericService* service,
+                           grpc::ServerCompletionQueue* queue)
+    : state_(state), gate_(gate), service_(service), queue_(queue) {}
+
+CallAcceptor::~CallAcceptor() = default;
+
+void CallAcceptor::AddHandler(std::string method,
+                              std::unique_ptr<UnaryHandler> handler) {
+  handlers_[std::move(method)] = std::move(handler);
+}
+
+void CallAcceptor::Listen() {
+  for (int i = 0; i < kSlots; ++i) {
+    slots_.push_back(std::make_unique<Slot>(this));
+    state_->Enter();
+    slots_.back()->Listen();
+  }
+}
+
+void CallAcceptor::Take(std::unique_ptr<IncomingCall> rpc) {
+  absl::Status authentic = state_->Authenticate(rpc->context);
+  const uint64_t connection =
+      gate_->OnCall(rpc->context.peer(), authentic.ok());
+  if (!authentic.ok()) return Refuse(std::move(rpc), std::move(authentic));
+  const std::string& method = rpc->context.method();
+  if (method == kSessionMethod) return StartSession(std::move(rpc));
+  const auto found = handlers_.find(method);
+  if (found == handlers_.end()) {
+    absl::Status unknown =
+        absl::UnimplementedError(absl::StrCat("there is no method ", method));
+    return Refuse(std::move(rpc), std::move(unknown));
+  }
+  StartUnary(found->second.get(), connection, std::move(rpc));
+}
+
+void CallAcceptor::Refuse(std::unique_ptr<IncomingCall> rpc,
+                          absl::Status status) {
+  UnaryCall::Refuse(state_, std::move(rpc), std::move(status));
+}
+
+void CallAcceptor::StartUnary(UnaryHandler* handler, uint64_t connection,
+                              std::unique_ptr<IncomingCall> rpc) {
+  const int others = calls_++;
+  AtEnd place([this] { --calls_; });
+  const int most = state_->options().max_calls;
+  if (others >= most) {
+    return Refuse(std::move(rpc), absl::ResourceExhaustedError(absl::StrCat(
+                                      others, " calls wait or are served, and ",
+                                      most, " are the limit: retry later")));
+  }
+  UnaryCall::Serve(state_, handler, connection, std::move(rpc),
+                   std::move(place));
+}
+
+void CallAcceptor::StartSession(std::unique_ptr<IncomingCall> rpc) {
+  const absl::Status served = state_->cluster().status();
+  if (!served.ok()) return Refuse(std::move(rpc), served);
+  const int others = sessions_++;
+  AtEnd place([this] { --sessions_; });
+  const int most = state_->options().max_sessions;
+  if (others >= most) {
+    return Refuse(std::move(rpc), absl::ResourceExhaustedError(absl::StrCat(
+                                      others, " sessions are open, and ", most,
+                                      " are the limit: retry later")));
+  }
+  SessionStream::Start(state_->shared_from_this(), std::move(rpc),
+                       std::move(place));
+}
+
+}  // namespace shoal

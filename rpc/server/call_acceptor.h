@@ -1,0 +1,60 @@
+#ifndef SHOAL_RPC_SERVER_CALL_ACCEPTOR_H_
+#define SHOAL_RPC_SERVER_CALL_ACCEPTOR_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "rpc/server/connection_gate.h"
+#include "rpc/server/incoming_call.h"
+#include "rpc/server/server_state.h"
+#include "rpc/server/unary_handler.h"
+
+namespace shoal {
+
+// The door of the server: takes the calls of all methods as they come, before
+// anything but their metadata is read, and refuses those without the token, of
+// an unknown method, or beyond a limit; the others go to their method's
+// handler, or become sessions. Thread-safe.
+class CallAcceptor {
+ public:
+  // All outlive the acceptor, which outlives every call (ServerState::Leave).
+  CallAcceptor(ServerState* state, ConnectionGate* gate,
+               grpc::AsyncGenericService* service,
+               grpc::ServerCompletionQueue* queue);
+  ~CallAcceptor();
+
+  // Before Listen.
+  void AddHandler(std::string method, std::unique_ptr<UnaryHandler> handler);
+
+  // Waits for calls. Once.
+  void Listen();
+
+ private:
+  class Slot;
+
+  void Take(std::unique_ptr<IncomingCall> rpc);
+  void StartUnary(UnaryHandler* handler, uint64_t connection,
+                  std::unique_ptr<IncomingCall> rpc);
+  void StartSession(std::unique_ptr<IncomingCall> rpc);
+  void Refuse(std::unique_ptr<IncomingCall> rpc, absl::Status status);
+
+  ServerState* const state_;
+  ConnectionGate* const gate_;
+  grpc::AsyncGenericService* const service_;
+  grpc::ServerCompletionQueue* const queue_;
+  absl::flat_hash_map<std::string, std::unique_ptr<UnaryHandler>> handlers_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::atomic<int> calls_{0};
+  std::atomic<int> sessions_{0};
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_RPC_SERVER_CALL_ACCEPTOR_H_

@@ -1,0 +1,105 @@
+#include "rpc/server/listening_sockets.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+void Set(int fd, int level, int option, int value) {
+  setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void SetPort(sockaddr* address, int port) {
+  const in_port_t value = htons(static_cast<uint16_t>(port));
+  if (address->sa_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(address)->sin6_port = value;
+  } else {
+    reinterpret_cast<sockaddr_in*>(address)->sin_port = value;
+  }
+}
+
+int PortOf(int fd) {
+  sockaddr_storage name = {};
+  socklen_t size = sizeof(name);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
+  return ntohs(name.ss_family == AF_INET6
+                   ? reinterpret_cast<sockaddr_in6*>(&name)->sin6_port
+                   : reinterpret_cast<sockaddr_in*>(&name)->sin_port);
+}
+
+absl::Status Explain(const Address& address, int error) {
+  const std::string prefix =
+      absl::StrCat("cannot listen on ", address.ToString(), ": ");
+  if (error == EADDRINUSE) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        prefix,
+        "another process listens there: end it (an earlier run's "
+        "shoal-ps?) or choose another address with --listen or --ps_hosts"));
+  }
+  return absl::UnavailableError(absl::StrCat(
+      prefix, std::strerror(error),
+      ": choose an address of this machine with --listen or --ps_hosts"));
+}
+
+}  // namespace
+
+ListeningSockets::~ListeningSockets() {
+  for (const int fd : fds_) close(fd);
+}
+
+absl::StatusOr<ListeningSockets> ListeningSockets::Open(
+    const Address& address, absl::Duration user_timeout) {
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int resolved = getaddrinfo(
+      address.host.c_str(), absl::StrCat(address.port).c_str(), &hints, &found);
+  if (resolved != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", address.ToString(), ": ",
+                     gai_strerror(resolved), ": check the name"));
+  }
+  ListeningSockets sockets;
+  sockets.port_ = address.port;
+  int error = 0;
+  int unsupported = EAFNOSUPPORT;
+  for (const addrinfo* a = found; a != nullptr && error == 0; a = a->ai_next) {
+    const int fd =
+        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+      unsupported = errno;
+      continue;
+    }
+    sockets.fds_.push_back(fd);
+    Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    // What is accepted inherits these.
+    Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+        static_cast<int>(absl::ToInt64Milliseconds(user_timeout)));
+    // All addresses of a name on one port, also where that is any free one.
+    SetPort(a->ai_addr, sockets.port_);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 ||
+        listen(fd, SOMAXCONN) != 0) {
+      error = errno;
+    }
+    if (sockets.port_ == 0) sockets.port_ = PortOf(fd);
+  }
+  freeaddrinfo(found);
+  if (error == 0 && sockets.fds_.empty()) error = unsupported;
+  if (error != 0) return Explain(address, error);
+  return sockets;
+}
+
+}  // namespace shoal
