@@ -11,6 +11,7 @@
 #include "partitioner/table_partition.h"
 #include "ps/shard/dense_store.h"
 #include "ps/table/record_layout.h"
+#include "rpc/server.h"
 
 namespace shoal {
 namespace {
@@ -193,6 +194,8 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   MemoryForecast forecast;
   const BatchSize batch = SizeOfBatch(flags, plan);
   const uint64_t message = batch.message_bytes();
+  RpcServerOptions server;
+  server.SetMaxMessageBytes(static_cast<uint64_t>(flags.max_message_bytes));
   for (int k = 0; k < flags.ps; ++k) {
     bool grows = false;
     uint64_t held = ShardBytes(plan, k, &grows);
@@ -201,10 +204,12 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
       grows = false;
     }
     forecast.tables_grow |= grows;
-    // A pull's answer and a push of every worker, as it comes and as it goes.
-    const uint64_t requests =
+    // A pull's answer and a push of every worker, as it comes and as it goes,
+    // up to what a server lets calls hold.
+    const uint64_t requests = std::min(
         Times(Times(message / flags.ps, kServerCopies * batch.in_flight),
-              static_cast<uint64_t>(flags.workers));
+              static_cast<uint64_t>(flags.workers)),
+        server.max_call_memory());
     // The coordinator is in the first.
     const uint64_t scores = k == 0 ? ScoresBytes(flags, data.eval) : 0;
     forecast.ps.push_back(Add(Add(Add(kPsBase, held), requests), scores));

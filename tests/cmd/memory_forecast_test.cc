@@ -54,6 +54,23 @@ TEST(MemoryForecastTest, MoreServersHoldLessEach) {
   EXPECT_LT(four.ps[0], two.ps[0] * 6 / 10);
 }
 
+TEST(MemoryForecastTest, CallsTakeNoMoreOfAServerThanItLetsThem) {
+  const std::vector<std::string> size = {"--feature_size=1000000",
+                                         "--batch_size=8192"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), size.begin(), size.end());
+    return Forecast(more).ps[0];
+  };
+  const uint64_t two = with({"--workers=2"});
+  EXPECT_GT(with({"--workers=4"}), two + 100 * kMB);
+  // 1 GiB of requests, 512 MiB of replies, as much of chunked pushes, twice
+  // while they are decoded; 384 MiB are kept.
+  const uint64_t most = two + 2944 * uint64_t{1 << 20};
+  EXPECT_LT(with({"--workers=100"}), most);
+  EXPECT_EQ(with({"--workers=100"}), with({"--workers=200"}));
+  EXPECT_GT(with({"--workers=200", "--max_message_bytes=1GiB"}), most);
+}
+
 TEST(MemoryForecastTest, AWorkerGrowsWithItsBatchAndItsWindow) {
   const std::vector<std::string> size = {"--feature_size=1000000"};
   auto with = [&](const std::string& flag) {
