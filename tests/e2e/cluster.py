@@ -7,8 +7,9 @@ class Cluster:
     """Flags and processes of one job on loopback."""
 
     def __init__(self, test, ps, workers, flags, ps_flags=(), worker_flags=(),
-                 hosts=None):
+                 hosts=None, ps_prefix=()):
         self.test = test
+        self.ps_prefix = ps_prefix
         self.hosts = hosts or [f"127.0.0.1:{p}"
                                for p in harness.free_ports(ps)]
         self.common = [
@@ -24,7 +25,7 @@ class Cluster:
     def start_ps(self, index, *more):
         self.ps[index] = self.test.start(
             f"ps {index}", "shoal-ps", f"--task_index={index}", *self.common,
-            *self.ps_flags, *more)
+            *self.ps_flags, *more, prefix=self.ps_prefix)
         return self.ps[index]
 
     def start_worker(self, index, *more):
