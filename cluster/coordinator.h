@@ -54,8 +54,8 @@ struct CoordinatorWork {
 // timeout gets no life (DEADLINE_EXCEEDED), since no process waits for the
 // answer. A connection may hold at most kMaxQueuedMessages that the strand has
 // not taken, of kMaxQueuedBytes together or a single larger one; one more ends
-// it, and the life (RESOURCE_EXHAUSTED). A connection that is destroyed suspends
-// the life, and the session may be resumed over another one.
+// it, and the life (RESOURCE_EXHAUSTED). A connection that is destroyed
+// suspends the life, and the session may be resumed over another one.
 class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "core/cluster_service.h"
 #include "rpc/keepalive.h"
@@ -21,11 +21,12 @@ namespace {
 // Not a byte more than the line: what follows it is not ours.
 absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
   constexpr size_t kLengthMax = 512;
-  const absl::Time deadline = absl::Now() + timeout;
+  const RealClock clock;
+  const absl::Time deadline = clock.Now() + timeout;
   std::string line;
   while (line.size() <= kLengthMax) {
     pollfd ready = {fd, POLLIN, 0};
-    const int64_t left = absl::ToInt64Milliseconds(deadline - absl::Now());
+    const int64_t left = absl::ToInt64Milliseconds(deadline - clock.Now());
     if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0) {
       return absl::DeadlineExceededError(
           absl::StrCat("--token_file=-: no line came on stdin within ",

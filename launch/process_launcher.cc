@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -115,7 +114,7 @@ void ProcessLauncher::Poll() {
   int timeout_ms = -1;
   if (deadline != absl::InfiniteFuture()) {
     const absl::Duration left = std::clamp(
-        deadline - absl::Now(), absl::ZeroDuration(), absl::Minutes(1));
+        deadline - clock_.Now(), absl::ZeroDuration(), absl::Minutes(1));
     timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
   }
   if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return;
@@ -223,13 +222,13 @@ void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
 
 void ProcessLauncher::StopAfter(absl::Duration delay) {
   draining_ = true;
-  stop_at_ = std::min(stop_at_, absl::Now() + delay);
+  stop_at_ = std::min(stop_at_, clock_.Now() + delay);
 }
 
 void ProcessLauncher::StopWith(int signal, bool all) {
   draining_ = true;
   stop_at_ = absl::InfiniteFuture();
-  if (!stopping_) kill_at_ = absl::Now() + options_.stop_grace;
+  if (!stopping_) kill_at_ = clock_.Now() + options_.stop_grace;
   stopping_ = true;
   for (const auto& process : processes_) {
     if (process->child.pid <= 0 || process->asked) continue;
@@ -250,7 +249,7 @@ void ProcessLauncher::SignalAll(int signal) {
 }
 
 void ProcessLauncher::CheckDeadlines() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_.Now();
   if (now >= kill_at_) {
     kill_at_ = absl::InfiniteFuture();
     SignalAll(SIGKILL);

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "launch/child_process.h"
 #include "launch/line_splitter.h"
 
@@ -124,6 +125,7 @@ class ProcessLauncher {
 
   const LauncherOptions options_;
   LauncherEvents events_;
+  const RealClock clock_;
   sigset_t old_mask_;
   int signal_fd_ = -1;
   std::vector<std::unique_ptr<Process>> processes_;

@@ -71,6 +71,10 @@ TOKENS = [
      lambda path: path == 'base/mutex.h',
      'is not seen by the lock analysis or by ThreadSanitizer; '
      'use base/mutex.h'),
+    ('wall-clock', re.compile(r'\babsl::Now\s*\(|\bsystem_clock\b'
+                              r'|\bGPR_CLOCK_REALTIME\b'),
+     lambda path: folder_of(path) in COMPOSERS | {'base'},
+     'jumps when the time is set; use base/clock.h or an executor\'s Now'),
 ]
 
 MAX_COLUMNS = 80

@@ -5,17 +5,18 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "absl/time/clock.h"
 #include "base/crc32c.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/method_names.h"
 
 namespace shoal {
 
-ChunkedPush::ChunkedPush(Peer* peer, const PushRequest& request,
-                         uint64_t upload, WireMessage message,
-                         uint64_t chunk_bytes, absl::Time deadline)
+ChunkedPush::ChunkedPush(Peer* peer, const Executor* clock,
+                         const PushRequest& request, uint64_t upload,
+                         WireMessage message, uint64_t chunk_bytes,
+                         absl::Time deadline)
     : peer_(peer),
+      clock_(clock),
       message_(std::move(message)),
       chunk_bytes_(chunk_bytes),
       deadline_(deadline),
@@ -61,7 +62,7 @@ void ChunkedPush::SendNext() {
       kPushChunkMethod,
       ToByteBuffer(EncodePushChunkHead(chunk, data.size()),
                    message_.buffer.get(), data),
-      deadline_ - absl::Now(),
+      deadline_ - clock_->Now(),
       [self = shared_from_this()](absl::Status status, grpc::ByteBuffer bytes) {
         self->OnReply(std::move(status), bytes);
       });

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/executor.h"
 #include "base/mutex.h"
 #include "core/parameter_service.h"
 #include "rpc/client/peer.h"
@@ -21,10 +22,12 @@ class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
  public:
   using OnVerdict = absl::AnyInvocable<void(absl::StatusOr<PushReply>) &&>;
 
-  // `upload` tells this attempt from earlier ones at the same batch. `peer`
-  // must outlive the calls. REQUIRES: `message` is one fragment.
-  ChunkedPush(Peer* peer, const PushRequest& request, uint64_t upload,
-              WireMessage message, uint64_t chunk_bytes, absl::Time deadline);
+  // `upload` tells this attempt from earlier ones at the same batch; `deadline`
+  // is one of `clock`. `peer` and `clock` must outlive the calls. REQUIRES:
+  // `message` is one fragment.
+  ChunkedPush(Peer* peer, const Executor* clock, const PushRequest& request,
+              uint64_t upload, WireMessage message, uint64_t chunk_bytes,
+              absl::Time deadline);
 
   // `on_verdict` runs once, on a thread of the loop, when every call is over.
   void Start(int in_flight, OnVerdict on_verdict);
@@ -35,6 +38,7 @@ class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
   void OnReply(absl::Status status, const grpc::ByteBuffer& bytes);
 
   Peer* const peer_;
+  const Executor* const clock_;
   const WireMessage message_;
   const uint64_t chunk_bytes_;
   const absl::Time deadline_;

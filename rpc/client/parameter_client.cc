@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "rpc/client/chunked_push.h"
 #include "rpc/client/peer.h"
@@ -83,11 +82,11 @@ class ParameterClient::Impl {
   void Pull(PullRequest request, absl::Duration timeout, Done<PullReply> done) {
     absl::Status status = CheckPullRequest(request);
     if (!status.ok()) return Post<PullReply>(std::move(done), status);
-    const absl::Time deadline = absl::Now() + timeout;
+    const absl::Time deadline = executor_->Now() + timeout;
     const auto pull = std::make_shared<SplitPull>(
         PlanPulls(request, options_.chunk_bytes),
         [this, deadline](const PullRequest& part, SplitPull::OnPart on_reply) {
-          PullOne(part, deadline - absl::Now(), std::move(on_reply));
+          PullOne(part, deadline - executor_->Now(), std::move(on_reply));
         });
     pull->Start(options_.chunks_in_flight,
                 [this, done = std::move(done)](
@@ -104,8 +103,8 @@ class ParameterClient::Impl {
     };
     if (message.size > options_.chunk_bytes) {
       const auto push = std::make_shared<ChunkedPush>(
-          &peer_, request, ++uploads_, std::move(message), options_.chunk_bytes,
-          absl::Now() + timeout);
+          &peer_, executor_, request, ++uploads_, std::move(message),
+          options_.chunk_bytes, executor_->Now() + timeout);
       return push->Start(options_.chunks_in_flight, std::move(on_verdict));
     }
     peer_.Call(kPushMethod, ToByteBuffer(message), timeout,

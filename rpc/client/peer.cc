@@ -1,7 +1,8 @@
 #include "rpc/client/peer.h"
 
+#include <grpc/support/time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,8 +58,11 @@ class UnaryCall final : public CompletionTag, public Peer::Activity {
     peer_->Prepare(&context_);
     const absl::Duration bounded =
         std::clamp(timeout, absl::ZeroDuration(), absl::Hours(24));
-    context_.set_deadline(std::chrono::system_clock::now() +
-                          absl::ToChronoMicroseconds(bounded));
+    // By the clock that does not jump.
+    context_.set_deadline(
+        gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                     gpr_time_from_micros(absl::ToInt64Microseconds(bounded),
+                                          GPR_TIMESPAN)));
     reader_ = peer_->stub()->PrepareUnaryCall(&context_, method, request,
                                               peer_->queue());
     reader_->StartCall();

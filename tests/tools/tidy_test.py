@@ -126,6 +126,14 @@ class TidyTest(unittest.TestCase):
                 'launch/x.cc': f'auto a =\n    {call};\n'})
         self.assert_clean({'launch/x.cc': '// getenv\nauto a = "getenv";\n'})
 
+    def test_wall_clock(self):
+        for code in ['absl::Now()', 'std::chrono::system_clock::now()',
+                     'gpr_now(GPR_CLOCK_REALTIME)']:
+            self.assert_fires('wall-clock', 'rpc/x.cc:1',
+                              {'rpc/x.cc': f'auto deadline = {code};\n'})
+        self.assert_clean({'base/x.cc': 'auto now = absl::Now();\n',
+                           'rpc/x.cc': '// not absl::Now()\n'})
+
     def test_stdout(self):
         for code in ['std::cout << 1;', 'printf("x");', 'std::puts("x");',
                      'fprintf(stdout, "x");']:
