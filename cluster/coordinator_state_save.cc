@@ -185,6 +185,7 @@ void CoordinatorState::Mend(const SaverMend& mend) {
   const FileList& files = membership_.files().train();
   const Piece piece = train_facts_.piece(mend.piece);
   for (const Member& worker : membership_.Open(Role::kWorker)) {
+    if (worker.suspended) continue;
     if (!files.hosts.empty() && files.hosts[piece.source] != worker.index) {
       continue;
     }

@@ -38,11 +38,11 @@ struct LeaseTableOptions {
 // leased, the next one's first may be, unless there is a limit (SetLimit). A
 // piece is leased until it is complete; a lease that ends before (its owner
 // died, its time ran out, its reader failed) makes it leasable again, before
-// any piece that nobody has had. LeaseDone only says that the marks are on
-// their way: the piece *settles*, leased to nobody new, until it is complete or
-// the lease's time runs out. A piece has at most two leases at a time: the
-// second is a speculative copy. Where pieces belong to hosts, one host may be
-// an epoch ahead of the others.
+// any piece that was never leased. LeaseDone only says that the marks are on
+// their way: the piece *settles*, leased to no other worker, until it is
+// complete or the lease's time runs out. A piece has at most two leases at a
+// time: the second is a speculative copy. Where pieces belong to hosts, one
+// host may be an epoch ahead of the others.
 //
 // Every call takes time by what it changes, not by what the table holds, but
 // for those that say otherwise.
@@ -74,13 +74,13 @@ class LeaseTable {
   // never used before); nullopt if there is none for it now.
   std::optional<Held> Take(Life owner, int host, uint64_t number,
                            absl::Time now);
-  // There is no lease now for anybody. False: there may be one.
+  // There is no lease now for any worker. False: there may be one.
   bool NothingToTake(absl::Time now) const;
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
-  // Nobody knows whether the owner is alive: until it is renewed, its leases
-  // may be copied at once.
+  // It is not known whether the owner is alive: until Renew, its leases may be
+  // copied at once.
   void Suspend(Life owner);
   // A batch that was computed under the lease got a new mark.
   void Progress(uint64_t lease, absl::Time now);
@@ -99,7 +99,7 @@ class LeaseTable {
   // over. May come before the piece was ever leased.
   void Complete(uint32_t epoch, uint32_t piece);
   // The piece is complete no more: it is leasable again, before any piece that
-  // nobody has had.
+  // was never leased.
   void Reopen(uint32_t epoch, uint32_t piece);
 
   // The piece failed on each of these lives.
@@ -124,7 +124,8 @@ class LeaseTable {
     uint32_t piece = 0;
     friend auto operator<=>(const Leasable&, const Leasable&) = default;
   };
-  // What those may take who can read the same pieces: all, or those of a host.
+  // Pieces that one group of workers can read: all workers, or those of one
+  // host.
   struct Pool {
     // Before next_, with no lease: returned, or passed over for another host.
     // Of these some may be complete (done_).

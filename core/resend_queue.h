@@ -25,15 +25,16 @@ namespace shoal {
 template <typename Message>
 class ResendQueue {
  public:
-  // Beyond `max_bytes` the oldest messages go: a session whose connection
-  // breaks then cannot be resumed unless the other end has taken those.
+  // Beyond `max_bytes` the oldest messages go, never the newest: a session
+  // whose connection breaks then cannot be resumed unless the other end has
+  // taken those.
   explicit ResendQueue(uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Keeps a message that is being sent, which holds about so many bytes.
   void Add(Message message, uint64_t bytes) {
     kept_.push_back({std::move(message), bytes});
     bytes_ += bytes;
-    while (bytes_ > max_bytes_) DropFirst();
+    while (bytes_ > max_bytes_ && kept_.size() > 1) DropFirst();
   }
 
   // The other end has taken the first `count` messages. A count above sent()

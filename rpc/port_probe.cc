@@ -19,10 +19,17 @@ PortState StateOf(int error) {
   return error == ECONNREFUSED ? PortState::kRefused : PortState::kUnknown;
 }
 
-PortState Connect(const addrinfo& address, absl::Duration timeout) {
+// This host has no address of the family, so no process of it is asked.
+bool NoSuchFamily(int error) {
+  return error == EAFNOSUPPORT || error == EADDRNOTAVAIL ||
+         error == ENETUNREACH;
+}
+
+// 0, or why there is no connection.
+int Connect(const addrinfo& address, absl::Duration timeout) {
   const int fd = socket(address.ai_family,
                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return PortState::kUnknown;
+  if (fd < 0) return errno;
   int error = 0;
   if (connect(fd, address.ai_addr, address.ai_addrlen) != 0) error = errno;
   if (error == EINPROGRESS) {
@@ -35,7 +42,7 @@ PortState Connect(const addrinfo& address, absl::Duration timeout) {
     }
   }
   close(fd);
-  return StateOf(error);
+  return error;
 }
 
 }  // namespace
@@ -52,9 +59,11 @@ PortState ProbePort(const std::string& address, absl::Duration timeout) {
                   &hints, &found) != 0) {
     return PortState::kUnknown;
   }
-  PortState state = PortState::kRefused;
+  PortState state = PortState::kUnknown;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
-    state = Connect(*a, timeout);
+    const int error = Connect(*a, timeout);
+    if (NoSuchFamily(error)) continue;
+    state = StateOf(error);
     if (state != PortState::kRefused) break;
   }
   freeaddrinfo(found);

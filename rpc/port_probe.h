@@ -15,8 +15,8 @@ enum class PortState {
 };
 
 // Connects to `address` (rpc/address.h) and hangs up. A name with several
-// addresses is refused if each is. Blocks the caller: `timeout` an address at
-// most, and as long as the name takes to be resolved.
+// addresses is refused if each is that this host can reach. Blocks the caller:
+// `timeout` an address at most, and as long as the name takes to be resolved.
 PortState ProbePort(const std::string& address, absl::Duration timeout);
 
 }  // namespace shoal

@@ -157,7 +157,7 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
 }
 
 void PsLoop::Impl::RenewLease() {
-  // Before the first view the coordinator keeps no ledger to add marks to.
+  // Before the first view no worker of this start knows the shard's life.
   if (shard_ == nullptr || !in_view_) return;
   shard_->ServeUntil(lease_from_ + options_.ps_lease);
 }

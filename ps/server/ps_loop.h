@@ -28,8 +28,8 @@ struct PsLoopOptions {
   absl::Duration mark_interval = absl::Milliseconds(20);
   // How long the shard serves after the sending of the newest heartbeat (or
   // registration) that the coordinator has acknowledged. The shard begins to
-  // serve when the first ClusterView comes: before that the coordinator takes
-  // no marks.
+  // serve when the first ClusterView comes: before that no worker of this start
+  // of the job knows the shard's life.
   absl::Duration ps_lease = absl::Seconds(5);
 };
 

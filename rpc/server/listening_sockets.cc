@@ -82,7 +82,6 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Open(
       unsupported = errno;
       continue;
     }
-    sockets.fds_.push_back(fd);
     Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     // What is accepted inherits these.
     Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -92,8 +91,13 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Open(
     SetPort(a->ai_addr, sockets.port_);
     if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 ||
         listen(fd, SOMAXCONN) != 0) {
-      error = errno;
+      // A name may have an address of a family that this host does not use.
+      const bool absent = errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT;
+      (absent ? unsupported : error) = errno;
+      close(fd);
+      continue;
     }
+    sockets.fds_.push_back(fd);
     if (sockets.port_ == 0) sockets.port_ = PortOf(fd);
   }
   freeaddrinfo(found);

@@ -35,7 +35,7 @@ ConnectionLimits LimitsOf(const RpcServerOptions& options) {
   rlimit files = {};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
     const int most = static_cast<int>(
-        std::clamp<uint64_t>(files.rlim_cur, 64, uint64_t{1} << 30));
+        std::clamp<uint64_t>(files.rlim_cur, 64, uint64_t{1} << 20));
     limits.max_connections = std::min(limits.max_connections, most * 3 / 8);
     limits.max_unknown = std::min(limits.max_unknown, most / 8);
   }

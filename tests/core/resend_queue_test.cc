@@ -65,8 +65,9 @@ TEST(ResendQueueTest, BeyondItsBytesTheOldestGo) {
   EXPECT_THAT(*queue.After(1), ElementsAre("b", "c"))
       << "the other end had taken it: nothing is missing";
   queue.Add("huge", 26);
-  EXPECT_EQ(queue.bytes(), 0u);
-  EXPECT_EQ(queue.After(3).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(queue.bytes(), 26u) << "the newest stays, whatever it holds";
+  EXPECT_THAT(*queue.After(3), ElementsAre("huge"));
+  EXPECT_EQ(queue.After(2).status().code(), absl::StatusCode::kOutOfRange);
   // Once all is acknowledged the session can be resumed again.
   queue.Acknowledge(4);
   queue.Add("d", 10);
