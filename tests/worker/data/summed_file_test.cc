@@ -11,17 +11,17 @@
 namespace shoal {
 namespace {
 
-constexpr char kPath[] = "d/f";
+constexpr char kSummedFile[] = "d/f";
 
 class SummedFileTest : public testing::Test {
  protected:
   SummedFileTest() {
     for (int i = 0; i < 1000; ++i) bytes_.push_back(static_cast<char>(i * 37));
-    files_.AddFile(kPath, bytes_);
+    files_.AddFile(kSummedFile, bytes_);
   }
 
   SummedFile Open(uint64_t begin, uint64_t end) {
-    return SummedFile(*files_.OpenForRead(kPath), begin, end);
+    return SummedFile(*files_.OpenForRead(kSummedFile), begin, end);
   }
   void Read(const SummedFile& file, uint64_t at, size_t n) {
     std::vector<char> out(n);
@@ -58,7 +58,7 @@ TEST_F(SummedFileTest, ReadsWhatNobodyHasRead) {
 
 TEST_F(SummedFileTest, AFileThatEndsBeforeThePieceIsDataLoss) {
   const SummedFile file = Open(0, 1000);
-  files_.Truncate(kPath, 999);
+  files_.Truncate(kSummedFile, 999);
   EXPECT_EQ(file.Crc32c().status().code(), absl::StatusCode::kDataLoss);
 }
 
