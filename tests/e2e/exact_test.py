@@ -1,6 +1,7 @@
 """Reproducible bit for bit; asynchronous and serial runs of exact arithmetic
 end with the same weights; a killed worker changes nothing."""
 
+import random
 import signal
 import threading
 import unittest
@@ -121,7 +122,10 @@ class ExactTest(harness.ShoalTest):
         """Freezes PS 1 so that some worker has a push which PS 0 has applied
         and PS 1 cannot have. Returns the worker's index and the batch."""
         cluster.ps[0].wait_for_line("marked (")
+        chance = random.Random(1)
         for _ in range(50):
+            # At another moment of a step than the last time.
+            threading.Event().wait(chance.uniform(0, 0.1))
             cluster.ps[1].signal(signal.SIGSTOP)
             for index, worker in enumerate(cluster.workers):
                 batch = self.stuck_push(worker)
