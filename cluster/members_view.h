@@ -10,7 +10,7 @@ namespace shoal {
 
 struct Member;
 
-// Members that somebody else owns, as references. Valid until a member of that
+// Members that another object owns, as references. Valid until a member of that
 // owner comes or goes.
 class MembersView {
  public:

@@ -1,8 +1,5 @@
 #include "cmd/start_number.h"
 
-#include <errno.h>
-#include <sys/random.h>
-
 #include <algorithm>
 #include <string>
 
@@ -11,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/random_bits.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -51,10 +49,7 @@ StartNumber MakeStartNumber(absl::Time now, uint64_t random, StartNumber last) {
 absl::StatusOr<StartNumber> DrawStartNumber(
     const FileSystem& files, const JobFlags& flags,
     const CheckpointOptions& checkpoints, absl::Time now) {
-  uint64_t random = 0;
-  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
-    return absl::ErrnoToStatus(errno, "no random bytes for a start number");
-  }
+  const uint64_t random = RandomBits();
   if (!flags.Saves()) return MakeStartNumber(now, random, 0);
   const std::string path = absl::StrCat(flags.model_dir, "/", kStartFile);
   SHOAL_ASSIGN_OR_RETURN(StartNumber last, ReadStart(files, path));

@@ -25,8 +25,8 @@ using StartNumber = uint64_t;
 
 // One registration of one process: the start number of its job and a number
 // that grows with each registration that the coordinator grants. A process that
-// dies and returns, or that loses its session, gets a new one. {0, 0} is no
-// life.
+// dies and returns, or whose session cannot be resumed, gets a new one. {0, 0}
+// is no life.
 struct Life {
   StartNumber start = 0;
   uint32_t n = 0;

@@ -371,14 +371,19 @@ TEST(PieceReaderTest, FilesThatChangedAreDataLossWithThePath) {
   EXPECT_THAT(std::string(open.message()), HasSubstr(kPath));
 }
 
-TEST(PieceReaderTest, WindowsThatChangeBetweenThePassesAreDataLoss) {
-  FakeFileSystem files;
-  files.AddFile(kPath, Rows(100));
+// Of a speculative copy: the piece is read twice, in windows of ten rows.
+auto OpenBackwards(const FakeFileSystem& files) {
   PieceReaderOptions options = Options();
   options.shuffle_rows = 10;
   Lease lease = WholeFile(files, 10);
   lease.backwards = true;
-  auto reader = PieceReader::Open(&files, kPath, lease, options);
+  return PieceReader::Open(&files, kPath, lease, options);
+}
+
+TEST(PieceReaderTest, WindowsThatChangeBetweenThePassesAreDataLoss) {
+  FakeFileSystem files;
+  files.AddFile(kPath, Rows(100));
+  auto reader = OpenBackwards(files);
   ASSERT_TRUE(reader.ok());
   Batch batch;
   ASSERT_TRUE((*reader)->Next(&batch).value());
@@ -392,11 +397,7 @@ TEST(PieceReaderTest, RowsThatChangeBetweenThePassesAreDataLoss) {
   FakeFileSystem files;
   std::string text = Rows(100);
   files.AddFile(kPath, text);
-  PieceReaderOptions options = Options();
-  options.shuffle_rows = 10;
-  Lease lease = WholeFile(files, 10);
-  lease.backwards = true;
-  auto reader = PieceReader::Open(&files, kPath, lease, options);
+  auto reader = OpenBackwards(files);
   ASSERT_TRUE(reader.ok());
   Batch batch;
   ASSERT_TRUE((*reader)->Next(&batch).value());
