@@ -188,6 +188,24 @@ TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesOfTheDeadAreTrainedFirst) {
   EXPECT_THAT(Heard<Resume>(4), SizeIs(1));
 }
 
+TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesWaitForAConnectedWorker) {
+  options_.checkpoints.save_steps = 1;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 30);
+  Mark1(1, lease, 1);
+  MarkBoth(lease, 0);
+  HoldWorkers({4});
+  Do(state_->OnSessionEnd(3, absl::UnavailableError("reset"), now_));
+  Do(state_->OnConnectionLost(4, absl::UnavailableError("reset"), now_));
+  HoldShards();
+  EXPECT_THAT(Heard<LeaseGrant>(4), IsEmpty());
+  EXPECT_TRUE(state_->ResumeSession({Life{1, 4}, true}, now_).ok());
+  Do(state_->Tick(now_));
+  EXPECT_THAT(Heard<LeaseGrant>(4), SizeIs(1));
+}
+
 TEST_F(CoordinatorStateSaveTest, ARequestIsAnsweredWithThePath) {
   Do(state_->RequestSave(1, now_));
   ASSERT_THAT(replies_, SizeIs(1));
