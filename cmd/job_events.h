@@ -17,7 +17,8 @@ namespace shoal {
 // The job's curves for TensorBoard, by job step: loss, auc/progressive,
 // auc/evaluation, logloss/evaluation, samples_per_second, staleness/mean,
 // staleness/p99, staleness/max. A point at most every `interval`, and none
-// where no step was made; the evaluation's when it is new. Thread-hostile.
+// where no step was made; the evaluation's when it is new. The last step's is
+// written by End, when every count is known. Thread-hostile.
 class JobEvents {
  public:
   // Errors: those of EventFile::Create.
