@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "models/deepfm.h"
+#include "models/model_table.h"
 #include "partitioner/table_partition.h"
 #include "ps/shard/dense_store.h"
 #include "ps/table/record_layout.h"
@@ -24,9 +24,6 @@ constexpr uint64_t kPsBase = 21 * kMB;
 constexpr uint64_t kWorkerBase = 31 * kMB;
 constexpr uint64_t kTrainBase = 20 * kMB;
 constexpr uint64_t kLauncherBase = 12 * kMB;
-// Bytes for each unit of the model and example: activations and their
-// gradients, what the kernels pack and what they leave in the heap.
-constexpr uint64_t kUnitBytes = 32;
 // A window's arrays grow by doubling, and leave their old places in the heap.
 constexpr uint64_t kWindowPercent = 160;
 // Copies of a message that a server holds, in pieces or whole, for each batch
@@ -123,24 +120,6 @@ uint64_t ScoresBytes(const JobFlags& flags, const FilesSize& data) {
              rows > exact ? kHistogramBytes : 0);
 }
 
-// DeepFM's first layer by distinct embeddings (models/layers/distinct_dense.h):
-// these and their products, as many as there may be, what examples make of
-// them, and where each row was seen.
-uint64_t FirstLayerBytes(const ModelOptions& model, int batch_size,
-                         const BatchSize& batch) {
-  if (model.model != "deepfm") return 0;
-  const int examples = std::min(batch_size, DeepFmStretch(model));
-  const int64_t most_pairs = DeepFmMostPairs(model, examples);
-  if (most_pairs < 0) return 0;
-  const uint64_t pairs =
-      std::min(static_cast<uint64_t>(most_pairs), batch.distinct);
-  const uint64_t dim = static_cast<uint64_t>(model.embedding_size);
-  const uint64_t units = static_cast<uint64_t>(model.deep_layers[0]);
-  const uint64_t fields = static_cast<uint64_t>(model.field_size);
-  return Add(Add(Times(pairs, 4 * (dim + units)), Times(8, batch.distinct)),
-             Times(static_cast<uint64_t>(examples), 4 * fields + 8 * units));
-}
-
 uint64_t StepBytes(const JobFlags& flags, const JobPlan& plan,
                    const BatchSize& batch) {
   // Examples, dense indexes and values, rows and their gradients, dense
@@ -150,19 +129,10 @@ uint64_t StepBytes(const JobFlags& flags, const JobPlan& plan,
   step = Add(step, 8 * batch.dense_floats);
   // Those read, pulled, and pushed.
   const uint64_t steps = 2 * batch.in_flight + 1;
-  // The model's own: embeddings and layers, forwards and backwards.
-  uint64_t units = Times(static_cast<uint64_t>(flags.field_size),
-                         static_cast<uint64_t>(flags.embedding_size));
-  for (const int layer : flags.deep_layers) {
-    units = Add(units, static_cast<uint64_t>(layer));
-  }
-  const int together = flags.model == "deepfm"
-                           ? std::min(flags.batch_size, kDeepFmPartMax)
-                           : flags.batch_size;
   const uint64_t model =
-      Times(Times(static_cast<uint64_t>(together), units), kUnitBytes);
-  return Add(Add(Times(step, steps), model),
-             FirstLayerBytes(plan.model, flags.batch_size, batch));
+      FindModel(plan.model.model)
+          ->memory_bytes(plan.model, flags.batch_size, batch.distinct);
+  return Add(Times(step, steps), model);
 }
 
 uint64_t ShardBytes(const JobPlan& plan, int shard, bool* tables_grow) {

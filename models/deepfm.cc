@@ -4,42 +4,71 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/factorization_machine.h"
 #include "models/initializers.h"
 
 namespace shoal {
 namespace {
 
-constexpr int kMostStretch = 2048;
-constexpr int64_t kStretchBytes = int64_t{128} << 20;
+constexpr int64_t kMaxInputs = int64_t{1} << 24;
+constexpr size_t kMaxLayers = 64;
+// Bytes for each unit of the network and each example of a part: activations
+// and their gradients, what the products pack and what they leave in the heap.
+// Measured by bench/e2e/memory.py.
+constexpr uint64_t kUnitBytes = 32;
 
-// As many examples as have no more than kStretchBytes of products.
-int64_t ExamplesThatFit(const ModelOptions& options) {
-  return kStretchBytes /
-         (int64_t{4} * options.field_size *
-          (int64_t{options.embedding_size} + options.deep_layers[0]));
+float KeepOf(const ModelOptions& options, size_t layer) {
+  return options.dropout_keep.empty() ? 1 : options.dropout_keep[layer];
 }
 
 }  // namespace
 
-int DeepFmStretch(const ModelOptions& options) {
-  return static_cast<int>(std::clamp<int64_t>(ExamplesThatFit(options),
-                                              kDeepFmPartMax, kMostStretch));
+EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options) {
+  return {options.first_layer, options.field_size, options.embedding_size,
+          options.deep_layers[0]};
 }
 
-int64_t DeepFmMostPairs(const ModelOptions& options, int examples) {
-  const size_t occurrences = size_t(examples) * options.field_size;
-  switch (options.first_layer) {
-    case FirstLayer::kDense:
-      return -1;
-    case FirstLayer::kDistinct:
-      return static_cast<int64_t>(occurrences);
-    case FirstLayer::kAuto:
-      break;
+uint64_t DeepFmMemoryBytes(const ModelOptions& options, int batch_size,
+                           uint64_t distinct_rows) {
+  uint64_t units =
+      uint64_t(options.field_size) * uint64_t(options.embedding_size);
+  for (const int layer : options.deep_layers) units += uint64_t(layer);
+  return uint64_t(std::min(batch_size, kDeepFmPartMax)) * units * kUnitBytes +
+         DeepFmFirstLayerOptions(options).MemoryBytes(batch_size,
+                                                      distinct_rows);
+}
+
+absl::Status ValidateDeepFm(const ModelOptions& options) {
+  if (options.deep_layers.empty() || options.deep_layers.size() > kMaxLayers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--deep_layers: deepfm takes 1 to ", kMaxLayers,
+                     " layers, not ", options.deep_layers.size()));
   }
-  if (ExamplesThatFit(options) < kDeepFmPartMax) return -1;
-  return DistinctDenseLayer::MostPairs(occurrences, options.embedding_size,
-                                       options.deep_layers[0]);
+  for (const int units : options.deep_layers) {
+    SHOAL_RETURN_IF_ERROR(CheckWidth("--deep_layers", units));
+  }
+  const int64_t inputs =
+      int64_t{options.field_size} * int64_t{options.embedding_size};
+  if (inputs > kMaxInputs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--field_size times --embedding_size: ", inputs,
+        " inputs of the first deep layer are more than ", kMaxInputs));
+  }
+  if (!options.dropout_keep.empty() &&
+      options.dropout_keep.size() != options.deep_layers.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--dropout: ", options.dropout_keep.size(), " values for ",
+        options.deep_layers.size(), " layers of --deep_layers; give one each"));
+  }
+  for (const float keep : options.dropout_keep) {
+    if (!(keep > 0 && keep <= 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--dropout: ", keep,
+                       " is not in (0, 1]; it is the chance to KEEP a unit"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 ModelSpec DeepFmSpec(const ModelOptions& options) {
@@ -65,32 +94,34 @@ ModelSpec DeepFmSpec(const ModelOptions& options) {
 }
 
 DeepFm::DeepFm(const ModelOptions& options, ModelSpec spec, Backend* backend)
-    : options_(options),
-      spec_(std::move(spec)),
+    : spec_(std::move(spec)),
       dim_(options.embedding_size),
       fm_(backend),
-      distinct_(options.field_size, dim_, options.deep_layers[0], backend),
+      first_(DeepFmFirstLayerOptions(options), backend),
+      first_dropout_(options.seed, 0, KeepOf(options, 0), backend),
       loss_(backend) {
   auto variable = spec_.dense.begin();
   size_t offset = 0;
-  auto next_place = [&] {
+  const auto next_place = [&] {
     const Place place{offset, static_cast<size_t>((variable++)->size())};
     offset += place.size;
     return place;
   };
-  int inputs = options.field_size * dim_;
-  auto add_layer = [&](int units, Activation activation, float keep) {
-    const int index = static_cast<int>(deep_.size());
+  const auto next_variables = [&] {
     const Place weights = next_place();
-    const Place biases = next_place();
+    return Variables{weights, next_place()};
+  };
+  first_variables_ = next_variables();
+  int inputs = options.deep_layers[0];
+  const auto add_layer = [&](int units, Activation activation, float keep) {
+    const int index = static_cast<int>(deep_.size()) + 1;
     deep_.push_back({DenseLayer(inputs, units, activation, backend),
-                     DropoutLayer(options.seed, index, keep, backend), weights,
-                     biases});
+                     DropoutLayer(options.seed, index, keep, backend),
+                     next_variables()});
     inputs = units;
   };
-  for (size_t i = 0; i < options.deep_layers.size(); ++i) {
-    add_layer(options.deep_layers[i], Activation::kRelu,
-              options.dropout_keep.empty() ? 1 : options.dropout_keep[i]);
+  for (size_t i = 1; i < options.deep_layers.size(); ++i) {
+    add_layer(options.deep_layers[i], Activation::kRelu, KeepOf(options, i));
   }
   add_layer(1, Activation::kIdentity, 1);
   bias_ = next_place();
@@ -101,35 +132,10 @@ FmInput DeepFm::MakeFmInput(const ModelInput& input) const {
           input.row_index,  input.values,     input.rows};
 }
 
-// Calls visit(slice) for slices of at most so many examples, about equal, that
-// make up the whole one.
-template <typename Visit>
-void DeepFm::ForEachSlice(const Slice& whole, int most, const Visit& visit) {
-  const ModelInput& all = whole.input;
-  const int slices = (all.batch_size + most - 1) / most;
-  for (int i = 0; i < slices; ++i) {
-    const auto position = [&](int number) {
-      return static_cast<int>(int64_t{all.batch_size} * number / slices);
-    };
-    const int begin = position(i);
-    const int count = position(i + 1) - begin;
-    Slice slice = {all, whole.first + begin};
-    slice.input.batch_size = count;
-    const int64_t cells = int64_t{all.field_size} * begin;
-    const int64_t num_cells = int64_t{all.field_size} * count;
-    slice.input.row_index = all.row_index.subspan(cells, num_cells);
-    slice.input.values = all.values.subspan(cells, num_cells);
-    if (!all.labels.empty()) {
-      slice.input.labels = all.labels.subspan(begin, count);
-    }
-    visit(slice);
-  }
-}
-
 void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
-  ForEachSlice({input}, DeepFmStretch(options_), [&](const Slice& slice) {
-    const Stretch stretch = Begin(slice);
-    ForEachSlice(slice, kDeepFmPartMax, [&](const Slice& part) {
+  ForEachSlice({input}, first_.options().Stretch(), [&](const auto& stretch) {
+    Begin(stretch);
+    ForEachSlice(stretch, kDeepFmPartMax, [&](const BatchSlice& part) {
       Forward(stretch, part, /*training=*/false,
               logits.subspan(part.first, part.input.batch_size));
     });
@@ -138,10 +144,11 @@ void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
 
 void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
   output->loss_sum = 0;
+  first_.NewWeights();
   for (DeepLayer& layer : deep_) layer.dense.NewWeights();
-  ForEachSlice({input}, DeepFmStretch(options_), [&](const Slice& slice) {
-    const Stretch stretch = Begin(slice);
-    ForEachSlice(slice, kDeepFmPartMax, [&](const Slice& part) {
+  ForEachSlice({input}, first_.options().Stretch(), [&](const auto& stretch) {
+    Begin(stretch);
+    ForEachSlice(stretch, kDeepFmPartMax, [&](const BatchSlice& part) {
       const absl::Span<const uint8_t> labels = part.input.labels;
       const absl::Span<float> logits =
           output->logits.subspan(part.first, labels.size());
@@ -154,87 +161,82 @@ void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
   });
 }
 
-DeepFm::Stretch DeepFm::Begin(const Slice& slice) {
-  Stretch stretch = {slice};
-  const int64_t most_pairs = DeepFmMostPairs(options_, slice.input.batch_size);
-  const FmInput input = MakeFmInput(slice.input);
-  stretch.distinct = most_pairs >= 0 && distinct_.Plan(input, most_pairs);
-  if (stretch.distinct) {
-    distinct_.Forward(input, deep_[0].weights.In(slice.input.dense),
-                      deep_[0].biases.In(slice.input.dense));
-  }
-  return stretch;
+void DeepFm::Begin(const BatchSlice& stretch) {
+  first_.Begin(MakeFmInput(stretch.input),
+               first_variables_.weights.In(stretch.input.dense),
+               first_variables_.biases.In(stretch.input.dense));
 }
 
-void DeepFm::Forward(const Stretch& stretch, const Slice& part, bool training,
-                     absl::Span<float> logits) {
+void DeepFm::Forward(const BatchSlice& stretch, const BatchSlice& part,
+                     bool training, absl::Span<float> logits) {
   const ModelInput& input = part.input;
   std::fill(logits.begin(), logits.end(), bias_.In(input.dense)[0]);
-  fm_.Forward(MakeFmInput(input), /*keep_embeddings=*/!stretch.distinct,
+  fm_.Forward(MakeFmInput(input), /*keep_embeddings=*/first_.reads_embeddings(),
               logits);
-  absl::Span<const float> x = fm_.embeddings();  // B × (F · K)
+  absl::Span<float> y =
+      first_.Forward(part.first - stretch.first, input.batch_size,
+                     fm_.embeddings(), first_variables_.weights.In(input.dense),
+                     first_variables_.biases.In(input.dense));
+  if (training) {
+    first_dropout_.Forward(input.batch, part.first, first_.options().outputs,
+                           y);
+  }
   for (DeepLayer& layer : deep_) {
-    const absl::Span<float> y =
-        stretch.distinct && &layer == &deep_[0]
-            ? distinct_.y(part.first - stretch.slice.first, input.batch_size)
-            : layer.dense.Forward(input.batch_size, x,
-                                  layer.weights.In(input.dense),
-                                  layer.biases.In(input.dense));
+    y = layer.dense.Forward(input.batch_size, y,
+                            layer.variables.weights.In(input.dense),
+                            layer.variables.biases.In(input.dense));
     if (training) {
       layer.dropout.Forward(input.batch, part.first, layer.dense.outputs(), y);
     }
-    x = y;
   }
-  for (size_t b = 0; b < logits.size(); ++b) logits[b] += x[b];
+  for (size_t b = 0; b < logits.size(); ++b) logits[b] += y[b];
 }
 
-void DeepFm::Backward(const Stretch& stretch, const Slice& part,
+void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
                       absl::Span<float> d_logits, ModelOutput* output) {
   const ModelInput& input = part.input;
   const bool accumulate = part.first > 0;
-  const int first = part.first - stretch.slice.first;
+  const int first = part.first - stretch.first;
   // The linear output layer leaves d_logits as they are, in place.
   absl::Span<float> d_y = d_logits;
   for (size_t i = deep_.size(); i-- > 0;) {
     DeepLayer& layer = deep_[i];
     layer.dropout.Backward(d_y);
-    if (i == 0 && stretch.distinct) {
-      distinct_.BiasBackward(first, input.batch_size, accumulate,
-                             layer.biases.In(output->d_dense));
-      d_y = {};  // what comes back through the embeddings follows in End
-      break;
-    }
-    const bool on_distinct = i == 1 && stretch.distinct;
-    const absl::Span<const float> x = i == 0 ? fm_.embeddings()
-                                      : on_distinct
-                                          ? distinct_.y(first, input.batch_size)
-                                          : deep_[i - 1].dense.y();
-    // The largest gradient, of the embeddings, takes their place while they are
-    // in the cache.
-    absl::Span<float> d_x = fm_.embeddings();
-    if (on_distinct) {
-      d_x = distinct_.d_y(first, input.batch_size);
-    } else if (i > 0) {
+    absl::Span<const float> x;
+    absl::Span<float> d_x;
+    if (i == 0) {
+      x = first_.y(first, input.batch_size);
+      d_x = first_.d_y(first, input.batch_size);
+    } else {
+      x = deep_[i - 1].dense.y();
       d_x_.ResizeDiscard(x.size());
       d_x = d_x_.span();
       std::swap(d_x_, d_y_);
     }
-    layer.dense.Backward(x, layer.weights.In(input.dense), d_y, accumulate,
-                         layer.weights.In(output->d_dense),
-                         layer.biases.In(output->d_dense), d_x);
+    layer.dense.Backward(x, layer.variables.weights.In(input.dense), d_y,
+                         accumulate,
+                         layer.variables.weights.In(output->d_dense),
+                         layer.variables.biases.In(output->d_dense), d_x);
     d_y = d_x;
   }
-  fm_.Backward(MakeFmInput(input), d_logits, d_y, accumulate, output->d_rows);
+  first_dropout_.Backward(d_y);
+  const absl::Span<float> d_embeddings =
+      first_.Backward(first, input.batch_size, fm_.embeddings(),
+                      first_variables_.weights.In(input.dense), accumulate,
+                      first_variables_.weights.In(output->d_dense),
+                      first_variables_.biases.In(output->d_dense));
+  fm_.Backward(MakeFmInput(input), d_logits, d_embeddings, accumulate,
+               output->d_rows);
   // Both biases are added to the logit.
-  bias_.In(output->d_dense)[0] = deep_.back().biases.In(output->d_dense)[0];
+  bias_.In(output->d_dense)[0] =
+      deep_.back().variables.biases.In(output->d_dense)[0];
 }
 
-void DeepFm::End(const Stretch& stretch, ModelOutput* output) {
-  if (!stretch.distinct) return;
-  distinct_.Backward(MakeFmInput(stretch.slice.input),
-                     deep_[0].weights.In(stretch.slice.input.dense),
-                     /*accumulate=*/stretch.slice.first > 0,
-                     deep_[0].weights.In(output->d_dense), output->d_rows);
+void DeepFm::End(const BatchSlice& stretch, ModelOutput* output) {
+  first_.End(MakeFmInput(stretch.input),
+             first_variables_.weights.In(stretch.input.dense),
+             /*accumulate=*/stretch.first > 0,
+             first_variables_.weights.In(output->d_dense), output->d_rows);
 }
 
 }  // namespace shoal

@@ -2,12 +2,15 @@
 #define SHOAL_MODELS_DEEPFM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/aligned_buffer.h"
+#include "models/batch_slices.h"
 #include "models/layers/dense.h"
-#include "models/layers/distinct_dense.h"
 #include "models/layers/dropout.h"
+#include "models/layers/embedding_dense.h"
 #include "models/layers/fm.h"
 #include "models/layers/sigmoid_cross_entropy.h"
 #include "models/model.h"
@@ -20,18 +23,19 @@ namespace shoal {
 // over more examples are no faster, and the gradient of the weights over 4,096
 // is a tenth slower.
 inline constexpr int kDeepFmPartMax = 256;
+static_assert(kDeepFmPartMax <= EmbeddingDenseOptions::kMinStretch);
 
-// Examples whose embeddings are searched for repeats together at most. The
-// more, the more repeat; but products of the distinct ones, 15 to 25 MB for 39
-// fields of such data as Criteo's, should stay in the third-level cache. Fewer
-// for wide models, so that these products have no more than 128 MiB if nothing
-// repeats, but never fewer than a part's. REQUIRES: valid options.
-int DeepFmStretch(const ModelOptions& options);
+// The first deep layer that the options ask for. REQUIRES: valid options.
+EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options);
 
-// The largest number of distinct pairs of a field and a row with which the
-// first layer of so many examples is computed from them (DistinctDenseLayer),
-// by options.first_layer; below 0: never, whatever they are.
-int64_t DeepFmMostPairs(const ModelOptions& options, int examples);
+// What the model holds at most, in bytes, for batches of so many examples and
+// so many distinct rows. REQUIRES: valid options.
+uint64_t DeepFmMemoryBytes(const ModelOptions& options, int batch_size,
+                           uint64_t distinct_rows);
+
+// What is wrong with the options that deepfm alone has: INVALID_ARGUMENT,
+// naming the flag.
+absl::Status ValidateDeepFm(const ModelOptions& options);
 
 // The variables of DeepFM. Table "fm": columns "fm_w" (1) and "fm_v" (K).
 // Dense, in this order: for each deep layer i from 0 "deep_i/weights"
@@ -68,46 +72,36 @@ class DeepFm final : public Model {
       return dense.subspan(offset, size);
     }
   };
-  struct DeepLayer {
-    DenseLayer dense;
-    DropoutLayer dropout;  // keeps all on the output layer
+  // Of every layer of the network beside its products.
+  struct Variables {
     Place weights;
     Place biases;
   };
-
-  // Examples of a batch that follow one another.
-  struct Slice {
-    ModelInput input;  // of these examples alone
-    int first = 0;     // position of the first of them in the batch
-  };
-  // A batch goes through the network in stretches of at most DeepFmStretch
-  // examples, and these in parts of at most kDeepFmPartMax, whose activations
-  // stay in the cache. Parts add up their gradients.
-  struct Stretch {
-    Slice slice;
-    // The first layer is that of distinct embeddings, computed for all parts.
-    bool distinct = false;
+  struct DeepLayer {
+    DenseLayer dense;
+    DropoutLayer dropout;  // keeps all on the output layer
+    Variables variables;
   };
 
-  template <typename Visit>
-  static void ForEachSlice(const Slice& whole, int most, const Visit& visit);
+  // A batch goes through the network in stretches, over which the first layer
+  // looks for repeats, and these in parts of at most kDeepFmPartMax examples,
+  // whose activations stay in the cache. Parts add up their gradients.
   FmInput MakeFmInput(const ModelInput& input) const;
-  // Chooses the first layer, and computes it where it is of distinct
-  // embeddings.
-  Stretch Begin(const Slice& slice);
-  void Forward(const Stretch& stretch, const Slice& part, bool training,
+  void Begin(const BatchSlice& stretch);
+  void Forward(const BatchSlice& stretch, const BatchSlice& part, bool training,
                absl::Span<float> logits);
-  void Backward(const Stretch& stretch, const Slice& part,
+  void Backward(const BatchSlice& stretch, const BatchSlice& part,
                 absl::Span<float> d_logits, ModelOutput* output);
   // What is left to do when all parts have gone backward.
-  void End(const Stretch& stretch, ModelOutput* output);
+  void End(const BatchSlice& stretch, ModelOutput* output);
 
-  const ModelOptions options_;
   const ModelSpec spec_;
   const int dim_;  // K
   FmLayer fm_;
-  DistinctDenseLayer distinct_;  // in place of deep_[0].dense
-  std::vector<DeepLayer> deep_;  // the last one is deep_out
+  EmbeddingDenseLayer first_;  // deep_0
+  Variables first_variables_;
+  DropoutLayer first_dropout_;
+  std::vector<DeepLayer> deep_;  // from deep_1 on; the last one is deep_out
   Place bias_;
   SigmoidCrossEntropy loss_;
   // Of a part: examples × outputs of the layer in its backward pass, and ×

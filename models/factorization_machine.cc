@@ -33,6 +33,18 @@ ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
   return spec;
 }
 
+uint64_t FactorizationMachineMemoryBytes(const ModelOptions& options,
+                                         int batch_size, uint64_t) {
+  // Sums of each example's embeddings, and the gradient of its logit.
+  return uint64_t(batch_size) * (uint64_t(options.embedding_size) + 1) *
+         sizeof(float);
+}
+
+uint64_t LogisticRegressionMemoryBytes(const ModelOptions&, int batch_size,
+                                       uint64_t) {
+  return uint64_t(batch_size) * sizeof(float);
+}
+
 FactorizationMachine::FactorizationMachine(ModelSpec spec, Backend* backend)
     : spec_(std::move(spec)),
       dim_(spec_.tables[0].row_dim() - 1),

@@ -1,6 +1,8 @@
 #ifndef SHOAL_MODELS_FACTORIZATION_MACHINE_H_
 #define SHOAL_MODELS_FACTORIZATION_MACHINE_H_
 
+#include <cstdint>
+
 #include "models/layers/fm.h"
 #include "models/layers/sigmoid_cross_entropy.h"
 #include "models/model.h"
@@ -15,6 +17,13 @@ ModelSpec FactorizationMachineSpec(const ModelOptions& options);
 // And without the vectors: table "lr" with the column "lr_w" (1), dense "lr_b"
 // [1]. REQUIRES: valid options.
 ModelSpec LogisticRegressionSpec(const ModelOptions& options);
+
+// As DeepFmMemoryBytes (models/deepfm.h).
+uint64_t FactorizationMachineMemoryBytes(const ModelOptions& options,
+                                         int batch_size,
+                                         uint64_t distinct_rows);
+uint64_t LogisticRegressionMemoryBytes(const ModelOptions& options,
+                                       int batch_size, uint64_t distinct_rows);
 
 // A factorisation machine (Rendle, ICDM 2010) of the second order,
 //   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²),  e_j = v[id_j]

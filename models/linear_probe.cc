@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/stable_hash.h"
+#include "base/status_macros.h"
 
 namespace shoal {
 namespace {
@@ -18,7 +22,41 @@ uint64_t Occurrence(uint8_t label, float value) {
   return uint64_t{std::bit_cast<uint32_t>(value)} << 1 | label;
 }
 
+absl::Status ValidateExact(absl::string_view prefix,
+                           const OptimizerSpec& optimizer) {
+  if (optimizer.kind != OptimizerKind::kSgd) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", prefix, "optimizer: linear_probe needs sgd, not ",
+                     OptimizerName(optimizer.kind), ", to be exact"));
+  }
+  int exponent;
+  if (std::frexp(optimizer.learning_rate, &exponent) != 0.5f) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", prefix, "learning_rate: linear_probe needs a power of two, not ",
+        optimizer.learning_rate, ", to be exact"));
+  }
+  if (optimizer.l2 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--l2_reg: linear_probe needs 0, not ", optimizer.l2, ", to be exact"));
+  }
+  if (optimizer.warmup_batches != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--warmup_batches: linear_probe needs 0, not ",
+                     optimizer.warmup_batches, ", to be exact"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status ValidateLinearProbe(const ModelOptions& options) {
+  SHOAL_RETURN_IF_ERROR(ValidateExact("", options.dense_optimizer));
+  return ValidateExact("table_", options.table_optimizer);
+}
+
+uint64_t LinearProbeMemoryBytes(const ModelOptions&, int batch_size, uint64_t) {
+  return uint64_t(batch_size) * sizeof(float);  // of the loss
+}
 
 int ProbeRowUnits(uint8_t label, float value, int field, int column) {
   const auto place =

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "models/layers/sigmoid_cross_entropy.h"
 #include "models/model.h"
 #include "models/model_options.h"
@@ -21,7 +23,8 @@ namespace shoal {
 // 2^24 in size: certainly while no row occurs more often, and the job trains no
 // more examples times epochs, than 2^22 - 1 = 4,194,303.
 //
-// Options must be SGD with powers of two as rates and no L2 (Validate).
+// Options must be SGD with powers of two as rates, no L2 and no warm-up
+// (ValidateLinearProbe).
 
 // What one occurrence adds to element `column` of its row's gradient, in 1/64.
 int ProbeRowUnits(uint8_t label, float value, int field, int column);
@@ -34,9 +37,16 @@ uint64_t ProbeExampleHash(uint8_t label, absl::Span<const int32_t> row_index,
 // What one example adds to element `i` of the flat dense gradient, in 1/64.
 int ProbeDenseUnits(uint64_t example_hash, int64_t i);
 
+// Whether the options keep the arithmetic exact: INVALID_ARGUMENT, naming the
+// flag, if not.
+absl::Status ValidateLinearProbe(const ModelOptions& options);
+
+// As DeepFmMemoryBytes (models/deepfm.h).
+uint64_t LinearProbeMemoryBytes(const ModelOptions& options, int batch_size,
+                                uint64_t distinct_rows);
+
 // Table "probe": column "probe_w" (embedding_size). Dense: "probe_dense"
-// [64, 8] and "probe_b" [1]. All zero
-// at first. REQUIRES: valid options.
+// [64, 8] and "probe_b" [1]. All zero at first. REQUIRES: valid options.
 ModelSpec LinearProbeSpec(const ModelOptions& options);
 
 // Its logits are b + Σ_j row_j[0] x_j, so that loss and AUC have something to

@@ -7,19 +7,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "core/model_spec.h"
 #include "core/optimizer_spec.h"
+#include "models/layers/first_layer.h"
 
 namespace shoal {
 
-// How deepfm computes its first deep layer: with a product over every
-// occurrence of an embedding (DenseLayer), or over the distinct ones
-// (DistinctDenseLayer); auto takes what costs less. Equal but for rounding.
-enum class FirstLayer { kAuto, kDense, kDistinct };
-
 // Everything that decides a model's variables and arithmetic.
 struct ModelOptions {
-  std::string model = "deepfm";  // or "fm", "lr", "linear_probe"
+  std::string model = "deepfm";  // a name of Models() (models/model_table.h)
   // Ids lie in [0, feature_size); 0: any id, and the table is dynamic.
   uint64_t feature_size = 0;
   int field_size = 0;       // features of the longest example
@@ -55,6 +52,10 @@ struct ModelOptions {
   // (models/linear_probe.h).
   absl::Status Validate() const;
 };
+
+// INVALID_ARGUMENT, naming the flag, for a width (fields, floats of an
+// embedding, units of a layer) that no model has.
+absl::Status CheckWidth(absl::string_view flag, int value);
 
 }  // namespace shoal
 

@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/backend/plain_passes.h"
 #include "models/backend/vector_bag.h"
 #include "models/backend/vector_passes.h"
 
@@ -72,7 +73,7 @@ void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
       shape.accumulate ? 1.0f : 0.0f, c.data(), shape.n);
   // It fails only where it finds no memory to pack its operands in, which it
   // asks for before it writes to c.
-  if (status != dnnl_success) ReferenceBackend::Gemm(shape, a, b, c);
+  if (status != dnnl_success) without_memory_.Gemm(shape, a, b, c);
 }
 
 void OneDnnBackend::Transpose(int rows, int cols, absl::Span<const float> from,
@@ -93,6 +94,11 @@ void OneDnnBackend::BiasBackward(Activation activation,
   VectorBiasBackward(activation, y, d_y, accumulate, d_bias);
 }
 
+void OneDnnBackend::ScaleByMask(absl::Span<const uint8_t> mask, float scale,
+                                absl::Span<float> x) {
+  PlainScaleByMask(mask, scale, x);
+}
+
 void OneDnnBackend::FmForward(const FmInput& input,
                               absl::Span<float> embeddings,
                               absl::Span<float> sums,
@@ -111,6 +117,17 @@ void OneDnnBackend::FmBackward(const FmInput& input,
 void OneDnnBackend::BagSum(const BagInput& bags, absl::Span<const float> rows,
                            absl::Span<float> sums) {
   VectorBagSum(bags, rows, sums);
+}
+
+double OneDnnBackend::SigmoidCrossEntropyForward(
+    absl::Span<const float> logits, absl::Span<const uint8_t> labels) {
+  return PlainSigmoidCrossEntropyForward(logits, labels);
+}
+
+void OneDnnBackend::SigmoidCrossEntropyBackward(
+    absl::Span<const float> logits, absl::Span<const uint8_t> labels,
+    float scale, absl::Span<float> d_logits) {
+  PlainSigmoidCrossEntropyBackward(logits, labels, scale, d_logits);
 }
 
 }  // namespace shoal

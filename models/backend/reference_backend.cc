@@ -1,8 +1,8 @@
 #include "models/backend/reference_backend.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
+
+#include "models/backend/plain_passes.h"
 
 namespace shoal {
 namespace {
@@ -56,12 +56,6 @@ void MultiplyAdd(int m, int n, int k, const float* __restrict a,
       }
     }
   }
-}
-
-// σ(z) without overflow on either side.
-float Sigmoid(float z) {
-  const float e = std::exp(-std::abs(z));
-  return (z >= 0 ? 1.0f : e) / (1.0f + e);
 }
 
 }  // namespace
@@ -136,15 +130,7 @@ void ReferenceBackend::BiasBackward(Activation activation,
 
 void ReferenceBackend::ScaleByMask(absl::Span<const uint8_t> mask, float scale,
                                    absl::Span<float> x) {
-  const uint8_t* __restrict keep = mask.data();
-  float* __restrict out = x.data();
-  const size_t size = x.size();
-  // Bits and not a branch, which would be mispredicted, nor a factor 0, which
-  // would let infinities through as NaN.
-  for (size_t i = 0; i < size; ++i) {
-    const auto bits = std::bit_cast<uint32_t>(out[i] * scale);
-    out[i] = std::bit_cast<float>(bits & (0u - keep[i]));
-  }
+  PlainScaleByMask(mask, scale, x);
 }
 
 void ReferenceBackend::FmForward(const FmInput& input,
@@ -241,21 +227,13 @@ void ReferenceBackend::BagSum(const BagInput& bags,
 
 double ReferenceBackend::SigmoidCrossEntropyForward(
     absl::Span<const float> logits, absl::Span<const uint8_t> labels) {
-  double sum = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const double z = logits[i];
-    sum +=
-        std::max(z, 0.0) - z * labels[i] + std::log1p(std::exp(-std::abs(z)));
-  }
-  return sum;
+  return PlainSigmoidCrossEntropyForward(logits, labels);
 }
 
 void ReferenceBackend::SigmoidCrossEntropyBackward(
     absl::Span<const float> logits, absl::Span<const uint8_t> labels,
     float scale, absl::Span<float> d_logits) {
-  for (size_t i = 0; i < logits.size(); ++i) {
-    d_logits[i] = (Sigmoid(logits[i]) - labels[i]) * scale;
-  }
+  PlainSigmoidCrossEntropyBackward(logits, labels, scale, d_logits);
 }
 
 }  // namespace shoal

@@ -228,7 +228,7 @@ TEST_P(DeepFmTest, OneExampleOfPaddingAloneTrainsTheDenseVariables) {
 // The model computes a large batch in parts.
 TEST_P(DeepFmTest, ALargeBatchIsTheMeanOfItsExamples) {
   Create(SmallOptions());
-  const int kLarge = 2 * DeepFmStretch(SmallOptions()) + 5;
+  const int kLarge = 2 * DeepFmFirstLayerOptions(SmallOptions()).Stretch() + 5;
   constexpr int kPieces = 41;  // each small enough to be computed at once
   SampleBatch whole(model_->spec(), kLarge, kFields, kRows, 20);
   const double loss_sum = whole.ForwardBackward(model_.get());
@@ -325,7 +325,7 @@ class DeepFmFirstLayer : public ::testing::Test {
   DeepFmFirstLayer() {
     options_.embedding_size = 24;
     options_.deep_layers = {64, 8};
-    stretch_ = DeepFmStretch(options_);
+    stretch_ = DeepFmFirstLayerOptions(options_).Stretch();
   }
 
   SampleBatch Sample(const ModelSpec& spec, bool repeats_first) const {
@@ -402,13 +402,14 @@ TEST_F(DeepFmFirstLayer, StretchesOfWideModelsAreShorter) {
   EXPECT_EQ(stretch_, 2048);
   options_.field_size = 200;
   options_.deep_layers = {400};
-  EXPECT_EQ(DeepFmStretch(options_), (128 << 20) / (4 * 200 * 424));
-  EXPECT_GT(DeepFmMostPairs(options_, 256), 0);
-  options_.field_size = 65535;
-  EXPECT_EQ(DeepFmStretch(options_), kDeepFmPartMax);
-  EXPECT_LT(DeepFmMostPairs(options_, 256), 0);
-  options_.first_layer = FirstLayer::kDistinct;
-  EXPECT_EQ(DeepFmMostPairs(options_, 256), 256 * 65535);
+  EmbeddingDenseOptions layer = DeepFmFirstLayerOptions(options_);
+  EXPECT_EQ(layer.Stretch(), (128 << 20) / (4 * 200 * 424));
+  EXPECT_GT(layer.MostPairs(256), 0);
+  layer.field_size = 65535;
+  EXPECT_EQ(layer.Stretch(), kDeepFmPartMax);
+  EXPECT_LT(layer.MostPairs(256), 0);
+  layer.form = FirstLayer::kDistinct;
+  EXPECT_EQ(layer.MostPairs(256), 256 * 65535);
 }
 
 TEST(DeepFmSpecTest, NamesShapesAndInitialValuesAreTheReferenceScripts) {

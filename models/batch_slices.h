@@ -1,0 +1,22 @@
+#ifndef SHOAL_MODELS_BATCH_SLICES_H_
+#define SHOAL_MODELS_BATCH_SLICES_H_
+
+#include "absl/functional/function_ref.h"
+#include "models/model.h"
+
+namespace shoal {
+
+// Examples of a batch that follow one another.
+struct BatchSlice {
+  ModelInput input;  // of these examples alone
+  int first = 0;     // position of the first of them in the batch
+};
+
+// Calls visit(slice) for slices of at most `most` examples, about equal and in
+// order, that make up `whole`; for a whole batch, {input}. REQUIRES: most >= 1.
+void ForEachSlice(const BatchSlice& whole, int most,
+                  absl::FunctionRef<void(const BatchSlice&)> visit);
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_BATCH_SLICES_H_

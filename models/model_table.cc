@@ -1,0 +1,47 @@
+#include "models/model_table.h"
+
+#include <utility>
+
+#include "models/deepfm.h"
+#include "models/factorization_machine.h"
+#include "models/linear_probe.h"
+
+namespace shoal {
+namespace {
+
+absl::Status NothingToValidate(const ModelOptions&) { return absl::OkStatus(); }
+
+std::unique_ptr<Model> CreateDeepFm(const ModelOptions& options, ModelSpec spec,
+                                    Backend* backend) {
+  return std::make_unique<DeepFm>(options, std::move(spec), backend);
+}
+
+template <typename Kind>
+std::unique_ptr<Model> CreateBySpec(const ModelOptions&, ModelSpec spec,
+                                    Backend* backend) {
+  return std::make_unique<Kind>(std::move(spec), backend);
+}
+
+constexpr ModelKind kModels[] = {
+    {"deepfm", /*has_embeddings=*/true, ValidateDeepFm, DeepFmSpec,
+     CreateDeepFm, DeepFmMemoryBytes},
+    {"fm", /*has_embeddings=*/true, NothingToValidate, FactorizationMachineSpec,
+     CreateBySpec<FactorizationMachine>, FactorizationMachineMemoryBytes},
+    {"lr", /*has_embeddings=*/false, NothingToValidate, LogisticRegressionSpec,
+     CreateBySpec<FactorizationMachine>, LogisticRegressionMemoryBytes},
+    {"linear_probe", /*has_embeddings=*/true, ValidateLinearProbe,
+     LinearProbeSpec, CreateBySpec<LinearProbe>, LinearProbeMemoryBytes},
+};
+
+}  // namespace
+
+absl::Span<const ModelKind> Models() { return kModels; }
+
+const ModelKind* FindModel(absl::string_view name) {
+  for (const ModelKind& kind : kModels) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+}  // namespace shoal
