@@ -79,7 +79,9 @@ BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
   if (flags.feature_size != 0) {
     size.distinct = std::min(size.distinct, flags.feature_size);
   }
-  size.row_floats = plan.spec.tables[0].row_dim();
+  for (const TableSpec& table : plan.spec.tables) {
+    if (!table.on_every_shard) size.row_floats += table.row_dim();
+  }
   size.dense_floats = static_cast<uint64_t>(plan.spec.dense_size());
   size.in_flight = static_cast<uint64_t>(flags.PipelineDepth()) + 1;
   return size;

@@ -18,7 +18,9 @@ void ForEachSlice(const BatchSlice& whole, int most,
     slice.input.batch_size = count;
     const int64_t cells = int64_t{all.field_size} * begin;
     const int64_t num_cells = int64_t{all.field_size} * count;
-    slice.input.row_index = all.row_index.subspan(cells, num_cells);
+    for (TableInput& table : slice.input.tables) {
+      table.row_index = table.row_index.subspan(cells, num_cells);
+    }
     slice.input.values = all.values.subspan(cells, num_cells);
     if (!all.labels.empty()) {
       slice.input.labels = all.labels.subspan(begin, count);

@@ -128,8 +128,9 @@ DeepFm::DeepFm(const ModelOptions& options, ModelSpec spec, Backend* backend)
 }
 
 FmInput DeepFm::MakeFmInput(const ModelInput& input) const {
+  const TableInput& table = input.tables[0];
   return {input.batch_size, input.field_size, dim_,
-          input.row_index,  input.values,     input.rows};
+          table.row_index,  input.values,     table.rows};
 }
 
 void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
@@ -226,7 +227,7 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
                       first_variables_.weights.In(output->d_dense),
                       first_variables_.biases.In(output->d_dense));
   fm_.Backward(MakeFmInput(input), d_logits, d_embeddings, accumulate,
-               output->d_rows);
+               output->d_rows[0]);
   // Both biases are added to the logit.
   bias_.In(output->d_dense)[0] =
       deep_.back().variables.biases.In(output->d_dense)[0];
@@ -236,7 +237,7 @@ void DeepFm::End(const BatchSlice& stretch, ModelOutput* output) {
   first_.End(MakeFmInput(stretch.input),
              first_variables_.weights.In(stretch.input.dense),
              /*accumulate=*/stretch.first > 0,
-             first_variables_.weights.In(output->d_dense), output->d_rows);
+             first_variables_.weights.In(output->d_dense), output->d_rows[0]);
 }
 
 }  // namespace shoal

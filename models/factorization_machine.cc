@@ -53,8 +53,9 @@ FactorizationMachine::FactorizationMachine(ModelSpec spec, Backend* backend)
       loss_(backend) {}
 
 FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
+  const TableInput& table = input.tables[0];
   return {input.batch_size, input.field_size, dim_,
-          input.row_index,  input.values,     input.rows};
+          table.row_index,  input.values,     table.rows};
 }
 
 void FactorizationMachine::Predict(const ModelInput& input,
@@ -70,7 +71,7 @@ void FactorizationMachine::ForwardBackward(const ModelInput& input,
   const absl::Span<float> d_logits =
       loss_.Backward(output->logits, input.labels, input.batch_size);
   fm_.Backward(MakeFmInput(input), d_logits, /*d_embeddings=*/{},
-               /*accumulate=*/false, output->d_rows);
+               /*accumulate=*/false, output->d_rows[0]);
   backend_->BiasBackward(Activation::kIdentity, output->logits, d_logits,
                          /*accumulate=*/false, output->d_dense);
 }

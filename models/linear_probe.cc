@@ -99,14 +99,15 @@ LinearProbe::LinearProbe(ModelSpec spec, Backend* backend)
 
 void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
   const float bias = input.dense.back();
+  const TableInput& table = input.tables[0];
   for (int b = 0; b < input.batch_size; ++b) {
     logits[b] = bias;
     for (int j = 0; j < input.field_size; ++j) {
       const size_t at = static_cast<size_t>(b) * input.field_size + j;
-      const int32_t row = input.row_index[at];
+      const int32_t row = table.row_index[at];
       if (row < 0) continue;
       logits[b] +=
-          input.rows[static_cast<size_t>(row) * row_dim_] * input.values[at];
+          table.rows[static_cast<size_t>(row) * row_dim_] * input.values[at];
     }
   }
 }
@@ -116,17 +117,19 @@ void LinearProbe::ForwardBackward(const ModelInput& input,
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
 
-  std::fill(output->d_rows.begin(), output->d_rows.end(), 0.0f);
+  const absl::Span<float> d_rows = output->d_rows[0];
+  std::fill(d_rows.begin(), d_rows.end(), 0.0f);
   std::fill(output->d_dense.begin(), output->d_dense.end(), 0.0f);
   for (int b = 0; b < input.batch_size; ++b) {
     const uint8_t label = input.labels[b];
     const size_t start = static_cast<size_t>(b) * input.field_size;
-    const auto row_index = input.row_index.subspan(start, input.field_size);
+    const auto row_index =
+        input.tables[0].row_index.subspan(start, input.field_size);
     const auto values = input.values.subspan(start, input.field_size);
     for (int j = 0; j < input.field_size; ++j) {
       if (row_index[j] < 0) continue;
       float* d_row =
-          output->d_rows.data() + static_cast<size_t>(row_index[j]) * row_dim_;
+          d_rows.data() + static_cast<size_t>(row_index[j]) * row_dim_;
       for (int k = 0; k < row_dim_; ++k) {
         d_row[k] += kUnit * ProbeRowUnits(label, values[j], j, k);
       }

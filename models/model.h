@@ -3,24 +3,32 @@
 
 #include <cstdint>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/model_spec.h"
 
 namespace shoal {
 
-// One batch as a model sees it: no ids, no network. B examples of up to F
-// fields over U distinct rows of D = row_dim floats. Spans are the caller's.
-struct ModelInput {
-  int batch_size = 0;                   // B
-  int field_size = 0;                   // F
+// The rows that a batch takes from one table: U distinct ones of D = row_dim
+// floats.
+struct TableInput {
   absl::Span<const int32_t> row_index;  // B × F: position in `rows`; -1 where
                                         // a short example has no such field
-  absl::Span<const float> values;       // B × F: x; 0 where row_index is -1
-  absl::Span<const uint8_t> labels;     // B: 0 or 1
   absl::Span<const float> rows;         // U × D
-  absl::Span<const float> dense;        // all dense variables, one after the
-                                        // other in the order of the spec
+};
+
+// One batch as a model sees it: no ids, no network. B examples of up to F
+// fields. Spans are the caller's.
+struct ModelInput {
+  int batch_size = 0;  // B
+  int field_size = 0;  // F
+  // Of each table of the model's spec, in its order; there may be none.
+  absl::InlinedVector<TableInput, 1> tables;
+  absl::Span<const float> values;    // B × F: x; 0 where there is no field
+  absl::Span<const uint8_t> labels;  // B: 0 or 1
+  absl::Span<const float> dense;     // all dense variables, one after the
+                                     // other in the order of the spec
   // Names the randomness of dropout: masks are functions of (seed, epoch,
   // piece, index, position in the batch), never of the worker.
   BatchId batch;
@@ -29,9 +37,10 @@ struct ModelInput {
 // What a training step yields, in the caller's memory. Gradients are of the
 // batch's MEAN loss.
 struct ModelOutput {
-  double loss_sum = 0;        // sum over the batch, before the update
-  absl::Span<float> logits;   // B, overwritten
-  absl::Span<float> d_rows;   // U × D, overwritten
+  double loss_sum = 0;       // sum over the batch, before the update
+  absl::Span<float> logits;  // B, overwritten
+  // Of each table, as ModelInput::tables: U × D, overwritten.
+  absl::InlinedVector<absl::Span<float>, 1> d_rows;
   absl::Span<float> d_dense;  // as `dense`, overwritten
 };
 

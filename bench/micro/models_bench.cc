@@ -156,13 +156,12 @@ void BM_ForwardBackward(benchmark::State& state, const Net& net,
   AlignedBuffer<float> d_dense(dense.size());
   const ModelInput input = {.batch_size = batch_size,
                             .field_size = kFields,
-                            .row_index = batch.row_index,
+                            .tables = {{batch.row_index, batch.rows.span()}},
                             .values = batch.values.span(),
                             .labels = labels,
-                            .rows = batch.rows.span(),
                             .dense = dense.span()};
   ModelOutput output{.logits = logits.span(),
-                     .d_rows = d_rows.span(),
+                     .d_rows = {d_rows.span()},
                      .d_dense = d_dense.span()};
 
   model->ForwardBackward(input, &output);

@@ -93,7 +93,7 @@ GoldenTrainer::GoldenTrainer(const GoldenFile& file, const std::string& backend,
   client.job = "golden";
   client.worker = {1, 100};
   client.map = *BuildShardMap(spec(), partition, num_shards);
-  client.row_dim = spec().tables[0].row_dim();
+  client.row_dims = {spec().tables[0].row_dim()};
   client.dense_size = spec().dense_size();
   for (int s = 0; s < num_shards; ++s) {
     ParameterShardOptions options;
@@ -120,7 +120,8 @@ void GoldenTrainer::Run(const bool& done) {
 
 GoldenTrainer::Values GoldenTrainer::Pull(const std::vector<FeatureId>& ids) {
   StepParameters parameters;
-  SplitIds(client_->map().tables[0], ids, &parameters.split);
+  TableParameters& table = parameters.tables.emplace_back();
+  SplitIds(client_->partitions()[0], ids, &table.split);
   bool done = false;
   client_->Pull(&parameters, /*read_only=*/true, [&](absl::Status status) {
     EXPECT_TRUE(status.ok()) << status;
@@ -128,14 +129,14 @@ GoldenTrainer::Values GoldenTrainer::Pull(const std::vector<FeatureId>& ids) {
   });
   Run(done);
   Values values;
-  SplitColumns(parameters.split.ids, parameters.rows.span(), &values);
+  SplitColumns(table.split.ids, table.rows.span(), &values);
   SplitDense(parameters.dense.span(), &values);
   return values;
 }
 
 double GoldenTrainer::Compute(int step) {
   step_.batch = ReadBatch(file_, step);
-  PrepareStep(client_->map().tables[0], options_.field_size, &unique_, &step_);
+  PrepareStep(client_->partitions(), options_.field_size, &unique_, &step_);
   bool done = false;
   client_->Pull(&step_.parameters, /*read_only=*/false,
                 [&](absl::Status status) {
@@ -151,8 +152,8 @@ double GoldenTrainer::Compute(int step) {
 
 GoldenTrainer::Values GoldenTrainer::Gradients() const {
   Values values;
-  SplitColumns(step_.parameters.split.ids, step_.parameters.d_rows.span(),
-               &values);
+  const TableParameters& table = step_.parameters.tables[0];
+  SplitColumns(table.split.ids, table.d_rows.span(), &values);
   SplitDense(step_.parameters.d_dense.span(), &values);
   return values;
 }

@@ -52,7 +52,8 @@ TEST_F(LinearProbeTest, GradientIsTheSumOfWholeUnitsInAnInt64Shadow) {
     }
     const ModelInput input = sample.input();
     const uint64_t hash = ProbeExampleHash(
-        sample.labels[b], input.row_index.subspan(b * kFields, kFields),
+        sample.labels[b],
+        input.tables[0].row_index.subspan(b * kFields, kFields),
         input.values.subspan(b * kFields, kFields));
     for (size_t i = 0; i < dense.size(); ++i) {
       dense[i] += ProbeDenseUnits(hash, i);

@@ -38,10 +38,9 @@ struct SampleBatch {
   ModelInput input() const {
     return {.batch_size = batch_size,
             .field_size = field_size,
-            .row_index = row_index,
+            .tables = {{row_index, rows}},
             .values = values,
             .labels = labels,
-            .rows = rows,
             .dense = dense,
             .batch = batch};
   }
@@ -49,7 +48,7 @@ struct SampleBatch {
   // Runs the model; results are in logits, d_rows, d_dense.
   double ForwardBackward(Model* model) {
     ModelOutput output{.logits = absl::MakeSpan(logits),
-                       .d_rows = absl::MakeSpan(d_rows),
+                       .d_rows = {absl::MakeSpan(d_rows)},
                        .d_dense = absl::MakeSpan(d_dense)};
     model->ForwardBackward(input(), &output);
     return output.loss_sum;

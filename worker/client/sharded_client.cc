@@ -84,8 +84,10 @@ CallIdentity ShardedClient::IdentityFor(int shard) const {
 
 void ShardedClient::Pull(StepParameters* step, bool read_only,
                          absl::AnyInvocable<void(absl::Status) &&> done) {
-  const size_t dim = options_.row_dim;
-  step->rows.ResizeDiscard(step->split.ids.size() * dim);
+  for (size_t t = 0; t < step->tables.size(); ++t) {
+    TableParameters& table = step->tables[t];
+    table.rows.ResizeDiscard(table.split.ids.size() * options_.row_dims[t]);
+  }
   step->dense.ResizeDiscard(options_.dense_size);
   auto fan_in = std::make_shared<FanIn<PullReply>>(
       shards_.size(), executor_,
@@ -103,13 +105,16 @@ void ShardedClient::Pull(StepParameters* step, bool read_only,
     PullRequest request;
     request.identity = IdentityFor(s);
     request.read_only = read_only;
-    const size_t begin = step->split.begin[s];
-    const size_t count = step->split.begin[s + 1] - begin;
-    if (count > 0) {
+    for (size_t t = 0; t < step->tables.size(); ++t) {
+      TableParameters& table = step->tables[t];
+      const size_t dim = options_.row_dims[t];
+      const size_t begin = table.split.begin[s];
+      const size_t count = table.split.begin[s + 1] - begin;
+      if (count == 0) continue;
       request.tables.push_back(
-          {.table = 0,
-           .ids = absl::MakeConstSpan(step->split.ids).subspan(begin, count),
-           .values = step->rows.span().subspan(begin * dim, count * dim)});
+          {.table = static_cast<uint32_t>(t),
+           .ids = absl::MakeConstSpan(table.split.ids).subspan(begin, count),
+           .values = table.rows.span().subspan(begin * dim, count * dim)});
     }
     ForEachBlockOf(
         options_.map, s, [&](uint32_t index, const DenseBlock& block) {
@@ -171,14 +176,16 @@ void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
 void ShardedClient::AddGradients(int shard, const StepParameters& step,
                                  const Canary* canary,
                                  PushRequest* request) const {
-  const size_t dim = options_.row_dim;
-  const size_t begin = step.split.begin[shard];
-  const size_t count = step.split.begin[shard + 1] - begin;
-  if (count > 0) {
+  for (size_t t = 0; t < step.tables.size(); ++t) {
+    const TableParameters& table = step.tables[t];
+    const size_t dim = options_.row_dims[t];
+    const size_t begin = table.split.begin[shard];
+    const size_t count = table.split.begin[shard + 1] - begin;
+    if (count == 0) continue;
     request->tables.push_back(
-        {.table = 0,
-         .ids = absl::MakeConstSpan(step.split.ids).subspan(begin, count),
-         .gradients = step.d_rows.span().subspan(begin * dim, count * dim)});
+        {.table = static_cast<uint32_t>(t),
+         .ids = absl::MakeConstSpan(table.split.ids).subspan(begin, count),
+         .gradients = table.d_rows.span().subspan(begin * dim, count * dim)});
   }
   if (canary != nullptr) {
     request->tables.push_back(

@@ -11,6 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "base/executor.h"
 #include "core/ids.h"
@@ -20,14 +21,20 @@
 
 namespace shoal {
 
-// The parameters of one step: what was pulled for it and what it will push.
-// Rows and gradients lie in the order of split.ids, so each shard's part is a
-// contiguous range and is read and written in place. Memory is reused.
-struct StepParameters {
-  IdSplit split;                // distinct ids of the model's table, by shard
+// The rows of one table that a step uses. Rows and gradients lie in the order
+// of split.ids, so each shard's part is a contiguous range and is read and
+// written in place.
+struct TableParameters {
+  IdSplit split;                // distinct ids, by shard
   AlignedBuffer<float> rows;    // U × row_dim
   AlignedBuffer<float> d_rows;  // U × row_dim
-  AlignedBuffer<float> dense;   // all dense variables, ShardMap's flat order
+};
+
+// The parameters of one step: what was pulled for it and what it will push.
+// Memory is reused.
+struct StepParameters {
+  std::vector<TableParameters> tables;  // of the model, in its order
+  AlignedBuffer<float> dense;  // all dense variables, ShardMap's flat order
   AlignedBuffer<float> d_dense;
   std::vector<Version> pulled;  // by shard
   Colour colour = 0;            // the highest that a pull reply bore
@@ -41,7 +48,8 @@ struct ShardedClientOptions {
   Life worker;
   ShardMap map;
   std::vector<Life> shard_lives;
-  int row_dim = 0;         // of the model's one table, the map's first
+  // Of each of the model's tables, which are the map's first.
+  std::vector<int> row_dims;
   int64_t dense_size = 0;  // of all dense variables
   absl::Duration pull_timeout = absl::Seconds(10);
   absl::Duration push_timeout = absl::Seconds(10);
@@ -64,10 +72,15 @@ class ShardedClient {
                 Executor* executor);
 
   const ShardMap& map() const { return options_.map; }
+  // Where the rows of each of the model's tables lie.
+  absl::Span<const TablePartition> partitions() const {
+    return absl::MakeConstSpan(options_.map.tables)
+        .first(options_.row_dims.size());
+  }
 
-  // Fetches rows for step->split.ids and all dense blocks. `step` belongs to
-  // the caller and stays in place until `done` ran. The error is that of the
-  // first shard that failed, and names it.
+  // Fetches the rows of each table's split.ids and all dense blocks. `step`
+  // belongs to the caller and stays in place until `done` ran. The error is
+  // that of the first shard that failed, and names it.
   void Pull(StepParameters* step, bool read_only,
             absl::AnyInvocable<void(absl::Status) &&> done);
 

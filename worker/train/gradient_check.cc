@@ -36,26 +36,32 @@ void Scale(float scale, absl::Span<float> values) {
 
 double GradientNorm(const StepParameters& parameters) {
   double squares = SumOfSquares(parameters.d_dense.span());
-  const size_t rows = parameters.split.position.size();
-  const size_t dim = rows == 0 ? 0 : parameters.d_rows.size() / rows;
-  for (const uint32_t position : parameters.split.position) {
-    squares += SumOfSquares(parameters.d_rows.span().subspan(
-        static_cast<size_t>(position) * dim, dim));
+  for (const TableParameters& table : parameters.tables) {
+    const size_t rows = table.split.position.size();
+    const size_t dim = rows == 0 ? 0 : table.d_rows.size() / rows;
+    for (const uint32_t position : table.split.position) {
+      squares += SumOfSquares(table.d_rows.span().subspan(
+          static_cast<size_t>(position) * dim, dim));
+    }
   }
   return std::sqrt(squares);
 }
 
 void CheckGradient(double loss_sum, double clip_norm,
                    StepParameters* parameters) {
-  parameters->rejected = !std::isfinite(loss_sum) ||
-                         !IsSound(parameters->d_dense.span()) ||
-                         !IsSound(parameters->d_rows.span());
+  parameters->rejected =
+      !std::isfinite(loss_sum) || !IsSound(parameters->d_dense.span());
+  for (const TableParameters& table : parameters->tables) {
+    parameters->rejected |= !IsSound(table.d_rows.span());
+  }
   if (parameters->rejected || clip_norm <= 0) return;
   const double norm = GradientNorm(*parameters);
   if (norm <= clip_norm) return;
   const auto scale = static_cast<float>(clip_norm / norm);
   Scale(scale, parameters->d_dense.span());
-  Scale(scale, parameters->d_rows.span());
+  for (TableParameters& table : parameters->tables) {
+    Scale(scale, table.d_rows.span());
+  }
 }
 
 }  // namespace shoal

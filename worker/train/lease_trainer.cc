@@ -135,7 +135,7 @@ void LeaseTrainer::Pump() {
       std::shared_ptr<Step> step = std::move(read_.front());
       read_.pop_front();
       clock_.Enter(StepState::kPrepare, deps_.strand->Now());
-      PrepareStep(client_->map().tables[0], options_.field_size, &unique_,
+      PrepareStep(client_->partitions(), options_.field_size, &unique_,
                   &step->train);
       pulls_.push_back(step);
       step->sent = deps_.strand->Now();

@@ -11,38 +11,54 @@ ModelInput InputOf(int field_size, const TrainStep& step) {
   ModelInput input;
   input.batch_size = static_cast<int>(step.batch.examples.size());
   input.field_size = field_size;
-  input.row_index = step.row_index.span();
+  for (size_t t = 0; t < step.row_index.size(); ++t) {
+    input.tables.push_back(
+        {step.row_index[t].span(), step.parameters.tables[t].rows.span()});
+  }
   input.values = step.values.span();
   input.labels = step.batch.examples.labels;
-  input.rows = step.parameters.rows.span();
   input.dense = step.parameters.dense.span();
   input.batch = step.batch.id;
   return input;
 }
 
-}  // namespace
-
-void PrepareStep(const TablePartition& partition, int field_size,
-                 UniqueIds* unique, TrainStep* step) {
-  const ExampleBatch& examples = step->batch.examples;
-  unique->Build(examples.ids);
-  IdSplit& split = step->parameters.split;
-  SplitIds(partition, unique->distinct(), &split);
-
-  const size_t cells = examples.size() * field_size;
-  step->row_index.ResizeDiscard(cells);
-  step->values.ResizeDiscard(cells);
+// (B × F): where the row of each feature lies among the distinct ones.
+void FillRowIndex(const ExampleBatch& examples,
+                  absl::Span<const uint32_t> inverse,
+                  absl::Span<const uint32_t> position, int field_size,
+                  AlignedBuffer<int32_t>* out) {
+  out->ResizeDiscard(examples.size() * field_size);
   for (size_t i = 0; i < examples.size(); ++i) {
-    int32_t* row_index = step->row_index.data() + i * field_size;
-    float* values = step->values.data() + i * field_size;
+    int32_t* row_index = out->data() + i * field_size;
     const size_t begin = examples.offsets[i];
     const size_t count = examples.offsets[i + 1] - begin;
     for (size_t j = 0; j < count; ++j) {
-      row_index[j] =
-          static_cast<int32_t>(split.position[unique->inverse()[begin + j]]);
-      values[j] = examples.values[begin + j];
+      row_index[j] = static_cast<int32_t>(position[inverse[begin + j]]);
     }
     std::fill(row_index + count, row_index + field_size, -1);
+  }
+}
+
+}  // namespace
+
+void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
+                 UniqueIds* unique, TrainStep* step) {
+  const ExampleBatch& examples = step->batch.examples;
+  unique->Build(examples.ids);
+  step->parameters.tables.resize(partitions.size());
+  step->row_index.resize(partitions.size());
+  for (size_t t = 0; t < partitions.size(); ++t) {
+    IdSplit& split = step->parameters.tables[t].split;
+    SplitIds(partitions[t], unique->distinct(), &split);
+    FillRowIndex(examples, unique->inverse(), split.position, field_size,
+                 &step->row_index[t]);
+  }
+  step->values.ResizeDiscard(examples.size() * field_size);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    float* values = step->values.data() + i * field_size;
+    const size_t begin = examples.offsets[i];
+    const size_t count = examples.offsets[i + 1] - begin;
+    std::copy_n(examples.values.data() + begin, count, values);
     std::fill(values + count, values + field_size, 0.0f);
   }
 }
@@ -50,11 +66,13 @@ void PrepareStep(const TablePartition& partition, int field_size,
 void ComputeStep(int field_size, Model* model, TrainStep* step) {
   StepParameters& parameters = step->parameters;
   step->logits.ResizeDiscard(step->batch.examples.size());
-  parameters.d_rows.ResizeDiscard(parameters.rows.size());
   parameters.d_dense.ResizeDiscard(parameters.dense.size());
   ModelOutput output;
   output.logits = step->logits.span();
-  output.d_rows = parameters.d_rows.span();
+  for (TableParameters& table : parameters.tables) {
+    table.d_rows.ResizeDiscard(table.rows.size());
+    output.d_rows.push_back(table.d_rows.span());
+  }
   output.d_dense = parameters.d_dense.span();
   model->ForwardBackward(InputOf(field_size, *step), &output);
   step->loss_sum = output.loss_sum;

@@ -2,7 +2,9 @@
 #define SHOAL_WORKER_TRAIN_TRAIN_STEP_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "core/shard_map.h"
 #include "models/model.h"
@@ -23,15 +25,17 @@ namespace shoal {
 struct TrainStep {
   Batch batch;
   StepParameters parameters;
-  AlignedBuffer<int32_t> row_index;  // B × F, -1 where an example is short
-  AlignedBuffer<float> values;       // B × F
-  AlignedBuffer<float> logits;       // B
+  // Of each table: B × F, -1 where an example is short.
+  std::vector<AlignedBuffer<int32_t>> row_index;
+  AlignedBuffer<float> values;  // B × F
+  AlignedBuffer<float> logits;  // B
   double loss_sum = 0;
 };
 
-// Fills everything that the pull and the model need from step->batch. `unique`
-// is scratch memory. REQUIRES: no example has more than field_size features.
-void PrepareStep(const TablePartition& partition, int field_size,
+// Fills everything that the pull and the model need from step->batch: of each
+// table, by its partition, the rows of the batch's ids. `unique` is scratch
+// memory. REQUIRES: no example has more than field_size features.
+void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step);
 
 // Forward and backward. REQUIRES: prepared, pulled.

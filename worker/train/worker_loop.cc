@@ -161,7 +161,9 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   client.worker = life_->life;
   client.map = options_.map;
   client.shard_lives = life_->shard_lives;
-  client.row_dim = deps_.model->spec().tables[0].row_dim();
+  for (const TableSpec& table : deps_.model->spec().tables) {
+    client.row_dims.push_back(table.row_dim());
+  }
   client.dense_size = deps_.model->spec().dense_size();
   client.pull_timeout = options_.pull_timeout;
   client.push_timeout = options_.push_timeout;

@@ -77,9 +77,10 @@ class ShardedClientTest : public testing::Test {
       options.shard_lives.push_back({1, s + 1});
       shards_.push_back(std::make_shared<FakeShard>());
     }
-    options.row_dim = 2;
+    options.row_dims = {2};
     options.dense_size = 3;
-    SplitIds(options.map.tables[0], {8, 0, 7}, &step_.split);
+    SplitIds(options.map.tables[0], {8, 0, 7},
+             &step_.tables.emplace_back().split);
     MakeClient();
   }
 
@@ -96,8 +97,9 @@ class ShardedClientTest : public testing::Test {
   }
   void Push(const BatchId& batch = kBatch) {
     for (float i = 0; i < 6; ++i) gradients_.push_back(i);
-    step_.d_rows.ResizeDiscard(6);
-    std::copy(gradients_.begin(), gradients_.end(), step_.d_rows.data());
+    step_.tables[0].d_rows.ResizeDiscard(6);
+    std::copy(gradients_.begin(), gradients_.end(),
+              step_.tables[0].d_rows.data());
     step_.d_dense.ResizeDiscard(3);
     for (int i = 0; i < 3; ++i) step_.d_dense.data()[i] = 10.0f + i;
     client_->Push(batch, /*lease=*/6, step_,
@@ -141,7 +143,7 @@ TEST_F(ShardedClientTest, APullAsksEachShardForItsOwnAndFillsInPlace) {
   shards_[2]->AnswerPull({{1, 3}, 30}, /*colour=*/4);
   simulator_.RunUntilIdle();
   EXPECT_EQ(pulled_, absl::OkStatus());
-  EXPECT_THAT(step_.rows.span(), ElementsAre(0, 0, 8, 8, 7, 7));
+  EXPECT_THAT(step_.tables[0].rows.span(), ElementsAre(0, 0, 8, 8, 7, 7));
   EXPECT_THAT(step_.dense.span(), ElementsAre(100, 100, 101));
   EXPECT_EQ(step_.pulled[1], (Version{{1, 2}, 20}));
   EXPECT_EQ(step_.colour, 5u) << "the highest";
@@ -171,6 +173,37 @@ TEST_F(ShardedClientTest, APushGoesToEveryShardAlsoToOneWithNoRowOfIt) {
   }
   ASSERT_TRUE(pushed_.has_value() && pushed_->ok());
   EXPECT_EQ(**pushed_, Verdict::kRejected);
+}
+
+TEST_F(ShardedClientTest, EachTableOfTheModelHasRowsOfItsOwn) {
+  options_.map.tables.push_back({PartitionKind::kMod, 9, 3});
+  options_.row_dims = {2, 1};
+  MakeClient();
+  SplitIds(options_.map.tables[1], {5, 3}, &step_.tables.emplace_back().split);
+  EXPECT_THAT(client_->partitions(), SizeIs(2));
+  PullAll();
+  EXPECT_THAT(shards_[0]->pull.tables, SizeIs(2));
+  EXPECT_THAT(shards_[1]->pull.tables, IsEmpty());
+  EXPECT_EQ(shards_[2]->pull.tables[1].table, 1u);
+  EXPECT_THAT(shards_[2]->pull.tables[1].ids, ElementsAre(5));
+  EXPECT_THAT(step_.tables[1].rows.span(), ElementsAre(3, 5));
+
+  step_.tables[1].d_rows.ResizeDiscard(2);
+  step_.tables[1].d_rows.data()[0] = 30;
+  step_.tables[1].d_rows.data()[1] = 50;
+  Push();
+  EXPECT_THAT(shards_[0]->push.tables[1].gradients, ElementsAre(30));
+  EXPECT_THAT(shards_[2]->push.tables[1].gradients, ElementsAre(50));
+}
+
+TEST_F(ShardedClientTest, AModelWithoutTablesPullsItsBlocksAlone) {
+  options_.map.tables.clear();
+  options_.row_dims.clear();
+  step_.tables.clear();
+  MakeClient();
+  PullAll();
+  EXPECT_THAT(shards_[0]->pull.tables, IsEmpty());
+  EXPECT_THAT(step_.dense.span(), ElementsAre(100, 100, 101));
 }
 
 TEST_F(ShardedClientTest, WithACanaryTableEveryPushBringsItsBatchsCanary) {

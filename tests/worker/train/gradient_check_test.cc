@@ -22,12 +22,13 @@ constexpr int kDim = 3;
 StepParameters Parameters(int shards) {
   StepParameters p;
   const std::vector<FeatureId> ids = {9, 2, 5};
-  SplitIds({PartitionKind::kMod, 10, shards}, ids, &p.split);
-  p.d_rows.ResizeDiscard(ids.size() * kDim);
+  TableParameters& table = p.tables.emplace_back();
+  SplitIds({PartitionKind::kMod, 10, shards}, ids, &table.split);
+  table.d_rows.ResizeDiscard(ids.size() * kDim);
   for (size_t i = 0; i < ids.size(); ++i) {
     for (int d = 0; d < kDim; ++d) {
-      p.d_rows.data()[i * kDim + d] =
-          0.1f * static_cast<float>(p.split.ids[i]) + static_cast<float>(d);
+      table.d_rows.data()[i * kDim + d] =
+          0.1f * static_cast<float>(table.split.ids[i]) + static_cast<float>(d);
     }
   }
   p.d_dense.ResizeDiscard(4);
@@ -42,7 +43,7 @@ std::vector<float> Copy(const AlignedBuffer<float>& buffer) {
 TEST(GradientNorm, IsTheRootOfTheSumOfAllSquares) {
   const StepParameters p = Parameters(1);
   double squares = 0;
-  for (const float g : p.d_rows.span()) squares += double{g} * g;
+  for (const float g : p.tables[0].d_rows.span()) squares += double{g} * g;
   for (const float g : p.d_dense.span()) squares += double{g} * g;
   EXPECT_NEAR(GradientNorm(p), std::sqrt(squares), 1e-12);
 }
@@ -50,7 +51,7 @@ TEST(GradientNorm, IsTheRootOfTheSumOfAllSquares) {
 TEST(GradientNorm, SquaresNeitherOverflowNorVanish) {
   StepParameters p = Parameters(1);
   for (const float size : {3e38f, 1e-38f}) {
-    for (float& g : p.d_rows.span()) g = size;
+    for (float& g : p.tables[0].d_rows.span()) g = size;
     for (float& g : p.d_dense.span()) g = size;
     EXPECT_NEAR(GradientNorm(p) / (double{size} * std::sqrt(13.0)), 1, 1e-12);
   }
@@ -68,9 +69,9 @@ TEST(CheckGradient, ClipsToTheNormAndKeepsTheDirection) {
   CheckGradient(1.0, norm / 4, &p);
   EXPECT_FALSE(p.rejected);
   EXPECT_NEAR(GradientNorm(p), norm / 4, 1e-6 * norm);
-  const std::vector<float> rows = Copy(p.d_rows);
+  const std::vector<float> rows = Copy(p.tables[0].d_rows);
   for (size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_FLOAT_EQ(rows[i], whole.d_rows.span()[i] / 4);
+    EXPECT_FLOAT_EQ(rows[i], whole.tables[0].d_rows.span()[i] / 4);
   }
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_FLOAT_EQ(p.d_dense.span()[i], whole.d_dense.span()[i] / 4);
@@ -82,7 +83,7 @@ TEST(CheckGradient, LeavesWhatIsShortEnoughAndClipsNothingAtZero) {
   for (const double clip : {0.0, GradientNorm(whole), 1e30}) {
     StepParameters p = Parameters(1);
     CheckGradient(1.0, clip, &p);
-    EXPECT_EQ(Copy(p.d_rows), Copy(whole.d_rows)) << clip;
+    EXPECT_EQ(Copy(p.tables[0].d_rows), Copy(whole.tables[0].d_rows)) << clip;
     EXPECT_EQ(Copy(p.d_dense), Copy(whole.d_dense)) << clip;
   }
 }
@@ -94,7 +95,7 @@ TEST(CheckGradient, RejectsWhatIsNotSoundAndNothingElse) {
     EXPECT_TRUE(p.rejected);
     CheckGradient(1.0, clip, &p);
     EXPECT_FALSE(p.rejected) << "the verdict of the batch before";
-    p.d_rows.data()[8] = -kInf;
+    p.tables[0].d_rows.data()[8] = -kInf;
     CheckGradient(1.0, clip, &p);
     EXPECT_TRUE(p.rejected);
     p = Parameters(1);
@@ -106,7 +107,7 @@ TEST(CheckGradient, RejectsWhatIsNotSoundAndNothingElse) {
     CheckGradient(1.0, clip, &p);
     EXPECT_FALSE(p.rejected);
     p = Parameters(1);
-    p.d_rows.data()[0] = -1.001f * kLargestGradient;
+    p.tables[0].d_rows.data()[0] = -1.001f * kLargestGradient;
     CheckGradient(1.0, clip, &p);
     EXPECT_TRUE(p.rejected);
   }
@@ -135,12 +136,13 @@ class ShardedGradient {
       examples.offsets.push_back(examples.ids.size());
     }
     UniqueIds unique;
-    PrepareStep({kind, 1000, shards}, 8, &unique, &step_);
+    PrepareStep({TablePartition{kind, 1000, shards}}, 8, &unique, &step_);
     StepParameters& p = step_.parameters;
-    p.rows.ResizeDiscard(p.split.ids.size() * 6);
-    for (size_t i = 0; i < p.split.ids.size(); ++i) {
-      const auto row = RandomVector(100 + p.split.ids[i], 6);
-      std::copy(row.begin(), row.end(), p.rows.data() + i * 6);
+    TableParameters& table = p.tables[0];
+    table.rows.ResizeDiscard(table.split.ids.size() * 6);
+    for (size_t i = 0; i < table.split.ids.size(); ++i) {
+      const auto row = RandomVector(100 + table.split.ids[i], 6);
+      std::copy(row.begin(), row.end(), table.rows.data() + i * 6);
     }
     const auto dense = RandomVector(4, model->spec().dense_size());
     p.dense.ResizeDiscard(dense.size());

@@ -100,10 +100,11 @@ class FakeModel : public Model {
   void ForwardBackward(const ModelInput& input, ModelOutput* output) override {
     log_->push_back("compute " + ToString(input.batch));
     Score(input, output->logits);
-    std::fill(output->d_rows.begin(), output->d_rows.end(), 1.0f);
+    const absl::Span<float> d_rows = output->d_rows[0];
+    std::fill(d_rows.begin(), d_rows.end(), 1.0f);
     output->loss_sum = input.batch_size;
     if (input.batch.index == bad_loss) output->loss_sum = NAN;
-    if (input.batch.index == bad_gradient) output->d_rows.back() = INFINITY;
+    if (input.batch.index == bad_gradient) d_rows.back() = INFINITY;
     if (on_compute) on_compute();
   }
   std::function<void()> on_compute;
@@ -112,8 +113,9 @@ class FakeModel : public Model {
 
  private:
   static void Score(const ModelInput& input, absl::Span<float> logits) {
+    const TableInput& table = input.tables[0];
     for (int i = 0; i < input.batch_size; ++i) {
-      logits[i] = input.rows[input.row_index[i * kFields] * kDim];
+      logits[i] = table.rows[table.row_index[i * kFields] * kDim];
     }
   }
   std::vector<std::string>* const log_;
@@ -179,7 +181,7 @@ class LeaseTrainerTest : public testing::Test {
     ShardedClientOptions client;
     client.map = TwoShards();
     client.shard_lives = {{1, 1}, {1, 2}};
-    client.row_dim = kDim;
+    client.row_dims = {kDim};
     LeaseTrainerOptions options;
     options.field_size = kFields;
     options.pipeline_depth = depth;

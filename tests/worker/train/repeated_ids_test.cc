@@ -33,7 +33,7 @@ void PrepareBatch(const ShardSet& shards, const std::vector<FeatureId>& ids,
   step->batch.examples.ids = ids;
   step->batch.examples.values.assign(ids.size(), 1);
   UniqueIds unique;
-  PrepareStep(shards.map().tables[0], static_cast<int>(ids.size()), &unique,
+  PrepareStep({shards.map().tables[0]}, static_cast<int>(ids.size()), &unique,
               step);
 }
 
@@ -46,7 +46,7 @@ void PushBatch(ShardSet* shards, uint32_t index,
                const std::vector<float>& d_embeddings = {}) {
   TrainStep step;
   PrepareBatch(*shards, ids, &step);
-  const std::vector<FeatureId>& distinct = step.parameters.split.ids;
+  const std::vector<FeatureId>& distinct = step.parameters.tables[0].split.ids;
   const std::vector<float> rows = shards->Rows(distinct);
   std::vector<float> d_rows(rows.size());
   ReferenceBackend backend;
@@ -54,7 +54,7 @@ void PushBatch(ShardSet* shards, uint32_t index,
   const int fields = static_cast<int>(ids.size());
   const int dim = static_cast<int>(d_embeddings.size()) / fields;
   const FmInput input = {
-      1, fields, dim, step.row_index.span(), step.values.span(), rows};
+      1, fields, dim, step.row_index[0].span(), step.values.span(), rows};
   float logit = 0;
   linear.Forward(input, /*keep_embeddings=*/false, absl::MakeSpan(&logit, 1));
   linear.Backward(input, {d_logit}, d_embeddings, /*accumulate=*/false,
@@ -74,9 +74,10 @@ void PushBatch(ShardSet* shards, uint32_t index,
 std::vector<float> LookUp(ShardSet* shards, const std::vector<FeatureId>& ids) {
   TrainStep step;
   PrepareBatch(*shards, ids, &step);
-  const std::vector<float> rows = shards->Rows(step.parameters.split.ids);
+  const std::vector<float> rows =
+      shards->Rows(step.parameters.tables[0].split.ids);
   std::vector<float> found;
-  for (const int32_t row : step.row_index.span()) found.push_back(rows[row]);
+  for (const int32_t row : step.row_index[0].span()) found.push_back(rows[row]);
   return found;
 }
 
