@@ -251,6 +251,7 @@ void CoordinatorState::Grant(const Member& worker,
     lease.epoch = held.epoch;
     lease.piece = train_facts_.piece(held.piece);
     lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
+    lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
     lease.backwards = held.copy;
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
       const LedgerTotals& totals = ledger_.totals();

@@ -55,6 +55,29 @@ TEST_F(CoordinatorStateTest, ADeadWorkersBatchesAreLeasedToAnother) {
   EXPECT_TRUE(report.status.ok());
 }
 
+// Its first pass found a NaN, which the next one need not find: the weights
+// have moved on.
+TEST_F(CoordinatorStateTest, ARejectedBatchIsLeasedAgainWithItsVerdict) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 40);
+  Mark1(1, lease, 0, Verdict::kRejected);
+  Mark1(2, lease, 0, Verdict::kRejected);
+  Mark1(1, lease, 1, Verdict::kRejected);
+  Mark1(1, lease, 2);
+  Do(state_->OnSessionEnd(3, absl::UnavailableError("reset"), now_));
+  const Lease again = Ask(4);
+  ASSERT_EQ(again.piece.index, lease.piece.index);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(again.Rejected(i), i == 1) << i;
+  EXPECT_FALSE(again.Skips(1));
+  Mark1(2, again, 1, Verdict::kRejected);
+  Mark1(2, again, 2);
+  MarkBoth(again, 3);
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  EXPECT_EQ(state_->Report(now_).rejected, 20u);
+  EXPECT_EQ(state_->Report(now_).trained, 20u);
+}
+
 TEST_F(CoordinatorStateTest, ASilentWorkerIsTakenForDeadAndItsWordsIgnored) {
   JoinAll();
   const Lease lease = Ask(3);
