@@ -121,7 +121,7 @@ absl::Status CoordinatorState::CheckSavable(
 }
 
 void CoordinatorState::StartTraining() {
-  membership_.PinFiles();
+  membership_.Begin();
   const FileList& train_files = membership_.files().train();
   const FileList& eval_files = membership_.files().eval();
   std::optional<uint64_t> piece_bytes;
