@@ -260,7 +260,17 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
   Forget(member, why);
   if (phase_ >= Phase::kEnding) return;
   const std::string what = absl::StrCat(member.Name(), " ", how);
-  if (member.role == Role::kPs && member.open()) {
+  if (member.role == Role::kPs && phase_ == Phase::kGathering) {
+    // Nothing was leased yet, so nothing was pushed.
+    loaded_shards_.erase(member.index);
+    const absl::Duration left = std::max(
+        start_ + options_.start_deadline - patient_now_, absl::ZeroDuration());
+    Log(LogLevel::kWarn,
+        absl::StrCat(what,
+                     "; nothing is trained yet, so another process may take "
+                     "its place, within ",
+                     absl::FormatDuration(left)));
+  } else if (member.role == Role::kPs && member.open()) {
     End(absl::UnavailableError(
         absl::StrCat(what, "; its shard's state is lost")));
   } else {

@@ -102,11 +102,12 @@ using CoordinatorActions = std::vector<CoordinatorAction>;
 //
 // A failure goes straight to ending; the first one is the job's status and
 // names its process. Failures are: a PS that ends, is silent or breaks the
-// protocol (its state is lost), a mark under a lease that was never given, a
-// process's own Failure, data that changed or is bad beyond max_bad_rows, a
-// batch that is torn, a piece that no live worker can read, and a wait whose
-// deadline passed. A worker that dies is none: its
-// life is over, its leases return, and it may register again.
+// protocol once training has begun (its state is lost; before, another process
+// may take its place until the start deadline), a mark under a lease that was
+// never given, a process's own Failure, data that changed or is bad beyond
+// max_bad_rows, a batch that is torn, a piece that no live worker can read, and
+// a wait whose deadline passed. A worker that dies is none: its life is over,
+// its leases return, and it may register again.
 //
 // A connection that breaks is no death. The life is suspended: what is sent to
 // it waits (cluster/session_table.h), a worker's pieces may be copied to others

@@ -121,7 +121,7 @@ absl::Status CoordinatorState::CheckSavable(
 }
 
 void CoordinatorState::StartTraining() {
-  membership_.PinFiles();
+  membership_.Begin();
   const FileList& train_files = membership_.files().train();
   const FileList& eval_files = membership_.files().eval();
   std::optional<uint64_t> piece_bytes;
@@ -251,6 +251,7 @@ void CoordinatorState::Grant(const Member& worker,
     lease.epoch = held.epoch;
     lease.piece = train_facts_.piece(held.piece);
     lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
+    lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
     lease.backwards = held.copy;
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
       const LedgerTotals& totals = ledger_.totals();

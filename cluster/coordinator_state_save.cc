@@ -198,6 +198,7 @@ void CoordinatorState::Mend(const SaverMend& mend) {
     lease.batch_size = options_.batch_size;
     lease.skip = ledger_.AllButHalfMarked(mend.epoch, mend.piece);
     lease.skip_rest = true;
+    lease.rejected = ledger_.HalfRejected(mend.epoch, mend.piece);
     saver_.OnMendGranted(mend, lease.number, worker.life);
     Log(LogLevel::kInfo,
         absl::StrCat(worker.Name(), " trains batches of ",

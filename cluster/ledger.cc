@@ -361,6 +361,13 @@ std::vector<uint8_t> Ledger::AllButHalfMarked(uint32_t epoch,
                           : entry->marks.AllButHalfMarkedBits();
 }
 
+std::vector<uint8_t> Ledger::HalfRejected(uint32_t epoch,
+                                          uint32_t piece) const {
+  const Entry* const entry = FindOpen({epoch, piece});
+  return entry == nullptr ? std::vector<uint8_t>{}
+                          : entry->marks.HalfRejectedBits();
+}
+
 double Ledger::FractionComplete(uint32_t epoch, uint32_t piece) const {
   if (PieceComplete(epoch, piece)) return 1;
   const Entry* const entry = FindOpen({epoch, piece});

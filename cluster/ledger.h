@@ -106,6 +106,9 @@ class Ledger {
   // For a lease of the half-marked batches of a piece alone: all others, up to
   // the last half-marked one (Lease::skip with Lease::skip_rest).
   std::vector<uint8_t> AllButHalfMarked(uint32_t epoch, uint32_t piece) const;
+  // The batches that some shards have rejected and others have not marked, as
+  // Lease::rejected wants them.
+  std::vector<uint8_t> HalfRejected(uint32_t epoch, uint32_t piece) const;
   // How much of the piece is complete, in [0, 1]; 0 while it is open.
   double FractionComplete(uint32_t epoch, uint32_t piece) const;
 

@@ -178,6 +178,7 @@ void Membership::Remove(Life life) {
   const Member& member = *it->second;
   by_session_.erase(member.session);
   const Key key{member.role, member.index};
+  if (!begun_) opened_ps_.erase(key);
   by_life_.erase(it);
   members_.erase(key);
   ListOpen();

@@ -56,8 +56,8 @@ class Membership {
   // Gives the process a life. One that was given to an earlier request of its
   // role and index, and has no session, ends: its answer came too late. Errors:
   //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
-  //                        named), or a PS that had opened a session before:
-  //                        its shard's state is lost
+  //                        named), or a PS in the place of one that was in the
+  //                        job when it began: its shard's state is lost
   //   ALREADY_EXISTS       a live process has this role and index, or has sent
   //                        a later request (Suspended says whether that one's
   //                        life may be ended for it)
@@ -89,7 +89,8 @@ class Membership {
   // Members that have said nothing for longer than silent_after. Looks at all.
   std::vector<Member> Silent(absl::Time now) const;
 
-  // The process is gone; its life is never known again.
+  // The process is gone; its life is never known again. Before the job begins,
+  // a PS leaves no state behind that another process could not make or load.
   void Remove(Life life);
 
   // By role (PSs first) and index; copies of all.
@@ -102,8 +103,12 @@ class Membership {
 
   // What the workers listed.
   const JobFiles& files() const { return files_; }
-  // From now on the lists are the job's.
-  void PinFiles() { files_.Pin(); }
+  // The job begins: from now on the lists are its own, and its shards' state is
+  // with the PSs that are in it.
+  void Begin() {
+    files_.Pin();
+    begun_ = true;
+  }
 
  private:
   using Key = std::pair<Role, int>;
@@ -119,6 +124,7 @@ class Membership {
   absl::flat_hash_map<Life, Member*> by_life_;  // into members_
   absl::flat_hash_map<uint64_t, Member*> by_session_;
   std::array<std::vector<const Member*>, 2> open_;  // PSs, workers
+  bool begun_ = false;
   std::map<Key, Life> opened_ps_;  // the life that got the shard's first state
   JobFiles files_;
 };

@@ -154,6 +154,20 @@ std::vector<uint8_t> PieceMarks::AllButHalfMarkedBits() const {
   return bytes;
 }
 
+std::vector<uint8_t> PieceMarks::HalfRejectedBits() const {
+  std::vector<uint8_t> bytes;
+  for (const auto& [index, chunk] : chunks_) {
+    const uint64_t half = chunk.marked & ~chunk.by_all & chunk.rejected;
+    if (half == 0) continue;
+    const size_t at = size_t{index} * 8;
+    bytes.resize(at + 8 - std::countl_zero(half) / 8);
+    for (size_t i = at; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<uint8_t>(half >> (8 * (i - at)));
+    }
+  }
+  return bytes;
+}
+
 void PieceMarks::Settle() {
   for (auto it = chunks_.begin(); it != chunks_.end();) {
     Chunk& chunk = it->second;

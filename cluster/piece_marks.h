@@ -52,6 +52,8 @@ class PieceMarks {
   // to the last of them.
   std::vector<uint8_t> CompleteBits() const;
   std::vector<uint8_t> AllButHalfMarkedBits() const;
+  // As Lease::rejected: the half-marked batches whose marks are rejections.
+  std::vector<uint8_t> HalfRejectedBits() const;
 
   // Forgets the passes, and all of batches that are neither rejected nor
   // recomputed. REQUIRES: no batch is half-marked.

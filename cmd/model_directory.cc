@@ -17,12 +17,36 @@
 namespace shoal {
 namespace {
 
+// Between two looks at a lock that another job has.
+constexpr absl::Duration kLockPause = absl::Milliseconds(100);
+
 std::string ThisProcess() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   return absl::StrCat(
       "pid ", getpid(), " on ", host, ", since ",
       absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
+}
+
+std::string ServersLock(const JobFlags& flags) {
+  return absl::StrCat(flags.model_dir, "/LOCK.ps");
+}
+
+// How a server of the job is named to those of another one.
+std::string ServerOf(StartNumber start) {
+  return absl::StrCat("start ", absl::Hex(start), ", ", ThisProcess());
+}
+
+// Says of LOCK.ps's error what to do. `who` wants the lock.
+absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
+                              absl::string_view who) {
+  if (!absl::IsFailedPrecondition(status)) {
+    return Annotate(status, "--model_dir");
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--model_dir=", flags.model_dir,
+      " is another job's on this host: ", status.message(), ", and this is ",
+      who, "; end that job, or give each job a directory of its own"));
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> LockPredictions(
@@ -106,6 +130,48 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
   return lock;
 }
 
+absl::Duration DirectoryPatience(const JobFlags& flags) {
+  return flags.silent_after + absl::Seconds(1);
+}
+
+absl::StatusOr<std::unique_ptr<GroupLock>> LockServersAlone(
+    const JobFlags& flags, Logger* logger) {
+  if (!flags.Saves()) return std::unique_ptr<GroupLock>();
+  const absl::Time give_up = absl::Now() + DirectoryPatience(flags);
+  for (bool told = false;;) {
+    auto lock = GroupLock::AcquireAlone(ServersLock(flags), ThisProcess());
+    if (lock.ok()) return lock;
+    const absl::Status status =
+        ServersLockError(lock.status(), flags, "a job that begins");
+    const absl::Duration left = give_up - absl::Now();
+    if (!absl::IsFailedPrecondition(status) || left <= absl::ZeroDuration()) {
+      return status;
+    }
+    if (!std::exchange(told, true)) {
+      logger->Warn(absl::StrCat(status.message(), "; waiting ",
+                                absl::FormatDuration(DirectoryPatience(flags)),
+                                " at most for that job to end"));
+    }
+    absl::SleepFor(kLockPause);
+  }
+}
+
+absl::Status ShareWithServers(StartNumber start, GroupLock* lock) {
+  if (lock == nullptr) return absl::OkStatus();
+  return Annotate(lock->Share(start, ServerOf(start)), "--model_dir");
+}
+
+absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
+    const FileSystem& files, const JobFlags& flags, StartNumber start) {
+  if (!flags.Saves()) return std::unique_ptr<GroupLock>();
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
+  auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
+  if (lock.ok()) return lock;
+  return ServersLockError(lock.status(), flags,
+                          absl::StrCat("start ", absl::Hex(start)));
+}
+
 absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              const JobPlan& plan, Logger* logger,
                              CoordinatorOptions* options) {
@@ -123,7 +189,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
-    // Attempts of a job that was cut off; ours is the lock.
+    // Attempts of a job that was cut off; ours are the locks.
     auto removed = RemoveVoidAttempts(files, flags.model_dir);
     SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
     if (!removed->names.empty()) {

@@ -6,19 +6,28 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/file_lock.h"
 #include "base/file_system.h"
+#include "base/group_lock.h"
 #include "base/logger.h"
 #include "cluster/coordinator.h"
 #include "cmd/options_from_flags.h"
+#include "core/ids.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
 
-// The model directory (--model_dir) as the process with the coordinator sees
-// it: who may write into it, what a job begins from, and how a checkpoint
+// The model directory (--model_dir): who may write into it and, as the process
+// with the coordinator sees it, what a job begins from and how a checkpoint
 // becomes one.
+//
+// Two locks guard it. MODEL_DIR/LOCK is the coordinator's: its host has one job
+// a directory. MODEL_DIR/LOCK.ps is the servers': those of one start number
+// hold it together, on every host and disk that has a part of the job's
+// checkpoints, until they end. Nothing is read, written or removed there by a
+// job that saves before its process has the locks.
 
 // Locks what the job writes, so that no two write one place at a time: the
 // directory, for a job that saves into it, which is made if need be; the file
@@ -29,12 +38,34 @@ namespace shoal {
 absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
                                                      const JobFlags& flags);
 
-// After LockOutput. Fills in options->checkpoints from the flags: whether and
-// when the job saves, and by --resume what it begins from, which it says to the
-// log. A job that trains goes on from a checkpoint that fits it; any other one
-// reads its weights alone. Errors: FAILED_PRECONDITION (the checkpoint's flags
-// differ, or --resume=never where there is one), NOT_FOUND (--resume=must and
-// there is none), the file system's.
+// How long a process waits for LOCK.ps: a server whose coordinator died lives
+// for --silent_after.
+absl::Duration DirectoryPatience(const JobFlags& flags);
+
+// After LockOutput, by the process with the coordinator: takes LOCK.ps alone,
+// for as long as the job has no start number; a process of another job is
+// waited for, which is said to the log. nullptr: the job saves nothing. Errors:
+// FAILED_PRECONDITION (another job's servers have it; the message says which),
+// those of GroupLock.
+absl::StatusOr<std::unique_ptr<GroupLock>> LockServersAlone(
+    const JobFlags& flags, Logger* logger);
+
+// The same process, when the start number is drawn: lets the job's other
+// servers have the lock too. `lock` may be null.
+absl::Status ShareWithServers(StartNumber start, GroupLock* lock);
+
+// Any other server, when it has a life: makes the directory, if need be, and
+// takes LOCK.ps with the servers of that start number. nullptr and errors as of
+// LockServersAlone; does not wait.
+absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
+    const FileSystem& files, const JobFlags& flags, StartNumber start);
+
+// After LockServersAlone. Fills in options->checkpoints from the flags: whether
+// and when the job saves, and by --resume what it begins from, which it says to
+// the log. A job that trains goes on from a checkpoint that fits it; any other
+// one reads its weights alone. Errors: FAILED_PRECONDITION (the checkpoint's
+// flags differ, or --resume=never where there is one), NOT_FOUND (--resume=must
+// and there is none), the file system's.
 absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              const JobPlan& plan, Logger* logger,
                              CoordinatorOptions* options);

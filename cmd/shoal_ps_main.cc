@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/group_lock.h"
 #include "base/logger.h"
 #include "base/mutex.h"
 #include "base/resource_usage.h"
@@ -102,6 +103,8 @@ class PsProcess {
  private:
   bool leads() const { return flags_.task_index == 0; }
   absl::Status StartServer();
+  absl::StatusOr<CoordinatorOptions> PlanToLead();
+  absl::Status TakeDirectory(StartNumber start);
   void OnSignal(int signal);
   // The process's part is over; of task 0: the whole job's.
   bool Ended() const {
@@ -126,7 +129,10 @@ class PsProcess {
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
-  std::unique_ptr<FileLock> lock_;  // of the model directory
+  std::unique_ptr<FileLock> lock_;  // of task 0, on what the job writes
+  // On the model directory; but for task 0's, the `checkpoints` strand's.
+  std::unique_ptr<GroupLock> servers_lock_;
+  StartNumber locked_for_ = 0;
   std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<ThreadExecutor> work_strand_;
@@ -166,15 +172,7 @@ absl::Status PsProcess::Start() {
         ThreadExecutorOptions{"coordinator", 1}, &clock_);
     work_strand_ = std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{"work", 1}, &clock_);
-    SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_));
-    SHOAL_ASSIGN_OR_RETURN(predictions_,
-                           PredictionsFileFromFlags(flags_, files_.get()));
-    CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
-    SHOAL_RETURN_IF_ERROR(
-        PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
-    SHOAL_ASSIGN_OR_RETURN(
-        options.start,
-        DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
+    SHOAL_ASSIGN_OR_RETURN(CoordinatorOptions options, PlanToLead());
     SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
     CoordinatorWork work =
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
@@ -211,6 +209,7 @@ absl::Status PsProcess::Start() {
   PsLoopOptions options =
       PsLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
   options.member.registration.address = hosts_[flags_.task_index];
+  options.directory_patience = DirectoryPatience(flags_);
   PsLoopDependencies deps;
   deps.cluster = cluster;
   deps.logger = &logger_;
@@ -228,9 +227,38 @@ absl::Status PsProcess::Start() {
     server_->AttachParameterService(metered_.get());
   };
   deps.usage = CurrentResourceUsage;
+  if (!leads()) {
+    deps.take_directory = [this](StartNumber start) {
+      return TakeDirectory(start);
+    };
+  }
   loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
   loop_->Start(
       [this](MemberEnd end) { outcome_.SetMemberEnd(std::move(end)); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CoordinatorOptions> PsProcess::PlanToLead() {
+  SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_));
+  SHOAL_ASSIGN_OR_RETURN(servers_lock_, LockServersAlone(flags_, &logger_));
+  SHOAL_ASSIGN_OR_RETURN(predictions_,
+                         PredictionsFileFromFlags(flags_, files_.get()));
+  CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
+  SHOAL_RETURN_IF_ERROR(
+      PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));
+  SHOAL_ASSIGN_OR_RETURN(
+      options.start,
+      DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
+  SHOAL_RETURN_IF_ERROR(ShareWithServers(options.start, servers_lock_.get()));
+  return options;
+}
+
+absl::Status PsProcess::TakeDirectory(StartNumber start) {
+  if (locked_for_ == start) return absl::OkStatus();
+  servers_lock_ = nullptr;  // of a job that this process has left
+  SHOAL_ASSIGN_OR_RETURN(servers_lock_,
+                         LockWithServers(*files_, flags_, start));
+  locked_for_ = start;
   return absl::OkStatus();
 }
 

@@ -114,6 +114,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
   const auto lock = LockOutput(*files, flags);
   if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
+  const auto servers_lock = LockServersAlone(flags, &logger);
+  if (!servers_lock.ok()) {
+    return Complain(name, servers_lock.status(), kExitUsage);
+  }
   const absl::Status planned =
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
   if (!planned.ok()) return Complain(name, planned, kExitUsage);
@@ -121,6 +125,8 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       *files, flags, options->coordinator.checkpoints, RealClock().Now());
   if (!start.ok()) return Complain(name, start.status(), kExitUsage);
   options->coordinator.start = *start;
+  const absl::Status shared = ShareWithServers(*start, servers_lock->get());
+  if (!shared.ok()) return Complain(name, shared, kExitUsage);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);
 

@@ -96,10 +96,18 @@ struct Lease {
   // Batches beyond the end of `skip` are not to be trained either: the lease is
   // of a few batches that lack a mark.
   bool skip_rest = false;
+  // Batches that a shard has rejected and another shard has not marked yet, as
+  // bits like `skip`: whatever this pass makes of such a batch, it is pushed as
+  // rejected, so that all shards have one verdict.
+  std::vector<uint8_t> rejected;
 
   bool Skips(uint32_t index) const {
     if (index / 8 >= skip.size()) return skip_rest;
     return skip[index / 8] >> (index % 8) & 1;
+  }
+  bool Rejected(uint32_t index) const {
+    return index / 8 < rejected.size() &&
+           rejected[index / 8] >> (index % 8) & 1;
   }
 };
 

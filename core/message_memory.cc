@@ -53,7 +53,9 @@ struct Outside {
     for (const PsInfo& ps : m.ps) bytes += Of(ps.address);
     return bytes;
   }
-  uint64_t operator()(const LeaseGrant& m) const { return Of(m.lease.skip); }
+  uint64_t operator()(const LeaseGrant& m) const {
+    return Of(m.lease.skip) + Of(m.lease.rejected);
+  }
   uint64_t operator()(const JobEnd& m) const {
     return Of(m.status) + Of(m.summary);
   }

@@ -12,6 +12,9 @@ namespace {
 // Of the shard's own statistics, which never leave the process.
 constexpr absl::Duration kStatsTimeout = absl::Seconds(60);
 
+// Between two looks at a model directory that another job has.
+constexpr absl::Duration kDirectoryPause = absl::Milliseconds(100);
+
 }  // namespace
 
 class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
@@ -20,10 +23,9 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
       : options_(std::move(options)),
         deps_(std::move(deps)),
         member_(options_.member, deps_.cluster, deps_.control, deps_.logger),
-        keeper_(std::make_shared<ShardKeeper>(
-            options_.checkpoints, deps_.files, deps_.control,
-            deps_.background != nullptr ? deps_.background : deps_.completions,
-            deps_.logger)) {}
+        keeper_(std::make_shared<ShardKeeper>(options_.checkpoints, deps_.files,
+                                              deps_.control, background(),
+                                              deps_.logger)) {}
 
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
     ClusterMemberHandlers handlers;
@@ -61,8 +63,15 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   Executor* control() const { return deps_.control; }
 
  private:
+  Executor* background() const {
+    return deps_.background != nullptr ? deps_.background : deps_.completions;
+  }
   void OnJoined(const RegisterReply& reply,
                 std::shared_ptr<ClusterSession> session);
+  void TakeDirectory(RegisterReply reply, absl::Time give_up);
+  void OnDirectory(RegisterReply reply, absl::Time give_up,
+                   const absl::Status& taken);
+  void MakeShard(const RegisterReply& reply);
   void LoadShard(LoadFrom from, ParameterShardOptions options);
   void Serve(std::shared_ptr<ParameterShard> shard);
   void OnMessage(CoordinatorMessage message);
@@ -80,6 +89,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<ParameterShard> shard_;
   bool in_view_ = false;  // a ClusterView has named the life
   absl::Time lease_from_ = absl::InfinitePast();  // of the present life
+  bool told_of_directory_ = false;
   const std::shared_ptr<ShardKeeper> keeper_;
   uint64_t repeats_sent_ = 0;
 };
@@ -89,6 +99,52 @@ void PsLoop::Impl::OnJoined(const RegisterReply& reply,
   life_ = reply.life;
   lease_from_ = absl::InfinitePast();
   session_ = std::move(session);
+  if (deps_.take_directory == nullptr) {
+    MakeShard(reply);
+  } else {
+    TakeDirectory(reply, deps_.control->Now() + options_.directory_patience);
+  }
+}
+
+void PsLoop::Impl::TakeDirectory(RegisterReply reply, absl::Time give_up) {
+  // May wait for the disk: not on the strand of the heartbeats.
+  background()->Post([self = shared_from_this(), session = session_,
+                      reply = std::move(reply), give_up]() mutable {
+    const absl::Status taken = self->deps_.take_directory(reply.life.start);
+    self->deps_.control->Post([self, session = std::move(session),
+                               reply = std::move(reply), give_up,
+                               taken]() mutable {
+      if (self->session_ != session) return;
+      self->OnDirectory(std::move(reply), give_up, taken);
+    });
+  });
+}
+
+void PsLoop::Impl::OnDirectory(RegisterReply reply, absl::Time give_up,
+                               const absl::Status& taken) {
+  if (taken.ok()) {
+    MakeShard(reply);
+    return;
+  }
+  const absl::Duration left = give_up - deps_.control->Now();
+  if (!absl::IsFailedPrecondition(taken) || left <= absl::ZeroDuration()) {
+    session_->Send(Failure{taken});
+    return;
+  }
+  if (!std::exchange(told_of_directory_, true)) {
+    deps_.logger->Warn(absl::StrCat(taken.message(), "; waiting ",
+                                    absl::FormatDuration(left),
+                                    " at most for that job to end"));
+  }
+  deps_.control->PostAfter(kDirectoryPause,
+                           [self = shared_from_this(), session = session_,
+                            reply = std::move(reply), give_up]() mutable {
+                             if (self->session_ != session) return;
+                             self->TakeDirectory(std::move(reply), give_up);
+                           });
+}
+
+void PsLoop::Impl::MakeShard(const RegisterReply& reply) {
   ParameterShardOptions options = options_.shard;
   options.life = life_;
   if (reply.load.has_value()) {
@@ -135,15 +191,18 @@ void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
     self->session_->Send(std::move(message));
   });
   deps_.serve(shard_);
+  RenewLease();  // the view may have come before the shard
   SendMarksOften();
 }
 
 void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
-  if (shard_ == nullptr) return;
   if (std::holds_alternative<ClusterView>(message)) {
     in_view_ = true;
     RenewLease();
-  } else if (std::holds_alternative<ReportShard>(message)) {
+    return;
+  }
+  if (shard_ == nullptr) return;
+  if (std::holds_alternative<ReportShard>(message)) {
     SendReport();
   } else if (const auto* hold = std::get_if<Hold>(&message)) {
     keeper_->On(*hold);

@@ -31,6 +31,9 @@ struct PsLoopOptions {
   // serve when the first ClusterView comes: before that no worker of this start
   // of the job knows the shard's life.
   absl::Duration ps_lease = absl::Seconds(5);
+  // How long to wait for the model directory where another job has it: a server
+  // of a job whose coordinator died lives on for about silent_after.
+  absl::Duration directory_patience = absl::Seconds(6);
 };
 
 // What a PS is made of; the composition root (cmd) makes it. All outlive the
@@ -47,6 +50,13 @@ struct PsLoopDependencies {
   // Where shards are sealed, saved and loaded, which takes long; null: on
   // `completions`.
   Executor* background = nullptr;
+  // Takes the model directory of this host for the job of the life's start
+  // number. Called where shards are saved, with every life and before anything
+  // in the directory is read or written; again and again while it returns
+  // FAILED_PRECONDITION (another job has it), for directory_patience. Any other
+  // error, or the last, is the process's Failure. May be null: there is nothing
+  // to take.
+  absl::AnyInvocable<absl::Status(StartNumber)> take_directory;
   // Called once on the control strand, when the shard is there to be served.
   absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;
   // Resources used by this process.
@@ -54,7 +64,8 @@ struct PsLoopDependencies {
 };
 
 // One parameter server process without its network: a member of the job that
-// makes or loads its shard when it has a life, sends the shard's marks, lets it
+// takes the model directory and makes or loads its shard when it has a life,
+// sends the shard's marks, lets it
 // serve from the first ClusterView on while the coordinator is heard, saves it
 // when the coordinator says so, and reports it at the end.
 //

@@ -33,6 +33,7 @@ void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
   m->set_backwards(lease.backwards);
   m->set_colour(lease.colour);
   m->set_skip_rest(lease.skip_rest);
+  m->set_rejected(lease.rejected.data(), lease.rejected.size());
 }
 
 void Set(const HeartbeatAck& in, v1::CoordinatorMessage* out) {
@@ -114,6 +115,7 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   out->backwards = in.backwards();
   out->colour = in.colour();
   out->skip_rest = in.skip_rest();
+  out->rejected.assign(in.rejected().begin(), in.rejected().end());
   return absl::OkStatus();
 }
 

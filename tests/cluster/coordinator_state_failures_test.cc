@@ -55,6 +55,29 @@ TEST_F(CoordinatorStateTest, ADeadWorkersBatchesAreLeasedToAnother) {
   EXPECT_TRUE(report.status.ok());
 }
 
+// Its first pass found a NaN, which the next one need not find: the weights
+// have moved on.
+TEST_F(CoordinatorStateTest, ARejectedBatchIsLeasedAgainWithItsVerdict) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 40);
+  Mark1(1, lease, 0, Verdict::kRejected);
+  Mark1(2, lease, 0, Verdict::kRejected);
+  Mark1(1, lease, 1, Verdict::kRejected);
+  Mark1(1, lease, 2);
+  Do(state_->OnSessionEnd(3, absl::UnavailableError("reset"), now_));
+  const Lease again = Ask(4);
+  ASSERT_EQ(again.piece.index, lease.piece.index);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(again.Rejected(i), i == 1) << i;
+  EXPECT_FALSE(again.Skips(1));
+  Mark1(2, again, 1, Verdict::kRejected);
+  Mark1(2, again, 2);
+  MarkBoth(again, 3);
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  EXPECT_EQ(state_->Report(now_).rejected, 20u);
+  EXPECT_EQ(state_->Report(now_).trained, 20u);
+}
+
 TEST_F(CoordinatorStateTest, ASilentWorkerIsTakenForDeadAndItsWordsIgnored) {
   JoinAll();
   const Lease lease = Ask(3);
@@ -256,6 +279,48 @@ TEST_F(CoordinatorStateTest, ASilentPsEndsTheJob) {
   Pass(options_.silent_after + absl::Milliseconds(500), {1, 3, 4});
   EXPECT_THAT(Why(), HasSubstr("ps 1 (h1:1) was silent for more than 5s"));
   EXPECT_EQ(ended_[2].code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// Before the first lease it has no state that is not to be had again.
+TEST_F(CoordinatorStateTest, APsThatDiesWhileTheJobGathersMayBeReplaced) {
+  sessions_ = 0;
+  Join(Role::kPs, 0);
+  Join(Role::kPs, 1);
+  Join(Role::kWorker, 0);
+  ASSERT_THAT(Heard<ClusterView>(3), SizeIs(1));
+  Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
+  Do(state_->OnProbed(2, /*refused=*/true, now_));
+  EXPECT_EQ(ended_.count(2), 1u);
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  EXPECT_THAT(logged_.back(),
+              AllOf(HasSubstr("ps 1 (h1:1) died"),
+                    HasSubstr("another process may take its place")));
+  Pass(absl::Seconds(20), {1, 3});
+  EXPECT_EQ(state_->Report(now_).waiting_for, "ps 1, worker 1");
+  EXPECT_EQ(Join(Role::kPs, 1), 4u);
+  const auto views = Heard<ClusterView>(3);
+  ASSERT_THAT(views, SizeIs(2));
+  EXPECT_EQ(views[0].ps[0].life, views[1].ps[0].life);
+  EXPECT_LT(views[0].ps[1].life, views[1].ps[1].life);
+  EXPECT_EQ(Join(Role::kWorker, 1), 5u);
+  const Lease lease = Ask(3);
+  Report(3, lease, 10);
+  for (const uint64_t ps : {1, 4}) Mark1(ps, lease, 0);
+  EXPECT_EQ(state_->Report(now_).trained, 10u);
+  // From now on it has.
+  Do(state_->OnSessionEnd(4, absl::UnavailableError("reset"), now_));
+  EXPECT_THAT(Why(), HasSubstr("its shard's state is lost"));
+}
+
+TEST_F(CoordinatorStateTest, APsThatDiedIsWaitedForUntilTheStartDeadline) {
+  sessions_ = 0;
+  Join(Role::kPs, 0);
+  Join(Role::kPs, 1);
+  Do(state_->OnSessionEnd(2, absl::UnavailableError("reset"), now_));
+  Pass(options_.start_deadline - absl::Seconds(1), {1});
+  EXPECT_TRUE(JobStatus().ok()) << JobStatus();
+  Pass(absl::Seconds(2), {1});
+  EXPECT_THAT(Why(), HasSubstr("the job still lacks ps 1 (at h1:1)"));
 }
 
 TEST_F(CoordinatorStateTest, APsThatLeavesEarlyEndsTheJob) {

@@ -532,6 +532,19 @@ TEST_F(CoordinatorStateResumeTest, ShardsOfDifferentMarksAreRefused) {
   EXPECT_THAT(Why(), HasSubstr("ps 1"));
 }
 
+TEST_F(CoordinatorStateResumeTest, APsThatDiesWithALoadedShardIsLoadedAgain) {
+  JoinAll();
+  Tell(2, ShardLoaded{marks_});
+  Do(state_->OnSessionEnd(2, absl::UnavailableError("reset"), now_));
+  Tell(1, ShardLoaded{marks_});
+  EXPECT_EQ(Join(Role::kPs, 1), 5u);
+  EXPECT_TRUE(JobStatus().ok()) << Why();
+  EXPECT_THAT(Heard<ClusterView>(3), IsEmpty()) << "its shard is not loaded";
+  Tell(5, ShardLoaded{marks_});
+  EXPECT_THAT(Heard<ClusterView>(3), SizeIs(1));
+  EXPECT_EQ(Ask(3).piece.index, 1u);
+}
+
 TEST_F(CoordinatorStateResumeTest, ForEvaluationTheWeightsAreLoadedAlone) {
   options_.checkpoints.resume_training = false;
   options_.checkpoints.save = false;

@@ -278,6 +278,26 @@ TEST_F(LedgerTest, HalfMarkedBatchesAreListedAndLeasedAlone) {
   EXPECT_THAT(ledger_.HalfMarked(), ElementsAre(Pair(1, 1)));
 }
 
+TEST_F(LedgerTest, HalfRejectedBatchesAreThoseThatAShardLacks) {
+  Lease lease;
+  lease.rejected = ledger_.HalfRejected(0, 0);
+  EXPECT_FALSE(lease.Rejected(0));
+  AddBoth({0, 0, 1}, 1, Verdict::kRejected);
+  ASSERT_TRUE(Add(0, {0, 0, 2}).ok());
+  ASSERT_TRUE(Add(0, {0, 0, 70}, 1, Verdict::kRejected).ok());
+  ASSERT_TRUE(Add(1, {0, 0, 3}, 1, Verdict::kRejected).ok());
+  lease.rejected = ledger_.HalfRejected(0, 0);
+  for (uint32_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(lease.Rejected(i), i == 3 || i == 70) << i;
+  }
+  // Of batch 1 a mark is left, of batch 70 none.
+  ledger_.DropShard(0);
+  lease.rejected = ledger_.HalfRejected(0, 0);
+  for (uint32_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(lease.Rejected(i), i == 1 || i == 3) << i;
+  }
+}
+
 TEST_F(LedgerTest, LoadedMarksAreAsIfTheyHadBeenMade) {
   ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
   const std::vector<MarkRun> runs = {{0, 0, 0, 2, Verdict::kApplied},

@@ -195,21 +195,26 @@ TEST_F(MembershipTest, FilesOfAWorkerThatLeftBeforeTheJobBeganAreForgotten) {
   members_.Remove(life);
   ASSERT_TRUE(members_.Register(Worker(1), kT0).ok());
   // Once they are in use, they are the job's.
-  members_.PinFiles();
+  members_.Begin();
   EXPECT_EQ(members_.files().train().files[0].name, "a");
   members_.Remove(Life{7, 2});
   EXPECT_FALSE(Refused(wrong).ok());
   EXPECT_TRUE(Refused(Worker(0)).ok());
 }
 
-TEST_F(MembershipTest, APsThatReturnsHasLostItsState) {
-  const Life life = *members_.Register(Ps(1), kT0);
+TEST_F(MembershipTest, APsThatReturnsHasLostItsStateOnceTheJobHasBegun) {
+  Life life = *members_.Register(Ps(1), kT0);
   ASSERT_TRUE(members_.Open(1, life, kT0).ok());
+  members_.Remove(life);
+  EXPECT_TRUE(Refused(Worker(0)).ok());
+  life = *members_.Register(Ps(1), kT0);
+  ASSERT_TRUE(members_.Open(2, life, kT0).ok());
+  members_.Begin();
   members_.Remove(life);
   const absl::Status status = Refused(Ps(1));
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("ps 1 was in this job as life 7.1"));
+              HasSubstr("ps 1 was in this job as life 7.3"));
   EXPECT_TRUE(Refused(Ps(0)).ok());
 }
 

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "absl/strings/str_cat.h"
 #include "checkpoint/checkpoint_directory.h"
 
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -38,6 +41,7 @@ class ModelDirectoryTest : public ::testing::Test {
   const std::unique_ptr<FileSystem> files_ = NewPosixFileSystem();
   std::string directory_;
   JobFlags flags_{Command::kTrain};
+  Logger logger_{{"", LogLevel::kError}};
   std::unique_ptr<FileLock> held_;
 };
 
@@ -45,6 +49,62 @@ TEST_F(ModelDirectoryTest, IsMadeAndLocked) {
   ASSERT_TRUE(Lock().ok());
   EXPECT_NE(held_, nullptr);
   EXPECT_THAT(Names(), ElementsAre("m"));
+}
+
+TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
+  flags_.silent_after = absl::ZeroDuration();
+  ASSERT_TRUE(Lock().ok());
+  auto leader = LockServersAlone(flags_, &logger_);
+  ASSERT_TRUE(leader.ok()) << leader.status();
+  EXPECT_FALSE(LockWithServers(*files_, flags_, 0xb2).ok());
+  ASSERT_TRUE(ShareWithServers(0xb2, leader->get()).ok());
+  const auto server = LockWithServers(*files_, flags_, 0xb2);
+  EXPECT_TRUE(server.ok()) << server.status();
+  leader->reset();
+  const absl::Status other = LockWithServers(*files_, flags_, 0xb3).status();
+  EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.message()),
+              AllOf(HasSubstr("--model_dir=" + flags_.model_dir),
+                    HasSubstr("LOCK.ps is locked by start b2, pid "),
+                    HasSubstr("this is start b3"),
+                    HasSubstr("give each job a directory of its own")));
+  // Nor has a job that begins, whose coordinator would clean it up.
+  EXPECT_THAT(
+      std::string(LockServersAlone(flags_, &logger_).status().message()),
+      HasSubstr("start b2"));
+}
+
+TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
+  flags_.silent_after = absl::Seconds(60);
+  auto server = LockWithServers(*files_, flags_, 0xb2);
+  ASSERT_TRUE(server.ok()) << server.status();
+  // It ends when the other one has said that it waits.
+  int log[2];
+  ASSERT_EQ(pipe(log), 0);
+  const int stderr_before = dup(STDERR_FILENO);
+  dup2(log[1], STDERR_FILENO);
+  std::thread ends([&] {
+    char line[512];
+    EXPECT_GT(read(log[0], line, sizeof(line)), 0);
+    server->reset();
+  });
+  Logger logger({"", LogLevel::kWarn});
+  const auto leader = LockServersAlone(flags_, &logger);
+  dup2(stderr_before, STDERR_FILENO);
+  EXPECT_EQ(write(log[1], "\n", 1), 1);  // in case nothing was said
+  ends.join();
+  for (const int fd : {log[0], log[1], stderr_before}) close(fd);
+  EXPECT_TRUE(leader.ok()) << leader.status();
+}
+
+TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
+  flags_.task_type = "eval";
+  const auto alone = LockServersAlone(flags_, &logger_);
+  ASSERT_TRUE(alone.ok());
+  EXPECT_EQ(*alone, nullptr);
+  EXPECT_TRUE(ShareWithServers(1, alone->get()).ok());
+  EXPECT_EQ(*LockWithServers(*files_, flags_, 1), nullptr);
+  EXPECT_THAT(Names(), IsEmpty());
 }
 
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {

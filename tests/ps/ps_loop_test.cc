@@ -12,7 +12,7 @@ namespace {
 
 class PsLoopTest : public testing::Test {
  protected:
-  PsLoopTest() {
+  void SetUp() override {
     PsLoopOptions options;
     options.member.rejoin = false;
     options.shard.job = "j";
@@ -21,6 +21,7 @@ class PsLoopTest : public testing::Test {
     options.shard.map.num_shards = 1;
     options.shard.map.tables = {{PartitionKind::kMod, 4, 1}};
     options.ps_lease = absl::Seconds(3);
+    options.directory_patience = absl::Seconds(6);
     PsLoopDependencies deps;
     deps.cluster = &cluster_;
     deps.logger = &logger_;
@@ -30,6 +31,13 @@ class PsLoopTest : public testing::Test {
       shard_ = std::move(shard);
     };
     deps.usage = [] { return ResourceUsage{}; };
+    deps.background = &disk_;
+    deps.take_directory = [this](StartNumber start) {
+      EXPECT_EQ(shard_, nullptr) << "asked when the shard was made";
+      EXPECT_EQ(start, 3u);
+      ++asked_;
+      return directory_;
+    };
     loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
     loop_->Start([](MemberEnd) {});
     Settle();
@@ -50,6 +58,9 @@ class PsLoopTest : public testing::Test {
 
   Simulator simulator_;
   SimulatedExecutor strand_{&simulator_};
+  SimulatedExecutor disk_{&simulator_};
+  absl::Status directory_;  // what the model directory's lock says
+  int asked_ = 0;
   Logger logger_{{"", LogLevel::kError}};
   ScriptedCluster cluster_{&strand_};
   std::shared_ptr<ParameterShard> shard_;
@@ -101,6 +112,49 @@ TEST_F(PsLoopTest, TheShardReportsItself) {
   cluster_.Tell(ReportShard{});
   Settle();
   EXPECT_EQ(cluster_.Heard<ShardReport>(), 1);
+}
+
+// Another job has the model directory at first.
+class PsLoopDirectoryTest : public PsLoopTest {
+ protected:
+  void SetUp() override {
+    directory_ = absl::FailedPreconditionError("start 2 has /m");
+    PsLoopTest::SetUp();
+  }
+};
+
+TEST_F(PsLoopDirectoryTest, NoShardIsMadeBeforeTheOtherJobHasGone) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  simulator_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(shard_, nullptr);
+  EXPECT_GT(asked_, 1);
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+  directory_ = absl::OkStatus();
+  simulator_.RunFor(absl::Seconds(1));
+  ASSERT_NE(shard_, nullptr);
+  EXPECT_EQ(Pull(), absl::StatusCode::kOk) << "the view came before the shard";
+  const int asked = asked_;
+  simulator_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(asked_, asked) << "the lock is there";
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+}
+
+TEST_F(PsLoopDirectoryTest, AJobThatDoesNotGoIsTheProcesssFailure) {
+  simulator_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+  simulator_.RunFor(absl::Seconds(2));
+  ASSERT_EQ(cluster_.Heard<Failure>(), 1);
+  EXPECT_EQ(std::get<Failure>(cluster_.heard.back()).status, directory_);
+  EXPECT_EQ(shard_, nullptr);
+  const int asked = asked_;
+  simulator_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(asked_, asked);
+}
+
+TEST_F(PsLoopDirectoryTest, AnErrorOfTheDiskIsNotWaitedFor) {
+  directory_ = absl::UnimplementedError("no locks");
+  simulator_.RunFor(absl::Milliseconds(200));
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
 }
 
 }  // namespace

@@ -292,6 +292,9 @@ void LeaseTrainer::ComputeFront() {
     ComputeStep(options_.field_size, deps_.model, &step->train);
     CheckGradient(step->train.loss_sum, options_.clip_norm,
                   &step->train.parameters);
+    if (step->lease->lease.Rejected(step->train.batch.id.index)) {
+      step->train.parameters.rejected = true;
+    }
     if (!step->train.parameters.rejected) {
       deps_.progress->AddScores(step->train.logits.span(), labels);
     }
@@ -328,9 +331,11 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
     }
     if (*verdict == Verdict::kRejected) {
       deps_.logger->Warn(absl::StrCat(
-          "batch ", ToString(batch.id),
-          " was rejected: its loss or gradient is not finite, or too large; "
-          "it changed nothing"));
+          "batch ", ToString(batch.id), " was rejected: its loss or gradient ",
+          step->lease->lease.Rejected(batch.id.index)
+              ? "was not finite, or too large, when it was first trained"
+              : "is not finite, or too large",
+          "; it changed nothing"));
     } else {
       deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }

@@ -64,7 +64,8 @@ struct LeaseTrainerDependencies {
 // failure with `send`.
 //
 // Batches are computed in the order in which they were read. One whose loss or
-// gradient is not finite is pushed as rejected, and counts for nothing in the
+// gradient is not finite, or that the lease names as rejected by a shard
+// (Lease::rejected), is pushed as rejected, and counts for nothing in the
 // progress. A pull or push
 // that fails for a passing reason (UNAVAILABLE, DEADLINE_EXCEEDED) is sent
 // again, with the same batch id, for as long as the life lasts: the coordinator

@@ -411,6 +411,23 @@ TEST_F(LeaseTrainerTest, ABatchThatIsNotFiniteIsRejectedOnEveryShard) {
   EXPECT_EQ(progress.Snapshot().recent_examples, 2u);
 }
 
+// A shard has rejected it in a pass of a worker that is gone; this pass finds
+// nothing wrong with it.
+TEST_F(LeaseTrainerTest, ABatchThatTheLeaseNamesAsRejectedIsPushedAsSuch) {
+  Start(1);
+  Lease lease = MakeLease(0, LeasePurpose::kTrain);
+  lease.rejected = {0b010};
+  trainer->AddLease(lease);
+  simulator.RunUntilIdle();
+  for (const auto& shard : shards) {
+    EXPECT_EQ(shard->pushes, 3u);
+    EXPECT_EQ(shard->rejected, 1u);
+  }
+  EXPECT_EQ(Sent<LeaseDone>(), 1);
+  EXPECT_EQ(progress.Snapshot().batches, 2u);
+  EXPECT_EQ(progress.Snapshot().recent_examples, 4u);
+}
+
 TEST_F(LeaseTrainerTest, AShardThatStaysFullIsAFailureInTheEnd) {
   Start(1);
   for (int i = 0; i < 1000; ++i) {
