@@ -172,8 +172,8 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
   options.trainer.field_size = flags.field_size;
   options.trainer.pipeline_depth = flags.PipelineDepth();
   // A score and its label take five bytes.
-  options.trainer.max_scores = std::min<uint64_t>(
-      options.trainer.max_scores,
+  options.trainer.scores.max_scores = std::min<uint64_t>(
+      options.trainer.scores.max_scores,
       (static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead) / 5);
   options.trainer.clip_norm = flags.clip_norm;
   options.pull_timeout = flags.pull_timeout;

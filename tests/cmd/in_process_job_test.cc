@@ -213,7 +213,7 @@ std::vector<float> Infer(int ps, int workers, uint64_t feature_size,
     options->coordinator.max_bad_rows = -1;
     options->coordinator.piece_bytes = 500;
     options->model.feature_size = feature_size;
-    options->worker_loop.trainer.max_scores = 7;
+    options->worker_loop.trainer.scores.max_scores = 7;
     options->eval = options->train;
     options->train.clear();
   };

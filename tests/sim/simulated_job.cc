@@ -221,7 +221,7 @@ void SimulatedJob::StartWorker(int index) {
   options.map = map_;
   options.trainer.field_size = kFields;
   options.trainer.pipeline_depth = options_.pipeline_depth;
-  options.trainer.max_scores = 17;
+  options.trainer.scores.max_scores = 17;
   options.pull_timeout = absl::Seconds(1);
   options.push_timeout = absl::Seconds(1);
   WorkerLoopDependencies deps;

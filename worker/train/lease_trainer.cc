@@ -1,7 +1,6 @@
 #include "worker/train/lease_trainer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -17,11 +16,8 @@ struct LeaseTrainer::OpenLease {
   int batches_out = 0;  // read and not yet ended
   bool all_read = false;
   bool failed = false;
-  // Of an evaluation: what was not sent yet, since when, and where the next
-  // batch's scores belong.
-  EvalResult scores;
-  absl::Time scores_since;
-  uint64_t next_score = 0;
+  std::optional<ScoreSender> scores;  // of an evaluation
+  uint64_t examples = 0;              // of the piece, once it is all read
 };
 
 struct LeaseTrainer::Step {
@@ -67,10 +63,9 @@ void LeaseTrainer::AddLease(Lease lease) {
     return;
   }
   open->source = *std::move(source);
-  open->scores.lease = open->lease.number;
-  open->scores.epoch = open->lease.epoch;
-  open->scores.piece = open->lease.piece.index;
-  open->scores_since = deps_.strand->Now();
+  if (open->lease.purpose != LeasePurpose::kTrain) {
+    open->scores.emplace(options_.scores, open->lease, deps_.strand->Now());
+  }
   leases_.push_back(std::move(open));
   Pump();
 }
@@ -212,11 +207,7 @@ void LeaseTrainer::OnRead(std::shared_ptr<OpenLease> lease,
     StopReading(lease.get());
   } else if (!read->has_value()) {
     lease->all_read = true;
-    if (lease->lease.purpose != LeasePurpose::kTrain &&
-        lease->batches_out == 0) {
-      // Also of a piece whose last batches were left out.
-      lease->next_score = lease->source->report().examples;
-    }
+    lease->examples = lease->source->report().examples;
     send_(lease->source->report());
     OpenLease* ended = lease.get();
     StopReading(ended);
@@ -283,7 +274,10 @@ void LeaseTrainer::ComputeFront() {
   const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
   if (step->evaluates()) {
     PredictStep(options_.field_size, deps_.model, &step->train);
-    TakeScores(*step);
+    step->lease->scores->Add(
+        step->train.batch.id.index, step->train.logits.span(), labels,
+        deps_.strand->Now(),
+        [this](EvalResult scores) { send_(std::move(scores)); });
     if (deps_.telemetry != nullptr) {
       deps_.telemetry->evaluated->Add(static_cast<double>(labels.size()));
     }
@@ -381,57 +375,11 @@ void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
 
 void LeaseTrainer::EndLeaseIfDone(OpenLease* lease) {
   if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
-  if (lease->lease.purpose != LeasePurpose::kTrain) {
-    SendScores(lease, /*more=*/false);
+  if (lease->scores.has_value()) {
+    lease->scores->End(lease->examples, deps_.strand->Now(),
+                       [this](EvalResult scores) { send_(std::move(scores)); });
   }
   send_(LeaseDone{lease->lease.number});
-}
-
-void LeaseTrainer::TakeScores(const Step& step) {
-  OpenLease* lease = step.lease.get();
-  EvalResult& scores = lease->scores;
-  const Batch& batch = step.train.batch;
-  const uint64_t offset = uint64_t{batch.id.index} * lease->lease.batch_size;
-  // Batches that were skipped leave a gap, which no message spans.
-  if (offset != lease->next_score && !scores.labels.empty()) {
-    SendScores(lease, /*more=*/true);
-  }
-  const std::vector<uint8_t>& labels = batch.examples.labels;
-  size_t taken = 0;
-  while (taken < labels.size()) {
-    if (scores.labels.empty()) scores.offset = offset + taken;
-    const size_t n = std::min<size_t>(
-        labels.size() - taken, options_.max_scores - scores.labels.size());
-    const float* logits = step.train.logits.begin() + taken;
-    scores.logits.insert(scores.logits.end(), logits, logits + n);
-    const auto from = labels.begin() + static_cast<ptrdiff_t>(taken);
-    scores.labels.insert(scores.labels.end(), from,
-                         from + static_cast<ptrdiff_t>(n));
-    taken += n;
-    if (scores.labels.size() == options_.max_scores) {
-      SendScores(lease, /*more=*/true);
-    }
-  }
-  lease->next_score = offset + labels.size();
-  if (!scores.labels.empty() &&
-      deps_.strand->Now() - lease->scores_since >= options_.score_interval) {
-    SendScores(lease, /*more=*/true);
-  }
-}
-
-void LeaseTrainer::SendScores(OpenLease* lease, bool more) {
-  EvalResult& scores = lease->scores;
-  if (scores.labels.empty()) scores.offset = lease->next_score;
-  for (size_t i = 0; i < scores.labels.size(); ++i) {
-    if (scores.labels[i] == kBadRowLabel) scores.logits[i] = std::nanf("");
-  }
-  EvalResult next;
-  next.lease = scores.lease;
-  next.epoch = scores.epoch;
-  next.piece = scores.piece;
-  scores.more = more;
-  send_(std::exchange(scores, std::move(next)));
-  lease->scores_since = deps_.strand->Now();
 }
 
 bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {

@@ -18,6 +18,7 @@
 #include "worker/client/unique_ids.h"
 #include "worker/data/batch_source.h"
 #include "worker/train/progress_meter.h"
+#include "worker/train/score_sender.h"
 #include "worker/train/train_step.h"
 #include "worker/train/worker_telemetry.h"
 
@@ -32,11 +33,7 @@ struct LeaseTrainerOptions {
   int pipeline_depth = 1;
   // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
   double clip_norm = 0;
-  // Scores of an evaluation piece that a message to the coordinator holds, at
-  // most, and how long they may wait until it is sent all the same: it tells
-  // the coordinator that the piece goes on.
-  uint64_t max_scores = 64 << 10;
-  absl::Duration score_interval = absl::Milliseconds(500);
+  ScoreSenderOptions scores;  // of evaluations
   // Pause before a pull or push that failed for a passing reason is sent again.
   absl::Duration retry_pause = absl::Milliseconds(200);
   // How long one batch may be refused for lack of room (RESOURCE_EXHAUSTED)
@@ -122,10 +119,6 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void OnPushed(std::shared_ptr<Step> step, absl::StatusOr<Verdict> verdict);
   void EndStep(std::shared_ptr<Step> step);
   void EndLeaseIfDone(OpenLease* lease);
-  // Adds the batch's scores to what the coordinator is to hear, and sends what
-  // is due.
-  void TakeScores(const Step& step);
-  void SendScores(OpenLease* lease, bool more);
   void RequestLease();
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, Step* step);

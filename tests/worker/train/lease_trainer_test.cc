@@ -185,8 +185,8 @@ class LeaseTrainerTest : public testing::Test {
     LeaseTrainerOptions options;
     options.field_size = kFields;
     options.pipeline_depth = depth;
-    options.max_scores = max_scores;
-    options.score_interval = score_interval;
+    options.scores.max_scores = max_scores;
+    options.scores.interval = score_interval;
     LeaseTrainerDependencies deps;
     deps.model = &model;
     deps.progress = &progress;
