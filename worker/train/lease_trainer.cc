@@ -10,16 +10,6 @@
 
 namespace shoal {
 
-struct LeaseTrainer::OpenLease {
-  Lease lease;
-  std::unique_ptr<BatchSource> source;
-  int batches_out = 0;  // read and not yet ended
-  bool all_read = false;
-  bool failed = false;
-  std::optional<ScoreSender> scores;  // of an evaluation
-  uint64_t examples = 0;              // of the piece, once it is all read
-};
-
 struct LeaseTrainer::Step {
   std::shared_ptr<OpenLease> lease;
   TrainStep train;
@@ -28,9 +18,7 @@ struct LeaseTrainer::Step {
   // Since when every answer was RESOURCE_EXHAUSTED; InfiniteFuture: not so.
   absl::Time full_since = absl::InfiniteFuture();
 
-  bool evaluates() const {
-    return lease->lease.purpose != LeasePurpose::kTrain;
-  }
+  bool evaluates() const { return lease->evaluates(); }
 };
 
 LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
@@ -39,34 +27,14 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
     : options_(options),
       deps_(deps),
       client_(std::move(client)),
-      send_(std::move(send)),
+      leases_(options.scores, deps.open_source, deps.strand, std::move(send)),
       clock_(deps.telemetry) {}
 
-void LeaseTrainer::Start() { RequestLease(); }
-
-void LeaseTrainer::RequestLease() {
-  if (abandoned_ || lease_requested_ || drained_ != nullptr) return;
-  lease_requested_ = true;
-  send_(LeaseRequest{});
-}
+void LeaseTrainer::Start() { leases_.Request(); }
 
 void LeaseTrainer::AddLease(Lease lease) {
   if (abandoned_) return;
-  lease_requested_ = false;
-  auto open = std::make_shared<OpenLease>();
-  open->lease = std::move(lease);
-  absl::StatusOr<std::unique_ptr<BatchSource>> source =
-      (*deps_.open_source)(open->lease);
-  if (!source.ok()) {
-    send_(LeaseFailed{open->lease.number, source.status()});
-    RequestLease();
-    return;
-  }
-  open->source = *std::move(source);
-  if (open->lease.purpose != LeasePurpose::kTrain) {
-    open->scores.emplace(options_.scores, open->lease, deps_.strand->Now());
-  }
-  leases_.push_back(std::move(open));
+  leases_.Add(std::move(lease));
   Pump();
 }
 
@@ -78,18 +46,12 @@ void LeaseTrainer::Abandon() {
     deps_.telemetry->pushes_in_flight->Add(-pushes_);
   }
   abandoned_ = true;
-  // A read under way holds its lease, and so its source: it would go on reading
-  // on a thread of its own, for a strand that may be gone by then.
-  for (const std::shared_ptr<OpenLease>& lease : leases_) {
-    lease->source = nullptr;
-  }
-  leases_.clear();
+  leases_.Abandon();
   read_.clear();
   // Calls in flight hold their own steps.
   pulls_.clear();
   drained_ = nullptr;
   held_ = nullptr;
-  send_ = [](const ProcessMessage&) {};
 }
 
 void LeaseTrainer::Hold(absl::AnyInvocable<void() &&> held) {
@@ -107,6 +69,7 @@ void LeaseTrainer::Resume() {
 
 void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
   read_.clear();
+  leases_.Stop();
   if (abandoned_ || failed_) {
     deps_.strand->Post(std::move(idle));
     return;
@@ -187,52 +150,25 @@ bool LeaseTrainer::MayPull(const Step& next) const {
 }
 
 void LeaseTrainer::ReadNext() {
-  if (reading_ || leases_.empty()) return;
-  reading_ = true;
-  std::shared_ptr<OpenLease> lease = leases_.front();
-  BatchSource* source = lease->source.get();
-  source->Next([self = shared_from_this(), lease = std::move(lease)](
-                   absl::StatusOr<std::optional<Batch>> read) mutable {
-    self->OnRead(std::move(lease), std::move(read));
+  leases_.ReadNext([self = shared_from_this()](std::shared_ptr<OpenLease> lease,
+                                               std::optional<Batch> batch) {
+    if (batch.has_value()) self->TakeBatch(std::move(lease), *std::move(batch));
+    self->Pump();
   });
 }
 
-void LeaseTrainer::OnRead(std::shared_ptr<OpenLease> lease,
-                          absl::StatusOr<std::optional<Batch>> read) {
-  reading_ = false;
-  if (abandoned_ || drained_ != nullptr) return;
-  if (!read.ok()) {
-    lease->failed = true;
-    send_(LeaseFailed{lease->lease.number, read.status()});
-    StopReading(lease.get());
-  } else if (!read->has_value()) {
-    lease->all_read = true;
-    lease->examples = lease->source->report().examples;
-    send_(lease->source->report());
-    OpenLease* ended = lease.get();
-    StopReading(ended);
-    EndLeaseIfDone(ended);
+void LeaseTrainer::TakeBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
+  std::shared_ptr<Step> step;
+  if (idle_steps_.empty()) {
+    step = std::make_shared<Step>();
   } else {
-    std::shared_ptr<Step> step;
-    if (idle_steps_.empty()) {
-      step = std::make_shared<Step>();
-    } else {
-      step = std::move(idle_steps_.back());
-      idle_steps_.pop_back();
-    }
-    step->train.batch = *std::move(*read);
-    step->pulled = false;
-    ++lease->batches_out;
-    step->lease = std::move(lease);
-    read_.push_back(std::move(step));
+    step = std::move(idle_steps_.back());
+    idle_steps_.pop_back();
   }
-  Pump();
-}
-
-void LeaseTrainer::StopReading(OpenLease* lease) {
-  lease->source.reset();
-  leases_.pop_front();
-  RequestLease();
+  step->train.batch = std::move(batch);
+  step->pulled = false;
+  step->lease = std::move(lease);
+  read_.push_back(std::move(step));
 }
 
 void LeaseTrainer::SendPull(std::shared_ptr<Step> step) {
@@ -274,10 +210,8 @@ void LeaseTrainer::ComputeFront() {
   const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
   if (step->evaluates()) {
     PredictStep(options_.field_size, deps_.model, &step->train);
-    step->lease->scores->Add(
-        step->train.batch.id.index, step->train.logits.span(), labels,
-        deps_.strand->Now(),
-        [this](EvalResult scores) { send_(std::move(scores)); });
+    leases_.AddScores(step->lease.get(), step->train.batch.id.index,
+                      step->train.logits.span(), labels);
     if (deps_.telemetry != nullptr) {
       deps_.telemetry->evaluated->Add(static_cast<double>(labels.size()));
     }
@@ -364,22 +298,8 @@ void LeaseTrainer::MeasurePushed(const Step& step, Verdict verdict) {
 }
 
 void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
-  std::shared_ptr<OpenLease> lease = std::move(step->lease);
-  if (lease->source != nullptr) {
-    lease->source->Recycle(std::move(step->train.batch));
-  }
-  --lease->batches_out;
+  leases_.EndBatch(std::move(step->lease), std::move(step->train.batch));
   idle_steps_.push_back(std::move(step));
-  EndLeaseIfDone(lease.get());
-}
-
-void LeaseTrainer::EndLeaseIfDone(OpenLease* lease) {
-  if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
-  if (lease->scores.has_value()) {
-    lease->scores->End(lease->examples, deps_.strand->Now(),
-                       [this](EvalResult scores) { send_(std::move(scores)); });
-  }
-  send_(LeaseDone{lease->lease.number});
 }
 
 bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
@@ -398,7 +318,7 @@ bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
   }
   if (!failed_) {
     failed_ = true;
-    send_(Failure{Annotate(status, batch)});
+    leases_.Tell(Failure{Annotate(status, batch)});
   }
   return false;
 }

@@ -17,6 +17,7 @@
 #include "worker/client/sharded_client.h"
 #include "worker/client/unique_ids.h"
 #include "worker/data/batch_source.h"
+#include "worker/train/lease_queue.h"
 #include "worker/train/progress_meter.h"
 #include "worker/train/score_sender.h"
 #include "worker/train/train_step.h"
@@ -49,16 +50,14 @@ struct LeaseTrainerDependencies {
   Logger* logger = nullptr;
   Executor* strand = nullptr;
   // Opens the batches of a lease; called on the strand.
-  absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(
-      const Lease&)>* open_source = nullptr;
+  LeaseQueue::OpenSource* open_source = nullptr;
   // May be nullptr: nothing is measured.
   const WorkerTelemetry* telemetry = nullptr;
 };
 
 // Trains (or scores) leased pieces for one worker life: a state machine that
-// never blocks its strand on a pull or push. It asks for a lease whenever it
-// has read the last one, and reports each piece read, each lease done and each
-// failure with `send`.
+// never blocks its strand on a pull or push. Its leases, and what it reports of
+// them with `send`: lease_queue.h.
 //
 // Batches are computed in the order in which they were read. One whose loss or
 // gradient is not finite, or that the lease names as rejected by a shard
@@ -74,7 +73,7 @@ struct LeaseTrainerDependencies {
 // memory that they point into.
 class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
  public:
-  using Send = absl::AnyInvocable<void(ProcessMessage)>;
+  using Send = LeaseQueue::Send;
 
   LeaseTrainer(LeaseTrainerOptions options, LeaseTrainerDependencies deps,
                std::unique_ptr<ShardedClient> client, Send send);
@@ -98,28 +97,23 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Drain(absl::AnyInvocable<void() &&> idle);
 
  private:
-  struct OpenLease;
   struct Step;
 
   // A batch's way; after each arrow Pump moves on whatever may go on:
-  //   ReadNext → OnRead → read_ → SendPull → OnPulled → pulls_ → ComputeFront →
-  //   SendPush → OnPushed → EndStep
+  //   ReadNext → TakeBatch → read_ → SendPull → OnPulled → pulls_ →
+  //   ComputeFront → SendPush → OnPushed → EndStep
   // A pull or push whose failure may pass is sent again by On…ed.
   void Pump();
   // Does the depth allow the pull of the next batch now?
   bool MayPull(const Step& next) const;
   void ReadNext();
-  void OnRead(std::shared_ptr<OpenLease> lease,
-              absl::StatusOr<std::optional<Batch>> read);
-  void StopReading(OpenLease* lease);
+  void TakeBatch(std::shared_ptr<OpenLease> lease, Batch batch);
   void SendPull(std::shared_ptr<Step> step);
   void OnPulled(std::shared_ptr<Step> step, absl::Status status);
   void ComputeFront();
   void SendPush(std::shared_ptr<Step> step);
   void OnPushed(std::shared_ptr<Step> step, absl::StatusOr<Verdict> verdict);
   void EndStep(std::shared_ptr<Step> step);
-  void EndLeaseIfDone(OpenLease* lease);
-  void RequestLease();
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, Step* step);
   // Tells the clock what the strand now waits for.
@@ -130,18 +124,15 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   const LeaseTrainerOptions options_;
   const LeaseTrainerDependencies deps_;
   const std::unique_ptr<ShardedClient> client_;
-  Send send_;
+  LeaseQueue leases_;
 
   bool abandoned_ = false;
   bool failed_ = false;
-  bool lease_requested_ = false;
-  bool reading_ = false;
   bool compute_posted_ = false;
   absl::AnyInvocable<void() &&> drained_;  // set: no further batch is taken
   bool holding_ = false;
   absl::AnyInvocable<void() &&> held_;  // set: not yet called
 
-  std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
   std::deque<std::shared_ptr<Step>> read_;         // not yet pulled
   std::deque<std::shared_ptr<Step>> pulls_;        // in flight or pulled
   int pushes_ = 0;                                 // in flight

@@ -1,0 +1,180 @@
+#include "worker/train/lease_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/harness/simulated_executor.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// `batches` batches of no example; then the end, or `error`.
+class CountedSource final : public BatchSource {
+ public:
+  CountedSource(Executor* executor, uint32_t batches, absl::Status error,
+                int* alive)
+      : executor_(executor), left_(batches), error_(error), alive_(alive) {
+    ++*alive_;
+  }
+  ~CountedSource() override { --*alive_; }
+
+  void Next(Done<std::optional<Batch>> done) override {
+    absl::StatusOr<std::optional<Batch>> read = std::optional<Batch>();
+    if (left_ > 0) {
+      --left_;
+      read->emplace().id.index = next_++;
+    } else if (!error_.ok()) {
+      read = error_;
+    }
+    executor_->Post([token = std::weak_ptr<int>(token_), done = std::move(done),
+                     read = std::move(read)]() mutable {
+      if (!token.expired()) std::move(done)(std::move(read));
+    });
+  }
+  void Recycle(Batch) override {}
+  const PieceReport& report() const override { return report_; }
+
+ private:
+  Executor* const executor_;
+  uint32_t left_;
+  const absl::Status error_;
+  int* const alive_;
+  uint32_t next_ = 0;
+  const std::shared_ptr<int> token_ = std::make_shared<int>();
+  PieceReport report_;
+};
+
+class LeaseQueueTest : public testing::Test {
+ protected:
+  LeaseQueueTest() {
+    open_ =
+        [this](const Lease&) -> absl::StatusOr<std::unique_ptr<BatchSource>> {
+      if (!open_error_.ok()) return open_error_;
+      return std::make_unique<CountedSource>(&strand_, batches_, read_error_,
+                                             &sources_);
+    };
+  }
+
+  void Add(uint64_t number) {
+    Lease lease;
+    lease.number = number;
+    queue_.Add(lease);
+  }
+  // Reads until nothing more comes.
+  void ReadAll() {
+    for (bool came = true; came;) {
+      came = false;
+      queue_.ReadNext(
+          [&](std::shared_ptr<OpenLease> lease, std::optional<Batch> batch) {
+            came = true;
+            if (batch.has_value())
+              taken_.emplace_back(lease, *std::move(batch));
+          });
+      simulator_.RunUntilIdle();
+    }
+  }
+  void EndAll() {
+    for (auto& [lease, batch] : std::exchange(taken_, {})) {
+      queue_.EndBatch(lease, std::move(batch));
+    }
+  }
+  // The kinds of what was told: r(equest), p(iece), d(one), f(ailed).
+  std::vector<char> Told() const {
+    std::vector<char> kinds;
+    for (const ProcessMessage& message : told_) {
+      kinds.push_back(std::holds_alternative<LeaseRequest>(message)  ? 'r'
+                      : std::holds_alternative<PieceReport>(message) ? 'p'
+                      : std::holds_alternative<LeaseDone>(message)   ? 'd'
+                                                                     : 'f');
+    }
+    return kinds;
+  }
+
+  Simulator simulator_;
+  SimulatedExecutor strand_{&simulator_};
+  uint32_t batches_ = 2;
+  absl::Status open_error_;
+  absl::Status read_error_;
+  int sources_ = 0;  // alive
+  LeaseQueue::OpenSource open_;
+  std::vector<ProcessMessage> told_;
+  std::vector<std::pair<std::shared_ptr<OpenLease>, Batch>> taken_;
+  LeaseQueue queue_{{}, &open_, &strand_, [this](ProcessMessage message) {
+                      told_.push_back(std::move(message));
+                    }};
+};
+
+TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
+  queue_.Request();
+  queue_.Request();
+  EXPECT_THAT(Told(), ElementsAre('r'));
+  Add(1);
+  ReadAll();
+  EXPECT_EQ(taken_.size(), 2u);
+  EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r'));
+  EXPECT_TRUE(queue_.empty());
+  EndAll();
+  EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r', 'd'));
+}
+
+TEST_F(LeaseQueueTest, ALeaseWithoutBatchesIsDoneWhenItIsRead) {
+  batches_ = 0;
+  Add(1);
+  ReadAll();
+  EXPECT_THAT(Told(), ElementsAre('p', 'r', 'd'));
+}
+
+TEST_F(LeaseQueueTest, WhatCannotBeOpenedOrReadHasFailedAndIsNeverDone) {
+  open_error_ = absl::NotFoundError("gone");
+  Add(1);
+  EXPECT_THAT(Told(), ElementsAre('f', 'r'));
+  open_error_ = absl::OkStatus();
+  read_error_ = absl::DataLossError("damaged");
+  Add(2);
+  ReadAll();
+  EndAll();
+  EXPECT_THAT(Told(), ElementsAre('f', 'r', 'f', 'r'));
+  EXPECT_EQ(std::get<LeaseFailed>(told_[2]).lease, 2u);
+}
+
+TEST_F(LeaseQueueTest, StoppedItEndsWhatIsOutAndTakesNothingMore) {
+  Add(1);
+  queue_.ReadNext(
+      [&](std::shared_ptr<OpenLease> lease, std::optional<Batch> batch) {
+        taken_.emplace_back(lease, *std::move(batch));
+      });
+  simulator_.RunUntilIdle();
+  queue_.Stop();
+  queue_.Request();
+  Add(2);
+  ReadAll();
+  EXPECT_EQ(taken_.size(), 1u);
+  EndAll();
+  EXPECT_THAT(Told(), IsEmpty());
+}
+
+TEST_F(LeaseQueueTest, AbandonedItLetsGoOfItsSources) {
+  Add(1);
+  Add(2);
+  queue_.ReadNext([](std::shared_ptr<OpenLease>, std::optional<Batch>) {
+    FAIL() << "delivered to a life that is over";
+  });
+  EXPECT_EQ(sources_, 2);
+  queue_.Abandon();
+  EXPECT_EQ(sources_, 0);
+  simulator_.RunUntilIdle();
+  queue_.Tell(LeaseRequest{});
+  EXPECT_THAT(Told(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace shoal

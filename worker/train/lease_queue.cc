@@ -1,0 +1,104 @@
+#include "worker/train/lease_queue.h"
+
+#include <utility>
+
+namespace shoal {
+
+void LeaseQueue::Request() {
+  if (stopped_ || requested_) return;
+  requested_ = true;
+  send_(LeaseRequest{});
+}
+
+void LeaseQueue::Add(Lease lease) {
+  if (stopped_) return;
+  requested_ = false;
+  auto open = std::make_shared<OpenLease>();
+  open->lease = std::move(lease);
+  absl::StatusOr<std::unique_ptr<BatchSource>> source =
+      (*open_source_)(open->lease);
+  if (!source.ok()) {
+    send_(LeaseFailed{open->lease.number, source.status()});
+    Request();
+    return;
+  }
+  open->source = *std::move(source);
+  if (open->evaluates()) {
+    open->scores.emplace(scores_, open->lease, strand_->Now());
+  }
+  leases_.push_back(std::move(open));
+}
+
+void LeaseQueue::ReadNext(Taker take) {
+  if (reading_ || leases_.empty()) return;
+  reading_ = true;
+  std::shared_ptr<OpenLease> lease = leases_.front();
+  BatchSource* source = lease->source.get();
+  source->Next([this, lease = std::move(lease), take = std::move(take)](
+                   absl::StatusOr<std::optional<Batch>> read) mutable {
+    OnRead(lease, std::move(read), std::move(take));
+  });
+}
+
+void LeaseQueue::OnRead(const std::shared_ptr<OpenLease>& lease,
+                        absl::StatusOr<std::optional<Batch>> read, Taker take) {
+  reading_ = false;
+  if (stopped_) return;
+  std::optional<Batch> batch;
+  if (!read.ok()) {
+    lease->failed = true;
+    send_(LeaseFailed{lease->lease.number, read.status()});
+    StopReading(lease.get());
+  } else if (!read->has_value()) {
+    lease->all_read = true;
+    lease->examples = lease->source->report().examples;
+    send_(lease->source->report());
+    StopReading(lease.get());
+    EndLeaseIfDone(lease.get());
+  } else {
+    ++lease->batches_out;
+    batch = *std::move(read);
+  }
+  take(lease, std::move(batch));
+}
+
+void LeaseQueue::StopReading(OpenLease* lease) {
+  lease->source.reset();
+  leases_.pop_front();
+  Request();
+}
+
+void LeaseQueue::AddScores(OpenLease* lease, uint32_t batch,
+                           absl::Span<const float> logits,
+                           absl::Span<const uint8_t> labels) {
+  lease->scores->Add(batch, logits, labels, strand_->Now(),
+                     [this](EvalResult scores) { send_(std::move(scores)); });
+}
+
+void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
+  if (lease->source != nullptr) lease->source->Recycle(std::move(batch));
+  --lease->batches_out;
+  EndLeaseIfDone(lease.get());
+}
+
+void LeaseQueue::EndLeaseIfDone(OpenLease* lease) {
+  if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
+  if (lease->scores.has_value()) {
+    lease->scores->End(lease->examples, strand_->Now(),
+                       [this](EvalResult scores) { send_(std::move(scores)); });
+  }
+  send_(LeaseDone{lease->lease.number});
+}
+
+void LeaseQueue::Abandon() {
+  stopped_ = true;
+  // A read under way holds its lease, and so its source: it would go on reading
+  // on a thread of its own, for a strand that may be gone by then.
+  for (const std::shared_ptr<OpenLease>& lease : leases_) {
+    lease->source = nullptr;
+  }
+  leases_.clear();
+  send_ = [](const ProcessMessage&) {};
+}
+
+}  // namespace shoal

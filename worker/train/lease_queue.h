@@ -1,0 +1,100 @@
+#ifndef SHOAL_WORKER_TRAIN_LEASE_QUEUE_H_
+#define SHOAL_WORKER_TRAIN_LEASE_QUEUE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/executor.h"
+#include "core/cluster_service.h"
+#include "worker/data/batch_source.h"
+#include "worker/train/score_sender.h"
+
+namespace shoal {
+
+// A lease of which batches are read, or on their way.
+struct OpenLease {
+  Lease lease;
+  std::unique_ptr<BatchSource> source;  // nullptr once it is read
+  std::optional<ScoreSender> scores;    // of an evaluation
+  uint64_t examples = 0;                // of the piece, once it is read
+  int batches_out = 0;                  // read and not yet ended
+  bool all_read = false;
+  bool failed = false;
+
+  bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
+};
+
+// The leases of one worker life, one after the other, and what the coordinator
+// hears of them: asks for a lease whenever the last one is read, delivers its
+// batches in order, and reports each piece that was read, each lease that is
+// done and each that failed. Owned by the strand.
+class LeaseQueue {
+ public:
+  using OpenSource =
+      absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(
+          const Lease&)>;
+  using Send = absl::AnyInvocable<void(ProcessMessage)>;
+  // A batch of the lease, or nothing where its end or an error was met.
+  using Taker = absl::AnyInvocable<void(std::shared_ptr<OpenLease>,
+                                        std::optional<Batch>)>;
+
+  // `open_source` is called on the strand. It and the strand outlive the queue.
+  LeaseQueue(ScoreSenderOptions scores, OpenSource* open_source,
+             Executor* strand, Send send)
+      : scores_(scores),
+        open_source_(open_source),
+        strand_(strand),
+        send_(std::move(send)) {}
+
+  // Asks for a lease, unless one was asked for that has not come.
+  void Request();
+  void Add(Lease lease);
+  // Nothing is left to be read.
+  bool empty() const { return leases_.empty(); }
+
+  // Reads the next batch for `take`, which runs later, on the strand; does
+  // nothing where a batch is being read, or where there is no lease. `take`
+  // keeps the queue alive until it has run or is dropped.
+  void ReadNext(Taker take);
+
+  // Takes the scores of a batch of an evaluation, and sends what is due.
+  void AddScores(OpenLease* lease, uint32_t batch,
+                 absl::Span<const float> logits,
+                 absl::Span<const uint8_t> labels);
+
+  // A batch that was taken is through. Gives back its memory, and ends its
+  // lease with the last of them.
+  void EndBatch(std::shared_ptr<OpenLease> lease, Batch batch);
+
+  // Delivers no further batch and asks for no further lease.
+  void Stop() { stopped_ = true; }
+  // The life is over: lets go of what is being read, and sends nothing more.
+  void Abandon();
+
+  // What the coordinator is to hear, in order with what the queue says.
+  void Tell(ProcessMessage message) { send_(std::move(message)); }
+
+ private:
+  void OnRead(const std::shared_ptr<OpenLease>& lease,
+              absl::StatusOr<std::optional<Batch>> read, Taker take);
+  void StopReading(OpenLease* lease);
+  void EndLeaseIfDone(OpenLease* lease);
+
+  const ScoreSenderOptions scores_;
+  OpenSource* const open_source_;
+  Executor* const strand_;
+  Send send_;
+  bool requested_ = false;
+  bool reading_ = false;
+  bool stopped_ = false;
+  std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_TRAIN_LEASE_QUEUE_H_
