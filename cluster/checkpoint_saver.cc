@@ -149,7 +149,8 @@ void CheckpointSaver::CheckSeals(const View& view) {
         " + ", marks.rejected, " batches, ", ProcessName(Role::kPs, 0),
         " those of ", sealed_.begin()->second.applied, " + ",
         sealed_.begin()->second.rejected, ", the coordinator counts ",
-        view.step, ": somebody pushes who is not of this job's making"));
+        view.step,
+        ": a process outside this job is pushing to its servers"));
     return;
   }
   step_ = view.step;

@@ -76,7 +76,7 @@ class Ledger {
                                                     uint64_t examples);
 
   // The marks that every shard was loaded with, before any other: a whole set,
-  // of forward passes that nobody knows any more. Returns the (epoch, piece)s
+  // of forward passes that are not known any more. Returns the (epoch, piece)s
   // that are complete by them. Time by runs and by pieces that they do not
   // complete, not by marks. Errors as of Add.
   absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Restore(

@@ -10,6 +10,11 @@ namespace {
 // More workers than this in one job is a mistyped index.
 constexpr int kMaxWorkers = 65'536;
 
+// Whether the request comes after the one that the member was made by.
+bool IsAfter(const RegisterRequest& request, const Member& member) {
+  return request.process != member.process || request.attempt > member.attempt;
+}
+
 }  // namespace
 
 std::string Member::Name() const {
@@ -58,7 +63,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   const Key key{request.role, request.index};
   const auto it = members_.find(key);
   if (it != members_.end() &&
-      (it->second.open() || request.sent <= it->second.sent)) {
+      (it->second.open() || !IsAfter(request, it->second))) {
     return absl::AlreadyExistsError(absl::StrCat(
         it->second.Name(), " is alive already, as life ",
         ToString(it->second.life), ", and was heard ",
@@ -79,7 +84,8 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   member.index = request.index;
   member.life = Life{options_.start, next_life_++};
   member.heard = now;
-  member.sent = request.sent;
+  member.process = request.process;
+  member.attempt = request.attempt;
   if (request.role == Role::kPs) {
     member.address = request.address;
   } else {
@@ -93,7 +99,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
 const Member* Membership::Suspended(const RegisterRequest& request) const {
   const Member* member = Find(request.role, request.index);
   if (member == nullptr || !member->suspended) return nullptr;
-  if (request.sent <= member->sent) return nullptr;
+  if (!IsAfter(request, *member)) return nullptr;
   return Check(request).ok() ? member : nullptr;
 }
 

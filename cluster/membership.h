@@ -33,7 +33,8 @@ struct Member {
   int index = 0;
   Life life;
   std::string address;     // of a PS
-  absl::Time sent;         // RegisterRequest::sent
+  uint64_t process = 0;    // RegisterRequest::process and attempt
+  uint64_t attempt = 0;
   uint64_t session = 0;    // 0: registered, its session is not open yet
   bool suspended = false;  // no connection carries the session at present
   absl::Time heard;        // its newest word, or when its connection broke
@@ -58,16 +59,17 @@ class Membership {
   //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
   //                        named), or a PS in the place of one that was in the
   //                        job when it began: its shard's state is lost
-  //   ALREADY_EXISTS       a live process has this role and index, or has sent
-  //                        a later request (Suspended says whether that one's
-  //                        life may be ended for it)
+  //   ALREADY_EXISTS       a live process has this role and index (Suspended
+  //                        says whether its life may be ended for this one), or
+  //                        this process has sent a later request
   //   INVALID_ARGUMENT     an index that the job has not
   //   and those of JobFiles::Check
   absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);
 
   // The member whose place the process wants and whose connection is broken:
-  // that process has died, if this later request belongs to the job. nullptr:
-  // none, or the request would be refused for itself.
+  // that process has died, or has given up that life. nullptr: none, or the
+  // request would be refused for itself, or comes late. No clock is asked:
+  // those of two hosts differ.
   const Member* Suspended(const RegisterRequest& request) const;
 
   // Opens the session of a life. FAILED_PRECONDITION: the life is not known

@@ -14,7 +14,7 @@ namespace shoal {
 // others costs no more than any. Pure logic, thread-compatible.
 class PieceMarks {
  public:
-  // PassOf a mark whose forward pass nobody knows.
+  // PassOf a mark whose forward pass is not known.
   static constexpr uint32_t kUnknownPass = UINT32_MAX;
 
   explicit PieceMarks(int num_shards) : num_shards_(num_shards) {}

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/backoff.h"
+#include "base/random_bits.h"
 #include "base/status_macros.h"
 #include "core/member_session.h"
 #include "core/patient_time.h"
@@ -110,7 +111,9 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   std::optional<MemberEnd> end_;  // set: Bye was said, this is the outcome
   absl::Time give_up_;
   int attempt_ = 0;
-  absl::Time asked_;  // when the newest Register was sent
+  const uint64_t process_ = RandomBits();
+  uint64_t registrations_ = 0;  // that were sent
+  absl::Time asked_;            // when the newest of them was
   std::shared_ptr<OneLife> life_;
 };
 
@@ -122,7 +125,9 @@ void ClusterMember::Impl::BeginRegistering(absl::Duration deadline) {
 
 void ClusterMember::Impl::TryRegister() {
   RegisterRequest request = options_.registration;
-  request.sent = asked_ = strand_->Now();
+  request.process = process_;
+  request.attempt = ++registrations_;
+  asked_ = strand_->Now();
   cluster_->Register(
       std::move(request), kRegisterTimeout,
       [self = shared_from_this()](absl::StatusOr<RegisterReply> reply) {
@@ -176,11 +181,7 @@ void ClusterMember::Impl::Connect(const std::shared_ptr<OneLife>& life,
   opening.life = life->life;
   opening.resume = resume;
   opening.taken = life->taken;
-  if (resume && handlers_.state) {
-    const MemberState state = handlers_.state();
-    opening.has_state = state.has_state;
-    opening.marks = state.marks;
-  }
+  if (resume && handlers_.marks) opening.marks = handlers_.marks();
   const uint64_t number = ++life->connection;
   SessionHandler handler;
   handler.on_message = [self = shared_from_this(), life,

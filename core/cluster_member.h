@@ -34,12 +34,6 @@ struct MemberEnd {
   bool job_over = false;  // the coordinator said so: `status` is the job's
 };
 
-// What the process has that its shard's marks are of (SessionOpening).
-struct MemberState {
-  bool has_state = false;
-  MarkTotals marks;
-};
-
 // What a process does with its membership. All run on the member's strand.
 struct ClusterMemberHandlers {
   // A life begins. The session is for sending; it ends with the life, and not
@@ -58,8 +52,9 @@ struct ClusterMemberHandlers {
   absl::AnyInvocable<void()> on_left;
   // The next Heartbeat; called every heartbeat interval of a life.
   absl::AnyInvocable<Heartbeat()> heartbeat;
-  // Called when a session is resumed. May be null: the process has no state.
-  absl::AnyInvocable<MemberState()> state;
+  // SessionOpening::marks; called when a session is resumed. May be null: the
+  // process has no shard.
+  absl::AnyInvocable<MarkTotals()> marks;
   // Once, and last.
   absl::AnyInvocable<void(MemberEnd) &&> on_end;
 };

@@ -43,9 +43,11 @@ struct RegisterRequest {
   Role role = Role::kWorker;
   int index = 0;        // among the processes of its role
   std::string address;  // of a PS: where workers reach it
-  // When the process sent this, by its own clock. Of two requests of one role
-  // and index the later one counts: the process heard no answer to the earlier.
-  absl::Time sent;
+  // Random number of the process, which no other process has.
+  uint64_t process = 0;
+  // Number of this request among those of the process, which grows: the process
+  // heard no answer to the earlier ones, or has given up the life in it.
+  uint64_t attempt = 0;
   // The flags that must agree on every process, one `name=value` a line, sorted
   // by name: the error names the first that differs.
   std::string config;
@@ -280,9 +282,8 @@ struct SessionOpening {
   // SessionResumed.
   bool resume = false;
   uint64_t taken = 0;  // messages of the session that the process has taken
-  // Of a PS: its shard is there, and all the marks that the shard has. A shard
-  // that has lost some of them cannot go on.
-  bool has_state = false;
+  // Of a PS: all the marks that its shard has. A shard that has lost some of
+  // them cannot go on.
   MarkTotals marks;
 };
 
@@ -314,13 +315,13 @@ class ClusterService {
   virtual ~ClusterService() = default;
 
   // Makes the process known and gives it a life. A life whose session is not
-  // open yet, or whose connection is broken, ends with the next, later request
-  // of its role and index. Errors: FAILED_PRECONDITION (protocol version, job,
-  // the first flag that differs, sources that differ, a shard whose state is
-  // lost; the message says which and what to do), ALREADY_EXISTS (a live
-  // process has this role and index), UNAVAILABLE, UNAUTHENTICATED,
-  // DEADLINE_EXCEEDED (no life was given, or its answer came too late). `done`
-  // as in ParameterService.
+  // open yet, or whose connection is broken, ends with the next request of its
+  // role and index, which is a later one of its process or another process's.
+  // Errors: FAILED_PRECONDITION (protocol version, job, the first flag that
+  // differs, sources that differ, a shard whose state is lost; the message says
+  // which and what to do), ALREADY_EXISTS (a live process has this role and
+  // index), UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (no life was given,
+  // or its answer came too late). `done` as in ParameterService.
   virtual void Register(RegisterRequest request, absl::Duration timeout,
                         Done<RegisterReply> done) = 0;
 

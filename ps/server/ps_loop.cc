@@ -50,9 +50,9 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
       }
       return heartbeat;
     };
-    handlers.state = [self = shared_from_this()] {
-      if (self->shard_ == nullptr) return MemberState{};
-      return MemberState{true, self->shard_->TotalMarks()};
+    handlers.marks = [self = shared_from_this()] {
+      return self->shard_ == nullptr ? MarkTotals{}
+                                     : self->shard_->TotalMarks();
     };
     handlers.on_end = std::move(done);
     member_.Start(std::move(handlers));

@@ -28,8 +28,8 @@ namespace shoal {
 // alike; the probe goes round the entries of that cache line, then of the one
 // after it, and so on: nearly always one miss. A segment grows alone: its
 // entries are copied to an array of twice the length, under the segment's lock.
-// Thread-safe: readers take no lock and are never stopped; those who add to a
-// growing segment wait for it.
+// Thread-safe: readers take no lock and are never stopped; an Insert into a
+// growing segment waits for it.
 //
 // A reader may still probe the array that was replaced. Its memory is given
 // back at once, its addresses are kept, so that the reader finds either an
@@ -54,8 +54,9 @@ class HashIndex {
   absl::Status Reserve(absl::Span<const FeatureId> ids);
 
   // Uses up one reservation for `id`: adds it with `record` and returns that;
-  // or returns the record of the id, which somebody added before. The record's
-  // memory is seen as it is now by everyone who finds it. REQUIRES: reserved.
+  // or returns the record of the id, where another thread has added one. The
+  // record's memory is seen as it is now by every thread that finds it.
+  // REQUIRES: reserved.
   RecordHeader* Insert(FeatureId id, RecordHeader* record);
 
   // Calls visit(id, record) for every entry, in an order that depends on the

@@ -262,8 +262,7 @@ void ToProto(const SessionOpening& in, v1::SessionOpen* out) {
   ToProto(in.life, out->mutable_life());
   out->set_resume(in.resume);
   out->set_taken(in.taken);
-  out->set_has_state(in.has_state);
-  if (in.has_state) Set(in.marks, out->mutable_marks());
+  if (in.marks != MarkTotals{}) Set(in.marks, out->mutable_marks());
 }
 
 absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out) {
@@ -273,7 +272,6 @@ absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out) {
   }
   out->resume = in.resume();
   out->taken = in.taken();
-  out->has_state = in.has_state();
   out->marks = Get(in.marks());
   return absl::OkStatus();
 }

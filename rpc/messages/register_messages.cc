@@ -53,7 +53,8 @@ void ToProto(const RegisterRequest& in, v1::RegisterRequest* out) {
   out->set_index(static_cast<uint32_t>(in.index));
   out->set_address(in.address);
   out->set_config(in.config);
-  out->set_sent_us(static_cast<uint64_t>(absl::ToUnixMicros(in.sent)));
+  out->set_process(in.process);
+  out->set_attempt(in.attempt);
   ToProto(in.train_sources, out->mutable_train_sources());
   ToProto(in.eval_sources, out->mutable_eval_sources());
 }
@@ -85,7 +86,8 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
   out->index = static_cast<int>(in.index());
   out->address = in.address();
   out->config = in.config();
-  out->sent = absl::FromUnixMicros(static_cast<int64_t>(in.sent_us()));
+  out->process = in.process();
+  out->attempt = in.attempt();
   out->train_sources = FromProto(in.train_sources());
   out->eval_sources = FromProto(in.eval_sources());
   return absl::OkStatus();

@@ -257,7 +257,6 @@ TEST_F(CoordinatorStateTest, AShardThatLostMarksCannotComeBack) {
   Train(3, 10);
   Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
   SessionOpening opening{Life{1, 2}, true};
-  opening.has_state = true;
   EXPECT_FALSE(state_->ResumeSession(opening, now_).ok());
   EXPECT_THAT(Why(), HasSubstr("lost marks that it had made"));
 }

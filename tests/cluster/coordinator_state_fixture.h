@@ -82,7 +82,7 @@ class CoordinatorStateTest : public testing::Test {
     request.config = "a=1\n";
     request.role = role;
     request.index = index;
-    request.sent = now_;
+    request.attempt = static_cast<uint64_t>(absl::ToUnixMicros(now_));
     if (role == Role::kPs) {
       request.address = "h" + std::to_string(index) + ":1";
     } else {

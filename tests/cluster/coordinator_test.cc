@@ -51,7 +51,7 @@ class CoordinatorTest : public testing::Test {
     request.job = "j";
     request.role = role;
     request.index = index;
-    request.sent = strand_.Now();
+    request.attempt = static_cast<uint64_t>(absl::ToUnixMicros(strand_.Now()));
     if (role == Role::kPs) request.address = "host:1";
     if (role == Role::kWorker) request.train_sources = {{"a", 1000, 7}};
     return request;

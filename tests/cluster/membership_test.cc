@@ -96,19 +96,20 @@ TEST_F(MembershipTest, SilenceCountsFromTheNewestWord) {
 
 TEST_F(MembershipTest, ALifeWhoseAnswerCameTooLateEndsWithTheNextRequest) {
   for (RegisterRequest request : {Worker(0), Ps(1)}) {
-    request.sent = At(1);
+    request.process = 77;
+    request.attempt = 1;
     const Life unheard = *members_.Register(request, kT0);
-    request.sent = At(2);
+    request.attempt = 2;
     const auto life = members_.Register(request, kT0);
     ASSERT_TRUE(life.ok()) << life.status();
     EXPECT_GT(*life, unheard);
     // The earlier request comes again, or late; nobody would hear the answer.
-    request.sent = At(1);
+    request.attempt = 1;
     EXPECT_EQ(Refused(request).code(), absl::StatusCode::kAlreadyExists);
     EXPECT_FALSE(members_.Open(1, unheard, kT0).ok());
     ASSERT_TRUE(members_.Open(1, *life, kT0).ok());
     // The process has its life.
-    request.sent = At(3);
+    request.attempt = 3;
     EXPECT_EQ(Refused(request).code(), absl::StatusCode::kAlreadyExists);
     members_.Remove(*life);
   }
@@ -134,12 +135,16 @@ TEST_F(MembershipTest, OnlyASuspendedMembersPlaceMayBeTaken) {
   const Life life = *members_.Register(Worker(0), kT0);
   ASSERT_TRUE(members_.Open(1, life, kT0).ok());
   RegisterRequest request = Worker(0);
-  request.sent = At(1);
+  request.attempt = 1;
   EXPECT_EQ(members_.Suspended(request), nullptr);
   members_.Suspend(1, kT0);
   ASSERT_NE(members_.Suspended(request), nullptr);
   EXPECT_EQ(members_.Suspended(request)->life, life);
   EXPECT_EQ(members_.Suspended(Worker(0)), nullptr) << "that came late";
+  RegisterRequest successor = Worker(0);  // its first request
+  successor.process = 78;
+  ASSERT_NE(members_.Suspended(successor), nullptr);
+  EXPECT_EQ(members_.Suspended(successor)->life, life);
   RegisterRequest other = request;
   other.index = 1;
   EXPECT_EQ(members_.Suspended(other), nullptr);

@@ -19,7 +19,7 @@ class ScriptedCluster : public ClusterService {
 
   void Register(RegisterRequest request, absl::Duration,
                 Done<RegisterReply> done) override {
-    ++registrations;
+    requests.push_back(request);
     absl::StatusOr<RegisterReply> reply = RegisterReply{
         {1, lives + 1}, true, absl::Seconds(1), absl::Seconds(5)};
     if (refuse.ok()) {
@@ -59,7 +59,7 @@ class ScriptedCluster : public ClusterService {
   uint64_t taken = 0;             // messages of the session
   bool deaf = false;              // what is sent is lost
   std::vector<uint64_t> leases;   // of each LeaseDone
-  int registrations = 0;
+  std::vector<RegisterRequest> requests;
   uint32_t lives = 0;
   int heartbeats = 0;
   int byes = 0;
@@ -109,7 +109,7 @@ class ClusterMemberTest : public testing::Test {
       joined.push_back(reply.life);
       session = std::move(s);
     };
-    handlers.state = [] { return MemberState{true, {7, 1, 99}}; };
+    handlers.marks = [] { return MarkTotals{7, 1, 99}; };
     handlers.on_message = [this](CoordinatorMessage m) {
       messages.push_back(std::move(m));
     };
@@ -158,18 +158,37 @@ TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
   Start(true);
   simulator.RunFor(absl::Seconds(100));
   EXPECT_TRUE(ends.empty());
-  EXPECT_GT(cluster.registrations, 50);
+  EXPECT_GT(cluster.requests.size(), 50u);
   simulator.RunFor(absl::Seconds(30));
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
   EXPECT_EQ(ends[0].status.message(), "cannot join the job: nobody at h1:1");
 }
 
+TEST_F(ClusterMemberTest, ItsRequestsAreToldFromEachOtherAndFromOthers) {
+  cluster.refuse = absl::UnavailableError("nobody at h1:1");
+  Start(true);
+  simulator.RunFor(absl::Seconds(5));
+  cluster.refuse = absl::OkStatus();
+  simulator.RunFor(absl::Seconds(5));
+  cluster.EndSession(absl::NotFoundError("gone"));  // and joins again
+  simulator.RunFor(absl::Seconds(1));
+  const std::vector<RegisterRequest> requests = cluster.requests;
+  ASSERT_GE(requests.size(), 3u);
+  for (size_t i = 1; i < requests.size(); ++i) {
+    EXPECT_EQ(requests[i].process, requests[0].process);
+    EXPECT_GT(requests[i].attempt, requests[i - 1].attempt);
+  }
+  Start(true);  // another process
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_NE(cluster.requests.back().process, requests[0].process);
+}
+
 TEST_F(ClusterMemberTest, ARefusalIsFinal) {
   cluster.refuse = absl::FailedPreconditionError("--seed differs");
   Start(true);
   simulator.RunFor(absl::Seconds(1));
-  EXPECT_EQ(cluster.registrations, 1);
+  EXPECT_EQ(cluster.requests.size(), 1u);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsFailedPrecondition(ends[0].status));
 }
@@ -201,7 +220,6 @@ TEST_F(ClusterMemberTest, ABrokenConnectionCostsNothing) {
     EXPECT_TRUE(again.resume);
     EXPECT_EQ(again.life, joined[0]);
     EXPECT_EQ(again.taken, 2u) << "two acknowledgements";
-    EXPECT_TRUE(again.has_state);
     EXPECT_EQ(again.marks, (MarkTotals{7, 1, 99}));
     member->Leave();
     simulator.RunFor(absl::Seconds(6));

@@ -129,6 +129,26 @@ class StartsTest(harness.ShoalTest):
         for process in self.processes:
             self.assertNotRegex(process.output(), r"job-[0-9a-f]{16}")
 
+    def test_a_server_that_dies_before_training_begins_is_waited_for(self):
+        cluster = Cluster(self, 3, 1, PROBE + ["--batch_size=16"],
+                          ps_flags=["--summary=" + self.path("summary.json")])
+        leader = cluster.start_ps(0)
+        # The first when server 2 is not there yet, the second when all are.
+        for victim in (1, 2):
+            joined = f"ps {victim} ({cluster.hosts[victim]}) joined"
+            cluster.start_ps(victim)
+            at = leader.wait_for_line(joined)
+            cluster.ps[victim].kill()
+            at = leader.wait_for_line(
+                "nothing is trained yet, so another process may take its place",
+                start=at)
+            cluster.start_ps(victim)
+            leader.wait_for_line(joined, start=at)
+        cluster.start_worker(0, "--training_data_dir=" + self.write(
+            "data/tr.libsvm", harness.linear_rows(2000)))
+        cluster.wait_all()
+        self.expect_whole(self.summary())
+
     def kept_start(self):
         with open(self.path("m", "START")) as f:
             return int(f.read(), 16)

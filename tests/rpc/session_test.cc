@@ -175,7 +175,6 @@ TEST_F(SessionTest, AConnectionSaysWhatItResumes) {
   opening.life = kLife;
   opening.resume = true;
   opening.taken = 12;
-  opening.has_state = true;
   opening.marks = {7, 1, 99};
   const auto session = client_->OpenSession(opening, listener_.Handler());
   ASSERT_TRUE(
@@ -183,7 +182,6 @@ TEST_F(SessionTest, AConnectionSaysWhatItResumes) {
   const SessionOpening heard = coordinator_.Opening(kLife);
   EXPECT_TRUE(heard.resume);
   EXPECT_EQ(heard.taken, 12u);
-  EXPECT_TRUE(heard.has_state);
   EXPECT_EQ(heard.marks, (MarkTotals{7, 1, 99}));
   coordinator_.Say(kLife, SessionResumed{34});
   ASSERT_TRUE(listener_.WaitForMessages(1));

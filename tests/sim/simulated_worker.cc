@@ -29,7 +29,9 @@ void SimulatedWorker::After(absl::Duration delay, LifePtr life, Task task) {
 }
 
 void SimulatedWorker::Register() {
-  deps_.registration.sent = deps_.executor->Now();
+  // The simulator has one clock.
+  deps_.registration.attempt =
+      static_cast<uint64_t>(absl::ToUnixMicros(deps_.executor->Now()));
   deps_.cluster->Register(
       deps_.registration, absl::Seconds(5),
       [this](absl::StatusOr<RegisterReply> reply) {
