@@ -18,6 +18,8 @@ namespace shoal {
 struct ScalarPoint {
   std::string tag;
   float value = 0;
+
+  friend bool operator==(const ScalarPoint&, const ScalarPoint&) = default;
 };
 
 // The bytes of a tf.Event (tensorflow/core/util/event.proto) with scalars:

@@ -1,6 +1,8 @@
 #include "cmd/job_events.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 
@@ -8,6 +10,24 @@ namespace shoal {
 namespace {
 
 float Value(double value) { return static_cast<float>(value); }
+
+std::vector<ScalarPoint> TrainingPoints(const JobReport& report) {
+  std::vector<ScalarPoint> points = {
+      {"samples_per_second", Value(report.samples_per_second)},
+  };
+  if (report.loss > 0) points.push_back({"loss", Value(report.loss)});
+  if (report.progressive_auc > 0) {
+    points.push_back({"auc/progressive", Value(report.progressive_auc)});
+  }
+  if (report.staleness.count() > 0) {
+    points.push_back({"staleness/mean", Value(report.staleness.mean())});
+    points.push_back({"staleness/p99", Value(static_cast<double>(
+                                           report.staleness.Quantile(.99)))});
+    points.push_back(
+        {"staleness/max", Value(static_cast<double>(report.staleness.max()))});
+  }
+  return points;
+}
 
 }  // namespace
 
@@ -30,25 +50,24 @@ absl::Status JobEvents::Progress(const JobReport& report, absl::Time now) {
   return WriteTraining(report, now);
 }
 
-absl::Status JobEvents::WriteTraining(const JobReport& report, absl::Time now) {
-  if (report.batches == step_) return absl::OkStatus();
+absl::Status JobEvents::WriteTraining(const JobReport& report, absl::Time now,
+                                      bool again) {
+  if (report.batches == 0 || (report.batches == step_ && !again)) {
+    return absl::OkStatus();
+  }
+  std::vector<ScalarPoint> points = TrainingPoints(report);
+  std::vector<ScalarPoint> fresh;
+  for (const ScalarPoint& point : points) {
+    if (report.batches != step_ ||
+        std::find(newest_.begin(), newest_.end(), point) == newest_.end()) {
+      fresh.push_back(point);
+    }
+  }
+  newest_ = std::move(points);
   written_ = now;
   step_ = report.batches;
-  std::vector<ScalarPoint> points = {
-      {"samples_per_second", Value(report.samples_per_second)},
-  };
-  if (report.loss > 0) points.push_back({"loss", Value(report.loss)});
-  if (report.progressive_auc > 0) {
-    points.push_back({"auc/progressive", Value(report.progressive_auc)});
-  }
-  if (report.staleness.count() > 0) {
-    points.push_back({"staleness/mean", Value(report.staleness.mean())});
-    points.push_back({"staleness/p99", Value(static_cast<double>(
-                                           report.staleness.Quantile(.99)))});
-    points.push_back(
-        {"staleness/max", Value(static_cast<double>(report.staleness.max()))});
-  }
-  return file_->Write(now, step_, points);
+  if (fresh.empty()) return absl::OkStatus();
+  return file_->Write(now, step_, fresh);
 }
 
 absl::Status JobEvents::WriteEvaluation(const JobReport& report,
@@ -64,7 +83,7 @@ absl::Status JobEvents::WriteEvaluation(const JobReport& report,
 }
 
 absl::Status JobEvents::End(const JobReport& report, absl::Time now) {
-  SHOAL_RETURN_IF_ERROR(WriteTraining(report, now));
+  SHOAL_RETURN_IF_ERROR(WriteTraining(report, now, /*again=*/true));
   SHOAL_RETURN_IF_ERROR(WriteEvaluation(report, now));
   return file_->Close();
 }

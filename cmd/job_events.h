@@ -28,20 +28,24 @@ class JobEvents {
 
   // The job as it stands.
   absl::Status Progress(const JobReport& report, absl::Time now);
-  // The last points.
+  // The last points: also of a step that has points, what differs from them, as
+  // the shards' last reports come after the last step.
   absl::Status End(const JobReport& report, absl::Time now);
 
  private:
   JobEvents(std::unique_ptr<EventFile> file, absl::Duration interval)
       : file_(std::move(file)), interval_(interval) {}
 
-  absl::Status WriteTraining(const JobReport& report, absl::Time now);
+  // With `again` also at the step of the newest point.
+  absl::Status WriteTraining(const JobReport& report, absl::Time now,
+                             bool again = false);
   absl::Status WriteEvaluation(const JobReport& report, absl::Time now);
 
   const std::unique_ptr<EventFile> file_;
   const absl::Duration interval_;
   absl::Time written_ = absl::InfinitePast();
   uint64_t step_ = 0;  // of the newest point
+  std::vector<ScalarPoint> newest_;
   size_t evaluations_ = 0;  // that were written
 };
 

@@ -135,5 +135,22 @@ TEST_F(EventFileTest, AJobsCurvesHaveAPointAnIntervalAndEachEvaluation) {
   EXPECT_EQ(Count(Read(), "samples_per_second"), 4);
 }
 
+TEST_F(EventFileTest, WhatIsKnownAfterTheLastStepHasAPointOfItsOwn) {
+  auto events = JobEvents::Create(*files, directory, absl::Seconds(1), start);
+  ASSERT_TRUE(events.ok()) << events.status();
+  JobReport report;
+  report.batches = 10;
+  report.loss = 0.7;
+  report.staleness.Add(3);
+  ASSERT_TRUE((*events)->Progress(report, start).ok());
+  // A shard's last report.
+  report.staleness.Add(0);
+  ASSERT_TRUE((*events)->Progress(report, start + absl::Seconds(2)).ok());
+  EXPECT_EQ(Count(Read(), "staleness/mean"), 1);
+  ASSERT_TRUE((*events)->End(report, start + absl::Seconds(3)).ok());
+  EXPECT_EQ(Count(Read(), "staleness/mean"), 2);
+  EXPECT_EQ(Count(Read(), "loss"), 1);
+}
+
 }  // namespace
 }  // namespace shoal

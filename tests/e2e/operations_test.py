@@ -259,7 +259,9 @@ class TensorBoardTest(OperationsTest):
              "staleness/max"}, set(curves))
         summary = self.summary()
         steps = [point[0] for point in curves["samples_per_second"]]
-        self.assertEqual(steps, sorted(set(steps)))
+        # The last step may have a second point, for what came after it.
+        self.assertEqual(steps[:-1], sorted(set(steps[:-1])))
+        self.assertLessEqual(steps[-2], steps[-1])
         self.assertEqual(steps[-1], summary["batches"]["trained"])
         self.assertAlmostEqual(curves["auc/evaluation"][-1][1],
                                summary["eval"]["auc"], places=5)
