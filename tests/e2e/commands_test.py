@@ -271,6 +271,16 @@ class MeetingTest(harness.ShoalTest):
         self.assertNotIn("shuffle_rows", worker.lines[-1])
         self.stop(ps)
 
+    def test_a_worker_of_another_number_of_servers_is_told_its_own_flag(self):
+        cluster = self.cluster()
+        ps = cluster.start_ps(0)
+        cluster.common[0] += ",127.0.0.1:1"
+        worker = cluster.start_worker(0)
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("--ps_hosts differs in its number of entries: worker 0 "
+                      "has 2, the coordinator has 1", worker.lines[-1])
+        self.stop(ps)
+
     def test_a_worker_whose_servers_never_come_gives_up(self):
         cluster = self.cluster()
         worker = cluster.start_worker(0, "--start_timeout=500ms")
