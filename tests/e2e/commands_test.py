@@ -206,6 +206,32 @@ class DataGenTest(harness.ShoalTest):
         best = json.loads(self.read("a", "_meta.json"))["best_auc"]
         self.assertIn(f"best       {best:.5f}", output)
 
+    def test_a_run_that_was_cut_off_can_be_repeated(self):
+        flags = ["shoal", "data", "gen", "--out=" + self.path("a"),
+                 "--rows=300000", "--test_rows=1000", "--fields=6",
+                 "--ids=500", "--files=3"]
+        cut = self.start("gen", *flags)
+        while not os.path.exists(self.path("a", ".tr-00001.libsvm.partial")):
+            self.assertIsNone(cut.popen.poll(), "it ended too early")
+        cut.kill()
+        self.assertFalse([name for name in os.listdir(self.path("a"))
+                          if name.startswith(("tr-", "te.", "_meta"))])
+        self.run_ok(*flags)
+        self.assertEqual(sorted(os.listdir(self.path("a"))), [
+            "_meta.json", "te.libsvm", "tr-00000.libsvm", "tr-00001.libsvm",
+            "tr-00002.libsvm"])
+
+    def test_a_link_of_a_files_own_name_is_replaced(self):
+        self.generate("a")
+        whole = self.read("a", "te.libsvm")
+        far = self.write("far", "of somebody else")
+        os.remove(self.path("a", "te.libsvm"))
+        os.symlink(far, self.path("a", "te.libsvm"))
+        self.generate("a")
+        self.assertFalse(os.path.islink(self.path("a", "te.libsvm")))
+        self.assertEqual(self.read("a", "te.libsvm"), whole)
+        self.assertEqual(self.read("far"), b"of somebody else")
+
     def test_a_place_that_cannot_be_written_is_named(self):
         path = self.write("file", "not a directory")
         code, output = self.run_fails(
