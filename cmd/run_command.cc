@@ -110,7 +110,7 @@ int RunCommand(const Args& args) {
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
   // With --hosts it is on another host.
-  if (end.lines.empty() && !flags.summary.empty() && flags.hosts.empty()) {
+  if (!end.told && !flags.summary.empty() && flags.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;

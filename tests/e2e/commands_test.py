@@ -391,6 +391,23 @@ class RunTest(harness.ShoalTest):
         self.assertEqual(run.wait(), 3, run.output())
         self.assertIn("SIGHUP", self.summary()["exit_reason"])
 
+    def test_the_summary_that_ps_0_wrote_is_kept(self):
+        """Of a job that ended before it had begun, too."""
+        job = [*self.flags(1), "--model_dir=" + self.path("m")]
+        self.run_ok("shoal", "run", *job)
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            of_worker_0 = busy.getsockname()[1]
+            code, output = self.run_fails(
+                "shoal", "run", *job, f"--metrics_port={of_worker_0 - 2}",
+                "--num_epochs=2", "--summary=" + self.path("summary.json"))
+        self.assertEqual(code, 2, output)
+        self.assertIn("--metrics_port", output)
+        summary = self.summary()
+        self.assertIn("stopped by SIGTERM", summary["exit_reason"])
+        self.assertRegex(summary["checkpoint"]["resumed_from"], "ckpt-")
+
     def test_a_full_table_ends_the_job_and_says_what_to_do(self):
         data = self.write("data/tr.libsvm", harness.linear_rows(2000))
         code, output = self.run_fails(
