@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
@@ -227,7 +228,9 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const FileSystem* files) {
   if (flags.task_type != "infer") return std::unique_ptr<PredictionsFile>();
-  auto file = PredictionsFile::Create(files, flags.PredictionsFile(),
+  const auto path = OutputPath(flags.PredictionsFile());
+  SHOAL_RETURN_IF_ERROR(Annotate(path.status(), "--predictions_file"));
+  auto file = PredictionsFile::Create(files, *path,
                                       flags.predictions_format == "binary"
                                           ? PredictionsFormat::kBinary
                                           : PredictionsFormat::kText);
