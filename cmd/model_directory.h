@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,14 +21,41 @@ namespace shoal {
 // it: who may write into it, what a job begins from, and how a checkpoint
 // becomes one.
 
+// The lock of what a job writes. A job that is refused leaves none of it
+// behind: unless Keep was called, the end of the object also removes what
+// LockOutput made, and the file of the start number, where there was none.
+class OutputLock {
+ public:
+  ~OutputLock();
+  OutputLock(const OutputLock&) = delete;
+  OutputLock& operator=(const OutputLock&) = delete;
+
+  // The job begins.
+  void Keep() { kept_ = true; }
+
+ private:
+  friend absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(
+      const FileSystem& files, const JobFlags& flags);
+
+  explicit OutputLock(const FileSystem* files) : files_(files) {}
+  absl::Status LockModelDirectory(const std::string& model_dir);
+  absl::Status LockPredictions(const JobFlags& flags);
+
+  const FileSystem* const files_;
+  std::unique_ptr<FileLock> lock_;
+  std::vector<std::string> made_;  // or to be made; the innermost first
+  bool kept_ = false;
+};
+
 // Locks what the job writes, so that no two write one place at a time: the
 // directory, for a job that saves into it, which is made if need be; the file
 // of an inference's predictions (by .NAME.lock beside it, which stays).
 // nullptr: the job writes neither. FAILED_PRECONDITION names who has it, or the
 // directory or device that was to be a file; NOT_FOUND: --resume=must and there
 // is no such directory; INVALID_ARGUMENT: the directory is itself a checkpoint.
-absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
-                                                     const JobFlags& flags);
+// `files` must outlive the lock.
+absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
+                                                       const JobFlags& flags);
 
 // After LockOutput. Fills in options->checkpoints from the flags: whether and
 // when the job saves, and by --resume what it begins from, which it says to the

@@ -93,10 +93,13 @@ ClusterMemberOptions MemberOptions(const JobFlags& flags, const JobPlan& plan,
 // a bad row.
 absl::Status CheckWritable(const FileSystem& files,
                            const std::string& quarantine_dir, int worker) {
-  const std::string probe =
-      JoinPath(quarantine_dir, absl::StrCat(".worker-", worker));
-  absl::Status writable = files.CreateDirectories(quarantine_dir);
-  if (writable.ok()) writable = files.Create(probe).status();
+  // It is made with the first bad row; until then what will hold it is tried.
+  std::string there = CleanPath(quarantine_dir);
+  while (absl::IsNotFound(files.OpenForRead(there).status())) {
+    there = std::string(Dirname(there));
+  }
+  const std::string probe = JoinPath(there, absl::StrCat(".worker-", worker));
+  absl::Status writable = files.Create(probe).status();
   if (writable.ok()) writable = files.Remove(probe);
   return Annotate(writable, "--quarantine_dir");
 }

@@ -126,7 +126,7 @@ class PsProcess {
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
-  std::unique_ptr<FileLock> lock_;  // of the model directory
+  std::unique_ptr<OutputLock> lock_;  // of the model directory
   std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<ThreadExecutor> work_strand_;
@@ -175,7 +175,6 @@ absl::Status PsProcess::Start() {
     SHOAL_ASSIGN_OR_RETURN(
         options.start,
         DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
-    SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
     CoordinatorWork work =
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
     work.write_manifest =
@@ -207,6 +206,9 @@ absl::Status PsProcess::Start() {
     cluster = cluster_client_.get();
   }
   SHOAL_RETURN_IF_ERROR(StartServer());
+  // From here on others may know of the job.
+  if (lock_ != nullptr) lock_->Keep();
+  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
 
   PsLoopOptions options =
       PsLoopOptionsFromFlags(flags_, plan_, flags_.task_index);

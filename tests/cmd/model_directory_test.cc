@@ -38,13 +38,54 @@ class ModelDirectoryTest : public ::testing::Test {
   const std::unique_ptr<FileSystem> files_ = NewPosixFileSystem();
   std::string directory_;
   JobFlags flags_{Command::kTrain};
-  std::unique_ptr<FileLock> held_;
+  std::unique_ptr<OutputLock> held_;
 };
 
 TEST_F(ModelDirectoryTest, IsMadeAndLocked) {
   ASSERT_TRUE(Lock().ok());
   EXPECT_NE(held_, nullptr);
   EXPECT_THAT(Names(), ElementsAre("m"));
+}
+
+TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
+  flags_.model_dir = directory_ + "/runs/m";
+  const std::string start = flags_.model_dir + "/START";
+  ASSERT_TRUE(Lock().ok());
+  ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
+  held_ = nullptr;
+  EXPECT_THAT(Names(), IsEmpty());
+
+  ASSERT_TRUE(Lock().ok());
+  ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
+  held_->Keep();
+  held_ = nullptr;
+  const auto kept = files_->ListDirectory(flags_.model_dir);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept->size(), 2u);  // LOCK, START
+
+  ASSERT_TRUE(Lock().ok());
+  held_ = nullptr;
+  EXPECT_EQ(files_->ListDirectory(flags_.model_dir)->size(), 2u)
+      << "they are an earlier job's";
+}
+
+TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
+  flags_.task_type = "infer";
+  flags_.predictions_file = directory_ + "/p";
+  ASSERT_TRUE(Lock().ok());
+  EXPECT_FALSE(Names().empty());
+  held_ = nullptr;
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
+  flags_.task_type = "infer";
+  flags_.predictions_file = directory_ + "/p";
+  ASSERT_EQ(symlink("p", (directory_ + "/link").c_str()), 0);
+  ASSERT_TRUE(Lock().ok());
+  const auto first = std::move(held_);
+  flags_.predictions_file = directory_ + "/link";
+  EXPECT_THAT(std::string(Lock().message()), HasSubstr("another inference"));
 }
 
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {

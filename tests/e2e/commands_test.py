@@ -127,6 +127,61 @@ class MistakesTest(harness.ShoalTest):
                     *command, "--feature_size=300", "--field_size=4",
                     "--training_data_dir=" + data, "--summary=" + path))
 
+    def test_an_output_that_cannot_be_a_file_is_refused_at_the_start(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(10))
+        os.symlink("/dev/null", self.path("link"))
+        for path in ("/dev/null", "/dev/stdout", self.path("link")):
+            for command in (["train"], ["run", "--ps=1", "--workers=1"]):
+                output = self.usage_error(
+                    "shoal", *command, *PROBE, "--training_data_dir=" + data,
+                    "--summary=" + path)
+                self.assertIn("--summary=" + path, output)
+                self.assertIn("a regular file is needed", output)
+                self.assertNotIn("trained", output)
+        for flags in (["--write_config=/dev/stdout"],
+                      ["--task_type=infer", "--val_data_dir=" + data,
+                       "--resume=never", "--predictions_file=/dev/null"]):
+            self.assertIn("a regular file is needed", self.usage_error(
+                "shoal", "train", *PROBE, "--training_data_dir=" + data,
+                *flags))
+        self.assertTrue(os.path.islink(self.path("link")))
+
+    def test_a_link_stays_and_the_file_that_it_leads_to_is_written(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(100))
+        os.mkdir(self.path("far"))
+        names = ("summary.json", "config", "predictions")
+        for name in names:
+            os.symlink(os.path.join("far", name), self.path(name))
+        job = [*PROBE, "--training_data_dir=" + data]
+        self.run_ok("shoal", "train", *job,
+                    "--summary=" + self.path("summary.json"),
+                    "--write_config=" + self.path("config"))
+        self.run_ok("shoal", "run", "--ps=1", "--workers=1", *job,
+                    "--summary=" + self.path("summary.json"))
+        self.run_ok("shoal", "train", *PROBE, "--task_type=infer",
+                    "--resume=never", "--val_data_dir=" + data,
+                    "--predictions_file=" + self.path("predictions"))
+        for name in names:
+            self.assertTrue(os.path.islink(self.path(name)), name)
+            self.assertGreater(os.path.getsize(self.path("far", name)), 0)
+        self.expect_whole(self.summary())
+
+    def test_a_refused_job_leaves_nothing_behind(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(100))
+        job = [*PROBE, "--training_data_dir=" + data,
+               "--model_dir=" + self.path("runs", "m"),
+               "--quarantine_dir=" + self.path("bad", "rows")]
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            port = busy.getsockname()[1]
+            self.usage_error("shoal", "train", *job, f"--metrics_port={port}")
+            self.usage_error("shoal-ps", f"--ps_hosts=127.0.0.1:{port}",
+                             "--worker_hosts=a", "--task_index=0", *job)
+        self.run_fails("shoal-worker", "--ps_hosts=127.0.0.1:1",
+                       "--task_index=0", *job, "--start_timeout=100ms")
+        self.assertEqual(os.listdir(self.dir), ["data"])
+
     def test_a_worker_without_its_data_says_so(self):
         code, output = self.run_fails(
             "shoal-worker", "--feature_size=9", "--field_size=3",
