@@ -53,23 +53,24 @@ TEST_F(FileLockTest, ItEndsWithAProcessThatIsKilled) {
 }
 
 TEST_F(FileLockTest, WhoWithdrawsLeavesNoFileThatWasNotThere) {
-  auto first = FileLock::Acquire(path_, "first");
+  const std::string path = path_ + "_withdrawn";
+  auto first = FileLock::Acquire(path, "first");
   ASSERT_TRUE(first.ok()) << first.status();
   (*first)->Withdraw();
-  EXPECT_NE(access(path_.c_str(), F_OK), 0);
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
   // Of another file by now.
-  auto second = FileLock::Acquire(path_, "second");
+  auto second = FileLock::Acquire(path, "second");
   ASSERT_TRUE(second.ok()) << second.status();
   (*first)->Withdraw();
   first->reset();
-  EXPECT_EQ(access(path_.c_str(), F_OK), 0);
-  EXPECT_FALSE(FileLock::Acquire(path_, "third").ok());
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+  EXPECT_FALSE(FileLock::Acquire(path, "third").ok());
   second->reset();
 
-  auto later = FileLock::Acquire(path_, "later");
+  auto later = FileLock::Acquire(path, "later");
   ASSERT_TRUE(later.ok()) << later.status();
   (*later)->Withdraw();
-  EXPECT_EQ(access(path_.c_str(), F_OK), 0) << "it was there before";
+  EXPECT_EQ(access(path.c_str(), F_OK), 0) << "it was there before";
 }
 
 TEST_F(FileLockTest, ADirectoryThatIsNotThereIsAnError) {

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import harness
+import launched
 from cluster import PROBE, Cluster
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -448,20 +449,18 @@ class RunTest(harness.ShoalTest):
 
     def test_the_summary_that_ps_0_wrote_is_kept(self):
         """Of a job that ended before it had begun, too."""
-        job = [*self.flags(1), "--model_dir=" + self.path("m")]
-        self.run_ok("shoal", "run", *job)
-        with socket.socket() as busy:
-            busy.bind(("127.0.0.1", 0))
-            busy.listen()
-            of_worker_0 = busy.getsockname()[1]
-            code, output = self.run_fails(
-                "shoal", "run", *job, f"--metrics_port={of_worker_0 - 2}",
-                "--num_epochs=2", "--summary=" + self.path("summary.json"))
-        self.assertEqual(code, 2, output)
-        self.assertIn("--metrics_port", output)
-        summary = self.summary()
-        self.assertIn("stopped by SIGTERM", summary["exit_reason"])
-        self.assertRegex(summary["checkpoint"]["resumed_from"], "ckpt-")
+        model = "--model_dir=" + self.path("m")
+        self.run_ok("shoal", "run", *self.flags(1), model)
+        run = launched.Launched(
+            self, *self.flags(2), model, "--worker_grace=60s",
+            "--stop_timeout=1s", "--shutdown_timeout=1s",
+            "--summary=" + self.path("summary.json"))
+        # The others wait for it before they begin.
+        os.kill(run.pid("shoal-worker", 1), signal.SIGSTOP)
+        run.process.wait_for_line("worker 0 joined", timeout=20)
+        run.process.signal(signal.SIGINT)
+        self.assertEqual(run.process.wait(), 3, run.process.output())
+        self.assertRegex(self.summary()["checkpoint"]["resumed_from"], "ckpt-")
 
     def test_a_full_table_ends_the_job_and_says_what_to_do(self):
         data = self.write("data/tr.libsvm", harness.linear_rows(2000))
