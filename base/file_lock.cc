@@ -1,9 +1,10 @@
 #include "base/file_lock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -19,9 +20,8 @@ constexpr size_t kHolderMax = 512;  // bytes that are read of it
 
 absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
     const std::string& path, absl::string_view holder) {
-  FileDescriptor file(
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
-  if (!file.valid()) return PosixError(errno, path);
+  bool made = false;
+  SHOAL_ASSIGN_OR_RETURN(FileDescriptor file, OpenOrMake(path, &made));
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return PosixError(errno, path);
     char text[kHolderMax];
@@ -32,9 +32,15 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
         absl::StrCat(path, " is locked by ",
                      who.empty() ? "another process" : absl::CHexEscape(who)));
   }
+  // Another process withdrew it since it was opened: this is no name's lock.
+  if (!IsNameOf(path, file)) return Acquire(path, holder);
   if (ftruncate(file.get(), 0) != 0) return PosixError(errno, path);
   SHOAL_RETURN_IF_ERROR(WriteAll(file.get(), absl::StrCat(holder, "\n"), path));
-  return std::unique_ptr<FileLock>(new FileLock(std::move(file)));
+  return std::unique_ptr<FileLock>(new FileLock(path, made, std::move(file)));
+}
+
+void FileLock::Withdraw() {
+  if (std::exchange(made_, false)) unlink(path_.c_str());
 }
 
 }  // namespace shoal

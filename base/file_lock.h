@@ -13,7 +13,7 @@ namespace shoal {
 
 // An exclusive lock that one process holds, by a file (flock). It ends with the
 // object or the process, however that ends; the file stays, and says who had it
-// last.
+// last. Thread-compatible.
 class FileLock {
  public:
   // Takes the lock of `path`, which is made if need be, and writes `holder`
@@ -22,8 +22,16 @@ class FileLock {
   static absl::StatusOr<std::unique_ptr<FileLock>> Acquire(
       const std::string& path, absl::string_view holder);
 
+  // Removes the file, if Acquire made it: for a process that locked and then
+  // does nothing. The lock still ends with the object.
+  void Withdraw();
+
  private:
-  explicit FileLock(FileDescriptor file) : file_(std::move(file)) {}
+  FileLock(std::string path, bool made, FileDescriptor file)
+      : path_(std::move(path)), made_(made), file_(std::move(file)) {}
+
+  const std::string path_;
+  bool made_;
   const FileDescriptor file_;
 };
 

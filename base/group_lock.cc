@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -112,14 +114,16 @@ Owner ReadOwner(const FileDescriptor& file) {
 
 absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::Take(
     const std::string& path, uint64_t group, absl::string_view holder) {
-  FileDescriptor file(
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
-  if (!file.valid()) return PosixError(errno, path);
-  auto lock = std::unique_ptr<GroupLock>(new GroupLock(std::move(file), path));
+  bool made = false;
+  SHOAL_ASSIGN_OR_RETURN(FileDescriptor file, OpenOrMake(path, &made));
+  auto lock =
+      std::unique_ptr<GroupLock>(new GroupLock(std::move(file), path, made));
   Gate gate(lock->file_);
   SHOAL_RETURN_IF_ERROR(gate.Enter(path));
   int error = SetLock(lock->file_, F_WRLCK, kHoldersByte);
   if (error == 0) {
+    // Another process withdrew it since it was opened: this is no name's lock.
+    if (!IsNameOf(path, lock->file_)) return Take(path, group, holder);
     SHOAL_RETURN_IF_ERROR(WriteText(lock->file_, group, holder, path));
     if (group == 0) return lock;
   } else if (error != EAGAIN) {
@@ -147,9 +151,14 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::AcquireAlone(
 absl::Status GroupLock::Share(uint64_t group, absl::string_view holder) {
   Gate gate(file_);
   SHOAL_RETURN_IF_ERROR(gate.Enter(path_));
+  made_ = false;  // others may have it from now on
   SHOAL_RETURN_IF_ERROR(WriteText(file_, group, holder, path_));
   const int error = SetLock(file_, F_RDLCK, kHoldersByte);
   return error == 0 ? absl::OkStatus() : LockError(error, path_);
+}
+
+void GroupLock::Withdraw() {
+  if (std::exchange(made_, false)) unlink(path_.c_str());
 }
 
 }  // namespace shoal

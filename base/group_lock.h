@@ -47,15 +47,21 @@ class GroupLock {
   // Errors: those of base/file_system.h; the lock stays as it was.
   absl::Status Share(uint64_t group, absl::string_view holder);
 
+  // Removes the file, if AcquireAlone made it and Share was not called: for a
+  // process that locked and then does nothing. The lock still ends with the
+  // object.
+  void Withdraw();
+
  private:
-  GroupLock(FileDescriptor file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  GroupLock(FileDescriptor file, std::string path, bool made)
+      : file_(std::move(file)), path_(std::move(path)), made_(made) {}
 
   static absl::StatusOr<std::unique_ptr<GroupLock>> Take(
       const std::string& path, uint64_t group, absl::string_view holder);
 
   const FileDescriptor file_;
   const std::string path_;
+  bool made_;
 };
 
 }  // namespace shoal

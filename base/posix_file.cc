@@ -155,6 +155,24 @@ absl::Status FileDescriptor::Close(absl::string_view path) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path, bool* made) {
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
+  FileDescriptor file(open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0644));
+  *made = file.valid();
+  // Also of a link to nothing.
+  if (!*made && errno == EEXIST) {
+    file = FileDescriptor(open(path.c_str(), kFlags | O_CREAT, 0644));
+  }
+  if (!file.valid()) return PosixError(errno, path);
+  return file;
+}
+
+bool IsNameOf(const std::string& path, const FileDescriptor& file) {
+  struct stat named, opened;
+  return stat(path.c_str(), &named) == 0 && fstat(file.get(), &opened) == 0 &&
+         named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view path) {
   while (!bytes.empty()) {
     const ssize_t n = write(fd, bytes.data(), bytes.size());

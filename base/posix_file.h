@@ -14,7 +14,8 @@
 
 namespace shoal {
 
-// The files of posix_file_system.cc. No other code includes this.
+// The files of posix_file_system.cc and of the locks beside it. No other code
+// includes this.
 
 // The status of errno value `error` on `path`, by the codes of file_system.h.
 absl::Status PosixError(int error, absl::string_view path);
@@ -46,6 +47,11 @@ class FileDescriptor {
   void Reset();
   int fd_;
 };
+
+// Opens a file to read and write, which is made if need be: *made says so.
+absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path, bool* made);
+// Whether the file is what `path` names: another process may have removed it.
+bool IsNameOf(const std::string& path, const FileDescriptor& file);
 
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view path);
 

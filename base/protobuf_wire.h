@@ -10,15 +10,18 @@
 
 namespace shoal {
 
-// The little of protobuf's encoding that writes TensorBoard's events and
-// tf.Example by hand: a field is a tag, number << 3 | wire type, and its value.
-// Numbers are varints of seven bits a byte, the low ones first.
+// Protobuf's wire types, and the little of its encoding that writes
+// TensorBoard's events and tf.Example by hand: a field is a tag, number << 3 |
+// wire type, and its value. Numbers are varints of seven bits a byte, the low
+// ones first.
 // https://protobuf.dev/programming-guides/encoding
 
 enum class WireType : uint8_t {
   kVarint = 0,
   kFixed64 = 1,
-  kLengthDelimited = 2,
+  kBytes = 2,  // a length, and so many bytes
+  kStartGroup = 3,
+  kEndGroup = 4,
   kFixed32 = 5,
 };
 
@@ -39,7 +42,7 @@ inline void AppendTag(uint32_t field, WireType type, std::string* out) {
 
 // What comes before `bytes` bytes of a field: a text, a message, packed values.
 inline void AppendFieldHead(uint32_t field, size_t bytes, std::string* out) {
-  AppendTag(field, WireType::kLengthDelimited, out);
+  AppendTag(field, WireType::kBytes, out);
   AppendVarint(bytes, out);
 }
 

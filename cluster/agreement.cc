@@ -53,8 +53,12 @@ std::string FirstDifference(absl::string_view who, absl::string_view config,
   }
   const absl::string_view name =
       first != nullptr ? first->first : second->first;
-  return absl::StrCat("--", name, " differs: ", Said(who, first), ", ",
-                      Said(other, second));
+  // `shoal run` alone has --ps; its processes, and those of a cluster, have a
+  // list.
+  return absl::StrCat(
+      "--", name == "ps" ? "ps_hosts differs in its number of entries" : name,
+      name == "ps" ? ": " : " differs: ", Said(who, first), ", ",
+      Said(other, second));
 }
 
 absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,

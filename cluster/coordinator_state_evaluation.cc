@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "cluster/batch_bits.h"
 #include "cluster/coordinator_state.h"
@@ -58,7 +59,7 @@ void CoordinatorState::StartEvaluating() {
                                             std::max(1, options_.num_workers)));
     eval_leases_.SetLimit(0, predictions_->limit());
     Log(LogLevel::kInfo,
-        absl::StrCat("predicting for ", eval_facts_.size(), " pieces"));
+        absl::StrCat("predicting for ", Counted(eval_facts_.size(), "piece")));
     return;
   }
   evaluation_ =
@@ -66,9 +67,10 @@ void CoordinatorState::StartEvaluating() {
   Log(LogLevel::kInfo,
       absl::StrCat(
           options_.task == JobTask::kTrain
-              ? absl::StrCat("trained for ", next_evaluation_, " epochs; ")
+              ? absl::StrCat("trained for ",
+                             Counted(next_evaluation_, "epoch"), "; ")
               : "",
-          "evaluating on ", eval_facts_.size(), " pieces"));
+          "evaluating on ", Counted(eval_facts_.size(), "piece")));
 }
 
 Lease CoordinatorState::EvaluationLease(const LeaseTable::Held& held) const {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "cluster/canary_check.h"
 #include "cluster/coordinator_state.h"
 #include "core/piece_table.h"
@@ -181,9 +182,10 @@ void CoordinatorState::StartTraining() {
   if (!trains) return;
   Log(LogLevel::kInfo,
       absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
-                   train_facts_.size(), " pieces, ", options_.num_epochs,
-                   " epochs, with ", options_.num_ps, " ps and ",
-                   membership_.Open(Role::kWorker).size(), " workers"));
+                   Counted(train_facts_.size(), "piece"), ", ",
+                   Counted(options_.num_epochs, "epoch"), ", with ",
+                   options_.num_ps, " ps and ",
+                   Counted(membership_.Open(Role::kWorker).size(), "worker")));
 }
 
 LeaseTableOptions CoordinatorState::EvalLeaseOptions() const {

@@ -75,7 +75,8 @@ int CkptVerifyCommand(const Args& args) {
           "verify",
           "Reads every byte of one checkpoint, or of all of a model directory, "
           "and compares them with the sums of its manifest. Exits 1 if "
-          "anything is damaged.",
+          "anything is damaged, or there is no checkpoint but attempts that "
+          "were cut off.",
           args, &arguments)) {
     return *exit;
   }
@@ -86,6 +87,7 @@ int CkptVerifyCommand(const Args& args) {
   }
   VerifiedCheckpoints verified;
   bool damaged = false;
+  bool any = false;  // has a manifest
   for (CheckpointInfo& info : *found) {
     VerifyReport report;
     // A file of another size is found again below, with its place.
@@ -95,15 +97,14 @@ int CkptVerifyCommand(const Args& args) {
       report = VerifyCheckpoint(*files, info.path, info.manifest,
                                 {.need_all_files = !arguments.missing_ok});
     }
-    // An attempt without a manifest is no checkpoint, unless it is what was
-    // asked for.
-    damaged |= !report.ok() ||
-               (!manifest.ok() &&
-                (!absl::IsNotFound(manifest.status()) || found->size() == 1));
+    // An attempt without a manifest is no checkpoint.
+    const bool none = absl::IsNotFound(manifest.status());
+    damaged |= !report.ok() || (!manifest.ok() && !none);
+    any |= !none;
     verified.emplace_back(std::move(info), std::move(report));
   }
   Print(arguments.json ? CkptVerifyJson(verified) : CkptVerifyText(verified));
-  return damaged ? kExitFailed : kExitOk;
+  return damaged || !any ? kExitFailed : kExitOk;
 }
 
 }  // namespace shoal

@@ -66,7 +66,9 @@ absl::StatusOr<CheckpointInfo> FindCheckpoint(const FileSystem& files,
   for (CheckpointInfo& info : found) {
     if (info.status.ok()) return std::move(info);
   }
-  return found.front().status;
+  // The directory is there, and what it holds is at fault.
+  const absl::Status& why = found.front().status;
+  return absl::IsNotFound(why) ? absl::DataLossError(why.message()) : why;
 }
 
 }  // namespace shoal

@@ -32,7 +32,8 @@ absl::StatusOr<std::vector<CheckpointInfo>> FindCheckpoints(
     const FileSystem& files, const std::string& directory);
 
 // The one that `directory` is, or the newest valid one of a model directory.
-// Errors: why there is none.
+// NOT_FOUND: as FindCheckpoints. Otherwise why the newest is not valid:
+// DATA_LOSS where it has no manifest.
 absl::StatusOr<CheckpointInfo> FindCheckpoint(const FileSystem& files,
                                               const std::string& directory);
 

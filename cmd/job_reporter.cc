@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/output_path.h"
 #include "base/status_macros.h"
 #include "cmd/best_possible_auc.h"
 #include "cmd/closing_text.h"
@@ -68,8 +69,8 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
   if (!flags_.summary.empty()) {
-    written = files_->WriteFileAtomically(flags_.summary,
-                                          SummaryJson(flags_, report));
+    written =
+        WriteOutput(*files_, flags_.summary, SummaryJson(flags_, report));
   }
   if (flags_.progress == "json") {
     std::cout << EndingJson({report.status.ok(),

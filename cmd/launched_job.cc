@@ -35,12 +35,12 @@ LaunchedJobEnd LaunchedJob::Run() {
   options.max_restarts = options_.max_restarts;
   options.stop_grace = options_.shutdown_timeout;
   auto launcher = ProcessLauncher::Create(options, Events());
-  if (!launcher.ok()) return {launcher.status(), {}, kExitFailed};
+  if (!launcher.ok()) return {launcher.status(), {}, false, kExitFailed};
   launcher_ = *std::move(launcher);
   const absl::Status started = StartAll();
   if (!started.ok()) {
     launcher_ = nullptr;
-    return {started, {}, kExitFailed};
+    return {started, {}, false, kExitFailed};
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
@@ -179,6 +179,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   LaunchedJobEnd end;
   if (ending_.has_value()) {
     end.lines = ending_->lines;
+    end.told = true;
     if (ending_->ok) {
       // The job was done, but what its first process had to write was not.
       if (outcome.first_failure.has_value() &&

@@ -43,6 +43,8 @@ struct LaunchedJobEnd {
   // What PS 0 said at the end: the closing lines. Empty if it did not live to,
   // or nothing had begun.
   std::vector<std::string> lines;
+  // PS 0 told of the job's end, which it does once it has written --summary.
+  bool told = false;
   // What the launcher exits with: kExitUsage where a process could not be
   // started with its flags, and that ended the job.
   ExitCode exit_code = kExitOk;

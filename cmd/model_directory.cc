@@ -7,10 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
+#include "cmd/start_number.h"
 #include "ps/shard/shard_checkpoint.h"
 #include "rpc/channel_options.h"
 
@@ -49,25 +51,16 @@ absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
       who, "; end that job, or give each job a directory of its own"));
 }
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPredictions(
-    const FileSystem& files, const JobFlags& flags) {
-  const std::string path = flags.PredictionsFile();
-  // Beside a device, or a directory, there is to be no lock.
-  const absl::Status there = files.OpenForRead(path).status();
-  if (absl::IsFailedPrecondition(there)) {
-    return Annotate(there, "--predictions_file");
+// The directories of `path`, the innermost first, that are not there yet.
+std::vector<std::string> Missing(const FileSystem& files,
+                                 const std::string& path) {
+  std::vector<std::string> missing;
+  for (std::string at = CleanPath(path);
+       absl::IsNotFound(files.OpenForRead(at).status());
+       at = std::string(Dirname(at))) {
+    missing.push_back(at);
   }
-  auto lock = FileLock::Acquire(
-      JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".lock")),
-      ThisProcess());
-  if (absl::IsFailedPrecondition(lock.status())) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "--predictions_file=", path, " is being written by another inference: ",
-        lock.status().message(), "; give each a file of its own"));
-  }
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
-  return lock;
+  return missing;
 }
 
 // A model directory holds checkpoints; it is none.
@@ -105,38 +98,9 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
-                                                     const JobFlags& flags) {
-  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
-  if (flags.task_type == "infer") return LockPredictions(files, flags);
-  if (!flags.Saves()) return std::unique_ptr<FileLock>();
-  if (flags.resume == "must" &&
-      absl::IsNotFound(files.ListDirectory(flags.model_dir).status())) {
-    return absl::NotFoundError(absl::StrCat("--resume=must: ", flags.model_dir,
-                                            ": holds no valid checkpoint"));
-  }
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
-  auto lock =
-      FileLock::Acquire(absl::StrCat(flags.model_dir, "/LOCK"), ThisProcess());
-  if (absl::IsFailedPrecondition(lock.status())) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "--model_dir=", flags.model_dir, " is another job's: ",
-        lock.status().message(), "; give each job a directory of its own"));
-  }
-  SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
-  return lock;
-}
-
-absl::Duration DirectoryPatience(const JobFlags& flags) {
-  return flags.silent_after + absl::Seconds(1);
-}
-
-absl::StatusOr<std::unique_ptr<GroupLock>> LockServersAlone(
-    const JobFlags& flags, Logger* logger) {
-  if (!flags.Saves()) return std::unique_ptr<GroupLock>();
+// Takes LOCK.ps for the process with the coordinator.
+absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
+                                                       Logger* logger) {
   const absl::Time give_up = absl::Now() + DirectoryPatience(flags);
   for (bool told = false;;) {
     auto lock = GroupLock::AcquireAlone(ServersLock(flags), ThisProcess());
@@ -156,9 +120,85 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockServersAlone(
   }
 }
 
-absl::Status ShareWithServers(StartNumber start, GroupLock* lock) {
-  if (lock == nullptr) return absl::OkStatus();
-  return Annotate(lock->Share(start, ServerOf(start)), "--model_dir");
+}  // namespace
+
+OutputLock::~OutputLock() {
+  if (kept_ || lock_ == nullptr) return;
+  if (servers_ != nullptr) servers_->Withdraw();
+  lock_->Withdraw();
+  // As far as it goes: what holds anything by now stays.
+  for (const std::string& path : made_) files_->Remove(path).IgnoreError();
+}
+
+absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
+  // Beside a device, or a directory, there is to be no lock; and names that
+  // lead to one file have one lock.
+  const auto output = OutputPath(flags.PredictionsFile());
+  SHOAL_RETURN_IF_ERROR(Annotate(output.status(), "--predictions_file"));
+  const std::string& path = *output;
+  auto lock = FileLock::Acquire(
+      JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".lock")),
+      ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--predictions_file=", path, " is being written by another inference: ",
+        lock.status().message(), "; give each a file of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
+  lock_ = *std::move(lock);
+  return absl::OkStatus();
+}
+
+absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
+                                            Logger* logger) {
+  const std::string& model_dir = flags.model_dir;
+  std::vector<std::string> missing = Missing(*files_, model_dir);
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(files_->CreateDirectories(model_dir), "--model_dir"));
+  auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--model_dir=", model_dir, " is another job's: ",
+        lock.status().message(), "; give each job a directory of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
+  lock_ = *std::move(lock);
+  const std::string start = JoinPath(model_dir, kStartFile);
+  if (absl::IsNotFound(files_->OpenForRead(start).status())) {
+    made_.push_back(start);
+  }
+  made_.insert(made_.end(), missing.begin(), missing.end());
+  SHOAL_ASSIGN_OR_RETURN(servers_, LockServers(flags, logger));
+  return absl::OkStatus();
+}
+
+absl::Status OutputLock::Share(StartNumber start) {
+  if (servers_ == nullptr) return absl::OkStatus();
+  return Annotate(servers_->Share(start, ServerOf(start)), "--model_dir");
+}
+
+absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
+                                                       const JobFlags& flags,
+                                                       Logger* logger) {
+  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
+  std::unique_ptr<OutputLock> lock(new OutputLock(&files));
+  if (flags.task_type == "infer") {
+    SHOAL_RETURN_IF_ERROR(lock->LockPredictions(flags));
+    return lock;
+  }
+  if (!flags.Saves()) return std::unique_ptr<OutputLock>();
+  if (flags.resume == "must" &&
+      absl::IsNotFound(files.ListDirectory(flags.model_dir).status())) {
+    return absl::NotFoundError(absl::StrCat("--resume=must: ", flags.model_dir,
+                                            ": holds no valid checkpoint"));
+  }
+  SHOAL_RETURN_IF_ERROR(lock->LockModelDirectory(flags, logger));
+  return lock;
+}
+
+absl::Duration DirectoryPatience(const JobFlags& flags) {
+  return flags.silent_after + absl::Seconds(1);
 }
 
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(

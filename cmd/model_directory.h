@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -29,38 +30,61 @@ namespace shoal {
 // checkpoints, until they end. Nothing is read, written or removed there by a
 // job that saves before its process has the locks.
 
-// Locks what the job writes, so that no two write one place at a time: the
-// directory, for a job that saves into it, which is made if need be; the file
-// of an inference's predictions (by .NAME.lock beside it, which stays).
-// nullptr: the job writes neither. FAILED_PRECONDITION names who has it, or the
-// directory or device that was to be a file; NOT_FOUND: --resume=must and there
-// is no such directory; INVALID_ARGUMENT: the directory is itself a checkpoint.
-absl::StatusOr<std::unique_ptr<FileLock>> LockOutput(const FileSystem& files,
-                                                     const JobFlags& flags);
+// The locks of what a job writes. A job that is refused leaves none of it
+// behind: unless Keep was called, the end of the object also removes what
+// LockOutput made, and the file of the start number, where there was none.
+class OutputLock {
+ public:
+  ~OutputLock();
+  OutputLock(const OutputLock&) = delete;
+  OutputLock& operator=(const OutputLock&) = delete;
+
+  // The job has its start number: its other servers may have LOCK.ps too.
+  absl::Status Share(StartNumber start);
+
+  // The job begins.
+  void Keep() { kept_ = true; }
+
+ private:
+  friend absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(
+      const FileSystem& files, const JobFlags& flags, Logger* logger);
+
+  explicit OutputLock(const FileSystem* files) : files_(files) {}
+  absl::Status LockModelDirectory(const JobFlags& flags, Logger* logger);
+  absl::Status LockPredictions(const JobFlags& flags);
+
+  const FileSystem* const files_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<GroupLock> servers_;  // LOCK.ps
+  std::vector<std::string> made_;       // or to be made; the innermost first
+  bool kept_ = false;
+};
+
+// Locks what the job writes, so that no two write one place at a time, by the
+// process with the coordinator: the directory, for a job that saves into it,
+// which is made if need be, and LOCK.ps alone until Share; the file of an
+// inference's predictions (by .NAME.lock beside it, which stays). Servers of
+// another job that have LOCK.ps are waited for, which is said to the log, for
+// DirectoryPatience. nullptr: the job writes neither. FAILED_PRECONDITION names
+// who has it, or the directory or device that was to be a file; NOT_FOUND:
+// --resume=must and there is no such directory; INVALID_ARGUMENT: the directory
+// is itself a checkpoint; those of GroupLock. `files` must outlive the lock.
+absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
+                                                       const JobFlags& flags,
+                                                       Logger* logger);
 
 // How long a process waits for LOCK.ps: a server whose coordinator died lives
 // for --silent_after.
 absl::Duration DirectoryPatience(const JobFlags& flags);
 
-// After LockOutput, by the process with the coordinator: takes LOCK.ps alone,
-// for as long as the job has no start number; a process of another job is
-// waited for, which is said to the log. nullptr: the job saves nothing. Errors:
-// FAILED_PRECONDITION (another job's servers have it; the message says which),
-// those of GroupLock.
-absl::StatusOr<std::unique_ptr<GroupLock>> LockServersAlone(
-    const JobFlags& flags, Logger* logger);
-
-// The same process, when the start number is drawn: lets the job's other
-// servers have the lock too. `lock` may be null.
-absl::Status ShareWithServers(StartNumber start, GroupLock* lock);
-
 // Any other server, when it has a life: makes the directory, if need be, and
-// takes LOCK.ps with the servers of that start number. nullptr and errors as of
-// LockServersAlone; does not wait.
+// takes LOCK.ps with the servers of that start number; does not wait. nullptr:
+// the job saves nothing. Errors: FAILED_PRECONDITION (another job's servers
+// have it; the message says which), those of GroupLock.
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start);
 
-// After LockServersAlone. Fills in options->checkpoints from the flags: whether
+// After LockOutput. Fills in options->checkpoints from the flags: whether
 // and when the job saves, and by --resume what it begins from, which it says to
 // the log. A job that trains goes on from a checkpoint that fits it; any other
 // one reads its weights alone. Errors: FAILED_PRECONDITION (the checkpoint's

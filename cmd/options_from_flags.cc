@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
@@ -92,10 +93,13 @@ ClusterMemberOptions MemberOptions(const JobFlags& flags, const JobPlan& plan,
 // a bad row.
 absl::Status CheckWritable(const FileSystem& files,
                            const std::string& quarantine_dir, int worker) {
-  const std::string probe =
-      JoinPath(quarantine_dir, absl::StrCat(".worker-", worker));
-  absl::Status writable = files.CreateDirectories(quarantine_dir);
-  if (writable.ok()) writable = files.Create(probe).status();
+  // It is made with the first bad row; until then what will hold it is tried.
+  std::string there = CleanPath(quarantine_dir);
+  while (absl::IsNotFound(files.OpenForRead(there).status())) {
+    there = std::string(Dirname(there));
+  }
+  const std::string probe = JoinPath(there, absl::StrCat(".worker-", worker));
+  absl::Status writable = files.Create(probe).status();
   if (writable.ok()) writable = files.Remove(probe);
   return Annotate(writable, "--quarantine_dir");
 }
@@ -227,7 +231,9 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const FileSystem* files) {
   if (flags.task_type != "infer") return std::unique_ptr<PredictionsFile>();
-  auto file = PredictionsFile::Create(files, flags.PredictionsFile(),
+  const auto path = OutputPath(flags.PredictionsFile());
+  SHOAL_RETURN_IF_ERROR(Annotate(path.status(), "--predictions_file"));
+  auto file = PredictionsFile::Create(files, *path,
                                       flags.predictions_format == "binary"
                                           ? PredictionsFormat::kBinary
                                           : PredictionsFormat::kText);

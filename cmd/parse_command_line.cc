@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "base/file_system.h"
+#include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "launch/cluster_environment.h"
@@ -25,12 +25,12 @@ absl::Status CheckSummary(const JobFlags& flags) {
   if (flags.command == Command::kPs && flags.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
   }
-  struct stat info;
-  if (stat(flags.summary.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+  const absl::StatusOr<std::string> path = OutputPath(flags.summary);
+  if (!path.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary=", flags.summary, " is a directory"));
+        absl::StrCat("--summary=", path.status().message()));
   }
-  const std::string directory(Dirname(flags.summary));
+  const std::string directory(Dirname(*path));
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("--summary=", flags.summary, ": cannot write to ",
@@ -103,8 +103,9 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
   const absl::Status summary = CheckSummary(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
   if (!flags->write_config.empty()) {
-    const absl::Status written = NewPosixFileSystem()->WriteFileAtomically(
-        flags->write_config, PrintConfig(*set));
+    const absl::Status written =
+        WriteOutput(*NewPosixFileSystem(), flags->write_config,
+                    PrintConfig(*set));
     if (!written.ok()) {
       return Complain(
           set->command(),

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
+#include "base/output_path.h"
 #include "base/status_macros.h"
 #include "cmd/best_possible_auc.h"
 #include "cmd/data_sources.h"
@@ -58,7 +59,7 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   report.finished = true;
   report.status = status;
   const absl::Status written =
-      files.WriteFileAtomically(flags.summary, SummaryJson(flags, report));
+      WriteOutput(files, flags.summary, SummaryJson(flags, report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 
@@ -110,7 +111,7 @@ int RunCommand(const Args& args) {
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
   // With --hosts it is on another host.
-  if (end.lines.empty() && !flags.summary.empty() && flags.hosts.empty()) {
+  if (!end.told && !flags.summary.empty() && flags.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;

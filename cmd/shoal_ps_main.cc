@@ -130,8 +130,8 @@ class PsProcess {
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
   ThreadExecutor probes_{{"probe", 1}, &clock_};
-  std::unique_ptr<FileLock> lock_;  // of task 0, on what the job writes
-  // On the model directory; but for task 0's, the `checkpoints` strand's.
+  std::unique_ptr<OutputLock> lock_;  // of task 0, on what the job writes
+  // Of any other task, on its model directory; the `checkpoints` strand's.
   std::unique_ptr<GroupLock> servers_lock_;
   StartNumber locked_for_ = 0;
   std::unique_ptr<PredictionsFile> predictions_;
@@ -173,7 +173,6 @@ absl::Status PsProcess::Start() {
     work_strand_ = std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{"work", 1}, &clock_);
     SHOAL_ASSIGN_OR_RETURN(CoordinatorOptions options, PlanToLead());
-    SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
     CoordinatorWork work =
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
     work.write_manifest =
@@ -203,6 +202,9 @@ absl::Status PsProcess::Start() {
     cluster = cluster_client_.get();
   }
   SHOAL_RETURN_IF_ERROR(StartServer());
+  // From here on others may know of the job.
+  if (lock_ != nullptr) lock_->Keep();
+  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
 
   PsLoopOptions options =
       PsLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
@@ -237,8 +239,7 @@ absl::Status PsProcess::Start() {
 }
 
 absl::StatusOr<CoordinatorOptions> PsProcess::PlanToLead() {
-  SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_));
-  SHOAL_ASSIGN_OR_RETURN(servers_lock_, LockServersAlone(flags_, &logger_));
+  SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_, &logger_));
   SHOAL_ASSIGN_OR_RETURN(predictions_,
                          PredictionsFileFromFlags(flags_, files_.get()));
   CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
@@ -247,7 +248,7 @@ absl::StatusOr<CoordinatorOptions> PsProcess::PlanToLead() {
   SHOAL_ASSIGN_OR_RETURN(
       options.start,
       DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
-  SHOAL_RETURN_IF_ERROR(ShareWithServers(options.start, servers_lock_.get()));
+  if (lock_ != nullptr) SHOAL_RETURN_IF_ERROR(lock_->Share(options.start));
   return options;
 }
 

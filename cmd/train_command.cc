@@ -112,12 +112,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
   auto options = JobOptions(flags, plan, *files, quarantine->get());
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
-  const auto lock = LockOutput(*files, flags);
+  const absl::Status fits = ForecastAndCheck(flags, plan, *files);
+  if (!fits.ok()) return Complain(name, fits, kExitUsage);
+  const auto lock = LockOutput(*files, flags, &logger);
   if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
-  const auto servers_lock = LockServersAlone(flags, &logger);
-  if (!servers_lock.ok()) {
-    return Complain(name, servers_lock.status(), kExitUsage);
-  }
   const absl::Status planned =
       PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
   if (!planned.ok()) return Complain(name, planned, kExitUsage);
@@ -125,10 +123,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       *files, flags, options->coordinator.checkpoints, RealClock().Now());
   if (!start.ok()) return Complain(name, start.status(), kExitUsage);
   options->coordinator.start = *start;
-  const absl::Status shared = ShareWithServers(*start, servers_lock->get());
-  if (!shared.ok()) return Complain(name, shared, kExitUsage);
-  const absl::Status fits = ForecastAndCheck(flags, plan, *files);
-  if (!fits.ok()) return Complain(name, fits, kExitUsage);
+  if (*lock != nullptr) {
+    const absl::Status shared = (*lock)->Share(*start);
+    if (!shared.ok()) return Complain(name, shared, kExitUsage);
+  }
 
   const auto predictions = PredictionsFileFromFlags(flags, files.get());
   if (!predictions.ok()) {
@@ -137,8 +135,6 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
 
   RealClock clock;
   JobReporter reporter(flags, files.get());
-  const absl::Status started = reporter.Start(clock.Now());
-  if (!started.ok()) return Complain(name, started, kExitUsage);
   Telemetry telemetry;
   ExportProcess(&telemetry, name, plan.job);
   FinalReport final_report(wait);
@@ -167,6 +163,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   // Ends before the job, which its readers look at.
   auto metrics = StartMetricsServer(flags, &telemetry);
   if (!metrics.ok()) return Complain(name, metrics.status(), kExitUsage);
+  const absl::Status started = reporter.Start(clock.Now());
+  if (!started.ok()) return Complain(name, started, kExitUsage);
+  if (*lock != nullptr) (*lock)->Keep();
   (*job)->Start([&final_report](JobReport report) {
     final_report.Set(std::move(report));
   });

@@ -14,6 +14,8 @@ import os
 import re
 import sys
 
+from cpp_definitions import definitions
+
 # Who may include whom: the arrows of docs/architecture.md. cmd, tests and bench
 # compose everything; every folder may include itself.
 ARROWS = {
@@ -149,6 +151,24 @@ class Tree:
                     self.files[path] = File(root, path)
         self.folders = {folder_of(path) for path in self.files
                         if '/' in path} | set(ARROWS) | COMPOSERS
+        self.defined = self.find_definitions()
+
+    def find_definitions(self):
+        """Where each name is defined, by its namespace and name: [(path,
+        line)] in the order of paths, one a file."""
+        defined = {}
+        for path, file in sorted(self.files.items()):
+            if not file.is_cpp:
+                continue
+            is_header = file.suffix == '.h'
+            seen = set()
+            for name, _, position in definitions(file.code, is_header):
+                if name not in seen:
+                    seen.add(name)
+                    defined.setdefault(name, []).append(
+                        (path, line_of(file.code, position)))
+        return {name: places for name, places in defined.items()
+                if len(places) > 1}
 
     def to_wire(self, path, seen=None):
         """Includes from our header `path` to a wire header, or None."""
@@ -243,6 +263,17 @@ def check_tokens(tree, file):
                 f'{match.group().rstrip("( ")} {say}')
 
 
+def check_one_definition(tree, file):
+    # A program that links two classes of one name takes members of either.
+    for name, places in tree.defined.items():
+        for path, line in places[1:]:
+            if path == file.path:
+                first, first_line = places[0]
+                yield line, 'one-definition', (
+                    f'{name} is defined in {first}:{first_line} too; rename '
+                    'one, use the other, or put it into an anonymous namespace')
+
+
 def check_guard(tree, file):
     # What Highway compiles once for each instruction set has its own guards.
     if file.suffix != '.h' or file.path.endswith('-inl.h'):
@@ -314,8 +345,9 @@ def check_lines(tree, file):
 
 
 RULES = [check_arrows, check_third_party, check_heavy_header, check_wire_reach,
-         check_own_header_first, check_tokens, check_guard, check_in_cmake,
-         check_leftovers, check_machine_paths, check_lines]
+         check_own_header_first, check_tokens, check_one_definition,
+         check_guard, check_in_cmake, check_leftovers, check_machine_paths,
+         check_lines]
 
 
 def check(root):

@@ -6,20 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/protobuf_wire.h"
 #include "rpc/codec/fragment_reader.h"
 
 namespace shoal {
-
-// The encodings of a field in the protobuf wire format
-// (protobuf.dev/programming-guides/encoding).
-enum class WireType : uint8_t {
-  kVarint = 0,
-  kFixed64 = 1,
-  kBytes = 2,
-  kStartGroup = 3,
-  kEndGroup = 4,
-  kFixed32 = 5,
-};
 
 struct WireField {
   uint32_t number = 0;

@@ -52,6 +52,27 @@ TEST_F(FileLockTest, ItEndsWithAProcessThatIsKilled) {
   EXPECT_TRUE(FileLock::Acquire(path_, "parent").ok());
 }
 
+TEST_F(FileLockTest, WhoWithdrawsLeavesNoFileThatWasNotThere) {
+  const std::string path = path_ + "_withdrawn";
+  auto first = FileLock::Acquire(path, "first");
+  ASSERT_TRUE(first.ok()) << first.status();
+  (*first)->Withdraw();
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+  // Of another file by now.
+  auto second = FileLock::Acquire(path, "second");
+  ASSERT_TRUE(second.ok()) << second.status();
+  (*first)->Withdraw();
+  first->reset();
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+  EXPECT_FALSE(FileLock::Acquire(path, "third").ok());
+  second->reset();
+
+  auto later = FileLock::Acquire(path, "later");
+  ASSERT_TRUE(later.ok()) << later.status();
+  (*later)->Withdraw();
+  EXPECT_EQ(access(path.c_str(), F_OK), 0) << "it was there before";
+}
+
 TEST_F(FileLockTest, ADirectoryThatIsNotThereIsAnError) {
   const auto lock = FileLock::Acquire(path_ + ".none/LOCK", "x");
   EXPECT_EQ(lock.status().code(), absl::StatusCode::kNotFound);

@@ -36,6 +36,14 @@ TEST(CheckSameConfigTest, NamesAFlagThatOneSideLacks) {
       HasSubstr("--a differs: w has 1, c does not have it"));
 }
 
+TEST(CheckSameConfigTest, AnotherNumberOfServersIsTheFlagThatListsThem) {
+  const absl::Status status =
+      CheckSameConfig("worker 0", "a=1\nps=1\n", "ps 0", "a=1\nps=2\n");
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("--ps_hosts differs in its number of entries: worker 0 "
+                        "has 1, ps 0 has 2"));
+}
+
 TEST(CheckSameConfigTest, OrderAndEmptyLinesDoNotMatter) {
   EXPECT_TRUE(CheckSameConfig("w", "b=2\n\na=1", "c", "a=1\nb=2\n").ok());
 }

@@ -65,6 +65,20 @@ TEST_F(LaunchedJobTest, AJobThatEndsWellHasItsClosingLines) {
   EXPECT_THAT(end.lines, ElementsAre("samples 1 = 1"));
 }
 
+TEST_F(LaunchedJobTest, PsZeroTellsOfAJobThatNeverBeganToo) {
+  Ps(absl::StrCat(Print(EndingJson({false, "ps 0: stopped", {}})), "; exit 1"));
+  Worker("exit 1");
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.told) << "it has written the summary";
+  EXPECT_TRUE(end.lines.empty());
+}
+
+TEST_F(LaunchedJobTest, AKilledPsZeroTellsNothing) {
+  Ps("kill -9 $$");
+  Worker("exit 1");
+  EXPECT_FALSE(Run().told);
+}
+
 TEST_F(LaunchedJobTest, AKilledWorkerIsStartedAgain) {
   Ps(absl::StrCat(Until("twice"), "; ",
                   Print(EndingJson({true, "", {"end"}}))));

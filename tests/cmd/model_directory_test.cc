@@ -27,7 +27,7 @@ class ModelDirectoryTest : public ::testing::Test {
   }
 
   absl::Status Lock() {
-    auto lock = LockOutput(*files_, flags_);
+    auto lock = LockOutput(*files_, flags_, &logger_);
     if (lock.ok()) held_ = *std::move(lock);
     return lock.status();
   }
@@ -42,7 +42,7 @@ class ModelDirectoryTest : public ::testing::Test {
   std::string directory_;
   JobFlags flags_{Command::kTrain};
   Logger logger_{{"", LogLevel::kError}};
-  std::unique_ptr<FileLock> held_;
+  std::unique_ptr<OutputLock> held_;
 };
 
 TEST_F(ModelDirectoryTest, IsMadeAndLocked) {
@@ -54,13 +54,12 @@ TEST_F(ModelDirectoryTest, IsMadeAndLocked) {
 TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
   flags_.silent_after = absl::ZeroDuration();
   ASSERT_TRUE(Lock().ok());
-  auto leader = LockServersAlone(flags_, &logger_);
-  ASSERT_TRUE(leader.ok()) << leader.status();
   EXPECT_FALSE(LockWithServers(*files_, flags_, 0xb2).ok());
-  ASSERT_TRUE(ShareWithServers(0xb2, leader->get()).ok());
+  ASSERT_TRUE(held_->Share(0xb2).ok());
+  held_->Keep();
   const auto server = LockWithServers(*files_, flags_, 0xb2);
   EXPECT_TRUE(server.ok()) << server.status();
-  leader->reset();
+  held_ = nullptr;
   const absl::Status other = LockWithServers(*files_, flags_, 0xb3).status();
   EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(other.message()),
@@ -69,9 +68,7 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
                     HasSubstr("this is start b3"),
                     HasSubstr("give each job a directory of its own")));
   // Nor has a job that begins, whose coordinator would clean it up.
-  EXPECT_THAT(
-      std::string(LockServersAlone(flags_, &logger_).status().message()),
-      HasSubstr("start b2"));
+  EXPECT_THAT(std::string(Lock().message()), HasSubstr("start b2"));
 }
 
 TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
@@ -89,7 +86,7 @@ TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
     server->reset();
   });
   Logger logger({"", LogLevel::kWarn});
-  const auto leader = LockServersAlone(flags_, &logger);
+  const auto leader = LockOutput(*files_, flags_, &logger);
   dup2(stderr_before, STDERR_FILENO);
   EXPECT_EQ(write(log[1], "\n", 1), 1);  // in case nothing was said
   ends.join();
@@ -99,12 +96,51 @@ TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
 
 TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
   flags_.task_type = "eval";
-  const auto alone = LockServersAlone(flags_, &logger_);
-  ASSERT_TRUE(alone.ok());
-  EXPECT_EQ(*alone, nullptr);
-  EXPECT_TRUE(ShareWithServers(1, alone->get()).ok());
+  ASSERT_TRUE(Lock().ok());
+  EXPECT_EQ(held_, nullptr);
   EXPECT_EQ(*LockWithServers(*files_, flags_, 1), nullptr);
   EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
+  flags_.model_dir = directory_ + "/runs/m";
+  const std::string start = flags_.model_dir + "/START";
+  ASSERT_TRUE(Lock().ok());
+  ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
+  held_ = nullptr;
+  EXPECT_THAT(Names(), IsEmpty());
+
+  ASSERT_TRUE(Lock().ok());
+  ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
+  held_->Keep();
+  held_ = nullptr;
+  const auto kept = files_->ListDirectory(flags_.model_dir);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept->size(), 3u);  // LOCK, LOCK.ps, START
+
+  ASSERT_TRUE(Lock().ok());
+  held_ = nullptr;
+  EXPECT_EQ(files_->ListDirectory(flags_.model_dir)->size(), 3u)
+      << "they are an earlier job's";
+}
+
+TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
+  flags_.task_type = "infer";
+  flags_.predictions_file = directory_ + "/p";
+  ASSERT_TRUE(Lock().ok());
+  EXPECT_FALSE(Names().empty());
+  held_ = nullptr;
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
+  flags_.task_type = "infer";
+  flags_.predictions_file = directory_ + "/p";
+  ASSERT_EQ(symlink("p", (directory_ + "/link").c_str()), 0);
+  ASSERT_TRUE(Lock().ok());
+  const auto first = std::move(held_);
+  flags_.predictions_file = directory_ + "/link";
+  EXPECT_THAT(std::string(Lock().message()), HasSubstr("another inference"));
 }
 
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {

@@ -213,7 +213,6 @@ TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
   ASSERT_TRUE(made.ok()) << made.status();
   const std::unique_ptr<Quarantine>& quarantine = *made;
   EXPECT_NE(quarantine, nullptr);
-  EXPECT_TRUE(files.ListDirectory("somewhere")->empty());
   const PieceReaderOptions options =
       PieceReaderOptionsFromFlags(other, quarantine.get());
   EXPECT_EQ(options.format, DataFormat::kTfRecord);
@@ -231,6 +230,15 @@ TEST(OptionsFromFlags, AQuarantineThatCannotBeWrittenIsNamedByItsFlag) {
       std::string(
           QuarantineFromFlags(flags, &files, 0, nullptr).status().message()),
       testing::HasSubstr("--quarantine_dir: taken"));
+}
+
+TEST(OptionsFromFlags, AQuarantineIsNotMadeBeforeTheFirstBadRow) {
+  FakeFileSystem files;
+  const JobFlags flags =
+      Parsed(Command::kRun, {"--quarantine_dir=some/where/q"});
+  ASSERT_TRUE(files.CreateDirectories("some").ok());
+  ASSERT_TRUE(QuarantineFromFlags(flags, &files, 0, nullptr).ok());
+  EXPECT_TRUE(files.ListDirectory("some").value().empty());
 }
 
 TEST(OptionsFromFlags, BadRowsGoIntoTheModelDirectoryUnlessToldOtherwise) {

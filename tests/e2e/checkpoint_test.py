@@ -150,6 +150,17 @@ class Checkpoints(unittest.TestCase):
         self.assertIn("manifest.json", self.ckpt("verify", self.dir, code=1))
         self.assertIn("manifest.json", self.ckpt("show", self.dir, code=1))
 
+    def test_what_was_cut_off_is_no_checkpoint_for_show_and_verify_alike(self):
+        cut = os.path.join(self.dir, "ckpt-00000000030")
+        os.mkdir(cut)
+        for command in ("show", "balance", "verify"):
+            self.ckpt(command, self.dir, code=0)
+            self.assertIn("manifest.json", self.ckpt(command, cut, code=1))
+        shutil.rmtree(self.path())
+        os.mkdir(os.path.join(self.dir, "ckpt-00000000010"))
+        for command in ("show", "balance", "verify"):
+            self.assertIn("manifest.json", self.ckpt(command, self.dir, code=1))
+
     def test_bad_arguments_are_told(self):
         self.assertIn("name a model directory", self.ckpt("ls", code=2))
         self.assertIn("one directory", self.ckpt("ls", "a", "b", code=2))

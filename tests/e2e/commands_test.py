@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import harness
+import launched
 from cluster import PROBE, Cluster
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -127,6 +128,61 @@ class MistakesTest(harness.ShoalTest):
                     *command, "--feature_size=300", "--field_size=4",
                     "--training_data_dir=" + data, "--summary=" + path))
 
+    def test_an_output_that_cannot_be_a_file_is_refused_at_the_start(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(10))
+        os.symlink("/dev/null", self.path("link"))
+        for path in ("/dev/null", "/dev/stdout", self.path("link")):
+            for command in (["train"], ["run", "--ps=1", "--workers=1"]):
+                output = self.usage_error(
+                    "shoal", *command, *PROBE, "--training_data_dir=" + data,
+                    "--summary=" + path)
+                self.assertIn("--summary=" + path, output)
+                self.assertIn("a regular file is needed", output)
+                self.assertNotIn("trained", output)
+        for flags in (["--write_config=/dev/stdout"],
+                      ["--task_type=infer", "--val_data_dir=" + data,
+                       "--resume=never", "--predictions_file=/dev/null"]):
+            self.assertIn("a regular file is needed", self.usage_error(
+                "shoal", "train", *PROBE, "--training_data_dir=" + data,
+                *flags))
+        self.assertTrue(os.path.islink(self.path("link")))
+
+    def test_a_link_stays_and_the_file_that_it_leads_to_is_written(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(100))
+        os.mkdir(self.path("far"))
+        names = ("summary.json", "config", "predictions")
+        for name in names:
+            os.symlink(os.path.join("far", name), self.path(name))
+        job = [*PROBE, "--training_data_dir=" + data]
+        self.run_ok("shoal", "train", *job,
+                    "--summary=" + self.path("summary.json"),
+                    "--write_config=" + self.path("config"))
+        self.run_ok("shoal", "run", "--ps=1", "--workers=1", *job,
+                    "--summary=" + self.path("summary.json"))
+        self.run_ok("shoal", "train", *PROBE, "--task_type=infer",
+                    "--resume=never", "--val_data_dir=" + data,
+                    "--predictions_file=" + self.path("predictions"))
+        for name in names:
+            self.assertTrue(os.path.islink(self.path(name)), name)
+            self.assertGreater(os.path.getsize(self.path("far", name)), 0)
+        self.expect_whole(self.summary())
+
+    def test_a_refused_job_leaves_nothing_behind(self):
+        data = self.write("data/tr.libsvm", harness.linear_rows(100))
+        job = [*PROBE, "--training_data_dir=" + data,
+               "--model_dir=" + self.path("runs", "m"),
+               "--quarantine_dir=" + self.path("bad", "rows")]
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            port = busy.getsockname()[1]
+            self.usage_error("shoal", "train", *job, f"--metrics_port={port}")
+            self.usage_error("shoal-ps", f"--ps_hosts=127.0.0.1:{port}",
+                             "--worker_hosts=a", "--task_index=0", *job)
+        self.run_fails("shoal-worker", "--ps_hosts=127.0.0.1:1",
+                       "--task_index=0", *job, "--start_timeout=100ms")
+        self.assertEqual(os.listdir(self.dir), ["data"])
+
     def test_a_worker_without_its_data_says_so(self):
         code, output = self.run_fails(
             "shoal-worker", "--feature_size=9", "--field_size=3",
@@ -206,6 +262,32 @@ class DataGenTest(harness.ShoalTest):
         best = json.loads(self.read("a", "_meta.json"))["best_auc"]
         self.assertIn(f"best       {best:.5f}", output)
 
+    def test_a_run_that_was_cut_off_can_be_repeated(self):
+        flags = ["shoal", "data", "gen", "--out=" + self.path("a"),
+                 "--rows=300000", "--test_rows=1000", "--fields=6",
+                 "--ids=500", "--files=3"]
+        cut = self.start("gen", *flags)
+        while not os.path.exists(self.path("a", ".tr-00001.libsvm.partial")):
+            self.assertIsNone(cut.popen.poll(), "it ended too early")
+        cut.kill()
+        self.assertFalse([name for name in os.listdir(self.path("a"))
+                          if name.startswith(("tr-", "te.", "_meta"))])
+        self.run_ok(*flags)
+        self.assertEqual(sorted(os.listdir(self.path("a"))), [
+            "_meta.json", "te.libsvm", "tr-00000.libsvm", "tr-00001.libsvm",
+            "tr-00002.libsvm"])
+
+    def test_a_link_of_a_files_own_name_is_replaced(self):
+        self.generate("a")
+        whole = self.read("a", "te.libsvm")
+        far = self.write("far", "of somebody else")
+        os.remove(self.path("a", "te.libsvm"))
+        os.symlink(far, self.path("a", "te.libsvm"))
+        self.generate("a")
+        self.assertFalse(os.path.islink(self.path("a", "te.libsvm")))
+        self.assertEqual(self.read("a", "te.libsvm"), whole)
+        self.assertEqual(self.read("far"), b"of somebody else")
+
     def test_a_place_that_cannot_be_written_is_named(self):
         path = self.write("file", "not a directory")
         code, output = self.run_fails(
@@ -269,6 +351,16 @@ class MeetingTest(harness.ShoalTest):
         self.assertEqual(worker.wait(), 1)
         self.assertIn("num_epochs", worker.lines[-1])
         self.assertNotIn("shuffle_rows", worker.lines[-1])
+        self.stop(ps)
+
+    def test_a_worker_of_another_number_of_servers_is_told_its_own_flag(self):
+        cluster = self.cluster()
+        ps = cluster.start_ps(0)
+        cluster.common[0] += ",127.0.0.1:1"
+        worker = cluster.start_worker(0)
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("--ps_hosts differs in its number of entries: worker 0 "
+                      "has 2, the coordinator has 1", worker.lines[-1])
         self.stop(ps)
 
     def test_a_worker_whose_servers_never_come_gives_up(self):
@@ -354,6 +446,21 @@ class RunTest(harness.ShoalTest):
         run.signal(signal.SIGHUP)
         self.assertEqual(run.wait(), 3, run.output())
         self.assertIn("SIGHUP", self.summary()["exit_reason"])
+
+    def test_the_summary_that_ps_0_wrote_is_kept(self):
+        """Of a job that ended before it had begun, too."""
+        model = "--model_dir=" + self.path("m")
+        self.run_ok("shoal", "run", *self.flags(1), model)
+        run = launched.Launched(
+            self, *self.flags(2), model, "--worker_grace=60s",
+            "--stop_timeout=1s", "--shutdown_timeout=1s",
+            "--summary=" + self.path("summary.json"))
+        # The others wait for it before they begin.
+        os.kill(run.pid("shoal-worker", 1), signal.SIGSTOP)
+        run.process.wait_for_line("worker 0 joined", timeout=20)
+        run.process.signal(signal.SIGINT)
+        self.assertEqual(run.process.wait(), 3, run.process.output())
+        self.assertRegex(self.summary()["checkpoint"]["resumed_from"], "ckpt-")
 
     def test_a_full_table_ends_the_job_and_says_what_to_do(self):
         data = self.write("data/tr.libsvm", harness.linear_rows(2000))

@@ -4,7 +4,7 @@
 
 namespace shoal {
 
-class Counter {
+class UnlockedCounter {
  public:
   void CountUnlocked() { ++count_; }
 
@@ -16,6 +16,6 @@ class Counter {
 }  // namespace shoal
 
 int main() {
-  shoal::Counter counter;
+  shoal::UnlockedCounter counter;
   counter.CountUnlocked();
 }

@@ -151,6 +151,44 @@ class TidyTest(unittest.TestCase):
         self.assert_clean({'base/mutex.h': header('base/mutex.h',
                                                   'std::mutex m;\n')})
 
+    def test_one_definition(self):
+        a = {'base/a.h': header('base/a.h', 'namespace shoal {\n'
+                                'enum class Kind : int {\n  kA,\n};\n'
+                                'struct Ab { int Kind; struct Cd { int x; }; };'
+                                '\ninline int F(int a, char* b = nullptr) '
+                                '{ return a; }\n'
+                                'template <typename T>\nclass Box {\n};\n'
+                                'inline constexpr int kSize = 1;\n'
+                                '}  // namespace shoal\n')}
+
+        def second(code, space='namespace shoal {'):
+            return {**a, 'ps/b.h': header('ps/b.h', f'{space}\n{code}\n}}\n')}
+        for code in ['enum class Kind : int { kB };', 'struct Kind {};',
+                     'class Ab final : public X<int> {\n int x;\n};',
+                     'inline int F(int x, char* y) { return x; }',
+                     'class ABSL_LOCKABLE Box { int x; };',
+                     'class Kind { void f() { if (1) { } } };',
+                     'inline constexpr double kSize = 2;']:
+            self.assert_fires('one-definition', 'ps/b.h:4', second(code))
+        # A type that only one .cc shows may be another's in the same program.
+        self.assert_fires('one-definition', 'ps/b.cc:2', {
+            **a, 'ps/b.cc': 'namespace shoal {\nstruct Ab { };\n}\n'})
+        for code in ['class Kind;', 'enum class Kind : int;', 'Kind F();',
+                     'inline int F(long a, char* b) { return 1; }',
+                     'struct Other { enum class Kind { kA }; };',
+                     'inline Kind G() { struct Ab { int x; }; return {}; }',
+                     'namespace inner { class Ab { }; }',
+                     'namespace { class Ab { }; }',
+                     'static int F(int a, char* b) { return 2; }',
+                     'template <>\nclass Box<int> { };',
+                     '// class Ab { };']:
+            self.assert_clean(second(code))
+        self.assert_clean(second('class Ab { };', 'namespace other {'))
+        # Two ways to compile one header.
+        self.assert_clean({'base/a.h': header(
+            'base/a.h', 'namespace shoal {\n#if X\nstruct A { };\n#else\n'
+            'struct A { int x; };\n#endif\n}\n')})
+
     def test_guard(self):
         right = header('ps/table/a.h')
         self.assert_fires('guard', 'ps/table/a.h:1', {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
@@ -31,6 +32,8 @@ constexpr uint64_t kRowsBetweenProgress = 1 << 16;
 // Test rows are numbered from here, so that they stay the same however many
 // training rows there are.
 constexpr uint64_t kFirstTestRow = uint64_t{1} << 62;
+
+constexpr absl::string_view kHiddenSuffix = ".partial";
 
 std::string TrainName(int file, ExampleFormat format) {
   return absl::StrFormat("tr-%05d%s", file, ExampleFormatSuffix(format));
@@ -81,15 +84,38 @@ std::string MetaJson(const GenerateOptions& options,
                                       report.best_logloss));
 }
 
-// Whether the data in out_dir was made with these options.
-bool MadeBefore(const FileSystem& file_system, const GenerateOptions& options) {
-  const auto meta =
-      file_system.OpenForRead(JoinPath(options.out_dir, kSyntheticMetaName));
+// Whether the file `name` in out_dir begins with these options.
+bool Names(const FileSystem& file_system, const GenerateOptions& options,
+           absl::string_view name) {
+  const auto meta = file_system.OpenForRead(JoinPath(options.out_dir, name));
   if (!meta.ok()) return false;
   const std::string ours = OptionsJson(options);
   std::string begin(ours.size(), '\0');
   const auto size = (*meta)->Read(0, absl::MakeSpan(&begin[0], begin.size()));
   return size.ok() && *size == ours.size() && begin == ours;
+}
+
+// Whether the data in out_dir was made with these options, by a run that ended
+// or by one that was cut off while it gave the files their names.
+bool MadeBefore(const FileSystem& file_system, const GenerateOptions& options) {
+  return Names(file_system, options, kSyntheticMetaName) ||
+         Names(file_system, options, kSyntheticUnfinishedName);
+}
+
+// Files that a run which was cut off never gave their names.
+absl::Status RemoveHidden(const FileSystem& file_system,
+                          const std::string& directory) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
+                         file_system.ListDirectory(directory));
+  for (const DirectoryEntry& entry : entries) {
+    if (!entry.is_directory && absl::EndsWith(entry.name, kHiddenSuffix) &&
+        (absl::StartsWith(entry.name, ".tr-") ||
+         absl::StartsWith(entry.name, ".te."))) {
+      SHOAL_RETURN_IF_ERROR(
+          file_system.Remove(JoinPath(directory, entry.name)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Data of another run is not to be lost, nor to be used together with ours.
@@ -141,8 +167,8 @@ class RowWriter {
   std::string payload_;
 };
 
-// One file's text, written in large pieces. Until Close it has a hidden name,
-// which goes if it is never closed.
+// One file's text, written in large pieces. Until Publish it has a hidden name,
+// and goes if it is never published.
 class TextFile {
  public:
   static absl::StatusOr<std::unique_ptr<TextFile>> Create(
@@ -152,7 +178,7 @@ class TextFile {
     return file;
   }
   ~TextFile() {
-    if (file_ == nullptr) return;
+    if (published_) return;
     file_.reset();
     // As far as it goes: the caller has a better error already.
     file_system_->Remove(hidden_).IgnoreError();
@@ -168,9 +194,14 @@ class TextFile {
   absl::StatusOr<uint64_t> Close() {
     SHOAL_RETURN_IF_ERROR(Flush());
     SHOAL_RETURN_IF_ERROR(file_->Close());
-    SHOAL_RETURN_IF_ERROR(file_system_->Rename(hidden_, path_));
     file_ = nullptr;
+    text_ = std::string();  // there may be many files
     return bytes_;
+  }
+  absl::Status Publish() {
+    SHOAL_RETURN_IF_ERROR(file_system_->Rename(hidden_, path_));
+    published_ = true;
+    return absl::OkStatus();
   }
 
  private:
@@ -178,7 +209,7 @@ class TextFile {
       : file_system_(file_system),
         path_(path),
         hidden_(JoinPath(Dirname(path),
-                         absl::StrCat(".", Basename(path), ".partial"))) {}
+                         absl::StrCat(".", Basename(path), kHiddenSuffix))) {}
 
   absl::Status Flush() {
     bytes_ += text_.size();
@@ -193,7 +224,9 @@ class TextFile {
   std::unique_ptr<WritableFile> file_;
   std::string text_;
   uint64_t bytes_ = 0;
+  bool published_ = false;
 };
+using TextFiles = std::vector<std::unique_ptr<TextFile>>;
 
 class Progress {
  public:
@@ -214,12 +247,12 @@ class Progress {
 absl::Status WriteTraining(const FileSystem& file_system,
                            const GenerateOptions& options,
                            const PlantedModel& model, Progress* progress,
-                           GenerateReport* report) {
+                           TextFiles* files, GenerateReport* report) {
   PlantedRow row;
   RowWriter writer(options.format);
   for (int f = 0; f < options.files; ++f) {
     SHOAL_ASSIGN_OR_RETURN(
-        const std::unique_ptr<TextFile> file,
+        std::unique_ptr<TextFile> file,
         TextFile::Create(file_system, JoinPath(options.out_dir,
                                                TrainName(f, options.format))));
     const uint64_t end = FixedSizeBegin(options.rows, options.files, f + 1);
@@ -232,6 +265,7 @@ absl::Status WriteTraining(const FileSystem& file_system,
     }
     SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file->Close());
     report->bytes += bytes;
+    files->push_back(std::move(file));
   }
   report->rows = options.rows;
   return absl::OkStatus();
@@ -240,9 +274,9 @@ absl::Status WriteTraining(const FileSystem& file_system,
 absl::Status WriteTest(const FileSystem& file_system,
                        const GenerateOptions& options,
                        const PlantedModel& model, Progress* progress,
-                       GenerateReport* report) {
+                       TextFiles* files, GenerateReport* report) {
   SHOAL_ASSIGN_OR_RETURN(
-      const std::unique_ptr<TextFile> file,
+      std::unique_ptr<TextFile> file,
       TextFile::Create(file_system,
                        JoinPath(options.out_dir, TestName(options.format))));
   PlantedRow row;
@@ -261,6 +295,7 @@ absl::Status WriteTest(const FileSystem& file_system,
   }
   SHOAL_ASSIGN_OR_RETURN(const uint64_t bytes, file->Close());
   report->bytes += bytes;
+  files->push_back(std::move(file));
   report->test_rows = options.test_rows;
   report->positive_rate = static_cast<double>(std::accumulate(
                               labels.begin(), labels.end(), uint64_t{0})) /
@@ -268,6 +303,23 @@ absl::Status WriteTest(const FileSystem& file_system,
   report->best_auc = ExactAuc(logits, labels);
   report->best_logloss = MeanLogLoss(logits, labels);
   return absl::OkStatus();
+}
+
+// Gives the files their names, all together.
+absl::Status Publish(const FileSystem& file_system,
+                     const GenerateOptions& options,
+                     const GenerateReport& report, const TextFiles& files) {
+  const std::string unfinished =
+      JoinPath(options.out_dir, kSyntheticUnfinishedName);
+  SHOAL_RETURN_IF_ERROR(
+      file_system.WriteFileAtomically(unfinished, OptionsJson(options)));
+  for (const std::unique_ptr<TextFile>& file : files) {
+    SHOAL_RETURN_IF_ERROR(file->Publish());
+  }
+  SHOAL_RETURN_IF_ERROR(file_system.WriteFileAtomically(
+      JoinPath(options.out_dir, kSyntheticMetaName),
+      MetaJson(options, report)));
+  return file_system.Remove(unfinished);
 }
 
 }  // namespace
@@ -309,17 +361,17 @@ absl::StatusOr<GenerateReport> GenerateData(
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_RETURN_IF_ERROR(file_system->CreateDirectories(options.out_dir));
   SHOAL_RETURN_IF_ERROR(CheckNoneLeftOver(*file_system, options));
+  SHOAL_RETURN_IF_ERROR(RemoveHidden(*file_system, options.out_dir));
   const PlantedModel model({options.fields, NumericFields(options), options.ids,
                             options.zipf, options.seed});
   Progress rows(options.rows + options.test_rows, progress);
   GenerateReport report;
+  TextFiles files;
   SHOAL_RETURN_IF_ERROR(
-      WriteTraining(*file_system, options, model, &rows, &report));
+      WriteTraining(*file_system, options, model, &rows, &files, &report));
   SHOAL_RETURN_IF_ERROR(
-      WriteTest(*file_system, options, model, &rows, &report));
-  SHOAL_RETURN_IF_ERROR(file_system->WriteFileAtomically(
-      JoinPath(options.out_dir, kSyntheticMetaName),
-      MetaJson(options, report)));
+      WriteTest(*file_system, options, model, &rows, &files, &report));
+  SHOAL_RETURN_IF_ERROR(Publish(*file_system, options, report, files));
   return report;
 }
 

@@ -47,6 +47,10 @@ struct GenerateReport {
 // positive_rate, best_auc, best_logloss. The leading '_' keeps it out of a
 // listing of the directory as data.
 inline constexpr absl::string_view kSyntheticMetaName = "_meta.json";
+// Beside the data while files get their names: the options, as _meta.json
+// begins with them. By it a run knows what a cut-off one has left.
+inline constexpr absl::string_view kSyntheticUnfinishedName =
+    "_unfinished.json";
 // The file with the test rows is this and the format's suffix.
 inline constexpr absl::string_view kSyntheticTestStem = "te";
 
@@ -56,11 +60,16 @@ inline constexpr absl::string_view kSyntheticTestStem = "te";
 // and the model alone, not on how many rows or files there are, nor on the
 // format: a value is the float that is nearest to its decimal of four digits.
 //
+// Files are written under hidden names (.tr-00000.libsvm.partial) and get their
+// own together, once all are whole. A run that was cut off can be repeated: the
+// same options replace what it left, and hidden files of any options are
+// removed.
+//
 // Holds a megabyte of text, and 5 bytes a test row. `progress` is called now
 // and then, and at the end, with the rows written and the rows to write.
 // Errors: Validate's; FAILED_PRECONDITION if out_dir holds training or test
-// files, unless _meta.json says that the same options made them, which are made
-// again; those of the file system.
+// files, unless _meta.json or _unfinished.json says that the same options made
+// them, which are made again; those of the file system.
 absl::StatusOr<GenerateReport> GenerateData(
     const FileSystem* file_system, const GenerateOptions& options,
     absl::FunctionRef<void(uint64_t done, uint64_t total)> progress);

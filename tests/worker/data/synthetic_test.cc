@@ -296,6 +296,52 @@ TEST(SyntheticTest, AFullDiskIsAnErrorAndLeavesNoPartOfAFile) {
   EXPECT_FALSE(files.Contents("/out/.te.libsvm.partial").ok());
 }
 
+TEST(SyntheticTest, NoFileHasItsNameBeforeAllAreWhole) {
+  FakeFileSystem files;
+  const auto report =
+      GenerateData(&files, SmallOptions(), [&](uint64_t, uint64_t) {
+        EXPECT_FALSE(files.List("/out/tr-*").ok());
+        EXPECT_FALSE(files.List("/out/te.*").ok());
+      });
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(files.List("/out/tr-*").value().size(), 4u);
+}
+
+TEST(SyntheticTest, ARunThatWasCutOffAmongItsNamesCanBeRepeated) {
+  FakeFileSystem files, whole;
+  const GenerateOptions options = SmallOptions();
+  Generate(&whole, options);
+  files.LimitWrites("/out/_meta.json", 0);
+  ASSERT_FALSE(
+      GenerateData(&files, options, [](uint64_t, uint64_t) {}).ok());
+  EXPECT_TRUE(files.Contents("/out/tr-00000.libsvm").ok());
+  ASSERT_TRUE(files.Remove("/out/tr-00003.libsvm").ok());
+  ASSERT_TRUE(files.Remove("/out/te.libsvm").ok());
+  files.LimitWrites("/out/_meta.json", 1 << 20);
+  // It is not taken for the data of other flags either.
+  GenerateOptions other = options;
+  other.seed = 7;
+  EXPECT_EQ(
+      GenerateData(&files, other, [](uint64_t, uint64_t) {}).status().code(),
+      absl::StatusCode::kFailedPrecondition);
+  Generate(&files, options);
+  EXPECT_EQ(TrainingText(files), TrainingText(whole));
+  EXPECT_EQ(files.ListDirectory("/out").value().size(),
+            whole.ListDirectory("/out").value().size());
+}
+
+TEST(SyntheticTest, HiddenFilesOfARunThatWasCutOffAreRemoved) {
+  FakeFileSystem files;
+  for (const char* name : {".tr-00000.libsvm.partial", ".te.libsvm.partial",
+                           ".tr-00077.tfrecords.partial"}) {
+    files.AddFile(absl::StrCat("/out/", name), "1 2:3\n4 5");
+  }
+  files.AddFile("/out/.another", "x");
+  Generate(&files, SmallOptions());
+  EXPECT_EQ(files.ListDirectory("/out").value().size(), 7u);
+  EXPECT_TRUE(files.Contents("/out/.another").ok());
+}
+
 TEST(SyntheticTest, OptionsOutOfRangeAreNamed) {
   const auto message = [](auto change) {
     GenerateOptions options = SmallOptions();
