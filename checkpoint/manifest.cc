@@ -11,6 +11,7 @@
 #include "checkpoint/json_reader.h"
 #include "checkpoint/json_writer.h"
 #include "checkpoint/model_json.h"
+#include "checkpoint/pieces_json.h"
 #include "checkpoint/shard_entry_json.h"
 #include "core/piece_table.h"
 
@@ -110,7 +111,9 @@ SavedPiece ReadPiece(const JsonNode& node) {
   return piece;
 }
 
-SavedData ReadData(const JsonNode& node) {
+// `read`: the pieces, where they were read already.
+SavedData ReadData(const JsonNode& node,
+                   std::optional<std::vector<SavedPiece>> read) {
   SavedData data;
   data.batch_size = node.Field("batch_size").U32();
   data.num_epochs = node.Field("num_epochs").U32();
@@ -132,6 +135,7 @@ SavedData ReadData(const JsonNode& node) {
   for (size_t i = 0; i < piece_count && node.ok(); ++i) {
     data.pieces.push_back(ReadPiece(pieces.At(i)));
   }
+  if (read.has_value()) data.pieces = *std::move(read);
   ReadCrcs(node, &data);
   return data;
 }
@@ -215,7 +219,8 @@ absl::Status NoTail(absl::string_view json) {
       "its last line is not the CRC of the rest: it was cut or damaged");
 }
 
-absl::StatusOr<Manifest> ReadFields(const JsonNode& root) {
+absl::StatusOr<Manifest> ReadFields(
+    const JsonNode& root, std::optional<std::vector<SavedPiece>> pieces) {
   Manifest manifest;
   const uint64_t version = root.Field("format_version").U64();
   if (root.ok() && version > kCheckpointFormatVersion) {
@@ -238,7 +243,7 @@ absl::StatusOr<Manifest> ReadFields(const JsonNode& root) {
   manifest.config = root.Field("config").Bytes(kTextMax);
   manifest.model = ReadModel(root.Field("model"));
   manifest.map = ReadPartition(manifest.model, root.Field("partition"));
-  manifest.data = ReadData(root.Field("data"));
+  manifest.data = ReadData(root.Field("data"), std::move(pieces));
   const JsonNode totals = root.Field("totals");
   ForEachTotal(manifest.totals, [&totals](const char* name, uint64_t& total) {
     total = totals.Field(name).U64();
@@ -346,9 +351,21 @@ absl::StatusOr<Manifest> ManifestFromJson(absl::string_view json) {
     return absl::DataLossError(
         "its bytes do not have the CRC of its last line: it is damaged");
   }
-  const auto document = JsonDocument::Parse(json);
+  std::optional<std::vector<SavedPiece>> pieces;
+  std::string without;  // `json`, with an empty list where they were
+  if (const auto found = FindPieces(json); found.has_value()) {
+    pieces = ReadPieces(*found);
+    if (pieces.has_value()) {
+      const size_t begin = found->data() - json.data();
+      without = absl::StrCat(json.substr(0, begin), "[]",
+                             json.substr(begin + found->size()));
+    }
+  }
+  const auto document =
+      JsonDocument::Parse(pieces.has_value() ? without : json);
   if (!document.ok()) return DataLoss(document.status());
-  SHOAL_ASSIGN_OR_RETURN(Manifest manifest, ReadFields((*document)->root()));
+  SHOAL_ASSIGN_OR_RETURN(Manifest manifest,
+                         ReadFields((*document)->root(), std::move(pieces)));
   if (!(*document)->status().ok()) return DataLoss((*document)->status());
   const absl::Status valid = ValidateManifest(manifest);
   if (!valid.ok()) return DataLoss(valid);

@@ -24,12 +24,10 @@ namespace shoal {
 // newer one.
 inline constexpr uint32_t kCheckpointFormatVersion = 1;
 // A larger manifest is refused, by its writer too: bounds a reader's memory.
-inline constexpr uint64_t kManifestBytesMax = uint64_t{64} << 20;
-// What the pieces may take of a manifest of so many bytes; the rest is for
-// variables and shards.
-constexpr uint64_t PiecesBytesOf(uint64_t manifest_bytes) {
-  return manifest_bytes / 4 * 3;
-}
+inline constexpr uint64_t kManifestBytesMax = uint64_t{512} << 20;
+// What the pieces may take of it; the rest is for variables and shards. As many
+// pieces as a job may have fit, unless files and their names are very large.
+inline constexpr uint64_t kPiecesBytesMax = kManifestBytesMax / 4 * 3;
 
 // What reading a piece whole has told.
 struct SavedPieceFacts {

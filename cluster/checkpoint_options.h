@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/manifest_parts.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 
@@ -25,15 +26,13 @@ struct CheckpointOptions {
   absl::Duration deadline = absl::Seconds(120);
   // The same when the job was asked to stop.
   absl::Duration stop_deadline = absl::Seconds(20);
-  // A larger manifest cannot be told to the PSs.
-  uint64_t max_manifest_bytes = kManifestBytesMax;
   // In the files' names; larger than that of every job before.
   uint64_t first_attempt = 1;
 
   // Begin from this one; null: from the initial values.
   std::shared_ptr<const Manifest> resume;
   std::string resume_name;   // of its directory, below the model directory
-  std::string resume_bytes;  // the manifest, as the PSs get it
+  ManifestText resume_text;  // the manifest, as the PSs get it
   // Go on where it stopped: its marks and data are the job's. Otherwise only
   // the weights are wanted (evaluation, inference).
   bool resume_training = true;

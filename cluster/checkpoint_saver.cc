@@ -80,7 +80,7 @@ void CheckpointSaver::OnLeaseEnd(uint64_t lease, const absl::Status& status) {
 }
 
 void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
-                                  std::string manifest) {
+                                  ManifestOffer manifest) {
   if (phase_ != Phase::kCommitting || number != seal_) return;
   failure_.Update(status);
   committed_ = status.ok();

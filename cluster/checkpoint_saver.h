@@ -118,7 +118,7 @@ class CheckpointSaver {
   void OnLeaseEnd(uint64_t lease, const absl::Status& status);
   // Of the SaverCommit with this number.
   void OnCommitted(uint64_t number, const absl::Status& status,
-                   std::string manifest);
+                   ManifestOffer manifest);
 
   // As far as it goes; to be called after every event.
   SaverActions Step(const View& view, absl::Time now);
@@ -171,7 +171,7 @@ class CheckpointSaver {
   std::vector<SaverMend> to_mend_;      // not leased yet
   std::map<uint64_t, Life> mends_;      // leases under way, whose
   std::map<int, std::string> entries_;  // of the shards that are written
-  std::string manifest_;
+  ManifestOffer manifest_;
   bool committed_ = false;
 };
 

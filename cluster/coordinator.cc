@@ -26,7 +26,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
         executor_(executor),
         logger_(logger),
         work_(std::move(work)),
-        tick_interval_(options.heartbeat_interval / 4),
+        heartbeat_interval_(options.heartbeat_interval),
         state_(std::move(options), executor->Now()) {}
 
   void Start() { TickLater(); }
@@ -200,14 +200,22 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   template <typename Event>
   void Handle(Event event) {
     if (abandoned_) return;
+    const absl::Time began = executor_->Now();
     CoordinatorActions actions;
     {
       MutexLock lock(&mu_);
-      actions = event(state_, executor_->Now());
+      actions = event(state_, began);
     }
     for (CoordinatorAction& action : actions) {
       std::visit([this](auto& a) { this->Do(a); }, action);
     }
+    const absl::Duration took = executor_->Now() - began;
+    if (took < heartbeat_interval_ || logger_ == nullptr) return;
+    logger_->Warn(absl::StrCat(
+        "one event of the coordinator took ",
+        absl::FormatDuration(absl::Trunc(took, absl::Milliseconds(1))),
+        ", in which it heard no process: was this process stopped, or is this "
+        "host overloaded?"));
   }
 
   void Do(SendAction& action) {
@@ -221,7 +229,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
   void Do(CommitAction& action) {
     auto committed = [self = shared_from_this(), number = action.number](
-                         absl::StatusOr<std::string> manifest) {
+                         absl::StatusOr<ManifestText> manifest) {
       self->executor_->Post(
           [self, number, manifest = std::move(manifest)]() mutable {
             self->Handle([&](CoordinatorState& state, absl::Time now) {
@@ -235,6 +243,11 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     }
     work_.write_manifest(std::move(action.directory),
                          std::move(action.manifest), std::move(committed));
+  }
+  void Do(ContinueAction&) {
+    PostEvent([](CoordinatorState& state, absl::Time now) {
+      return state.Continue(now);
+    });
   }
   void Do(ProbeAction& action) {
     if (work_.probe == nullptr || !probing_.insert(action.session).second) {
@@ -296,7 +309,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void TickLater() {
-    executor_->PostAfter(tick_interval_, [weak = weak_from_this()] {
+    executor_->PostAfter(heartbeat_interval_ / 4, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self == nullptr || self->finished_) return;
       self->Handle([](CoordinatorState& state, absl::Time now) {
@@ -310,7 +323,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   Executor* const executor_;
   Logger* const logger_;
   CoordinatorWork work_;  // write_manifest is the strand's
-  const absl::Duration tick_interval_;
+  const absl::Duration heartbeat_interval_;
   std::atomic<uint64_t> next_session_{1};
   std::atomic<bool> abandoned_{false};
   mutable Mutex mu_;

@@ -12,6 +12,7 @@
 #include "base/executor.h"
 #include "base/logger.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/manifest_parts.h"
 #include "cluster/coordinator_options.h"
 #include "cluster/job_report.h"
 #include "core/cluster_service.h"
@@ -22,10 +23,10 @@ namespace shoal {
 struct CoordinatorWork {
   // Writes the manifest of a checkpoint into the directory of this name below
   // the model directory, elsewhere than on the caller's thread; `done` gets its
-  // bytes. The files of the shards are there, in the same directory or on the
+  // text. The files of the shards are there, in the same directory or on the
   // disks of other hosts.
   using WriteManifest = absl::AnyInvocable<void(
-      std::string directory, Manifest manifest, Done<std::string> done)>;
+      std::string directory, Manifest manifest, Done<ManifestText> done)>;
 
   // A strand (one thread) on which evaluations are worked out and predictions
   // written, so that heartbeats do not wait for them; nullptr: the

@@ -46,6 +46,8 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
   checkpoint_report_.resumed_from =
       absl::StrCat(checkpoints.model_dir, "/", checkpoints.resume_name);
   checkpoint_report_.resumed_step = checkpoints.resume->step;
+  manifest_directory_ = checkpoints.resume_name;
+  manifest_text_ = checkpoints.resume_text;
 }
 
 void CoordinatorState::Advance(absl::Time now) {
@@ -84,7 +86,8 @@ absl::StatusOr<RegisterReply> CoordinatorState::Register(
                          membership_.Register(request, patient_now_));
   const CheckpointOptions& checkpoints = options_.checkpoints;
   if (request.role == Role::kPs && checkpoints.resume != nullptr) {
-    reply.load = LoadFrom{checkpoints.resume_name, checkpoints.resume_bytes};
+    reply.load =
+        LoadFrom{checkpoints.resume_name, OfferOf(checkpoints.resume_text)};
   } else {
     reply.initialise = request.role == Role::kPs;
   }
@@ -111,9 +114,7 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
       absl::StrCat(member.Name(), " joined as life ", ToString(member.life)));
   if (member.role == Role::kPs && AllPsOpen()) {
     // The last PS: those who came before it have waited for this.
-    for (const Member& other : membership_.members()) {
-      if (other.open()) Send(other, View());
-    }
+    SendViews();
   } else if (AllPsOpen()) {
     Send(member, View());
   }
@@ -158,8 +159,8 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     return lost;
   }
   membership_.Resume(member.session, patient_now_);
-  Log(LogLevel::kInfo, absl::StrCat(member.Name(), " is back as life ",
-                                    ToString(member.life)));
+  Log(LogLevel::kInfo,
+      absl::StrCat(member.Name(), " is back as life ", ToString(member.life)));
   return member.session;
 }
 
@@ -175,8 +176,7 @@ CoordinatorActions CoordinatorState::OnConnectionLost(
   Log(LogLevel::kWarn,
       absl::StrCat("the connection of ", member.Name(), " broke (",
                    status.message(), "); it has ",
-                   absl::FormatDuration(options_.silent_after),
-                   " to come back",
+                   absl::FormatDuration(options_.silent_after), " to come back",
                    member.role == Role::kWorker
                        ? ", and its pieces may be leased again"
                        : ""));
@@ -222,6 +222,12 @@ CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
   return TakeActions();
 }
 
+CoordinatorActions CoordinatorState::Continue(absl::Time now) {
+  Advance(now);
+  continues_ = false;
+  return TakeActions();
+}
+
 CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   Advance(now);
   for (const Member& member : membership_.Silent(patient_now_)) {
@@ -244,6 +250,8 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   }
   if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
     leases().Expire(patient_now_);
+    // What time alone brings (copies) is looked for now and then.
+    waiting_.WakeAll();
     const LedgerTotals& totals = ledger_.totals();
     progress_.OnTrained(options_.task == JobTask::kTrain
                             ? totals.trained + totals.rejected
@@ -262,7 +270,6 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
   const std::string what = absl::StrCat(member.Name(), " ", how);
   if (member.role == Role::kPs && phase_ == Phase::kGathering) {
     // Nothing was leased yet, so nothing was pushed.
-    loaded_shards_.erase(member.index);
     const absl::Duration left = std::max(
         start_ + options_.start_deadline - patient_now_, absl::ZeroDuration());
     Log(LogLevel::kWarn,
@@ -282,8 +289,11 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
-  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), member.life),
-                 waiting_.end());
+  waiting_.Remove(member.life);
+  if (member.role == Role::kPs && phase_ == Phase::kGathering) {
+    loaded_.Drop(member.index);
+    AskForMarks();
+  }
   train_leases_.EndOwner(member.life);
   eval_leases_.EndOwner(member.life);
   if (member.open()) {

@@ -2,7 +2,6 @@
 #define SHOAL_CLUSTER_COORDINATOR_STATE_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,8 +22,10 @@
 #include "cluster/evaluation.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
+#include "cluster/lease_requests.h"
 #include "cluster/lease_table.h"
 #include "cluster/ledger.h"
+#include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
 #include "cluster/prediction_order.h"
@@ -63,6 +64,9 @@ struct ProbeAction {
   uint64_t session = 0;
   std::string address;
 };
+// More is to be done than one event may take: bring Continue, after whatever
+// waits already.
+struct ContinueAction {};
 // Answers RequestSave.
 struct SaveReplyAction {
   uint64_t request = 0;
@@ -84,9 +88,18 @@ struct FinishedAction {};
 
 using CoordinatorAction =
     std::variant<SendAction, EndSessionAction, LogAction, ProbeAction,
-                 CommitAction, SaveReplyAction, ScoreAction,
+                 CommitAction, ContinueAction, SaveReplyAction, ScoreAction,
                  WritePredictionsAction, FinishedAction>;
 using CoordinatorActions = std::vector<CoordinatorAction>;
+
+// How much of a checkpoint's state is restored: its pieces first, then its
+// marks.
+struct RestoreProgress {
+  uint32_t piece = 0;  // the next
+  std::vector<MarkRun> marks;
+  size_t run = 0;       // the next of `marks`
+  uint32_t epochs = 0;  // that have a mark
+};
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
 // threads, sockets or clocks, so that the simulator can run it.
@@ -160,10 +173,12 @@ class CoordinatorState {
   // Saves, if the job does, and then ends it with `reason`. If it cannot be
   // saved, the job's status says so and has another code.
   CoordinatorActions SaveAndStop(const absl::Status& reason, absl::Time now);
-  // Of a CommitAction: the manifest's bytes, or why it is not there.
+  // Of a CommitAction: the manifest's text, or why it is not there.
   CoordinatorActions OnCommitted(uint64_t number,
-                                 absl::StatusOr<std::string> manifest,
+                                 absl::StatusOr<ManifestText> manifest,
                                  absl::Time now);
+  // What became of a ContinueAction.
+  CoordinatorActions Continue(absl::Time now);
 
   bool finished() const { return phase_ == Phase::kFinished; }
   JobReport Report(absl::Time now) const;
@@ -205,8 +220,11 @@ class CoordinatorState {
   // coordinator_state_save.cc
   absl::Status On(const Member& from, Held& message);
   absl::Status On(const Member& from, ShardSaved& message);
-  absl::Status On(const Member& from, ShardLoaded& message);
   absl::Status On(const Member& from, StopRequest& message);
+  // coordinator_state_resume.cc
+  absl::Status On(const Member& from, ShardLoaded& message);
+  absl::Status On(const Member& from, MarkRuns& message);
+  absl::Status On(const Member& from, ManifestRequest& message);
   // Fails the job with `status` unless it is the sender's fault alone.
   absl::Status FailUnlessInvalid(const Member& from,
                                  const absl::Status& status);
@@ -222,14 +240,20 @@ class CoordinatorState {
   void CheckDeadlines();
   void CheckGathering();
   void StartTraining();
+  // Ledger, leases and evaluations, for the pieces that are known now.
+  void MakeTables();
+  // The rest of StartTraining, when what a checkpoint has is restored.
+  void BeginTraining();
   // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
   absl::Status CheckSavable(absl::Span<const Piece> pieces) const;
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();
+  void WakeWaiting();
   void Grant(const Member& worker, const LeaseTable::Held& held);
   bool AllPsOpen() const;
   ClusterView View() const;
+  void SendViews();  // to everybody who listens
   std::string MissingPs() const;
   std::string WhoHoldsWhat() const;
 
@@ -249,10 +273,24 @@ class CoordinatorState {
   void OnSaveDone(const SaverDone& done);
   void EndSaves();
   void OnPieceComplete(uint32_t epoch, uint32_t piece);
-  // All PSs have loaded the checkpoint, where there is one.
+
+  // ---- Going on from a checkpoint (coordinator_state_resume.cc)
+  bool GoesOn() const {
+    return options_.checkpoints.resume != nullptr &&
+           options_.checkpoints.resume_training;
+  }
+  // All PSs have loaded the checkpoint, where there is one, and one of them has
+  // told of its marks.
   bool AllPsLoaded() const;
-  // Brings the pieces, ledger and leases to where the checkpoint left them.
-  absl::Status RestoreTraining();
+  void AskForMarks();
+  // Brings the pieces, ledger and leases to where the checkpoint left them, a
+  // part an event; then training begins.
+  void StartRestoring();
+  void ContinueRestoring();
+  absl::Status RestoreSome();
+  absl::Status RestorePieces();
+  absl::Status RestoreMarks();
+  absl::Status FinishRestoring();
 
   // ---- Evaluation (coordinator_state_evaluation.cc)
   // After how many epochs the next one is due: the first multiple of
@@ -296,7 +334,7 @@ class CoordinatorState {
   Ledger ledger_;
   LeaseTable train_leases_;
   LeaseTable eval_leases_;
-  std::deque<Life> waiting_;  // workers that want a lease, first come first
+  LeaseRequests waiting_;  // workers that want a lease
   uint64_t next_lease_ = 1;
   std::string last_lease_failure_;
   uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
@@ -325,8 +363,14 @@ class CoordinatorState {
   absl::Status end_save_status_;
   std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
   absl::Time stop_deadline_;
-  std::set<int> loaded_shards_;
-  std::vector<MarkRun> loaded_marks_;  // every shard's
+  // The newest manifest, for PSs that ask for it: at first the one that the job
+  // begins from.
+  std::string manifest_directory_;
+  ManifestText manifest_text_;
+  std::string committing_directory_;  // of the CommitAction under way
+  LoadedMarks loaded_;
+  std::optional<RestoreProgress> restoring_;  // between gathering and training
+  bool continues_ = false;                    // a ContinueAction is out
   uint64_t resumed_batches_ = 0;
   double fraction_before_ = 0;  // FractionDone at the beginning
   CheckpointReport checkpoint_report_;

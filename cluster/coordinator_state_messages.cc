@@ -46,13 +46,12 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
 absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a LeaseRequest"));
   if (phase_ >= Phase::kReporting) return absl::OkStatus();
-  if (std::count(waiting_.begin(), waiting_.end(), from.life) >=
-      kMaxLeaseRequests) {
+  if (waiting_.Count(from.life) >= kMaxLeaseRequests) {
     return absl::ResourceExhaustedError(
         absl::StrCat(from.Name(), " has ", kMaxLeaseRequests,
                      " lease requests waiting and sent another"));
   }
-  waiting_.push_back(from.life);
+  waiting_.Ask(from.life);
   return absl::OkStatus();
 }
 

@@ -42,6 +42,12 @@ ClusterView CoordinatorState::View() const {
   return view;
 }
 
+void CoordinatorState::SendViews() {
+  for (const Member& member : membership_.members()) {
+    if (member.open()) Send(member, View());
+  }
+}
+
 void CoordinatorState::Step() {
   if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
   if (phase_ == Phase::kGathering) CheckGathering();
@@ -93,6 +99,10 @@ void CoordinatorState::Step() {
 }
 
 void CoordinatorState::CheckGathering() {
+  if (restoring_.has_value()) {
+    ContinueRestoring();
+    return;
+  }
   const size_t workers = membership_.Open(Role::kWorker).size();
   if (!AllPsOpen() || workers == 0) {
     first_worker_.reset();
@@ -110,15 +120,11 @@ absl::Status CoordinatorState::CheckSavable(
     absl::Span<const Piece> pieces) const {
   if (!options_.checkpoints.save) return absl::OkStatus();
   const uint64_t bytes = ManifestBytesOf(pieces);
-  const uint64_t most = PiecesBytesOf(
-      std::min(options_.checkpoints.max_manifest_bytes, kManifestBytesMax));
-  if (bytes <= most) return absl::OkStatus();
-  const bool by_message = bytes <= PiecesBytesOf(kManifestBytesMax);
+  if (bytes <= kPiecesBytesMax) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the data are ", pieces.size(), " pieces, which may take ", bytes,
-      " bytes of a checkpoint's manifest, where ", most,
-      " are theirs: give a larger --piece_bytes (0: each file is one piece)",
-      by_message ? " or --max_message_bytes" : ""));
+      " bytes of a checkpoint's manifest, where ", kPiecesBytesMax,
+      " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
 }
 
 void CoordinatorState::StartTraining() {
@@ -156,6 +162,15 @@ void CoordinatorState::StartTraining() {
     End(absl::InvalidArgumentError("all files of --val_data_dir are empty"));
     return;
   }
+  MakeTables();
+  if (GoesOn()) {
+    StartRestoring();
+  } else {
+    BeginTraining();
+  }
+}
+
+void CoordinatorState::MakeTables() {
   LedgerOptions ledger;
   ledger.num_shards = options_.num_ps;
   ledger.num_epochs = options_.num_epochs;
@@ -163,7 +178,7 @@ void CoordinatorState::StartTraining() {
   ledger.batch_size = options_.batch_size;
   ledger_ = Ledger(ledger);
   LeaseTableOptions leases;
-  leases.hosts = HostsOf(train_facts_, train_files);
+  leases.hosts = HostsOf(train_facts_, membership_.files().train());
   leases.num_epochs = options_.num_epochs;
   leases.num_pieces = train_facts_.size();
   leases.seed = options_.seed;
@@ -171,15 +186,13 @@ void CoordinatorState::StartTraining() {
   leases.lease_time = options_.worker_lease;
   leases.speculate_after = options_.speculate_after;
   train_leases_ = LeaseTable(leases);
-  const absl::Status restored = RestoreTraining();
-  if (!restored.ok()) {
-    End(restored);
-    return;
-  }
+}
+
+void CoordinatorState::BeginTraining() {
   PlanEvaluation();
   phase_ = Phase::kTraining;
   phase_began_ = progress_seen_ = patient_now_;
-  if (!trains) return;
+  if (options_.task != JobTask::kTrain) return;
   Log(LogLevel::kInfo,
       absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
                    Counted(train_facts_.size(), "piece"), ", ",
@@ -201,7 +214,7 @@ LeaseTableOptions CoordinatorState::EvalLeaseOptions() const {
 void CoordinatorState::StartReporting() {
   phase_ = Phase::kReporting;
   phase_began_ = patient_now_;
-  waiting_.clear();
+  waiting_.Clear();
   for (const Member& ps : membership_.Open(Role::kPs)) Send(ps, ReportShard{});
 }
 
@@ -210,7 +223,7 @@ void CoordinatorState::End(absl::Status status) {
   phase_ = Phase::kEnding;
   phase_began_ = patient_now_;
   status_ = std::move(status);
-  waiting_.clear();
+  waiting_.Clear();
   EndSaves();
   progress_.End(now_);
   const JobEnd end{status_, SummaryLines(Report(now_))};
@@ -221,26 +234,44 @@ void CoordinatorState::End(absl::Status status) {
 
 void CoordinatorState::GrantLeases() {
   if (saver_.withholds()) return;
-  std::vector<Life> still_waiting;
+  WakeWaiting();
   while (!waiting_.empty() && !leases().NothingToTake(patient_now_)) {
-    const Life life = waiting_.front();
-    waiting_.pop_front();
-    const Member* const worker = membership_.FindLife(life);
-    if (worker == nullptr || !worker->open()) continue;
+    const std::optional<Life> life = waiting_.Next();
+    if (!life.has_value()) break;
+    const Member* const worker = membership_.FindLife(*life);
+    if (worker == nullptr || !worker->open()) {
+      waiting_.Forget(*life);
+      continue;
+    }
     if (worker->suspended) {
-      still_waiting.push_back(life);
+      waiting_.PutBack(*life);
       continue;
     }
     const std::optional<LeaseTable::Held> held =
-        leases().Take(life, worker->index, next_lease_, patient_now_);
+        leases().Take(*life, worker->index, next_lease_, patient_now_);
     if (held.has_value()) {
       ++next_lease_;
+      waiting_.Forget(*life);
       Grant(*worker, *held);
+    } else if (leases().has_hosts()) {
+      waiting_.Park(*life, worker->index);
     } else {
-      still_waiting.push_back(life);
+      waiting_.PutBack(*life);
+    }
+    // What was passed over for this worker may be another host's.
+    WakeWaiting();
+  }
+  waiting_.Retry();
+}
+
+void CoordinatorState::WakeWaiting() {
+  for (const int host : leases().TakeNews()) {
+    if (host == LeaseTable::kEveryHost) {
+      waiting_.WakeAll();
+    } else {
+      waiting_.Wake(host);
     }
   }
-  waiting_.insert(waiting_.begin(), still_waiting.begin(), still_waiting.end());
 }
 
 void CoordinatorState::Grant(const Member& worker,
@@ -315,9 +346,12 @@ std::string CoordinatorState::MissingPs() const {
   for (int i = 0; i < options_.num_ps; ++i) {
     const Member* ps = membership_.Find(Role::kPs, i);
     if (ps != nullptr && ps->open()) {
-      if (!AllPsLoaded() && loaded_shards_.count(i) == 0) {
+      if (!AllPsLoaded() && !loaded_.has(i)) {
         missing.push_back(
             absl::StrCat(ps->Name(), ", which still loads its shard"));
+      } else if (!AllPsLoaded() && loaded_.source() == i) {
+        missing.push_back(
+            absl::StrCat(ps->Name(), ", which still tells of its marks"));
       }
       continue;
     }

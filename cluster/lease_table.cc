@@ -14,7 +14,9 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 }  // namespace
 
 LeaseTable::LeaseTable(LeaseTableOptions options)
-    : options_(std::move(options)), limit_{options_.num_epochs, 0} {}
+    : options_(std::move(options)), limit_{options_.num_epochs, 0} {
+  Tell(kEveryHost);
+}
 
 bool LeaseTable::Get(const std::map<uint32_t, Bits>& bits, Key key) const {
   const auto it = bits.find(key.first);
@@ -37,7 +39,10 @@ void LeaseTable::CountUnfinished(uint32_t epoch, int change) {
   if (options_.hosts.empty()) return;
   uint32_t& count = unfinished_[epoch];
   count += change;
-  if (count == 0) unfinished_.erase(epoch);
+  if (count == 0) {
+    unfinished_.erase(epoch);
+    Tell(kEveryHost);  // the next epoch may be begun
+  }
 }
 
 bool LeaseTable::MayBegin(uint32_t epoch) const {
@@ -97,6 +102,7 @@ std::optional<LeaseTable::Key> LeaseTable::NextNew(int pool) {
     }
     std::set<Leasable>& free = pools_[readers].free;
     free.insert(free.end(), Leasable{{epoch, place}, key.second});
+    Tell(readers);
   }
   return std::nullopt;
 }
@@ -148,6 +154,12 @@ bool LeaseTable::NothingToTake(absl::Time now) const {
   const auto& [free, single] = pool->second;
   return free.empty() && (single.empty() || now - single.begin()->first <
                                                 options_.speculate_after);
+}
+
+std::vector<int> LeaseTable::TakeNews() {
+  std::vector<int> news(news_.begin(), news_.end());
+  news_.clear();
+  return news;
 }
 
 void LeaseTable::Unlist(Key key, const Work& work) {
@@ -208,6 +220,7 @@ void LeaseTable::End(uint64_t lease) {
   List(key, work);
   if (work.leases.empty()) {
     pools_[PoolOf(key.second)].free.insert({work.place, key.second});
+    Tell(PoolOf(key.second));
   }
 }
 
@@ -288,6 +301,7 @@ void LeaseTable::Reopen(uint32_t epoch, uint32_t piece) {
   if (!Passed(key) || works_.contains(key)) return;
   works_[key].place = {epoch, 0};
   pools_[PoolOf(piece)].free.insert({{epoch, 0}, piece});
+  Tell(PoolOf(piece));
   CountUnfinished(epoch, +1);
 }
 

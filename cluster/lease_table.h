@@ -56,8 +56,8 @@ class LeaseTable {
     Life owner;
     uint32_t epoch = 0;
     uint32_t piece = 0;
-    bool copy = false;      // speculative: to be worked on from the end
-    bool settling = false;  // its owner said LeaseDone
+    bool copy = false;       // speculative: to be worked on from the end
+    bool settling = false;   // its owner said LeaseDone
     bool suspended = false;  // its owner's session is broken
     absl::Time until;
     absl::Time progress;  // its newest mark, or its grant
@@ -68,6 +68,7 @@ class LeaseTable {
   // may only grow. At first there is none.
   void SetLimit(uint32_t epoch, uint32_t pieces = 0) {
     limit_ = Place{epoch, pieces};
+    Tell(kEveryHost);
   }
 
   // The next lease for `owner` on `host`, to be known as `number` (growing,
@@ -76,6 +77,12 @@ class LeaseTable {
                            absl::Time now);
   // There is no lease now for any worker. False: there may be one.
   bool NothingToTake(absl::Time now) const;
+  // Where pieces belong to hosts: the hosts for which there may be a lease now
+  // that was not there before the last call, each once; kEveryHost means all.
+  // A copy that became due by the time alone is not among them.
+  static constexpr int kEveryHost = -1;
+  std::vector<int> TakeNews();
+  bool has_hosts() const { return !options_.hosts.empty(); }
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
@@ -141,6 +148,10 @@ class LeaseTable {
     uint32_t count = 0;
   };
 
+  // There is something new for these workers; see TakeNews.
+  void Tell(int pool) {
+    if (has_hosts()) news_.insert(pool);
+  }
   int PoolOf(uint32_t piece) const {
     return options_.hosts.empty() ? 0 : options_.hosts[piece];
   }
@@ -181,6 +192,7 @@ class LeaseTable {
   // hosts.
   std::map<uint32_t, uint32_t> unfinished_;
   std::map<int, Pool> pools_;
+  std::set<int> news_;  // by host; see TakeNews
   absl::flat_hash_map<Key, Work> works_;
   Leases leases_;
   absl::flat_hash_map<Life, std::vector<uint64_t>> leases_of_;

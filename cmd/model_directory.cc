@@ -14,7 +14,6 @@
 #include "cluster/resume.h"
 #include "cmd/start_number.h"
 #include "ps/shard/shard_checkpoint.h"
-#include "rpc/channel_options.h"
 
 namespace shoal {
 namespace {
@@ -89,8 +88,8 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
         Annotate(CheckResumableConfig(info.manifest.config, plan.config),
                  absl::StrCat("cannot go on from ", info.path)));
   }
-  SHOAL_ASSIGN_OR_RETURN(checkpoints.resume_bytes,
-                         ReadManifestBytes(files, info.path));
+  SHOAL_ASSIGN_OR_RETURN(std::string text, ReadManifestBytes(files, info.path));
+  checkpoints.resume_text = TextOf(std::move(text));
   checkpoints.resume_name = info.name;
   checkpoints.resume_training = training;
   checkpoints.resume =
@@ -223,8 +222,6 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.map = plan.map;
   checkpoints.deadline = flags.save_timeout;
   checkpoints.stop_deadline = flags.stop_timeout;
-  checkpoints.max_manifest_bytes =
-      static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead;
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();
@@ -282,7 +279,7 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
                                               Logger* logger) {
   return [files, model_dir = flags.model_dir, keep = flags.keep_checkpoints,
           executor, logger](std::string directory, Manifest manifest,
-                            Done<std::string> done) {
+                            Done<ManifestText> done) {
     executor->Post([=, directory = std::move(directory),
                     manifest = std::move(manifest),
                     done = std::move(done)]() mutable {
@@ -292,7 +289,12 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
         std::move(done)(written);
         return;
       }
-      std::move(done)(ReadManifestBytes(*files, path));
+      auto text = ReadManifestBytes(*files, path);
+      if (text.ok()) {
+        std::move(done)(TextOf(*std::move(text)));
+      } else {
+        std::move(done)(text.status());
+      }
       const auto removed = KeepNewest(*files, model_dir, directory, keep);
       if (!removed.ok()) {
         logger->Warn(

@@ -29,7 +29,7 @@ std::string ProcessName(Role role, int index);
 
 // A file that a worker can read, as all workers must see it.
 struct SourceInfo {
-  std::string name;  // path below the given directory, or the base name
+  std::string name;          // path below the given directory, or the base name
   uint64_t size = 0;         // bytes
   uint32_t head_crc32c = 0;  // of the first min(size, 64 KiB)
   bool compressed = false;   // so that it cannot be cut: it is one piece
@@ -225,7 +225,8 @@ struct Bye {
 using ProcessMessage =
     std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
-                 ShardSaved, ShardLoaded, StopRequest>;
+                 ShardSaved, ShardLoaded, StopRequest, ManifestRequest,
+                 MarkRuns>;
 
 // From the coordinator to a process:
 
@@ -271,7 +272,8 @@ struct JobEnd {
 
 using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
-                 Hold, Resume, SaveShard, CheckpointDone, SessionResumed>;
+                 Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
+                 ManifestPart, MarkRunsRequest>;
 
 // ---- The seam ---------------------------------------------------------------
 

@@ -18,8 +18,7 @@ namespace shoal {
 // next one. The member makes the connections. Thread-safe.
 class MemberSession final : public ClusterSession {
  public:
-  // What may wait to be acknowledged; see ResendQueue. A loaded shard says
-  // 32 bytes for each run of its marks: 8 million runs.
+  // What may wait to be acknowledged; see ResendQueue.
   static constexpr uint64_t kMaxUnacknowledgedBytes = 256 << 20;
 
   // After Close nothing is sent any more.

@@ -45,7 +45,10 @@ struct Outside {
   uint64_t operator()(const ShardSaved& m) const {
     return Of(m.status) + Of(m.entry);
   }
-  uint64_t operator()(const ShardLoaded& m) const { return Of(m.marks); }
+  uint64_t operator()(const ManifestRequest& m) const {
+    return Of(m.directory);
+  }
+  uint64_t operator()(const MarkRuns& m) const { return Of(m.runs); }
   uint64_t operator()(const StopRequest& m) const { return Of(m.reason); }
 
   uint64_t operator()(const ClusterView& m) const {
@@ -61,7 +64,10 @@ struct Outside {
   }
   uint64_t operator()(const SaveShard& m) const { return Of(m.directory); }
   uint64_t operator()(const CheckpointDone& m) const {
-    return Of(m.directory) + Of(m.manifest);
+    return Of(m.directory) + Of(m.manifest.text);
+  }
+  uint64_t operator()(const ManifestPart& m) const {
+    return Of(m.directory) + Of(m.text);
   }
 };
 

@@ -1,6 +1,7 @@
 #ifndef SHOAL_CORE_SAVE_MESSAGES_H_
 #define SHOAL_CORE_SAVE_MESSAGES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,10 +15,29 @@ namespace shoal {
 // to begin from one (docs/consistency.md, "A checkpoint"). They travel on the
 // sessions of core/cluster_service.h, in order with everything else.
 
+// The text of one manifest part at most.
+inline constexpr size_t kManifestPartBytes = size_t{512} << 10;
+
+// Which manifest: the length of its text and the CRC-32C of that.
+struct ManifestName {
+  uint64_t bytes = 0;
+  uint32_t crc32c = 0;
+
+  friend bool operator==(const ManifestName&, const ManifestName&) = default;
+};
+
+// A manifest that a PS can have. The text may have hundreds of MiB, which no
+// message holds: a PS that has no such file already asks for it part by part
+// (ManifestRequest).
+struct ManifestOffer {
+  ManifestName name;
+  std::string text;  // all of it, where one part holds it; otherwise empty
+};
+
 // A checkpoint that a PS is to begin from.
 struct LoadFrom {
   std::string directory;  // its name below the PS's own model directory
-  std::string manifest;   // its text
+  ManifestOffer manifest;
 };
 
 // Asks for a checkpoint (ClusterService::SaveCheckpoint).
@@ -59,7 +79,22 @@ struct SaveShard {
 // shard, where that is on a disk of its own.
 struct CheckpointDone {
   std::string directory;
-  std::string manifest;
+  ManifestOffer manifest;
+};
+
+// To a PS: the answer to a ManifestRequest.
+struct ManifestPart {
+  std::string directory;  // of the request
+  uint64_t offset = 0;    // of the request
+  // The text from there on, at most kManifestPartBytes of it. Empty: the
+  // coordinator does not have that manifest, or not any more.
+  std::string text;
+};
+
+// To the PS whose marks are to be the job's: send MarkRuns, from the run of
+// this index on.
+struct MarkRunsRequest {
+  uint64_t offset = 0;
 };
 
 // ---- From a process
@@ -76,9 +111,28 @@ struct ShardSaved {
   std::string entry;  // what the manifest says of the shard
 };
 
-// The shard that RegisterReply::load asked for is there. All of its marks.
+// The shard that RegisterReply::load asked for is there, with these marks. The
+// coordinator asks one PS for them by run (MarkRunsRequest).
 struct ShardLoaded {
-  std::vector<MarkRun> marks;  // a whole set
+  MarkTotals marks;
+};
+
+// A PS wants the part of a manifest that begins at `offset`. It asks for one
+// part at a time.
+struct ManifestRequest {
+  std::string directory;  // of the LoadFrom or CheckpointDone
+  uint64_t offset = 0;
+};
+
+// The runs of one message at most. A run takes at most 32 bytes on the wire.
+inline constexpr size_t kRunsPerMessage = size_t{16} << 10;
+
+// A part of the marks with which a shard was loaded: the answer to one
+// MarkRunsRequest.
+struct MarkRuns {
+  uint64_t offset = 0;        // index of the first run among all of them
+  std::vector<MarkRun> runs;  // kRunsPerMessage at most
+  bool more = false;          // false: these are the last
 };
 
 // The process was asked to end, as by SIGTERM: the job shall save its state, if

@@ -1,11 +1,12 @@
 // How long the events of a coordinator take on its strand, by kind, in a large
 // job: no process is served while one lasts, so none may take as long as a
 // heartbeat. A job is driven by hand, on one thread, without a network: it
-// begins afresh and trains some of its pieces; one of as many pieces as a
-// checkpoint can hold saves; one resumes when all but the last hundredth of it
-// is trained, and comes to its end with idle workers.
+// begins afresh and trains some of its pieces; one saves; one resumes when all
+// but the last hundredth of it is trained and every tenth piece before that is
+// half done, and comes to its end with idle workers. With `hosts` the pieces
+// belong to so many of the workers, a file each (--data_scope=host).
 //
-//   strand_bench [pieces [batches [ps [workers]]]]
+//   strand_bench [pieces [batches [ps [workers [hosts]]]]]
 //
 // The times are of processor time: the sum, the mean and the longest.
 #include <algorithm>
@@ -20,7 +21,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bench/micro/thread_cpu.h"
+#include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/manifest_parts.h"
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
@@ -37,6 +40,7 @@ struct Size {
   uint64_t batches = 50'000'000;
   int ps = 8;
   int workers = 1024;
+  int hosts = 0;  // 0: every worker can read every piece
 
   uint32_t batches_of_piece() const {
     return static_cast<uint32_t>(batches / pieces);
@@ -83,11 +87,27 @@ CoordinatorOptions OptionsOf(const Size& size) {
   options.num_workers = size.workers;
   options.batch_size = kBatchSize;
   options.piece_bytes = kPieceBytes;
+  options.host_files = size.hosts > 0;
   return options;
 }
 
+// The files of the job.
 std::vector<SourceInfo> Sources(const Size& size) {
-  return {{"data", size.pieces * kPieceBytes, 1}};
+  if (size.hosts == 0) return {{"data", size.pieces * kPieceBytes, 1}};
+  std::vector<SourceInfo> sources;
+  for (int i = 0; i < size.hosts; ++i) {
+    sources.push_back(
+        {absl::StrCat("data", i), size.pieces / size.hosts * kPieceBytes, 1});
+  }
+  return sources;
+}
+
+// What worker `i` can read of them.
+std::vector<SourceInfo> SourcesOf(const Size& size, int i) {
+  std::vector<SourceInfo> sources = Sources(size);
+  if (size.hosts == 0) return sources;
+  if (i >= size.hosts) return {};
+  return {sources[i]};
 }
 
 class Job {
@@ -114,9 +134,14 @@ class Job {
           holds_.emplace_back(send->session, hold->number);
         } else if (auto* save = std::get_if<SaveShard>(&send->message)) {
           saves_.emplace_back(send->session, save->number);
+        } else if (auto* ask = std::get_if<MarkRunsRequest>(&send->message)) {
+          asked_.emplace_back(send->session, ask->offset);
         }
       } else if (auto* commit = std::get_if<CommitAction>(&action)) {
         commits_.push_back(commit->number);
+        directory_ = commit->directory;
+      } else if (std::get_if<ContinueAction>(&action) != nullptr) {
+        continues_ = true;
       } else if (auto* log = std::get_if<LogAction>(&action)) {
         if (log->level == LogLevel::kError) std::puts(log->line.c_str());
       }
@@ -133,7 +158,11 @@ class Job {
     request.role = role;
     request.index = index;
     if (role == Role::kPs) request.address = absl::StrCat("host", index, ":1");
-    if (role == Role::kWorker) request.train_sources = Sources(size_);
+    if (role == Role::kWorker) {
+      request.train_sources = SourcesOf(size_, index);
+      // A worker has some file.
+      if (request.train_sources.empty()) request.eval_sources = {{"e", 9, 1}};
+    }
     Life life;
     Do("a process registers", [&](CoordinatorState& state, absl::Time now) {
       const auto reply = state.Register(request, now);
@@ -216,8 +245,13 @@ class Job {
     }
     Beat();
     for (const auto& [session, number] : std::exchange(saves_, {})) {
-      Tell("a shard is saved", session,
-           ShardSaved{number, absl::OkStatus(), "{}"});
+      ShardEntry entry;
+      entry.shard = static_cast<int>(session) - 1;
+      entry.file.file = ShardFileName(entry.shard, size_.ps);
+      const bool last = entry.shard + 1 == size_.ps;
+      Tell(last ? "the last shard is saved: the manifest" : "a shard is saved",
+           session,
+           ShardSaved{number, absl::OkStatus(), ShardEntryToText(entry)});
     }
   }
 
@@ -231,6 +265,9 @@ class Job {
   std::vector<std::pair<uint64_t, uint64_t>> holds_;  // session, number
   std::vector<std::pair<uint64_t, uint64_t>> saves_;
   std::vector<uint64_t> commits_;
+  std::string directory_;                             // of the newest commit
+  std::vector<std::pair<uint64_t, uint64_t>> asked_;  // session, offset
+  bool continues_ = false;
 };
 
 void RunFresh(const Size& size, Times* times) {
@@ -250,9 +287,7 @@ void RunFresh(const Size& size, Times* times) {
   });
 }
 
-// As many pieces as a checkpoint can hold.
-void RunSaved(Size size, Times* times) {
-  size.pieces = std::min(size.pieces, 600'000u);
+void RunSaved(const Size& size, Times* times) {
   CoordinatorOptions options = OptionsOf(size);
   options.checkpoints.save = true;
   options.checkpoints.model_dir = "m";
@@ -262,55 +297,99 @@ void RunSaved(Size size, Times* times) {
   job.AskAll("a lease is asked for and granted");
   job.TrainLeased();
   job.Save();
+  if (job.commits_.size() != 1) std::abort();
+  const std::string text(256 << 20, 'x');
+  ManifestText manifest = TextOf(text);
+  job.Do("the manifest is written",
+         [&](CoordinatorState& state, absl::Time now) {
+           return state.OnCommitted(job.commits_[0], manifest, now);
+         });
+  for (uint64_t offset = 0; offset < text.size();
+       offset += kManifestPartBytes) {
+    job.Tell("a ps asks for a part of the manifest", 1,
+             ManifestRequest{job.directory_, offset});
+  }
   const JobReport report = job.state_->Report(job.now_);
-  if (report.checkpoint.voided != 1) std::abort();
+  if (report.checkpoint.saved != 1) std::abort();
 }
 
-// What every shard had marked, as it would be in a checkpoint: all but the last
-// hundredth, of which every third batch is marked.
+// What every shard had marked, as it would be in a checkpoint.
 std::shared_ptr<Manifest> MakeCheckpoint(const Size& size,
                                          std::vector<MarkRun>* marks) {
   auto manifest = std::make_shared<Manifest>();
   manifest->data.sources = Sources(size);
+  for (int i = 0; i < size.hosts; ++i) manifest->data.hosts.push_back(i);
   const uint32_t n = size.batches_of_piece();
-  const uint32_t whole = size.pieces / 100 * 99;
-  for (uint32_t i = 0; i < size.pieces; ++i) {
-    SavedPiece piece{0, i * kPieceBytes, (i + 1) * kPieceBytes, {}};
-    if (i < whole) {
-      piece.facts = SavedPieceFacts{uint64_t{n} * kBatchSize, 0, n, i};
+  const uint32_t per_file = size.pieces / std::max(size.hosts, 1);
+  const uint32_t pieces = per_file * std::max(size.hosts, 1);
+  for (uint32_t i = 0; i < pieces; ++i) {
+    SavedPiece piece{i / per_file,
+                     i % per_file * kPieceBytes,
+                     (i % per_file + 1) * kPieceBytes,
+                     {}};
+    const bool last = i >= pieces / 100 * 99;
+    if (!last) piece.facts = SavedPieceFacts{uint64_t{n} * kBatchSize, 0, n, i};
+    if (!last && i % 10 != 0) {
       marks->push_back({0, i, 0, n, Verdict::kApplied});
       manifest->step += n;
-    }
-    for (uint32_t b = 0; i >= whole && b < n; b += 3) {
-      marks->push_back({0, i, b, b + 1, Verdict::kApplied});
-      ++manifest->step;
+    } else {
+      for (uint32_t b = 0; b < n; b += 3) {
+        marks->push_back({0, i, b, b + 1, Verdict::kApplied});
+        ++manifest->step;
+      }
     }
     manifest->data.pieces.push_back(std::move(piece));
   }
   return manifest;
 }
 
+// Every shard's word on what it has loaded, one shard's marks, and all that the
+// job does with them before it trains.
+void LoadAll(const std::vector<MarkRun>& marks, uint64_t batches, Job* job) {
+  for (int i = 0; i < job->size_.ps; ++i) {
+    job->Tell("a shard is loaded", i + 1, ShardLoaded{{batches, 0, 7}});
+  }
+  while (!job->asked_.empty()) {
+    const auto [session, offset] = job->asked_.back();
+    job->asked_.pop_back();
+    MarkRuns part;
+    part.offset = offset;
+    const size_t end = std::min<size_t>(marks.size(), offset + kRunsPerMessage);
+    part.runs.assign(marks.begin() + static_cast<ptrdiff_t>(offset),
+                     marks.begin() + static_cast<ptrdiff_t>(end));
+    part.more = end < marks.size();
+    job->Tell(part.more ? "16,384 runs of marks"
+                        : "the last runs of marks; pieces are made",
+              session, std::move(part));
+  }
+  while (std::exchange(job->continues_, false)) {
+    job->Do("a part of the marks is restored",
+            [](CoordinatorState& state, absl::Time now) {
+              return state.Continue(now);
+            });
+  }
+}
+
 void RunResumed(const Size& size, Times* times) {
   std::vector<MarkRun> marks;
   CoordinatorOptions options = OptionsOf(size);
-  options.checkpoints.resume = MakeCheckpoint(size, &marks);
+  const auto manifest = MakeCheckpoint(size, &marks);
+  options.checkpoints.resume = manifest;
   options.checkpoints.resume_name = "ckpt";
   options.num_epochs = 1;
   Job job(size, std::move(options), "resumed: ", times);
   job.JoinAll();
-  for (int i = 0; i < size.ps; ++i) {
-    ShardLoaded loaded{marks};
-    job.Tell(i + 1 < size.ps ? "a shard is loaded"
-                             : "the last shard is loaded, training starts",
-             i + 1, std::move(loaded));
-  }
+  LoadAll(marks, manifest->step, &job);
   const JobReport report = job.state_->Report(job.now_);
   if (!report.status.ok()) std::puts(report.status.ToString().c_str());
   if (report.batches == 0) std::abort();
   job.AskAll("a lease is asked for and granted");
+  if (job.leases_.empty()) std::abort();
   // One worker never ends; the others ask again and again.
   job.leases_.erase(job.leases_.begin());
-  while (!job.leases_.empty()) {
+  uint64_t trained = 0;
+  while (!job.leases_.empty() && trained < kTrainedPieces) {
+    trained += job.leases_.size();
     job.TrainLeased();
     job.Beat();
   }
@@ -328,6 +407,7 @@ Size SizeOf(int argc, char** argv) {
   read(2, &size.batches);
   read(3, &size.ps);
   read(4, &size.workers);
+  read(5, &size.hosts);
   return size;
 }
 
@@ -336,9 +416,9 @@ Size SizeOf(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const shoal::Size size = shoal::SizeOf(argc, argv);
-  std::printf("%u pieces, %llu batches, %d ps, %d workers\n", size.pieces,
-              static_cast<unsigned long long>(size.batches), size.ps,
-              size.workers);
+  std::printf("%u pieces, %llu batches, %d ps, %d workers, %d hosts\n",
+              size.pieces, static_cast<unsigned long long>(size.batches),
+              size.ps, size.workers, size.hosts);
   shoal::Times times;
   shoal::RunFresh(size, &times);
   shoal::RunSaved(size, &times);

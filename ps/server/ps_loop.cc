@@ -99,6 +99,9 @@ void PsLoop::Impl::OnJoined(const RegisterReply& reply,
   life_ = reply.life;
   lease_from_ = absl::InfinitePast();
   session_ = std::move(session);
+  keeper_->Join([session = session_](ProcessMessage message) {
+    session->Send(std::move(message));
+  });
   if (deps_.take_directory == nullptr) {
     MakeShard(reply);
   } else {
@@ -176,9 +179,9 @@ void PsLoop::Impl::LoadShard(LoadFrom from, ParameterShardOptions options) {
                     session->Send(Failure{shard.status()});
                     return;
                   }
-                  ShardLoaded loaded{(*shard)->MarkRuns()};
+                  const ShardLoaded loaded{(*shard)->TotalMarks()};
                   self->Serve(*std::move(shard));
-                  session->Send(std::move(loaded));
+                  session->Send(loaded);
                 });
 }
 
@@ -196,14 +199,22 @@ void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
 }
 
 void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
+  if (const auto* part = std::get_if<ManifestPart>(&message)) {
+    keeper_->On(*part);
+    return;
+  }
   if (std::holds_alternative<ClusterView>(message)) {
+    keeper_->ForgetMarkRuns();
     in_view_ = true;
     RenewLease();
     return;
   }
   if (shard_ == nullptr) return;
   if (std::holds_alternative<ReportShard>(message)) {
-    SendReport();
+    // The job may end with the report.
+    keeper_->AfterManifests([self = shared_from_this()] {
+      if (self->session_ != nullptr) self->SendReport();
+    });
   } else if (const auto* hold = std::get_if<Hold>(&message)) {
     keeper_->On(*hold);
   } else if (const auto* resume = std::get_if<Resume>(&message)) {
@@ -212,6 +223,8 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     keeper_->On(*save);
   } else if (const auto* done = std::get_if<CheckpointDone>(&message)) {
     keeper_->On(*done);
+  } else if (const auto* request = std::get_if<MarkRunsRequest>(&message)) {
+    keeper_->On(*request);
   }
 }
 
@@ -223,9 +236,9 @@ void PsLoop::Impl::RenewLease() {
 
 void PsLoop::Impl::OnLeft() {
   session_ = nullptr;
+  keeper_->Stop();
   if (shard_ == nullptr) return;
   shard_->ServeUntil(absl::InfinitePast());
-  keeper_->Stop();
 }
 
 void PsLoop::Impl::SendMarks() {

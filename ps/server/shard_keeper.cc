@@ -1,5 +1,6 @@
 #include "ps/server/shard_keeper.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,14 +8,15 @@
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/manifest_parts.h"
 #include "checkpoint/shard_entry.h"
 
 namespace shoal {
 namespace {
 
-absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
-    const FileSystem* files, const ShardKeeperOptions& options,
-    const LoadFrom& from, ParameterShardOptions shard, Executor* completions) {
+absl::Status CheckLoads(const FileSystem* files,
+                        const ShardKeeperOptions& options,
+                        const LoadFrom& from) {
   if (files == nullptr || options.model_dir.empty()) {
     return absl::FailedPreconditionError(
         "the job begins from a checkpoint, and this process was started "
@@ -24,8 +26,14 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
     return absl::InvalidArgumentError(absl::StrCat(
         "'", from.directory, "' is no name of a checkpoint's directory"));
   }
-  SHOAL_ASSIGN_OR_RETURN(const Manifest manifest,
-                         ManifestFromJson(from.manifest));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
+    const FileSystem* files, const ShardKeeperOptions& options,
+    const LoadFrom& from, const std::string& text, ParameterShardOptions shard,
+    Executor* completions) {
+  SHOAL_ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
   LoadShardOptions load;
   load.files = files;
   load.directory = absl::StrCat(options.model_dir, "/", from.directory);
@@ -73,18 +81,65 @@ absl::StatusOr<ShardEntry> SaveNow(const FileSystem* files,
 
 }  // namespace
 
+void ShardKeeper::Join(absl::AnyInvocable<void(ProcessMessage)> ask) {
+  manifests_.Start(std::move(ask));
+}
+
+absl::StatusOr<std::string> ShardKeeper::FindManifest(
+    const std::string& directory, ManifestName name) const {
+  SHOAL_ASSIGN_OR_RETURN(
+      std::string text,
+      ReadManifestBytes(*files_,
+                        absl::StrCat(options_.model_dir, "/", directory)));
+  if (NameOf(text) == name) return text;
+  return absl::NotFoundError("there is another one");
+}
+
+void ShardKeeper::FetchManifest(std::string directory, ManifestOffer offer,
+                                Done<std::string> done) {
+  control_->Post([self = shared_from_this(), directory = std::move(directory),
+                  offer = std::move(offer), done = std::move(done)]() mutable {
+    self->manifests_.Fetch(
+        std::move(directory), std::move(offer),
+        [self,
+         done = std::move(done)](absl::StatusOr<std::string> text) mutable {
+          self->background_->Post(
+              [done = std::move(done), text = std::move(text)]() mutable {
+                std::move(done)(std::move(text));
+              });
+        });
+  });
+}
+
 void ShardKeeper::Load(LoadFrom from, ParameterShardOptions shard,
                        Executor* completions,
                        Done<std::shared_ptr<ParameterShard>> done) {
+  const absl::Status loads = CheckLoads(files_, options_, from);
+  if (!loads.ok()) {
+    std::move(done)(loads);
+    return;
+  }
+  auto use =
+      [self = shared_from_this(), from, shard = std::move(shard), completions,
+       done = std::move(done)](absl::StatusOr<std::string> text) mutable {
+        absl::StatusOr<std::shared_ptr<ParameterShard>> loaded = text.status();
+        if (text.ok()) {
+          loaded = LoadNow(self->files_, self->options_, from, *text,
+                           std::move(shard), completions);
+        }
+        self->control_->Post(
+            [done = std::move(done), loaded = std::move(loaded)]() mutable {
+              std::move(done)(std::move(loaded));
+            });
+      };
   background_->Post([self = shared_from_this(), from = std::move(from),
-                     shard = std::move(shard), completions,
-                     done = std::move(done)]() mutable {
-    auto loaded = LoadNow(self->files_, self->options_, from, std::move(shard),
-                          completions);
-    self->control_->Post(
-        [done = std::move(done), loaded = std::move(loaded)]() mutable {
-          std::move(done)(std::move(loaded));
-        });
+                     use = std::move(use)]() mutable {
+    auto text = self->FindManifest(from.directory, from.manifest.name);
+    if (text.ok()) {
+      use(std::move(text));
+    } else {
+      self->FetchManifest(from.directory, from.manifest, std::move(use));
+    }
   });
 }
 
@@ -96,6 +151,8 @@ void ShardKeeper::Start(std::shared_ptr<ParameterShard> shard,
 
 void ShardKeeper::Stop() {
   Release();
+  manifests_.Stop();
+  mark_runs_ = nullptr;
   shard_ = nullptr;
   send_ = nullptr;
 }
@@ -203,27 +260,81 @@ void ShardKeeper::On(const CheckpointDone& done) {
       !StepOfName(done.directory).has_value()) {
     return;
   }
+  ++keeping_;
   background_->Post([self = shared_from_this(), done] {
-    const std::string directory =
-        absl::StrCat(self->options_.model_dir, "/", done.directory);
     // Where the disk is the coordinator's too, it is there.
-    const auto there = ReadManifestBytes(*self->files_, directory);
-    if (there.ok() && *there == done.manifest) return;
-    const absl::Status written =
-        WriteManifestBytes(*self->files_, directory, done.manifest);
-    if (!written.ok()) {
-      self->logger_->Warn(absl::StrCat(
-          "no copy of the manifest beside the shard: ", written.message()));
+    if (self->FindManifest(done.directory, done.manifest.name).ok()) {
+      self->control_->Post([self] { self->OnKept(); });
       return;
     }
-    const auto removed =
-        KeepNewest(*self->files_, self->options_.model_dir, done.directory,
-                   self->options_.keep_checkpoints);
-    if (!removed.ok()) {
-      self->logger_->Warn(
-          absl::StrCat("old checkpoints stay: ", removed.status().message()));
-    }
+    self->FetchManifest(done.directory, done.manifest,
+                        [self, directory = done.directory](
+                            const absl::StatusOr<std::string>& text) {
+                          self->KeepManifest(directory, text);
+                          self->control_->Post([self] { self->OnKept(); });
+                        });
   });
+}
+
+void ShardKeeper::OnKept() {
+  if (--keeping_ > 0) return;
+  for (auto& then : std::exchange(after_manifests_, {})) then();
+}
+
+void ShardKeeper::AfterManifests(absl::AnyInvocable<void()> then) {
+  if (keeping_ == 0) {
+    then();
+  } else {
+    after_manifests_.push_back(std::move(then));
+  }
+}
+
+void ShardKeeper::KeepManifest(const std::string& directory,
+                               const absl::StatusOr<std::string>& text) {
+  absl::Status kept = text.status();
+  if (kept.ok()) {
+    kept = WriteManifestBytes(
+        *files_, absl::StrCat(options_.model_dir, "/", directory), *text);
+  }
+  if (!kept.ok()) {
+    logger_->Warn(absl::StrCat("no copy of the manifest beside the shard: ",
+                               kept.message()));
+    return;
+  }
+  const auto removed = KeepNewest(*files_, options_.model_dir, directory,
+                                  options_.keep_checkpoints);
+  if (!removed.ok()) {
+    logger_->Warn(
+        absl::StrCat("old checkpoints stay: ", removed.status().message()));
+  }
+}
+
+void ShardKeeper::On(const MarkRunsRequest& request) {
+  if (shard_ == nullptr) return;
+  if (mark_runs_ != nullptr) {
+    SendMarkRuns(request.offset);
+    return;
+  }
+  background_->Post([self = shared_from_this(), shard = shard_,
+                     offset = request.offset] {
+    auto runs = std::make_shared<const std::vector<MarkRun>>(shard->MarkRuns());
+    self->control_->Post([self, shard, offset, runs = std::move(runs)] {
+      if (self->shard_ != shard) return;
+      self->mark_runs_ = runs;
+      self->SendMarkRuns(offset);
+    });
+  });
+}
+
+void ShardKeeper::SendMarkRuns(uint64_t offset) {
+  MarkRuns part;
+  part.offset = offset;
+  const size_t begin = std::min<uint64_t>(offset, mark_runs_->size());
+  const size_t end = std::min(mark_runs_->size(), begin + kRunsPerMessage);
+  part.runs.assign(mark_runs_->begin() + static_cast<ptrdiff_t>(begin),
+                   mark_runs_->begin() + static_cast<ptrdiff_t>(end));
+  part.more = end < mark_runs_->size();
+  Send(std::move(part));
 }
 
 }  // namespace shoal

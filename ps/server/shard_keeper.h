@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 #include "checkpoint/shard_entry.h"
 #include "core/cluster_service.h"
 #include "core/save_messages.h"
+#include "ps/server/manifest_fetcher.h"
 #include "ps/shard/parameter_shard.h"
 
 namespace shoal {
@@ -48,7 +50,12 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
         background_(background),
         logger_(logger) {}
 
-  // Loads a shard; `done` runs on the control strand.
+  // The process has a life, in which `ask` sends requests to the coordinator.
+  // Stop ends it.
+  void Join(absl::AnyInvocable<void(ProcessMessage)> ask);
+
+  // Loads a shard; `done` runs on the control strand. The manifest is read from
+  // the disk where it is there; otherwise the coordinator is asked for it.
   void Load(LoadFrom from, ParameterShardOptions shard, Executor* completions,
             Done<std::shared_ptr<ParameterShard>> done);
 
@@ -62,8 +69,26 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void On(const Resume& resume);
   void On(const SaveShard& save);
   void On(const CheckpointDone& done);
+  void On(const ManifestPart& part) { manifests_.On(part); }
+  // Tells of the marks with which the shard was loaded.
+  void On(const MarkRunsRequest& request);
+  // Runs `then`, on the control strand, when the copies of all manifests that
+  // CheckpointDone told of so far are there, or cannot be.
+  void AfterManifests(absl::AnyInvocable<void()> then);
+  // The job has the marks.
+  void ForgetMarkRuns() { mark_runs_ = nullptr; }
 
  private:
+  // On the background thread. NOT_FOUND: this disk does not have this manifest.
+  absl::StatusOr<std::string> FindManifest(const std::string& directory,
+                                           ManifestName name) const;
+  // The coordinator's copy, to the background thread.
+  void FetchManifest(std::string directory, ManifestOffer offer,
+                     Done<std::string> done);
+  void KeepManifest(const std::string& directory,
+                    const absl::StatusOr<std::string>& text);
+  void OnKept();
+  void SendMarkRuns(uint64_t offset);
   void OnSealed(uint64_t number, const std::shared_ptr<ParameterShard>& shard,
                 const absl::Status& status);
   void OnWritten(const SaveShard& save,
@@ -80,6 +105,11 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   Executor* const background_;
   Logger* const logger_;
 
+  ManifestFetcher manifests_;
+  int keeping_ = 0;  // manifests that are not there yet
+  std::vector<absl::AnyInvocable<void()>> after_manifests_;
+  // Of the shard, as it was loaded; null: not asked for.
+  std::shared_ptr<const std::vector<MarkRun>> mark_runs_;
   std::shared_ptr<ParameterShard> shard_;
   absl::AnyInvocable<void(ProcessMessage)> send_;
   uint64_t hold_ = 0;  // of the newest Hold; 0: none in force

@@ -114,13 +114,8 @@ std::vector<uint64_t> Marks::Finish(const BatchId& batch, Verdict verdict) {
   } else if (chunk.passes.size() < kPassesMax) {
     chunk.passes.push_back(Pass{done.lease, bit, 0});
   }
-  if (verdict == Verdict::kRejected) {
-    chunk.rejected |= bit;
-    ++rejected_;
-  } else {
-    chunk.applied |= bit;
-    ++applied_;
-  }
+  (verdict == Verdict::kRejected ? chunk.rejected : chunk.applied) |= bit;
+  CountMark(ChunkOf(batch), batch.index % 64, verdict);
   pending_.push_back(Mark{batch, verdict, done.lease, /*repeat=*/false});
   waiting_ -= done.waiting.size();
   for (const auto& [ticket, lease] : done.waiting) {
@@ -162,7 +157,8 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
       Chunk& chunk = chunks_[id];
       const bool rejected = run.verdict == Verdict::kRejected;
       (rejected ? chunk.rejected : chunk.applied) |= bits;
-      (rejected ? rejected_ : applied_) += count;
+      for (uint64_t i = 0; i < count; ++i)
+        CountMark(id, (at + i) % 64, run.verdict);
       at = chunk_end;
     }
   }
@@ -195,21 +191,12 @@ std::vector<MarkRun> Marks::Runs() const {
   return runs;
 }
 
-MarkTotals Marks::Totals() const {
-  MarkTotals totals{applied_, rejected_, 0};
-  for (const auto& [id, chunk] : chunks_) {
-    const uint64_t place = StableHashCombine(
-        uint64_t{id.epoch} << 32 | id.piece, uint64_t{id.index} * 64);
-    for (uint64_t i = 0; i < 64; ++i) {
-      const uint64_t bit = uint64_t{1} << i;
-      if (((chunk.applied | chunk.rejected) & bit) == 0) continue;
-      totals.digest += StableHashCombine(
-          place + i,
-          static_cast<uint64_t>(chunk.rejected & bit ? Verdict::kRejected
-                                                     : Verdict::kApplied));
-    }
-  }
-  return totals;
+void Marks::CountMark(const BatchId& chunk, uint64_t index, Verdict verdict) {
+  const uint64_t place = StableHashCombine(
+      uint64_t{chunk.epoch} << 32 | chunk.piece, uint64_t{chunk.index} * 64);
+  totals_.digest +=
+      StableHashCombine(place + index, static_cast<uint64_t>(verdict));
+  ++(verdict == Verdict::kRejected ? totals_.rejected : totals_.applied);
 }
 
 MarkDelta Marks::Take() {

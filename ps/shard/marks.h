@@ -75,12 +75,12 @@ class Marks {
   absl::Status Restore(absl::Span<const MarkRun> runs);
   // All marks.
   std::vector<MarkRun> Runs() const;
-  MarkTotals Totals() const;
+  MarkTotals Totals() const { return totals_; }
 
   // Pushes that were copies, of marked batches and of waiting ones.
   uint64_t repeats_refused() const { return repeats_refused_; }
-  uint64_t applied() const { return applied_; }
-  uint64_t rejected() const { return rejected_; }
+  uint64_t applied() const { return totals_.applied; }
+  uint64_t rejected() const { return totals_.rejected; }
 
  private:
   // Which batches of a chunk came under a lease, each bit a batch.
@@ -101,6 +101,8 @@ class Marks {
   };
 
   static BatchId ChunkOf(const BatchId& batch);
+  // Batch `index` of the chunk has become marked.
+  void CountMark(const BatchId& chunk, uint64_t index, Verdict verdict);
   // REQUIRES: the batch is marked.
   void CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
                    uint64_t lease);
@@ -111,8 +113,7 @@ class Marks {
   size_t waiting_ = 0;
   std::vector<Mark> pending_;
   uint64_t repeats_refused_ = 0;
-  uint64_t applied_ = 0;
-  uint64_t rejected_ = 0;
+  MarkTotals totals_;
 };
 
 }  // namespace shoal

@@ -101,4 +101,14 @@ absl::Status FromProto(v1::Verdict in, Verdict* out) {
   return DecodeVerdict(static_cast<uint32_t>(in), out);
 }
 
+void ToProto(const ManifestOffer& in, v1::ManifestOffer* out) {
+  out->set_bytes(in.name.bytes);
+  out->set_crc32c(in.name.crc32c);
+  out->set_text(in.text);
+}
+
+ManifestOffer FromProto(const v1::ManifestOffer& in) {
+  return {{in.bytes(), in.crc32c()}, in.text()};
+}
+
 }  // namespace shoal

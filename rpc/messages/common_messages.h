@@ -6,6 +6,7 @@
 #include "base/histogram.h"
 #include "core/ids.h"
 #include "core/parameter_service.h"
+#include "core/save_messages.h"
 #include "proto/shoal.pb.h"
 
 namespace shoal {
@@ -34,6 +35,9 @@ void ToProto(const Histogram& in, v1::Histogram* out);
 absl::Status FromProto(const v1::Histogram& in, Histogram* out);
 
 absl::Status FromProto(v1::Verdict in, Verdict* out);
+
+void ToProto(const ManifestOffer& in, v1::ManifestOffer* out);
+ManifestOffer FromProto(const v1::ManifestOffer& in);
 
 }  // namespace shoal
 

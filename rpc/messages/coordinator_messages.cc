@@ -69,7 +69,18 @@ void Set(const SaveShard& in, v1::CoordinatorMessage* out) {
 void Set(const CheckpointDone& in, v1::CoordinatorMessage* out) {
   v1::CheckpointDone* m = out->mutable_checkpoint_done();
   m->set_directory(in.directory);
-  m->set_manifest(in.manifest);
+  ToProto(in.manifest, m->mutable_manifest());
+}
+
+void Set(const ManifestPart& in, v1::CoordinatorMessage* out) {
+  v1::ManifestPart* m = out->mutable_manifest_part();
+  m->set_directory(in.directory);
+  m->set_offset(in.offset);
+  m->set_text(in.text);
+}
+
+void Set(const MarkRunsRequest& in, v1::CoordinatorMessage* out) {
+  out->mutable_mark_runs_request()->set_offset(in.offset);
 }
 
 void Set(const SessionResumed& in, v1::CoordinatorMessage* out) {
@@ -119,6 +130,16 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   return absl::OkStatus();
 }
 
+absl::Status Get(const v1::ManifestPart& in, ManifestPart* out) {
+  if (in.text().size() > kManifestPartBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("ManifestPart.text has ", in.text().size(),
+                     " bytes, where ", kManifestPartBytes, " may be"));
+  }
+  *out = {in.directory(), in.offset(), in.text()};
+  return absl::OkStatus();
+}
+
 absl::Status Get(const v1::JobEnd& in, JobEnd* out) {
   out->summary = in.summary();
   return Annotate(FromProto(in.status(), &out->status), "JobEnd.status");
@@ -159,8 +180,14 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
                                    in.save_shard().attempt()};
       return absl::OkStatus();
     case v1::CoordinatorMessage::kCheckpointDone:
-      out->emplace<CheckpointDone>() = {in.checkpoint_done().directory(),
-                                        in.checkpoint_done().manifest()};
+      out->emplace<CheckpointDone>() = {
+          in.checkpoint_done().directory(),
+          FromProto(in.checkpoint_done().manifest())};
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kManifestPart:
+      return Get(in.manifest_part(), &out->emplace<ManifestPart>());
+    case v1::CoordinatorMessage::kMarkRunsRequest:
+      out->emplace<MarkRunsRequest>().offset = in.mark_runs_request().offset();
       return absl::OkStatus();
     case v1::CoordinatorMessage::kSessionResumed:
       out->emplace<SessionResumed>().taken = in.session_resumed().taken();

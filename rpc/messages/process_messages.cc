@@ -120,9 +120,21 @@ void Set(const ShardSaved& in, v1::ProcessMessage* out) {
 }
 
 void Set(const ShardLoaded& in, v1::ProcessMessage* out) {
-  v1::ShardLoaded* m = out->mutable_shard_loaded();
-  for (const MarkRun& run : in.marks) {
-    v1::MarkRun* added = m->add_marks();
+  Set(in.marks, out->mutable_shard_loaded()->mutable_marks());
+}
+
+void Set(const ManifestRequest& in, v1::ProcessMessage* out) {
+  out->mutable_manifest_request()->set_directory(in.directory);
+  out->mutable_manifest_request()->set_offset(in.offset);
+}
+
+void Set(const MarkRuns& in, v1::ProcessMessage* out) {
+  v1::MarkRuns* m = out->mutable_mark_runs();
+  m->set_offset(in.offset);
+  m->set_more(in.more);
+  m->mutable_runs()->Reserve(static_cast<int>(in.runs.size()));
+  for (const MarkRun& run : in.runs) {
+    v1::MarkRun* added = m->add_runs();
     added->set_epoch(run.epoch);
     added->set_piece(run.piece);
     added->set_begin(run.begin);
@@ -210,21 +222,29 @@ absl::Status Get(const v1::ShardSaved& in, ShardSaved* out) {
   return Annotate(FromProto(in.status(), &out->status), "ShardSaved.status");
 }
 
-absl::Status Get(const v1::ShardLoaded& in, ShardLoaded* out) {
-  out->marks.reserve(static_cast<size_t>(in.marks_size()));
-  for (const v1::MarkRun& run : in.marks()) {
-    MarkRun& added = out->marks.emplace_back();
+absl::Status Get(const v1::MarkRuns& in, MarkRuns* out) {
+  const auto runs = static_cast<size_t>(in.runs_size());
+  if (runs > kRunsPerMessage || (runs == 0 && in.more())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("MarkRuns has ", runs, " runs, where 1 to ",
+                     kRunsPerMessage, " are a part"));
+  }
+  out->offset = in.offset();
+  out->more = in.more();
+  out->runs.reserve(runs);
+  for (const v1::MarkRun& run : in.runs()) {
+    MarkRun& added = out->runs.emplace_back();
     added.epoch = run.epoch();
     added.piece = run.piece();
     added.begin = run.begin();
     added.end = run.end();
     if (added.begin >= added.end) {
       return absl::InvalidArgumentError(
-          absl::StrCat("ShardLoaded.marks: batches [", added.begin, ", ",
-                       added.end, ") are no run"));
+          absl::StrCat("MarkRuns.runs: batches [", added.begin, ", ", added.end,
+                       ") are no run"));
     }
-    SHOAL_RETURN_IF_ERROR(Annotate(FromProto(run.verdict(), &added.verdict),
-                                   "ShardLoaded.marks"));
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(FromProto(run.verdict(), &added.verdict), "MarkRuns.runs"));
   }
   return absl::OkStatus();
 }
@@ -314,10 +334,17 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::kShardSaved:
       return Get(in.shard_saved(), &out->emplace<ShardSaved>());
     case v1::ProcessMessage::kShardLoaded:
-      return Get(in.shard_loaded(), &out->emplace<ShardLoaded>());
+      out->emplace<ShardLoaded>().marks = Get(in.shard_loaded().marks());
+      return absl::OkStatus();
     case v1::ProcessMessage::kStopRequest:
       return GetError("StopRequest.reason", in.stop_request().reason(),
                       &out->emplace<StopRequest>().reason);
+    case v1::ProcessMessage::kManifestRequest:
+      out->emplace<ManifestRequest>() = {in.manifest_request().directory(),
+                                         in.manifest_request().offset()};
+      return absl::OkStatus();
+    case v1::ProcessMessage::kMarkRuns:
+      return Get(in.mark_runs(), &out->emplace<MarkRuns>());
     case v1::ProcessMessage::kOpen:
       return absl::InvalidArgumentError("the session is open already");
     case v1::ProcessMessage::MESSAGE_NOT_SET:

@@ -98,7 +98,7 @@ void ToProto(const RegisterReply& in, v1::RegisterReply* out) {
   out->set_initialise(in.initialise);
   if (in.load.has_value()) {
     out->mutable_load()->set_directory(in.load->directory);
-    out->mutable_load()->set_manifest(in.load->manifest);
+    ToProto(in.load->manifest, out->mutable_load()->mutable_manifest());
   }
   out->set_heartbeat_interval_us(
       static_cast<uint64_t>(absl::ToInt64Microseconds(in.heartbeat_interval)));
@@ -114,7 +114,8 @@ absl::Status FromProto(const v1::RegisterReply& in, RegisterReply* out) {
   out->initialise = in.initialise();
   out->load.reset();
   if (in.has_load()) {
-    out->load = LoadFrom{in.load().directory(), in.load().manifest()};
+    out->load =
+        LoadFrom{in.load().directory(), FromProto(in.load().manifest())};
   }
   SHOAL_RETURN_IF_ERROR(ReadInterval("heartbeat_interval_us",
                                      in.heartbeat_interval_us(),

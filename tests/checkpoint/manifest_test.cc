@@ -55,6 +55,21 @@ TEST_F(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(*ManifestToJson(*read), json_);
 }
 
+TEST_F(ManifestTest, PiecesLaidOutOtherwiseAreReadToo) {
+  ASSERT_GT(manifest_.data.pieces.size(), 1u);
+  for (const char* otherwise : {"\"pieces\":[[", "\"pieces\": [ ["}) {
+    const auto read =
+        ManifestFromJson(Changed(json_, "\"pieces\": [[", otherwise));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->data.pieces, manifest_.data.pieces);
+  }
+  const absl::Status bad =
+      ManifestFromJson(Changed(json_, "\"pieces\": [[", "\"pieces\": [[7, "))
+          .status();
+  EXPECT_EQ(bad.code(), Code::kDataLoss);
+  EXPECT_THAT(std::string(bad.message()), HasSubstr("data.pieces[0]"));
+}
+
 TEST_F(ManifestTest, OneFromBeforeTheStartNumbersIsRead) {
   const auto read = ManifestFromJson(Changed(
       json_, " \"start\": \"3a5f2e10c4d79b68\",\n \"coordinator_life\": 0,",

@@ -146,7 +146,8 @@ TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
   EXPECT_EQ(commits_[0].directory, last_save_.directory);
   EXPECT_EQ(commits_[0].attempt, last_save_.attempt);
   EXPECT_THAT(done_, IsEmpty());
-  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "manifest");
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
+                     {{8, 5}, "manifest"});
   Step();
   ASSERT_THAT(done_, SizeIs(1));
   EXPECT_TRUE(done_[0].status.ok());
@@ -157,7 +158,8 @@ TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
   for (const Member& ps : ps_) {
     const auto said = Take<CheckpointDone>(ps.life.n);
     ASSERT_THAT(said, SizeIs(1));
-    EXPECT_EQ(said[0].manifest, "manifest");
+    EXPECT_EQ(said[0].manifest.text, "manifest");
+    EXPECT_EQ(said[0].manifest.name, (ManifestName{8, 5}));
     EXPECT_THAT(Take<Resume>(ps.life.n), SizeIs(1));
   }
   for (const Member& worker : workers_) {
@@ -235,7 +237,7 @@ TEST_F(CheckpointSaverTest,
   HoldOne(ps_[1], {8, 0, 43});
   SaveAll();
   ASSERT_THAT(commits_, SizeIs(1));
-  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "");
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), {});
   Step();
   EXPECT_EQ(done_.at(0).step, 8u);
 }
@@ -320,7 +322,7 @@ TEST_F(CheckpointSaverTest, AManifestThatCannotBeWrittenVoidsTheSave) {
   HoldAll(workers_);
   HoldAll(ps_);
   SaveAll();
-  saver_.OnCommitted(commits_.at(0).number, absl::DataLossError("torn"), "");
+  saver_.OnCommitted(commits_.at(0).number, absl::DataLossError("torn"), {});
   Step();
   commits_.clear();
   ExpectVoid(absl::StatusCode::kDataLoss, "torn");
@@ -366,7 +368,8 @@ TEST_F(CheckpointSaverTest, WhileItIsCommittedThereIsNoDeadline) {
   EXPECT_THAT(done_, IsEmpty());
   EXPECT_THAT(Take<Resume>(1), IsEmpty()) << "or the shard is removed";
   EXPECT_EQ(saver_.WaitingFor(View()), "the manifest to be written");
-  saver_.OnCommitted(commits_[0].number, absl::OkStatus(), "manifest");
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
+                     {{8, 5}, "manifest"});
   Step();
   ASSERT_THAT(done_, SizeIs(1));
   EXPECT_TRUE(done_[0].status.ok()) << done_[0].status;

@@ -37,6 +37,7 @@ class CoordinatorStateTest : public testing::Test {
     heard_.clear();
     ended_.clear();
     finished_ = 0;
+    to_continue_ = 0;
     commits_.clear();
     replies_.clear();
     manifests_.clear();
@@ -55,6 +56,8 @@ class CoordinatorStateTest : public testing::Test {
         EXPECT_TRUE(ended_.emplace(end->session, end->status).second);
       } else if (auto* commit = std::get_if<CommitAction>(&action)) {
         commits_.push_back(std::move(*commit));
+      } else if (std::get_if<ContinueAction>(&action) != nullptr) {
+        ++to_continue_;
       } else if (auto* reply = std::get_if<SaveReplyAction>(&action)) {
         replies_.push_back(std::move(*reply));
       } else if (auto* score = std::get_if<ScoreAction>(&action)) {
@@ -178,9 +181,10 @@ class CoordinatorStateTest : public testing::Test {
   std::map<uint64_t, std::vector<CoordinatorMessage>> heard_;
   std::map<uint64_t, absl::Status> ended_;
   int finished_ = 0;
+  int to_continue_ = 0;  // ContinueActions that were not answered
   std::vector<CommitAction> commits_;
   std::vector<SaveReplyAction> replies_;
-  std::vector<Manifest> manifests_;       // that were committed
+  std::vector<Manifest> manifests_;  // that were committed
   bool scores_at_once_ = true;
   std::vector<std::shared_ptr<const Evaluation>> to_score_;
   std::vector<WritePredictionsAction> written_;

@@ -1,12 +1,11 @@
-// When checkpoints are saved, what a save does to the job, and where a job that
-// begins from one goes on.
+// When checkpoints are saved, and what a save does to the job.
 
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cluster/coordinator_state_fixture.h"
+#include "tests/cluster/coordinator_state_save_fixture.h"
 
 namespace shoal {
 namespace {
@@ -17,65 +16,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
-
-class CoordinatorStateSaveTest : public CoordinatorStateTest {
- protected:
-  CoordinatorStateSaveTest() {
-    options_.checkpoints.save = true;
-    options_.checkpoints.model_dir = "m";
-    // The manifest's parts are checkpoint/'s own tests' business.
-    options_.checkpoints.map.num_shards = 2;
-    Restart();
-  }
-
-  uint64_t Marks() { return state_->Report(now_).batches; }
-
-  // The newest of these messages to a session; fails if there is none since.
-  template <typename T>
-  T Newest(uint64_t session) {
-    const auto all = Heard<T>(session);
-    EXPECT_THAT(all, Not(IsEmpty())) << session;
-    return all.empty() ? T{} : all.back();
-  }
-  // The live ones of these sessions do what a save wants of them.
-  void HoldWorkers(const std::vector<uint64_t>& sessions) {
-    for (const uint64_t session : sessions) {
-      Tell(session, Held{Newest<Hold>(session).number, {}});
-    }
-  }
-  void HoldShards() {
-    for (const uint64_t ps : {1, 2}) {
-      Tell(ps, Held{Newest<Hold>(ps).number, {Marks(), 0, 5}});
-    }
-  }
-  void WriteShards() {
-    for (const uint64_t ps : {1, 2}) {
-      Tell(ps, ShardSaved{Newest<SaveShard>(ps).number, absl::OkStatus(),
-                          Entry(static_cast<int>(ps) - 1)});
-    }
-  }
-  std::string Entry(int shard) {
-    ShardEntry entry;
-    entry.shard = shard;
-    entry.marks = Marks();
-    entry.marks_digest = 5;
-    entry.file.file = ShardFileName(shard, 2);
-    return ShardEntryToText(entry);
-  }
-  void CommitIt() {
-    ASSERT_THAT(commits_, SizeIs(1));
-    const uint64_t number = commits_[0].number;
-    manifests_.push_back(commits_[0].manifest);
-    commits_.clear();
-    Do(state_->OnCommitted(number, std::string("manifest"), now_));
-  }
-  void SaveAll() {
-    HoldWorkers({3, 4});
-    HoldShards();
-    WriteShards();
-    CommitIt();
-  }
-};
 
 TEST_F(CoordinatorStateSaveTest, EveryKStepsTheJobIsSavedAndGoesOn) {
   options_.checkpoints.save_steps = 2;
@@ -284,218 +224,49 @@ TEST_F(CoordinatorStateSaveTest, BeforeTrainingAStopHasNothingToSave) {
 }
 
 TEST_F(CoordinatorStateSaveTest, MorePiecesThanAManifestHoldsAreRefusedAtOnce) {
+  // Their numbers are long: all pieces of a job of usual size fit.
+  train_ = {{"a", uint64_t{18'000'000} << 40, 1}};
+  options_.piece_bytes = 4'800'000'000'000;
+  Restart();
+  JoinAll();
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Why(), HasSubstr("a larger --piece_bytes"));
+  EXPECT_THAT(Why(), Not(HasSubstr("--max_message_bytes")));
+}
+
+TEST_F(CoordinatorStateSaveTest, PiecesWhoseManifestNoMessageHoldsAreTaken) {
   train_ = {{"a", 2'000'000, 1}};
   options_.piece_bytes = 1;
   Restart();
   JoinAll();
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Why(), HasSubstr("--piece_bytes"));
-  EXPECT_THAT(Why(), Not(HasSubstr("--max_message_bytes")));
-  options_.checkpoints.save = false;
-  Restart();
-  JoinAll();
   EXPECT_TRUE(JobStatus().ok()) << Why();
 }
 
-TEST_F(CoordinatorStateSaveTest, SoAreMoreThanAMessageHolds) {
-  options_.checkpoints.max_manifest_bytes = 1 << 20;
-  options_.piece_bytes = 1;
-  for (const bool many : {true, false}) {
-    train_ = {{"a", many ? 30'000u : 10'000u, 1}};
-    Restart();
-    JoinAll();
-    EXPECT_EQ(JobStatus().ok(), !many) << Why();
-    if (many) {
-      EXPECT_THAT(Why(), HasSubstr("--max_message_bytes"));
-    }
-  }
-}
-
-// ---- Going on
-
-class CoordinatorStateResumeTest : public CoordinatorStateSaveTest {
- protected:
-  // Of epoch 0: piece 0 (30 examples) whole, of piece 1 batch 1.
-  CoordinatorStateResumeTest() {
-    auto manifest = std::make_shared<Manifest>();
-    manifest->step = 4;
-    manifest->totals.mended = 2;
-    manifest->data.sources = train_;
-    manifest->data.pieces = {{0, 0, 100, SavedPieceFacts{30, 0, 3}},
-                             {1, 0, 100, {}}};
-    manifest_ = manifest;
-    options_.checkpoints.resume = manifest;
-    options_.checkpoints.resume_name = "ckpt-00000000004";
-    options_.checkpoints.resume_bytes = "{}";
-    Restart();
-  }
-
-  void JoinAndLoad() {
-    JoinAll();
-    for (const uint64_t ps : {1, 2}) Tell(ps, ShardLoaded{marks_});
-  }
-
-  std::shared_ptr<Manifest> manifest_;
-  std::vector<MarkRun> marks_ = {{0, 0, 0, 2, Verdict::kApplied},
-                                 {0, 0, 2, 3, Verdict::kRejected},
-                                 {0, 1, 1, 2, Verdict::kApplied}};
-};
-
-TEST_F(CoordinatorStateResumeTest, WhatIsTrainedIsNotLeasedAgain) {
+TEST_F(CoordinatorStateSaveTest, APsGetsAManifestInParts) {
+  options_.checkpoints.save_steps = 1;
+  Restart();
   JoinAll();
-  const auto reply = state_->Register(Request(Role::kWorker, 2), now_);
-  EXPECT_FALSE(reply->load.has_value());
-  EXPECT_THAT(Heard<ClusterView>(3), IsEmpty()) << "no shard is loaded";
-  Tell(1, ShardLoaded{marks_});
-  EXPECT_THAT(Heard<ClusterView>(3), IsEmpty());
-  Tell(2, ShardLoaded{marks_});
-  EXPECT_THAT(Heard<ClusterView>(3), SizeIs(1));
-  const Lease lease = Ask(3);
-  EXPECT_EQ(lease.piece.index, 1u);
-  EXPECT_FALSE(lease.Skips(0));
-  EXPECT_TRUE(lease.Skips(1));
-  Report(3, lease, 20);
-  MarkBoth(lease, 0);
-  SaveAll();
-  const JobReport report = state_->Report(now_);
-  EXPECT_EQ(report.trained, 40u);
-  EXPECT_EQ(report.rejected, 10u);
-  EXPECT_EQ(report.samples, 50u);
-  EXPECT_EQ(report.mended, 2u);
-  EXPECT_EQ(report.checkpoint.resumed_samples, 30u)
-      << "of an open piece the newest batch may be the shorter last one";
-  EXPECT_EQ(manifests_.at(0).step, 5u);
-}
-
-TEST_F(CoordinatorStateResumeTest, ThePssAreToldWhatToLoad) {
-  const auto reply = state_->Register(Request(Role::kPs, 0), now_);
-  ASSERT_TRUE(reply.ok());
-  EXPECT_FALSE(reply->initialise);
-  ASSERT_TRUE(reply->load.has_value());
-  EXPECT_EQ(reply->load->directory, "ckpt-00000000004");
-}
-
-TEST_F(CoordinatorStateResumeTest, MoreEpochsGoOnWhereTheFirstEnded) {
-  options_.num_epochs = 2;
-  marks_.back() = {0, 1, 0, 2, Verdict::kApplied};
-  manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2};
-  manifest_->step = 5;
-  Restart();
-  JoinAndLoad();
-  EXPECT_EQ(Ask(3).epoch, 1u);
-  EXPECT_EQ(Ask(4).epoch, 1u);
-}
-
-TEST_F(CoordinatorStateResumeTest, AJobThatIsTrainedHasNothingToDo) {
-  marks_.back() = {0, 1, 0, 2, Verdict::kApplied};
-  manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2};
-  manifest_->step = 5;
-  Restart();
-  JoinAndLoad();
-  EXPECT_THAT(Heard<ReportShard>(1), SizeIs(1));
-  EXPECT_THAT(Heard<Hold>(1), IsEmpty()) << "it is saved already";
-}
-
-// All of epoch 0: the checkpoint that is saved between it and its evaluation.
-class CoordinatorStateEvaluationResumeTest : public CoordinatorStateResumeTest {
- protected:
-  CoordinatorStateEvaluationResumeTest() {
-    eval_ = {{"va", 50, 3}};
-    options_.num_epochs = 2;
-    marks_.back() = {0, 1, 0, 2, Verdict::kApplied};
-    manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2};
-    manifest_->step = 5;
-    Restart();
-  }
-  void Evaluate(const Lease& lease) {
-    EXPECT_EQ(lease.purpose, LeasePurpose::kEvaluate);
-    Tell(3, EvalResult{lease.number, lease.epoch, 0, {1, 2}, {0, 1}});
-  }
-  std::vector<uint32_t> EvaluatedEpochs() {
-    std::vector<uint32_t> epochs;
-    for (const EvalReport& eval : state_->Report(now_).evals) {
-      epochs.push_back(eval.epoch);
-    }
-    return epochs;
-  }
-};
-
-TEST_F(CoordinatorStateEvaluationResumeTest,
-       AnEvaluationThatWasDueIsMadeFirst) {
-  JoinAndLoad();
-  Evaluate(Ask(3));
-  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1));
-  EXPECT_EQ(state_->Report(now_).evals[0].step, 5u);
+  MarkBoth(Ask(3), 0);
+  HoldWorkers({3, 4});
+  HoldShards();
+  WriteShards();
+  ASSERT_THAT(commits_, SizeIs(1));
+  const std::string text(kManifestPartBytes + 5, 'x');
+  Do(state_->OnCommitted(commits_[0].number, TextOf(text), now_));
+  const auto done = Newest<CheckpointDone>(1);
+  EXPECT_EQ(done.manifest.name, NameOf(text));
+  EXPECT_EQ(done.manifest.text, "") << "too long for one message";
+  ManifestParts parts(done.directory, done.manifest.name);
   for (int i = 0; i < 2; ++i) {
-    const Lease lease = Ask(3);
-    EXPECT_EQ(lease.purpose, LeasePurpose::kTrain);
-    EXPECT_EQ(lease.epoch, 1u);
-    for (uint32_t b = 0; b < (lease.piece.index == 0 ? 3 : 2); ++b) {
-      MarkBoth(lease, b);
-    }
-    Tell(3, LeaseDone{lease.number});
+    Tell(1, parts.Next());
+    ASSERT_TRUE(parts.Add(Newest<ManifestPart>(1)).ok());
   }
-  SaveAll();
-  Evaluate(Ask(3));
-  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1, 2));
-}
-
-TEST_F(CoordinatorStateEvaluationResumeTest, InMidEpochNoneIsMade) {
-  // The evaluation after epoch 1 was made before the first batch of epoch 2.
-  marks_.push_back({1, 0, 0, 1, Verdict::kApplied});
-  manifest_->step = 6;
-  Restart();
-  JoinAndLoad();
-  const Lease lease = Ask(3);
-  EXPECT_EQ(lease.purpose, LeasePurpose::kTrain);
-  EXPECT_EQ(lease.epoch, 1u);
-  EXPECT_THAT(EvaluatedEpochs(), IsEmpty());
-}
-
-TEST_F(CoordinatorStateEvaluationResumeTest, OnlyEpochsThatAreDueAreEvaluated) {
-  options_.num_epochs = 3;
-  options_.eval_every_epochs = 2;
-  Restart();
-  JoinAndLoad();
-  EXPECT_EQ(Ask(3).purpose, LeasePurpose::kTrain) << "epoch 1 is not due";
-}
-
-TEST_F(CoordinatorStateEvaluationResumeTest,
-       AJobThatIsTrainedIsEvaluatedAgain) {
-  options_.num_epochs = 1;
-  Restart();
-  JoinAndLoad();
-  Evaluate(Ask(3));
-  EXPECT_THAT(Heard<ReportShard>(1), SizeIs(1));
-  EXPECT_THAT(EvaluatedEpochs(), ElementsAre(1));
-}
-
-TEST_F(CoordinatorStateResumeTest, FewerEpochsThanTrainedAreRefused) {
-  marks_.push_back({1, 0, 0, 1, Verdict::kApplied});
-  JoinAndLoad();
-  EXPECT_THAT(Why(), HasSubstr("--num_epochs=1"));
-}
-
-TEST_F(CoordinatorStateResumeTest, DataThatChangedAreRefusedByName) {
-  train_[1].head_crc32c = 77;
-  JoinAndLoad();
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(Why(), HasSubstr("'b'"));
-}
-
-TEST_F(CoordinatorStateResumeTest, BytesThatChangedAreDataLossByName) {
-  manifest_->data.pieces[1].facts = SavedPieceFacts{20, 0, 2, 0x77};
-  Restart();
-  JoinAndLoad();
-  const Lease lease = Ask(3);
-  PieceReport report{LeasePurpose::kTrain, 0, lease.piece.index, 20, 0, 2, ""};
-  report.crc32c = 0x77;
-  Tell(3, report);
-  EXPECT_TRUE(JobStatus().ok()) << Why();
-  report.crc32c = 0x78;
-  Tell(3, report);
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(Why(), HasSubstr("(b, bytes 0 to 100) has other bytes"));
+  EXPECT_EQ(parts.Take(), text);
+  EXPECT_THAT(Heard<ManifestPart>(2), IsEmpty()) << "it did not ask";
+  Tell(2, ManifestRequest{"ckpt-00000000099", 0});
+  EXPECT_EQ(Newest<ManifestPart>(2).text, "") << "there is no such";
+  Tell(3, ManifestRequest{done.directory, 0});
+  EXPECT_EQ(ended_.count(3), 1u) << "not a worker's to ask";
 }
 
 TEST_F(CoordinatorStateSaveTest, TheManifestHasTheCrcsOfThePieces) {
@@ -515,45 +286,6 @@ TEST_F(CoordinatorStateSaveTest, TheManifestHasTheCrcsOfThePieces) {
     crcs.push_back(piece.facts->crc32c.value());
   }
   EXPECT_THAT(crcs, UnorderedElementsAre(5, 6));
-}
-
-TEST_F(CoordinatorStateResumeTest, MarksThatAreNotTheManifestsAreRefused) {
-  marks_.pop_back();
-  JoinAndLoad();
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(CoordinatorStateResumeTest, ShardsOfDifferentMarksAreRefused) {
-  JoinAll();
-  Tell(1, ShardLoaded{marks_});
-  marks_[0].end = 1;
-  Tell(2, ShardLoaded{marks_});
-  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(Why(), HasSubstr("ps 1"));
-}
-
-TEST_F(CoordinatorStateResumeTest, APsThatDiesWithALoadedShardIsLoadedAgain) {
-  JoinAll();
-  Tell(2, ShardLoaded{marks_});
-  Do(state_->OnSessionEnd(2, absl::UnavailableError("reset"), now_));
-  Tell(1, ShardLoaded{marks_});
-  EXPECT_EQ(Join(Role::kPs, 1), 5u);
-  EXPECT_TRUE(JobStatus().ok()) << Why();
-  EXPECT_THAT(Heard<ClusterView>(3), IsEmpty()) << "its shard is not loaded";
-  Tell(5, ShardLoaded{marks_});
-  EXPECT_THAT(Heard<ClusterView>(3), SizeIs(1));
-  EXPECT_EQ(Ask(3).piece.index, 1u);
-}
-
-TEST_F(CoordinatorStateResumeTest, ForEvaluationTheWeightsAreLoadedAlone) {
-  options_.checkpoints.resume_training = false;
-  options_.checkpoints.save = false;
-  train_[1].head_crc32c = 77;
-  marks_.clear();
-  Restart();
-  JoinAndLoad();
-  EXPECT_TRUE(JobStatus().ok()) << Why();
-  EXPECT_FALSE(Ask(3).Skips(0));
 }
 
 }  // namespace

@@ -126,7 +126,8 @@ class InProcessCheckpointTest : public testing::Test {
       auto newest = NewestCheckpoint(files_, "m", /*need_all_files=*/true);
       EXPECT_TRUE(newest.ok()) << newest.status();
       checkpoints.resume_name = newest->name;
-      checkpoints.resume_bytes = *ReadManifestBytes(files_, newest->path);
+      checkpoints.resume_text =
+          TextOf(*ReadManifestBytes(files_, newest->path));
       options.coordinator.start = newest->manifest.start + 1;
       checkpoints.resume = std::make_shared<const Manifest>(newest->manifest);
     }

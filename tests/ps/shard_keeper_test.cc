@@ -8,6 +8,7 @@
 
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/manifest_parts.h"
 #include "checkpoint/shard_entry.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
@@ -38,6 +39,7 @@ class ShardKeeperTest : public testing::Test {
     keeping.seal_timeout = absl::Milliseconds(1);
     keeper_ = std::make_shared<ShardKeeper>(keeping, &files_, &strand_,
                                             &strand_, &logger_);
+    keeper_->Join([this](ProcessMessage m) { asked_.push_back(std::move(m)); });
     keeper_->Start(shard_,
                    [this](ProcessMessage m) { sent_.push_back(std::move(m)); });
   }
@@ -68,8 +70,38 @@ class ShardKeeperTest : public testing::Test {
     if (shared) {
       ASSERT_TRUE(WriteManifest(files_, Path(step), manifest).ok());
     }
-    keeper_->On(CheckpointDone{CheckpointName(step), *json});
+    const ManifestText text = TextOf(*json);
+    keeper_->On(CheckpointDone{
+        CheckpointName(step),
+        in_parts_ ? ManifestOffer{text.name, ""} : OfferOf(text)});
+    if (in_parts_) {
+      simulator_.RunUntilIdle();
+      AnswerManifestRequest(*json);
+    }
     keeper_->On(Resume{step});
+    simulator_.RunUntilIdle();
+  }
+  // The coordinator answers as `text` would have it; a second copy is ignored.
+  void AnswerManifestRequest(const std::string& text) {
+    ASSERT_EQ(asked_.size(), 1u);
+    const auto request = std::get<ManifestRequest>(asked_[0]);
+    asked_.clear();
+    keeper_->On(PartOf(request.directory, text, request.offset));
+    keeper_->On(PartOf(request.directory, text, request.offset));
+  }
+  // The shard marks these batches, as rejected.
+  void MarkAll(const std::vector<BatchId>& batches) {
+    shard_->ServeUntil(absl::InfiniteFuture());
+    for (const BatchId& batch : batches) {
+      PushRequest push;
+      push.identity = {"j", {1, 2}, {1, 1}, map_.version};
+      push.batch = batch;
+      push.lease = 1;
+      push.rejected = true;
+      shard_->Push(push, absl::Seconds(1), [](absl::StatusOr<PushReply> reply) {
+        EXPECT_TRUE(reply.ok()) << reply.status();
+      });
+    }
     simulator_.RunUntilIdle();
   }
   bool Written(uint64_t step) {
@@ -85,6 +117,8 @@ class ShardKeeperTest : public testing::Test {
   ShardMap map_;
   std::shared_ptr<ParameterShard> shard_;
   std::shared_ptr<ShardKeeper> keeper_;
+  bool in_parts_ = false;
+  std::vector<ProcessMessage> asked_;
   std::vector<ProcessMessage> sent_;
 };
 
@@ -128,7 +162,8 @@ TEST_F(ShardKeeperTest, WhatAManifestNamesStays) {
 
 TEST_F(ShardKeeperTest, WhatBecameACheckpointStays) {
   Save(7, 30);
-  keeper_->On(CheckpointDone{CheckpointName(30), "no manifest that I know"});
+  keeper_->On(
+      CheckpointDone{CheckpointName(30), OfferOf(TextOf("no manifest"))});
   keeper_->On(Resume{7});
   simulator_.RunUntilIdle();
   EXPECT_TRUE(Written(30));
@@ -146,6 +181,54 @@ TEST_F(ShardKeeperTest, OnADiskOfItsOwnItKeepsAsManyAsItIsTold) {
   Commit(40);
   EXPECT_TRUE(Written(35));
   EXPECT_FALSE(Written(20));
+}
+
+TEST_F(ShardKeeperTest, AManifestThatNoMessageHoldsIsAskedFor) {
+  in_parts_ = true;
+  Commit(30);
+  EXPECT_TRUE(ReadManifest(files_, Path(30)).ok());
+  Commit(40, /*shared=*/false);
+  EXPECT_TRUE(ReadManifest(files_, Path(40)).ok());
+}
+
+TEST_F(ShardKeeperTest, OneThatIsThereIsNotAskedFor) {
+  Commit(30, /*shared=*/true);
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(ShardKeeperTest, AManifestOfOtherBytesIsNotKept) {
+  Save(7, 30);
+  keeper_->On(CheckpointDone{CheckpointName(30), {{2, 5}, ""}});
+  bool after = false;
+  keeper_->AfterManifests([&after] { after = true; });
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(after);
+  AnswerManifestRequest("{}");  // of another CRC
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(after) << "it cannot be there";
+  EXPECT_TRUE(absl::IsNotFound(ReadManifest(files_, Path(30)).status()));
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(ShardKeeperTest, ItTellsOfItsMarksInParts) {
+  std::vector<BatchId> batches;
+  // More runs than a message holds: every second batch.
+  for (uint32_t i = 0; i < kRunsPerMessage + 5; ++i) {
+    batches.push_back({0, i / 100, i % 100 * 2});
+  }
+  MarkAll(batches);
+  std::vector<MarkRun> runs;
+  for (bool more = true; more;) {
+    keeper_->On(MarkRunsRequest{runs.size()});
+    simulator_.RunUntilIdle();
+    const auto part = std::get<MarkRuns>(sent_.back());
+    EXPECT_EQ(part.offset, runs.size());
+    EXPECT_LE(part.runs.size(), kRunsPerMessage);
+    runs.insert(runs.end(), part.runs.begin(), part.runs.end());
+    more = part.more;
+  }
+  EXPECT_EQ(runs, shard_->MarkRuns());
+  EXPECT_EQ(runs.size(), batches.size());
 }
 
 TEST_F(ShardKeeperTest, AnotherTrainingsCheckpointOfTheStepVoidsNoSave) {

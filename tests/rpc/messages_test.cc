@@ -225,12 +225,30 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
 
   process.mutable_stop_request();
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no reason";
-  v1::MarkRun* run = process.mutable_shard_loaded()->add_marks();
+  v1::MarkRun* run = process.mutable_mark_runs()->add_runs();
   run->set_verdict(v1::VERDICT_APPLIED);
   run->set_end(1);
   EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
   run->set_begin(1);
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no batch";
+  run->set_begin(0);
+  const v1::MarkRun good = *run;
+  for (size_t i = 1; i < kRunsPerMessage; ++i) {
+    *process.mutable_mark_runs()->add_runs() = good;
+  }
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
+  *process.mutable_mark_runs()->add_runs() = good;
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "too many runs";
+  process.mutable_mark_runs()->clear_runs();
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
+  process.mutable_mark_runs()->set_more(true);
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no end";
+
+  v1::CoordinatorMessage part;
+  part.mutable_manifest_part()->set_text(std::string(kManifestPartBytes, 'x'));
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(part), absl::StatusCode::kOk);
+  part.mutable_manifest_part()->mutable_text()->push_back('x');
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(part), kInvalid) << "too long";
 
   v1::CoordinatorMessage grant;
   Filler().Fill(&grant, v1::CoordinatorMessage::descriptor()->field(1));
@@ -267,6 +285,24 @@ TEST(MessagesTest, AHistogramThatIsNoneIsRefused) {
   bad = good;
   bad.set_counts(0, ~uint64_t{0});
   EXPECT_EQ(CodeOf<Histogram>(bad), absl::StatusCode::kInvalidArgument);
+}
+
+// Messages may have 1 MiB, if --max_message_bytes says so.
+TEST(MessagesTest, APartOfAManifestOrOfMarksIsSmall) {
+  MarkRuns runs;
+  runs.offset = ~uint64_t{0};
+  runs.runs.assign(kRunsPerMessage,
+                   {~0u, ~0u, ~0u - 1, ~0u, Verdict::kRejected});
+  runs.more = true;
+  v1::ProcessMessage wire;
+  ToProto(ProcessMessage(runs), &wire);
+  EXPECT_LE(wire.ByteSizeLong(), kRunsPerMessage * 32 + 64);
+  EXPECT_LT(wire.ByteSizeLong(), (1u << 20) - (64u << 10));
+  v1::CoordinatorMessage part;
+  ToProto(CoordinatorMessage(ManifestPart{
+              "ckpt-00000000001", 1, std::string(kManifestPartBytes, 'x')}),
+          &part);
+  EXPECT_LT(part.ByteSizeLong(), (1u << 20) - (64u << 10));
 }
 
 TEST(MessagesTest, AMillionScoresFitIntoOneMessage) {

@@ -378,7 +378,7 @@ JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
     CheckpointOptions& checkpoints = job_options.coordinator.checkpoints;
     checkpoints.resume = std::make_shared<const Manifest>(from->manifest);
     checkpoints.resume_name = from->name;
-    checkpoints.resume_bytes = *ReadManifestBytes(*files, from->path);
+    checkpoints.resume_text = TextOf(*ReadManifestBytes(*files, from->path));
   }
   InProcessRun run(/*schedule=*/1, /*workers=*/1, files);
   const JobReport& report = run.Run(std::move(job_options));
