@@ -128,6 +128,23 @@ TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesOfTheDeadAreTrainedFirst) {
   EXPECT_THAT(Heard<Resume>(4), SizeIs(1));
 }
 
+TEST_F(CoordinatorStateSaveTest, AHalfRejectedBatchIsTrainedWithItsVerdict) {
+  options_.checkpoints.save_steps = 1;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 30);
+  Mark1(1, lease, 1, Verdict::kRejected);
+  MarkBoth(lease, 0);
+  HoldWorkers({4});
+  Do(state_->OnSessionEnd(3, absl::UnavailableError("reset"), now_));
+  HoldShards();
+  const Lease mend = Newest<LeaseGrant>(4).lease;
+  EXPECT_FALSE(mend.Skips(1));
+  EXPECT_TRUE(mend.Rejected(1));
+  EXPECT_FALSE(mend.Rejected(0));
+}
+
 TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesWaitForAConnectedWorker) {
   options_.checkpoints.save_steps = 1;
   Restart();

@@ -283,6 +283,7 @@ TEST_F(CoordinatorTest, APortThatRefusesIsADeathAtOnce) {
   coordinator_ =
       Coordinator::Create(options_, &strand_, nullptr, std::move(work));
   Process* ps = Join(Role::kPs, 0);
+  Join(Role::kWorker, 0);  // and training begins
   ps->session.reset();
   Settle();
   ASSERT_FALSE(asked.empty());
@@ -297,6 +298,7 @@ TEST_F(CoordinatorTest, APortThatRefusesIsADeathAtOnce) {
 
 TEST_F(CoordinatorTest, WhoDoesNotComeBackIsDeadAfterSilentAfter) {
   Process* ps = Join(Role::kPs, 0);
+  Join(Role::kWorker, 0);  // and training begins
   simulator_.RunFor(absl::Seconds(3));
   ps->session.reset();
   simulator_.RunFor(options_.silent_after - absl::Milliseconds(500));

@@ -8,7 +8,7 @@ import harness
 from cluster import PROBE, Cluster
 
 ROWS = 20000
-EPOCHS = 4
+EPOCHS = 2
 # A server whose coordinator died is gone in 1.5 s; it is waited for so long.
 FAST = ["--heartbeat=200ms", "--silent_after=1500ms", "--ps_lease=1s"]
 FLAGS = [*PROBE, "--batch_size=16", f"--num_epochs={EPOCHS}"]
