@@ -445,20 +445,51 @@ absl::StatusOr<PushReply> PushTables(ShardSet* shards, uint32_t index,
   });
 }
 
-// The first table has room and the second is full: neither changes, and what
-// was reserved for the first is not lost.
-TEST(ParameterShard, APushWhoseSecondTableIsFullLeavesTheFirstUntouched) {
+// Two tables, of which the second has room for two rows. The first one's rows
+// are an array, or dynamic.
+ModelSpec FullSecondTableModel(bool first_is_dynamic) {
   ModelSpec model = ExactModel();
   model.dense.clear();
   TableSpec first = model.tables[0];
-  first.feature_size = 0;
   TableSpec second = first;
+  if (first_is_dynamic) first.feature_size = 0;
   second.name = "second";
   second.columns[0].variable = "w2";
   second.columns[1].variable = "v2";
+  second.feature_size = 0;
   second.row_limit = 2;
   model.tables = {first, second};
-  ShardSet shards(model, PartitionKind::kFixedSize, 1);
+  return model;
+}
+
+// The first table has room and the second is full: what was reserved for the
+// first one's rows is given back, by pushes and by pulls.
+TEST(ParameterShard, WhatARefusedRequestReservedIsGivenBack) {
+  ShardSet shards(FullSecondTableModel(/*first_is_dynamic=*/false),
+                  PartitionKind::kFixedSize, 1);
+  const std::vector<FeatureId> ids = {1, 2, 3};
+  std::vector<float> values(9, -4);
+  const uint64_t before = shards.shard(0).Count().bytes_held;
+  const auto g = absl::MakeConstSpan(values);
+  EXPECT_EQ(PushTables(&shards, 0, {{0, ids, g}, {1, ids, g}}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(shards.shard(0).Count().bytes_held, before);
+  PullRequest pull;
+  pull.identity = shards.Identity(0);
+  std::vector<float> others(9);
+  pull.tables = {{0, ids, absl::MakeSpan(values)},
+                 {1, ids, absl::MakeSpan(others)}};
+  const auto pulled = CallAndWait<PullReply>([&](Done<PullReply> done) {
+    shards.shard(0).Pull(pull, absl::Seconds(30), std::move(done));
+  });
+  EXPECT_EQ(pulled.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(shards.shard(0).Count().bytes_held, before);
+}
+
+// Neither table changes.
+TEST(ParameterShard, APushWhoseSecondTableIsFullLeavesTheFirstUntouched) {
+  ShardSet shards(FullSecondTableModel(/*first_is_dynamic=*/true),
+                  PartitionKind::kFixedSize, 1);
   const std::vector<FeatureId> one = {1};
   const std::vector<FeatureId> three = {1, 2, 3};
   const std::vector<float> gradient(9, -4);
