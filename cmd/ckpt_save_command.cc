@@ -97,7 +97,8 @@ absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
   Answer answer(&wait);
   ThreadExecutor control({"control", 1}, &clock);
   ClientLoop loop;
-  ClusterClient client(std::move(options), &loop, &control);
+  // It opens no session, so it probes nothing.
+  ClusterClient client(std::move(options), &loop, &control, &control);
   client.SaveCheckpoint(std::move(request), flags.timeout,
                         [&answer](absl::StatusOr<SavedCheckpoint> saved) {
                           answer.Set(std::move(saved));

@@ -126,11 +126,11 @@ class PsProcess {
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
+  ThreadExecutor probes_{{"probe", 1}, &clock_};
   std::unique_ptr<FileLock> lock_;  // of the model directory
   std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<ThreadExecutor> work_strand_;
-  std::unique_ptr<ThreadExecutor> probe_strand_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<ClientLoop> client_loop_;
   std::unique_ptr<ClusterClient> cluster_client_;
@@ -151,7 +151,7 @@ PsProcess::~PsProcess() {
   background_.Shutdown();
   control_.Shutdown();
   if (work_strand_ != nullptr) work_strand_->Shutdown();
-  if (probe_strand_ != nullptr) probe_strand_->Shutdown();
+  probes_.Shutdown();
   if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
   completions_.Shutdown();
 }
@@ -180,11 +180,9 @@ absl::Status PsProcess::Start() {
         CoordinatorWorkOf(work_strand_.get(), predictions_.get());
     work.write_manifest =
         ManifestWriter(files_.get(), flags_, &background_, &logger_);
-    probe_strand_ = std::make_unique<ThreadExecutor>(
-        ThreadExecutorOptions{"probe", 1}, &clock_);
     work.probe = [this](std::string address,
                         absl::AnyInvocable<void(bool refused) &&> done) {
-      probe_strand_->Post(
+      probes_.Post(
           [address = std::move(address), done = std::move(done)]() mutable {
             std::move(done)(ProbePort(address, kProbeTimeout) ==
                             PortState::kRefused);
@@ -203,7 +201,7 @@ absl::Status PsProcess::Start() {
     options.channel = ChannelOptionsFromFlags(flags_, token_, 0);
     SHOAL_RETURN_IF_ERROR(options.Validate());
     cluster_client_ = std::make_unique<ClusterClient>(
-        std::move(options), client_loop_.get(), &control_);
+        std::move(options), client_loop_.get(), &control_, &probes_);
     cluster = cluster_client_.get();
   }
   SHOAL_RETURN_IF_ERROR(StartServer());

@@ -88,6 +88,7 @@ class WorkerProcess {
   ClientLoop client_loop_;
   ThreadExecutor control_{{"control", 1}, &clock_};
   ThreadExecutor train_{{"train", 1}, &clock_};
+  ThreadExecutor probes_{{"probe", 1}, &clock_};
   std::unique_ptr<ClusterClient> cluster_;
   std::unique_ptr<WorkerLoop> loop_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -97,6 +98,7 @@ WorkerProcess::~WorkerProcess() {
   loop_ = nullptr;
   // What is still queued refers to the clients and the model.
   train_.Shutdown();
+  probes_.Shutdown();
   control_.Shutdown();
 }
 
@@ -167,7 +169,7 @@ absl::Status WorkerProcess::Start() {
   cluster.channel = ChannelOptionsFromFlags(flags_, token_, 0);
   SHOAL_RETURN_IF_ERROR(cluster.Validate());
   cluster_ = std::make_unique<ClusterClient>(std::move(cluster), &client_loop_,
-                                             &control_);
+                                             &control_, &probes_);
   WorkerLoopDependencies deps;
   deps.cluster = cluster_.get();
   deps.model = model_.get();

@@ -32,10 +32,12 @@ struct ClusterClientOptions {
 // (RESOURCE_EXHAUSTED): an EvalResult of n examples takes 5 n bytes.
 class ClusterClient final : public ClusterService {
  public:
-  // REQUIRES: options.Validate().ok(). Callbacks run on `executor`. The loop
-  // and the executor must outlive the client.
+  // REQUIRES: options.Validate().ok(). Callbacks run on `executor`. Whether a
+  // process still listens at the coordinator's address is looked at on
+  // `probes`, which may wait for the network, and for the name to be resolved.
+  // All three must outlive the client and its sessions.
   ClusterClient(ClusterClientOptions options, ClientLoop* loop,
-                Executor* executor);
+                Executor* executor, Executor* probes);
   // Ends calls and sessions in progress: CANCELLED. Not on a thread of the
   // loop.
   ~ClusterClient() override;

@@ -14,8 +14,7 @@
 namespace shoal {
 namespace {
 
-// Of a look at the coordinator's port. Nothing else waits for the executor of a
-// process that has no connection.
+// Of a look at the coordinator's port, one address of it.
 constexpr absl::Duration kProbeTimeout = absl::Milliseconds(250);
 
 grpc::ByteBuffer Encode(const ProcessMessage& message) {
@@ -26,10 +25,11 @@ grpc::ByteBuffer Encode(const ProcessMessage& message) {
 
 }  // namespace
 
-ClientStream::ClientStream(Peer* peer, Executor* executor,
+ClientStream::ClientStream(Peer* peer, Executor* executor, Executor* probes,
                            uint64_t max_queued_bytes, SessionHandler handler)
     : peer_(peer),
       executor_(executor),
+      probes_(probes),
       address_(peer->address()),
       max_queued_bytes_(max_queued_bytes),
       handler_(std::move(handler)) {}
@@ -111,12 +111,18 @@ void ClientStream::OnDelivered() {
 }
 
 void ClientStream::PostEnd() {
-  executor_->Post([self = shared_from_this(), end = end_]() mutable {
-    if (self->resumes_ && absl::IsUnavailable(end) &&
-        ProbePort(self->address_, kProbeTimeout) == PortState::kRefused) {
+  if (!resumes_ || !absl::IsUnavailable(end_)) return Deliver(end_);
+  probes_->Post([self = shared_from_this(), end = end_]() mutable {
+    if (ProbePort(self->address_, kProbeTimeout) == PortState::kRefused) {
       end = absl::NotFoundError(absl::StrCat(
           end.message(), "; no process listens there any more"));
     }
+    self->Deliver(std::move(end));
+  });
+}
+
+void ClientStream::Deliver(absl::Status end) {
+  executor_->Post([self = shared_from_this(), end = std::move(end)]() mutable {
     SessionHandler handler = std::move(self->handler_);
     handler.on_end(std::move(end));
   });

@@ -23,8 +23,9 @@ namespace shoal {
 class ClientStream final : public Peer::Activity,
                            public std::enable_shared_from_this<ClientStream> {
  public:
-  ClientStream(Peer* peer, Executor* executor, uint64_t max_queued_bytes,
-               SessionHandler handler);
+  // Callbacks run on `executor`; `probes` may wait for the network.
+  ClientStream(Peer* peer, Executor* executor, Executor* probes,
+               uint64_t max_queued_bytes, SessionHandler handler);
 
   // Opens the stream; its first message is `opening`.
   void Start(const SessionOpening& opening);
@@ -47,12 +48,14 @@ class ClientStream final : public Peer::Activity,
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void OnDelivered();
   void PostEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Deliver(absl::Status end);
   void Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends the stream for a reason of our own, which on_end will say.
   void Abort(absl::Status reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Peer* const peer_;
   Executor* const executor_;
+  Executor* const probes_;
   const std::string address_;
   const uint64_t max_queued_bytes_;
   bool resumes_ = false;  // set before anything starts

@@ -39,9 +39,11 @@ absl::Status ClusterClientOptions::Validate() const {
 
 class ClusterClient::Impl {
  public:
-  Impl(ClusterClientOptions options, ClientLoop* loop, Executor* executor)
+  Impl(ClusterClientOptions options, ClientLoop* loop, Executor* executor,
+       Executor* probes)
       : max_queued_bytes_(options.max_queued_bytes),
         executor_(executor),
+        probes_(probes),
         peer_(std::move(options.channel), loop) {}
 
   void Register(RegisterRequest request, absl::Duration timeout,
@@ -82,7 +84,7 @@ class ClusterClient::Impl {
   std::unique_ptr<ClusterSession> OpenSession(const SessionOpening& opening,
                                               SessionHandler handler) {
     auto stream = std::make_shared<ClientStream>(
-        &peer_, executor_, max_queued_bytes_, std::move(handler));
+        &peer_, executor_, probes_, max_queued_bytes_, std::move(handler));
     peer_.Add(stream.get());
     stream->Start(opening);
     return std::make_unique<ClientSession>(std::move(stream));
@@ -102,12 +104,14 @@ class ClusterClient::Impl {
 
   const uint64_t max_queued_bytes_;
   Executor* const executor_;
+  Executor* const probes_;
   Peer peer_;  // last: its end waits for all that use the others
 };
 
 ClusterClient::ClusterClient(ClusterClientOptions options, ClientLoop* loop,
-                             Executor* executor)
-    : impl_(std::make_unique<Impl>(std::move(options), loop, executor)) {}
+                             Executor* executor, Executor* probes)
+    : impl_(std::make_unique<Impl>(std::move(options), loop, executor,
+                                   probes)) {}
 
 ClusterClient::~ClusterClient() = default;
 

@@ -65,6 +65,10 @@ class Listener {
     EXPECT_TRUE(ended_) << "the session did not end";
     return end_;
   }
+  bool ended() {
+    MutexLock lock(&mu_);
+    return ended_;
+  }
   std::vector<CoordinatorMessage> heard() {
     MutexLock lock(&mu_);
     return heard_;
@@ -84,8 +88,9 @@ class SessionTest : public testing::Test {
              ClusterClientOptions client_options = {}) {
     server_ = std::make_unique<LoopbackServer>(options, &coordinator_);
     client_options.channel = ChannelTo((*server_)->address(), options.token);
-    client_ = std::make_unique<ClusterClient>(client_options, &process_.loop,
-                                              &process_.executor);
+    client_ =
+        std::make_unique<ClusterClient>(client_options, &process_.loop,
+                                        &process_.executor, &probes_);
   }
   void SetUp() override { Start(); }
 
@@ -102,6 +107,7 @@ class SessionTest : public testing::Test {
   std::unique_ptr<LoopbackServer> server_;
   Listener listener_;
   LoopbackProcess process_;
+  ThreadExecutor probes_{{.name = "probes"}, &clock_};
   std::unique_ptr<ClusterClient> client_;
 };
 
@@ -229,7 +235,7 @@ TEST_F(SessionTest, TheEndOfTheClientIsSeenByTheCoordinator) {
   EXPECT_TRUE(
       coordinator_.WaitFor(kLife, [](const View& v) { return v.closed; }));
   EXPECT_FALSE(listener_.WaitForEnd().ok());
-  session->Send(LeaseRequest{});  // to nobody
+  session->Send(LeaseRequest{});  // no process hears it
 }
 
 TEST_F(SessionTest, TheEndOfTheServerIsSeenByTheProcess) {
@@ -324,7 +330,7 @@ TEST_F(SessionTest, WithoutTheTokenThereIsNoSession) {
   Start(options);
   ClusterClientOptions bad;
   bad.channel = ChannelTo((*server_)->address(), "a-wrong-token");
-  ClusterClient client(bad, &process_.loop, &process_.executor);
+  ClusterClient client(bad, &process_.loop, &process_.executor, &probes_);
   const auto session = client.OpenSession({kLife}, listener_.Handler());
   EXPECT_EQ(listener_.WaitForEnd().code(), absl::StatusCode::kUnauthenticated);
 }
@@ -345,6 +351,28 @@ TEST_F(SessionTest, ACoordinatorThatIsGoneIsToldFromAConnectionThatBroke) {
   EXPECT_EQ(end.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(end.message()),
               AllOf(HasSubstr("ps 0"), HasSubstr("no process listens there")));
+}
+
+// A name may take its resolver half a minute.
+TEST_F(SessionTest, AProbeThatHangsKeepsTheProcessesExecutorFree) {
+  Notification probing;
+  Notification go_on;
+  probes_.Post([&] {
+    probing.Notify();
+    go_on.Wait();
+  });
+  ASSERT_TRUE(probing.Wait());
+  server_->Stop();
+  SessionOpening opening{kLife};
+  opening.resume = true;
+  const auto resumed = client_->OpenSession(opening, listener_.Handler());
+  // The end of a connection that does not wait for a probe.
+  Listener other;
+  const auto fresh = client_->OpenSession({kLife}, other.Handler());
+  EXPECT_EQ(other.WaitForEnd().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(listener_.ended());
+  go_on.Notify();
+  EXPECT_EQ(listener_.WaitForEnd().code(), absl::StatusCode::kNotFound);
 }
 
 // ---- A foreign client on the session ----------------------------------------
