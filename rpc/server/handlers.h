@@ -8,7 +8,8 @@ namespace shoal {
 // One class for each unary method of proto/shoal.proto; each in the .cc file of
 // its name. All decode and validate on the thread that read the request, call
 // the service there (a pull that waited for its reply's room: on the server's
-// executor), and encode the reply on the thread that completes it.
+// executor, if its client still waits), and encode the reply on the thread that
+// completes it.
 
 class PullHandler final : public UnaryHandler {
  public:

@@ -56,9 +56,17 @@ void PullHandler::Handle(const grpc::ByteBuffer& request,
   budget->Take(
       owner, bytes,
       [state = state(), parameters = *parameters, frame = std::move(frame),
-       timeout, answer = std::move(answer)](ByteBudget::Share taken) mutable {
+       answer = std::move(answer)](ByteBudget::Share taken) mutable {
+        const absl::Duration left = answer.TimeLeft();
+        if (left <= absl::ZeroDuration()) {
+          // The room goes to a pull whose client still waits.
+          state->pull_frames()->Return(std::move(frame));
+          return answer.Send(absl::DeadlineExceededError(
+              "the pull's time was up before there was room for its reply: "
+              "too many pulls are under way, or clients take them slowly"));
+        }
         answer.Keep(std::move(taken));
-        Serve(state, parameters, std::move(frame), timeout, std::move(answer));
+        Serve(state, parameters, std::move(frame), left, std::move(answer));
       });
 }
 

@@ -51,6 +51,7 @@ void UnaryCall::Read(ByteBudget::Share share) {
 }
 
 absl::Duration UnaryCall::TimeLeft() {
+  MutexLock lock(&mu_);
   // By the clock that does not jump.
   const gpr_timespec left = gpr_time_sub(
       gpr_convert_clock_type(rpc_->context.raw_deadline(), GPR_CLOCK_MONOTONIC),
@@ -79,19 +80,17 @@ void UnaryCall::OnEvent(bool ok) {
 
 void UnaryCall::OnRead(bool ok) {
   grpc::ByteBuffer request;
-  absl::Duration timeout;
   {
     MutexLock lock(&mu_);
     request.Swap(&request_);
     request_share_.ShrinkTo(ok ? request.Length() : 0);
-    timeout = TimeLeft();
   }
   UnaryHandler::Answer answer(this);
   if (!ok) {
     return answer.Send(
         absl::InvalidArgumentError("the call ended without a message"));
   }
-  handler_->Handle(request, timeout, std::move(answer));
+  handler_->Handle(request, TimeLeft(), std::move(answer));
 }
 
 void UnaryCall::Keep(ByteBudget::Share share) {

@@ -39,6 +39,8 @@ class UnaryCall final : private CompletionTag {
   // Kept until the call is over.
   void Keep(ByteBudget::Share share);
   uint64_t owner() const { return owner_; }
+  // Until the client's deadline, at most max_call_time; 0 beyond it.
+  absl::Duration TimeLeft();
 
  private:
   enum class Step { kReading, kReplying };
@@ -51,7 +53,6 @@ class UnaryCall final : private CompletionTag {
   void Read(ByteBudget::Share share);
   void OnEvent(bool ok) final;
   void OnRead(bool ok);
-  absl::Duration TimeLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   ServerState* const state_;
   UnaryHandler* const handler_;  // null: refused

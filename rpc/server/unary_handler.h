@@ -37,6 +37,8 @@ class UnaryHandler {
 
     // The connection that the call came on.
     uint64_t owner() const { return call_->owner(); }
+    // What the client's deadline leaves, for a call that has waited.
+    absl::Duration TimeLeft() const { return call_->TimeLeft(); }
     // Keeps the room that the reply takes until the call is over.
     void Keep(ByteBudget::Share share) { call_->Keep(std::move(share)); }
 
@@ -45,7 +47,7 @@ class UnaryHandler {
   };
 
   // Serves a call that bears the token. `request` is valid during the call
-  // only; `timeout` is what the client's deadline leaves.
+  // only; `timeout` is what the client's deadline leaves at that moment.
   virtual void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
                       Answer answer) = 0;
 

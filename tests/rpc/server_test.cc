@@ -20,6 +20,7 @@
 #include "proto/shoal.grpc.pb.h"
 #include "rpc/address.h"
 #include "tests/conformance/completion.h"
+#include "tests/harness/notification.h"
 #include "tests/rpc/codec_test_util.h"
 #include "tests/rpc/loopback.h"
 
@@ -381,6 +382,87 @@ TEST(LimitsTest, CallsBeyondTheirNumberAreToldToComeLater) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("retry later"));
 }
 
+// Keeps the first pull until it is told to answer; answers others at once.
+class HoldingService : public ParameterService {
+ public:
+  explicit HoldingService(Executor* executor) : executor_(executor) {}
+
+  void Pull(PullRequest, absl::Duration, Done<PullReply> done) override {
+    MutexLock lock(&mu_);
+    ++pulls_;
+    if (pulls_ == 1) {
+      held_ = std::move(done);
+      holds_.Notify();
+      return;
+    }
+    Answer(std::move(done));
+  }
+  void Push(PushRequest, absl::Duration, Done<PushReply>) override {}
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+  bool WaitUntilItHolds() { return holds_.Wait(); }
+  void LetGo() {
+    MutexLock lock(&mu_);
+    Answer(std::move(held_));
+  }
+  int pulls() {
+    MutexLock lock(&mu_);
+    return pulls_;
+  }
+
+ private:
+  void Answer(Done<PullReply> done) {
+    executor_->Post([done = std::move(done)]() mutable {
+      PullReply reply;
+      reply.version.life = OneShardIdentity().shard;
+      std::move(done)(std::move(reply));
+    });
+  }
+
+  Executor* const executor_;
+  Notification holds_;
+  Mutex mu_;
+  int pulls_ ABSL_GUARDED_BY(mu_) = 0;
+  Done<PullReply> held_ ABSL_GUARDED_BY(mu_);
+};
+
+TEST(LimitsTest, APullWhoseTimeIsUpBeforeThereIsRoomIsNotServed) {
+  LoopbackProcess process;
+  HoldingService service(&process.executor);
+  RpcServerOptions options;
+  options.max_message_bytes = 1 << 20;
+  options.max_reply_bytes = 2 << 20;
+  LoopbackServer server(options);
+  server->AttachParameterService(&service);
+  ParameterClient client({ChannelTo(server->address())}, &process.loop,
+                         &process.executor);
+  const auto pull = [&](absl::Span<float> values, absl::Duration timeout) {
+    return [&client, values, timeout](Done<PullReply> done) {
+      PullRequest request;
+      request.identity = OneShardIdentity();
+      request.blocks = {{0, values}};
+      client.Pull(request, timeout, std::move(done));
+    };
+  };
+  // Its reply takes all the room of its connection.
+  std::vector<float> large((1 << 18) - 100);
+  Completion<PullReply> first;
+  first.Start(pull(absl::MakeSpan(large), kTimeout));
+  ASSERT_TRUE(service.WaitUntilItHolds());
+  std::vector<float> small(16);
+  EXPECT_EQ(CallAndWait<PullReply>(
+                pull(absl::MakeSpan(small), absl::Milliseconds(300)))
+                .status()
+                .code(),
+            absl::StatusCode::kDeadlineExceeded);
+  service.LetGo();
+  EXPECT_TRUE(first.Wait().ok());
+  // Comes after the one whose time was up.
+  EXPECT_TRUE(
+      CallAndWait<PullReply>(pull(absl::MakeSpan(small), kTimeout)).ok());
+  EXPECT_EQ(service.pulls(), 2);
+}
+
 // ---- Starting ---------------------------------------------------------------
 
 TEST(StartTest, ABusyPortIsAnErrorThatNamesIt) {
@@ -398,7 +480,7 @@ TEST(StartTest, AForeignAddressIsAnErrorThatNamesIt) {
   LoopbackProcess process;
   RpcServerOptions options;
   options.token = "a-token";
-  options.listen = "192.0.2.1:5000";  // TEST-NET-1: nobody's
+  options.listen = "192.0.2.1:5000";  // TEST-NET-1: no host's
   const auto server = RpcServer::Start(options, nullptr, &process.executor);
   EXPECT_EQ(server.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(server.status().message()),
