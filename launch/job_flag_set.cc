@@ -353,7 +353,7 @@ void DefineLimits(JobFlags* f, Definer* d) {
   d->Add(kAll, {"max_ps_bytes", &f->max_ps_bytes,
                 "Rows, slots and dense blocks that a parameter server may "
                 "hold; 0: no limit. Calls that are under way come on top "
-                "(docs/operations.md: some 3 GiB at most).",
+                "(docs/operations.md: some 4 GiB at most).",
                 ByteRange{}});
   d->Add(kRemote, {"max_message_bytes", &f->max_message_bytes,
                    "Largest message sent or taken.",

@@ -16,6 +16,9 @@
 namespace shoal {
 
 struct RpcServerOptions {
+  // What a client may send of a call before the call is read.
+  static constexpr int kUnreadBytes = 256 << 10;
+
   // rpc/address.h. Beyond loopback only with a token. Port 0: any free one.
   std::string listen = "127.0.0.1:0";
   // What every call must bear; empty: calls need none.
@@ -79,11 +82,13 @@ struct RpcServerOptions {
     return max_request_bytes + max_reply_bytes + max_staged_bytes;
   }
   // Memory that this takes of the process at most: also what is decoded while
-  // it is still there in pieces, by each thread, and what is kept for the next
-  // calls.
+  // it is still there in pieces, by each thread, what is kept for the next
+  // calls, and the beginnings of calls that wait unread. Sessions are no calls:
+  // docs/wire_protocol.md says what bounds them.
   uint64_t max_call_memory() const;
   // Memory that gRPC may hold for all connections. Beyond it gRPC resets
-  // streams at random, sessions too: so calls have half of it at most.
+  // streams at random, sessions too: so calls have half of it at most, and by
+  // default their beginnings a quarter.
   uint64_t memory_quota_bytes() const { return 2 * max_call_bytes(); }
 };
 

@@ -42,8 +42,6 @@ ConnectionLimits LimitsOf(const RpcServerOptions& options) {
   return limits;
 }
 
-// Of a call that is not read, or not yet.
-constexpr int kUnreadBytes = 256 << 10;
 // Large frames cost less to parse.
 constexpr int kFrameBytes = 1 << 20;
 
@@ -62,7 +60,7 @@ void Configure(const RpcServerOptions& options, grpc::ServerBuilder* builder) {
   // grow with the speed of the connection, to 4 MiB and more.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
-                              kUnreadBytes);
+                              RpcServerOptions::kUnreadBytes);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   // A message of a few bytes could unpack to any size.
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);

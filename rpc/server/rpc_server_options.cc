@@ -51,7 +51,8 @@ void RpcServerOptions::SetMaxMessageBytes(uint64_t bytes) {
 uint64_t RpcServerOptions::max_call_memory() const {
   return max_call_bytes() + 3 * max_kept_bytes +
          static_cast<uint64_t>(threads) *
-             std::max(max_message_bytes, max_staged_bytes);
+             std::max(max_message_bytes, max_staged_bytes) +
+         static_cast<uint64_t>(max_calls) * kUnreadBytes;
 }
 
 absl::Status RpcServerOptions::Validate() const {
