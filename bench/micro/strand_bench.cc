@@ -1,5 +1,5 @@
 // How long the events of a coordinator take on its strand, by kind, in a large
-// job: nobody is served while one lasts, so none may take as long as a
+// job: no process is served while one lasts, so none may take as long as a
 // heartbeat. A job is driven by hand, on one thread, without a network: it
 // begins afresh and trains some of its pieces; one of as many pieces as a
 // checkpoint can hold saves; one resumes when all but the last hundredth of it
