@@ -6,7 +6,9 @@
 
 add_custom_target(headers_compile_alone)
 
-function(shoal_check_headers TARGET)
+# shoal_header_units(NAME TARGET HEADER...): the objects of such headers, as the
+# target NAME, if there are any.
+function(shoal_header_units NAME TARGET)
   set(units)
   foreach(header IN LISTS ARGN)
     file(REAL_PATH ${header} path)
@@ -21,10 +23,16 @@ function(shoal_check_headers TARGET)
     list(APPEND units ${unit})
   endforeach()
   if(units)
-    add_library(${TARGET}_headers OBJECT EXCLUDE_FROM_ALL ${units})
-    target_link_libraries(${TARGET}_headers PRIVATE ${TARGET})
-    target_compile_options(${TARGET}_headers PRIVATE -O0 -g0)
-    set_target_properties(${TARGET}_headers PROPERTIES UNITY_BUILD OFF)
+    add_library(${NAME} OBJECT EXCLUDE_FROM_ALL ${units})
+    target_link_libraries(${NAME} PRIVATE ${TARGET})
+    target_compile_options(${NAME} PRIVATE -O0 -g0)
+    set_target_properties(${NAME} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endfunction()
+
+function(shoal_check_headers TARGET)
+  shoal_header_units(${TARGET}_headers ${TARGET} ${ARGN})
+  if(TARGET ${TARGET}_headers)
     add_dependencies(headers_compile_alone ${TARGET}_headers)
   endif()
 endfunction()
