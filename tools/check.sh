@@ -7,7 +7,7 @@
 #   tools    build/venv, for tests against packages of PyPI
 #   release  all of it with gcc and warnings as errors, headers alone, all tests
 #   asan     all but the unlabelled tests with clang: its lock analysis, ASan and
-#            UBSan, the tests labelled for them; every fuzzer for 20 s
+#            UBSan, the tests labelled for them; every fuzzer for 10 s
 #   tsan     the tests labelled for ThreadSanitizer
 #
 # --long adds what takes an hour: the tests labelled `long` (many kills, many
@@ -108,7 +108,7 @@ one "style" python3 -B tools/tidy.py
 # Without these the tests that need them are skipped: a failure of its own.
 one "test tools" tools/install_test_tools.sh
 build release all headers_compile_alone && run_tests release
-build asan all house fuzzers && run_tests asan && run_fuzzers "fuzz" 20
+build asan all house fuzzers && run_tests asan && run_fuzzers "fuzz" 10
 build tsan all && run_tests tsan
 if $long; then
   run_tests long

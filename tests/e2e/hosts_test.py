@@ -133,7 +133,7 @@ class HostsTest(harness.ShoalTest):
 
     def test_a_job_over_two_hosts_survives_a_killed_worker(self):
         data = self.data()
-        flags = ["--training_data_dir=" + data, "--num_epochs=30"]
+        flags = ["--training_data_dir=" + data, "--num_epochs=20"]
         self.run_ok("shoal", "train", *PROBE, "--batch_size=16",
                     "--piece_bytes=4096", *flags,
                     "--summary=" + self.path("serial.json"))
@@ -154,7 +154,7 @@ class HostsTest(harness.ShoalTest):
         self.expect_nobody()
         summary = self.summary()
         self.expect_whole(summary)
-        self.assertEqual(summary["samples"]["trained"], 6000 * 30)
+        self.assertEqual(summary["samples"]["trained"], 6000 * 20)
         self.assertEqual(summary["digest"],
                          self.summary("serial.json")["digest"])
         output = job.output()

@@ -10,15 +10,18 @@ import harness
 from cluster import PROBE, Cluster
 
 
+EPOCHS = 4
+ROWS = 20000
+
+
 class PausesTest(harness.ShoalTest):
 
-    def start_job(self, ps, workers, *more, epochs=4):
+    def start_job(self, name, ps, workers, *more, epochs=EPOCHS):
         """A job that trains."""
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(20000))
         flags = ["--batch_size=16", f"--num_epochs={epochs}", *more]
         cluster = Cluster(
             self, ps, workers, PROBE + flags + ["--canary"],
-            ps_flags=["--summary=" + self.path("summary.json")],
+            ps_flags=[f"--summary={self.path(name)}.json"],
             worker_flags=["--training_data_dir=" + self.data,
                           "--log_level=debug"])
         cluster.start_all()
@@ -27,52 +30,65 @@ class PausesTest(harness.ShoalTest):
         return cluster
 
     @staticmethod
-    def freeze(processes, seconds):
+    def freeze(processes):
         for process in processes:
             process.signal(signal.SIGSTOP)
-        threading.Event().wait(seconds)
+
+    @staticmethod
+    def wake(processes):
         for process in processes:
             process.signal(signal.SIGCONT)
 
-    def expect_same_as_serial(self, cluster, epochs=4):
+    def expect_same_as_serial(self, cluster, name, digest):
         cluster.wait_all(60)
-        self.run_ok("shoal", "train", "--training_data_dir=" + self.data,
-                    *PROBE, "--batch_size=16", f"--num_epochs={epochs}",
-                    "--summary=" + self.path("serial.json"))
-        summary = self.summary()
+        summary = self.summary(name + ".json")
         self.expect_whole(summary)
-        self.assertEqual(summary["samples"]["trained"], 20000 * epochs)
-        self.assertEqual(summary["digest"],
-                         self.summary("serial.json")["digest"])
+        self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
+        self.assertEqual(summary["digest"], digest)
         for shard in summary["canary"]:
             self.assertEqual(shard["not_one"], 0, summary["canary"])
 
-    def test_all_processes_frozen_together_go_on(self):
-        cluster = self.start_job(2, 2)
-        self.freeze(cluster.ps + cluster.workers, 8)
-        self.expect_same_as_serial(cluster)
+    def test_pauses(self):
+        """Four jobs, which are frozen at the same time: a pause takes no
+        processor."""
+        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
+        self.run_ok("shoal", "train", "--training_data_dir=" + self.data,
+                    *PROBE, "--batch_size=16", f"--num_epochs={EPOCHS}",
+                    "--summary=" + self.path("serial.json"))
+        digest = self.summary("serial.json")["digest"]
 
-    def test_the_only_server_frozen_alone_goes_on(self):
-        cluster = self.start_job(1, 2)
-        self.freeze(cluster.ps, 8)
-        self.expect_same_as_serial(cluster)
-
-    def test_a_server_is_not_lost_before_the_deadlines_that_were_given(self):
-        cluster = self.start_job(2, 2, "--silent_after=40s", "--ps_lease=40s")
-        self.freeze([cluster.ps[1]], 9)
-        self.expect_same_as_serial(cluster)
-
-    def test_ps_0_frozen_alone_among_several_ends_the_job_with_words(self):
-        cluster = self.start_job(2, 1, epochs=400)
-        cluster.ps[0].signal(signal.SIGSTOP)
+        # PS 0 alone among several ends the job with words.
+        headless = self.start_job("headless", 2, 1, epochs=400)
+        self.freeze(headless.ps[:1])
+        began = time.monotonic()
+        # A server is not lost before the deadlines that were given.
+        patient = self.start_job("patient", 2, 2, "--silent_after=40s",
+                                 "--ps_lease=40s")
+        self.freeze(patient.ps[1:])
+        # All processes of a job go on.
+        paused = self.start_job("paused", 2, 2)
+        self.freeze(paused.ps + paused.workers)
+        # So does a job whose only server was frozen.
+        single = self.start_job("single", 1, 2)
+        self.freeze(single.ps)
         frozen = time.monotonic()
-        self.assertEqual(cluster.ps[1].wait(15), 1)
-        self.assertGreater(time.monotonic() - frozen, 3)
+
+        self.assertEqual(headless.ps[1].wait(15), 1)
+        self.assertGreater(time.monotonic() - began, 3)
         self.assertIn("the coordinator has been silent for",
-                      cluster.ps[1].lines[-1])
-        cluster.ps[0].signal(signal.SIGCONT)
-        self.assertEqual(cluster.ps[0].wait(15), 1)
-        self.assertIn("ps 1", cluster.ps[0].output())
+                      headless.ps[1].lines[-1])
+        # More than --silent_after of 5 s, and than 7 s, which is when a
+        # connection with the keepalive of that would be given up.
+        threading.Event().wait(frozen + 8 - time.monotonic())
+        self.wake(single.ps)
+        self.wake(paused.ps + paused.workers)
+        self.wake(patient.ps[1:])
+        self.expect_same_as_serial(single, "single", digest)
+        self.expect_same_as_serial(paused, "paused", digest)
+        self.expect_same_as_serial(patient, "patient", digest)
+        self.wake(headless.ps[:1])
+        self.assertEqual(headless.ps[0].wait(15), 1)
+        self.assertIn("ps 1", headless.ps[0].output())
 
 
 if __name__ == "__main__":
