@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "models/factorization_machine.h"
 #include "models/initializers.h"
 
@@ -23,6 +24,7 @@ int64_t ExamplesThatFit(const ModelOptions& options) {
 }  // namespace
 
 int DeepFmStretch(const ModelOptions& options) {
+  SHOAL_DCHECK(options.field_size >= 1);
   return static_cast<int>(std::clamp<int64_t>(ExamplesThatFit(options),
                                               kDeepFmPartMax, kMostStretch));
 }
@@ -43,6 +45,7 @@ int64_t DeepFmMostPairs(const ModelOptions& options, int examples) {
 }
 
 ModelSpec DeepFmSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   ModelSpec spec = FactorizationMachineSpec(options);
   const DenseSpec bias = std::move(spec.dense[0]);
   spec.dense.clear();
@@ -127,6 +130,7 @@ void DeepFm::ForEachSlice(const Slice& whole, int most, const Visit& visit) {
 }
 
 void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
+  SHOAL_DCHECK(input.SizesAgree(logits.size()));
   ForEachSlice({input}, DeepFmStretch(options_), [&](const Slice& slice) {
     const Stretch stretch = Begin(slice);
     ForEachSlice(slice, kDeepFmPartMax, [&](const Slice& part) {
@@ -137,6 +141,8 @@ void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
 }
 
 void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
+  SHOAL_DCHECK(input.batch_size >= 1);
+  SHOAL_DCHECK(input.SizesAgree(output->logits.size()));
   output->loss_sum = 0;
   for (DeepLayer& layer : deep_) layer.dense.NewWeights();
   ForEachSlice({input}, DeepFmStretch(options_), [&](const Slice& slice) {

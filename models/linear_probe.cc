@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 
 namespace shoal {
@@ -42,6 +43,7 @@ int ProbeDenseUnits(uint64_t example_hash, int64_t i) {
 }
 
 ModelSpec LinearProbeSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   ModelSpec spec;
   spec.model = options.model;
   spec.seed = options.seed;
@@ -60,6 +62,7 @@ LinearProbe::LinearProbe(ModelSpec spec, Backend* backend)
       loss_(backend) {}
 
 void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
+  SHOAL_DCHECK(input.SizesAgree(logits.size()));
   const float bias = input.dense.back();
   for (int b = 0; b < input.batch_size; ++b) {
     logits[b] = bias;
@@ -75,6 +78,7 @@ void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
 
 void LinearProbe::ForwardBackward(const ModelInput& input,
                                   ModelOutput* output) {
+  SHOAL_DCHECK(input.batch_size >= 1);
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
 

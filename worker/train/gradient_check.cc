@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "base/check.h"
 #include "core/sound_gradient.h"
 
 namespace shoal {
@@ -37,6 +38,7 @@ void Scale(float scale, absl::Span<float> values) {
 double GradientNorm(const StepParameters& parameters) {
   double squares = SumOfSquares(parameters.d_dense.span());
   const size_t rows = parameters.split.position.size();
+  SHOAL_DCHECK(rows == 0 || parameters.d_rows.size() % rows == 0);
   const size_t dim = rows == 0 ? 0 : parameters.d_rows.size() / rows;
   for (const uint32_t position : parameters.split.position) {
     squares += SumOfSquares(parameters.d_rows.span().subspan(

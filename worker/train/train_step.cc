@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "partitioner/split.h"
 
 namespace shoal {
@@ -37,6 +38,7 @@ void PrepareStep(const TablePartition& partition, int field_size,
     float* values = step->values.data() + i * field_size;
     const size_t begin = examples.offsets[i];
     const size_t count = examples.offsets[i + 1] - begin;
+    SHOAL_DCHECK(count <= static_cast<size_t>(field_size));
     for (size_t j = 0; j < count; ++j) {
       row_index[j] =
           static_cast<int32_t>(split.position[unique->inverse()[begin + j]]);
@@ -48,6 +50,8 @@ void PrepareStep(const TablePartition& partition, int field_size,
 }
 
 void ComputeStep(int field_size, Model* model, TrainStep* step) {
+  SHOAL_DCHECK(step->row_index.size() ==
+               step->batch.examples.size() * field_size);
   StepParameters& parameters = step->parameters;
   step->logits.ResizeDiscard(step->batch.examples.size());
   parameters.d_rows.ResizeDiscard(parameters.rows.size());
