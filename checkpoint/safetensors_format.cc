@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "checkpoint/json_reader.h"
 #include "checkpoint/json_writer.h"
@@ -201,6 +202,7 @@ absl::StatusOr<std::string> BuildSafetensorsHeader(
 
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
                                                          uint64_t file_size) {
+  SHOAL_DCHECK(json.size() <= kSafetensorsHeaderMax);
   SafetensorsHeader header;
   header.data_begin = 8 + json.size();
   if (file_size < header.data_begin) {

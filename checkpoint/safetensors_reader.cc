@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/crc32c.h"
 #include "base/status_macros.h"
 
@@ -76,6 +77,7 @@ absl::StatusOr<std::unique_ptr<SafetensorsReader>> SafetensorsReader::Open(
 
 absl::Status SafetensorsReader::Read(const TensorInfo& tensor, uint64_t offset,
                                      absl::Span<char> out) const {
+  SHOAL_DCHECK(offset + out.size() <= tensor.bytes());
   return ReadExactly(header_.data_begin + tensor.begin + offset, out);
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
+#include "base/check.h"
 #include "base/file_system.h"
 #include "checkpoint/safetensors_writer.h"
 
@@ -64,6 +65,7 @@ class CheckedTensor {
   // The same counted in elements of T. REQUIRES: the dtype is of T's size.
   template <typename T>
   absl::Status ReadElements(uint64_t first, absl::Span<T> out) {
+    SHOAL_DCHECK(DTypeBytes(info().dtype) == sizeof(T));
     return Read(first * sizeof(T),
                 absl::MakeSpan(reinterpret_cast<char*>(out.data()),
                                out.size() * sizeof(T)));

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 
@@ -18,6 +19,7 @@ void CheckpointSaver::Send(Life to, CoordinatorMessage message) {
 
 SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
                                     absl::Time now) {
+  SHOAL_DCHECK(!busy());
   began_ = now;
   deadline_ = std::min(deadline, now + options_.deadline);
   if (!saved_directory_.empty() && saved_step_ == view.step) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "cluster/coordinator_state.h"
 #include "cluster/session_table.h"
@@ -367,6 +368,8 @@ std::unique_ptr<Coordinator> Coordinator::Create(CoordinatorOptions options,
                                                  Executor* executor,
                                                  Logger* logger,
                                                  CoordinatorWork work) {
+  SHOAL_DCHECK(work.write_predictions || options.task != JobTask::kInfer);
+  SHOAL_DCHECK(work.write_manifest || !options.checkpoints.save);
   auto impl = std::make_shared<Impl>(std::move(options), executor, logger,
                                      std::move(work));
   impl->Start();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
 
@@ -30,6 +31,7 @@ absl::Status Evaluation::Check(uint32_t piece, absl::Span<const float> logits,
 
 absl::Status Evaluation::Add(uint32_t piece, std::vector<float> logits,
                              std::vector<uint8_t> labels) {
+  SHOAL_DCHECK(logits.size() == labels.size());
   if (labels.empty()) return absl::OkStatus();
   if (histogram_ == nullptr && labels.size() > exact_rows_ - rows_) {
     histogram_ = std::make_unique<AucHistogram>();

@@ -1,6 +1,7 @@
 #include "cluster/job_files.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/agreement.h"
 
@@ -49,6 +50,7 @@ absl::Status JobFiles::Check(const RegisterRequest& worker) const {
 }
 
 void JobFiles::Add(const RegisterRequest& worker) {
+  SHOAL_DCHECK(Check(worker).ok());
   lists_.try_emplace(KeyOf(worker),
                      Listed{ProcessName(Role::kWorker, worker.index),
                             worker.train_sources, worker.eval_sources});

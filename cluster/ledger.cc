@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -25,6 +26,7 @@ Ledger::Ledger(LedgerOptions options)
       repeats_refused_(options.num_shards) {}
 
 uint32_t Ledger::Batches(uint32_t piece) const {
+  SHOAL_DCHECK(Known(piece));
   return static_cast<uint32_t>((*examples_[piece] + options_.batch_size - 1) /
                                options_.batch_size);
 }

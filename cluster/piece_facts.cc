@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -39,6 +40,7 @@ absl::StatusOr<bool> PieceFacts::Add(const PieceReport& report) {
 }
 
 absl::Status PieceFacts::Restore(uint32_t i, const SavedPieceFacts& facts) {
+  SHOAL_DCHECK(!known(i));
   SHOAL_RETURN_IF_ERROR(CheckCounts(i, facts));
   Learn(i, facts);
   if (facts.bad_rows != 0 && first_error_.empty()) first_error_ = Name(i);

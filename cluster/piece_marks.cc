@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -46,6 +48,7 @@ bool PieceMarks::MarkedByAll(uint32_t batch) const {
 }
 
 uint32_t PieceMarks::PassOf(int shard, uint32_t batch) const {
+  SHOAL_DCHECK(Marked(shard, batch));
   const Chunk* chunk = Find(batch);
   const uint32_t pass =
       chunk == nullptr ? kUnmarked : RawPass(*chunk, shard, batch);
@@ -71,6 +74,8 @@ std::optional<int> PieceMarks::ShardOfOtherVerdict(uint32_t batch,
 
 PieceMarks::Added PieceMarks::Add(int shard, uint32_t batch, bool rejected,
                                   uint32_t pass) {
+  SHOAL_DCHECK(!Marked(shard, batch) && pass != 0);
+  SHOAL_DCHECK(!ShardOfOtherVerdict(batch, rejected).has_value());
   Chunk& chunk = chunks_[batch / 64];
   const uint64_t bit = BitOf(batch);
   uint32_t* const row = Row(chunk, batch);
@@ -110,6 +115,7 @@ void PieceMarks::AddRun(uint32_t begin, uint32_t end, bool rejected) {
     const uint32_t to = std::min(end - first, 64u);
     const uint64_t bits = BitsOf(at - first, to);
     Chunk& chunk = chunks_[at / 64];
+    SHOAL_DCHECK((chunk.marked & bits) == 0);
     chunk.marked |= bits;
     chunk.by_all |= bits;
     chunk.rejected = rejected ? chunk.rejected | bits : chunk.rejected & ~bits;
@@ -169,6 +175,7 @@ std::vector<uint8_t> PieceMarks::HalfRejectedBits() const {
 }
 
 void PieceMarks::Settle() {
+  SHOAL_DCHECK(half_marked_ == 0);
   for (auto it = chunks_.begin(); it != chunks_.end();) {
     Chunk& chunk = it->second;
     chunk.passes = {};

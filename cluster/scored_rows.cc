@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 
 namespace shoal {
 
@@ -36,6 +37,7 @@ absl::StatusOr<size_t> ScoredRows::Known(const EvalResult& result) const {
 }
 
 void ScoredRows::Take(const EvalResult& result, int worker) {
+  SHOAL_DCHECK(Known(result).ok());
   Piece& piece = pieces_[result.piece];
   const uint64_t end = result.offset + result.labels.size();
   if (end > piece.rows) {

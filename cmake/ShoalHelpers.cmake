@@ -23,6 +23,9 @@ target_compile_options(shoal_options INTERFACE
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-march=x86-64-v2>
   $<$<BOOL:${SHOAL_WERROR}>:-Werror>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(SHOAL_DCHECKS)
+  target_compile_definitions(shoal_options INTERFACE SHOAL_DCHECKS=1)
+endif()
 if(SHOAL_SANITIZE)
   target_compile_options(shoal_options INTERFACE
     -fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer

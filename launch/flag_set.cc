@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "launch/edit_distance.h"
 #include "launch/wrap_text.h"
@@ -88,6 +89,9 @@ std::unique_ptr<CLI::App> MakeApp(const std::string& command,
 }  // namespace
 
 void FlagSet::Add(Flag flag) {
+  SHOAL_DCHECK(std::none_of(flags_.begin(), flags_.end(), [&](const Flag& one) {
+    return one.name == flag.name;
+  }));
   flag.group = group_;
   flag.default_value = PrintFlagValue(flag.target, flag.limits);
   flags_.push_back(std::move(flag));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "models/factorization_machine.h"
 #include "models/initializers.h"
@@ -72,6 +73,7 @@ absl::Status ValidateDeepFm(const ModelOptions& options) {
 }
 
 ModelSpec DeepFmSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   ModelSpec spec = FactorizationMachineSpec(options);
   const DenseSpec bias = std::move(spec.dense[0]);
   spec.dense.clear();
@@ -134,6 +136,7 @@ FmInput DeepFm::MakeFmInput(const ModelInput& input) const {
 }
 
 void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
+  SHOAL_DCHECK(input.SizesAgree(logits.size()));
   ForEachSlice({input}, first_.options().Stretch(), [&](const auto& stretch) {
     Begin(stretch);
     ForEachSlice(stretch, kDeepFmPartMax, [&](const BatchSlice& part) {
@@ -144,6 +147,8 @@ void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
 }
 
 void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
+  SHOAL_DCHECK(input.batch_size >= 1);
+  SHOAL_DCHECK(input.SizesAgree(output->logits.size()));
   output->loss_sum = 0;
   first_.NewWeights();
   for (DeepLayer& layer : deep_) layer.dense.NewWeights();

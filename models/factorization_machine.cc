@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "models/initializers.h"
 
 namespace shoal {
 
 ModelSpec FactorizationMachineSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   const double N = options.InitialRows();
   const int K = options.embedding_size;
   ModelSpec spec;
@@ -22,6 +24,7 @@ ModelSpec FactorizationMachineSpec(const ModelOptions& options) {
 }
 
 ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   const double N = options.InitialRows();
   ModelSpec spec;
   spec.model = options.model;
@@ -60,12 +63,14 @@ FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
 
 void FactorizationMachine::Predict(const ModelInput& input,
                                    absl::Span<float> logits) {
+  SHOAL_DCHECK(input.SizesAgree(logits.size()));
   std::fill(logits.begin(), logits.end(), input.dense[0]);
   fm_.Forward(MakeFmInput(input), /*keep_embeddings=*/false, logits);
 }
 
 void FactorizationMachine::ForwardBackward(const ModelInput& input,
                                            ModelOutput* output) {
+  SHOAL_DCHECK(input.batch_size >= 1);
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
   const absl::Span<float> d_logits =

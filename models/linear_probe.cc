@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 
@@ -80,6 +81,7 @@ int ProbeDenseUnits(uint64_t example_hash, int64_t i) {
 }
 
 ModelSpec LinearProbeSpec(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   ModelSpec spec;
   spec.model = options.model;
   spec.seed = options.seed;
@@ -98,6 +100,7 @@ LinearProbe::LinearProbe(ModelSpec spec, Backend* backend)
       loss_(backend) {}
 
 void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
+  SHOAL_DCHECK(input.SizesAgree(logits.size()));
   const float bias = input.dense.back();
   const TableInput& table = input.tables[0];
   for (int b = 0; b < input.batch_size; ++b) {
@@ -114,6 +117,7 @@ void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
 
 void LinearProbe::ForwardBackward(const ModelInput& input,
                                   ModelOutput* output) {
+  SHOAL_DCHECK(input.batch_size >= 1);
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
 

@@ -1,6 +1,7 @@
 #ifndef SHOAL_MODELS_MODEL_H_
 #define SHOAL_MODELS_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
@@ -32,6 +33,15 @@ struct ModelInput {
   // Names the randomness of dropout: masks are functions of (seed, epoch,
   // piece, index, position in the batch), never of the worker.
   BatchId batch;
+
+  // Whether the spans have the sizes given above, and so many logits fit.
+  bool SizesAgree(size_t logits) const {
+    const size_t cells = static_cast<size_t>(batch_size) * field_size;
+    for (const TableInput& table : tables) {
+      if (table.row_index.size() != cells) return false;
+    }
+    return values.size() == cells && logits == static_cast<size_t>(batch_size);
+  }
 };
 
 // What a training step yields, in the caller's memory. Gradients are of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "partitioner/table_partition.h"
 
 namespace shoal {
@@ -23,6 +24,7 @@ double MaxOverMean(const BalanceReport& report, uint64_t ShardLoad::*field) {
 }  // namespace
 
 BalanceReport PlanBalance(const ModelSpec& model, const ShardMap& map) {
+  SHOAL_DCHECK(map.tables.size() == model.tables.size());
   BalanceReport report(map.num_shards);
   for (size_t t = 0; t < model.tables.size(); ++t) {
     const TableSpec& table = model.tables[t];

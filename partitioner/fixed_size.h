@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "base/check.h"
 
 namespace shoal {
 
@@ -16,17 +17,21 @@ namespace shoal {
 
 // First index of part `part`; for part == parts, the axis' length.
 inline uint64_t FixedSizeBegin(uint64_t length, uint64_t parts, uint64_t part) {
+  SHOAL_DCHECK(parts >= 1 && part <= parts);
   return part * (length / parts) + std::min(part, length % parts);
 }
 
 // Indices that part `part` holds. REQUIRES: part < parts.
 inline uint64_t FixedSizeLength(uint64_t length, uint64_t parts,
                                 uint64_t part) {
+  SHOAL_DCHECK(part < parts);
   return length / parts + (part < length % parts ? 1 : 0);
 }
 
 // The part that holds `index`. REQUIRES: index < length.
 inline uint64_t FixedSizePart(uint64_t length, uint64_t parts, uint64_t index) {
+  SHOAL_DCHECK(parts >= 1);
+  SHOAL_DCHECK(index < length);
   const uint64_t shorter = length / parts;
   const uint64_t longer_parts = length % parts;
   const uint64_t in_longer = longer_parts * (shorter + 1);
@@ -39,6 +44,8 @@ inline uint64_t FixedSizePart(uint64_t length, uint64_t parts, uint64_t index) {
 // length: (10, 10) over 5 -> {5, 1}. REQUIRES: num_shards >= 1, axis < rank.
 inline std::vector<int64_t> FixedSizePartitions(absl::Span<const int64_t> shape,
                                                 int num_shards, int axis = 0) {
+  SHOAL_DCHECK(num_shards >= 1);
+  SHOAL_DCHECK(axis >= 0 && static_cast<size_t>(axis) < shape.size());
   std::vector<int64_t> parts(shape.size(), 1);
   parts[axis] = std::min<int64_t>(num_shards, shape[axis]);
   return parts;

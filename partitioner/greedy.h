@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "base/check.h"
 
 namespace shoal {
 
@@ -16,6 +17,7 @@ namespace shoal {
 // REQUIRES: !load->empty().
 inline std::vector<int> PlaceGreedily(absl::Span<const int64_t> bytes,
                                       std::vector<int64_t>* load) {
+  SHOAL_DCHECK(!load->empty());
   std::vector<int> shard_of;
   shard_of.reserve(bytes.size());
   for (const int64_t size : bytes) {

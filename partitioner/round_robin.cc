@@ -1,5 +1,7 @@
 #include "partitioner/round_robin.h"
 
+#include "base/check.h"
+
 namespace shoal {
 
 std::vector<WholeVariable> WholeVariables(const ModelSpec& model) {
@@ -27,6 +29,7 @@ std::vector<WholeVariable> WholeVariables(const ModelSpec& model) {
 
 std::vector<uint64_t> RoundRobinBytes(
     const std::vector<WholeVariable>& variables, int num_shards) {
+  SHOAL_DCHECK(num_shards >= 1);
   std::vector<uint64_t> bytes(num_shards);
   for (size_t i = 0; i < variables.size(); ++i) {
     bytes[i % bytes.size()] += variables[i].bytes;

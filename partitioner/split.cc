@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "partitioner/fixed_size.h"
 
@@ -16,6 +17,7 @@ void SplitBy(absl::Span<const FeatureId> ids, const Owner& owner,
              IdSplit* split) {
   for (size_t i = 0; i < ids.size(); ++i) {
     const uint32_t shard = owner(ids[i]);
+    SHOAL_DCHECK(shard + 1 < split->begin.size());
     split->position[i] = shard;
     ++split->begin[shard + 1];
   }
@@ -64,6 +66,7 @@ class FixedSizeOwner {
 
 void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
               IdSplit* split) {
+  SHOAL_DCHECK(partition.kind != PartitionKind::kEveryShard);
   const uint64_t n = partition.num_shards;
   split->ids.resize(ids.size());
   split->position.resize(ids.size());

@@ -1,11 +1,13 @@
 #include "partitioner/table_partition.h"
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "partitioner/fixed_size.h"
 
 namespace shoal {
 
 int ShardOf(const TablePartition& partition, FeatureId id) {
+  SHOAL_DCHECK(partition.kind != PartitionKind::kEveryShard);
   const uint64_t n = partition.num_shards;
   switch (partition.kind) {
     case PartitionKind::kFixedSize:

@@ -2,6 +2,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/record_framing.h"
 #include "base/stable_hash.h"
 #include "worker/data/planted_model.h"
@@ -56,6 +57,7 @@ const std::string* Written(void (*append)(const PlantedRow&, std::string*)) {
 }  // namespace
 
 const std::string& BenchFileBytes(DataFormat format) {
+  SHOAL_DCHECK(format != DataFormat::kAuto);
   if (format == DataFormat::kTfRecord) {
     static const std::string* const records = Written(AppendTfRecord);
     return *records;

@@ -1,5 +1,6 @@
 #include "bench/micro/id_batches.h"
 
+#include "base/check.h"
 #include "base/philox.h"
 #include "worker/data/zipf.h"
 
@@ -35,6 +36,7 @@ class IdSource {
 std::vector<std::vector<FeatureId>> DistinctIdBatches(IdLaw law, uint64_t rows,
                                                       size_t size,
                                                       size_t count) {
+  SHOAL_DCHECK(size < rows);
   IdSource source(law, rows);
   std::vector<bool> seen(rows);
   std::vector<std::vector<FeatureId>> batches(count);

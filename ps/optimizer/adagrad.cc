@@ -3,11 +3,15 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/check.h"
+
 namespace shoal {
 
 void AdagradApply(const OptimizerSpec& spec, float rate,
                   absl::Span<const float> gradient, absl::Span<float> weights,
                   absl::Span<float> accumulator) {
+  SHOAL_DCHECK(gradient.size() == weights.size());
+  SHOAL_DCHECK(accumulator.size() == weights.size());
   const float l2 = spec.l2;
   const float* __restrict g = gradient.data();
   float* __restrict w = weights.data();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/check.h"
 #include "ps/optimizer/learning_rate.h"
 
 namespace shoal {
@@ -17,6 +18,8 @@ float AdamRate(const OptimizerSpec& spec, uint64_t t) {
 void AdamApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,
                absl::Span<float> m, absl::Span<float> v) {
+  SHOAL_DCHECK(gradient.size() == weights.size());
+  SHOAL_DCHECK(m.size() == weights.size() && v.size() == weights.size());
   const float beta1 = spec.adam_beta1;
   const float beta2 = spec.adam_beta2;
   const float epsilon = spec.adam_epsilon;

@@ -4,11 +4,16 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/check.h"
+
 namespace shoal {
 
 void FtrlApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,
                absl::Span<float> accumulator, absl::Span<float> linear) {
+  SHOAL_DCHECK(gradient.size() == weights.size());
+  SHOAL_DCHECK(accumulator.size() == weights.size());
+  SHOAL_DCHECK(linear.size() == weights.size());
   const float l2 = spec.l2;
   const float l1 = spec.ftrl_l1;
   const float proximal = 2 * spec.ftrl_l2;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "ps/optimizer/adam.h"
 #include "ps/optimizer/ftrl.h"
 #include "ps/optimizer/learning_rate.h"
@@ -25,6 +26,7 @@ OptimizerStep::OptimizerStep(const OptimizerSpec& spec, uint64_t t)
 void OptimizerStep::Apply(absl::Span<const float> gradient,
                           absl::Span<float> weights,
                           absl::Span<float> slots) const {
+  SHOAL_DCHECK(gradient.size() == weights.size());
   const size_t n = weights.size();
   switch (spec_.kind) {
     case OptimizerKind::kSgd:

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -34,6 +36,7 @@ float SumOfSquares(const float* __restrict g, const float* __restrict w,
 void RowwiseAdagradApply(const OptimizerSpec& spec, float rate,
                          absl::Span<const float> gradient,
                          absl::Span<float> weights, float* accumulator) {
+  SHOAL_DCHECK(gradient.size() == weights.size() && !weights.empty());
   const float l2 = spec.l2;
   const float* __restrict g = gradient.data();
   float* __restrict w = weights.data();

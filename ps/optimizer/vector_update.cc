@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "base/check.h"
+
 // The rest of this file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ps/optimizer/vector_update.cc"
@@ -78,12 +80,16 @@ HWY_EXPORT(Adagrad);
 void VectorAdam(const OptimizerSpec& spec, float rate,
                 absl::Span<const float> gradient, absl::Span<float> weights,
                 absl::Span<float> m, absl::Span<float> v) {
+  SHOAL_DCHECK(gradient.size() == weights.size());
+  SHOAL_DCHECK(m.size() == weights.size() && v.size() == weights.size());
   HWY_DYNAMIC_DISPATCH(Adam)(spec, rate, gradient, weights, m, v);
 }
 
 void VectorAdagrad(const OptimizerSpec& spec, float rate,
                    absl::Span<const float> gradient, absl::Span<float> weights,
                    absl::Span<float> accumulator) {
+  SHOAL_DCHECK(gradient.size() == weights.size());
+  SHOAL_DCHECK(accumulator.size() == weights.size());
   HWY_DYNAMIC_DISPATCH(Adagrad)(spec, rate, gradient, weights, accumulator);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "ps/optimizer/optimizer_step.h"
@@ -73,6 +74,7 @@ absl::StatusOr<std::unique_ptr<DenseStore>> DenseStore::Create(
 void DenseStore::Gather(uint32_t block, size_t offset,
                         absl::Span<float> values) const {
   const Block& b = At(block);
+  SHOAL_DCHECK(offset <= b.size && values.size() <= b.size - offset);
   MutexLock lock(&b.mu);
   std::copy_n(b.weights + offset, values.size(), values.begin());
 }
@@ -80,6 +82,7 @@ void DenseStore::Gather(uint32_t block, size_t offset,
 void DenseStore::GatherSlots(uint32_t block, size_t offset,
                              absl::Span<float> values) const {
   const Block& b = At(block);
+  SHOAL_DCHECK(offset + values.size() <= b.slot_count);
   MutexLock lock(&b.mu);
   std::copy_n(b.slots + offset, values.size(), values.begin());
 }
@@ -87,6 +90,7 @@ void DenseStore::GatherSlots(uint32_t block, size_t offset,
 void DenseStore::Restore(uint32_t block, size_t offset,
                          absl::Span<const float> values) {
   Block& b = At(block);
+  SHOAL_DCHECK(offset + values.size() <= b.size);
   MutexLock lock(&b.mu);
   std::copy(values.begin(), values.end(), b.weights + offset);
 }
@@ -94,6 +98,7 @@ void DenseStore::Restore(uint32_t block, size_t offset,
 void DenseStore::RestoreSlots(uint32_t block, size_t offset,
                               absl::Span<const float> values) {
   Block& b = At(block);
+  SHOAL_DCHECK(offset + values.size() <= b.slot_count);
   MutexLock lock(&b.mu);
   std::copy(values.begin(), values.end(), b.slots + offset);
 }
@@ -101,6 +106,7 @@ void DenseStore::RestoreSlots(uint32_t block, size_t offset,
 void DenseStore::Apply(uint32_t block, uint64_t t,
                        absl::Span<const float> gradients) {
   Block& b = At(block);
+  SHOAL_DCHECK(gradients.size() == b.size);
   const OptimizerStep step(model_.dense[b.variable].optimizer, t);
   MutexLock lock(&b.mu);
   step.Apply(gradients, absl::MakeSpan(b.weights, b.size),

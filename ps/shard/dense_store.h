@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
@@ -74,8 +75,14 @@ class DenseStore {
   };
 
   explicit DenseStore(const ModelSpec& model) : model_(model) {}
-  const Block& At(uint32_t block) const { return *blocks_[local_[block]]; }
-  Block& At(uint32_t block) { return *blocks_[local_[block]]; }
+  const Block& At(uint32_t block) const {
+    SHOAL_DCHECK(Owns(block));
+    return *blocks_[local_[block]];
+  }
+  Block& At(uint32_t block) {
+    SHOAL_DCHECK(Owns(block));
+    return *blocks_[local_[block]];
+  }
 
   const ModelSpec& model_;
   ReservedMemory memory_;

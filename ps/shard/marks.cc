@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/stable_hash.h"
 
 namespace shoal {
@@ -27,6 +28,7 @@ void Marks::CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
                         uint64_t lease) {
   ++repeats_refused_;
   const uint64_t bit = BitOf(batch);
+  SHOAL_DCHECK(((chunk->applied | chunk->rejected) & bit) != 0);
   const auto pass =
       std::find_if(chunk->passes.begin(), chunk->passes.end(),
                    [lease](const Pass& p) { return p.lease == lease; });

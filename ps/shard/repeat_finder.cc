@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+
+#include "base/check.h"
 
 namespace shoal {
 namespace {
@@ -12,6 +15,7 @@ constexpr size_t kAhead = 16;
 }  // namespace
 
 size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
+  SHOAL_DCHECK(ids.size() <= std::numeric_limits<uint32_t>::max());
   passed_over_ = 0;
   size_t ascending = 1;
   while (ascending < ids.size() && ids[ascending - 1] < ids[ascending]) {

@@ -1,5 +1,7 @@
 #include "ps/shard/staleness.h"
 
+#include "base/check.h"
+
 namespace shoal {
 
 void StalenessLog::Record(Life worker, const Version& pulled,
@@ -11,7 +13,10 @@ void StalenessLog::Record(Life worker, const Version& pulled,
   }
   const uint64_t staleness = now.count - pulled.count;
   all_.Add(staleness);
-  for (const uint32_t variable : touched) by_variable_[variable].Add(staleness);
+  for (const uint32_t variable : touched) {
+    SHOAL_DCHECK(variable < by_variable_.size());
+    by_variable_[variable].Add(staleness);
+  }
   const size_t told_apart = by_worker_.size() - by_worker_.count(Life{});
   if (told_apart >= kWorkersMax && !by_worker_.contains(worker)) {
     // Lives grow, so the first valid one is the oldest.

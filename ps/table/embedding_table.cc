@@ -6,6 +6,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 #include "ps/table/array_table.h"
@@ -136,6 +137,9 @@ bool EmbeddingTable::Update(absl::Span<const OptimizerStep> steps,
 void EmbeddingTable::Apply(absl::Span<const OptimizerStep> steps,
                            uint8_t colour, absl::Span<const FeatureId> ids,
                            RowRefs* refs, absl::Span<const float> gradients) {
+  SHOAL_DCHECK(refs->records.size() == ids.size());
+  SHOAL_DCHECK(gradients.size() == ids.size() * layout_.row_dim());
+  SHOAL_DCHECK(steps.size() == spec_.columns.size());
   const size_t dim = layout_.row_dim();
   const absl::Span<RecordHeader* const> records = refs->records;
   uint64_t created = 0;
@@ -228,6 +232,7 @@ bool EmbeddingTable::RestoreRow(absl::Span<const RecordPart> parts,
 uint64_t EmbeddingTable::Restore(absl::Span<const RecordPart> parts,
                                  absl::Span<const float* const> values,
                                  RowRefs* refs) {
+  SHOAL_DCHECK(refs->shared.empty() && values.size() == parts.size());
   uint64_t created = 0;
   for (size_t i = 0; i < refs->records.size(); ++i) {
     if (i + kPrefetchRows < refs->records.size()) {
@@ -241,6 +246,7 @@ uint64_t EmbeddingTable::Restore(absl::Span<const RecordPart> parts,
 
 void EmbeddingTable::RestoreSharedRow(absl::Span<const RecordPart> parts,
                                       absl::Span<const float* const> values) {
+  SHOAL_DCHECK(HasSharedRow() && values.size() == parts.size());
   RestoreRow(parts, values, 0, shared_);
 }
 

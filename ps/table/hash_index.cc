@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -73,6 +74,7 @@ RecordHeader* HashIndex::FindOne(FeatureId id, const Place& place) const {
 
 void HashIndex::Find(absl::Span<const FeatureId> ids,
                      absl::Span<RecordHeader*> records) const {
+  SHOAL_DCHECK(ids.size() == records.size());
   Place places[kPrefetchDistance];  // of the ids asked for, round and round
   const auto ask = [&](size_t i) {
     const Place place = PlaceOf(ids[i]);
@@ -166,6 +168,7 @@ RecordHeader* HashIndex::Insert(FeatureId id, RecordHeader* record) {
   const Place place = PlaceOf(id);
   Segment& segment = segments_[place.segment];
   MutexLock lock(&segment.mu);
+  SHOAL_DCHECK(segment.used > 0);
   const uint64_t array = segment.array.load(std::memory_order_relaxed);
   RecordHeader* const found = Probe(array, id, place.position);
   if (found != nullptr) {

@@ -1,5 +1,7 @@
 #include "ps/table/record_layout.h"
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -38,6 +40,7 @@ RecordLayout::RecordLayout(const TableSpec& spec)
 
 std::vector<ColumnRun> ColumnRuns(const TableSpec& spec,
                                   const RecordLayout& layout) {
+  SHOAL_DCHECK(layout.columns().size() == spec.columns.size());
   std::vector<ColumnRun> runs;
   for (size_t c = 0; c < spec.columns.size(); ++c) {
     const ColumnLayout& lies = layout.columns()[c];

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -18,7 +19,9 @@ constexpr size_t kRangeBytes = size_t{64} << 20;
 SlabArena::SlabArena(size_t stride)
     : stride_(stride),
       slabs_of_range_(
-          std::max<size_t>(1, kRangeBytes / (stride * kCellsPerSlab))) {}
+          std::max<size_t>(1, kRangeBytes / (stride * kCellsPerSlab))) {
+  SHOAL_DCHECK(stride % 16 == 0);
+}
 
 absl::Status SlabArena::Take(size_t n, std::vector<RecordHeader*>* cells) {
   cells->clear();

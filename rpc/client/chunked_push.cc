@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "base/check.h"
 #include "base/crc32c.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/method_names.h"
@@ -21,6 +22,7 @@ ChunkedPush::ChunkedPush(Peer* peer, const Executor* clock,
       chunk_bytes_(chunk_bytes),
       deadline_(deadline),
       result_(absl::DataLossError("the server never gave a verdict")) {
+  SHOAL_DCHECK(message_.fragments.size() == 1);
   head_.identity = request.identity;
   head_.batch = request.batch;
   head_.upload = upload;

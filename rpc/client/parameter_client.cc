@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "rpc/parameter_client.h"
 
 #include <atomic>
@@ -47,7 +48,9 @@ class ParameterClient::Impl {
       : options_(std::move(options)),
         executor_(executor),
         pool_(WireBufferPool::Create(kKeptBytes)),
-        peer_(options_.channel, loop) {}
+        peer_(options_.channel, loop) {
+    SHOAL_DCHECK(options_.Validate().ok());
+  }
 
   template <typename T>
   void Post(Done<T> done, absl::StatusOr<T> result) {

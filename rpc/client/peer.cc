@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "rpc/client/client_loop_impl.h"
 #include "rpc/transport/completion_tag.h"
@@ -111,7 +112,9 @@ Peer::Peer(ChannelOptions options, ClientLoop* loop)
                          ? ""
                          : absl::StrCat("Bearer ", options_.token)),
       queue_(&loop->impl_->queue),
-      stub_(MakeChannel(options_)) {}
+      stub_(MakeChannel(options_)) {
+  SHOAL_DCHECK(options_.Validate().ok());
+}
 
 Peer::~Peer() {
   MutexLock lock(&mu_);

@@ -1,9 +1,9 @@
 #include "rpc/codec/chunk_assembler.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/crc32c.h"
 
 namespace shoal {
@@ -37,7 +37,7 @@ void ChunkAssembler::Drop(Uploads::iterator upload) {
 }
 
 void ChunkAssembler::Release(uint64_t bytes) {
-  assert(bytes <= staged_bytes_);
+  SHOAL_DCHECK(bytes <= staged_bytes_);
   staged_bytes_ -= bytes;
 }
 

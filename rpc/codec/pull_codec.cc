@@ -1,6 +1,7 @@
 #include "rpc/codec/pull_codec.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "rpc/codec/fragment_reader.h"
 #include "rpc/codec/identity_codec.h"
@@ -105,6 +106,7 @@ absl::Status CheckPullRequest(const PullRequest& request) {
 
 WireMessage EncodePullRequest(const PullRequest& request, WireBufferPool* pool,
                               CopyCounter* copies) {
+  SHOAL_DCHECK(CheckPullRequest(request).ok());
   WireMessage message;
   const uint64_t identity_size = IdentitySize(request.identity);
   message.size =

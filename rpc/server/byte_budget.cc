@@ -1,6 +1,7 @@
 #include "rpc/server/byte_budget.h"
 
-#include <cassert>
+#include "base/check.h"
+
 
 namespace shoal {
 
@@ -24,7 +25,7 @@ ByteBudget::Share ByteBudget::Add(uint64_t owner, uint64_t bytes) {
 
 std::optional<ByteBudget::Share> ByteBudget::TryTake(uint64_t owner,
                                                      uint64_t bytes) {
-  assert(bytes <= limit_);
+  SHOAL_DCHECK(bytes <= limit_);
   MutexLock lock(&mu_);
   // Those that wait for their owner's sake alone do not stand in the way.
   for (const Waiter& waiter : waiters_) {
@@ -37,7 +38,7 @@ std::optional<ByteBudget::Share> ByteBudget::TryTake(uint64_t owner,
 }
 
 void ByteBudget::Take(uint64_t owner, uint64_t bytes, Taken taken) {
-  assert(bytes <= limit_);
+  SHOAL_DCHECK(bytes <= limit_);
   std::vector<Task> served;
   {
     MutexLock lock(&mu_);

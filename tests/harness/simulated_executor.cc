@@ -1,15 +1,15 @@
 #include "tests/harness/simulated_executor.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 
 namespace shoal {
 
 Simulator::Simulator(std::optional<uint64_t> seed) : seed_(seed) {}
 
-Simulator::~Simulator() { assert(executors_.empty()); }
+Simulator::~Simulator() { SHOAL_DCHECK(executors_.empty()); }
 
 SimulatedExecutor* Simulator::Next() {
   SimulatedExecutor* next = nullptr;

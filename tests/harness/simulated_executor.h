@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/executor.h"
 
@@ -109,6 +110,7 @@ class SimulatedExecutor final : public Executor {
 
   // When its first task runs. REQUIRES: it has one.
   absl::Time NextDue() const {
+    SHOAL_DCHECK(!tasks_.empty());
     return std::max(tasks_.begin()->first.first, frozen_until_);
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -25,6 +27,7 @@ void UniqueIds::Grow(size_t ids) {
 }
 
 void UniqueIds::Build(absl::Span<const FeatureId> ids) {
+  SHOAL_DCHECK(ids.size() < size_t{1} << 31);
   Grow(ids.size());
   ++build_;
   distinct_.clear();

@@ -4,6 +4,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/stable_hash.h"
 
 namespace shoal {
@@ -27,9 +28,11 @@ absl::Status CriteoParser::Validate(uint64_t feature_size, int field_size) {
   return absl::OkStatus();
 }
 
-CriteoParser::CriteoParser(uint64_t feature_size, int /*field_size*/)
+CriteoParser::CriteoParser(uint64_t feature_size,
+                           [[maybe_unused]] int field_size)
     // Of feature_size 0 it wraps to 2^64 - 13.
     : categories_(feature_size - kCriteoIntegers), logarithms_(kLogarithms) {
+  SHOAL_DCHECK(Validate(feature_size, field_size).ok());
   for (int i = 0; i < kLogarithms; ++i) {
     logarithms_[i] = static_cast<float>(std::log1p(static_cast<double>(i)));
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 
@@ -71,6 +72,7 @@ absl::Status ExampleFiles::CloseFile() {
 }
 
 absl::Status ExampleFiles::Publish() {
+  SHOAL_DCHECK(file_ == nullptr && text_.empty());
   for (; published_ < names_.size(); ++published_) {
     SHOAL_RETURN_IF_ERROR(
         file_system_->Rename(HiddenPath(names_[published_]),

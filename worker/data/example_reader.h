@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/check.h"
 #include "worker/data/bad_rows.h"
 #include "worker/data/batch.h"
 #include "worker/data/record_parser.h"
@@ -50,7 +51,10 @@ class SerialExampleReader final : public ExampleReader {
                         BadRowSink* bad) override;
   bool CanSeek() const override { return true; }
   uint64_t position() const override { return records_->position(); }
-  void Seek(uint64_t position) override { records_->Seek(position); }
+  void Seek(uint64_t position) override {
+    SHOAL_DCHECK(CanSeek());
+    records_->Seek(position);
+  }
 
  private:
   const std::unique_ptr<RecordSource> records_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/check.h"
 #include "core/ids.h"
 
 namespace shoal {
@@ -19,7 +20,9 @@ namespace shoal {
 class IdCounts {
  public:
   // REQUIRES: max_ids >= 1.
-  explicit IdCounts(size_t max_ids) : max_ids_(max_ids) {}
+  explicit IdCounts(size_t max_ids) : max_ids_(max_ids) {
+    SHOAL_DCHECK(max_ids >= 1);
+  }
 
   void Add(FeatureId id);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -33,7 +34,9 @@ LineSource::LineSource(std::unique_ptr<ByteSource> bytes, uint64_t begin,
       cancelled_(cancelled),
       // A line starts at `begin` if the byte before it ends one.
       base_(begin == 0 ? 0 : begin - 1),
-      mid_line_(begin != 0) {}
+      mid_line_(begin != 0) {
+  SHOAL_DCHECK(begin <= end);
+}
 
 void LineSource::Seek(uint64_t position) {
   base_ = position;

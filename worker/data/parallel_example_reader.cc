@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "worker/data/row_window.h"
 
@@ -32,6 +33,7 @@ ParallelExampleReader::ParallelExampleReader(
       parsers_(std::move(parsers)),
       bad_row_label_(bad_row_label),
       most_blocks_(2 * parsers_.size()) {
+  SHOAL_DCHECK(!parsers_.empty());
   for (const std::unique_ptr<RecordParser>& parser : parsers_) {
     threads_.emplace_back([this, p = parser.get()] { Run(p); });
   }

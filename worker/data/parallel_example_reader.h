@@ -10,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "worker/data/example_reader.h"
 
@@ -33,7 +34,7 @@ class ParallelExampleReader final : public ExampleReader {
                         BadRowSink* bad) override;
   bool CanSeek() const override { return false; }
   uint64_t position() const override { return 0; }
-  void Seek(uint64_t position) override {}
+  void Seek(uint64_t position) override { SHOAL_DCHECK(CanSeek()); }
 
  private:
   // A record of a block: its bytes are [begin, end) of the block's.

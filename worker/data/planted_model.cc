@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/check.h"
 #include "base/stable_hash.h"
 #include "partitioner/fixed_size.h"
 
@@ -55,6 +56,9 @@ PlantedModel::PlantedModel(const PlantedModelOptions& options)
     : options_(options),
       row_key_(StableHashCombine(options.seed, StableHash("synthetic row"))),
       weights_(StableHashCombine(options.seed, StableHash("planted weights"))) {
+  SHOAL_DCHECK(options.fields >= 1 && options.numeric_fields >= 0);
+  SHOAL_DCHECK(options.numeric_fields <= options.fields);
+  SHOAL_DCHECK(options.ids >= static_cast<uint64_t>(options.fields));
   const int categories = options.fields - options.numeric_fields;
   const uint64_t ids = options.ids - options.numeric_fields;
   for (int c = 0; c < categories; ++c) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/crc32c.h"
 #include "base/status_macros.h"
 
@@ -17,7 +18,9 @@ constexpr uint64_t kChunkBytes = 64 << 10;
 
 SummedFile::SummedFile(std::unique_ptr<RandomAccessFile> file, uint64_t begin,
                        uint64_t end)
-    : file_(std::move(file)), end_(end), summed_to_(begin) {}
+    : file_(std::move(file)), end_(end), summed_to_(begin) {
+  SHOAL_DCHECK(begin <= end);
+}
 
 absl::StatusOr<size_t> SummedFile::Read(uint64_t offset,
                                         absl::Span<char> out) const {

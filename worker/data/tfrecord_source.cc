@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/crc32c.h"
 #include "base/status_macros.h"
 
@@ -34,10 +35,12 @@ bool HasCrc(const char* p, size_t n, const char* masked) {
 }  // namespace
 
 bool TfRecordFrame::IsHeader(absl::string_view bytes) {
+  SHOAL_DCHECK(bytes.size() >= kHeaderBytes);
   return HasCrc(bytes.data(), 8, bytes.data() + 8);
 }
 
 uint64_t TfRecordFrame::Length(absl::string_view bytes) {
+  SHOAL_DCHECK(bytes.size() >= kHeaderBytes);
   return Load<uint64_t>(bytes.data());
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "absl/strings/string_view.h"
+#include "base/check.h"
 #include "base/protobuf_wire.h"
 
 namespace shoal {
@@ -47,6 +48,7 @@ void AppendFloats(absl::Span<const float> values, std::string* out) {
 
 void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
                      absl::Span<const float> values, std::string* payload) {
+  SHOAL_DCHECK(ids.size() == values.size());
   size_t id_bytes = 0;
   for (const FeatureId id : ids) id_bytes += VarintBytes(id);
   const float label_value = label;

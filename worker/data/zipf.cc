@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -19,6 +21,7 @@ double LogRatio(double x) {
 
 ZipfSampler::ZipfSampler(uint64_t n, double exponent)
     : n_(static_cast<double>(n)), exponent_(exponent) {
+  SHOAL_DCHECK(n >= 1 && exponent >= 0);
   area_begin_ = Integral(1.5) - 1;
   area_end_ = Integral(n_ + 0.5);
   accept_at_once_ = 2 - InverseIntegral(Integral(2.5) - Density(2));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "base/check.h"
 #include "core/sound_gradient.h"
 
 namespace shoal {
@@ -38,6 +39,7 @@ double GradientNorm(const StepParameters& parameters) {
   double squares = SumOfSquares(parameters.d_dense.span());
   for (const TableParameters& table : parameters.tables) {
     const size_t rows = table.split.position.size();
+    SHOAL_DCHECK(rows == 0 || table.d_rows.size() % rows == 0);
     const size_t dim = rows == 0 ? 0 : table.d_rows.size() / rows;
     for (const uint32_t position : table.split.position) {
       squares += SumOfSquares(table.d_rows.span().subspan(

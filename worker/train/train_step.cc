@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "partitioner/split.h"
 
 namespace shoal {
@@ -58,12 +59,15 @@ void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
     float* values = step->values.data() + i * field_size;
     const size_t begin = examples.offsets[i];
     const size_t count = examples.offsets[i + 1] - begin;
+    SHOAL_DCHECK(count <= static_cast<size_t>(field_size));
     std::copy_n(examples.values.data() + begin, count, values);
     std::fill(values + count, values + field_size, 0.0f);
   }
 }
 
 void ComputeStep(int field_size, Model* model, TrainStep* step) {
+  SHOAL_DCHECK(step->values.size() ==
+               step->batch.examples.size() * field_size);
   StepParameters& parameters = step->parameters;
   step->logits.ResizeDiscard(step->batch.examples.size());
   parameters.d_dense.ResizeDiscard(parameters.dense.size());

@@ -1,0 +1,41 @@
+#ifndef SHOAL_BASE_CHECK_H_
+#define SHOAL_BASE_CHECK_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace shoal {
+namespace check_internal {
+
+[[noreturn]] inline void Fail(const char* file, int line, const char* what) {
+  std::fprintf(stderr, "%s:%d: SHOAL_DCHECK failed: %s\n", file, line, what);
+  std::abort();
+}
+
+}  // namespace check_internal
+}  // namespace shoal
+
+// SHOAL_DCHECK(condition): ends the process where a caller of ours broke a
+// contract, with the file, the line and the condition on stderr. For mistakes
+// of this program alone, such as a REQUIRES: of a header. What a peer, a file
+// or a flag can contain is an error value, never a SHOAL_DCHECK.
+//
+//   void Seek(uint64_t position) {
+//     SHOAL_DCHECK(CanSeek());
+//
+// It checks in builds without NDEBUG, and in all that define SHOAL_DCHECKS (the
+// option of that name, which the presets dev, asan and tsan set). Elsewhere the
+// condition is compiled and never evaluated, so it costs nothing and must have
+// no effect. SHOAL_DCHECKS_ON is 1 where it checks and 0 elsewhere.
+#if defined(SHOAL_DCHECKS) || !defined(NDEBUG)
+#define SHOAL_DCHECKS_ON 1
+#define SHOAL_DCHECK(...)     \
+  ((__VA_ARGS__)              \
+       ? static_cast<void>(0) \
+       : ::shoal::check_internal::Fail(__FILE__, __LINE__, #__VA_ARGS__))
+#else
+#define SHOAL_DCHECKS_ON 0
+#define SHOAL_DCHECK(...) static_cast<void>(true || (__VA_ARGS__))
+#endif
+
+#endif  // SHOAL_BASE_CHECK_H_
