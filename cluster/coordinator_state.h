@@ -288,8 +288,8 @@ class CoordinatorState {
   void StartRestoring();
   void ContinueRestoring();
   absl::Status RestoreSome();
-  absl::Status RestorePieces();
-  absl::Status RestoreMarks();
+  absl::Status RestorePieces(size_t* budget);
+  absl::Status RestoreMarks(size_t budget);
   absl::Status FinishRestoring();
 
   // ---- Evaluation (coordinator_state_evaluation.cc)

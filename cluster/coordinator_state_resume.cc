@@ -109,14 +109,16 @@ void CoordinatorState::ContinueRestoring() {
 }
 
 absl::Status CoordinatorState::RestoreSome() {
-  return restoring_->piece < train_facts_.size() ? RestorePieces()
-                                                 : RestoreMarks();
+  size_t budget = kRestoredAtOnce;
+  SHOAL_RETURN_IF_ERROR(RestorePieces(&budget));
+  return budget == 0 ? absl::OkStatus() : RestoreMarks(budget);
 }
 
-absl::Status CoordinatorState::RestorePieces() {
+absl::Status CoordinatorState::RestorePieces(size_t* budget) {
   const Manifest& manifest = *options_.checkpoints.resume;
-  const auto end = static_cast<uint32_t>(std::min<size_t>(
-      train_facts_.size(), restoring_->piece + kRestoredAtOnce));
+  const auto end = static_cast<uint32_t>(
+      std::min<size_t>(train_facts_.size(), restoring_->piece + *budget));
+  *budget -= end - restoring_->piece;
   for (uint32_t& i = restoring_->piece; i < end; ++i) {
     const std::optional<SavedPieceFacts>& facts = manifest.data.pieces[i].facts;
     if (!facts.has_value()) continue;
@@ -128,10 +130,10 @@ absl::Status CoordinatorState::RestorePieces() {
   return absl::OkStatus();
 }
 
-absl::Status CoordinatorState::RestoreMarks() {
+absl::Status CoordinatorState::RestoreMarks(size_t budget) {
   const std::vector<MarkRun>& marks = restoring_->marks;
   size_t& begin = restoring_->run;
-  size_t end = std::min(marks.size(), begin + kRestoredAtOnce);
+  size_t end = std::min(marks.size(), begin + budget);
   // All runs of a piece are restored at once.
   while (end < marks.size() && marks[end].epoch == marks[end - 1].epoch &&
          marks[end].piece == marks[end - 1].piece) {

@@ -1,6 +1,7 @@
 #include "cluster/lease_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/piece_order.h"
 
@@ -16,6 +17,10 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 LeaseTable::LeaseTable(LeaseTableOptions options)
     : options_(std::move(options)), limit_{options_.num_epochs, 0} {
   Tell(kEveryHost);
+  int last = kEveryHost;
+  for (const int host : options_.hosts) {
+    if (std::exchange(last, host) != host) pools_.try_emplace(host);
+  }
 }
 
 bool LeaseTable::Get(const std::map<uint32_t, Bits>& bits, Key key) const {
@@ -124,6 +129,8 @@ std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, int host,
                                                  uint64_t number,
                                                  absl::Time now) {
   const int readers = options_.hosts.empty() ? 0 : host;
+  // It would pass over every piece to find that none is its own.
+  if (has_hosts() && pools_.count(readers) == 0) return std::nullopt;
   Pool& pool = pools_[readers];
   std::optional<Key> key = NextFree(owner, &pool);
   if (!key.has_value()) key = NextNew(readers);

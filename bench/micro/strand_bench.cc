@@ -225,6 +225,7 @@ class Job {
     for (const auto& [session, lease] : leases) {
       PieceReport report;
       report.piece = lease.piece.index;
+      report.crc32c = lease.piece.index;  // as in MakeCheckpoint
       report.examples = uint64_t{size_.batches_of_piece()} * kBatchSize;
       report.batches = size_.batches_of_piece();
       Tell("a piece is reported", session, report);

@@ -242,8 +242,8 @@ TEST_F(CoordinatorStateSaveTest, BeforeTrainingAStopHasNothingToSave) {
 
 TEST_F(CoordinatorStateSaveTest, MorePiecesThanAManifestHoldsAreRefusedAtOnce) {
   // Their numbers are long: all pieces of a job of usual size fit.
-  train_ = {{"a", uint64_t{18'000'000} << 40, 1}};
-  options_.piece_bytes = 4'800'000'000'000;
+  train_ = {{"a", uint64_t{16'000'000} << 40, 1}};
+  options_.piece_bytes = 4'250'000'000'000;
   Restart();
   JoinAll();
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kInvalidArgument);
@@ -252,7 +252,7 @@ TEST_F(CoordinatorStateSaveTest, MorePiecesThanAManifestHoldsAreRefusedAtOnce) {
 }
 
 TEST_F(CoordinatorStateSaveTest, PiecesWhoseManifestNoMessageHoldsAreTaken) {
-  train_ = {{"a", 2'000'000, 1}};
+  train_ = {{"a", 1'300'000, 1}};
   options_.piece_bytes = 1;
   Restart();
   JoinAll();

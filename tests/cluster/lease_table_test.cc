@@ -300,6 +300,19 @@ TEST_F(LeaseTableTest, APieceOfAHostIsLeasedToThatHostAlone) {
   EXPECT_EQ(Piece(kC, 10, 0), 1);
 }
 
+TEST_F(LeaseTableTest, AHostWithoutPiecesPassesOverNone) {
+  LeaseTableOptions options = Options(4);
+  options.hosts = {1, 0, 1, 0};
+  table_ = LeaseTable(options);
+  EXPECT_EQ(table_.TakeNews(), std::vector<int>{LeaseTable::kEveryHost});
+  EXPECT_EQ(Piece(kC, 0, /*host=*/2), -1);
+  EXPECT_TRUE(table_.TakeNews().empty());
+  EXPECT_EQ(Piece(kA, 0, /*host=*/0), 1);
+  EXPECT_EQ(table_.TakeNews(), std::vector<int>{1}) << "piece 0 is for it";
+  table_.EndOwner(kA);
+  EXPECT_EQ(table_.TakeNews(), std::vector<int>{0}) << "what was returned";
+}
+
 TEST_F(LeaseTableTest, WhatASuspendedOwnerHoldsMayBeCopiedAtOnce) {
   table_ = LeaseTable(Options(2));
   EXPECT_EQ(Piece(kA), 0);
