@@ -215,7 +215,7 @@ struct Bye {
 using ProcessMessage =
     std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
-                 ShardSaved, ShardLoaded, StopRequest>;
+                 ShardSaved, ShardLoaded, StopRequest, ShardWritten>;
 
 // From the coordinator to a process:
 
@@ -261,7 +261,8 @@ struct JobEnd {
 
 using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
-                 Hold, Resume, SaveShard, CheckpointDone, SessionResumed>;
+                 Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
+                 CheckpointVoid>;
 
 // ---- The seam ---------------------------------------------------------------
 

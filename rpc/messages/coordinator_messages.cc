@@ -71,6 +71,10 @@ void Set(const CheckpointDone& in, v1::CoordinatorMessage* out) {
   m->set_manifest(in.manifest);
 }
 
+void Set(const CheckpointVoid& in, v1::CoordinatorMessage* out) {
+  out->mutable_checkpoint_void()->set_number(in.number);
+}
+
 void Set(const SessionResumed& in, v1::CoordinatorMessage* out) {
   out->mutable_session_resumed()->set_taken(in.taken);
 }
@@ -159,6 +163,9 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::kCheckpointDone:
       out->emplace<CheckpointDone>() = {in.checkpoint_done().directory(),
                                         in.checkpoint_done().manifest()};
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kCheckpointVoid:
+      out->emplace<CheckpointVoid>().number = in.checkpoint_void().number();
       return absl::OkStatus();
     case v1::CoordinatorMessage::kSessionResumed:
       out->emplace<SessionResumed>().taken = in.session_resumed().taken();

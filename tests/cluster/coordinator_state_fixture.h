@@ -42,6 +42,7 @@ class CoordinatorStateTest : public testing::Test {
     manifests_.clear();
     to_score_.clear();
     written_.clear();
+    logs_.clear();
   }
 
   void Do(CoordinatorActions actions) {
@@ -60,6 +61,8 @@ class CoordinatorStateTest : public testing::Test {
         to_score_.push_back(score->evaluation);
       } else if (auto* write = std::get_if<WritePredictionsAction>(&action)) {
         written_.push_back(std::move(*write));
+      } else if (auto* log = std::get_if<LogAction>(&action)) {
+        logs_.push_back(std::move(log->line));
       } else if (std::get_if<FinishedAction>(&action) != nullptr) {
         ++finished_;
       }
@@ -177,10 +180,11 @@ class CoordinatorStateTest : public testing::Test {
   int finished_ = 0;
   std::vector<CommitAction> commits_;
   std::vector<SaveReplyAction> replies_;
-  std::vector<Manifest> manifests_;       // that were committed
+  std::vector<Manifest> manifests_;  // that were committed
   bool scores_at_once_ = true;
   std::vector<std::shared_ptr<const Evaluation>> to_score_;
   std::vector<WritePredictionsAction> written_;
+  std::vector<std::string> logs_;
   std::map<uint64_t, uint64_t> repeats_;  // refused so far, by PS
 };
 

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cluster/coordinator_state_fixture.h"
+#include "tests/cluster/coordinator_state_save_fixture.h"
 
 namespace shoal {
 namespace {
@@ -17,65 +17,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
-
-class CoordinatorStateSaveTest : public CoordinatorStateTest {
- protected:
-  CoordinatorStateSaveTest() {
-    options_.checkpoints.save = true;
-    options_.checkpoints.model_dir = "m";
-    // The manifest's parts are checkpoint/'s own tests' business.
-    options_.checkpoints.map.num_shards = 2;
-    Restart();
-  }
-
-  uint64_t Marks() { return state_->Report(now_).batches; }
-
-  // The newest of these messages to a session; fails if there is none since.
-  template <typename T>
-  T Newest(uint64_t session) {
-    const auto all = Heard<T>(session);
-    EXPECT_THAT(all, Not(IsEmpty())) << session;
-    return all.empty() ? T{} : all.back();
-  }
-  // The live ones of these sessions do what a save wants of them.
-  void HoldWorkers(const std::vector<uint64_t>& sessions) {
-    for (const uint64_t session : sessions) {
-      Tell(session, Held{Newest<Hold>(session).number, {}});
-    }
-  }
-  void HoldShards() {
-    for (const uint64_t ps : {1, 2}) {
-      Tell(ps, Held{Newest<Hold>(ps).number, {Marks(), 0, 5}});
-    }
-  }
-  void WriteShards() {
-    for (const uint64_t ps : {1, 2}) {
-      Tell(ps, ShardSaved{Newest<SaveShard>(ps).number, absl::OkStatus(),
-                          Entry(static_cast<int>(ps) - 1)});
-    }
-  }
-  std::string Entry(int shard) {
-    ShardEntry entry;
-    entry.shard = shard;
-    entry.marks = Marks();
-    entry.marks_digest = 5;
-    entry.file.file = ShardFileName(shard, 2);
-    return ShardEntryToText(entry);
-  }
-  void CommitIt() {
-    ASSERT_THAT(commits_, SizeIs(1));
-    const uint64_t number = commits_[0].number;
-    manifests_.push_back(commits_[0].manifest);
-    commits_.clear();
-    Do(state_->OnCommitted(number, std::string("manifest"), now_));
-  }
-  void SaveAll() {
-    HoldWorkers({3, 4});
-    HoldShards();
-    WriteShards();
-    CommitIt();
-  }
-};
 
 TEST_F(CoordinatorStateSaveTest, EveryKStepsTheJobIsSavedAndGoesOn) {
   options_.checkpoints.save_steps = 2;
@@ -155,6 +96,9 @@ TEST_F(CoordinatorStateSaveTest,
   EXPECT_EQ(state_->Report(now_).checkpoint.voided, 1u);
   EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "not again at the same step";
   MarkBoth(lease, 1);
+  EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "ps 0 still writes";
+  Tell(1, ShardSaved{Newest<SaveShard>(1).number,
+                     absl::CancelledError("the save was given up"), ""});
   EXPECT_THAT(Heard<Hold>(3), SizeIs(2));
 }
 
@@ -182,6 +126,7 @@ TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesOfTheDeadAreTrainedFirst) {
   Tell(4, LeaseDone{mend.number});
   HoldShards();
   WriteShards();
+  SyncShards();
   CommitIt();
   EXPECT_EQ(manifests_[0].step, 2u);
   EXPECT_EQ(manifests_[0].totals.mended, 1u);
