@@ -81,8 +81,10 @@ TEST_F(CoordinatorStateDiskTest, TheManifestIsOfTheCutThoughTrainingGoesOn) {
 }
 
 TEST_F(CoordinatorStateDiskTest, ASaveThatIsDueWaitsForTheOneBefore) {
-  const Lease lease = WriteTheFirstTwo();
-  TrainTheRest(lease);
+  MarkBoth(WriteTheFirstTwo(), 2);
+  const Lease other = Ask(4);
+  Report(4, other, 20);
+  MarkBoth(other, 0);
   EXPECT_EQ(Marks(), 4u);
   EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "the next is due, and waits";
   SyncShards();
