@@ -26,4 +26,8 @@ absl::Status FileSystem::Remove(const std::string& path) const {
   return ReadOnly(path);
 }
 
+absl::Status FileSystem::SyncDirectory(const std::string& path) const {
+  return ReadOnly(path);
+}
+
 }  // namespace shoal

@@ -70,9 +70,11 @@ class FileSystem {
   virtual absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const = 0;
 
-  // Creates the directory and its parents; fine if it is there.
+  // Creates the directory and its parents; fine if it is there. Their names
+  // outlive a crash once SyncDirectory was called for what holds them.
   virtual absl::Status CreateDirectories(const std::string& path) const = 0;
-  // Replaces `path` by `bytes` whole or not at all (temporary file, rename).
+  // Replaces `path` by `bytes` whole or not at all, whatever crashes (temporary
+  // file, its sync, rename, sync of the directory).
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
 
@@ -88,8 +90,11 @@ class FileSystem {
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) const;
   // Removes a file or an empty directory. FAILED_PRECONDITION: a directory that
-  // is not empty.
+  // is not empty. After a crash it may be there again.
   virtual absl::Status Remove(const std::string& path) const;
+  // The names in this directory are on the disk when this returns: those that
+  // were created, renamed and removed (fsync).
+  virtual absl::Status SyncDirectory(const std::string& path) const;
 };
 
 std::unique_ptr<FileSystem> NewPosixFileSystem();

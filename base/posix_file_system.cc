@@ -89,13 +89,6 @@ absl::Status AddPattern(const std::string& pattern, Found* found) {
   return absl::OkStatus();
 }
 
-absl::Status SyncDirectory(const std::string& path) {
-  const FileDescriptor fd(
-      open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || fsync(fd.get()) != 0) return PosixError(errno, path);
-  return absl::OkStatus();
-}
-
 // A new file beside `path`, which a listing leaves out.
 absl::StatusOr<std::string> CreateTemporary(const std::string& path,
                                             FileDescriptor* fd) {
@@ -198,6 +191,13 @@ class PosixFileSystem final : public FileSystem {
       return PosixError(errno, absl::StrCat(from, " to ", to));
     }
     return SyncDirectory(std::string(Dirname(to)));
+  }
+
+  absl::Status SyncDirectory(const std::string& path) const override {
+    const FileDescriptor fd(
+        open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd.valid() || fsync(fd.get()) != 0) return PosixError(errno, path);
+    return absl::OkStatus();
   }
 
   absl::Status Remove(const std::string& path) const override {

@@ -33,6 +33,17 @@ void ThreadExecutor::Shutdown() {
   timers.swap(timers_);
 }
 
+bool ThreadExecutor::WaitUntilIdle(absl::Duration timeout) {
+  const absl::Time deadline = clock_->Now() + timeout;
+  MutexLock lock(&mu_);
+  while (running_ > 0 || !ready_.empty()) {
+    const absl::Duration left = deadline - clock_->Now();
+    if (left <= absl::ZeroDuration()) return false;
+    idle_.WaitFor(&mu_, left);
+  }
+  return true;
+}
+
 void ThreadExecutor::Post(Task task) {
   MutexLock lock(&mu_);
   if (stopping_) return;
@@ -64,10 +75,12 @@ void ThreadExecutor::Run() {
       Task task = std::move(ready_.front());
       ready_.pop_front();
       if (!ready_.empty()) wake_.Signal();
+      ++running_;
       mu_.Unlock();
       std::move(task)();
       task = nullptr;
       mu_.Lock();
+      if (--running_ == 0 && ready_.empty()) idle_.SignalAll();
     } else if (stopping_) {
       break;
     } else if (timers_.empty()) {

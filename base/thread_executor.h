@@ -40,12 +40,18 @@ class ThreadExecutor final : public Executor {
   // What the destructor does, early. Idempotent.
   void Shutdown();
 
+  // Waits until no task that is due is queued or runs; false: `timeout` passed
+  // first. Timers are not waited for.
+  bool WaitUntilIdle(absl::Duration timeout);
+
  private:
   void Run();
 
   const Clock* const clock_;
   Mutex mu_;
   CondVar wake_;
+  CondVar idle_;
+  int running_ ABSL_GUARDED_BY(mu_) = 0;  // tasks
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<Task> ready_ ABSL_GUARDED_BY(mu_);
   // Keyed by time and then by order of posting.

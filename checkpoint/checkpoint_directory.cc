@@ -110,6 +110,9 @@ absl::StatusOr<std::string> PrepareCheckpoint(
   }
   const std::string path = JoinPath(model_dir, name);
   SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
+  // Also where it was there: who made it may have died before this. What is in
+  // it would be lost with its name, when older checkpoints are removed already.
+  SHOAL_RETURN_IF_ERROR(files.SyncDirectory(model_dir));
   const auto there = ReadManifest(files, path);
   if (there.status().code() == absl::StatusCode::kPermissionDenied ||
       there.status().code() == absl::StatusCode::kUnavailable ||

@@ -31,16 +31,16 @@ std::optional<uint64_t> StepOfName(absl::string_view name);
 // "shard-00002-of-00004.safetensors".
 std::string ShardFileName(int shard, int num_shards);
 
-// Makes MODEL_DIR/name, where `shard_file` of this attempt is to be written.
-// Returns its path. What is there under that step already is not this job's
-// newest (which alone could be of that step): another training's, left on a
-// host's own disk, a damaged one that was passed over, or a void attempt's. A
-// manifest and a file of the shard's name are set aside, as NAME.stale-ATTEMPT;
-// *set_aside, which may be null, gets their names. Servers that share the
-// directory may do this at the same time.
-// ALREADY_EXISTS: a checkpoint of this attempt or a later one: then somebody
-// else writes here. INVALID_ARGUMENT: not a name of CheckpointName. The file
-// system's, of a manifest that cannot be read.
+// Makes MODEL_DIR/name, where `shard_file` of this attempt is to be written,
+// and syncs MODEL_DIR, so that the name outlives a crash. Returns its path.
+// What is there under that step already is not this job's newest (which alone
+// could be of that step): another training's, left on a host's own disk, a
+// damaged one that was passed over, or a void attempt's. A manifest and a file
+// of the shard's name are set aside, as NAME.stale-ATTEMPT; *set_aside, which
+// may be null, gets their names. Several servers may do this at the same time.
+// ALREADY_EXISTS: a checkpoint of this attempt or a later one: then another
+// process writes here. INVALID_ARGUMENT: not a name of CheckpointName. The
+// file system's, of a manifest that cannot be read.
 absl::StatusOr<std::string> PrepareCheckpoint(
     const FileSystem& files, const std::string& model_dir,
     absl::string_view name, const std::string& shard_file, uint64_t attempt,

@@ -38,7 +38,7 @@ SafetensorsWriter::SafetensorsWriter(const FileSystem* files, std::string path,
     : files_(files), path_(std::move(path)), temporary_(std::move(temporary)) {}
 
 SafetensorsWriter::~SafetensorsWriter() {
-  if (committed_ || out_ == nullptr) return;
+  if (stage_ == Stage::kCommitted || out_ == nullptr) return;
   // What fails here was told before, or is found by the next clean-up.
   (void)out_->Close();
   (void)files_->Remove(temporary_);
@@ -70,14 +70,27 @@ absl::Status SafetensorsWriter::Append(size_t index, absl::string_view bytes) {
   return out_->Append(bytes);
 }
 
-absl::StatusOr<WrittenFile> SafetensorsWriter::Commit() {
+absl::StatusOr<WrittenFile> SafetensorsWriter::Finish() {
   while (current_ < written_.tensors.size()) {
     SHOAL_RETURN_IF_ERROR(FinishTensor());
   }
+  SHOAL_RETURN_IF_ERROR(out_->Flush());
+  stage_ = Stage::kFinished;
+  return written_;
+}
+
+absl::Status SafetensorsWriter::Sync() {
   SHOAL_RETURN_IF_ERROR(out_->Sync());
+  stage_ = Stage::kSynced;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WrittenFile> SafetensorsWriter::Commit() {
+  if (stage_ == Stage::kTensors) SHOAL_RETURN_IF_ERROR(Finish().status());
+  if (stage_ == Stage::kFinished) SHOAL_RETURN_IF_ERROR(Sync());
   SHOAL_RETURN_IF_ERROR(out_->Close());
   SHOAL_RETURN_IF_ERROR(files_->Rename(temporary_, path_));
-  committed_ = true;
+  stage_ = Stage::kCommitted;
   return written_;
 }
 

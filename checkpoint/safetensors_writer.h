@@ -57,7 +57,14 @@ class SafetensorsWriter {
   // before the next one begins.
   absl::Status Append(size_t index, absl::string_view bytes);
 
-  // All tensors are complete: syncs, closes and renames. Call once.
+  // All tensors are complete: hands the last bytes to the system. What they
+  // were made of may change from then on.
+  absl::StatusOr<WrittenFile> Finish();
+  // Every byte is on the disk when this returns, which a bad disk may put off
+  // for ever. After Finish.
+  absl::Status Sync();
+  // Closes the file and gives it its own name, which is on the disk then too;
+  // calls Finish and Sync unless the caller has. Call once.
   absl::StatusOr<WrittenFile> Commit();
 
  private:
@@ -72,7 +79,8 @@ class SafetensorsWriter {
   WrittenFile written_;
   size_t current_ = 0;
   ChecksumStream checksums_;  // of tensor current_
-  bool committed_ = false;
+  enum class Stage { kTensors, kFinished, kSynced, kCommitted };
+  Stage stage_ = Stage::kTensors;
 };
 
 }  // namespace shoal

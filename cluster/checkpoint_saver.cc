@@ -21,7 +21,9 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
                                     absl::Time now) {
   SHOAL_DCHECK(!busy());
   began_ = now;
+  hurry_ = deadline;
   deadline_ = std::min(deadline, now + options_.deadline);
+  late_ = false;
   if (!saved_directory_.empty() && saved_step_ == view.step) {
     // Marks only grow, so as many of them are the same ones.
     actions_.emplace_back(SaverDone{absl::OkStatus(), saved_directory_,
@@ -35,8 +37,12 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
   sealed_.clear();
   to_mend_.clear();
   mends_.clear();
+  saving_.clear();
+  written_.clear();
+  answered_.clear();
   entries_.clear();
-  committed_ = false;
+  commit_status_.reset();
+  released_.reset();
   hold_ = next_number_++;
   for (const Member& worker : view.workers) {
     told_.insert(worker.life);
@@ -56,12 +62,24 @@ void CheckpointSaver::OnHeld(const Member& from, const Held& held) {
   }
 }
 
+void CheckpointSaver::OnWritten(const Member& from,
+                                const ShardWritten& written) {
+  // The number is the attempt's: no other save has it.
+  if (phase_ != Phase::kWriting || written.number != seal_) return;
+  written_.insert(from.index);
+}
+
 void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
   // It fails in kSealing where a shard cannot be sealed.
   const bool expected = phase_ == Phase::kWriting ||
+                        phase_ == Phase::kSyncing ||
+                        phase_ == Phase::kClearing ||
                         (phase_ == Phase::kSealing && !saved.status.ok());
   if (!expected || saved.number != seal_) return;
+  answered_.insert(from.index);
+  if (phase_ == Phase::kClearing) return;
   if (saved.status.ok()) {
+    written_.insert(from.index);
     entries_[from.index] = std::move(saved.entry);
   } else {
     failure_.Update(Annotate(saved.status, from.Name()));
@@ -85,30 +103,21 @@ void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
                                   ManifestOffer manifest) {
   if (phase_ != Phase::kCommitting || number != seal_) return;
   failure_.Update(status);
-  committed_ = status.ok();
+  commit_status_ = status;
   manifest_ = std::move(manifest);
 }
 
 SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (!busy()) return Take();
-  // A manifest that is there makes a checkpoint, late or not; so while it is
-  // being written there is no deadline.
-  if (committed_) {
-    for (const auto& [index, life] : sealing_) {
+  if (phase_ == Phase::kCommitting && commit_status_ == absl::OkStatus()) {
+    for (const auto& [index, life] : saving_) {
       Send(life, CheckpointDone{directory_, manifest_});
     }
-    Release();
     Finish(absl::OkStatus(), now);
     return Take();
   }
+  CheckDeadline(view, now);
   if (!failure_.ok()) return Void(failure_, now);
-  if (now >= deadline_ && phase_ != Phase::kCommitting) {
-    return Void(
-        absl::DeadlineExceededError(absl::StrCat(
-            "it took longer than ", absl::FormatDuration(deadline_ - began_),
-            ", waiting for ", WaitingFor(view))),
-        now);
-  }
   if (phase_ == Phase::kHolding &&
       std::all_of(view.workers.begin(), view.workers.end(),
                   [this](const Member& worker) {
@@ -119,9 +128,23 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   }
   if (phase_ == Phase::kSealing) CheckSeals(view);
   if (phase_ == Phase::kMending) CheckMends(view);
-  if (phase_ == Phase::kWriting) CheckWritten(view);
+  if (phase_ == Phase::kWriting) CheckWritten(view, now);
+  if (phase_ == Phase::kSyncing) CheckSynced(view);
+  if (phase_ == Phase::kClearing) CheckCleared();
   if (!failure_.ok()) return Void(failure_, now);
   return Take();
+}
+
+void CheckpointSaver::CheckDeadline(const View& view, absl::Time now) {
+  if (now < deadline_) return;
+  if (!OnDisk()) {
+    failure_.Update(absl::DeadlineExceededError(absl::StrCat(
+        "it took longer than ", absl::FormatDuration(deadline_ - began_),
+        ", waiting for ", WaitingFor(view))));
+  } else if (!late_) {
+    late_ = true;
+    actions_.emplace_back(SaverLate{step_, now - began_, WaitingFor(view)});
+  }
 }
 
 void CheckpointSaver::StartSealing(const View& view) {
@@ -158,7 +181,9 @@ void CheckpointSaver::CheckSeals(const View& view) {
   step_ = view.step;
   directory_ = CheckpointName(step_);
   attempt_ = options_.first_attempt + seal_;
-  for (const auto& [index, life] : sealing_) {
+  actions_.emplace_back(SaverCut{attempt_});
+  saving_ = sealing_;
+  for (const auto& [index, life] : saving_) {
     Send(life, SaveShard{seal_, directory_, attempt_});
   }
   phase_ = Phase::kWriting;
@@ -184,12 +209,18 @@ void CheckpointSaver::CheckMends(const View& view) {
   if (to_mend_.empty() && mends_.empty()) StartSealing(view);
 }
 
-void CheckpointSaver::CheckWritten(const View& view) {
+void CheckpointSaver::CheckWritten(const View& view, absl::Time now) {
+  if (written_.size() < view.num_ps) return;
+  if (hurry_ == absl::InfiniteFuture()) Release(now);
+  deadline_ = std::min(hurry_, now + options_.deadline);
+  phase_ = Phase::kSyncing;
+}
+
+void CheckpointSaver::CheckSynced(const View& view) {
   if (entries_.size() < view.num_ps) return;
   SaverCommit commit;
   commit.number = seal_;
   commit.directory = directory_;
-  commit.attempt = attempt_;
   for (auto& [index, entry] : entries_) {
     commit.entries.push_back(std::move(entry));
   }
@@ -202,26 +233,46 @@ void CheckpointSaver::ReleaseShards() {
   sealing_.clear();
 }
 
-void CheckpointSaver::Release() {
+void CheckpointSaver::Release(absl::Time now) {
   ReleaseShards();
   for (const Life& life : told_) Send(life, Resume{hold_});
   told_.clear();
+  released_ = now;
+  actions_.emplace_back(SaverReleased{});
 }
 
-SaverActions CheckpointSaver::Void(const absl::Status& why, absl::Time now) {
+SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
   if (!busy()) return Take();
-  // Whether the manifest comes is not known: shards must keep what they wrote.
-  if (phase_ == Phase::kCommitting && failure_.ok()) sealing_.clear();
-  Release();
-  Finish(why, now);
+  if (phase_ == Phase::kClearing) {
+    phase_ = Phase::kIdle;
+    return Take();
+  }
+  failure_ = absl::OkStatus();
+  if (phase_ == Phase::kCommitting && !commit_status_.has_value()) {
+    // Whether the manifest comes is not known: shards must keep what they
+    // wrote.
+    saving_.clear();
+  }
+  for (const auto& [index, life] : saving_) Send(life, CheckpointVoid{seal_});
+  Finish(std::move(why), now);
+  if (answered_.size() < saving_.size()) {
+    phase_ = Phase::kClearing;
+    late_ = false;
+    deadline_ = std::min(hurry_, now + options_.deadline);
+  }
   return Take();
 }
 
 void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
   if (status.ok()) SetSaved(step_, directory_);
-  actions_.emplace_back(
-      SaverDone{std::move(status), directory_, step_, true, now - began_});
+  if (withholds()) Release(now);
+  actions_.emplace_back(SaverDone{std::move(status), directory_, step_, true,
+                                  *released_ - began_});
   phase_ = Phase::kIdle;
+}
+
+void CheckpointSaver::CheckCleared() {
+  if (answered_.size() == saving_.size()) phase_ = Phase::kIdle;
 }
 
 std::string CheckpointSaver::WaitingFor(const View& view) const {
@@ -256,11 +307,26 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kWriting:
       what = " to write its shard";
       for (const Member& ps : view.ps) {
-        if (entries_.count(ps.index) == 0) names.push_back(ps.Name());
+        if (written_.count(ps.index) == 0) names.push_back(ps.Name());
+      }
+      break;
+    case Phase::kSyncing:
+      what = " to sync its shard to the disk";
+      for (const Member& ps : view.ps) {
+        if (answered_.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kCommitting:
       return "the manifest to be written";
+    case Phase::kClearing:
+      what = " to give up its part in a void checkpoint";
+      for (const Member& ps : view.ps) {
+        const bool asked = saving_.count(ps.index) != 0;
+        if (asked && answered_.count(ps.index) == 0) {
+          names.push_back(ps.Name());
+        }
+      }
+      break;
   }
   return absl::StrCat(absl::StrJoin(names, ", "), what);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,7 +22,8 @@ namespace shoal {
 
 struct CheckpointSaverOptions {
   // From Begin until every shard is written: longer, and the checkpoint is
-  // void. Training stands still for as long, and for the manifest.
+  // void. Training stands still for as long. The disks have the same time again
+  // for syncing the shards and the manifest: longer, and SaverLate says so.
   absl::Duration deadline = absl::Seconds(120);
   // In the names of the files: larger than that of any job before on the same
   // model directory.
@@ -42,32 +44,48 @@ struct SaverMend {
 
   friend bool operator==(const SaverMend&, const SaverMend&) = default;
 };
-// Every shard's file is there: write the manifest, then call OnCommitted.
+// Every shard has the same marks, which are the coordinator's, and nothing
+// changes until SaverReleased: take down now what the manifest says of the job.
+struct SaverCut {
+  uint64_t attempt = 0;  // as in SaveShard
+};
+// The workers and shards were let go: training goes on.
+struct SaverReleased {};
+// The disks have had their time, and something is not synced yet. Busy until
+// they answer: a save that is not void is not done either.
+struct SaverLate {
+  uint64_t step = 0;        // of the cut
+  absl::Duration began;     // so long ago
+  std::string waiting_for;  // for people
+};
+// Every shard's file is on the disk: write the manifest, then call OnCommitted.
 struct SaverCommit {
   uint64_t number = 0;
   std::string directory;             // its name
-  uint64_t attempt = 0;              // as in SaveShard
   std::vector<std::string> entries;  // by shard
 };
 // The save is over. OK: `directory` is a checkpoint. Otherwise it is void, for
-// this reason, and training goes on.
+// this reason.
 struct SaverDone {
   absl::Status status;
   std::string directory;  // its name
-  uint64_t step = 0;
-  bool fresh = false;   // false: it was there before
-  absl::Duration took;  // training stood still for so long
+  uint64_t step = 0;      // of the cut, if there was one
+  bool fresh = false;     // false: it was there before
+  absl::Duration took;    // training stood still for so long
 };
-using SaverAction = std::variant<SaverSend, SaverMend, SaverCommit, SaverDone>;
+using SaverAction = std::variant<SaverSend, SaverMend, SaverCut, SaverReleased,
+                                 SaverLate, SaverCommit, SaverDone>;
 using SaverActions = std::vector<SaverAction>;
 
 // The protocol that saves a checkpoint, as pure logic: (state, event, now) →
 // actions. One save at a time.
 //
 //   idle --Begin--> holding --every worker held--> sealing --every PS held-->
-//     marks equal on all shards: writing --every shard saved--> committing
-//                                        --manifest written--> idle
+//     marks equal on all shards: writing --every shard written--> syncing
+//         --every shard on the disk--> committing --manifest written--> idle
 //     some batch is half-marked: mending --those batches trained--> sealing
+//   any of them --void--> clearing --every shard that was to save answered-->
+//   idle
 //
 // Holding: workers end the batches that they began. A worker that dies then, or
 // had died before, leaves batches that some shards have and others lack, and
@@ -78,8 +96,15 @@ using SaverActions = std::vector<SaverAction>;
 // What is written is one set of batches, the same on every shard: their summary
 // (count and digest) is compared before anything is written.
 //
-// From Begin to the end withholds() is true: nobody may be given another lease.
-// A PS that dies ends the job, as it does at any time. Thread-compatible.
+// From Begin until every shard is written withholds() is true: no worker may be
+// given another lease. Then all are let go, and training goes on while the
+// disks sync, however long that takes: what the job has trained by the end of a
+// save is not what the checkpoint holds. Only a save that is hurried, since the
+// job is to stop after it, holds them to its end. A sync or a manifest that is
+// under way cannot be taken back, so no deadline voids a save then. Clearing:
+// SaverDone was said, but a shard that still writes or syncs could take no part
+// in another save. A PS that dies ends the job, as it does at any time.
+// Thread-compatible.
 class CheckpointSaver {
  public:
   explicit CheckpointSaver(CheckpointSaverOptions options)
@@ -100,18 +125,24 @@ class CheckpointSaver {
   void SetSaved(uint64_t step, std::string directory);
 
   bool busy() const { return phase_ != Phase::kIdle; }
-  bool withholds() const { return busy(); }
+  bool withholds() const { return busy() && !released_.has_value(); }
+  // SaverLate was said of the save under way.
+  bool late() const { return OnDisk() && late_; }
   // What it waits for, for people; empty if idle.
   std::string WaitingFor(const View& view) const;
 
   // Begins a save; where the newest checkpoint is of this very step, that is
-  // the answer at once. REQUIRES: !busy(). `deadline`: an earlier one than the
-  // options', or InfiniteFuture.
+  // the answer at once. REQUIRES: !busy(). `deadline`: InfiniteFuture, or of a
+  // job that is to stop then.
   SaverActions Begin(const View& view, absl::Time deadline, absl::Time now);
-  // Makes the deadline of a save that is under way an earlier one.
-  void Hurry(absl::Time deadline) { deadline_ = std::min(deadline_, deadline); }
+  // The job is to stop by then: a save that is under way has earlier deadlines.
+  void Hurry(absl::Time deadline) {
+    hurry_ = std::min(hurry_, deadline);
+    deadline_ = std::min(deadline_, deadline);
+  }
 
   void OnHeld(const Member& from, const Held& held);
+  void OnWritten(const Member& from, const ShardWritten& written);
   void OnSaved(const Member& from, ShardSaved& saved);
   void OnMendGranted(const SaverMend& mend, uint64_t lease, Life worker);
   // LeaseDone (OK) or LeaseFailed of any lease.
@@ -124,7 +155,7 @@ class CheckpointSaver {
   SaverActions Step(const View& view, absl::Time now);
 
   // The save is given up.
-  SaverActions Void(const absl::Status& why, absl::Time now);
+  SaverActions Void(absl::Status why, absl::Time now);
 
  private:
   enum class Phase {
@@ -133,17 +164,24 @@ class CheckpointSaver {
     kSealing,
     kMending,
     kWriting,
-    kCommitting
+    kSyncing,
+    kCommitting,
+    kClearing
   };
 
+  // Training goes on, and the disks decide.
+  bool OnDisk() const { return phase_ >= Phase::kSyncing; }
+  void CheckDeadline(const View& view, absl::Time now);
   void Send(Life to, CoordinatorMessage message);
   void StartSealing(const View& view);
   void CheckSeals(const View& view);
   void StartMending(const View& view);
   void CheckMends(const View& view);
-  void CheckWritten(const View& view);
-  // Lets everybody go who is held.
-  void Release();
+  void CheckWritten(const View& view, absl::Time now);
+  void CheckSynced(const View& view);
+  void CheckCleared();
+  // Lets go every worker and shard that is held.
+  void Release(absl::Time now);
   void ReleaseShards();
   void Finish(absl::Status status, absl::Time now);
   SaverActions Take() { return std::exchange(actions_, {}); }
@@ -157,7 +195,10 @@ class CheckpointSaver {
 
   // Of the save under way.
   absl::Time began_;
-  absl::Time deadline_;
+  absl::Time hurry_;     // when the job is to stop; InfiniteFuture: not
+  absl::Time deadline_;  // of holding to writing, or of the disks
+  bool late_ = false;    // the disks', which was said
+  std::optional<absl::Time> released_;  // when workers and shards were let go
   std::string directory_;
   uint64_t step_ = 0;
   uint64_t attempt_ = 0;
@@ -168,11 +209,14 @@ class CheckpointSaver {
   uint64_t seal_ = 0;            // number of the PSs' Hold
   std::map<int, Life> sealing_;  // PSs that were told, by index
   std::map<int, MarkTotals> sealed_;    // and have answered
+  std::map<int, Life> saving_;          // PSs that were told to save
+  std::set<int> written_;               // whose shard has every byte
+  std::set<int> answered_;              // with ShardSaved
   std::vector<SaverMend> to_mend_;      // not leased yet
   std::map<uint64_t, Life> mends_;      // leases under way, whose
   std::map<int, std::string> entries_;  // of the shards that are written
   ManifestOffer manifest_;
-  bool committed_ = false;
+  std::optional<absl::Status> commit_status_;  // once the manifest is decided
 };
 
 }  // namespace shoal

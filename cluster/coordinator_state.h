@@ -219,6 +219,7 @@ class CoordinatorState {
   absl::Status On(const Member& from, Bye& message);
   // coordinator_state_save.cc
   absl::Status On(const Member& from, Held& message);
+  absl::Status On(const Member& from, ShardWritten& message);
   absl::Status On(const Member& from, ShardSaved& message);
   absl::Status On(const Member& from, StopRequest& message);
   // coordinator_state_resume.cc
@@ -268,13 +269,20 @@ class CoordinatorState {
   bool SavedAtEnd();
   void Perform(SaverActions actions);
   void Mend(const SaverMend& mend);
+  // Takes down what the manifest says of the job, which training changes while
+  // the shards are synced.
+  void TakeCut(const SaverCut& cut);
+  void OnReleased();
+  void OnLate(const SaverLate& late);
+  // Ends what waits for a disk that hangs and has had its time: a stop, or the
+  // checkpoint of a job that is trained. REQUIRES: saver_.late().
+  void EndWithoutDisk();
   void Commit(SaverCommit& commit);
-  absl::StatusOr<Manifest> MakeManifest(const SaverCommit& commit) const;
   void OnSaveDone(const SaverDone& done);
   void EndSaves();
-  void OnPieceComplete(uint32_t epoch, uint32_t piece);
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
+  void OnPieceComplete(uint32_t epoch, uint32_t piece);
   bool GoesOn() const {
     return options_.checkpoints.resume != nullptr &&
            options_.checkpoints.resume_training;
@@ -359,8 +367,12 @@ class CoordinatorState {
   uint64_t next_save_step_ = 0;          // 0: no saves every k steps
   std::vector<uint64_t> save_requests_;  // for the next save
   std::vector<uint64_t> being_saved_;    // for the save under way
+  Manifest cut_;  // of the save under way, from its cut on; without shards
+  std::optional<uint64_t> cut_step_;
+  std::string late_;  // what saver_.late() waits for
   bool saved_at_end_ = false;
   absl::Status end_save_status_;
+  std::optional<absl::Time> end_due_;  // since when an earlier save delays it
   std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
   absl::Time stop_deadline_;
   // The newest manifest, for PSs that ask for it: at first the one that the job

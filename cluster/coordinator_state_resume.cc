@@ -77,6 +77,12 @@ bool CoordinatorState::AllPsLoaded() const {
           (loaded_.whole() || !options_.checkpoints.resume_training));
 }
 
+void CoordinatorState::OnPieceComplete(uint32_t epoch, uint32_t piece) {
+  train_leases_.Complete(epoch, piece);
+  complete_bytes_ +=
+      train_facts_.piece(piece).end - train_facts_.piece(piece).begin;
+}
+
 void CoordinatorState::StartRestoring() {
   const absl::Status same =
       CheckSameData(options_.checkpoints.resume->data,

@@ -30,6 +30,8 @@ CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
         "nothing has been trained yet: the job waits for its processes");
   } else if (phase_ >= Phase::kReporting) {
     refused = absl::FailedPreconditionError("the job is ending");
+  } else if (saver_.late()) {
+    refused = absl::FailedPreconditionError(late_);
   } else if (save_requests_.size() >= kSaveRequestsMax) {
     refused = absl::ResourceExhaustedError(absl::StrCat(
         kSaveRequestsMax, " requests wait for the next checkpoint already"));
@@ -81,6 +83,11 @@ absl::Status CoordinatorState::On(const Member& from, Held& message) {
   return absl::OkStatus();
 }
 
+absl::Status CoordinatorState::On(const Member& from, ShardWritten& message) {
+  saver_.OnWritten(from, message);
+  return absl::OkStatus();
+}
+
 absl::Status CoordinatorState::On(const Member& from, ShardSaved& message) {
   saver_.OnSaved(from, message);
   return absl::OkStatus();
@@ -99,7 +106,9 @@ absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
 
 void CoordinatorState::DriveSaver(
     absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
-  const auto half_marked = ledger_.HalfMarked();
+  // While training goes on the saver does not ask, and every mark comes here.
+  std::vector<std::pair<uint32_t, uint32_t>> half_marked;
+  if (saver_.withholds()) half_marked = ledger_.HalfMarked();
   CheckpointSaver::View view;
   view.ps = membership_.Open(Role::kPs);
   view.workers = membership_.Open(Role::kWorker);
@@ -112,16 +121,16 @@ void CoordinatorState::DriveSaver(
 void CoordinatorState::StepSave() {
   if (!options_.checkpoints.save) return;
   if (phase_ < Phase::kTraining || phase_ >= Phase::kReporting) return;
-  if (!saver_.busy()) {
-    const uint64_t step = ledger_.totals().batches;
-    const bool due = next_save_step_ != 0 && step >= next_save_step_;
-    if (!due && save_requests_.empty() && !stop_reason_.has_value()) return;
-    BeginSave();
-    return;
+  if (saver_.busy()) {
+    DriveSaver([this](const CheckpointSaver::View& view) {
+      return saver_.Step(view, patient_now_);
+    });
+    if (saver_.late()) EndWithoutDisk();
+    if (saver_.busy() || phase_ >= Phase::kReporting) return;
   }
-  DriveSaver([this](const CheckpointSaver::View& view) {
-    return saver_.Step(view, patient_now_);
-  });
+  const uint64_t step = ledger_.totals().batches;
+  const bool due = next_save_step_ != 0 && step >= next_save_step_;
+  if (due || !save_requests_.empty() || stop_reason_.has_value()) BeginSave();
 }
 
 void CoordinatorState::BeginSave() {
@@ -136,7 +145,10 @@ void CoordinatorState::BeginSave() {
 
 bool CoordinatorState::SavedAtEnd() {
   if (!options_.checkpoints.save || saved_at_end_) return true;
-  if (saver_.busy()) return false;
+  if (saver_.busy()) {
+    if (!end_due_.has_value()) end_due_ = patient_now_;
+    return false;
+  }
   BeginSave();
   return saved_at_end_ && phase_ == Phase::kTraining;
 }
@@ -150,6 +162,12 @@ void CoordinatorState::Perform(SaverActions actions) {
       }
     } else if (auto* mend = std::get_if<SaverMend>(&action)) {
       Mend(*mend);
+    } else if (auto* cut = std::get_if<SaverCut>(&action)) {
+      TakeCut(*cut);
+    } else if (std::get_if<SaverReleased>(&action) != nullptr) {
+      OnReleased();
+    } else if (auto* late = std::get_if<SaverLate>(&action)) {
+      OnLate(*late);
     } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
       Commit(*commit);
     } else if (auto* done = std::get_if<SaverDone>(&action)) {
@@ -187,25 +205,33 @@ void CoordinatorState::Mend(const SaverMend& mend) {
 }
 
 void CoordinatorState::Commit(SaverCommit& commit) {
-  absl::StatusOr<Manifest> manifest = MakeManifest(commit);
-  if (!manifest.ok()) {
+  Manifest manifest = std::exchange(cut_, {});
+  absl::Status status;
+  for (size_t k = 0; k < commit.entries.size(); ++k) {
+    auto entry = ShardEntryFromText(commit.entries[k]);
+    status.Update(
+        Annotate(entry.status(), ProcessName(Role::kPs, static_cast<int>(k))));
+    if (entry.ok()) manifest.shards.push_back(*std::move(entry));
+  }
+  if (status.ok()) status = ValidateManifest(manifest);
+  if (!status.ok()) {
     // Taken at the next step of the saver.
-    saver_.OnCommitted(commit.number, manifest.status(), {});
+    saver_.OnCommitted(commit.number, status, {});
     return;
   }
   committing_directory_ = commit.directory;
   actions_.emplace_back(CommitAction{commit.number, std::move(commit.directory),
-                                     *std::move(manifest)});
+                                     std::move(manifest)});
 }
 
-absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
-    const SaverCommit& commit) const {
-  Manifest manifest;
+void CoordinatorState::TakeCut(const SaverCut& cut) {
+  Manifest& manifest = cut_ = Manifest();
   const LedgerTotals& totals = ledger_.totals();
+  cut_step_ = totals.batches;
   manifest.step = totals.batches;
   manifest.time = now_;
   manifest.job = options_.job;
-  manifest.attempt = commit.attempt;
+  manifest.attempt = cut.attempt;
   manifest.start = options_.start;
   manifest.config = options_.config;
   manifest.model = options_.checkpoints.model;
@@ -225,27 +251,65 @@ absl::StatusOr<Manifest> CoordinatorState::MakeManifest(
                      totals.batches,        totals.rejected_batches,
                      totals.mended,         totals.recomputed,
                      totals.repeats_refused};
-  for (size_t k = 0; k < commit.entries.size(); ++k) {
-    auto entry = ShardEntryFromText(commit.entries[k]);
-    SHOAL_RETURN_IF_ERROR(
-        Annotate(entry.status(), ProcessName(Role::kPs, static_cast<int>(k))));
-    manifest.shards.push_back(*std::move(entry));
-  }
-  SHOAL_RETURN_IF_ERROR(ValidateManifest(manifest));
-  return manifest;
 }
 
-void CoordinatorState::OnSaveDone(const SaverDone& done) {
-  // Training stood still: nobody is late for that.
+void CoordinatorState::OnReleased() {
+  // Training stood still: no process is late for that.
   progress_seen_ = patient_now_;
   for (LeaseTable* table : {&train_leases_, &eval_leases_}) {
     for (const LeaseTable::Held& held : table->held()) {
       table->Progress(held.number, patient_now_);
     }
   }
-  const uint64_t step = ledger_.totals().batches;
+}
+
+void CoordinatorState::OnLate(const SaverLate& late) {
+  late_ = absl::StrCat(
+      "the checkpoint at step ", late.step, ", begun ",
+      absl::FormatDuration(absl::Trunc(late.began, absl::Milliseconds(1))),
+      " ago, still waits for ", late.waiting_for);
+  const bool trains = !saver_.withholds() && !ledger_.AllComplete();
+  Log(LogLevel::kWarn,
+      absl::StrCat(late_, ": does the disk hang?",
+                   trains ? " Training goes on, and no other checkpoint begins "
+                            "before that is over"
+                          : ""));
+  for (const uint64_t request : std::exchange(being_saved_, {})) {
+    actions_.emplace_back(SaveReplyAction{
+        request, absl::DeadlineExceededError(absl::StrCat(
+                     late_, "; whether it becomes one is not decided"))});
+  }
+  for (const uint64_t request : std::exchange(save_requests_, {})) {
+    actions_.emplace_back(
+        SaveReplyAction{request, absl::FailedPreconditionError(late_)});
+  }
+}
+
+void CoordinatorState::EndWithoutDisk() {
+  if (stop_reason_.has_value() && patient_now_ >= stop_deadline_) {
+    End(absl::AbortedError(absl::StrCat(
+        stop_reason_->message(),
+        "; what was trained since the last checkpoint is lost: ", late_)));
+    return;
+  }
+  if (!ledger_.AllComplete() || saved_at_end_) return;
+  const bool is_last = cut_step_ == ledger_.totals().batches;
+  const bool waited = end_due_.has_value() &&
+                      patient_now_ >= *end_due_ + options_.checkpoints.deadline;
+  if (!is_last && !waited) return;
+  saved_at_end_ = true;
+  end_save_status_ = absl::DeadlineExceededError(
+      absl::StrCat("everything was trained, but it is not saved: ", late_));
+}
+
+void CoordinatorState::OnSaveDone(const SaverDone& done) {
+  // Training may have gone on since the cut.
+  const uint64_t trained = ledger_.totals().batches;
+  const uint64_t step =
+      std::exchange(cut_step_, std::nullopt).value_or(trained);
+  cut_ = {};
   if (const uint64_t every = options_.checkpoints.save_steps; every != 0) {
-    next_save_step_ = (step / every + 1) * every;
+    next_save_step_ = ((done.status.ok() ? step : trained) / every + 1) * every;
   }
   CheckpointReport& report = checkpoint_report_;
   const std::string path =
@@ -278,6 +342,8 @@ void CoordinatorState::OnSaveDone(const SaverDone& done) {
                                         SavedCheckpoint{path, done.step})
                                   : done.status});
   }
+  // Otherwise what was trained since is saved next, or waits for it.
+  if (step != trained) return;
   if (ledger_.AllComplete()) {
     saved_at_end_ = true;
     end_save_status_ = Annotate(
@@ -298,18 +364,14 @@ void CoordinatorState::OnSaveDone(const SaverDone& done) {
 }
 
 void CoordinatorState::EndSaves() {
-  Perform(saver_.Void(absl::FailedPreconditionError("the job is ending"),
-                      patient_now_));
+  const std::string why = saver_.late()
+                              ? absl::StrCat("the job is ending: ", late_)
+                              : "the job is ending";
+  Perform(saver_.Void(absl::FailedPreconditionError(why), patient_now_));
   for (const uint64_t request : std::exchange(save_requests_, {})) {
     actions_.emplace_back(SaveReplyAction{
         request, absl::FailedPreconditionError("the job is ending")});
   }
-}
-
-void CoordinatorState::OnPieceComplete(uint32_t epoch, uint32_t piece) {
-  train_leases_.Complete(epoch, piece);
-  complete_bytes_ +=
-      train_facts_.piece(piece).end - train_facts_.piece(piece).begin;
 }
 
 }  // namespace shoal

@@ -25,6 +25,7 @@
 #include "cmd/export_metrics.h"
 #include "cmd/job_reporter.h"
 #include "cmd/job_token.h"
+#include "cmd/leave_hung_disk.h"
 #include "cmd/main_wait.h"
 #include "cmd/memory_forecast.h"
 #include "cmd/model_directory.h"
@@ -295,8 +296,10 @@ ExitCode PsProcess::WaitForEnd() {
   absl::Status written;
   if (leads()) written = reporter_.End(*outcome_.report(), clock_.Now());
   if (!written.ok()) logger_.Error(written.message());
-  const ExitCode code = Verdict();
-  return code == kExitOk && !written.ok() ? kExitFailed : code;
+  ExitCode code = Verdict();
+  if (code == kExitOk && !written.ok()) code = kExitFailed;
+  LeaveHungDisk(&background_, flags_.shutdown_timeout, code, &logger_);
+  return code;
 }
 
 void PsProcess::OnSignal(int signal) {

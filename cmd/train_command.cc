@@ -22,6 +22,7 @@
 #include "cmd/export_metrics.h"
 #include "cmd/in_process_job.h"
 #include "cmd/job_reporter.h"
+#include "cmd/leave_hung_disk.h"
 #include "cmd/main_wait.h"
 #include "cmd/memory_forecast.h"
 #include "cmd/model_directory.h"
@@ -104,6 +105,18 @@ JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
   }
 }
 
+// Tells how the job ended.
+ExitCode Verdict(const std::string& name, const JobReport& report,
+                 JobReporter* reporter, absl::Time now) {
+  const absl::Status told = reporter->End(report, now);
+  if (!told.ok()) Complain(name, told, kExitFailed);
+  if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
+  if (absl::IsCancelled(report.status)) {
+    return Complain(name, report.status, kExitStopped);
+  }
+  return Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
+}
+
 ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", *ParseLogLevel(flags.log_level)});
@@ -172,19 +185,15 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
 
   const JobReport report =
       SeeThrough(job->get(), final_report, clock, &reporter, wait);
+  const ExitCode code = Verdict(name, report, &reporter, clock.Now());
+  LeaveHungDisk(&background, flags.shutdown_timeout, code, &logger);
   // What is still queued may refer to the job.
   for (const auto& strand : train) strand->Shutdown();
   background.Shutdown();
   completions.Shutdown();
   work.Shutdown();
   control.Shutdown();
-  const absl::Status told = reporter.End(report, clock.Now());
-  if (!told.ok()) Complain(name, told, kExitFailed);
-  if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
-  if (absl::IsCancelled(report.status)) {
-    return Complain(name, report.status, kExitStopped);
-  }
-  return Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
+  return code;
 }
 
 }  // namespace

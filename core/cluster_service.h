@@ -226,7 +226,7 @@ using ProcessMessage =
     std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
                  ShardSaved, ShardLoaded, StopRequest, ManifestRequest,
-                 MarkRuns>;
+                 MarkRuns, ShardWritten>;
 
 // From the coordinator to a process:
 
@@ -273,7 +273,7 @@ struct JobEnd {
 using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
                  Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
-                 ManifestPart, MarkRunsRequest>;
+                 ManifestPart, MarkRunsRequest, CheckpointVoid>;
 
 // ---- The seam ---------------------------------------------------------------
 

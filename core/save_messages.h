@@ -63,16 +63,23 @@ struct Hold {
   uint64_t number = 0;  // grows; never 0
 };
 
-// Ends the Hold of this number.
+// Ends the Hold of this number. What a PS has written meanwhile stays.
 struct Resume {
   uint64_t number = 0;
 };
 
-// To a PS that is held: write the shard, answer ShardSaved. One at a time.
+// To a PS that is held: write the shard, answer ShardWritten when its file has
+// every byte and ShardSaved when it is on the disk. One at a time.
 struct SaveShard {
   uint64_t number = 0;    // of its Hold
   std::string directory;  // name below the model directory
   uint64_t attempt = 0;   // in the file's name: no attempt has another's
+};
+
+// To a PS: no checkpoint comes of the SaveShard of this number. The PS gives it
+// up and removes what it has written for it.
+struct CheckpointVoid {
+  uint64_t number = 0;
 };
 
 // To a PS: the checkpoint has become one. It keeps the manifest beside its own
@@ -104,7 +111,15 @@ struct Held {
   MarkTotals marks;     // of a PS: all that it has
 };
 
-// The shard's file is on the disk, or is not.
+// The shard's file has every byte, which may be on their way to the disk still:
+// as far as this shard goes, training may go on. Nothing is said of a file that
+// could not be written but ShardSaved.
+struct ShardWritten {
+  uint64_t number = 0;  // of the SaveShard
+};
+
+// The shard's file is on the disk, or is not. Where the disk hangs it comes
+// late, or never.
 struct ShardSaved {
   uint64_t number = 0;  // of the SaveShard
   absl::Status status;

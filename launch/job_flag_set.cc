@@ -269,7 +269,9 @@ void DefineCheckpoints(JobFlags* f, Definer* d) {
                 "How many to keep, the newest; 0: all.", IntRange{0, 1 << 20}});
   d->Add(kAll, {"save_timeout", &f->save_timeout,
                 "How long training may stand still for a checkpoint; then it "
-                "is void and training goes on.",
+                "is void and training goes on. The disks have as long again "
+                "to sync it, while training goes on: a last checkpoint that "
+                "is late then fails the job.",
                 some});
   d->Add(kAll, {"stop_timeout", &f->stop_timeout,
                 "How long SIGTERM leaves for the last checkpoint.", some});

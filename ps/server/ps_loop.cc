@@ -221,6 +221,8 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     keeper_->On(*resume);
   } else if (const auto* save = std::get_if<SaveShard>(&message)) {
     keeper_->On(*save);
+  } else if (const auto* is_void = std::get_if<CheckpointVoid>(&message)) {
+    keeper_->On(*is_void);
   } else if (const auto* done = std::get_if<CheckpointDone>(&message)) {
     keeper_->On(*done);
   } else if (const auto* request = std::get_if<MarkRunsRequest>(&message)) {

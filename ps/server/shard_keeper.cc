@@ -50,12 +50,10 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
   return std::shared_ptr<ParameterShard>(*std::move(loaded));
 }
 
-absl::StatusOr<ShardEntry> SaveNow(const FileSystem* files,
-                                   const std::string& model_dir,
-                                   const SaveShard& message,
-                                   ParameterShard* shard,
-                                   std::shared_ptr<std::atomic<bool>> cancel,
-                                   Logger* logger) {
+absl::StatusOr<std::unique_ptr<WrittenShard>> WriteNow(
+    const FileSystem* files, const std::string& model_dir,
+    const SaveShard& message, ParameterShard* shard,
+    std::shared_ptr<std::atomic<bool>> cancel, Logger* logger) {
   if (files == nullptr || model_dir.empty()) {
     return absl::FailedPreconditionError(
         "this process was started without --model_dir");
@@ -76,7 +74,7 @@ absl::StatusOr<ShardEntry> SaveNow(const FileSystem* files,
   options.attempt = message.attempt;
   options.step = StepOfName(message.directory).value_or(0);
   options.cancelled = [cancel = std::move(cancel)] { return cancel->load(); };
-  return shard->Save(options);
+  return shard->Write(options);
 }
 
 }  // namespace
@@ -153,6 +151,7 @@ void ShardKeeper::Stop() {
   Release();
   manifests_.Stop();
   mark_runs_ = nullptr;
+  if (cancel_ != nullptr) *cancel_ = true;
   shard_ = nullptr;
   send_ = nullptr;
 }
@@ -163,7 +162,6 @@ void ShardKeeper::Send(ProcessMessage message) {
 
 void ShardKeeper::Release() {
   hold_ = 0;
-  if (cancel_ != nullptr) *cancel_ = true;
   if (std::exchange(sealed_, false)) shard_->Unseal();
 }
 
@@ -197,9 +195,14 @@ void ShardKeeper::OnSealed(uint64_t number,
 }
 
 void ShardKeeper::On(const Resume& resume) {
-  if (resume.number != hold_) return;
+  if (resume.number == hold_) Release();
+}
+
+void ShardKeeper::On(const CheckpointVoid& is_void) {
+  if (is_void.number != save_) return;
+  save_ = 0;
+  *cancel_ = true;
   Discard();
-  Release();
 }
 
 void ShardKeeper::On(const SaveShard& save) {
@@ -210,26 +213,49 @@ void ShardKeeper::On(const SaveShard& save) {
         ""});
     return;
   }
+  save_ = save.number;
   cancel_ = std::make_shared<std::atomic<bool>>(false);
   background_->Post([self = shared_from_this(), save, shard = shard_,
                      cancel = cancel_]() mutable {
-    auto entry = SaveNow(self->files_, self->options_.model_dir, save,
-                         shard.get(), std::move(cancel), self->logger_);
-    self->control_->Post(
-        [self, save, shard, entry = std::move(entry)]() mutable {
-          self->OnWritten(save, shard, std::move(entry));
+    auto written = WriteNow(self->files_, self->options_.model_dir, save,
+                            shard.get(), std::move(cancel), self->logger_);
+    self->control_->Post([self, save, shard, status = written.status()] {
+      self->OnWritten(save, shard, status);
+    });
+    if (!written.ok()) return;
+    // A task of its own: where shards share the thread, each is written before
+    // the first one waits for the disk.
+    self->background_->Post(
+        [self, save, shard, written = *std::move(written)]() mutable {
+          auto entry = written->Commit();
+          written = nullptr;
+          self->control_->Post(
+              [self, save, shard, entry = std::move(entry)]() mutable {
+                self->OnSynced(save, shard, std::move(entry));
+              });
         });
   });
 }
 
 void ShardKeeper::OnWritten(const SaveShard& save,
                             const std::shared_ptr<ParameterShard>& shard,
-                            absl::StatusOr<ShardEntry> entry) {
+                            const absl::Status& status) {
+  if (shard_ != shard) return;
+  if (status.ok()) {
+    Send(ShardWritten{save.number});
+  } else {
+    Send(ShardSaved{save.number, status, ""});
+  }
+}
+
+void ShardKeeper::OnSynced(const SaveShard& save,
+                           const std::shared_ptr<ParameterShard>& shard,
+                           absl::StatusOr<ShardEntry> entry) {
   if (shard_ != shard) return;
   if (entry.ok()) {
     written_directory_ = absl::StrCat(options_.model_dir, "/", save.directory);
     written_file_ = entry->file.file;
-    if (hold_ != save.number) Discard();  // void meanwhile
+    if (save_ != save.number) Discard();  // void meanwhile
   }
   Send(ShardSaved{save.number, entry.status(),
                   entry.ok() ? ShardEntryToText(*entry) : ""});
@@ -254,6 +280,7 @@ void ShardKeeper::Discard() {
 }
 
 void ShardKeeper::On(const CheckpointDone& done) {
+  save_ = 0;
   written_directory_.clear();
   written_file_.clear();
   if (files_ == nullptr || options_.model_dir.empty() ||

@@ -34,10 +34,11 @@ struct ShardKeeperOptions {
   absl::Duration seal_timeout = absl::Seconds(10);
 };
 
-// A PS's part in checkpoints: seals its shard, writes it, lets it go, loads it,
-// as the coordinator says, and removes what it wrote for one that became void.
-// What takes long runs on a thread of its own, so that heartbeats go on.
-// Everything else belongs to the control strand.
+// A PS's part in checkpoints: seals its shard, writes it, lets it go, syncs
+// what it wrote, loads it, as the coordinator says, and removes what it wrote
+// for one that became void. What takes long runs on a thread of its own, so
+// that heartbeats go on while a disk hangs, and pushes too once the shard is
+// written. Everything else belongs to the control strand.
 class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  public:
   // `files` may be null where no checkpoint is ever saved or loaded. All
@@ -68,6 +69,7 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void On(const Hold& hold);
   void On(const Resume& resume);
   void On(const SaveShard& save);
+  void On(const CheckpointVoid& is_void);
   void On(const CheckpointDone& done);
   void On(const ManifestPart& part) { manifests_.On(part); }
   // Tells of the marks with which the shard was loaded.
@@ -93,7 +95,10 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
                 const absl::Status& status);
   void OnWritten(const SaveShard& save,
                  const std::shared_ptr<ParameterShard>& shard,
-                 absl::StatusOr<ShardEntry> entry);
+                 const absl::Status& status);
+  void OnSynced(const SaveShard& save,
+                const std::shared_ptr<ParameterShard>& shard,
+                absl::StatusOr<ShardEntry> entry);
   // Removes the file that was written for a checkpoint which became void.
   void Discard();
   void Release();
@@ -114,7 +119,9 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   absl::AnyInvocable<void(ProcessMessage)> send_;
   uint64_t hold_ = 0;  // of the newest Hold; 0: none in force
   bool sealed_ = false;
-  std::shared_ptr<std::atomic<bool>> cancel_;  // of the save in progress
+  // Of the newest SaveShard that is neither void nor a checkpoint; 0: none.
+  uint64_t save_ = 0;
+  std::shared_ptr<std::atomic<bool>> cancel_;  // of that save
   // What was written and is not yet part of a checkpoint; empty: nothing.
   std::string written_directory_;
   std::string written_file_;

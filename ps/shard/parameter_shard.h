@@ -28,6 +28,7 @@
 #include "ps/shard/save_gate.h"
 #include "ps/shard/shard_checkpoint.h"
 #include "ps/shard/staleness.h"
+#include "ps/shard/written_shard.h"
 #include "ps/table/embedding_table.h"
 #include "ps/table/memory_budget.h"
 
@@ -116,14 +117,18 @@ class ParameterShard final : public ParameterService {
   // Of its file in a checkpoint.
   std::string file_name() const;
 
-  // Writes the shard's file into options.directory, on the caller's thread, for
-  // seconds where the shard is large, holding a few blocks of memory. Sealed
-  // meanwhile, also where an Unseal comes. Returns what the manifest says of
-  // the shard.
+  // Gives every byte of the shard to a file in options.directory, on the
+  // caller's thread, for seconds where the shard is large, holding a few blocks
+  // of memory. Sealed meanwhile, also where an Unseal comes; when this returns
+  // the shard may change, while WrittenShard::Commit waits for the disk.
   //
-  // Errors: FAILED_PRECONDITION (another Save is in progress, or the directory
-  // holds a manifest), DEADLINE_EXCEEDED (pushes that do not end), CANCELLED,
-  // the file system's, naming the file. After an error there is no file.
+  // Errors: FAILED_PRECONDITION (another Write is in progress),
+  // DEADLINE_EXCEEDED (pushes that do not end), CANCELLED, the file system's,
+  // naming the file. After an error there is no file.
+  absl::StatusOr<std::unique_ptr<WrittenShard>> Write(
+      const SaveShardOptions& options);
+  // Write and Commit. Returns what the manifest says of the shard. Errors:
+  // those of both.
   absl::StatusOr<ShardEntry> Save(const SaveShardOptions& options);
 
   // All marks of the shard, those that it was loaded with too.
@@ -162,7 +167,8 @@ class ParameterShard final : public ParameterService {
   absl::StatusOr<std::optional<PushReply>> PushNow(
       const PushRequest& request, const std::shared_ptr<Waiter>& waiter);
 
-  absl::StatusOr<ShardEntry> SaveSealed(const SaveShardOptions& options);
+  absl::StatusOr<std::unique_ptr<WrittenShard>> WriteSealed(
+      const SaveShardOptions& options);
 
   // What a request needs on its way, kept for the next one.
   struct Scratch {

@@ -18,17 +18,23 @@ std::string ParameterShard::file_name() const {
 
 absl::StatusOr<ShardEntry> ParameterShard::Save(
     const SaveShardOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const auto written, Write(options));
+  return written->Commit();
+}
+
+absl::StatusOr<std::unique_ptr<WrittenShard>> ParameterShard::Write(
+    const SaveShardOptions& options) {
   if (saving_.exchange(true)) {
     return absl::FailedPreconditionError(
         absl::StrCat("shard ", options_.shard,
                      " is being saved already; wait for that to end"));
   }
-  absl::StatusOr<ShardEntry> entry = SaveSealed(options);
+  auto written = WriteSealed(options);
   saving_.store(false);
-  return entry;
+  return written;
 }
 
-absl::StatusOr<ShardEntry> ParameterShard::SaveSealed(
+absl::StatusOr<std::unique_ptr<WrittenShard>> ParameterShard::WriteSealed(
     const SaveShardOptions& options) {
   SHOAL_RETURN_IF_ERROR(
       Annotate(gate_.Close(options.quiet_timeout),
@@ -49,9 +55,9 @@ absl::StatusOr<ShardEntry> ParameterShard::SaveSealed(
     sealed.counters.marks = marks_.Runs();
     sealed.mark_totals = marks_.Totals();
   }
-  absl::StatusOr<ShardEntry> entry = SaveShard(sealed, options);
+  auto written = WriteShard(sealed, options);
   gate_.Open();
-  return entry;
+  return written;
 }
 
 absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Load(

@@ -226,8 +226,8 @@ void AddFigures(const SealedShard& shard, ShardEntry* entry) {
 
 }  // namespace
 
-absl::StatusOr<ShardEntry> SaveShard(const SealedShard& shard,
-                                     const SaveShardOptions& options) {
+absl::StatusOr<std::unique_ptr<WrittenShard>> WriteShard(
+    const SealedShard& shard, const SaveShardOptions& options) {
   SHOAL_RETURN_IF_ERROR(options.files->CreateDirectories(options.directory));
   const Plan plan = PlanTensors(shard);
   std::vector<TensorInfo> tensors;
@@ -244,18 +244,13 @@ absl::StatusOr<ShardEntry> SaveShard(const SealedShard& shard,
     plan[i].fill(&sink);
     SHOAL_RETURN_IF_ERROR(sink.Finish());
   }
-  // A save that was given up long ago must not change what others committed.
-  const std::string manifest = JoinPath(options.directory, kManifestFile);
-  if (options.files->OpenForRead(manifest).ok()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        options.directory, ": has become a checkpoint without this shard"));
-  }
   ShardEntry entry;
   entry.shard = shard.shard;
   entry.attempt = options.attempt;
-  SHOAL_ASSIGN_OR_RETURN(entry.file, writer->Commit());
+  SHOAL_ASSIGN_OR_RETURN(entry.file, writer->Finish());
   AddFigures(shard, &entry);
-  return entry;
+  return std::make_unique<WrittenShard>(std::move(writer), std::move(entry),
+                                        options);
 }
 
 }  // namespace shoal

@@ -2,16 +2,17 @@
 #define SHOAL_PS_SHARD_SAVE_SHARD_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "checkpoint/shard_entry.h"
 #include "core/ids.h"
 #include "core/mark_run.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 #include "ps/shard/request_check.h"
 #include "ps/shard/shard_checkpoint.h"
+#include "ps/shard/written_shard.h"
 
 namespace shoal {
 
@@ -35,9 +36,10 @@ struct SealedShard {
 };
 
 // Writes the shard's file tensor by tensor: a table is walked once a tensor,
-// and what is held is a buffer of 1 MiB. Errors: those of ParameterShard::Save.
-absl::StatusOr<ShardEntry> SaveShard(const SealedShard& shard,
-                                     const SaveShardOptions& options);
+// and what is held is a buffer of 1 MiB. Nothing of the shard is needed after
+// the call. Errors: those of ParameterShard::Write.
+absl::StatusOr<std::unique_ptr<WrittenShard>> WriteShard(
+    const SealedShard& shard, const SaveShardOptions& options);
 
 }  // namespace shoal
 

@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-// How ParameterShard::Save writes a shard (docs/checkpoint_format.md).
+// How ParameterShard::Write writes a shard (docs/checkpoint_format.md).
 struct SaveShardOptions {
   const FileSystem* files = nullptr;
   std::string directory;  // of the checkpoint; made if need be
@@ -21,8 +21,8 @@ struct SaveShardOptions {
   uint64_t step = 0;      // noted in the file
   // How long to wait for requests that may change the shard to end.
   absl::Duration quiet_timeout = absl::Seconds(10);
-  // Asked between blocks, on the caller's thread: true ends the save
-  // (CANCELLED) and leaves no file. May be empty.
+  // Asked between blocks and after the sync, on the caller's thread: true ends
+  // the save (CANCELLED) and leaves no file. May be empty.
   std::function<bool()> cancelled;
 };
 

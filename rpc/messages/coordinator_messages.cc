@@ -83,6 +83,10 @@ void Set(const MarkRunsRequest& in, v1::CoordinatorMessage* out) {
   out->mutable_mark_runs_request()->set_offset(in.offset);
 }
 
+void Set(const CheckpointVoid& in, v1::CoordinatorMessage* out) {
+  out->mutable_checkpoint_void()->set_number(in.number);
+}
+
 void Set(const SessionResumed& in, v1::CoordinatorMessage* out) {
   out->mutable_session_resumed()->set_taken(in.taken);
 }
@@ -188,6 +192,9 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
       return Get(in.manifest_part(), &out->emplace<ManifestPart>());
     case v1::CoordinatorMessage::kMarkRunsRequest:
       out->emplace<MarkRunsRequest>().offset = in.mark_runs_request().offset();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kCheckpointVoid:
+      out->emplace<CheckpointVoid>().number = in.checkpoint_void().number();
       return absl::OkStatus();
     case v1::CoordinatorMessage::kSessionResumed:
       out->emplace<SessionResumed>().taken = in.session_resumed().taken();

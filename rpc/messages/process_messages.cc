@@ -119,6 +119,10 @@ void Set(const ShardSaved& in, v1::ProcessMessage* out) {
   m->set_entry(in.entry);
 }
 
+void Set(const ShardWritten& in, v1::ProcessMessage* out) {
+  out->mutable_shard_written()->set_number(in.number);
+}
+
 void Set(const ShardLoaded& in, v1::ProcessMessage* out) {
   Set(in.marks, out->mutable_shard_loaded()->mutable_marks());
 }
@@ -345,6 +349,9 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
       return absl::OkStatus();
     case v1::ProcessMessage::kMarkRuns:
       return Get(in.mark_runs(), &out->emplace<MarkRuns>());
+    case v1::ProcessMessage::kShardWritten:
+      out->emplace<ShardWritten>().number = in.shard_written().number();
+      return absl::OkStatus();
     case v1::ProcessMessage::kOpen:
       return absl::InvalidArgumentError("the session is open already");
     case v1::ProcessMessage::MESSAGE_NOT_SET:

@@ -45,6 +45,21 @@ TEST_F(ThreadExecutorTest, PostNeverRunsTheTaskInline) {
   EXPECT_EQ(log, "outer inner");
 }
 
+TEST_F(ThreadExecutorTest, IsIdleOnceWhatWasPostedHasRun) {
+  const auto executor = Make(1);
+  EXPECT_TRUE(executor->WaitUntilIdle(absl::ZeroDuration()));
+  Notification go;
+  bool last_ran = false;
+  executor->Post([&] {
+    executor->Post([&] { last_ran = true; });
+    EXPECT_TRUE(go.Wait());
+  });
+  EXPECT_FALSE(executor->WaitUntilIdle(absl::Milliseconds(1)));
+  go.Notify();
+  EXPECT_TRUE(executor->WaitUntilIdle(absl::Seconds(30)));
+  EXPECT_TRUE(last_ran);
+}
+
 TEST_F(ThreadExecutorTest, AStrandKeepsEachPostersOrderAndNeverOverlaps) {
   constexpr int kPosters = 4;
   constexpr int kEach = 500;

@@ -57,6 +57,12 @@ class CheckpointSaverTest : public testing::Test {
         sent_.push_back(std::move(*send));
       } else if (auto* mend = std::get_if<SaverMend>(&action)) {
         mends_.push_back(*mend);
+      } else if (auto* cut = std::get_if<SaverCut>(&action)) {
+        cuts_.push_back(*cut);
+      } else if (std::get_if<SaverReleased>(&action) != nullptr) {
+        ++released_;
+      } else if (auto* late = std::get_if<SaverLate>(&action)) {
+        lates_.push_back(std::move(*late));
       } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
         commits_.push_back(std::move(*commit));
       } else if (auto* done = std::get_if<SaverDone>(&action)) {
@@ -92,22 +98,38 @@ class CheckpointSaverTest : public testing::Test {
   void HoldAll(const std::vector<Member>& members) {
     for (const Member& member : members) HoldOne(member);
   }
-  void SaveOne(const Member& ps) {
+  void WriteOne(const Member& ps) {
     const auto saves = Take<SaveShard>(ps.life.n);
     ASSERT_THAT(saves, SizeIs(1)) << ps.Name();
     last_save_ = saves[0];
-    ShardSaved saved{saves[0].number, absl::OkStatus(), ps.Name()};
+    saver_.OnWritten(ps, ShardWritten{last_save_.number});
+    Step();
+  }
+  // A shard that was written is on the disk, or is not.
+  void SyncOne(const Member& ps, absl::Status status = absl::OkStatus()) {
+    ShardSaved saved{last_save_.number, status, ps.Name()};
     saver_.OnSaved(ps, saved);
     Step();
   }
+  void SaveOne(const Member& ps) {
+    WriteOne(ps);
+    SyncOne(ps);
+  }
   void SaveAll() {
     for (const Member& ps : ps_) SaveOne(ps);
+  }
+  // Until every shard is written.
+  void BeginAndWriteAll() {
+    Begin();
+    HoldAll(workers_);
+    HoldAll(ps_);
+    for (const Member& ps : ps_) WriteOne(ps);
   }
   void ExpectVoid(absl::StatusCode code, const std::string& what) {
     ASSERT_THAT(done_, SizeIs(1));
     EXPECT_EQ(done_[0].status.code(), code);
     EXPECT_THAT(std::string(done_[0].status.message()), HasSubstr(what));
-    EXPECT_FALSE(saver_.busy());
+    EXPECT_FALSE(saver_.withholds());
     for (const Member& worker : workers_) {
       EXPECT_THAT(Take<Resume>(worker.life.n), SizeIs(1)) << worker.Name();
     }
@@ -123,6 +145,9 @@ class CheckpointSaverTest : public testing::Test {
   std::vector<std::pair<uint32_t, uint32_t>> half_marked_;
   std::vector<SaverSend> sent_;
   std::vector<SaverMend> mends_;
+  std::vector<SaverCut> cuts_;
+  int released_ = 0;
+  std::vector<SaverLate> lates_;
   std::vector<SaverCommit> commits_;
   std::vector<SaverDone> done_;
   SaveShard last_save_;
@@ -136,15 +161,31 @@ TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
   HoldOne(workers_[1]);
   HoldOne(ps_[0]);
   EXPECT_THAT(Take<SaveShard>(1), IsEmpty()) << "a shard is not sealed yet";
+  EXPECT_THAT(cuts_, IsEmpty());
   HoldOne(ps_[1]);
-  SaveOne(ps_[0]);
-  EXPECT_THAT(commits_, IsEmpty());
+  ASSERT_THAT(cuts_, SizeIs(1));
+  WriteOne(ps_[0]);
+  EXPECT_TRUE(saver_.withholds()) << "a shard is not written yet";
+  EXPECT_EQ(released_, 0);
   now_ += absl::Seconds(3);
-  SaveOne(ps_[1]);
+  WriteOne(ps_[1]);
+  EXPECT_EQ(cuts_[0].attempt, last_save_.attempt);
+  EXPECT_EQ(released_, 1);
+  EXPECT_FALSE(saver_.withholds());
+  EXPECT_TRUE(saver_.busy());
+  for (const auto* members : {&ps_, &workers_}) {
+    for (const Member& member : *members) {
+      EXPECT_THAT(Take<Resume>(member.life.n), SizeIs(1)) << member.Name();
+    }
+  }
+  now_ += absl::Seconds(60);
+  SyncOne(ps_[1]);
+  EXPECT_THAT(commits_, IsEmpty()) << "a shard is not on the disk yet";
+  step_ = 9;  // training goes on
+  SyncOne(ps_[0]);
   ASSERT_THAT(commits_, SizeIs(1));
   EXPECT_THAT(commits_[0].entries, ElementsAre("ps 0", "ps 1"));
   EXPECT_EQ(commits_[0].directory, last_save_.directory);
-  EXPECT_EQ(commits_[0].attempt, last_save_.attempt);
   EXPECT_THAT(done_, IsEmpty());
   saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
                      {{8, 5}, "manifest"});
@@ -160,11 +201,12 @@ TEST_F(CheckpointSaverTest, HoldsSealsWritesCommitsAndResumes) {
     ASSERT_THAT(said, SizeIs(1));
     EXPECT_EQ(said[0].manifest.text, "manifest");
     EXPECT_EQ(said[0].manifest.name, (ManifestName{8, 5}));
-    EXPECT_THAT(Take<Resume>(ps.life.n), SizeIs(1));
   }
-  for (const Member& worker : workers_) {
-    EXPECT_THAT(Take<Resume>(worker.life.n), SizeIs(1));
-  }
+  EXPECT_THAT(sent_, IsEmpty()) << "or a Resume of another save";
+  EXPECT_EQ(released_, 1);
+  done_.clear();
+  Begin();
+  EXPECT_TRUE(saver_.busy()) << "what was trained since is not saved";
 }
 
 TEST_F(CheckpointSaverTest, OfTheSameStepThereIsOneCheckpoint) {
@@ -313,8 +355,14 @@ TEST_F(CheckpointSaverTest, AShardThatCannotBeWrittenVoidsTheSaveByItsName) {
   Step();
   ExpectVoid(absl::StatusCode::kResourceExhausted,
              "ps 1: no space left on device");
-  EXPECT_THAT(Take<Resume>(1), SizeIs(1));
-  EXPECT_THAT(Take<Resume>(2), SizeIs(1));
+  for (const uint32_t ps : {1, 2}) {
+    EXPECT_THAT(Take<Resume>(ps), SizeIs(1));
+    EXPECT_THAT(Take<CheckpointVoid>(ps), SizeIs(1));
+  }
+  EXPECT_TRUE(saver_.busy()) << "ps 0 still writes";
+  SaveOne(ps_[0]);
+  EXPECT_FALSE(saver_.busy());
+  EXPECT_THAT(commits_, IsEmpty());
 }
 
 TEST_F(CheckpointSaverTest, AManifestThatCannotBeWrittenVoidsTheSave) {
@@ -355,25 +403,72 @@ TEST_F(CheckpointSaverTest,
   }
 }
 
-TEST_F(CheckpointSaverTest, WhileItIsCommittedThereIsNoDeadline) {
-  Begin();
-  saver_.Hurry(now_ + absl::Seconds(5));
-  HoldAll(workers_);
-  HoldAll(ps_);
-  SaveAll();
-  ASSERT_THAT(commits_, SizeIs(1));
-  now_ += CheckpointSaverOptions().deadline + absl::Hours(1);
+// ---- Disks that hang
+
+TEST_F(CheckpointSaverTest, WhatTheDiskTakesLongForIsSaidOnceAndIsNotVoid) {
+  for (const bool syncs : {false, true}) {
+    SCOPED_TRACE(syncs ? "the manifest" : "a shard");
+    saver_ = CheckpointSaver();
+    BeginAndWriteAll();
+    SyncOne(ps_[0]);
+    if (syncs) SyncOne(ps_[1]);
+    sent_.clear();
+    lates_.clear();
+    now_ += CheckpointSaverOptions().deadline - absl::Seconds(1);
+    Step();
+    EXPECT_THAT(lates_, IsEmpty());
+    now_ += absl::Seconds(1);
+    for (int i = 0; i < 3; ++i, now_ += absl::Hours(1)) Step();
+    ASSERT_THAT(lates_, SizeIs(1));
+    EXPECT_EQ(lates_[0].waiting_for,
+              syncs ? "the manifest to be written"
+                    : "ps 1 to sync its shard to the disk");
+    EXPECT_EQ(lates_[0].step, 7u);
+    EXPECT_TRUE(saver_.busy());
+    EXPECT_TRUE(saver_.late());
+    EXPECT_FALSE(saver_.withholds());
+    EXPECT_THAT(done_, IsEmpty());
+    EXPECT_THAT(sent_, IsEmpty()) << "or the shards are removed";
+    if (!syncs) SyncOne(ps_[1]);
+    ASSERT_THAT(commits_, SizeIs(1));
+    saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
+                       {{8, 5}, "manifest"});
+    Step();
+    ASSERT_THAT(done_, SizeIs(1));
+    EXPECT_TRUE(done_[0].status.ok()) << done_[0].status;
+    EXPECT_THAT(Take<CheckpointDone>(1), SizeIs(1));
+    EXPECT_FALSE(saver_.late());
+    done_.clear();
+    commits_.clear();
+  }
+}
+
+TEST_F(CheckpointSaverTest, AShardThatIsNotSyncedVoidsTheSaveOnceAllAnswered) {
+  BeginAndWriteAll();
+  SyncOne(ps_[1], absl::InternalError("input/output error"));
+  ExpectVoid(absl::StatusCode::kInternal, "ps 1: input/output error");
+  for (const uint32_t ps : {1, 2}) {
+    EXPECT_THAT(Take<CheckpointVoid>(ps), SizeIs(1));
+  }
+  EXPECT_TRUE(saver_.busy()) << "ps 0 could take no part in another save";
+  EXPECT_EQ(saver_.WaitingFor(View()),
+            "ps 0 to give up its part in a void checkpoint");
+  now_ += CheckpointSaverOptions().deadline;
   Step();
-  EXPECT_TRUE(saver_.busy()) << "the manifest may be there already";
-  EXPECT_THAT(done_, IsEmpty());
-  EXPECT_THAT(Take<Resume>(1), IsEmpty()) << "or the shard is removed";
-  EXPECT_EQ(saver_.WaitingFor(View()), "the manifest to be written");
-  saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
-                     {{8, 5}, "manifest"});
-  Step();
-  ASSERT_THAT(done_, SizeIs(1));
-  EXPECT_TRUE(done_[0].status.ok()) << done_[0].status;
-  EXPECT_THAT(Take<CheckpointDone>(1), SizeIs(1));
+  EXPECT_THAT(lates_, SizeIs(1));
+  SyncOne(ps_[0], absl::CancelledError("given up"));
+  EXPECT_FALSE(saver_.busy());
+  EXPECT_THAT(done_, SizeIs(1)) << "void once";
+  EXPECT_EQ(released_, 1);
+}
+
+TEST_F(CheckpointSaverTest, AJobThatEndsWhileShardsAreSyncedLeavesNone) {
+  BeginAndWriteAll();
+  Do(saver_.Void(absl::FailedPreconditionError("the job is ending"), now_));
+  for (const uint32_t ps : {1, 2}) {
+    EXPECT_THAT(Take<CheckpointVoid>(ps), SizeIs(1));
+    EXPECT_THAT(Take<Resume>(ps), SizeIs(1));
+  }
 }
 
 TEST_F(CheckpointSaverTest, AJobThatEndsWhileItIsCommittedKeepsTheShards) {
@@ -382,8 +477,29 @@ TEST_F(CheckpointSaverTest, AJobThatEndsWhileItIsCommittedKeepsTheShards) {
   HoldAll(ps_);
   SaveAll();
   Do(saver_.Void(absl::FailedPreconditionError("the job is ending"), now_));
-  EXPECT_THAT(Take<Resume>(1), IsEmpty()) << "which would remove its file";
+  EXPECT_THAT(Take<CheckpointVoid>(1), IsEmpty()) << "the manifest may come";
   EXPECT_THAT(Take<Resume>(3), SizeIs(1));
+  EXPECT_FALSE(saver_.busy());
+}
+
+TEST_F(CheckpointSaverTest, ASaveBeforeAStopHoldsAllToItsEnd) {
+  Begin();
+  saver_.Hurry(now_ + absl::Seconds(5));
+  HoldAll(workers_);
+  HoldAll(ps_);
+  for (const Member& ps : ps_) WriteOne(ps);
+  EXPECT_TRUE(saver_.withholds()) << "what is trained now would be lost";
+  now_ += absl::Seconds(5);
+  Step();
+  EXPECT_TRUE(saver_.late());
+  for (const Member& ps : ps_) SyncOne(ps);
+  ASSERT_THAT(commits_, SizeIs(1));
+  saver_.OnCommitted(commits_[0].number, absl::OkStatus(),
+                       {{8, 5}, "manifest"});
+  Step();
+  EXPECT_THAT(Take<Resume>(3), SizeIs(1));
+  EXPECT_THAT(Take<Resume>(1), SizeIs(1));
+  EXPECT_EQ(done_.at(0).took, absl::Seconds(5));
 }
 
 TEST_F(CheckpointSaverTest, AHurriedSaveHasTheEarlierDeadline) {
@@ -411,6 +527,41 @@ TEST_F(CheckpointSaverTest, AnswersToAnEarlierSaveCountForNothing) {
   EXPECT_THAT(Take<SaveShard>(1), IsEmpty());
 }
 
+TEST_F(CheckpointSaverTest, AnswersToAnEarlierAttemptCountForNothing) {
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  SaveAll();
+  const uint64_t old = last_save_.number;
+  saver_.OnCommitted(commits_.at(0).number, absl::DataLossError("torn"), {});
+  Step();
+  ASSERT_FALSE(saver_.busy());
+  commits_.clear();
+  sent_.clear();
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  const auto expect_nothing = [&] {
+    for (const Member& ps : ps_) {
+      saver_.OnWritten(ps, ShardWritten{old});
+      ShardSaved saved{old, absl::OkStatus(), "old"};
+      saver_.OnSaved(ps, saved);
+      ShardSaved failed{old, absl::InternalError("old"), ""};
+      saver_.OnSaved(ps, failed);
+      Step();
+    }
+    EXPECT_THAT(commits_, IsEmpty());
+    EXPECT_TRUE(saver_.busy());
+  };
+  expect_nothing();
+  EXPECT_TRUE(saver_.withholds());
+  for (const Member& ps : ps_) WriteOne(ps);
+  expect_nothing();
+  for (const Member& ps : ps_) SyncOne(ps);
+  ASSERT_THAT(commits_, SizeIs(1));
+  EXPECT_THAT(commits_[0].entries, ElementsAre("ps 0", "ps 1"));
+}
+
 TEST_F(CheckpointSaverTest, EveryAttemptHasANumberOfItsOwn) {
   std::vector<uint64_t> attempts;
   for (int i = 0; i < 3; ++i) {
@@ -420,6 +571,7 @@ TEST_F(CheckpointSaverTest, EveryAttemptHasANumberOfItsOwn) {
     SaveOne(ps_[0]);
     attempts.push_back(last_save_.attempt);
     Do(saver_.Void(absl::CancelledError("x"), now_));
+    SyncOne(ps_[1]);
     sent_.clear();
   }
   EXPECT_LT(attempts[0], attempts[1]);

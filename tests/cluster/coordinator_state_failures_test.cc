@@ -291,7 +291,7 @@ TEST_F(CoordinatorStateTest, APsThatDiesWhileTheJobGathersMayBeReplaced) {
   Do(state_->OnProbed(2, /*refused=*/true, now_));
   EXPECT_EQ(ended_.count(2), 1u);
   EXPECT_TRUE(JobStatus().ok()) << JobStatus();
-  EXPECT_THAT(logged_.back(),
+  EXPECT_THAT(logs_.back(),
               AllOf(HasSubstr("ps 1 (h1:1) died"),
                     HasSubstr("another process may take its place")));
   Pass(absl::Seconds(20), {1, 3});

@@ -43,7 +43,7 @@ class CoordinatorStateTest : public testing::Test {
     manifests_.clear();
     to_score_.clear();
     written_.clear();
-    logged_.clear();
+    logs_.clear();
   }
 
   void Do(CoordinatorActions actions) {
@@ -65,7 +65,7 @@ class CoordinatorStateTest : public testing::Test {
       } else if (auto* write = std::get_if<WritePredictionsAction>(&action)) {
         written_.push_back(std::move(*write));
       } else if (auto* log = std::get_if<LogAction>(&action)) {
-        logged_.push_back(std::move(log->line));
+        logs_.push_back(std::move(log->line));
       } else if (std::get_if<FinishedAction>(&action) != nullptr) {
         ++finished_;
       }
@@ -188,7 +188,7 @@ class CoordinatorStateTest : public testing::Test {
   bool scores_at_once_ = true;
   std::vector<std::shared_ptr<const Evaluation>> to_score_;
   std::vector<WritePredictionsAction> written_;
-  std::vector<std::string> logged_;
+  std::vector<std::string> logs_;
   std::map<uint64_t, uint64_t> repeats_;  // refused so far, by PS
 };
 

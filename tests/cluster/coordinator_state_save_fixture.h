@@ -2,6 +2,7 @@
 #define SHOAL_TESTS_CLUSTER_COORDINATOR_STATE_SAVE_FIXTURE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/manifest_parts.h"
@@ -11,7 +12,7 @@
 
 namespace shoal {
 
-// A job that saves checkpoints, whose processes do what a save wants of them.
+// A job that saves into the model directory "m", at its end alone.
 class CoordinatorStateSaveTest : public CoordinatorStateTest {
  protected:
   CoordinatorStateSaveTest() {
@@ -28,7 +29,7 @@ class CoordinatorStateSaveTest : public CoordinatorStateTest {
   template <typename T>
   T Newest(uint64_t session) {
     const auto all = Heard<T>(session);
-    EXPECT_THAT(all, ::testing::Not(::testing::IsEmpty())) << session;
+    EXPECT_FALSE(all.empty()) << session;
     return all.empty() ? T{} : all.back();
   }
   // The live ones of these sessions do what a save wants of them.
@@ -42,22 +43,30 @@ class CoordinatorStateSaveTest : public CoordinatorStateTest {
       Tell(ps, Held{Newest<Hold>(ps).number, {Marks(), 0, 5}});
     }
   }
+  // The shards are written: their bytes are on their way to the disk.
   void WriteShards() {
+    cut_marks_ = Marks();
     for (const uint64_t ps : {1, 2}) {
-      Tell(ps, ShardSaved{Newest<SaveShard>(ps).number, absl::OkStatus(),
-                          Entry(static_cast<int>(ps) - 1)});
+      Tell(ps, ShardWritten{Newest<SaveShard>(ps).number});
     }
+  }
+  void SyncShard(uint64_t ps) {
+    Tell(ps, ShardSaved{Newest<SaveShard>(ps).number, absl::OkStatus(),
+                        Entry(static_cast<int>(ps) - 1)});
+  }
+  void SyncShards() {
+    for (const uint64_t ps : {1, 2}) SyncShard(ps);
   }
   std::string Entry(int shard) {
     ShardEntry entry;
     entry.shard = shard;
-    entry.marks = Marks();
+    entry.marks = cut_marks_;
     entry.marks_digest = 5;
     entry.file.file = ShardFileName(shard, 2);
     return ShardEntryToText(entry);
   }
   void CommitIt() {
-    ASSERT_THAT(commits_, ::testing::SizeIs(1));
+    ASSERT_EQ(commits_.size(), 1u);
     const uint64_t number = commits_[0].number;
     manifests_.push_back(commits_[0].manifest);
     commits_.clear();
@@ -67,8 +76,11 @@ class CoordinatorStateSaveTest : public CoordinatorStateTest {
     HoldWorkers({3, 4});
     HoldShards();
     WriteShards();
+    SyncShards();
     CommitIt();
   }
+
+  uint64_t cut_marks_ = 0;  // of the newest WriteShards
 };
 
 }  // namespace shoal

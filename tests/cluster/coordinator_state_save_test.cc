@@ -95,6 +95,9 @@ TEST_F(CoordinatorStateSaveTest,
   EXPECT_EQ(state_->Report(now_).checkpoint.voided, 1u);
   EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "not again at the same step";
   MarkBoth(lease, 1);
+  EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "ps 0 still writes";
+  Tell(1, ShardSaved{Newest<SaveShard>(1).number,
+                     absl::CancelledError("the save was given up"), ""});
   EXPECT_THAT(Heard<Hold>(3), SizeIs(2));
 }
 
@@ -122,6 +125,7 @@ TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesOfTheDeadAreTrainedFirst) {
   Tell(4, LeaseDone{mend.number});
   HoldShards();
   WriteShards();
+  SyncShards();
   CommitIt();
   EXPECT_EQ(manifests_[0].step, 2u);
   EXPECT_EQ(manifests_[0].totals.mended, 1u);

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/harness/durable_file_system.h"
 #include "tests/harness/fake_file_system.h"
 
 namespace shoal {
@@ -55,6 +56,16 @@ class FakeSubject final : public Subject {
 
  private:
   FakeFileSystem files_;
+};
+
+class DurableSubject final : public Subject {
+ public:
+  DurableSubject() { files_.CreateDirectories("/files").IgnoreError(); }
+  FileSystem& files() override { return files_; }
+  std::string root() override { return "/files"; }
+
+ private:
+  DurableFileSystem files_;
 };
 
 struct Implementation {
@@ -254,6 +265,13 @@ TEST_P(FileSystemConformance, RenameReplacesAndRemoveTakesOnlyWhatIsEmpty) {
   EXPECT_EQ(files().Remove(At("d")).code(), Code::kNotFound);
 }
 
+TEST_P(FileSystemConformance, DirectoriesAreSyncedAndNothingElseIs) {
+  Write("a", "");
+  EXPECT_TRUE(files().SyncDirectory(At("")).ok());
+  EXPECT_EQ(files().SyncDirectory(At("no")).code(), Code::kNotFound);
+  EXPECT_EQ(files().SyncDirectory(At("a")).code(), Code::kFailedPrecondition);
+}
+
 TEST_P(FileSystemConformance, SyncedBytesAreThereForOthers) {
   auto file = files().Create(At("a"));
   ASSERT_TRUE(file.ok());
@@ -272,7 +290,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Implementation{"fake",
                                      []() -> std::unique_ptr<Subject> {
                                        return std::make_unique<FakeSubject>();
-                                     }}),
+                                     }},
+                      Implementation{
+                          "durable",
+                          []() -> std::unique_ptr<Subject> {
+                            return std::make_unique<DurableSubject>();
+                          }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

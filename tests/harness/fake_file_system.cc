@@ -298,4 +298,8 @@ absl::Status FakeFileSystem::Remove(const std::string& path) const {
   return absl::OkStatus();
 }
 
+absl::Status FakeFileSystem::SyncDirectory(const std::string& path) const {
+  return ListDirectory(path).status();
+}
+
 }  // namespace shoal

@@ -51,6 +51,7 @@ class FakeFileSystem final : public FileSystem {
   absl::Status Rename(const std::string& from,
                       const std::string& to) const override;
   absl::Status Remove(const std::string& path) const override;
+  absl::Status SyncDirectory(const std::string& path) const override;
 
  private:
   // One file's bytes and faults, shared with those who have it open.

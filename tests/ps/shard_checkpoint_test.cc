@@ -497,6 +497,34 @@ TEST_F(ShardCheckpoint, NothingChangesInASealedShard) {
   EXPECT_EQ(shards.Rows({123456}), sealed);
 }
 
+TEST_F(ShardCheckpoint, AWrittenShardMayChangeBeforeItIsSynced) {
+  const PartitionKind partition = PartitionKind::kHash;
+  const ModelSpec model = Model(OptimizerKind::kAdam, partition);
+  ShardSet shards(model, partition, 1);
+  Trainer trainer(partition);
+  trainer.Train(0, 3, &shards);
+  const uint64_t digest = shards.Digest();
+  SaveShardOptions save;
+  save.files = &files_;
+  save.directory = kDirectory;
+  const auto written = shards.shard(0).Write(save);
+  ASSERT_TRUE(written.ok()) << written.status();
+  trainer.Train(3, 6, &shards);
+  EXPECT_NE(shards.Digest(), digest);
+  const std::string path = JoinPath(kDirectory, ShardFileName(0, 1));
+  EXPECT_FALSE(files_.OpenForRead(path).ok()) << "it is not synced yet";
+  const auto entry = (*written)->Commit();
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  EXPECT_EQ(entry->marks, 3u);
+  Manifest manifest;
+  manifest.step = 3;
+  manifest.model = model;
+  manifest.map = shards.map();
+  manifest.shards = {*entry};
+  ShardSet loaded(model, partition, 1, From(files_, manifest));
+  EXPECT_EQ(loaded.Digest(), digest);
+}
+
 TEST(SaveGate, ClosesWhenNothingIsOnItsWayAndOpensWhenNobodyKeepsItClosed) {
   SaveGate gate;
   {

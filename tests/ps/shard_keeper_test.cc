@@ -127,16 +127,33 @@ TEST_F(ShardKeeperTest, HoldsAndWrites) {
   EXPECT_TRUE(saved.status.ok()) << saved.status;
   EXPECT_EQ(saved.number, 7u);
   EXPECT_TRUE(Written(30));
-  ASSERT_EQ(sent_.size(), 2u);
+  ASSERT_EQ(sent_.size(), 3u);
   EXPECT_EQ(std::get<Held>(sent_[0]).number, 7u);
+  EXPECT_EQ(std::get<ShardWritten>(sent_[1]).number, 7u);
+}
+
+TEST_F(ShardKeeperTest, AShardThatIsLetGoWhileItIsSyncedIsSavedAllTheSame) {
+  keeper_->On(Hold{7});
+  simulator_.RunUntilIdle();
+  keeper_->On(SaveShard{7, CheckpointName(30), 7});
+  simulator_.RunUntil(
+      [this] { return std::holds_alternative<ShardWritten>(sent_.back()); },
+      absl::InfiniteFuture());
+  keeper_->On(Resume{7});
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(std::get<ShardSaved>(sent_.back()).status.ok());
+  EXPECT_TRUE(Written(30));
+  // It is open again, and takes part in the next.
+  EXPECT_TRUE(Save(8, 40).status.ok());
 }
 
 TEST_F(ShardKeeperTest, RemovesWhatItWroteForAVoidCheckpoint) {
   Save(7, 30);
-  keeper_->On(Resume{6});  // another one's
+  keeper_->On(CheckpointVoid{6});  // another one's
+  keeper_->On(Resume{7});
   simulator_.RunUntilIdle();
   EXPECT_TRUE(Written(30));
-  keeper_->On(Resume{7});
+  keeper_->On(CheckpointVoid{7});
   simulator_.RunUntilIdle();
   EXPECT_FALSE(Written(30));
   EXPECT_TRUE(files_.ListDirectory("m")->empty());
@@ -146,16 +163,20 @@ TEST_F(ShardKeeperTest, WhatIsVoidBeforeItIsWrittenIsRemovedToo) {
   keeper_->On(Hold{7});
   simulator_.RunUntilIdle();
   keeper_->On(SaveShard{7, CheckpointName(30), 7});
+  keeper_->On(CheckpointVoid{7});
   keeper_->On(Resume{7});
   simulator_.RunUntilIdle();
   EXPECT_FALSE(Written(30));
+  EXPECT_EQ(std::get<ShardSaved>(sent_.back()).status.code(),
+            absl::StatusCode::kCancelled)
+      << "the coordinator waits for an answer";
 }
 
 TEST_F(ShardKeeperTest, WhatAManifestNamesStays) {
   Save(7, 30);
   // Another host's disk, or a coordinator that died behind it.
   files_.AddFile(Path(30) + "/" + kManifestFile, "{}");
-  keeper_->On(Resume{7});
+  keeper_->On(CheckpointVoid{7});
   simulator_.RunUntilIdle();
   EXPECT_TRUE(Written(30));
 }
@@ -164,7 +185,7 @@ TEST_F(ShardKeeperTest, WhatBecameACheckpointStays) {
   Save(7, 30);
   keeper_->On(
       CheckpointDone{CheckpointName(30), OfferOf(TextOf("no manifest"))});
-  keeper_->On(Resume{7});
+  keeper_->On(CheckpointVoid{7});
   simulator_.RunUntilIdle();
   EXPECT_TRUE(Written(30));
 }

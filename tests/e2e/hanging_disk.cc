@@ -1,0 +1,87 @@
+// Preloaded (LD_PRELOAD) into the processes of disk_test.py: takes down what
+// they ask of the disk, and may let a sync hang.
+//
+//   SHOAL_DISK_LOG      file that gets a line a call, behind it: "fsync PATH",
+//                       "rename FROM TO", "mkdir PATH", "unlink PATH"
+//   SHOAL_DISK_HANGS    text: a sync of a path that holds it writes the line
+//                       "hangs PATH" and waits
+//   SHOAL_DISK_RELEASE  file: once it is there, those syncs go on
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+void Log(const std::string& line) {
+  const char* const path = getenv("SHOAL_DISK_LOG");
+  if (path == nullptr) return;
+  const int before = errno;
+  const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const std::string whole = line + "\n";
+  if (fd >= 0 && write(fd, whole.data(), whole.size()) < 0) abort();
+  if (fd >= 0) close(fd);
+  errno = before;
+}
+
+std::string PathOf(int fd) {
+  char path[4096];
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t size = readlink(link.c_str(), path, sizeof(path));
+  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+}
+
+void HangIfAsked(const std::string& path) {
+  const char* const text = getenv("SHOAL_DISK_HANGS");
+  const char* const release = getenv("SHOAL_DISK_RELEASE");
+  if (text == nullptr || release == nullptr) return;
+  if (path.find(text) == std::string::npos) return;
+  Log("hangs " + path);
+  while (access(release, F_OK) != 0) usleep(10'000);
+}
+
+template <typename Function>
+Function* Real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+int Sync(int fd, const char* name) {
+  const std::string path = PathOf(fd);
+  HangIfAsked(path);
+  const int result = Real<int(int)>(name)(fd);
+  Log("fsync " + path);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+int fsync(int fd) { return Sync(fd, "fsync"); }
+int fdatasync(int fd) { return Sync(fd, "fdatasync"); }
+
+int rename(const char* from, const char* to) noexcept {
+  const int result = Real<int(const char*, const char*)>("rename")(from, to);
+  if (result == 0) Log(std::string("rename ") + from + " " + to);
+  return result;
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  const int result = Real<int(const char*, mode_t)>("mkdir")(path, mode);
+  if (result == 0) Log(std::string("mkdir ") + path);
+  return result;
+}
+
+int unlink(const char* path) noexcept {
+  const int result = Real<int(const char*)>("unlink")(path);
+  if (result == 0) Log(std::string("unlink ") + path);
+  return result;
+}
+
+}  // extern "C"
