@@ -2,7 +2,6 @@
 #define SHOAL_TESTS_SIM_JOB_ENVIRONMENT_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,6 @@ struct JobEnvironment {
   PlantedBugs bugs;
   uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
   int pipeline_depth = 1;
-  // Whether all servers of the present job are there, and a worker.
-  std::function<bool()> job_began;
   // What went wrong by the simulator's own book.
   std::vector<std::string>* complaints = nullptr;
 

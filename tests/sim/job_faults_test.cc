@@ -20,8 +20,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // The digest of every troubled job, whatever its seed.
 class JobFaultsTest : public testing::Test {
@@ -162,13 +162,20 @@ TEST(PlantedJobBugTest, AStartNumberThatRepeatsIsFoundOut) {
               Contains(ContainsRegex("took a push .* of the job of")));
 }
 
+std::vector<std::string> BeforeTheView(std::vector<std::string> found) {
+  std::erase_if(found, [](const std::string& complaints) {
+    return complaints.find("before its first view") == std::string::npos;
+  });
+  return found;
+}
+
 // Start numbers that never repeat hide it.
 TEST(PlantedJobBugTest, AShardThatServesBeforeItIsSeenIsFoundOut) {
   PlantedBugs bugs;
   bugs.one_start_number = true;
+  EXPECT_THAT(BeforeTheView(Found(HauntedJob, bugs, 8)), IsEmpty());
   bugs.serves_unseen = true;
-  EXPECT_THAT(Found(HauntedJob, bugs, 8),
-              Contains(HasSubstr("before the job began")));
+  EXPECT_THAT(BeforeTheView(Found(HauntedJob, bugs, 8)), Not(IsEmpty()));
 }
 
 TEST(PlantedJobBugTest, AConnectionsEndThatIsADeathIsFoundOut) {

@@ -20,6 +20,8 @@ JobPs::JobPs(const JobEnvironment& environment, int index,
       environment_.network->Listen(address, process_);
   ClusterService* cluster = index == 0 ? Lead(files) : Follow();
   server->cluster = coordinator_.get();
+  watch_ = std::make_unique<ViewWatch>(cluster);
+  cluster = watch_.get();
   if (environment_.bugs.unsealed_saves) {
     unsealing_ = std::make_unique<UnsealingService>(
         cluster, [this] { return shard_.get(); });
@@ -134,7 +136,7 @@ void JobPs::Serve(SimulatedServer* server,
     environment_.complaints->push_back(
         absl::StrCat(process_->id(), ", of the job of ", job, ", took a push ",
                      ToString(push.batch), " of the job of ", origin,
-                     environment_.job_began() ? "" : ", before the job began"));
+                     watch_->seen() ? "" : ", before its first view"));
   };
 }
 

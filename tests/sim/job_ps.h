@@ -14,6 +14,7 @@
 #include "tests/sim/job_environment.h"
 #include "tests/sim/mortal_sessions.h"
 #include "tests/sim/unsealing_service.h"
+#include "tests/sim/view_watch.h"
 
 namespace shoal {
 
@@ -56,6 +57,7 @@ class JobPs {
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<SimulatedSessions> sessions_;
   std::unique_ptr<MortalSessions> mortal_;
+  std::unique_ptr<ViewWatch> watch_;
   std::unique_ptr<UnsealingService> unsealing_;
   std::shared_ptr<ParameterShard> shard_;
   std::unique_ptr<PsLoop> loop_;

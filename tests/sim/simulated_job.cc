@@ -91,7 +91,6 @@ Launcher::Launcher(const SimulatedJobOptions& options)
   environment_.bugs = options.bugs;
   environment_.save_steps = options.save_steps;
   environment_.pipeline_depth = options.pipeline_depth;
-  environment_.job_began = [this] { return Trains(); };
   environment_.complaints = &result_.complaints;
   network_.Observe(options.observe);
   const auto add = [this](Role role, int count) {
