@@ -1,4 +1,5 @@
-// Whole jobs under the simulated clock and a faulty network. A failing seed is
+// Whole jobs under the simulated clock and a faulty network, whose workers die
+// and whose servers do not (job_faults_test.cc has those). A failing seed is
 // run again alone by:  job_simulation_test --gtest_filter='*/<seed>'
 
 #include <map>
@@ -128,6 +129,24 @@ TEST_P(JobSimulationTest, BreaksKillsAndSavesTogetherLoseNothing) {
   EXPECT_GT(result.network.broken, 5u);
   EXPECT_EQ(result.report.checkpoint.voided, 0u)
       << result.report.checkpoint.last_error;
+  for (const uint64_t digest : result.resumed_digests) {
+    EXPECT_EQ(digest, result.report.digest);
+  }
+}
+
+// One strand of a process stands still while its others go on: a server that
+// takes calls and saves nothing, a worker that beats and does not train.
+TEST_P(JobSimulationTest, StalledStrandsAndPushesInChunksChangeNothing) {
+  SimulatedJobOptions options = Options();
+  options.network.chunk_bytes = 200;
+  options.network.duplicate = 0.05;
+  options.network.drop = 0.002;
+  options.faults.stalls = 8;
+  options.save_steps = 40;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.stalls, 0);
+  EXPECT_GT(result.network.chunks, 5 * result.report.batches);
   for (const uint64_t digest : result.resumed_digests) {
     EXPECT_EQ(digest, result.report.digest);
   }
