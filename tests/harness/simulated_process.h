@@ -1,9 +1,12 @@
 #ifndef SHOAL_TESTS_HARNESS_SIMULATED_PROCESS_H_
 #define SHOAL_TESTS_HARNESS_SIMULATED_PROCESS_H_
 
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
