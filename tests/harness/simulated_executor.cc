@@ -1,32 +1,43 @@
 #include "tests/harness/simulated_executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/stable_hash.h"
 
 namespace shoal {
+namespace {
 
-Simulator::Simulator(std::optional<uint64_t> seed) : seed_(seed) {}
+std::optional<KeyedDraw> DrawOf(std::optional<uint64_t> seed) {
+  if (!seed.has_value()) return std::nullopt;
+  return KeyedDraw(*seed).Of("order");
+}
+
+}  // namespace
+
+Simulator::Simulator(std::optional<uint64_t> seed) : draw_(DrawOf(seed)) {}
 
 Simulator::~Simulator() { SHOAL_DCHECK(executors_.empty()); }
 
+uint64_t Simulator::Rank(const SimulatedExecutor& executor,
+                         absl::Time due) const {
+  if (!draw_.has_value()) return executor.tasks_.begin()->first.second;
+  // A new rank after each task, or one executor would go first all the time.
+  const uint64_t ran = executor.ran_at_ == due ? executor.ran_ : 0;
+  return draw_->Word(absl::ToUnixNanos(due), executor.name_, ran);
+}
+
 SimulatedExecutor* Simulator::Next() {
   SimulatedExecutor* next = nullptr;
-  uint64_t ties = 0;
+  absl::Time first = absl::InfiniteFuture();
   for (SimulatedExecutor* executor : executors_) {
     if (executor->tasks_.empty()) continue;
-    const absl::Time when = executor->NextDue();
-    const uint64_t number = executor->tasks_.begin()->first.second;
-    if (next == nullptr || when < next->NextDue()) {
+    const absl::Time due = executor->NextDue();
+    if (next == nullptr || due < first ||
+        (due == first && Rank(*executor, due) < Rank(*next, due))) {
       next = executor;
-      ties = 1;
-    } else if (when == next->NextDue()) {
-      // Each of the executors seen so far stays chosen with equal chance.
-      const bool take = seed_.has_value()
-                            ? StableHashCombine(*seed_, draws_++) % ++ties == 0
-                            : number < next->tasks_.begin()->first.second;
-      if (take) next = executor;
+      first = due;
     }
   }
   return next;
@@ -40,6 +51,9 @@ bool Simulator::RunOne() {
   // The task may kill or destroy its executor: it is out of the queue first.
   Task task = std::move(first->second);
   executor->tasks_.erase(first);
+  if (executor->ran_at_ != clock_.now_) executor->ran_ = 0;
+  executor->ran_at_ = clock_.now_;
+  ++executor->ran_;
   std::move(task)();
   return true;
 }
@@ -85,16 +99,15 @@ absl::Time Simulator::NextDue() const {
   return due;
 }
 
-SimulatedExecutor::SimulatedExecutor(Simulator* simulator)
-    : simulator_(simulator) {
+SimulatedExecutor::SimulatedExecutor(Simulator* simulator,
+                                     absl::string_view name)
+    : simulator_(simulator),
+      name_(name.empty() ? simulator->executors_made_ : StableHash(name)) {
+  ++simulator_->executors_made_;
   simulator_->executors_.push_back(this);
 }
 
-SimulatedExecutor::~SimulatedExecutor() {
-  Kill();
-  auto& all = simulator_->executors_;
-  all.erase(std::find(all.begin(), all.end(), this));
-}
+SimulatedExecutor::~SimulatedExecutor() { Kill(); }
 
 void SimulatedExecutor::Post(Task task) { PostAt(Now(), std::move(task)); }
 
@@ -105,7 +118,9 @@ void SimulatedExecutor::PostAt(absl::Time when, Task task) {
 }
 
 void SimulatedExecutor::Kill() {
-  killed_ = true;
+  if (std::exchange(killed_, true)) return;
+  auto& all = simulator_->executors_;
+  all.erase(std::find(all.begin(), all.end(), this));
   // What a task owns may post again as it is destroyed: empty the queue first.
   const auto dying = std::exchange(tasks_, {});
 }

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/executor.h"
+#include "tests/harness/keyed_draw.h"
 
 namespace shoal {
 
@@ -39,9 +41,10 @@ class Simulator {
  public:
   // Tasks due at one time run in the order in which they were posted. With a
   // seed, the order among tasks of different executors due at one time is
-  // random instead: a function of the seed. Within an executor it is kept.
+  // random instead: a function of the seed, the time and the executors' names.
+  // Within an executor it is kept.
   explicit Simulator(std::optional<uint64_t> seed = std::nullopt);
-  // REQUIRES: every executor on it is destroyed.
+  // REQUIRES: every executor on it is destroyed or killed.
   ~Simulator();
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
@@ -71,19 +74,23 @@ class Simulator {
 
   // The executor whose first task runs next; nullptr if all are empty.
   SimulatedExecutor* Next();
+  // Among first tasks that are due at one time, the one of the lowest rank
+  // runs next.
+  uint64_t Rank(const SimulatedExecutor& executor, absl::Time due) const;
 
   SimulatedClock clock_;
-  const std::optional<uint64_t> seed_;
-  uint64_t draws_ = 0;
+  const std::optional<KeyedDraw> draw_;
   uint64_t next_number_ = 0;                   // of tasks, over all executors
-  std::vector<SimulatedExecutor*> executors_;  // by construction
+  uint64_t executors_made_ = 0;
+  std::vector<SimulatedExecutor*> executors_;  // that live, by construction
 };
 
-// The executor of one simulated process. Tasks never run inside Post.
+// One strand of a simulated process. Tasks never run inside Post.
 class SimulatedExecutor final : public Executor {
  public:
-  // `simulator` must outlive the executor.
-  explicit SimulatedExecutor(Simulator* simulator);
+  // `simulator` must outlive the executor. `name` tells it from the others of
+  // the simulator; empty: the number of executors made before it does.
+  explicit SimulatedExecutor(Simulator* simulator, absl::string_view name = "");
   // Destroys what is pending unrun.
   ~SimulatedExecutor() override;
   SimulatedExecutor(const SimulatedExecutor&) = delete;
@@ -94,9 +101,11 @@ class SimulatedExecutor final : public Executor {
   void PostAt(absl::Time when, Task task) override;
   absl::Time Now() const override { return simulator_->Now(); }
 
-  // The process is frozen: what is due in the next `span` runs after it, in its
-  // order.
-  void Freeze(absl::Duration span) { frozen_until_ = Now() + span; }
+  // The strand stands still: what is due in the next `span` runs after it, in
+  // its order. Within another freeze the later end counts.
+  void Freeze(absl::Duration span) {
+    frozen_until_ = std::max(frozen_until_, Now() + span);
+  }
 
   // The process crashes: pending tasks are destroyed unrun, later ones are
   // dropped. May be called from within a task, also of this executor.
@@ -115,7 +124,11 @@ class SimulatedExecutor final : public Executor {
   }
 
   Simulator* const simulator_;
+  const uint64_t name_;  // its hash
   bool killed_ = false;
+  // How many tasks ran at the newest time at which any did.
+  absl::Time ran_at_ = absl::InfinitePast();
+  uint64_t ran_ = 0;
   absl::Time frozen_until_ = absl::InfinitePast();
   // Keyed by time, then by order of posting over all executors.
   std::map<std::pair<absl::Time, uint64_t>, Task> tasks_;

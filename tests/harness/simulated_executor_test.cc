@@ -168,6 +168,24 @@ TEST(SimulatedExecutor, AFrozenOneRunsLaterAndInOrder) {
   EXPECT_EQ(simulator.Now(), begin + absl::Seconds(5));
 }
 
+TEST(SimulatedExecutor, AnExecutorMoreLeavesTheOrderOfTheOthers) {
+  const auto order = [](bool third) {
+    Simulator simulator(/*seed=*/3);
+    SimulatedExecutor a(&simulator, "a");
+    SimulatedExecutor other(&simulator, "other");
+    SimulatedExecutor b(&simulator, "b");
+    std::vector<int> ran;
+    for (int i = 0; i < 8; ++i) {
+      a.Post([&ran, i] { ran.push_back(i); });
+      b.Post([&ran, i] { ran.push_back(10 + i); });
+      if (third) other.Post([] {});
+    }
+    simulator.RunUntilIdle();
+    return ran;
+  };
+  EXPECT_EQ(order(true), order(false));
+}
+
 TEST(SimulatedExecutor, AnExecutorMayBeDestroyedByItsOwnTask) {
   Simulator simulator;
   auto executor = std::make_unique<SimulatedExecutor>(&simulator);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/sim/coordinator_complaints.h"
 #include "tests/sim/coordinator_world.h"
 
 namespace shoal {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
+#include "tests/sim/coordinator_complaints.h"
 #include "tests/sim/coordinator_world.h"
 
 int main(int argc, char** argv) {

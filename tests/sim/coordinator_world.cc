@@ -1,17 +1,16 @@
 #include "tests/sim/coordinator_world.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
 #include "cluster/coordinator.h"
-#include "core/metrics.h"
-#include "tests/harness/simulated_executor.h"
+#include "tests/harness/keyed_draw.h"
 #include "tests/harness/simulated_network.h"
+#include "tests/harness/simulated_process.h"
+#include "tests/harness/simulated_sessions.h"
 #include "tests/sim/simulated_worker.h"
 
 namespace shoal {
@@ -20,6 +19,7 @@ namespace {
 constexpr uint32_t kBatchSize = 8;
 constexpr uint64_t kPieceBytes = 1000;
 constexpr int kEvalPieces = 3;
+constexpr char kCoordinator[] = "sim:0";
 constexpr absl::Duration kRetry = absl::Milliseconds(500);
 
 // The data: functions of the piece alone.
@@ -39,54 +39,61 @@ class World {
  public:
   explicit World(const CoordinatorWorldOptions& options)
       : options_(options),
+        draw_(options.seed),
         simulator_(options.seed),
-        network_(options.seed, NetworkFaults{}),
-        fate_(&simulator_) {}
+        network_(&simulator_, options.seed, NetworkFaults{}),
+        fate_(&simulator_, "fate") {}
+  ~World() {
+    fate_.Kill();
+    for (const WorkerProcess& worker : workers_) worker.process->Kill();
+    for (const ShardProcess& shard : shards_) shard.process->Kill();
+  }
 
   CoordinatorWorldResult Run();
 
  private:
   // Dead ones stay: what they sent is still on its way.
   struct WorkerProcess {
-    std::unique_ptr<SimulatedExecutor> executor;
+    std::unique_ptr<SimulatedProcess> process;
     std::unique_ptr<ClusterService> cluster;
     std::unique_ptr<SimulatedWorker> worker;
   };
   struct ShardProcess {
-    std::unique_ptr<SimulatedExecutor> executor;
+    std::unique_ptr<SimulatedProcess> process;
     std::unique_ptr<ClusterService> cluster;
     std::unique_ptr<SimulatedShard> shard;
+
+    SimulatedExecutor* executor() const { return process->Strand("main"); }
   };
 
-  uint64_t Draw() { return StableHashCombine(options_.seed, draws_++); }
-  bool Chance(double chance) {
-    return static_cast<double>(Draw() >> 11) * 0x1p-53 < chance;
-  }
-  absl::Duration Span(absl::Duration max) {
-    return max * (static_cast<double>(Draw() >> 11) * 0x1p-53);
-  }
-
   void StartWorker(int index);
+  // The `attempt`th, from 0; `draw` is of this push.
   void Push(int shard, SimulatedPush push, SimulatedExecutor* sender,
-            std::shared_ptr<Task> acknowledged);
-  void Strike();
-  void Kill(int index);
+            KeyedDraw draw, int attempt, std::shared_ptr<Task> acknowledged);
+  // The first lease is there, or soon.
+  void AwaitTraining();
+  // Lets the faults of one kind come, each at its own time to its own victim.
+  void Plan(const std::string& kind, int count,
+            void (World::*strike)(int index, const KeyedDraw& draw));
+  void Kill(int index, const KeyedDraw& draw);
+  void Freeze(int index, const KeyedDraw& draw);
+  void DropSession(int index, const KeyedDraw& draw);
+  void SlowDown(int index, const KeyedDraw& draw);
   void KillPs();
   void CountData();
   bool RightWeights(const Lease& lease) const;
 
   const CoordinatorWorldOptions options_;
+  const KeyedDraw draw_;
   Simulator simulator_;
   SimulatedNetwork network_;
   SimulatedExecutor fate_;
-  uint64_t draws_ = 0;
   std::vector<ShardProcess> shards_;
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<WorkerProcess> workers_;
+  std::vector<int> starts_;                // of each worker
   std::vector<SimulatedWorker*> running_;  // by index; null: killed
-  std::vector<SimulatedExecutor*> running_on_;
-  std::vector<char> fates_;  // still to come, shuffled
-  bool ps_killed_ = false;
+  std::vector<SimulatedProcess*> running_on_;
   absl::Time ps_killed_at_;
   CoordinatorWorldResult result_;
 };
@@ -94,10 +101,12 @@ class World {
 void World::StartWorker(int index) {
   workers_.emplace_back();
   WorkerProcess& process = workers_.back();
-  process.executor = std::make_unique<SimulatedExecutor>(&simulator_);
-  SimulatedExecutor* const executor = process.executor.get();
-  process.cluster =
-      network_.Connect(coordinator_.get(), shards_[0].executor.get(), executor);
+  process.process = std::make_unique<SimulatedProcess>(
+      &simulator_, absl::StrCat("worker ", index), ++starts_[index]);
+  SimulatedExecutor* const executor = process.process->Strand("main");
+  const KeyedDraw draw = draw_.Of(process.process->id());
+  process.cluster = std::make_unique<SimulatedSessions>(
+      &network_, process.process.get(), executor, kCoordinator);
   SimulatedWorkerDependencies deps;
   deps.executor = executor;
   deps.cluster = process.cluster.get();
@@ -110,86 +119,115 @@ void World::StartWorker(int index) {
     deps.registration.eval_sources = {{"eval", kPieceBytes * kEvalPieces, 0}};
   }
   deps.num_shards = options_.ps;
-  deps.draw = [this] { return Draw(); };
+  deps.draw = draw;
   deps.examples = Examples;
   deps.verdict = VerdictOn;
   deps.right_weights = [this](const Lease& lease) {
     return RightWeights(lease);
   };
-  deps.push = [this, executor](int shard, SimulatedPush push, Task done) {
-    Push(shard, push, executor, std::make_shared<Task>(std::move(done)));
+  deps.push = [this, executor, draw](int shard, SimulatedPush push, Task done) {
+    Push(shard, push, executor,
+         draw.Of("push", shard, push.lease, push.batch.epoch, push.batch.piece,
+                 push.batch.index),
+         /*attempt=*/0, std::make_shared<Task>(std::move(done)));
   };
   SimulatedWorkerOptions worker;
   worker.done_too_early = options_.done_too_early;
   process.worker = std::make_unique<SimulatedWorker>(worker, std::move(deps));
   running_[index] = process.worker.get();
-  running_on_[index] = executor;
+  running_on_[index] = process.process.get();
   process.worker->Start();
 }
 
 void World::Push(int shard, SimulatedPush push, SimulatedExecutor* sender,
+                 KeyedDraw draw, int attempt,
                  std::shared_ptr<Task> acknowledged) {
-  const int copies = Chance(options_.push_duplicate) ? 2 : 1;
+  const KeyedDraw now = draw.Of(attempt);
+  const int copies = now.Chance(options_.push_duplicate, "duplicate") ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    if (Chance(options_.push_drop)) continue;
+    const KeyedDraw copy = now.Of(i);
+    if (copy.Chance(options_.push_drop, "drop")) continue;
     // Unary calls have no order: each takes its own time.
-    shards_[shard].executor->PostAfter(
-        Span(options_.push_delay), [this, shard, push, sender, acknowledged] {
+    shards_[shard].executor()->PostAfter(
+        copy.Span(options_.push_delay, "delay"),
+        [this, shard, push, sender, copy, acknowledged] {
           shards_[shard].shard->Push(push);
-          if (Chance(options_.push_drop)) return;
-          sender->PostAfter(Span(options_.push_delay), [acknowledged] {
-            if (*acknowledged) std::exchange(*acknowledged, nullptr)();
-          });
+          if (copy.Chance(options_.push_drop, "drop the answer")) return;
+          sender->PostAfter(copy.Span(options_.push_delay, "answer"),
+                            [acknowledged] {
+                              if (!*acknowledged) return;
+                              std::exchange(*acknowledged, nullptr)();
+                            });
         });
   }
-  sender->PostAfter(kRetry, [this, shard, push, sender, acknowledged] {
-    if (*acknowledged) Push(shard, push, sender, acknowledged);
+  sender->PostAfter(kRetry, [this, shard, push, sender, draw, attempt,
+                             acknowledged] {
+    if (*acknowledged) {
+      Push(shard, push, sender, draw, attempt + 1, acknowledged);
+    }
   });
 }
 
-void World::Kill(int index) {
+void World::Kill(int index, const KeyedDraw& draw) {
   if (running_[index]->training()) ++result_.kills;
   network_.Kill(running_on_[index]);
   running_[index] = nullptr;
-  fate_.PostAfter(Span(absl::Seconds(2)),
+  fate_.PostAfter(draw.Span(absl::Seconds(2), "restart"),
                   [this, index] { StartWorker(index); });
 }
 
-void World::KillPs() {
-  ps_killed_ = true;
-  ps_killed_at_ = simulator_.Now();
-  // PS 0 holds the coordinator.
-  network_.Kill(shards_[1 + Draw() % (options_.ps - 1)].executor.get());
+void World::Freeze(int index, const KeyedDraw& draw) {
+  running_[index]->Freeze(absl::Milliseconds(500) +
+                          draw.Span(absl::Milliseconds(14'500), "span"));
 }
 
-void World::Strike() {
-  if (result_.finished || fates_.empty()) return;
+void World::DropSession(int index, const KeyedDraw& draw) {
+  running_[index]->DropSession();
+}
+
+void World::SlowDown(int index, const KeyedDraw& draw) {
+  running_[index]->set_batch_time(absl::Milliseconds(200));
+}
+
+void World::KillPs() {
+  ps_killed_at_ = simulator_.Now();
+  // PS 0 holds the coordinator.
+  const uint64_t index = 1 + draw_.Word("kill ps") % (options_.ps - 1);
+  network_.Kill(shards_[index].process.get());
+}
+
+void World::Plan(const std::string& kind, int count,
+                 void (World::*strike)(int index, const KeyedDraw& draw)) {
   // Some jobs are struck densely at first, others until their evaluation.
   const int dense = 1 + static_cast<int>(options_.seed % 8);
-  fate_.PostAfter(absl::Milliseconds(5) + Span(dense * absl::Milliseconds(80)),
-                  [this] { Strike(); });
+  const absl::Duration all = absl::Milliseconds(110) * (1 + 8 * dense);
+  for (int i = 0; i < count; ++i) {
+    const KeyedDraw draw = draw_.Of(kind, i);
+    const int index =
+        static_cast<int>(draw.Word("victim") % options_.workers);
+    fate_.PostAfter(draw.Span(all, "time"), [this, index, draw, strike] {
+      if (result_.finished || running_[index] == nullptr) return;
+      (this->*strike)(index, draw);
+    });
+  }
+}
+
+void World::AwaitTraining() {
   // Before the first lease there is nothing to break.
-  if (coordinator_->Report().wall == absl::ZeroDuration()) return;
-  const int index = static_cast<int>(Draw() % options_.workers);
-  if (running_[index] == nullptr) return;
-  const char what = fates_.back();
-  fates_.pop_back();
-  switch (what) {
-    case 'k':
-      Kill(index);
-      break;
-    case 'f':
-      running_[index]->Freeze(absl::Milliseconds(500) +
-                              Span(absl::Milliseconds(14'500)));
-      break;
-    case 'd':
-      running_[index]->DropSession();
-      break;
-    case 's':
-      running_[index]->set_batch_time(absl::Milliseconds(200));
-      break;
-    default:
-      KillPs();
+  if (coordinator_->Report().wall == absl::ZeroDuration()) {
+    fate_.PostAfter(absl::Milliseconds(5), [this] { AwaitTraining(); });
+    return;
+  }
+  Plan("kill", options_.kills, &World::Kill);
+  Plan("freeze", options_.freezes, &World::Freeze);
+  Plan("drop session", options_.session_drops, &World::DropSession);
+  Plan("slow down", options_.slowdowns, &World::SlowDown);
+  if (options_.kill_ps) {
+    fate_.PostAfter(absl::Milliseconds(5) +
+                        draw_.Span(absl::Milliseconds(200), "when to kill ps"),
+                    [this] {
+                      if (!result_.finished) KillPs();
+                    });
   }
 }
 
@@ -230,7 +268,8 @@ CoordinatorWorldResult World::Run() {
   CountData();
   for (int k = 0; k < options_.ps; ++k) {
     shards_.emplace_back();
-    shards_[k].executor = std::make_unique<SimulatedExecutor>(&simulator_);
+    shards_[k].process = std::make_unique<SimulatedProcess>(
+        &simulator_, absl::StrCat("ps ", k), 1);
   }
   CoordinatorOptions coordinator;
   coordinator.job = "sim";
@@ -242,38 +281,31 @@ CoordinatorWorldResult World::Run() {
   coordinator.piece_bytes = kPieceBytes;
   coordinator.eval_every_epochs =
       static_cast<uint32_t>(options_.eval_every_epochs);
-  coordinator_ = Coordinator::Create(coordinator, shards_[0].executor.get());
+  coordinator_ = Coordinator::Create(coordinator, shards_[0].executor());
   coordinator_->OnFinished([this](const JobReport& report) {
     result_.report = report;
     result_.finished = true;
   });
+  network_.Listen(kCoordinator, shards_[0].process.get())->cluster =
+      coordinator_.get();
   const absl::Time start = simulator_.Now();
   for (int k = 0; k < options_.ps; ++k) {
     ShardProcess& process = shards_[k];
-    process.cluster = network_.Connect(
-        coordinator_.get(), shards_[0].executor.get(), process.executor.get());
+    process.cluster = std::make_unique<SimulatedSessions>(
+        &network_, process.process.get(), process.executor(), kCoordinator);
     process.shard = std::make_unique<SimulatedShard>(
-        k, options_.shard_kind, process.executor.get(), process.cluster.get());
-    fate_.PostAfter(Span(absl::Seconds(10)),
+        k, options_.shard_kind, process.executor(), process.cluster.get());
+    fate_.PostAfter(draw_.Span(absl::Seconds(10), "start ps", k),
                     [shard = process.shard.get()] { shard->Start(); });
   }
   running_.resize(options_.workers);
   running_on_.resize(options_.workers);
+  starts_.resize(options_.workers);
   for (int i = 0; i < options_.workers; ++i) {
-    fate_.PostAfter(Span(absl::Seconds(10)), [this, i] { StartWorker(i); });
+    fate_.PostAfter(draw_.Span(absl::Seconds(10), "start worker", i),
+                    [this, i] { StartWorker(i); });
   }
-  fates_.insert(fates_.end(), options_.kills, 'k');
-  fates_.insert(fates_.end(), options_.freezes, 'f');
-  fates_.insert(fates_.end(), options_.session_drops, 'd');
-  fates_.insert(fates_.end(), options_.slowdowns, 's');
-  for (size_t i = fates_.size(); i > 1; --i) {
-    std::swap(fates_[i - 1], fates_[Draw() % i]);
-  }
-  if (options_.kill_ps) {
-    // Struck from the end: among the first few.
-    fates_.insert(fates_.end() - static_cast<int>(Draw() % 4), 'p');
-  }
-  Strike();
+  AwaitTraining();
   simulator_.RunUntil([this] { return result_.finished; },
                       start + absl::Hours(24));
   result_.took = simulator_.Now() - start;
@@ -282,7 +314,7 @@ CoordinatorWorldResult World::Run() {
   simulator_.RunFor(absl::Seconds(30));
   for (const ShardProcess& process : shards_) {
     result_.books.push_back(process.shard->book());
-    if (!process.executor->killed() && !process.shard->heard_end()) {
+    if (!process.process->killed() && !process.shard->heard_end()) {
       ++result_.left_behind;
     }
   }
@@ -292,101 +324,11 @@ CoordinatorWorldResult World::Run() {
   return std::move(result_);
 }
 
-// The counters of the ledger's line, from the shards' books alone.
-std::string TrueLedgerLine(const CoordinatorWorldResult& result) {
-  std::map<BatchId, std::set<uint64_t>> first_leases;
-  std::map<BatchId, std::set<uint64_t>> all_leases;
-  uint64_t repeats = 0;
-  for (const ShardBook& book : result.books) {
-    repeats += book.repeats_refused;
-    for (const auto& [batch, lease] : book.leases) {
-      first_leases[batch].insert(lease);
-    }
-    for (const auto& [batch, leases] : book.all_leases) {
-      all_leases[batch].insert(leases.begin(), leases.end());
-    }
-  }
-  uint64_t mended = 0;
-  uint64_t recomputed = 0;
-  for (const auto& [batch, leases] : first_leases) mended += leases.size() > 1;
-  for (const auto& [batch, leases] : all_leases) {
-    recomputed += leases.size() > 1;
-  }
-  return absl::StrCat("samples ", result.samples, " = ",
-                      result.samples - result.rejected, " trained + ",
-                      result.rejected, " rejected + 0 lost; batches ",
-                      result.batches, ": ", mended, " mended, ", recomputed,
-                      " recomputed, ", repeats, " repeats refused");
-}
-
 }  // namespace
 
 CoordinatorWorldResult RunCoordinatorWorld(
     const CoordinatorWorldOptions& options) {
   return World(options).Run();
-}
-
-std::vector<std::string> Complaints(const CoordinatorWorldOptions& options,
-                                    const CoordinatorWorldResult& result) {
-  std::vector<std::string> complaints;
-  const auto complain = [&](const std::string& what) {
-    complaints.push_back(what);
-  };
-  if (!result.finished) complain("the job hangs");
-  if (!result.report.status.ok()) {
-    complain(absl::StrCat("the job failed: ", result.report.status.ToString()));
-  }
-  if (result.left_behind != 0) {
-    complain(
-        absl::StrCat(result.left_behind, " processes never heard the end"));
-  }
-  for (size_t k = 0; k < result.books.size(); ++k) {
-    const std::map<BatchId, int>& canaries = result.books[k].canaries;
-    if (canaries.size() != result.batches) {
-      complain(absl::StrCat("shard ", k, " has ", canaries.size(),
-                            " batches of ", result.batches));
-    }
-    for (const auto& [batch, count] : canaries) {
-      if (count != 1) {
-        complain(absl::StrCat("shard ", k, " applied batch ", ToString(batch),
-                              " ", count, " times"));
-      }
-    }
-  }
-  if (complaints.empty()) {
-    const std::string expected = TrueLedgerLine(result);
-    const std::string said = LedgerLine(result.report);
-    if (said != expected) {
-      complain(absl::StrCat("the ledger says '", said, "', true is '", expected,
-                            "'"));
-    }
-    const int every = options.eval_every_epochs;
-    const int evaluations = !options.evaluate ? 0
-                            : every == 0      ? 1
-                                         : (options.epochs + every - 1) / every;
-    if (result.report.evals.size() != static_cast<size_t>(evaluations)) {
-      complain(absl::StrCat(result.report.evals.size(), " evaluations, not ",
-                            evaluations));
-    }
-    for (const EvalReport& eval : result.report.evals) {
-      uint64_t of_workers = 0;
-      for (const auto& [worker, rows] : eval.examples_of_worker) {
-        of_workers += rows;
-      }
-      if (eval.examples != result.eval_examples ||
-          of_workers != result.eval_examples) {
-        complain(absl::StrCat("evaluated on ", eval.examples, " examples, ",
-                              of_workers, " by worker, of ",
-                              result.eval_examples));
-      }
-      if (std::abs(eval.logloss - LogLoss(1, 1)) > 1e-9) {
-        complain(absl::StrCat("evaluation after epoch ", eval.epoch,
-                              " counts scores of other weights: logloss ",
-                              eval.logloss));
-      }
-    }
-  }
-  return complaints;
 }
 
 }  // namespace shoal

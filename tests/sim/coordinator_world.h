@@ -2,7 +2,6 @@
 #define SHOAL_TESTS_SIM_COORDINATOR_WORLD_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -54,10 +53,6 @@ struct CoordinatorWorldResult {
 // disconnects workers.
 CoordinatorWorldResult RunCoordinatorWorld(
     const CoordinatorWorldOptions& options);
-
-// What is wrong with a job that had to end well; empty if nothing is.
-std::vector<std::string> Complaints(const CoordinatorWorldOptions& options,
-                                    const CoordinatorWorldResult& result);
 
 }  // namespace shoal
 

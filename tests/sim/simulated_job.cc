@@ -1,400 +1,309 @@
 #include "tests/sim/simulated_job.h"
 
+#include <map>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
-#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/logger.h"
-#include "base/stable_hash.h"
 #include "checkpoint/checkpoint_directory.h"
-#include "cluster/coordinator.h"
-#include "cmd/in_process_job.h"
-#include "cmd/model_directory.h"
-#include "core/canary.h"
 #include "gtest/gtest.h"
-#include "models/backend/create_backend.h"
-#include "ps/server/ps_loop.h"
-#include "tests/harness/fake_file_system.h"
-#include "tests/harness/in_process_run.h"
-#include "tests/sim/unsealing_service.h"
-#include "worker/data/open_batch_source.h"
-#include "worker/data/source_list.h"
-#include "worker/train/worker_loop.h"
+#include "tests/sim/job_environment.h"
+#include "tests/sim/job_ps.h"
+#include "tests/sim/job_worker.h"
+#include "tests/sim/simulated_host.h"
 
 namespace shoal {
 namespace {
 
-constexpr uint64_t kFeatures = 300;
-constexpr int kFields = 4;
-constexpr char kPath[] = "data/tr.libsvm";
-constexpr char kEvalPath[] = "data/te.libsvm";
-constexpr char kJob[] = "sim";
-
-std::string MakeRows(int count) {
-  std::string rows;
-  for (int i = 0; i < count; ++i) {
-    absl::StrAppend(&rows, StableHashCombine(1, i) % 2);
-    for (int f = 0; f < kFields; ++f) {
-      absl::StrAppend(&rows, " ", StableHashCombine(f + 2, i) % kFeatures,
-                      ":1");
-    }
-    rows += "\n";
-  }
-  return rows;
-}
-
-ModelOptions ProbeOptions() {
-  ModelOptions model;
-  model.model = "linear_probe";
-  model.feature_size = kFeatures;
-  model.field_size = kFields;
-  model.embedding_size = 3;
-  model.seed = 5;
-  OptimizerSpec sgd;
-  sgd.kind = OptimizerKind::kSgd;
-  sgd.learning_rate = 0.25f;
-  model.dense_optimizer = sgd;
-  model.table_optimizer = sgd;
-  return model;
-}
-
-PartitionOptions SmallBlocks() {
-  PartitionOptions partition;
-  partition.cut_dense_bytes = 256;  // the probe's dense variable is cut, too
-  return partition;
-}
-
-CoordinatorOptions CoordinatorFor(const SimulatedJobOptions& options) {
-  CoordinatorOptions coordinator;
-  coordinator.job = kJob;
-  coordinator.num_ps = options.ps;
-  coordinator.num_workers = options.workers;
-  coordinator.batch_size = options.batch_size;
-  coordinator.num_epochs = options.epochs;
-  coordinator.seed = 5;
-  coordinator.piece_bytes = 2000;
-  coordinator.eval_every_epochs =
-      static_cast<uint32_t>(options.eval_every_epochs);
-  return coordinator;
-}
-
-JobFlags ModelDirectoryFlags() {
-  JobFlags flags(Command::kTrain);
-  flags.model_dir = "m";
-  flags.keep_checkpoints = 0;
-  return flags;
-}
-
-void AddFiles(const SimulatedJobOptions& options, FakeFileSystem* files) {
-  files->AddFile(kPath, MakeRows(options.rows));
-  files->AddFile(kEvalPath, MakeRows(options.rows / 4));
-}
-
-std::vector<LocalSource> SourcesOf(const FakeFileSystem& files,
-                                   const char* path) {
-  return *ListSources(&files, path);
-}
-
-class SimulatedJob {
+// What starts the processes of a job, again and again.
+class Launcher {
  public:
-  explicit SimulatedJob(const SimulatedJobOptions& options)
-      : options_(options),
-        simulator_(options.seed),
-        network_(options.seed, options.faults) {
-    AddFiles(options, &files_);
-    ModelOptions model = ProbeOptions();
-    if (options.dynamic_table) model.feature_size = 0;
-    model_spec_ = *MakeModelSpec(model);
-    AddCanary(&model_spec_);
-    map_ = *BuildShardMap(model_spec_, SmallBlocks(), options.ps);
-    reader_.feature_size = model.feature_size;
-    reader_.field_size = kFields;
-    reader_.seed = 5;
-    reader_.shuffle_rows = 64;
-  }
+  explicit Launcher(const SimulatedJobOptions& options);
+  ~Launcher();
 
   SimulatedJobResult Run();
 
  private:
-  struct PsProcess {
-    std::unique_ptr<SimulatedExecutor> executor;
-    std::unique_ptr<ClusterService> cluster;  // not of PS 0
-    std::unique_ptr<ClusterService> unsealing;
-    std::shared_ptr<ParameterShard> shard;
-    std::unique_ptr<PsLoop> loop;
+  // One start of a process, and what is composed on it.
+  struct Running {
+    SimulatedProcess* process = nullptr;
+    std::unique_ptr<JobPs> ps;
+    std::unique_ptr<JobWorker> worker;
   };
-  struct WorkerProcess {
+  // A place for a process, "ps 0" or "worker 1".
+  struct Slot {
+    Role role = Role::kPs;
     int index = 0;
-    std::unique_ptr<SimulatedExecutor> executor;
-    std::unique_ptr<ClusterService> cluster;
-    std::unique_ptr<Backend> backend;
-    std::unique_ptr<Model> model;
-    std::unique_ptr<WorkerLoop> loop;
-    bool ended = false;
+    int starts = 0;
+    std::unique_ptr<Running> running;  // null: killed, or not started yet
   };
 
-  uint64_t Draw() { return StableHashCombine(options_.seed, 1000 + draws_++); }
-  void StartPs(int index);
-  void StartWorker(int index);
-  void KillOneLater();
-  void BreakOneLater();
-  // Once it trains, soon.
-  void FreezeLater(absl::Duration span, bool all);
+  void Start(const std::string& name);
+  void StartSoon(const std::string& name, absl::Duration within);
+  // The process of this start would exit.
+  void OnExit(const std::string& name, SimulatedProcess* process,
+              std::optional<JobReport> report);
+  void End(std::unique_ptr<Running> running, bool silently);
+  void Kill(const std::string& name, bool silently);
+
+  // Whether a job has begun to train.
+  bool Trains() const;
+  void AwaitTraining();
+  void Befall(const Fault& fault);
+  // The names of the slots that a fault strikes.
+  std::vector<std::string> VictimsOf(const Fault& fault) const;
+  void BefallOne(const Fault& fault, const std::string& name);
   void ResumeFromEach();
 
   const SimulatedJobOptions options_;
+  const ProbeJob job_;
+  const KeyedDraw draw_;
   Simulator simulator_;
+  // All that ever started; the dead ones too, whose strands others hold.
+  std::vector<std::unique_ptr<SimulatedProcess>> processes_;
   SimulatedNetwork network_;
-  Logger logger_{{"", LogLevel::kError}};
-  FakeFileSystem files_;
-  ModelSpec model_spec_;
-  ShardMap map_;
-  PieceReaderOptions reader_;
-  uint64_t draws_ = 0;
-  std::unique_ptr<SimulatedExecutor> chaos_;
-  std::vector<std::unique_ptr<PsProcess>> ps_;
-  std::unique_ptr<Coordinator> coordinator_;
-  // Killed ones stay: calls that they sent are still on their way.
-  std::vector<std::unique_ptr<WorkerProcess>> workers_;
-  std::vector<WorkerProcess*> running_;  // by index
+  Logger logger_;
+  SimulatedExecutor fate_;
+  std::vector<std::unique_ptr<SimulatedHost>> hosts_;
+  JobEnvironment environment_;
+  std::map<std::string, Slot> slots_;
+  // Taken for dead, and alive.
+  std::vector<std::unique_ptr<Running>> replaced_;
   SimulatedJobResult result_;
 };
 
-void SimulatedJob::StartPs(int index) {
-  PsProcess* process = ps_[index].get();
-  ClusterService* cluster = coordinator_.get();
-  if (index > 0) {
-    process->cluster = network_.Connect(cluster, ps_[0]->executor.get(),
-                                        process->executor.get());
-    cluster = process->cluster.get();
-  }
-  if (options_.unsealed_saves) {
-    process->unsealing = std::make_unique<UnsealingService>(
-        cluster, [process] { return process->shard.get(); });
-    cluster = process->unsealing.get();
-  }
-  PsLoopOptions options;
-  options.member.registration.job = kJob;
-  options.member.registration.role = Role::kPs;
-  options.member.registration.index = index;
-  options.member.registration.address = absl::StrCat("sim:", index);
-  options.member.rejoin = false;
-  options.shard.job = kJob;
-  options.shard.model = model_spec_;
-  options.shard.map = map_;
-  options.shard.shard = index;
-  options.checkpoints.model_dir = "m";
-  PsLoopDependencies deps;
-  deps.cluster = cluster;
-  deps.files = &files_;
-  deps.logger = &logger_;
-  deps.control = process->executor.get();
-  deps.completions = process->executor.get();
-  deps.serve = [process](std::shared_ptr<ParameterShard> shard) {
-    process->shard = std::move(shard);
+Launcher::Launcher(const SimulatedJobOptions& options)
+    : options_(options),
+      job_(options.job),
+      draw_(options.seed),
+      simulator_(options.seed),
+      network_(&simulator_, options.seed, options.network),
+      logger_({"", options.log_level}),
+      fate_(&simulator_, "fate") {
+  environment_.job = &job_;
+  environment_.network = &network_;
+  environment_.logger = &logger_;
+  environment_.draw = draw_;
+  environment_.bugs = options.bugs;
+  environment_.save_steps = options.save_steps;
+  environment_.pipeline_depth = options.pipeline_depth;
+  environment_.complaints = &result_.complaints;
+  network_.Observe(options.observe);
+  const auto add = [this](Role role, int count) {
+    for (int i = 0; i < count; ++i) {
+      Slot& slot = slots_[ProcessName(role, i)];
+      slot.role = role;
+      slot.index = i;
+      if (hosts_.size() > static_cast<size_t>(i)) continue;
+      hosts_.push_back(std::make_unique<SimulatedHost>());
+      AddProbeFiles(options_.job, hosts_.back()->files());
+    }
   };
-  deps.usage = [] { return ResourceUsage{}; };
-  process->loop = std::make_unique<PsLoop>(std::move(options), std::move(deps));
-  process->loop->Start([](MemberEnd) {});
+  add(Role::kPs, options.job.ps);
+  add(Role::kWorker, options.job.workers);
 }
 
-void SimulatedJob::StartWorker(int index) {
-  workers_.push_back(std::make_unique<WorkerProcess>());
-  WorkerProcess* process = workers_.back().get();
-  running_[index] = process;
-  process->index = index;
-  process->executor = std::make_unique<SimulatedExecutor>(&simulator_);
-  process->cluster = network_.Connect(
-      coordinator_.get(), ps_[0]->executor.get(), process->executor.get());
-  process->backend = *CreateBackend("reference");
-  process->model = *CreateModel(ProbeOptions(), process->backend.get());
-  WorkerLoopOptions options;
-  options.member.registration.job = kJob;
-  options.member.registration.role = Role::kWorker;
-  options.member.registration.index = index;
-  options.member.registration.train_sources = {
-      SourcesOf(files_, kPath)[0].info};
-  options.member.registration.eval_sources = {
-      SourcesOf(files_, kEvalPath)[0].info};
-  options.map = map_;
-  options.trainer.field_size = kFields;
-  options.trainer.pipeline_depth = options_.pipeline_depth;
-  options.trainer.scores.max_scores = 17;
-  options.pull_timeout = absl::Seconds(1);
-  options.push_timeout = absl::Seconds(1);
-  WorkerLoopDependencies deps;
-  deps.cluster = process->cluster.get();
-  deps.model = process->model.get();
-  deps.logger = &logger_;
-  deps.train = process->executor.get();
-  deps.control = process->executor.get();
-  deps.open_source = [this, process](const Lease& lease) {
-    const char* path =
-        lease.purpose == LeasePurpose::kTrain ? kPath : kEvalPath;
-    return OpenBatchSource(&files_, SourcesOf(files_, path)[0], lease, reader_,
-                           false, process->executor.get());
-  };
-  deps.connect = [this, process](const ClusterView&)
-      -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {
-    std::vector<std::shared_ptr<ParameterService>> services;
-    for (const std::unique_ptr<PsProcess>& ps : ps_) {
-      services.push_back(network_.Connect(ps->shard, ps->executor.get(),
-                                          process->executor.get()));
-    }
-    return services;
-  };
-  deps.usage = [] { return ResourceUsage{}; };
-  process->loop =
-      std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
-  process->loop->Start([process](MemberEnd) { process->ended = true; });
+Launcher::~Launcher() {
+  fate_.Kill();
+  for (const auto& process : processes_) network_.Kill(process.get());
 }
 
-void SimulatedJob::KillOneLater() {
-  chaos_->PostAfter(absl::Milliseconds(10 + Draw() % 60), [this] {
-    if (result_.finished || result_.kills == options_.kills) return;
-    if (!coordinator_->Report().started) {
-      KillOneLater();
-      return;
-    }
-    const int index = static_cast<int>(Draw() % options_.workers);
-    WorkerProcess* victim = running_[index];
-    if (victim != nullptr && !victim->ended) {
-      ++result_.kills;
-      network_.Kill(victim->executor.get());
-      running_[index] = nullptr;
-      chaos_->PostAfter(
-          absl::Milliseconds(
-              Draw() % absl::ToInt64Milliseconds(options_.restart_within)),
-          [this, index] { StartWorker(index); });
-    }
-    KillOneLater();
-  });
-}
-
-void SimulatedJob::BreakOneLater() {
-  if (options_.breaks == 0) return;
-  chaos_->PostAfter(absl::Milliseconds(5 + Draw() % 40), [this] {
-    if (result_.finished ||
-        network_.counts().broken >= static_cast<uint64_t>(options_.breaks)) {
-      return;
-    }
-    // PS 0 has the coordinator: its session has no connection to break.
-    const auto index = Draw() % (options_.ps - 1 + options_.workers);
-    SimulatedExecutor* process = nullptr;
-    if (index < static_cast<uint64_t>(options_.ps - 1)) {
-      process = ps_[index + 1]->executor.get();
-    } else if (running_[index - (options_.ps - 1)] != nullptr) {
-      process = running_[index - (options_.ps - 1)]->executor.get();
-    }
-    if (process != nullptr) network_.Break(process);
-    BreakOneLater();
-  });
-}
-
-void SimulatedJob::FreezeLater(absl::Duration span, bool all) {
-  if (span <= absl::ZeroDuration()) return;
-  chaos_->PostAfter(absl::Milliseconds(1 + Draw() % 20), [this, span, all] {
-    if (result_.finished) return;
-    if (!coordinator_->Report().started) {
-      FreezeLater(span, all);
-      return;
-    }
-    ++result_.freezes;
-    ps_[0]->executor->Freeze(span);
-    if (!all) return;
-    for (const auto& ps : ps_) ps->executor->Freeze(span);
-    for (WorkerProcess* worker : running_) {
-      if (worker != nullptr) worker->executor->Freeze(span);
-    }
-  });
-}
-
-SimulatedJobResult SimulatedJob::Run() {
-  chaos_ = std::make_unique<SimulatedExecutor>(&simulator_);
-  for (int k = 0; k < options_.ps; ++k) {
-    ps_.push_back(std::make_unique<PsProcess>());
-    ps_.back()->executor = std::make_unique<SimulatedExecutor>(&simulator_);
+void Launcher::Start(const std::string& name) {
+  Slot& slot = slots_[name];
+  if (result_.finished || slot.running != nullptr) return;
+  processes_.push_back(
+      std::make_unique<SimulatedProcess>(&simulator_, name, ++slot.starts));
+  SimulatedProcess* const process = processes_.back().get();
+  slot.running = std::make_unique<Running>();
+  slot.running->process = process;
+  FileSystem* const files = hosts_[slot.index]->files();
+  if (slot.role == Role::kWorker) {
+    slot.running->worker = std::make_unique<JobWorker>(
+        environment_, slot.index, process, files,
+        [this, name, process](MemberEnd) {
+          fate_.Post([this, name, process] { OnExit(name, process, {}); });
+        });
+    return;
   }
-  CoordinatorOptions coordinator = CoordinatorFor(options_);
-  coordinator.checkpoints.save = options_.save_steps != 0;
-  coordinator.checkpoints.save_steps = options_.save_steps;
-  coordinator.checkpoints.model_dir = "m";
-  coordinator.checkpoints.model = model_spec_;
-  coordinator.checkpoints.map = map_;
-  CoordinatorWork work;
-  work.write_manifest = ManifestWriter(&files_, ModelDirectoryFlags(),
-                                       ps_[0]->executor.get(), &logger_);
-  coordinator_ = Coordinator::Create(
-      std::move(coordinator), ps_[0]->executor.get(), nullptr, std::move(work));
-  coordinator_->OnFinished([this](const JobReport& report) {
+  if (slot.index == 0) ++result_.jobs;
+  slot.running->ps = std::make_unique<JobPs>(
+      environment_, slot.index, process, files,
+      [this, name, process](JobPs::End end) {
+        fate_.Post([this, name, process, report = std::move(end.report)] {
+          OnExit(name, process, report);
+        });
+      });
+  slot.running->ps->OnReport([this](const JobReport& report) {
     result_.report = report;
-    result_.finished = true;
+    result_.finished = report.status.ok() || !options_.restart_jobs;
+    if (!result_.finished) result_.failed.push_back(report.status);
   });
+}
+
+void Launcher::StartSoon(const std::string& name, absl::Duration within) {
+  const absl::Duration delay =
+      draw_.Span(within, "restart", name, slots_[name].starts);
+  fate_.PostAfter(delay, [this, name] { Start(name); });
+}
+
+void Launcher::End(std::unique_ptr<Running> running, bool silently) {
+  network_.Kill(running->process, silently);
+}
+
+void Launcher::OnExit(const std::string& name, SimulatedProcess* process,
+                      std::optional<JobReport> report) {
+  if (result_.finished) return;
+  Slot& slot = slots_[name];
+  if (slot.running != nullptr && slot.running->process == process) {
+    End(std::move(slot.running), /*silently=*/false);
+    if (options_.restart_jobs) StartSoon(name, options_.restart_within);
+    return;
+  }
+  for (auto at = replaced_.begin(); at != replaced_.end(); ++at) {
+    if ((*at)->process != process) continue;
+    End(std::move(*at), /*silently=*/false);
+    replaced_.erase(at);
+    return;
+  }
+}
+
+void Launcher::Kill(const std::string& name, bool silently) {
+  Slot& slot = slots_[name];
+  if (slot.running == nullptr) return;
+  if (slot.role == Role::kWorker) ++result_.kills;
+  End(std::move(slot.running), silently);
+  StartSoon(name, options_.restart_within);
+}
+
+bool Launcher::Trains() const {
+  const Slot& leader = slots_.at(ProcessName(Role::kPs, 0));
+  return leader.running != nullptr &&
+         leader.running->ps->coordinator()->Report().started;
+}
+
+void Launcher::AwaitTraining() {
+  if (!Trains()) {
+    fate_.PostAfter(absl::Milliseconds(1), [this] { AwaitTraining(); });
+    return;
+  }
+  for (const Fault& fault :
+       PlanFaults(options_.seed, options_.faults, options_.job.ps,
+                  options_.job.workers)) {
+    fate_.PostAfter(fault.at, [this, fault] {
+      if (!result_.finished) Befall(fault);
+    });
+  }
+}
+
+std::vector<std::string> Launcher::VictimsOf(const Fault& fault) const {
+  int host = 0;
+  const bool of_host = absl::StartsWith(fault.victim, "host ") &&
+                       absl::SimpleAtoi(fault.victim.substr(5), &host);
+  std::vector<std::string> names;
+  for (const auto& [name, slot] : slots_) {
+    const bool struck = of_host ? slot.index == host
+                                : fault.victim == "all" || fault.victim == name;
+    if (struck && slot.running != nullptr) names.push_back(name);
+  }
+  return names;
+}
+
+void Launcher::Befall(const Fault& fault) {
+  const std::vector<std::string> names = VictimsOf(fault);
+  if (names.empty()) return;
+  result_.befell.push_back(ToString(fault));
+  if (fault.kind == Fault::Kind::kFreeze || fault.kind == Fault::Kind::kStall) {
+    ++result_.stalls;
+  }
+  for (const std::string& name : names) BefallOne(fault, name);
+  if (fault.kind != Fault::Kind::kKill) return;
+  for (const auto& host : hosts_) {
+    // A host's disk knows by its hooks what was not synced.
+    const bool dark =
+        fault.victim == "all" ||
+        fault.victim == absl::StrCat("host ", &host - hosts_.data());
+    if (dark) host->LosePower();
+  }
+}
+
+void Launcher::BefallOne(const Fault& fault, const std::string& name) {
+  Slot& slot = slots_[name];
+  switch (fault.kind) {
+    case Fault::Kind::kKill:
+      // A host that has no power cannot say that its processes are gone.
+      Kill(name, /*silently=*/fault.victim != name &&
+                     fault.draw.Chance(0.5, "silently"));
+      break;
+    case Fault::Kind::kBreak:
+      network_.Break(slot.running->process);
+      break;
+    case Fault::Kind::kFreeze:
+      slot.running->process->Freeze(fault.span);
+      break;
+    case Fault::Kind::kReplace:
+      slot.running->process->Freeze(fault.span);
+      replaced_.push_back(std::move(slot.running));
+      StartSoon(name, options_.restart_within);
+      break;
+    case Fault::Kind::kStall:
+      slot.running->process->Stall(fault.strand, fault.span);
+      break;
+  }
+}
+
+SimulatedJobResult Launcher::Run() {
   const absl::Time start = simulator_.Now();
   // Processes start in any order within ten seconds.
-  for (int k = 0; k < options_.ps; ++k) {
-    chaos_->PostAfter(absl::Milliseconds(Draw() % 10000),
-                      [this, k] { StartPs(k); });
-  }
-  running_.resize(options_.workers);
-  for (int i = 0; i < options_.workers; ++i) {
-    chaos_->PostAfter(absl::Milliseconds(Draw() % 10000),
-                      [this, i] { StartWorker(i); });
-  }
-  KillOneLater();
-  BreakOneLater();
-  FreezeLater(options_.freeze_all, /*all=*/true);
-  FreezeLater(options_.freeze_ps0, /*all=*/false);
+  for (const auto& [name, slot] : slots_) StartSoon(name, absl::Seconds(10));
+  AwaitTraining();
   simulator_.RunUntil([this] { return result_.finished; },
                       start + absl::Hours(1));
   result_.took = simulator_.Now() - start;
   result_.network = network_.counts();
   if (options_.save_steps != 0) ResumeFromEach();
-  return result_;
+  return std::move(result_);
 }
 
-// What one process without faults ends with, from a checkpoint if there is one.
-JobReport RunSerial(const SimulatedJobOptions& options, FakeFileSystem* files,
-                    const CheckpointInfo* from) {
-  InProcessJobOptions job_options;
-  job_options.model = ProbeOptions();
-  job_options.partition = SmallBlocks();
-  job_options.backend = "reference";
-  job_options.coordinator = CoordinatorFor(options);
-  job_options.reader.shuffle_rows = 64;
-  job_options.worker_loop.trainer.pipeline_depth = 0;
-  job_options.prefetch = false;
-  job_options.train = SourcesOf(*files, kPath);
-  job_options.eval = SourcesOf(*files, kEvalPath);
-  if (from != nullptr) {
-    if (options.dynamic_table) {
-      job_options.model.feature_size = 0;
-      job_options.partition.table_kind = PartitionKind::kHash;
+// A host's files, those of the model directory.
+void CopyModelDirectory(const FakeFileSystem& from, FakeFileSystem* to) {
+  const auto directories = from.ListDirectory(kProbeModelDir);
+  if (!directories.ok()) return;
+  for (const DirectoryEntry& directory : *directories) {
+    const std::string path = absl::StrCat(kProbeModelDir, "/", directory.name);
+    if (!directory.is_directory) continue;
+    const auto files = from.ListDirectory(path);
+    EXPECT_TRUE(files.ok()) << files.status();
+    for (const DirectoryEntry& file : *files) {
+      const std::string name = absl::StrCat(path, "/", file.name);
+      to->AddFile(name, *from.Contents(name));
     }
-    job_options.canary = true;
-    job_options.ps_loop.checkpoints.model_dir = "m";
-    CheckpointOptions& checkpoints = job_options.coordinator.checkpoints;
-    checkpoints.resume = std::make_shared<const Manifest>(from->manifest);
-    checkpoints.resume_name = from->name;
-    checkpoints.resume_text = TextOf(*ReadManifestBytes(*files, from->path));
   }
-  InProcessRun run(/*schedule=*/1, /*workers=*/1, files);
-  const JobReport& report = run.Run(std::move(job_options));
-  EXPECT_TRUE(report.status.ok()) << report.status;
-  return report;
 }
 
-void SimulatedJob::ResumeFromEach() {
-  const auto all = ListCheckpoints(files_, "m");
+void Launcher::ResumeFromEach() {
+  FakeFileSystem all_files;
+  AddProbeFiles(options_.job, &all_files);
+  // That of host 0 last: its manifests are the ones that count.
+  for (size_t i = hosts_.size(); i-- > 0;) {
+    CopyModelDirectory(*hosts_[i]->files(), &all_files);
+  }
+  const auto all = ListCheckpoints(all_files, kProbeModelDir);
   EXPECT_TRUE(all.ok()) << all.status();
   for (const CheckpointInfo& info : *all) {
     if (absl::IsNotFound(info.status)) continue;  // void
-    EXPECT_TRUE(info.whole()) << info.path << ": " << info.status;
-    if (result_.resumed_digests.size() == 8 || !info.whole()) continue;
-    const JobReport report = RunSerial(options_, &files_, &info);
-    EXPECT_EQ(report.trained, uint64_t{1} * options_.rows * options_.epochs);
+    if (result_.resumed_digests.size() == 8) break;
+    if (!info.whole()) {
+      result_.complaints.push_back(
+          absl::StrCat(info.path, " is not whole: ", info.WhyNot()));
+      continue;
+    }
+    const JobReport report = RunSerialProbe(options_.job, &all_files, &info);
+    EXPECT_EQ(report.trained,
+              uint64_t{1} * options_.job.rows * options_.job.epochs);
     result_.resumed_digests.push_back(report.digest);
   }
 }
@@ -402,13 +311,48 @@ void SimulatedJob::ResumeFromEach() {
 }  // namespace
 
 SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options) {
-  return SimulatedJob(options).Run();
+  return Launcher(options).Run();
 }
 
-JobReport RunSerialJob(const SimulatedJobOptions& options) {
-  FakeFileSystem files;
-  AddFiles(options, &files);
-  return RunSerial(options, &files, nullptr);
+std::vector<std::string> Complaints(const SimulatedJobOptions& options,
+                                    const SimulatedJobResult& result,
+                                    uint64_t digest) {
+  std::vector<std::string> complaints = result.complaints;
+  const JobReport& report = result.report;
+  if (!result.finished) complaints.push_back("the job hangs");
+  if (!report.status.ok()) {
+    complaints.push_back(
+        absl::StrCat("the job failed: ", report.status.ToString()));
+  }
+  for (const absl::Status& failed : result.failed) {
+    // A job may end since a process died, and for no other reason.
+    if (absl::IsUnavailable(failed) || absl::IsFailedPrecondition(failed)) {
+      continue;
+    }
+    complaints.push_back(
+        absl::StrCat("an earlier job failed: ", failed.ToString()));
+  }
+  if (!complaints.empty()) return complaints;
+  const uint64_t samples = uint64_t{1} * options.job.rows * options.job.epochs;
+  if (report.samples != samples || report.trained != samples ||
+      report.rejected != 0 || report.lost != 0) {
+    complaints.push_back(absl::StrCat("of ", samples, " samples: ",
+                                      LedgerLine(report)));
+  }
+  if (report.digest != digest) {
+    complaints.push_back(
+        absl::StrCat("a batch was applied twice or not at all: ",
+                     LedgerLine(report)));
+  }
+  for (const PsReport& ps : report.ps) {
+    if (ps.stats.canary == CanaryStats{report.batches, 0, 1, 1}) continue;
+    complaints.push_back(
+        absl::StrCat("ps ", ps.index, " has other canaries than 1"));
+  }
+  for (const uint64_t resumed : result.resumed_digests) {
+    if (resumed != digest) complaints.push_back("a checkpoint is not one set");
+  }
+  return complaints;
 }
 
 }  // namespace shoal

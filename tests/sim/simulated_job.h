@@ -2,63 +2,74 @@
 #define SHOAL_TESTS_SIM_SIMULATED_JOB_H_
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/logger.h"
 #include "cluster/job_report.h"
 #include "tests/harness/simulated_network.h"
+#include "tests/sim/fault_plan.h"
+#include "tests/sim/planted_bugs.h"
+#include "tests/sim/probe_job.h"
 
 namespace shoal {
 
 struct SimulatedJobOptions {
   uint64_t seed = 1;  // of everything that is random
-  int ps = 3;
-  int workers = 4;
-  int rows = 2000;
-  int batch_size = 16;
-  int epochs = 2;
-  int eval_every_epochs = 1;  // on the first of the training rows
+  ProbeJobOptions job;
   int pipeline_depth = 1;
-  bool dynamic_table = false;
-  NetworkFaults faults;
-  int kills = 0;  // SIGKILLs of workers, each restarted a moment later
-  // A killed worker is started again within so long; until then, or until it
-  // is given up, its life is suspended, and no checkpoint is cut.
-  absl::Duration restart_within = absl::Milliseconds(500);
-  // How often the connection of a process's session breaks, a PS's too.
-  int breaks = 0;
-  // While it trains, all processes are frozen for so long, as with their host;
-  // and PS 0 alone.
-  absl::Duration freeze_all;
-  absl::Duration freeze_ps0;
   uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
-  // A planted bug, which the simulator must find: shards say that they are
-  // held, and still take pushes until they are written.
-  bool unsealed_saves = false;
+  NetworkFaults network;
+  FaultCounts faults;
+  // A killed process is started again within so long; until then, or until it
+  // is given up, a worker's life is suspended, and no checkpoint is cut.
+  absl::Duration restart_within = absl::Milliseconds(500);
+  // A process that exits is started again, too, unless the job ended well: a
+  // job that failed is followed by another one, which goes on from the newest
+  // checkpoint. Otherwise the first job's end is the end.
+  bool restart_jobs = false;
+  PlantedBugs bugs;
+  LogLevel log_level = LogLevel::kError;  // of all processes
+  // Called with each message's number and delay; see SimulatedNetwork.
+  std::function<void(uint64_t message, absl::Duration)> observe;
 };
 
 struct SimulatedJobResult {
   bool finished = false;  // within an hour of simulated time
-  JobReport report;
+  JobReport report;       // of the last job
+  std::vector<absl::Status> failed;  // how the jobs before it ended
   NetworkCounts network;
-  int kills = 0;
-  int freezes = 0;
+  int kills = 0;   // of workers
+  int jobs = 0;    // that began
+  int stalls = 0;  // and freezes
   absl::Duration took;  // simulated
+  // What befell, as it did: "12.5 ms: kill worker 1".
+  std::vector<std::string> befell;
+  // What is wrong by the simulator's own book, which shares nothing with the
+  // job's: a push of one job that another one took.
+  std::vector<std::string> complaints;
   // Digest of the model that one process without faults ends with when it goes
   // on from a checkpoint of this job: of each of them, up to eight; 0 where it
   // fails.
   std::vector<uint64_t> resumed_digests;
 };
 
-// A whole job of the real coordinator, shards and workers, each process on an
-// executor of its own, over a faulty network, all on this thread. It trains the
-// linear probe, so the digest of the model must be that of any other schedule
-// and of either kind of table; and it has canaries, which the coordinator
-// checks.
+// A whole job of the real coordinator, shards, clients and workers over a
+// faulty network, all on this thread. Each process has its own strands and, as
+// its host, its own disk; it dies, comes back composed from nothing but that,
+// and is spoken to at the same address. The job trains the linear probe, so the
+// digest of the model must be that of any other schedule and of either kind of
+// table; and it has canaries, which the coordinator checks.
 SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options);
 
-// What one process without faults says of the same job, its table an array.
-JobReport RunSerialJob(const SimulatedJobOptions& options);
+// What is wrong with a job that had to end well, with a model of this digest;
+// empty if nothing is.
+std::vector<std::string> Complaints(const SimulatedJobOptions& options,
+                                    const SimulatedJobResult& result,
+                                    uint64_t digest);
 
 }  // namespace shoal
 

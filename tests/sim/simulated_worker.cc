@@ -29,6 +29,7 @@ void SimulatedWorker::After(absl::Duration delay, LifePtr life, Task task) {
 }
 
 void SimulatedWorker::Register() {
+  ++registrations_;
   // The simulator has one clock.
   deps_.registration.attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(deps_.executor->Now()));
@@ -41,8 +42,10 @@ void SimulatedWorker::Register() {
           } else if (absl::IsFailedPrecondition(reply.status())) {
             ended_ = true;
           } else {
-            After(absl::Milliseconds(200 + deps_.draw() % 300), nullptr,
-                  [this] { Register(); });
+            After(absl::Milliseconds(200) +
+                      deps_.draw.Span(absl::Milliseconds(300), "register",
+                                      registrations_),
+                  nullptr, [this] { Register(); });
           }
         });
       });
@@ -179,7 +182,8 @@ void SimulatedWorker::PushNext(const LifePtr& life,
   auto shards_left = std::make_shared<int>(deps_.num_shards);
   const absl::Duration computing =
       options_.batch_time *
-      (0.5 + static_cast<double>(deps_.draw() % 1000) / 1000);
+      (0.5 + deps_.draw.Unit("compute", work->lease.number, batch.epoch,
+                             batch.piece, batch.index));
   After(computing, life, [this, life, work, batch, shards_left] {
     for (int k = 0; k < deps_.num_shards; ++k) {
       SimulatedPush push{life->life, ++life->sequences[k], batch,

@@ -9,6 +9,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "core/cluster_service.h"
+#include "tests/harness/keyed_draw.h"
 #include "tests/harness/simulated_executor.h"
 #include "tests/sim/simulated_shard.h"
 
@@ -20,8 +21,8 @@ struct SimulatedWorkerDependencies {
   ClusterService* cluster = nullptr;  // as this process reaches it
   RegisterRequest registration;
   int num_shards = 0;
-  // Uniform random words.
-  absl::AnyInvocable<uint64_t()> draw;
+  // Random numbers of this start of the worker.
+  KeyedDraw draw{0};
   // How many examples a piece holds.
   absl::AnyInvocable<uint64_t(LeasePurpose, uint32_t piece)> examples;
   absl::AnyInvocable<Verdict(const BatchId&)> verdict;
@@ -92,6 +93,7 @@ class SimulatedWorker {
   SimulatedWorkerDependencies deps_;
   absl::Time frozen_until_ = absl::InfinitePast();
   bool ended_ = false;
+  uint64_t registrations_ = 0;
   LifePtr life_;
 };
 

@@ -1,0 +1,149 @@
+#include "tests/sim/job_ps.h"
+
+#include <string>
+#include <utility>
+
+#include "cmd/model_directory.h"
+#include "cmd/start_number.h"
+
+namespace shoal {
+
+JobPs::JobPs(const JobEnvironment& environment, int index,
+             SimulatedProcess* process, FileSystem* files,
+             absl::AnyInvocable<void(End) &&> on_end)
+    : environment_(environment),
+      index_(index),
+      process_(process),
+      on_end_(std::move(on_end)) {
+  const std::string address = JobEnvironment::AddressOf(index);
+  SimulatedServer* const server =
+      environment_.network->Listen(address, process_);
+  ClusterService* cluster = index == 0 ? Lead(files) : Follow();
+  server->cluster = coordinator_.get();
+  watch_ = std::make_unique<ViewWatch>(cluster);
+  cluster = watch_.get();
+  if (environment_.bugs.unsealed_saves) {
+    unsealing_ = std::make_unique<UnsealingService>(
+        cluster, [this] { return shard_.get(); });
+    cluster = unsealing_.get();
+  }
+  PsLoopOptions options;
+  options.member.registration.job = kProbeJob;
+  options.member.registration.role = Role::kPs;
+  options.member.registration.index = index;
+  options.member.registration.address = address;
+  options.member.rejoin = false;
+  options.shard.job = kProbeJob;
+  options.shard.model = environment_.job->spec;
+  options.shard.map = environment_.job->map;
+  options.shard.shard = index;
+  options.checkpoints.model_dir = kProbeModelDir;
+  PsLoopDependencies deps;
+  deps.cluster = cluster;
+  deps.files = files;
+  deps.logger = environment_.logger;
+  deps.control = process_->Strand("control");
+  deps.completions = process_->Strand("completions");
+  deps.background = process_->Strand("checkpoints");
+  deps.serve = [this, server](std::shared_ptr<ParameterShard> shard) {
+    Serve(server, std::move(shard));
+  };
+  deps.usage = [] { return ResourceUsage{}; };
+  loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
+  loop_->Start([this](MemberEnd end) {
+    member_end_ = std::move(end);
+    EndIfOver();
+  });
+}
+
+ClusterService* JobPs::Lead(FileSystem* files) {
+  const ProbeJob& job = *environment_.job;
+  SimulatedExecutor* const strand = process_->Strand("coordinator");
+  CoordinatorOptions options = job.Coordinator();
+  StartNumber last = 0;
+  if (environment_.save_steps != 0) {
+    JobFlags flags = job.ModelDirectoryFlags();
+    flags.save_checkpoint_steps = static_cast<int64_t>(environment_.save_steps);
+    JobPlan plan;
+    plan.job = kProbeJob;
+    plan.spec = job.spec;
+    plan.map = job.map;
+    // A job that finds no whole checkpoint, or a bad one, says so when it ends.
+    const absl::Status planned = PlanCheckpoints(
+        *files, flags, plan, environment_.logger, &options);
+    if (!planned.ok()) {
+      environment_.complaints->push_back(
+          absl::StrCat(process_->id(), " cannot begin: ", planned.ToString()));
+    }
+    // By the simulated clock, so that one seed gives one run.
+    options.checkpoints.first_attempt =
+        static_cast<uint64_t>(absl::ToUnixMicros(strand->Now()));
+    if (options.checkpoints.resume != nullptr) {
+      last = options.checkpoints.resume->start;
+    }
+  }
+  options.start = environment_.bugs.one_start_number
+                      ? 1
+                      : MakeStartNumber(
+                            strand->Now(),
+                            environment_.draw.Word("start", process_->id()),
+                            last);
+  CoordinatorWork work;
+  work.strand = process_->Strand("work");
+  work.write_manifest =
+      ManifestWriter(files, job.ModelDirectoryFlags(),
+                     process_->Strand("checkpoints"), environment_.logger);
+  work.probe = [network = environment_.network,
+                probe = process_->Strand("probe")](
+                   std::string address,
+                   absl::AnyInvocable<void(bool refused) &&> done) {
+    probe->Post([network, address = std::move(address),
+                 done = std::move(done)]() mutable {
+      std::move(done)(network->Refuses(address));
+    });
+  };
+  coordinator_ = Coordinator::Create(std::move(options), strand,
+                                     environment_.logger, std::move(work));
+  coordinator_->OnFinished([this](const JobReport& report) {
+    report_ = report;
+    if (on_report_ != nullptr) on_report_(report);
+    EndIfOver();
+  });
+  return coordinator_.get();
+}
+
+ClusterService* JobPs::Follow() {
+  sessions_ = std::make_unique<SimulatedSessions>(
+      environment_.network, process_, process_->Strand("control"),
+      JobEnvironment::AddressOf(0));
+  if (!environment_.bugs.mortal_sessions) return sessions_.get();
+  mortal_ = std::make_unique<MortalSessions>(sessions_.get());
+  return mortal_.get();
+}
+
+void JobPs::Serve(SimulatedServer* server,
+                  std::shared_ptr<ParameterShard> shard) {
+  shard_ = std::move(shard);
+  if (environment_.bugs.serves_unseen) {
+    shard_->ServeUntil(process_->Strand("control")->Now() + absl::Seconds(5));
+  }
+  server->parameters = shard_;
+  server->on_push = [this](const std::string& origin, const PushRequest& push,
+                           const absl::StatusOr<PushReply>& reply) {
+    if (!reply.ok() || reply->repeat) return;
+    const std::string& job = index_ == 0 ? process_->id() : sessions_->job();
+    if (origin == job) return;
+    environment_.complaints->push_back(
+        absl::StrCat(process_->id(), ", of the job of ", job, ", took a push ",
+                     ToString(push.batch), " of the job of ", origin,
+                     watch_->seen() ? "" : ", before its first view"));
+  };
+}
+
+void JobPs::EndIfOver() {
+  if (!member_end_.has_value() || (index_ == 0 && !report_.has_value())) return;
+  if (on_end_ == nullptr) return;
+  std::exchange(on_end_, nullptr)({*member_end_, report_});
+}
+
+}  // namespace shoal

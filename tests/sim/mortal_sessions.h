@@ -1,0 +1,41 @@
+#ifndef SHOAL_TESTS_SIM_MORTAL_SESSIONS_H_
+#define SHOAL_TESTS_SIM_MORTAL_SESSIONS_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "core/cluster_service.h"
+
+namespace shoal {
+
+// A planted bug: the coordinator as a process sees it to which the end of a
+// connection is the end of its life.
+class MortalSessions final : public ClusterService {
+ public:
+  // `cluster` outlives it.
+  explicit MortalSessions(ClusterService* cluster) : cluster_(cluster) {}
+
+  void Register(RegisterRequest request, absl::Duration timeout,
+                Done<RegisterReply> done) override {
+    cluster_->Register(std::move(request), timeout, std::move(done));
+  }
+  std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
+                                              SessionHandler handler) override {
+    handler.on_end = [on_end = std::move(handler.on_end)](
+                         absl::Status status) mutable {
+      if (absl::IsUnavailable(status)) {
+        status = absl::NotFoundError(status.message());
+      }
+      on_end(std::move(status));
+    };
+    return cluster_->OpenSession(std::move(opening), std::move(handler));
+  }
+
+ private:
+  ClusterService* const cluster_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_SIM_MORTAL_SESSIONS_H_

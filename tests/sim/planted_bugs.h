@@ -1,0 +1,22 @@
+#ifndef SHOAL_TESTS_SIM_PLANTED_BUGS_H_
+#define SHOAL_TESTS_SIM_PLANTED_BUGS_H_
+
+namespace shoal {
+
+// Bugs that Shoal had, or might have, planted around its components in a
+// simulated job. The simulator must find each.
+struct PlantedBugs {
+  // Shards say that they are held, and still take pushes until they are
+  // written.
+  bool unsealed_saves = false;
+  // Every job has start number 1.
+  bool one_start_number = false;
+  // A shard serves from its registration on, not from the first ClusterView.
+  bool serves_unseen = false;
+  // To a process the end of a session's connection is the end of its life.
+  bool mortal_sessions = false;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_SIM_PLANTED_BUGS_H_
