@@ -62,6 +62,19 @@ std::vector<std::string> Missing(const FileSystem& files,
   return missing;
 }
 
+// Makes the model directory, of which these parts are missing, so that it
+// outlives a crash.
+absl::Status MakeDurably(const FileSystem& files, const std::string& model_dir,
+                         const std::vector<std::string>& missing) {
+  absl::Status status = files.CreateDirectories(model_dir);
+  for (const std::string& made : missing) {
+    // A directory that may be written to but not opened cannot be synced.
+    const absl::Status synced = files.SyncDirectory(std::string(Dirname(made)));
+    if (!absl::IsPermissionDenied(synced)) status.Update(synced);
+  }
+  return Annotate(status, "--model_dir");
+}
+
 // A model directory holds checkpoints; it is none.
 absl::Status CheckNoCheckpoint(const FileSystem& files,
                                const std::string& directory) {
@@ -153,8 +166,7 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
                                             Logger* logger) {
   const std::string& model_dir = flags.model_dir;
   std::vector<std::string> missing = Missing(*files_, model_dir);
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(files_->CreateDirectories(model_dir), "--model_dir"));
+  SHOAL_RETURN_IF_ERROR(MakeDurably(*files_, model_dir, missing));
   auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
   if (absl::IsFailedPrecondition(lock.status())) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -203,8 +215,8 @@ absl::Duration DirectoryPatience(const JobFlags& flags) {
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start) {
   if (!flags.Saves()) return std::unique_ptr<GroupLock>();
-  SHOAL_RETURN_IF_ERROR(
-      Annotate(files.CreateDirectories(flags.model_dir), "--model_dir"));
+  SHOAL_RETURN_IF_ERROR(MakeDurably(files, flags.model_dir,
+                                    Missing(files, flags.model_dir)));
   auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
   if (lock.ok()) return lock;
   return ServersLockError(lock.status(), flags,

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "checkpoint/checkpoint_directory.h"
+#include "checkpoint/manifest_parts.h"
 #include "checkpoint/verify.h"
 #include "cmd/model_directory.h"
 #include "gtest/gtest.h"
@@ -78,17 +79,17 @@ class CrashWhileSavingTest : public testing::Test {
       ASSERT_TRUE(saved->status.ok()) << saved->status;
       manifest.shards.push_back(*ShardEntryFromText(saved->entry));
     }
-    std::string json;
+    ManifestText text;
     ManifestWriter(&files_, flags_, &strand_, &logger_)(
-        CheckpointName(step), manifest, [&](absl::StatusOr<std::string> bytes) {
-          ASSERT_TRUE(bytes.ok()) << bytes.status();
-          json = *bytes;
+        CheckpointName(step), manifest, [&](absl::StatusOr<ManifestText> got) {
+          ASSERT_TRUE(got.ok()) << got.status();
+          text = *got;
           reported_ = files_.operations();
         });
     simulator_.RunUntilIdle();
-    ASSERT_FALSE(json.empty());
+    ASSERT_NE(text.text, nullptr);
     for (const auto& keeper : keepers_) {
-      keeper->On(CheckpointDone{CheckpointName(step), json});
+      keeper->On(CheckpointDone{CheckpointName(step), OfferOf(text)});
       keeper->On(Resume{step});
     }
     simulator_.RunUntilIdle();

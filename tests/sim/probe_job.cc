@@ -92,9 +92,11 @@ JobFlags ProbeJob::ModelDirectoryFlags() const {
   return flags;
 }
 
-void AddProbeFiles(const ProbeJobOptions& options, FakeFileSystem* files) {
-  files->AddFile(kPath, MakeRows(options.rows));
-  files->AddFile(kEvalPath, MakeRows(options.rows / 4));
+void AddProbeFiles(
+    const ProbeJobOptions& options,
+    absl::FunctionRef<void(const std::string& path, std::string bytes)> add) {
+  add(kPath, MakeRows(options.rows));
+  add(kEvalPath, MakeRows(options.rows / 4));
 }
 
 std::vector<LocalSource> ProbeSources(const FileSystem& files,
@@ -135,7 +137,9 @@ JobReport RunSerialProbe(const ProbeJobOptions& options, FakeFileSystem* files,
 
 JobReport RunSerialProbe(const ProbeJobOptions& options) {
   FakeFileSystem files;
-  AddProbeFiles(options, &files);
+  AddProbeFiles(options, [&](const std::string& path, std::string bytes) {
+    files.AddFile(path, std::move(bytes));
+  });
   return RunSerialProbe(options, &files, nullptr);
 }
 

@@ -1,8 +1,10 @@
 #ifndef SHOAL_TESTS_SIM_PROBE_JOB_H_
 #define SHOAL_TESTS_SIM_PROBE_JOB_H_
 
+#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/coordinator_options.h"
 #include "cluster/job_report.h"
@@ -47,7 +49,9 @@ struct ProbeJob {
   JobFlags ModelDirectoryFlags() const;
 };
 
-void AddProbeFiles(const ProbeJobOptions& options, FakeFileSystem* files);
+void AddProbeFiles(
+    const ProbeJobOptions& options,
+    absl::FunctionRef<void(const std::string& path, std::string bytes)> add);
 // The files to train or to evaluate on.
 std::vector<LocalSource> ProbeSources(const FileSystem& files,
                                       LeasePurpose purpose);

@@ -99,8 +99,12 @@ Launcher::Launcher(const SimulatedJobOptions& options)
       slot.role = role;
       slot.index = i;
       if (hosts_.size() > static_cast<size_t>(i)) continue;
-      hosts_.push_back(std::make_unique<SimulatedHost>());
-      AddProbeFiles(options_.job, hosts_.back()->files());
+      hosts_.push_back(
+          std::make_unique<SimulatedHost>(draw_.Word("disk", hosts_.size())));
+      AddProbeFiles(options_.job,
+                    [&](const std::string& path, std::string bytes) {
+                      hosts_.back()->AddFile(path, bytes);
+                    });
     }
   };
   add(Role::kPs, options.job.ps);
@@ -190,9 +194,8 @@ void Launcher::AwaitTraining() {
     fate_.PostAfter(absl::Milliseconds(1), [this] { AwaitTraining(); });
     return;
   }
-  for (const Fault& fault :
-       PlanFaults(options_.seed, options_.faults, options_.job.ps,
-                  options_.job.workers)) {
+  for (const Fault& fault : PlanFaults(options_.seed, options_.faults,
+                                       options_.job.ps, options_.job.workers)) {
     fate_.PostAfter(fault.at, [this, fault] {
       if (!result_.finished) Befall(fault);
     });
@@ -222,7 +225,6 @@ void Launcher::Befall(const Fault& fault) {
   for (const std::string& name : names) BefallOne(fault, name);
   if (fault.kind != Fault::Kind::kKill) return;
   for (const auto& host : hosts_) {
-    // A host's disk knows by its hooks what was not synced.
     const bool dark =
         fault.victim == "all" ||
         fault.victim == absl::StrCat("host ", &host - hosts_.data());
@@ -269,7 +271,7 @@ SimulatedJobResult Launcher::Run() {
 }
 
 // A host's files, those of the model directory.
-void CopyModelDirectory(const FakeFileSystem& from, FakeFileSystem* to) {
+void CopyModelDirectory(const FileSystem& from, FakeFileSystem* to) {
   const auto directories = from.ListDirectory(kProbeModelDir);
   if (!directories.ok()) return;
   for (const DirectoryEntry& directory : *directories) {
@@ -279,14 +281,16 @@ void CopyModelDirectory(const FakeFileSystem& from, FakeFileSystem* to) {
     EXPECT_TRUE(files.ok()) << files.status();
     for (const DirectoryEntry& file : *files) {
       const std::string name = absl::StrCat(path, "/", file.name);
-      to->AddFile(name, *from.Contents(name));
+      to->AddFile(name, ContentsOf(from, name));
     }
   }
 }
 
 void Launcher::ResumeFromEach() {
   FakeFileSystem all_files;
-  AddProbeFiles(options_.job, &all_files);
+  AddProbeFiles(options_.job, [&](const std::string& path, std::string bytes) {
+    all_files.AddFile(path, std::move(bytes));
+  });
   // That of host 0 last: its manifests are the ones that count.
   for (size_t i = hosts_.size(); i-- > 0;) {
     CopyModelDirectory(*hosts_[i]->files(), &all_files);
@@ -336,13 +340,12 @@ std::vector<std::string> Complaints(const SimulatedJobOptions& options,
   const uint64_t samples = uint64_t{1} * options.job.rows * options.job.epochs;
   if (report.samples != samples || report.trained != samples ||
       report.rejected != 0 || report.lost != 0) {
-    complaints.push_back(absl::StrCat("of ", samples, " samples: ",
-                                      LedgerLine(report)));
+    complaints.push_back(
+        absl::StrCat("of ", samples, " samples: ", LedgerLine(report)));
   }
   if (report.digest != digest) {
-    complaints.push_back(
-        absl::StrCat("a batch was applied twice or not at all: ",
-                     LedgerLine(report)));
+    complaints.push_back(absl::StrCat(
+        "a batch was applied twice or not at all: ", LedgerLine(report)));
   }
   for (const PsReport& ps : report.ps) {
     if (ps.stats.canary == CanaryStats{report.batches, 0, 1, 1}) continue;
