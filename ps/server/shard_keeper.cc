@@ -120,10 +120,12 @@ void ShardKeeper::Load(LoadFrom from, ParameterShardOptions shard,
   auto use =
       [self = shared_from_this(), from, shard = std::move(shard), completions,
        done = std::move(done)](absl::StatusOr<std::string> text) mutable {
-        absl::StatusOr<std::shared_ptr<ParameterShard>> loaded = text.status();
+        absl::StatusOr<std::shared_ptr<ParameterShard>> loaded = nullptr;
         if (text.ok()) {
           loaded = LoadNow(self->files_, self->options_, from, *text,
                            std::move(shard), completions);
+        } else {
+          loaded = text.status();
         }
         self->control_->Post(
             [done = std::move(done), loaded = std::move(loaded)]() mutable {

@@ -271,6 +271,7 @@ TEST_F(CoordinatorStateSaveTest, APsGetsAManifestInParts) {
   HoldWorkers({3, 4});
   HoldShards();
   WriteShards();
+  SyncShards();
   ASSERT_THAT(commits_, SizeIs(1));
   const std::string text(kManifestPartBytes + 5, 'x');
   Do(state_->OnCommitted(commits_[0].number, TextOf(text), now_));

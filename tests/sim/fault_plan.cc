@@ -54,12 +54,13 @@ class Planner {
       if (!fault.victim.empty()) faults_.push_back(std::move(fault));
     }
   }
-  // One freeze of a fixed length.
+  // One freeze of a fixed length, while the job trains.
   void Freeze(const char* victim, absl::Duration span) {
     if (span <= absl::ZeroDuration()) return;
     Fault fault;
     fault.kind = Fault::Kind::kFreeze;
-    fault.at = draw_.Span(absl::Milliseconds(20), "freeze", victim);
+    fault.at = absl::Milliseconds(200) +
+               draw_.Span(absl::Milliseconds(20), "freeze", victim);
     fault.victim = victim;
     fault.span = span;
     faults_.push_back(std::move(fault));
