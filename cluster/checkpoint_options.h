@@ -22,7 +22,8 @@ struct CheckpointOptions {
   // What the manifest says of the variables.
   ModelSpec model;
   ShardMap map;
-  // How long training may stand still for one; longer, and it is void.
+  // How long training may stand still for one: longer, and it is void. Then the
+  // disks have as long again: longer, and that is said, or ends the job's end.
   absl::Duration deadline = absl::Seconds(120);
   // The same when the job was asked to stop.
   absl::Duration stop_deadline = absl::Seconds(20);

@@ -248,9 +248,10 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
     return Take();
   }
   failure_ = absl::OkStatus();
-  if (phase_ == Phase::kCommitting && !commit_status_.has_value()) {
-    // Whether the manifest comes is not known: shards must keep what they
-    // wrote.
+  if (phase_ == Phase::kCommitting &&
+      (!commit_status_.has_value() || commit_status_->ok())) {
+    // The manifest is there, or it is not known whether it comes: shards must
+    // keep what they wrote.
     saving_.clear();
   }
   for (const auto& [index, life] : saving_) Send(life, CheckpointVoid{seal_});

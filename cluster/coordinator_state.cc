@@ -268,7 +268,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
   Forget(member, why);
   if (phase_ >= Phase::kEnding) return;
   const std::string what = absl::StrCat(member.Name(), " ", how);
-  if (member.role == Role::kPs && phase_ == Phase::kGathering) {
+  if (member.role == Role::kPs && Gathers()) {
     // Nothing was leased yet, so nothing was pushed.
     const absl::Duration left = std::max(
         start_ + options_.start_deadline - patient_now_, absl::ZeroDuration());
@@ -290,7 +290,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
   waiting_.Remove(member.life);
-  if (member.role == Role::kPs && phase_ == Phase::kGathering) {
+  if (member.role == Role::kPs && Gathers()) {
     loaded_.Drop(member.index);
     AskForMarks();
   }

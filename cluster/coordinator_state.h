@@ -226,6 +226,8 @@ class CoordinatorState {
   absl::Status On(const Member& from, ShardLoaded& message);
   absl::Status On(const Member& from, MarkRuns& message);
   absl::Status On(const Member& from, ManifestRequest& message);
+  // INVALID_ARGUMENT unless `from` has the role that sends such messages.
+  static absl::Status OnlyFrom(Role role, const Member& from, const char* what);
   // Fails the job with `status` unless it is the sender's fault alone.
   absl::Status FailUnlessInvalid(const Member& from,
                                  const absl::Status& status);
@@ -239,6 +241,10 @@ class CoordinatorState {
   // ---- Phases (coordinator_state_phases.cc)
   void Step();  // as far as it goes
   void CheckDeadlines();
+  // Processes come and go, and nothing depends on them yet.
+  bool Gathers() const {
+    return phase_ == Phase::kGathering && !restoring_.has_value();
+  }
   void CheckGathering();
   void StartTraining();
   // Ledger, leases and evaluations, for the pieces that are known now.

@@ -12,13 +12,14 @@ namespace {
 // few pieces ahead.
 constexpr int kMaxLeaseRequests = 16;
 
-absl::Status OnlyFrom(Role role, const Member& from, const char* what) {
+}  // namespace
+
+absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
+                                        const char* what) {
   if (from.role == role) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(from.Name(), " sent ", what, ", which is not its to send"));
 }
-
-}  // namespace
 
 LeaseTable& CoordinatorState::leases() {
   return phase_ == Phase::kEvaluating ? eval_leases_ : train_leases_;
@@ -57,6 +58,10 @@ absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
 
 absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a PieceReport"));
+  if (phase_ == Phase::kGathering) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.Name(), " reported on a piece before any was leased"));
+  }
   if (phase_ >= Phase::kEnding) return absl::OkStatus();
   PieceFacts& facts = this->facts(message.purpose);
   const absl::StatusOr<bool> fresh = facts.Add(message);

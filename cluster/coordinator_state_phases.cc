@@ -302,13 +302,13 @@ void CoordinatorState::Grant(const Member& worker,
 }
 
 void CoordinatorState::CheckDeadlines() {
-  if (phase_ == Phase::kGathering && !AllPsOpen() &&
+  if (Gathers() && !AllPsOpen() &&
       patient_now_ - start_ >= options_.start_deadline) {
     End(absl::DeadlineExceededError(
         absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
                      " ", MissingPs())));
   }
-  if (phase_ == Phase::kGathering && options_.host_files && AllPsOpen() &&
+  if (Gathers() && options_.host_files && AllPsOpen() &&
       patient_now_ - start_ >= options_.start_deadline) {
     End(absl::DeadlineExceededError(
         absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),

@@ -84,11 +84,13 @@ absl::Status CoordinatorState::On(const Member& from, Held& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, ShardWritten& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardWritten"));
   saver_.OnWritten(from, message);
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, ShardSaved& message) {
+  SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardSaved"));
   saver_.OnSaved(from, message);
   return absl::OkStatus();
 }
@@ -120,14 +122,14 @@ void CoordinatorState::DriveSaver(
 
 void CoordinatorState::StepSave() {
   if (!options_.checkpoints.save) return;
-  if (phase_ < Phase::kTraining || phase_ >= Phase::kReporting) return;
+  if (phase_ < Phase::kTraining || phase_ > Phase::kReporting) return;
   if (saver_.busy()) {
     DriveSaver([this](const CheckpointSaver::View& view) {
       return saver_.Step(view, patient_now_);
     });
-    if (saver_.late()) EndWithoutDisk();
-    if (saver_.busy() || phase_ >= Phase::kReporting) return;
+    if (phase_ < Phase::kReporting && saver_.late()) EndWithoutDisk();
   }
+  if (saver_.busy() || phase_ >= Phase::kReporting) return;
   const uint64_t step = ledger_.totals().batches;
   const bool due = next_save_step_ != 0 && step >= next_save_step_;
   if (due || !save_requests_.empty() || stop_reason_.has_value()) BeginSave();

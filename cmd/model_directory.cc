@@ -136,6 +136,8 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
 
 OutputLock::~OutputLock() {
   if (kept_ || lock_ == nullptr) return;
+  // While the locks are held: another job may make its own afterwards.
+  if (!start_.empty()) files_->Remove(start_).IgnoreError();
   if (servers_ != nullptr) servers_->Withdraw();
   lock_->Withdraw();
   // As far as it goes: what holds anything by now stays.
@@ -177,14 +179,15 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
   lock_ = *std::move(lock);
   const std::string start = JoinPath(model_dir, kStartFile);
   if (absl::IsNotFound(files_->OpenForRead(start).status())) {
-    made_.push_back(start);
+    start_ = start;
   }
-  made_.insert(made_.end(), missing.begin(), missing.end());
+  made_ = std::move(missing);
   SHOAL_ASSIGN_OR_RETURN(servers_, LockServers(flags, logger));
   return absl::OkStatus();
 }
 
-absl::Status OutputLock::Share(StartNumber start) {
+absl::Status OutputLock::Begin(StartNumber start) {
+  kept_ = true;
   if (servers_ == nullptr) return absl::OkStatus();
   return Annotate(servers_->Share(start, ServerOf(start)), "--model_dir");
 }
@@ -297,16 +300,20 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
                     done = std::move(done)]() mutable {
       const std::string path = absl::StrCat(model_dir, "/", directory);
       const absl::Status written = WriteManifest(*files, path, manifest);
-      if (!written.ok()) {
-        std::move(done)(written);
+      absl::StatusOr<std::string> text = std::string();
+      if (written.ok()) {
+        text = ReadManifestBytes(*files, path);
+      } else {
+        text = written;
+      }
+      if (!text.ok()) {
+        // The servers now remove their shards: what may be there of the
+        // manifest must not make them a checkpoint.
+        files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
+        std::move(done)(text.status());
         return;
       }
-      auto text = ReadManifestBytes(*files, path);
-      if (text.ok()) {
-        std::move(done)(TextOf(*std::move(text)));
-      } else {
-        std::move(done)(text.status());
-      }
+      std::move(done)(TextOf(*std::move(text)));
       const auto removed = KeepNewest(*files, model_dir, directory, keep);
       if (!removed.ok()) {
         logger->Warn(

@@ -83,7 +83,9 @@ struct CheckpointVoid {
 };
 
 // To a PS: the checkpoint has become one. It keeps the manifest beside its own
-// shard, where that is on a disk of its own.
+// shard, where that is on a disk of its own. The coordinator has the parts of
+// the newest manifest alone: a PS that still fetches an older one has no copy
+// of it, nor needs one.
 struct CheckpointDone {
   std::string directory;
   ManifestOffer manifest;

@@ -209,7 +209,14 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     RenewLease();
     return;
   }
-  if (shard_ == nullptr) return;
+  if (shard_ == nullptr) {
+    if (const auto* hold = std::get_if<Hold>(&message)) {
+      session_->Send(ShardSaved{
+          hold->number,
+          absl::FailedPreconditionError("its shard is not there yet"), ""});
+    }
+    return;
+  }
   if (std::holds_alternative<ReportShard>(message)) {
     // The job may end with the report.
     keeper_->AfterManifests([self = shared_from_this()] {

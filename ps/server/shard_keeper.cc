@@ -201,7 +201,7 @@ void ShardKeeper::On(const Resume& resume) {
 }
 
 void ShardKeeper::On(const CheckpointVoid& is_void) {
-  if (is_void.number != save_) return;
+  if (save_ == 0 || is_void.number != save_) return;
   save_ = 0;
   *cancel_ = true;
   Discard();

@@ -482,6 +482,17 @@ TEST_F(CheckpointSaverTest, AJobThatEndsWhileItIsCommittedKeepsTheShards) {
   EXPECT_FALSE(saver_.busy());
 }
 
+TEST_F(CheckpointSaverTest, AManifestThatCameBeforeTheJobEndsKeepsTheShards) {
+  Begin();
+  HoldAll(workers_);
+  HoldAll(ps_);
+  SaveAll();
+  saver_.OnCommitted(commits_.at(0).number, absl::OkStatus(),
+                     {{8, 5}, "manifest"});
+  Do(saver_.Void(absl::FailedPreconditionError("the job is ending"), now_));
+  EXPECT_THAT(Take<CheckpointVoid>(1), IsEmpty()) << "the manifest names it";
+}
+
 TEST_F(CheckpointSaverTest, ASaveBeforeAStopHoldsAllToItsEnd) {
   Begin();
   saver_.Hurry(now_ + absl::Seconds(5));

@@ -120,36 +120,68 @@ TEST_F(CoordinatorStateResumeTest, MarksThatWereNotAskedForAreRefused) {
   EXPECT_TRUE(JobStatus().ok()) << Why();
 }
 
-// What a large job restores takes more than one event, and no event for long.
-TEST_F(CoordinatorStateResumeTest, ManyPiecesAreRestoredInSeveralEvents) {
-  constexpr uint32_t kPieces = 300'000;
-  train_ = {{"a", kPieces, 1}};
-  options_.piece_bytes = 1;
-  options_.batch_size = 1;
-  manifest_->data.sources = train_;
-  manifest_->data.pieces.clear();
-  marks_.clear();
-  for (uint32_t i = 0; i < kPieces; ++i) {
-    manifest_->data.pieces.push_back({0, i, i + 1, SavedPieceFacts{1, 0, 1}});
-    if (i != 7) marks_.push_back({0, i, 0, 1, Verdict::kApplied});
+// A job of many pieces, of which all but the eighth are trained. What it
+// restores takes more than one event, and no event for long.
+class LargeResumeTest : public CoordinatorStateResumeTest {
+ protected:
+  static constexpr uint32_t kPieces = 300'000;
+
+  LargeResumeTest() {
+    train_ = {{"a", kPieces, 1}};
+    options_.piece_bytes = 1;
+    options_.batch_size = 1;
+    manifest_->data.sources = train_;
+    manifest_->data.pieces.clear();
+    marks_.clear();
+    for (uint32_t i = 0; i < kPieces; ++i) {
+      manifest_->data.pieces.push_back({0, i, i + 1, SavedPieceFacts{1, 0, 1}});
+      if (i != 7) marks_.push_back({0, i, 0, 1, Verdict::kApplied});
+    }
+    manifest_->step = kPieces - 1;
+    told_marks_ = false;
+    Restart();
+    JoinAndLoad();
+    Tell(1, MarkRuns{0, marks_, false});
   }
-  manifest_->step = kPieces - 1;
-  told_marks_ = false;
-  Restart();
-  JoinAndLoad();
-  Tell(1, MarkRuns{0, marks_, false});
+  void Continue() {
+    EXPECT_EQ(to_continue_, 1);
+    to_continue_ = 0;
+    Do(state_->Continue(now_));
+  }
+};
+
+TEST_F(LargeResumeTest, ManyPiecesAreRestoredInSeveralEvents) {
   Tell(3, LeaseRequest{});
   int events = 0;
   for (; to_continue_ > 0; ++events) {
-    EXPECT_EQ(to_continue_, 1);
     EXPECT_THAT(Heard<LeaseGrant>(3), IsEmpty());
-    to_continue_ = 0;
-    Do(state_->Continue(now_));
+    Continue();
   }
   EXPECT_GE(events, 3);
   EXPECT_TRUE(JobStatus().ok()) << Why();
   EXPECT_EQ(Marks(), kPieces - 1);
   EXPECT_EQ(Newest<LeaseGrant>(3).lease.piece.index, 7u);
+}
+
+TEST_F(LargeResumeTest, APsThatDiesMeanwhileEndsTheJob) {
+  Continue();
+  Do(state_->OnSessionEnd(2, absl::UnavailableError("reset"), now_));
+  EXPECT_THAT(Why(), HasSubstr("its shard's state is lost"));
+  while (to_continue_ > 0) Continue();
+  EXPECT_THAT(Heard<LeaseGrant>(3), IsEmpty());
+}
+
+TEST_F(LargeResumeTest, AWorkerThatReportsMeanwhileIsRefused) {
+  Continue();
+  PieceReport report;
+  report.piece = kPieces - 1;
+  report.examples = 1;
+  report.batches = 1;
+  Tell(3, report);
+  EXPECT_EQ(ended_.count(3), 1u);
+  while (to_continue_ > 0) Continue();
+  EXPECT_TRUE(JobStatus().ok()) << Why();
+  EXPECT_EQ(Marks(), kPieces - 1);
 }
 
 TEST_F(CoordinatorStateResumeTest, ThePssAreToldWhatToLoad) {

@@ -55,8 +55,7 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
   flags_.silent_after = absl::ZeroDuration();
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(LockWithServers(*files_, flags_, 0xb2).ok());
-  ASSERT_TRUE(held_->Share(0xb2).ok());
-  held_->Keep();
+  ASSERT_TRUE(held_->Begin(0xb2).ok());
   const auto server = LockWithServers(*files_, flags_, 0xb2);
   EXPECT_TRUE(server.ok()) << server.status();
   held_ = nullptr;
@@ -112,7 +111,7 @@ TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
 
   ASSERT_TRUE(Lock().ok());
   ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
-  held_->Keep();
+  ASSERT_TRUE(held_->Begin(0xb2).ok());
   held_ = nullptr;
   const auto kept = files_->ListDirectory(flags_.model_dir);
   ASSERT_TRUE(kept.ok());
