@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "proto/shoal.grpc.pb.h"
 #include "rpc/address.h"
