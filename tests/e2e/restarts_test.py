@@ -3,19 +3,22 @@
   SHOAL_BIN=build/release/bin SHOAL_RESTARTS=200 SHOAL_SEED=1 \\
     python3 -B tests/e2e/restarts_test.py
 
-Each restart kills the server, or everything, a moment after training began, and
-starts it again at once on the same port. Some of the workers are frozen first
-and wake up under a later start. After ten restarts at most the job runs to its
-end: the digest must be that of one process, and every canary 1.
+Each restart kills a server, or all of them, a moment after training began, and
+starts what ended again at once on the same ports. Some of the workers are frozen
+first and wake up under a later start. After ten restarts at most the job runs to
+its end: the digest must be that of one process, and every canary 1. One restart
+in ten is that of a `shoal run` and all that it started.
 """
 
 import os
 import random
 import signal
 import threading
+import time
 
 import harness
 from cluster import PROBE, Cluster
+from launched import Launched
 
 RESTARTS = int(os.environ.get("SHOAL_RESTARTS", "20"))
 SEED = int(os.environ.get("SHOAL_SEED", "1"))
@@ -25,12 +28,23 @@ WORKERS = 2
 
 class RestartsTest(harness.ShoalTest):
 
-    def test_no_start_changes_another(self):
-        chance = random.Random(SEED)
+    def serial(self):
+        """The rows, and the digest of one process."""
         data = self.write("data/tr.libsvm", harness.linear_rows(20000))
         self.run_ok("shoal", "train", "--training_data_dir=" + data, *PROBE,
                     *FLAGS, "--summary=" + self.path("serial.json"))
-        digest = self.summary("serial.json")["digest"]
+        return data, self.summary("serial.json")["digest"]
+
+    def expect_as_if_alone(self, digest):
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual(summary["digest"], digest)
+        for shard in summary["canary"]:
+            self.assertEqual(shard["not_one"], 0)
+
+    def test_no_start_changes_another(self):
+        chance = random.Random(SEED)
+        data, digest = self.serial()
         restarts = 0
         jobs = 0
         while restarts < RESTARTS:
@@ -48,7 +62,7 @@ class RestartsTest(harness.ShoalTest):
             flags += ["--model_dir=" + self.path(directory),
                       "--save_checkpoint_steps=700"]
         cluster = Cluster(
-            self, 1, WORKERS, PROBE + FLAGS + ["--canary=true"], ps_flags=flags,
+            self, chance.choice([1, 1, 2]), WORKERS, PROBE + FLAGS + ["--canary=true"], ps_flags=flags,
             worker_flags=["--training_data_dir=" + data, "--log_level=debug"])
         cluster.start_all()
         frozen = []
@@ -63,10 +77,7 @@ class RestartsTest(harness.ShoalTest):
             threading.Event().wait(0.2)
         self.assertEqual(cluster.ps[0].wait(), 0,
                          cluster.ps[0].output()[-3000:])
-        summary = self.summary()
-        self.expect_whole(summary)
-        self.assertEqual(summary["digest"], digest)
-        self.assertEqual(summary["canary"][0]["not_one"], 0)
+        self.expect_as_if_alone(digest)
         for process in self.processes:
             if process.popen.poll() is None:
                 process.kill()
@@ -75,7 +86,7 @@ class RestartsTest(harness.ShoalTest):
     def restart(self, cluster, frozen, chance):
         if chance.random() < 0.7:
             # So that pushes are on their way when the server dies.
-            cluster.ps[0].signal(signal.SIGSTOP)
+            chance.choice(cluster.ps).signal(signal.SIGSTOP)
             threading.Event().wait(chance.uniform(0, 0.2))
         for worker in cluster.workers:
             what = chance.choice(["stays", "stays", "freezes", "dies"])
@@ -84,8 +95,15 @@ class RestartsTest(harness.ShoalTest):
                 frozen.append(worker)
             elif what == "dies":
                 worker.kill()
-        cluster.ps[0].kill()
-        cluster.start_ps(0)
+        victims = chance.choice([cluster.ps, [chance.choice(cluster.ps)]])
+        for server in victims:
+            server.kill()
+        for server in cluster.ps:
+            # The others end with the job, as its state is lost.
+            server.signal(signal.SIGCONT)
+            server.wait(20)
+        for index in range(len(cluster.ps)):
+            cluster.start_ps(index)
         self.start_missing(cluster, frozen)
         threading.Event().wait(chance.uniform(0, 0.3))
         self.wake(frozen, chance.randrange(len(frozen) + 1))
@@ -106,6 +124,35 @@ class RestartsTest(harness.ShoalTest):
             except AssertionError:
                 self.start_missing(cluster, [])
         return False
+
+    def test_nor_does_one_of_the_launcher(self):
+        chance = random.Random(SEED)
+        data, digest = self.serial()
+        flags = ["--ps=2", f"--workers={WORKERS}", *PROBE, *FLAGS,
+                 "--canary=true", "--training_data_dir=" + data,
+                 "--summary=" + self.path("summary.json"),
+                 "--model_dir=" + self.path("launched"),
+                 "--save_checkpoint_steps=700"]
+        for _ in range(max(2, RESTARTS // 10)):
+            job = Launched(self, *flags)
+            job.process.wait_for_line("step ")
+            worker = job.pid("shoal-worker", chance.randrange(WORKERS))
+            os.kill(worker, signal.SIGSTOP)
+            threading.Event().wait(chance.uniform(0, 0.4))
+            servers = [job.pid("shoal-ps", index) for index in range(2)]
+            job.process.popen.kill()
+            self.wait_until_gone(servers)
+            os.kill(worker, signal.SIGCONT)
+        self.assertEqual(Launched(self, *flags).process.wait(), 0)
+        self.expect_as_if_alone(digest)
+
+    def wait_until_gone(self, pids):
+        """They end by themselves, since the launcher did."""
+        deadline = time.monotonic() + 20
+        while any(Launched.command_line(pid)[0:1] not in ([], [""])
+                  for pid in pids):
+            self.assertLess(time.monotonic(), deadline, "servers live on")
+            threading.Event().wait(0.01)
 
     def wake(self, frozen, count):
         for _ in range(count):
