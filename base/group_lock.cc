@@ -151,7 +151,6 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::AcquireAlone(
 absl::Status GroupLock::Share(uint64_t group, absl::string_view holder) {
   Gate gate(file_);
   SHOAL_RETURN_IF_ERROR(gate.Enter(path_));
-  made_ = false;  // others may have it from now on
   SHOAL_RETURN_IF_ERROR(WriteText(file_, group, holder, path_));
   const int error = SetLock(file_, F_RDLCK, kHoldersByte);
   return error == 0 ? absl::OkStatus() : LockError(error, path_);

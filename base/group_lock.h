@@ -47,9 +47,9 @@ class GroupLock {
   // Errors: those of base/file_system.h; the lock stays as it was.
   absl::Status Share(uint64_t group, absl::string_view holder);
 
-  // Removes the file, if AcquireAlone made it and Share was not called: for a
-  // process that locked and then does nothing. The lock still ends with the
-  // object.
+  // Removes the file, if AcquireAlone made it: for a process that locked and
+  // then does nothing. The lock still ends with the object. REQUIRES: no other
+  // process of the group has the lock.
   void Withdraw();
 
  private:

@@ -186,8 +186,7 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
   return absl::OkStatus();
 }
 
-absl::Status OutputLock::Begin(StartNumber start) {
-  kept_ = true;
+absl::Status OutputLock::Share(StartNumber start) {
   if (servers_ == nullptr) return absl::OkStatus();
   return Annotate(servers_->Share(start, ServerOf(start)), "--model_dir");
 }

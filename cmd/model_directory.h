@@ -31,7 +31,7 @@ namespace shoal {
 // job that saves before its process has the locks.
 
 // The locks of what a job writes. A job that is refused leaves none of it
-// behind: unless Begin was called, the end of the object also removes what
+// behind: unless Keep was called, the end of the object also removes what
 // LockOutput made, and the file of the start number, where there was none.
 class OutputLock {
  public:
@@ -39,9 +39,13 @@ class OutputLock {
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
-  // The job begins: what it writes stays, and its other servers may have
-  // LOCK.ps too. Errors: those of GroupLock::Share.
-  absl::Status Begin(StartNumber start);
+  // The job has its start number: its other servers may have LOCK.ps too. They
+  // know the number, and so ask, once the job has begun. Errors: those of
+  // GroupLock::Share.
+  absl::Status Share(StartNumber start);
+
+  // The job begins.
+  void Keep() { kept_ = true; }
 
  private:
   friend absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(
@@ -61,7 +65,7 @@ class OutputLock {
 
 // Locks what the job writes, so that no two write one place at a time, by the
 // process with the coordinator: the directory, for a job that saves into it,
-// which is made if need be, and LOCK.ps alone until Begin; the file of an
+// which is made if need be, and LOCK.ps alone until Share; the file of an
 // inference's predictions (by .NAME.lock beside it, which stays). Servers of
 // another job that have LOCK.ps are waited for, which is said to the log, for
 // DirectoryPatience. nullptr: the job writes neither. FAILED_PRECONDITION names

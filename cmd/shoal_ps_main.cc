@@ -135,7 +135,6 @@ class PsProcess {
   // Of any other task, on its model directory; the `checkpoints` strand's.
   std::unique_ptr<GroupLock> servers_lock_;
   StartNumber locked_for_ = 0;
-  StartNumber start_ = 0;  // of task 0
   std::unique_ptr<PredictionsFile> predictions_;
   std::unique_ptr<ThreadExecutor> coordinator_strand_;
   std::unique_ptr<ThreadExecutor> work_strand_;
@@ -205,7 +204,7 @@ absl::Status PsProcess::Start() {
   }
   SHOAL_RETURN_IF_ERROR(StartServer());
   // From here on others may know of the job.
-  if (lock_ != nullptr) SHOAL_RETURN_IF_ERROR(lock_->Begin(start_));
+  if (lock_ != nullptr) lock_->Keep();
   if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
 
   PsLoopOptions options =
@@ -250,7 +249,7 @@ absl::StatusOr<CoordinatorOptions> PsProcess::PlanToLead() {
   SHOAL_ASSIGN_OR_RETURN(
       options.start,
       DrawStartNumber(*files_, flags_, options.checkpoints, clock_.Now()));
-  start_ = options.start;
+  if (lock_ != nullptr) SHOAL_RETURN_IF_ERROR(lock_->Share(options.start));
   return options;
 }
 

@@ -136,6 +136,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
       *files, flags, options->coordinator.checkpoints, RealClock().Now());
   if (!start.ok()) return Complain(name, start.status(), kExitUsage);
   options->coordinator.start = *start;
+  if (*lock != nullptr) {
+    const absl::Status shared = (*lock)->Share(*start);
+    if (!shared.ok()) return Complain(name, shared, kExitUsage);
+  }
 
   const auto predictions = PredictionsFileFromFlags(flags, files.get());
   if (!predictions.ok()) {
@@ -174,10 +178,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!metrics.ok()) return Complain(name, metrics.status(), kExitUsage);
   const absl::Status started = reporter.Start(clock.Now());
   if (!started.ok()) return Complain(name, started, kExitUsage);
-  if (*lock != nullptr) {
-    const absl::Status begun = (*lock)->Begin(*start);
-    if (!begun.ok()) return Complain(name, begun, kExitUsage);
-  }
+  if (*lock != nullptr) (*lock)->Keep();
   (*job)->Start([&final_report](JobReport report) {
     final_report.Set(std::move(report));
   });

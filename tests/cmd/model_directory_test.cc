@@ -55,7 +55,8 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
   flags_.silent_after = absl::ZeroDuration();
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(LockWithServers(*files_, flags_, 0xb2).ok());
-  ASSERT_TRUE(held_->Begin(0xb2).ok());
+  ASSERT_TRUE(held_->Share(0xb2).ok());
+  held_->Keep();
   const auto server = LockWithServers(*files_, flags_, 0xb2);
   EXPECT_TRUE(server.ok()) << server.status();
   held_ = nullptr;
@@ -106,12 +107,14 @@ TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
   const std::string start = flags_.model_dir + "/START";
   ASSERT_TRUE(Lock().ok());
   ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
+  ASSERT_TRUE(held_->Share(0xb1).ok());
   held_ = nullptr;
   EXPECT_THAT(Names(), IsEmpty());
 
   ASSERT_TRUE(Lock().ok());
   ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
-  ASSERT_TRUE(held_->Begin(0xb2).ok());
+  ASSERT_TRUE(held_->Share(0xb2).ok());
+  held_->Keep();
   held_ = nullptr;
   const auto kept = files_->ListDirectory(flags_.model_dir);
   ASSERT_TRUE(kept.ok());
