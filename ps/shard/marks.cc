@@ -1,6 +1,7 @@
 #include "ps/shard/marks.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -129,6 +130,7 @@ std::vector<uint64_t> Marks::Finish(const BatchId& batch, Verdict verdict) {
 
 absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
   const MarkRun* last = nullptr;
+  chunks_.reserve(std::min<size_t>(runs.size(), options_.chunks_max));
   for (const MarkRun& run : runs) {
     const auto place = std::make_tuple(run.epoch, run.piece);
     const bool ascending =
@@ -167,27 +169,39 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
   return absl::OkStatus();
 }
 
-std::vector<MarkRun> Marks::Runs() const {
-  std::vector<BatchId> order;
-  order.reserve(chunks_.size());
-  for (const auto& [id, chunk] : chunks_) order.push_back(id);
-  std::sort(order.begin(), order.end());
+std::vector<Marks::Bits> Marks::Copy() const {
+  std::vector<Bits> bits;
+  bits.reserve(chunks_.size());
+  for (const auto& [id, chunk] : chunks_) {
+    bits.push_back({id, chunk.applied, chunk.rejected});
+  }
+  return bits;
+}
+
+std::vector<MarkRun> Marks::RunsOf(std::vector<Bits> bits) {
+  std::sort(bits.begin(), bits.end(),
+            [](const Bits& a, const Bits& b) { return a.chunk < b.chunk; });
   std::vector<MarkRun> runs;
-  for (const BatchId& id : order) {
-    const Chunk& chunk = chunks_.find(id)->second;
-    for (uint64_t i = 0; i < 64; ++i) {
-      const uint64_t bit = uint64_t{1} << i;
-      if (((chunk.applied | chunk.rejected) & bit) == 0) continue;
+  runs.reserve(bits.size());
+  for (const auto& [id, applied, rejected] : bits) {
+    for (uint64_t left = applied | rejected; left != 0;) {
+      const int first = std::countr_zero(left);
+      const bool is_rejected = rejected >> first & 1;
+      // As far as marks of this verdict follow one another.
+      const uint64_t same = (is_rejected ? rejected : applied) >> first;
+      const int count = std::countr_one(same);
+      const uint64_t index = uint64_t{id.index} * 64 + first;
       const Verdict verdict =
-          chunk.rejected & bit ? Verdict::kRejected : Verdict::kApplied;
-      const uint64_t index = uint64_t{id.index} * 64 + i;
+          is_rejected ? Verdict::kRejected : Verdict::kApplied;
       if (!runs.empty() && runs.back().epoch == id.epoch &&
           runs.back().piece == id.piece && runs.back().end == index &&
           runs.back().verdict == verdict) {
-        ++runs.back().end;
+        runs.back().end += count;
       } else {
-        runs.push_back({id.epoch, id.piece, index, index + 1, verdict});
+        runs.push_back({id.epoch, id.piece, index, index + count, verdict});
       }
+      left =
+          first + count == 64 ? 0 : left >> (first + count) << (first + count);
     }
   }
   return runs;

@@ -73,8 +73,19 @@ class Marks {
   // from is not known, and Take does not tell of them. INVALID_ARGUMENT: not a
   // whole set as core/mark_run.h wants it. RESOURCE_EXHAUSTED: chunks_max.
   absl::Status Restore(absl::Span<const MarkRun> runs);
-  // All marks.
-  std::vector<MarkRun> Runs() const;
+  // The marks of the batches of one piece with indexes 64 c to 64 c + 63, where
+  // c is the index of `chunk`; bit i is batch 64 c + i.
+  struct Bits {
+    BatchId chunk;
+    uint64_t applied = 0;
+    uint64_t rejected = 0;
+  };
+  // All marks, in no order: takes as little time as they can be copied in.
+  std::vector<Bits> Copy() const;
+  // The same as runs, which takes seconds for millions of pieces: not under a
+  // lock that others wait for.
+  static std::vector<MarkRun> RunsOf(std::vector<Bits> bits);
+  std::vector<MarkRun> Runs() const { return RunsOf(Copy()); }
   MarkTotals Totals() const { return totals_; }
 
   // Pushes that were copies, of marked batches and of waiting ones.

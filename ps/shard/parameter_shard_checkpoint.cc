@@ -48,13 +48,15 @@ absl::StatusOr<std::unique_ptr<WrittenShard>> ParameterShard::WriteSealed(
   for (const std::atomic<uint64_t>& lookups : lookups_) {
     sealed.lookups.push_back(lookups.load(std::memory_order_relaxed));
   }
+  std::vector<Marks::Bits> marks;
   {
     MutexLock lock(&mu_);
     sealed.counters.count = count_;
     sealed.counters.admitted = admitted_;
-    sealed.counters.marks = marks_.Runs();
+    marks = marks_.Copy();
     sealed.mark_totals = marks_.Totals();
   }
+  sealed.counters.marks = Marks::RunsOf(std::move(marks));
   auto written = WriteShard(sealed, options);
   gate_.Open();
   return written;
@@ -86,8 +88,12 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Load(
 }
 
 std::vector<MarkRun> ParameterShard::MarkRuns() const {
-  MutexLock lock(&mu_);
-  return marks_.Runs();
+  std::vector<Marks::Bits> marks;
+  {
+    MutexLock lock(&mu_);
+    marks = marks_.Copy();
+  }
+  return Marks::RunsOf(std::move(marks));
 }
 
 MarkTotals ParameterShard::TotalMarks() const {

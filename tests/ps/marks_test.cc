@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "base/stable_hash.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -249,6 +250,45 @@ TEST(Marks, RunsOutOfOrderOrOfNoVerdictAreRefused) {
   EXPECT_TRUE(Marks(small).Restore(fine).ok());
   EXPECT_EQ(Marks(small).Restore({{{1, 2, 10, 200, Verdict::kApplied}}}).code(),
             absl::StatusCode::kResourceExhausted);
+}
+
+TEST(MarksRunsTest, AreTheMarksInOrderWhateverTheirPattern) {
+  uint64_t draw = 1;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Marks::Bits> bits;
+    std::vector<MarkRun> expected;  // a run a mark
+    for (uint32_t c = 0; c < 6; ++c) {
+      // Words of long runs, of single marks, and of all or none.
+      draw = StableHash(draw);
+      const uint64_t some = draw & StableHash(draw + 1);
+      const uint64_t word = round % 3 == 0   ? some
+                            : round % 3 == 1 ? ~uint64_t{0} << (draw % 64)
+                            : draw % 2 == 0  ? ~uint64_t{0}
+                                             : 0;
+      const uint64_t rejected =
+          word & StableHash(draw + 2) & (round % 2 == 0 ? ~uint64_t{0} : 0);
+      bits.insert(bits.begin(),
+                  {{0, c / 4, c % 4}, word & ~rejected, rejected});
+      for (uint64_t i = 0; i < 64; ++i) {
+        if ((word >> i & 1) == 0) continue;
+        const uint64_t index = uint64_t{c % 4} * 64 + i;
+        expected.push_back(
+            {0, c / 4, index, index + 1,
+             rejected >> i & 1 ? Verdict::kRejected : Verdict::kApplied});
+      }
+    }
+    std::vector<MarkRun> singles;
+    for (const MarkRun& run : Marks::RunsOf(bits)) {
+      if (!singles.empty() && singles.back().piece == run.piece &&
+          singles.back().end == run.begin) {
+        EXPECT_NE(singles.back().verdict, run.verdict) << "two runs for one";
+      }
+      for (uint64_t at = run.begin; at < run.end; ++at) {
+        singles.push_back({run.epoch, run.piece, at, at + 1, run.verdict});
+      }
+    }
+    EXPECT_EQ(singles, expected) << round;
+  }
 }
 
 }  // namespace
