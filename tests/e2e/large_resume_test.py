@@ -54,7 +54,7 @@ class LargeResumeTest(harness.ShoalTest):
                        "--summary=" + self.path("summary.json"))
         at = 0
         for said in ("loading the shard from", "resumed from", "training on",
-                     "marked"):
+                     "push done"):
             at = job.process.wait_for_line(said, timeout=300)
             print(f"{time.monotonic() - begin:7.2f} s: {said}")
         if HALF_DONE > 1000:  # more than can be trained here
