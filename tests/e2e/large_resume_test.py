@@ -48,6 +48,10 @@ class LargeResumeTest(harness.ShoalTest):
         self.step = int(re.search(r", (\d+) batches,", made.stdout)[1])
         print(made.stdout, end="")
 
+    def newest_step(self, job):
+        steps = re.findall(r"^step ([\d,]+),", job.process.output(), re.M)
+        return int(steps[-1].replace(",", "")) if steps else 0
+
     def test_it_goes_on_and_is_saved_again(self):
         begin = time.monotonic()
         job = Launched(self, f"--ps={PS}", "--workers=1", *self.flags,
@@ -58,6 +62,8 @@ class LargeResumeTest(harness.ShoalTest):
             at = job.process.wait_for_line(said, timeout=300)
             print(f"{time.monotonic() - begin:7.2f} s: {said}")
         if HALF_DONE > 1000:  # more than can be trained here
+            while self.newest_step(job) <= self.step:
+                at = job.process.wait_for_line("step ", start=at + 1)
             begin = time.monotonic()
             os.kill(job.process.popen.pid, signal.SIGTERM)
             job.process.wait_for_line("saved " + self.model_dir, timeout=300,
