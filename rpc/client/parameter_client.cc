@@ -1,10 +1,10 @@
-#include "base/check.h"
 #include "rpc/parameter_client.h"
 
 #include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "rpc/client/chunked_push.h"
 #include "rpc/client/peer.h"

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 
-
 namespace shoal {
 
 void ByteBudget::Share::ShrinkTo(uint64_t bytes) {
