@@ -1,9 +1,9 @@
 """A job of many pieces and batches goes on from a checkpoint, under default
 flags.
 
-SHOAL_LARGE_PIECES, SHOAL_LARGE_HALF_DONE and SHOAL_LARGE_PS say how large; the
-long run is one of 4.17 million pieces and 50 million batches over 8 servers. A
-small job makes the checkpoint's tables, and large_checkpoint
+SHOAL_LARGE_PIECES, SHOAL_LARGE_ROWS, SHOAL_LARGE_HALF_DONE and SHOAL_LARGE_PS
+say how large; the long run is one of 4.17 million pieces and 50 million batches
+over 8 servers. A small job makes the checkpoint's tables, and large_checkpoint
 (tests/ps/large_checkpoint_main.cc) makes it a large job's.
 """
 
@@ -21,8 +21,8 @@ TOOL = os.path.join(os.path.dirname(BIN), "tests", "large_checkpoint")
 PIECES = int(os.environ.get("SHOAL_LARGE_PIECES", "20000"))
 HALF_DONE = int(os.environ.get("SHOAL_LARGE_HALF_DONE", "20"))
 PS = int(os.environ.get("SHOAL_LARGE_PS", "2"))
+ROWS = int(os.environ.get("SHOAL_LARGE_ROWS", "12"))  # of a piece
 ROW = "1 1:1\n"
-ROWS = 12  # of a piece
 STOPPED = 3  # docs/commands.md
 
 
