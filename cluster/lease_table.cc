@@ -17,97 +17,77 @@ bool Contains(const std::vector<Life>& lives, Life life) {
 LeaseTable::LeaseTable(LeaseTableOptions options)
     : options_(std::move(options)), limit_{options_.num_epochs, 0} {
   Tell(kEveryHost);
+  if (options_.hosts.empty()) pools_.try_emplace(0);
   int last = kEveryHost;
   for (const int host : options_.hosts) {
     if (std::exchange(last, host) != host) pools_.try_emplace(host);
   }
 }
 
-bool LeaseTable::Get(const std::map<uint32_t, Bits>& bits, Key key) const {
-  const auto it = bits.find(key.first);
-  return it != bits.end() && it->second.bits[key.second];
+bool LeaseTable::IsComplete(Key key) const {
+  const auto it = complete_.find(key.first);
+  return it != complete_.end() && it->second.bits[key.second];
 }
 
-void LeaseTable::Set(std::map<uint32_t, Bits>* bits, Key key) {
-  Bits& of_epoch = (*bits)[key.first];
-  of_epoch.bits.resize(options_.num_pieces);
-  of_epoch.bits[key.second] = true;
-  ++of_epoch.count;
-}
-
-bool LeaseTable::Passed(Key key) const {
-  if (key.first != next_.first) return key.first < next_.first;
-  return !passed_.empty() && passed_[key.second];
-}
-
-void LeaseTable::CountUnfinished(uint32_t epoch, int change) {
-  if (options_.hosts.empty()) return;
-  uint32_t& count = unfinished_[epoch];
-  count += change;
-  if (count == 0) {
-    unfinished_.erase(epoch);
-    Tell(kEveryHost);  // the next epoch may be begun
-  }
+bool LeaseTable::IsWhole(uint32_t epoch) const {
+  const auto it = complete_.find(epoch);
+  return it != complete_.end() && it->second.count == options_.num_pieces;
 }
 
 bool LeaseTable::MayBegin(uint32_t epoch) const {
-  // What was passed over bounds how far one host may be ahead.
-  return unfinished_.empty() || unfinished_.begin()->first + 1 >= epoch;
+  return !has_hosts() || first_open_ + 1 >= epoch;
+}
+
+LeaseTable::Order& LeaseTable::OrderOf(uint32_t epoch) {
+  const auto [it, added] = orders_.try_emplace(epoch);
+  Order& order = it->second;
+  if (!added) return order;
+  order.pieces = options_.shuffle
+                     ? ShuffledPieces(options_.seed, epoch, options_.num_pieces)
+                     : ListedPieces(options_.num_pieces);
+  for (uint32_t place = 0; place < options_.num_pieces; ++place) {
+    order.places[PoolOf(order.pieces[place])].push_back(place);
+  }
+  return order;
+}
+
+void LeaseTable::BeginNextEpoch(Pool* pool) {
+  ++pool->epoch;
+  pool->next = 0;
+  uint32_t first = options_.num_epochs;
+  for (const auto& [readers, other] : pools_) {
+    first = std::min(first, other.epoch);
+  }
+  orders_.erase(orders_.begin(), orders_.lower_bound(first));
 }
 
 std::optional<LeaseTable::Key> LeaseTable::NextFree(Life owner, Pool* pool) {
-  for (auto it = pool->free.begin(); it != pool->free.end();) {
+  for (auto it = pool->free.begin(); it != pool->free.end(); ++it) {
     const Key key{it->place.first, it->piece};
-    if (Get(done_, key)) {
-      it = pool->free.erase(it);
-      continue;
-    }
-    const auto work = works_.find(key);
-    if (work == works_.end()) {
-      works_[key].place = it->place;
-    } else if (Contains(work->second.failed_on, owner)) {
-      ++it;
-      continue;
-    }
+    if (Contains(works_.at(key).failed_on, owner)) continue;
     pool->free.erase(it);
     return key;
   }
   return std::nullopt;
 }
 
-std::optional<LeaseTable::Key> LeaseTable::NextNew(int pool) {
-  while (next_ < std::min(limit_, Place{options_.num_epochs, 0})) {
-    const auto [epoch, place] = next_;
-    const auto done = done_.find(epoch);
-    const bool whole = place == 0 && done != done_.end() &&
-                       done->second.count == options_.num_pieces;
-    if (whole || place == options_.num_pieces) {
+std::optional<LeaseTable::Key> LeaseTable::NextNew(int readers, Pool* pool) {
+  while (pool->epoch < options_.num_epochs && Place{pool->epoch, 0} < limit_) {
+    const uint32_t epoch = pool->epoch;
+    const bool skip = pool->next == 0 && IsWhole(epoch);
+    Order* order = skip ? nullptr : &OrderOf(epoch);
+    if (skip || pool->next == order->places[readers].size()) {
       if (!MayBegin(epoch + 1)) return std::nullopt;
-      if (options_.hosts.empty()) done_.erase(epoch);
-      next_ = {epoch + 1, 0};
-      order_.clear();
-      passed_.clear();
+      BeginNextEpoch(pool);
       continue;
     }
-    if (order_.empty()) {
-      order_ = options_.shuffle
-                   ? ShuffledPieces(options_.seed, epoch, options_.num_pieces)
-                   : ListedPieces(options_.num_pieces);
-      passed_.resize(options_.num_pieces);
-    }
-    const Key key{epoch, order_[place]};
-    ++next_.second;
-    passed_[key.second] = true;
-    if (done != done_.end() && done->second.bits[key.second]) continue;
-    CountUnfinished(epoch, +1);
-    const int readers = PoolOf(key.second);
-    if (readers == pool) {
-      works_[key].place = {epoch, place};
-      return key;
-    }
-    std::set<Leasable>& free = pools_[readers].free;
-    free.insert(free.end(), Leasable{{epoch, place}, key.second});
-    Tell(readers);
+    const Place place{epoch, order->places[readers][pool->next]};
+    if (limit_ <= place) return std::nullopt;
+    const Key key{epoch, order->pieces[place.second]};
+    ++pool->next;
+    if (IsComplete(key)) continue;
+    works_[key].place = place;
+    return key;
   }
   return std::nullopt;
 }
@@ -129,11 +109,11 @@ std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, int host,
                                                  uint64_t number,
                                                  absl::Time now) {
   const int readers = options_.hosts.empty() ? 0 : host;
-  // It would pass over every piece to find that none is its own.
-  if (has_hosts() && pools_.count(readers) == 0) return std::nullopt;
-  Pool& pool = pools_[readers];
+  const auto found = pools_.find(readers);
+  if (found == pools_.end()) return std::nullopt;  // it has no piece
+  Pool& pool = found->second;
   std::optional<Key> key = NextFree(owner, &pool);
-  if (!key.has_value()) key = NextNew(readers);
+  if (!key.has_value()) key = NextNew(readers, &pool);
   if (!key.has_value()) key = NextCopy(owner, pool, now);
   if (!key.has_value()) return std::nullopt;
   Work& work = works_.at(*key);
@@ -154,13 +134,14 @@ std::optional<LeaseTable::Held> LeaseTable::Take(Life owner, int host,
 }
 
 bool LeaseTable::NothingToTake(absl::Time now) const {
-  if (!options_.hosts.empty()) return false;
-  if (next_ < std::min(limit_, Place{options_.num_epochs, 0})) return false;
-  const auto pool = pools_.find(0);
-  if (pool == pools_.end()) return true;
-  const auto& [free, single] = pool->second;
-  return free.empty() && (single.empty() || now - single.begin()->first <
-                                                options_.speculate_after);
+  if (has_hosts()) return false;
+  const Pool& pool = pools_.at(0);
+  // Where there is one pool, its places are the order's.
+  const Place next{pool.epoch, static_cast<uint32_t>(pool.next)};
+  if (next < std::min(limit_, Place{options_.num_epochs, 0})) return false;
+  return pool.free.empty() &&
+         (pool.single.empty() ||
+          now - pool.single.begin()->first < options_.speculate_after);
 }
 
 std::vector<int> LeaseTable::TakeNews() {
@@ -279,37 +260,24 @@ void LeaseTable::Expire(absl::Time now) {
 
 void LeaseTable::Complete(uint32_t epoch, uint32_t piece) {
   const Key key{epoch, piece};
+  if (IsComplete(key)) return;
+  Bits& complete = complete_[epoch];
+  complete.bits.resize(options_.num_pieces);
+  complete.bits[piece] = true;
+  ++complete.count;
+  if (IsWhole(first_open_)) {
+    while (IsWhole(first_open_)) ++first_open_;
+    Tell(kEveryHost);  // the next epoch may be begun
+  }
   const auto it = works_.find(key);
-  if (it != works_.end()) {
-    const Work& work = it->second;
-    Unlist(key, work);
-    if (work.leases.empty()) {
-      pools_[PoolOf(piece)].free.erase({work.place, piece});
-    }
-    for (const uint64_t lease : work.leases) Forget(leases_.find(lease));
-    works_.erase(it);
-    CountUnfinished(epoch, -1);
-    return;
+  if (it == works_.end()) return;
+  const Work& work = it->second;
+  Unlist(key, work);
+  if (work.leases.empty()) {
+    pools_[PoolOf(piece)].free.erase({work.place, piece});
   }
-  const bool passed = Passed(key);
-  // Only where there are hosts has one been passed and is nobody's work yet.
-  if ((passed && options_.hosts.empty()) || Get(done_, key)) return;
-  Set(&done_, key);
-  if (passed) CountUnfinished(epoch, -1);
-}
-
-void LeaseTable::Reopen(uint32_t epoch, uint32_t piece) {
-  const Key key{epoch, piece};
-  if (Get(done_, key)) {
-    Bits& done = done_[epoch];
-    done.bits[piece] = false;
-    --done.count;
-  }
-  if (!Passed(key) || works_.contains(key)) return;
-  works_[key].place = {epoch, 0};
-  pools_[PoolOf(piece)].free.insert({{epoch, 0}, piece});
-  Tell(PoolOf(piece));
-  CountUnfinished(epoch, +1);
+  for (const uint64_t lease : work.leases) Forget(leases_.find(lease));
+  works_.erase(it);
 }
 
 bool LeaseTable::FailedOnAll(uint32_t epoch, uint32_t piece,

@@ -105,9 +105,6 @@ class LeaseTable {
   // Every batch of the piece is done: it is leased no more, its leases are
   // over. May come before the piece was ever leased.
   void Complete(uint32_t epoch, uint32_t piece);
-  // The piece is complete no more: it is leasable again, before any piece that
-  // was never leased.
-  void Reopen(uint32_t epoch, uint32_t piece);
 
   // The piece failed on each of these lives.
   bool FailedOnAll(uint32_t epoch, uint32_t piece,
@@ -134,8 +131,11 @@ class LeaseTable {
   // Pieces that one group of workers can read: all workers, or those of one
   // host.
   struct Pool {
-    // Before next_, with no lease: returned, or passed over for another host.
-    // Of these some may be complete (done_).
+    // Those of this pool in `epoch`'s order before `next` (an index into
+    // Order::places) were leased, or were complete.
+    uint32_t epoch = 0;
+    size_t next = 0;
+    // Returned: of these none has a lease or is complete.
     std::set<Leasable> free;
     // (CopiedAs, number) of leases that may be copied once that is long ago:
     // each the only lease of its piece, and not settling.
@@ -146,6 +146,11 @@ class LeaseTable {
   struct Bits {
     std::vector<bool> bits;
     uint32_t count = 0;
+  };
+  // The order of an epoch, made when its first piece is wanted.
+  struct Order {
+    std::vector<uint32_t> pieces;                 // by place
+    std::map<int, std::vector<uint32_t>> places;  // by pool, growing
   };
 
   // There is something new for these workers; see TakeNews.
@@ -161,17 +166,15 @@ class LeaseTable {
     return held.suspended ? absl::InfinitePast() : held.progress;
   }
   void SetSuspended(Held* held, bool suspended);
-  bool Get(const std::map<uint32_t, Bits>& bits, Key key) const;
-  void Set(std::map<uint32_t, Bits>* bits, Key key);
-  // The piece was before next_ when it was last looked at.
-  bool Passed(Key key) const;
-  // A piece before next_ is to be complete (+1), or is (-1).
-  void CountUnfinished(uint32_t epoch, int change);
-  // The next epoch may be begun.
+  bool IsComplete(Key key) const;
+  bool IsWhole(uint32_t epoch) const;  // all of its pieces are complete
+  // The next epoch may be begun: bounds how far one host may be ahead.
   bool MayBegin(uint32_t epoch) const;
+  Order& OrderOf(uint32_t epoch);
+  void BeginNextEpoch(Pool* pool);
   std::optional<Key> NextFree(Life owner, Pool* pool);
-  // A piece that nobody has had, for this pool; passes over others.
-  std::optional<Key> NextNew(int pool);
+  // A piece that no worker has had; `readers` is the pool's key in pools_.
+  std::optional<Key> NextNew(int readers, Pool* pool);
   std::optional<Key> NextCopy(Life owner, const Pool& pool,
                               absl::Time now) const;
   // Takes a piece's only lease out of Pool::single; puts it there.
@@ -181,16 +184,10 @@ class LeaseTable {
   void Forget(Leases::iterator it);
 
   LeaseTableOptions options_;
-  // Nobody has had this one or any after it.
-  Place next_{0, 0};
   Place limit_;
-  // The order of next_'s epoch, made when its first piece is wanted.
-  std::vector<uint32_t> order_;
-  std::vector<bool> passed_;       // of next_'s epoch, by piece
-  std::map<uint32_t, Bits> done_;  // complete before anybody had them
-  // By epoch: pieces before next_ that are not complete. Only where there are
-  // hosts.
-  std::map<uint32_t, uint32_t> unfinished_;
+  std::map<uint32_t, Order> orders_;   // of epochs that a pool is in
+  std::map<uint32_t, Bits> complete_;  // of epochs with a complete piece
+  uint32_t first_open_ = 0;            // the first epoch that is not whole
   std::map<int, Pool> pools_;
   std::set<int> news_;  // by host; see TakeNews
   absl::flat_hash_map<Key, Work> works_;
