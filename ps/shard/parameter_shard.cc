@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "ps/shard/request_check.h"
 #include "ps/shard/shard_stats.h"
 
 namespace shoal {
