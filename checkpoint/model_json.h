@@ -1,8 +1,8 @@
 #ifndef SHOAL_CHECKPOINT_MODEL_JSON_H_
 #define SHOAL_CHECKPOINT_MODEL_JSON_H_
 
-#include "checkpoint/json_reader.h"
-#include "checkpoint/json_writer.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 

@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/status_macros.h"
-#include "checkpoint/json_reader.h"
-#include "checkpoint/json_writer.h"
 
 namespace shoal {
 namespace {

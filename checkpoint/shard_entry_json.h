@@ -1,8 +1,8 @@
 #ifndef SHOAL_CHECKPOINT_SHARD_ENTRY_JSON_H_
 #define SHOAL_CHECKPOINT_SHARD_ENTRY_JSON_H_
 
-#include "checkpoint/json_reader.h"
-#include "checkpoint/json_writer.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "checkpoint/shard_entry.h"
 
 namespace shoal {

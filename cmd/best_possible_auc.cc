@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "base/json_reader.h"
 #include "base/path.h"
 #include "worker/data/synthetic.h"
 
@@ -43,16 +42,15 @@ std::string BestPossibleAucLine(const FileSystem& files,
       !IsSyntheticTest(Basename(listed->front().path))) {
     return "";
   }
-  const nlohmann::json note = nlohmann::json::parse(
-      ReadNote(files,
-               JoinPath(Dirname(listed->front().path), kSyntheticMetaName)),
-      nullptr, /*allow_exceptions=*/false);
-  const auto best = note.is_object() ? note.find("best_auc") : note.end();
-  if (best == note.end() || !best->is_number()) return "";
+  const auto note = JsonDocument::Parse(ReadNote(
+      files, JoinPath(Dirname(listed->front().path), kSyntheticMetaName)));
+  if (!note.ok()) return "";
+  const double best = (*note)->root().Field("best_auc").Double();
+  if (!(*note)->status().ok()) return "";
   return absl::StrFormat(
       "best       %.5f is the AUC of the planted model "
       "itself: the best possible on these rows",
-      best->get<double>());
+      best);
 }
 
 }  // namespace shoal

@@ -8,16 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/json_writer.h"
 #include "cmd/ckpt_report.h"
 #include "cmd/number_text.h"
-#include "nlohmann/json.hpp"
 #include "partitioner/balance.h"
 #include "partitioner/round_robin.h"
 
 namespace shoal {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kBarColumns = 50;
 // Largest over mean from which a job has reason to care, and bytes that the
@@ -211,33 +209,31 @@ std::string CkptBalanceText(const CheckpointInfo& info) {
 std::string CkptBalanceJson(const CheckpointInfo& info) {
   const Manifest& manifest = info.manifest;
   const BalanceReport report = MeasuredBalance(manifest);
-  Json json;
-  json["path"] = info.path;
-  json["step"] = manifest.step;
-  Json shards = Json::array();
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kIndented, /*ascii=*/true);
+  w.BeginObject().Field("path", info.path).Field("step", manifest.step);
+  w.Key("shards").BeginArray();
   for (size_t s = 0; s < report.size(); ++s) {
-    shards.push_back({{"shard", s},
-                      {"bytes", report[s].bytes},
-                      {"rows", report[s].rows},
-                      {"lookups", report[s].lookups}});
+    w.BeginObject().Field("shard", s).Field("bytes", report[s].bytes);
+    w.Field("rows", report[s].rows).Field("lookups", report[s].lookups);
+    w.EndObject();
   }
-  json["shards"] = std::move(shards);
-  json["max_over_mean"] = {{"bytes", BytesSkew(report)},
-                           {"rows", RowsSkew(report)},
-                           {"lookups", LookupsSkew(report)}};
-  Json variables = Json::array();
+  w.EndArray().Key("max_over_mean").BeginObject();
+  w.Field("bytes", BytesSkew(report)).Field("rows", RowsSkew(report));
+  w.Field("lookups", LookupsSkew(report)).EndObject();
+  w.Key("variables").BeginArray();
   for (const VariableLoads& variable : LoadsByVariable(manifest)) {
-    variables.push_back({{"name", variable.name},
-                         {"bytes", variable.bytes},
-                         {"lookups", variable.lookups}});
+    w.BeginObject().Field("name", variable.name);
+    w.Key("bytes").Values(variable.bytes);
+    w.Key("lookups").Values(variable.lookups).EndObject();
   }
-  json["variables"] = std::move(variables);
+  w.EndArray();
   const Placements placements = ComparePlacements(manifest);
-  json["planned_bytes"] = {{"as_placed", placements.ours},
-                           {"round_robin", placements.round_robin}};
-  return json.dump(2, ' ', /*ensure_ascii=*/true,
-                   Json::error_handler_t::replace) +
-         "\n";
+  w.Key("planned_bytes").BeginObject();
+  w.Key("as_placed").Values(placements.ours);
+  w.Key("round_robin").Values(placements.round_robin).EndObject();
+  w.EndObject();
+  return text + "\n";
 }
 
 }  // namespace shoal

@@ -7,13 +7,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "base/json_writer.h"
 #include "cmd/number_text.h"
-#include "nlohmann/json.hpp"
 
 namespace shoal {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
@@ -30,30 +28,23 @@ std::string StateText(const CheckpointInfo& info) {
                       " are on other hosts, or lost");
 }
 
-Json StateJson(const CheckpointInfo& info) {
-  Json json;
-  json["name"] = info.name;
-  json["path"] = info.path;
-  json["step"] = info.step;
-  json["valid"] = info.status.ok();
-  json["error"] = info.status.ok() ? Json(nullptr)
-                                   : Json(std::string(info.status.message()));
-  json["missing_shards"] = info.missing;
-  if (!info.status.ok()) return json;
-  json["time"] = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", info.manifest.time,
-                                  absl::UTCTimeZone());
-  json["bytes"] = info.manifest.bytes();
-  json["shards"] = info.manifest.map.num_shards;
-  json["model"] = info.manifest.model.model;
-  json["job"] = info.manifest.job;
-  return json;
+// Bytes of a path are any; a document's are ASCII.
+JsonWriter DocumentWriter(std::string* text) {
+  return JsonWriter(text, JsonLayout::kIndented, /*ascii=*/true);
 }
 
-// Bytes of a path are any; a document's are UTF-8.
-std::string Dump(const Json& json) {
-  return json.dump(2, ' ', /*ensure_ascii=*/true,
-                   Json::error_handler_t::replace) +
-         "\n";
+// The first fields of an object that the caller opened.
+void WriteState(const CheckpointInfo& info, JsonWriter* w) {
+  w->Field("name", info.name).Field("path", info.path);
+  w->Field("step", info.step).Field("valid", info.status.ok()).Key("error");
+  info.status.ok() ? w->Null() : w->Text(info.status.message());
+  w->Key("missing_shards").Values(info.missing);
+  if (!info.status.ok()) return;
+  w->Field("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", info.manifest.time,
+                                    absl::UTCTimeZone()));
+  w->Field("bytes", info.manifest.bytes());
+  w->Field("shards", info.manifest.map.num_shards);
+  w->Field("model", info.manifest.model.model).Field("job", info.manifest.job);
 }
 
 // A variable over all shards.
@@ -132,11 +123,16 @@ std::string CkptListText(const std::vector<CheckpointInfo>& checkpoints) {
 }
 
 std::string CkptListJson(const std::vector<CheckpointInfo>& checkpoints) {
-  Json json = Json::array();
+  std::string text;
+  JsonWriter w = DocumentWriter(&text);
+  w.BeginArray();
   for (const CheckpointInfo& info : checkpoints) {
-    json.push_back(StateJson(info));
+    w.BeginObject();
+    WriteState(info, &w);
+    w.EndObject();
   }
-  return Dump(json);
+  w.EndArray();
+  return text + "\n";
 }
 
 std::string CkptShowText(const CheckpointInfo& info) {
@@ -175,40 +171,35 @@ std::string CkptShowText(const CheckpointInfo& info) {
 
 std::string CkptShowJson(const CheckpointInfo& info) {
   const Manifest& manifest = info.manifest;
-  Json json = StateJson(info);
-  json["seed"] = manifest.model.seed;
-  json["samples"] = {{"trained", manifest.totals.trained},
-                     {"rejected", manifest.totals.rejected}};
-  json["config"] = manifest.config;
-  Json variables = Json::array();
+  std::string text;
+  JsonWriter w = DocumentWriter(&text);
+  w.BeginObject();
+  WriteState(info, &w);
+  w.Field("seed", manifest.model.seed).Key("samples").BeginObject();
+  w.Field("trained", manifest.totals.trained);
+  w.Field("rejected", manifest.totals.rejected).EndObject();
+  w.Field("config", manifest.config).Key("variables").BeginArray();
   for (const VariableSum& variable : SumVariables(manifest)) {
-    variables.push_back({{"name", variable.name},
-                         {"shape", variable.shape},
-                         {"optimizer", variable.optimizer},
-                         {"rows", variable.rows},
-                         {"bytes", variable.bytes},
-                         {"lookups", variable.lookups}});
+    w.BeginObject().Field("name", variable.name).Field("shape", variable.shape);
+    w.Field("optimizer", variable.optimizer).Field("rows", variable.rows);
+    w.Field("bytes", variable.bytes).Field("lookups", variable.lookups);
+    w.EndObject();
   }
-  json["variables"] = std::move(variables);
-  Json files = Json::array();
+  w.EndArray().Key("files").BeginArray();
   for (const ShardEntry& shard : manifest.shards) {
-    Json tensors = Json::array();
+    w.BeginObject().Field("shard", shard.shard).Field("file", shard.file.file);
+    w.Field("bytes", shard.file.size).Key("tensors").BeginArray();
     for (const WrittenTensor& tensor : shard.file.tensors) {
-      tensors.push_back(
-          {{"name", tensor.info.name},
-           {"dtype", std::string(DTypeName(tensor.info.dtype))},
-           {"shape", tensor.info.shape},
-           {"bytes", tensor.info.bytes()},
-           {"crc32c", absl::StrCat(absl::Hex(tensor.checksums.crc32c,
-                                             absl::kZeroPad8))}});
+      w.BeginObject().Field("name", tensor.info.name);
+      w.Field("dtype", DTypeName(tensor.info.dtype));
+      w.Key("shape").Values(tensor.info.shape);
+      w.Field("bytes", tensor.info.bytes());
+      w.Key("crc32c").Hex32(tensor.checksums.crc32c).EndObject();
     }
-    files.push_back({{"shard", shard.shard},
-                     {"file", shard.file.file},
-                     {"bytes", shard.file.size},
-                     {"tensors", std::move(tensors)}});
+    w.EndArray().EndObject();
   }
-  json["files"] = std::move(files);
-  return Dump(json);
+  w.EndArray().EndObject();
+  return text + "\n";
 }
 
 std::string CkptVerifyText(const VerifiedCheckpoints& verified) {
@@ -234,26 +225,25 @@ std::string CkptVerifyText(const VerifiedCheckpoints& verified) {
 }
 
 std::string CkptVerifyJson(const VerifiedCheckpoints& verified) {
-  Json json = Json::array();
+  std::string text;
+  JsonWriter w = DocumentWriter(&text);
+  w.BeginArray();
   for (const auto& [info, report] : verified) {
-    Json one = StateJson(info);
-    one["whole"] = info.status.ok() && report.ok();
-    one["files_read"] = report.files;
-    one["bytes_read"] = report.bytes;
-    one["blocks_read"] = report.blocks;
-    one["damaged"] = report.damaged;
-    Json damage = Json::array();
+    w.BeginObject();
+    WriteState(info, &w);
+    w.Field("whole", info.status.ok() && report.ok());
+    w.Field("files_read", report.files).Field("bytes_read", report.bytes);
+    w.Field("blocks_read", report.blocks).Field("damaged", report.damaged);
+    w.Key("damage").BeginArray();
     for (const Damage& d : report.damage) {
-      damage.push_back({{"file", d.file},
-                        {"tensor", d.tensor},
-                        {"offset", d.offset},
-                        {"bytes", d.bytes},
-                        {"what", d.what}});
+      w.BeginObject().Field("file", d.file).Field("tensor", d.tensor);
+      w.Field("offset", d.offset).Field("bytes", d.bytes);
+      w.Field("what", d.what).EndObject();
     }
-    one["damage"] = std::move(damage);
-    json.push_back(std::move(one));
+    w.EndArray().EndObject();
   }
-  return Dump(json);
+  w.EndArray();
+  return text + "\n";
 }
 
 }  // namespace shoal

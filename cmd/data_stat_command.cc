@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 
@@ -15,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "base/file_system.h"
+#include "base/json_writer.h"
 #include "cmd/exit_code.h"
 #include "cmd/live_output.h"
 #include "cmd/number_text.h"
@@ -24,8 +24,6 @@
 
 namespace shoal {
 namespace {
-
-using nlohmann::json;
 
 struct StatFlags {
   DataStatisticsOptions options;
@@ -165,45 +163,66 @@ std::string ReportText(const DataStatistics& data) {
   return text + "\n";
 }
 
-json RowsJson(const RowStatistics& rows) {
-  json value = {
-      {"rows", rows.rows},
-      {"bad_rows", rows.bad_rows},
-      {"ones", rows.ones},
-      {"features",
-       {{"total", rows.features},
-        {"min", rows.min_features},
-        {"max", rows.max_features}}},
-      {"first_bad", rows.first_bad},
-  };
+template <typename T>
+void WriteRange(absl::string_view name, T min, T max, JsonWriter* w) {
+  w->Key(name).BeginObject().Field("max", max).Field("min", min).EndObject();
+}
+
+void WriteFeatures(const RowStatistics& rows, JsonWriter* w) {
+  w->Key("features").BeginObject();
+  w->Field("max", rows.max_features).Field("min", rows.min_features);
+  w->Field("total", rows.features).EndObject();
+}
+
+// The keys of every object are sorted.
+void WriteFile(const FileStatistics& file, JsonWriter* w) {
+  const RowStatistics& rows = file.rows;
+  w->BeginObject().Field("bad_rows", rows.bad_rows).Field("bytes", file.bytes);
+  w->Field("error", file.status.message());
+  WriteFeatures(rows, w);
+  w->Field("first_bad", rows.first_bad).Field("format", FormatText(file));
+  if (rows.features > 0) WriteRange("ids", rows.min_id, rows.max_id, w);
+  w->Field("ones", rows.ones).Field("path", file.path).Field("rows", rows.rows);
   if (rows.features > 0) {
-    value["ids"] = {{"min", rows.min_id}, {"max", rows.max_id}};
-    value["values"] = {{"min", rows.min_value}, {"max", rows.max_value}};
+    WriteRange("values", rows.min_value, rows.max_value, w);
   }
-  return value;
+  w->EndObject();
+}
+
+void WriteIds(const DataStatistics& data, JsonWriter* w) {
+  w->Key("ids").BeginObject().Field("distinct", data.distinct_ids);
+  w->Field("distinct_is_exact", data.distinct_is_exact);
+  if (data.all.features > 0) {
+    w->Field("max", data.all.max_id).Field("min", data.all.min_id);
+  }
+  w->Key("top_1_percent_share");
+  data.top_share.has_value() ? w->Double(*data.top_share) : w->Null();
+  w->EndObject();
+}
+
+void WriteSuggested(const DataStatistics& data, JsonWriter* w) {
+  w->Key("suggested").BeginObject().Key("feature_size");
+  data.feature_size == 0 ? w->Null() : w->U64(data.feature_size);
+  w->Field("field_size", data.field_size).EndObject();
 }
 
 std::string ReportJson(const DataStatistics& data) {
-  json all = RowsJson(data.all);
-  all["bytes"] = data.bytes;
-  all["ids"]["distinct"] = data.distinct_ids;
-  all["ids"]["distinct_is_exact"] = data.distinct_is_exact;
-  all["ids"]["top_1_percent_share"] =
-      data.top_share.has_value() ? json(*data.top_share) : json();
-  all["suggested"] = {
-      {"feature_size",
-       data.feature_size == 0 ? json() : json(data.feature_size)},
-      {"field_size", data.field_size}};
-  all["files"] = json::array();
-  for (const FileStatistics& file : data.files) {
-    json value = RowsJson(file.rows);
-    value["path"] = file.path;
-    value["format"] = FormatText(file);
-    value["bytes"] = file.bytes;
-    value["error"] = std::string(file.status.message());
-    all["files"].push_back(std::move(value));
+  const RowStatistics& all = data.all;
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kIndented);
+  w.BeginObject().Field("bad_rows", all.bad_rows).Field("bytes", data.bytes);
+  WriteFeatures(all, &w);
+  w.Key("files").BeginArray();
+  for (const FileStatistics& file : data.files) WriteFile(file, &w);
+  w.EndArray().Field("first_bad", all.first_bad);
+  WriteIds(data, &w);
+  w.Field("ones", all.ones).Field("rows", all.rows);
+  WriteSuggested(data, &w);
+  if (all.features > 0) {
+    WriteRange("values", all.min_value, all.max_value, &w);
   }
-  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  w.EndObject();
+  return text + "\n";
 }
 
 std::string ProgressText(const DataStatisticsProgress& progress) {

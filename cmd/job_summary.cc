@@ -1,157 +1,148 @@
 #include "cmd/job_summary.h"
 
-#include <nlohmann/json.hpp>
-
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/json_writer.h"
 
 namespace shoal {
 namespace {
 
-// Keys stay in the order in which they are written here.
-using Json = nlohmann::ordered_json;
-
-Json WorkerJson(const WorkerReport& worker) {
-  return {{"worker", worker.index},
-          {"samples", worker.samples},
-          {"scored", worker.scored},
-          {"cpu_seconds", worker.cpu_seconds},
-          {"peak_rss_bytes", worker.peak_rss_bytes}};
+void WriteWorker(const WorkerReport& worker, JsonWriter* w) {
+  w->BeginObject().Field("worker", worker.index);
+  w->Field("samples", worker.samples).Field("scored", worker.scored);
+  w->Field("cpu_seconds", worker.cpu_seconds);
+  w->Field("peak_rss_bytes", worker.peak_rss_bytes).EndObject();
 }
 
-Json BalanceJson(const PsReport& ps) {
-  return {{"shard", ps.index},
-          {"bytes", ps.stats.bytes},
-          {"rows", ps.stats.rows},
-          {"lookups", ps.stats.lookups},
-          {"cpu_seconds", ps.cpu_seconds},
-          {"peak_rss_bytes", ps.peak_rss_bytes}};
+void WriteBalance(const PsReport& ps, JsonWriter* w) {
+  w->BeginObject().Field("shard", ps.index).Field("bytes", ps.stats.bytes);
+  w->Field("rows", ps.stats.rows).Field("lookups", ps.stats.lookups);
+  w->Field("cpu_seconds", ps.cpu_seconds);
+  w->Field("peak_rss_bytes", ps.peak_rss_bytes).EndObject();
 }
 
 // One object a shard; null where the job has no canaries.
-Json CanaryJson(const JobReport& report) {
-  Json shards;
+void WriteCanary(const JobReport& report, JsonWriter* w) {
+  bool any = false;
   for (const PsReport& ps : report.ps) {
     if (!ps.stats.canary.has_value()) continue;
-    shards.push_back({{"shard", ps.index},
-                      {"rows", ps.stats.canary->rows},
-                      {"not_one", ps.stats.canary->not_one},
-                      {"smallest", ps.stats.canary->smallest},
-                      {"largest", ps.stats.canary->largest}});
+    if (!any) w->BeginArray();
+    any = true;
+    const CanaryStats& canary = *ps.stats.canary;
+    w->BeginObject().Field("shard", ps.index).Field("rows", canary.rows);
+    w->Field("not_one", canary.not_one).Field("smallest", canary.smallest);
+    w->Field("largest", canary.largest).EndObject();
   }
-  return shards;
+  any ? w->EndArray() : w->Null();
 }
 
-Json StalenessJson(const Histogram& staleness) {
-  return {{"mean", staleness.mean()},
-          {"p50", staleness.Quantile(0.5)},
-          {"p99", staleness.Quantile(0.99)},
-          {"max", staleness.max()}};
+void WriteStaleness(const Histogram& staleness, JsonWriter* w) {
+  w->BeginObject().Field("mean", staleness.mean());
+  w->Field("p50", staleness.Quantile(0.5));
+  w->Field("p99", staleness.Quantile(0.99)).Field("max", staleness.max());
+  w->EndObject();
 }
 
-Json EvalJson(const JobReport& report, const EvalReport& eval) {
-  Json per_worker = Json::array();
+void WriteEval(const JobReport& report, const EvalReport& eval, JsonWriter* w) {
+  const auto real = [w](const char* name, bool known, double figure) {
+    w->Key(name);
+    known ? w->Double(figure) : w->Null();
+  };
+  const bool any = eval.examples != 0;
+  w->BeginObject().Field("epoch", eval.epoch).Field("step", eval.step);
+  real("auc", any, eval.auc);
+  real("auc_error", any, eval.auc_error);
+  real("logloss", any, eval.logloss);
+  // Of labels that are all 0 there is no calibration.
+  real("calibration", eval.calibration > 0, eval.calibration);
+  w->Field("examples", eval.examples).Key("per_worker").BeginArray();
   for (const WorkerReport& worker : report.workers) {
     const auto examples = eval.examples_of_worker.find(worker.index);
-    per_worker.push_back(
-        examples == eval.examples_of_worker.end() ? 0 : examples->second);
+    w->U64(examples == eval.examples_of_worker.end() ? 0 : examples->second);
   }
-  const bool any = eval.examples != 0;
-  // Of labels that are all 0 there is no calibration.
-  return {
-      {"epoch", eval.epoch},
-      {"step", eval.step},
-      {"auc", any ? Json(eval.auc) : Json()},
-      {"auc_error", any ? Json(eval.auc_error) : Json()},
-      {"logloss", any ? Json(eval.logloss) : Json()},
-      {"calibration", eval.calibration > 0 ? Json(eval.calibration) : Json()},
-      {"examples", eval.examples},
-      {"per_worker", per_worker}};
+  w->EndArray().EndObject();
 }
 
-Json CheckpointJson(const CheckpointReport& report) {
-  auto text = [](const std::string& s) { return s.empty() ? Json() : Json(s); };
-  return {{"path", text(report.path)},
-          {"step", report.step},
-          {"seconds", report.seconds},
-          {"all_seconds", report.all_seconds},
-          {"saved", report.saved},
-          {"voided", report.voided},
-          {"last_error", text(report.last_error)},
-          {"resumed_from", text(report.resumed_from)},
-          {"resumed_step", report.resumed_step},
-          {"resumed_samples", report.resumed_samples}};
+void WriteCheckpoint(const CheckpointReport& report, JsonWriter* w) {
+  const auto text = [w](const char* name, const std::string& s) {
+    w->Key(name);
+    s.empty() ? w->Null() : w->Text(s);
+  };
+  w->BeginObject();
+  text("path", report.path);
+  w->Field("step", report.step).Field("seconds", report.seconds);
+  w->Field("all_seconds", report.all_seconds).Field("saved", report.saved);
+  w->Field("voided", report.voided);
+  text("last_error", report.last_error);
+  text("resumed_from", report.resumed_from);
+  w->Field("resumed_step", report.resumed_step);
+  w->Field("resumed_samples", report.resumed_samples).EndObject();
 }
 
-Json SteadyJson(const JobReport& report) {
-  return {
-      {"samples", report.steady_samples},
-      {"wall_seconds", report.steady_wall_seconds},
-      {"samples_per_second", report.steady_wall_seconds > 0
-                                 ? static_cast<double>(report.steady_samples) /
-                                       report.steady_wall_seconds
-                                 : 0},
-      {"cpu_seconds",
-       {{"worker", report.steady_worker_cpu_seconds},
-        {"ps", report.steady_ps_cpu_seconds}}}};
+void WriteSteady(const JobReport& report, JsonWriter* w) {
+  const double seconds = report.steady_wall_seconds;
+  const auto samples = static_cast<double>(report.steady_samples);
+  w->BeginObject().Field("samples", report.steady_samples);
+  w->Field("wall_seconds", seconds);
+  w->Field("samples_per_second", seconds > 0 ? samples / seconds : 0);
+  w->Key("cpu_seconds").BeginObject();
+  w->Field("worker", report.steady_worker_cpu_seconds);
+  w->Field("ps", report.steady_ps_cpu_seconds).EndObject().EndObject();
+}
+
+// What became of samples, rows and batches.
+void WriteLedger(const JobReport& report, JsonWriter* w) {
+  w->Key("samples").BeginObject().Field("trained", report.trained);
+  w->Field("rejected", report.rejected).Field("lost", report.lost).EndObject();
+  w->Key("per_worker").BeginArray();
+  for (const WorkerReport& worker : report.workers) w->U64(worker.samples);
+  w->EndArray().Field("bad_rows", report.bad_rows);
+  w->Key("batches").BeginObject().Field("trained", report.batches);
+  w->Field("mended", report.mended).Field("recomputed", report.recomputed);
+  w->Field("repeats_refused", report.repeats_refused).EndObject();
+}
+
+double CpuSeconds(const JobReport& report) {
+  double seconds = 0;
+  for (const WorkerReport& worker : report.workers) {
+    seconds += worker.cpu_seconds;
+  }
+  for (const PsReport& ps : report.ps) seconds += ps.cpu_seconds;
+  return seconds;
 }
 
 }  // namespace
 
 std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
-  Json samples_per_worker = Json::array();
-  Json workers = Json::array();
-  Json balance = Json::array();
-  Json evals = Json::array();
-  for (const EvalReport& eval : report.evals) {
-    evals.push_back(EvalJson(report, eval));
-  }
-  double cpu_seconds = 0;
-  for (const WorkerReport& worker : report.workers) {
-    samples_per_worker.push_back(worker.samples);
-    workers.push_back(WorkerJson(worker));
-    cpu_seconds += worker.cpu_seconds;
-  }
-  for (const PsReport& ps : report.ps) {
-    balance.push_back(BalanceJson(ps));
-    cpu_seconds += ps.cpu_seconds;
-  }
-  const Json summary = {
-      {"mode", flags.mode},
-      {"model", flags.model},
-      {"ps", flags.ps},
-      {"workers", flags.workers},
-      {"pipeline_depth", flags.PipelineDepth()},
-      {"samples",
-       {{"trained", report.trained},
-        {"rejected", report.rejected},
-        {"lost", report.lost}}},
-      {"per_worker", samples_per_worker},
-      {"bad_rows", report.bad_rows},
-      {"batches",
-       {{"trained", report.batches},
-        {"mended", report.mended},
-        {"recomputed", report.recomputed},
-        {"repeats_refused", report.repeats_refused}}},
-      {"wall_seconds", absl::ToDoubleSeconds(report.wall)},
-      {"cpu_seconds", cpu_seconds},
-      {"steady", SteadyJson(report)},
-      {"eval", EvalJson(report, report.eval)},
-      {"evals", evals},
-      {"predicted",
-       {{"rows", report.predicted}, {"nan", report.predicted_nan}}},
-      {"staleness", StalenessJson(report.staleness)},
-      {"balance", balance},
-      {"processes", workers},
-      {"canary", CanaryJson(report)},
-      {"digest", absl::StrCat(absl::Hex(report.digest, absl::kZeroPad16))},
-      {"checkpoint", CheckpointJson(report.checkpoint)},
-      {"exit_reason",
-       report.status.ok() ? "done" : std::string(report.status.message())},
-  };
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kIndented);
+  w.BeginObject().Field("mode", flags.mode).Field("model", flags.model);
+  w.Field("ps", flags.ps).Field("workers", flags.workers);
+  w.Field("pipeline_depth", flags.PipelineDepth());
+  WriteLedger(report, &w);
+  w.Field("wall_seconds", absl::ToDoubleSeconds(report.wall));
+  w.Field("cpu_seconds", CpuSeconds(report)).Key("steady");
+  WriteSteady(report, &w);
+  w.Key("eval");
+  WriteEval(report, report.eval, &w);
+  w.Key("evals").BeginArray();
+  for (const EvalReport& eval : report.evals) WriteEval(report, eval, &w);
+  w.EndArray().Key("predicted").BeginObject();
+  w.Field("rows", report.predicted).Field("nan", report.predicted_nan);
+  w.EndObject().Key("staleness");
+  WriteStaleness(report.staleness, &w);
+  w.Key("balance").BeginArray();
+  for (const PsReport& ps : report.ps) WriteBalance(ps, &w);
+  w.EndArray().Key("processes").BeginArray();
+  for (const WorkerReport& worker : report.workers) WriteWorker(worker, &w);
+  w.EndArray().Key("canary");
+  WriteCanary(report, &w);
+  w.Key("digest").Hex64(report.digest).Key("checkpoint");
+  WriteCheckpoint(report.checkpoint, &w);
   // Text of a peer need not be UTF-8; the summary has to be.
-  return absl::StrCat(
-      summary.dump(2, ' ', false, Json::error_handler_t::replace), "\n");
+  w.Field("exit_reason", report.status.ok() ? "done" : report.status.message());
+  w.EndObject();
+  return text + "\n";
 }
 
 }  // namespace shoal

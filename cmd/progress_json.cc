@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/status_macros.h"
 #include "cmd/number_text.h"
 
 namespace shoal {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string TimeLeft(const ProgressFigures& progress) {
   // What a checkpoint brought took no time.
@@ -31,8 +32,59 @@ std::string FigureOrDash(double figure) {
   return figure > 0 ? absl::StrFormat("%.4f", figure) : "-";
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+// What a peer of our own writes of a job's end, at most.
+constexpr size_t kMaxLines = 1 << 20;
+constexpr size_t kMaxTextBytes = 64 << 20;
+
+// A number that is not finite is written as null.
+double Real(const JsonNode& object, const char* name) {
+  const JsonNode node = object.Field(name);
+  return node.kind() == JsonKind::kNull ? 0 : node.Double();
+}
+
+JobEnding ReadEnding(const JsonNode& end) {
+  JobEnding ending;
+  ending.ok = end.Field("ok").Bool();
+  ending.reason = end.Field("reason").String(kMaxTextBytes);
+  const JsonNode lines = end.Field("lines");
+  const size_t count = lines.Size(kMaxLines);
+  for (size_t i = 0; i < count; ++i) {
+    ending.lines.push_back(lines.At(i).String(kMaxTextBytes));
+  }
+  return ending;
+}
+
+ProgressFigures ReadProgress(const JsonNode& from) {
+  ProgressFigures progress;
+  progress.started = from.Field("started").Bool();
+  progress.over = from.Field("over").Bool();
+  progress.waiting_for = from.Field("waiting_for").String(kMaxTextBytes);
+  progress.trains = from.Field("trains").Bool();
+  progress.fraction_done = Real(from, "fraction_done");
+  progress.fraction_before = Real(from, "fraction_before");
+  progress.samples_per_second = Real(from, "samples_per_second");
+  if (progress.trains) {
+    progress.step = from.Field("step").U64();
+    progress.trained = from.Field("trained").U64();
+    progress.samples = from.Field("samples").U64();
+    progress.staleness_mean = Real(from, "staleness_mean");
+    progress.staleness_max = from.Field("staleness_max").U64();
+    if (from.Has("loss")) progress.loss = Real(from, "loss");
+    if (from.Has("progressive_auc")) {
+      progress.progressive_auc = Real(from, "progressive_auc");
+    }
+  }
+  progress.workers_alive =
+      from.Field("workers_alive").Int(std::numeric_limits<int>::max());
+  progress.wall_seconds = Real(from, "wall_seconds");
+  if (from.Has("eval_auc")) {
+    progress.eval.emplace();
+    progress.eval->auc = Real(from, "eval_auc");
+    if (progress.trains) {
+      progress.eval->epoch = from.Field("eval_epoch").U64();
+    }
+  }
+  return progress;
 }
 
 }  // namespace
@@ -95,91 +147,59 @@ std::string ProgressText(const ProgressFigures& progress) {
 }
 
 std::string ProgressJson(const ProgressFigures& progress) {
-  Json json = {{"started", progress.started},
-               {"over", progress.over},
-               {"waiting_for", progress.waiting_for},
-               {"trains", progress.trains},
-               {"fraction_done", progress.fraction_done},
-               {"fraction_before", progress.fraction_before},
-               {"samples_per_second", progress.samples_per_second},
-               {"workers_alive", progress.workers_alive},
-               {"wall_seconds", progress.wall_seconds}};
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kCompact);
+  w.BeginObject().Key("progress").BeginObject();
+  w.Field("started", progress.started).Field("over", progress.over);
+  w.Field("waiting_for", progress.waiting_for).Field("trains", progress.trains);
+  w.Field("fraction_done", progress.fraction_done);
+  w.Field("fraction_before", progress.fraction_before);
+  w.Field("samples_per_second", progress.samples_per_second);
+  w.Field("workers_alive", progress.workers_alive);
+  w.Field("wall_seconds", progress.wall_seconds);
   if (progress.trains) {
-    json["step"] = progress.step;
-    json["trained"] = progress.trained;
-    json["samples"] = progress.samples;
-    json["staleness_mean"] = progress.staleness_mean;
-    json["staleness_max"] = progress.staleness_max;
-    if (progress.loss > 0) json["loss"] = progress.loss;
+    w.Field("step", progress.step).Field("trained", progress.trained);
+    w.Field("samples", progress.samples);
+    w.Field("staleness_mean", progress.staleness_mean);
+    w.Field("staleness_max", progress.staleness_max);
+    if (progress.loss > 0) w.Field("loss", progress.loss);
     if (progress.progressive_auc > 0) {
-      json["progressive_auc"] = progress.progressive_auc;
+      w.Field("progressive_auc", progress.progressive_auc);
     }
   }
   if (progress.eval.has_value()) {
-    json["eval_auc"] = progress.eval->auc;
-    if (progress.trains) json["eval_epoch"] = progress.eval->epoch;
+    w.Field("eval_auc", progress.eval->auc);
+    if (progress.trains) w.Field("eval_epoch", progress.eval->epoch);
   }
-  return Dump({{"progress", std::move(json)}});
+  w.EndObject().EndObject();
+  return text;
 }
 
 std::string EndingJson(const JobEnding& ending) {
-  return Dump({{"end",
-                {{"ok", ending.ok},
-                 {"reason", ending.reason},
-                 {"lines", ending.lines}}}});
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kCompact);
+  w.BeginObject().Key("end").BeginObject().Field("ok", ending.ok);
+  w.Field("reason", ending.reason).Key("lines").Values(ending.lines);
+  w.EndObject().EndObject();
+  return text;
 }
 
 absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
     absl::string_view line) {
-  // The library reports by exceptions; they end here.
-  try {
-    const Json json = Json::parse(line.begin(), line.end());
-    if (json.contains("end")) {
-      const Json& end = json.at("end");
-      JobEnding ending;
-      ending.ok = end.at("ok").get<bool>();
-      ending.reason = end.at("reason").get<std::string>();
-      ending.lines = end.at("lines").get<std::vector<std::string>>();
-      return ending;
+  auto document = JsonDocument::Parse(line);
+  absl::Status status = document.status();
+  std::variant<ProgressFigures, JobEnding> read;
+  if (status.ok()) {
+    const JsonNode& root = (*document)->root();
+    if (root.Has("end")) {
+      read = ReadEnding(root.Field("end"));
+    } else {
+      read = ReadProgress(root.Field("progress"));
     }
-    const Json& from = json.at("progress");
-    ProgressFigures progress;
-    progress.started = from.at("started").get<bool>();
-    progress.over = from.at("over").get<bool>();
-    progress.waiting_for = from.at("waiting_for").get<std::string>();
-    progress.trains = from.at("trains").get<bool>();
-    // A number that is not finite is written as null.
-    auto real = [&from](const char* key) {
-      return from.at(key).is_null() ? 0 : from.at(key).get<double>();
-    };
-    progress.fraction_done = real("fraction_done");
-    progress.fraction_before = real("fraction_before");
-    progress.samples_per_second = real("samples_per_second");
-    if (progress.trains) {
-      progress.step = from.at("step").get<uint64_t>();
-      progress.trained = from.at("trained").get<uint64_t>();
-      progress.samples = from.at("samples").get<uint64_t>();
-      progress.staleness_mean = real("staleness_mean");
-      progress.staleness_max = from.at("staleness_max").get<uint64_t>();
-      if (from.contains("loss")) progress.loss = real("loss");
-      if (from.contains("progressive_auc")) {
-        progress.progressive_auc = real("progressive_auc");
-      }
-    }
-    progress.workers_alive = from.at("workers_alive").get<int>();
-    progress.wall_seconds = real("wall_seconds");
-    if (from.contains("eval_auc")) {
-      progress.eval.emplace();
-      progress.eval->auc = real("eval_auc");
-      if (progress.trains) {
-        progress.eval->epoch = from.at("eval_epoch").get<uint64_t>();
-      }
-    }
-    return progress;
-  } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not a line of progress: ", error.what()));
+    status = (*document)->status();
   }
+  SHOAL_RETURN_IF_ERROR(Annotate(status, "not a line of progress"));
+  return read;
 }
 
 }  // namespace shoal

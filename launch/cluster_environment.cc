@@ -1,17 +1,16 @@
 #include "launch/cluster_environment.h"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_reader.h"
 #include "base/status_macros.h"
 
 namespace shoal {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr char kVariable[] = "TF_CONFIG";
 
@@ -20,27 +19,26 @@ absl::Status Wrong(const std::string& path, const std::string& what) {
       absl::StrCat(kVariable, ": ", path, " ", what));
 }
 
-// The member `name` of `object`, which is at `path`; nullptr if it is not
-// there.
-const Json* Member(const Json& object, const std::string& name) {
-  const auto it = object.find(name);
-  return it == object.end() ? nullptr : &*it;
-}
+// The environment's text is short; nothing in it is refused for its length.
+constexpr size_t kAnyLength = std::numeric_limits<size_t>::max();
 
 // A list of hosts; empty where there is none.
-absl::StatusOr<std::vector<std::string>> Hosts(const Json& cluster,
-                                               const std::string& name) {
+absl::StatusOr<std::vector<std::string>> Hosts(const JsonNode& cluster,
+                                               const char* name) {
   std::vector<std::string> hosts;
-  const Json* const list = Member(cluster, name);
-  if (list == nullptr) return hosts;
+  if (!cluster.Has(name)) return hosts;
+  const JsonNode list = cluster.Field(name);
   const std::string path = absl::StrCat("cluster.", name);
-  if (!list->is_array()) {
+  if (list.kind() != JsonKind::kArray) {
     return Wrong(path, "must be a list of \"host:port\"");
   }
-  for (size_t i = 0; i < list->size(); ++i) {
+  const size_t count = list.Size(kAnyLength);
+  for (size_t i = 0; i < count; ++i) {
     const std::string entry = absl::StrCat(path, "[", i, "]");
-    if (!(*list)[i].is_string()) return Wrong(entry, "must be \"host:port\"");
-    const std::string host = (*list)[i].get<std::string>();
+    if (list.At(i).kind() != JsonKind::kText) {
+      return Wrong(entry, "must be \"host:port\"");
+    }
+    const std::string host = list.At(i).String(kAnyLength);
     if (host.empty() || host.find(',') != std::string::npos) {
       return Wrong(
           entry, absl::StrCat("is '", host, "'; it must be one \"host:port\""));
@@ -56,12 +54,13 @@ struct Cluster {
   std::string chief;                 // "chief", "master" or ""
 };
 
-absl::StatusOr<Cluster> ReadCluster(const Json& root) {
-  const Json* const object = Member(root, "cluster");
-  if (object == nullptr) return Wrong("cluster", "is missing");
-  if (!object->is_object()) return Wrong("cluster", "must be an object");
+absl::StatusOr<Cluster> ReadCluster(const JsonNode& root) {
+  if (!root.Has("cluster")) return Wrong("cluster", "is missing");
+  const JsonNode object = root.Field("cluster");
+  if (object.kind() != JsonKind::kObject)
+    return Wrong("cluster", "must be an object");
   Cluster cluster;
-  SHOAL_ASSIGN_OR_RETURN(cluster.ps, Hosts(*object, "ps"));
+  SHOAL_ASSIGN_OR_RETURN(cluster.ps, Hosts(object, "ps"));
   if (cluster.ps.empty()) {
     return Wrong("cluster.ps",
                  "is missing or empty: Shoal needs parameter "
@@ -69,7 +68,7 @@ absl::StatusOr<Cluster> ReadCluster(const Json& root) {
   }
   for (const char* name : {"chief", "master"}) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> chief,
-                           Hosts(*object, name));
+                           Hosts(object, name));
     if (chief.empty()) continue;
     if (chief.size() > 1) {
       return Wrong(absl::StrCat("cluster.", name), "has more than one entry");
@@ -81,7 +80,7 @@ absl::StatusOr<Cluster> ReadCluster(const Json& root) {
     cluster.workers = chief;
   }
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> workers,
-                         Hosts(*object, "worker"));
+                         Hosts(object, "worker"));
   for (std::string& worker : workers) {
     cluster.workers.push_back(std::move(worker));
   }
@@ -91,18 +90,18 @@ absl::StatusOr<Cluster> ReadCluster(const Json& root) {
   return cluster;
 }
 
-absl::StatusOr<int64_t> ReadIndex(const Json& root, const Cluster& cluster,
+absl::StatusOr<int64_t> ReadIndex(const JsonNode& root, const Cluster& cluster,
                                   Command command) {
-  const Json* const task = Member(root, "task");
-  if (task == nullptr) return Wrong("task", "is missing");
-  if (!task->is_object()) return Wrong("task", "must be an object");
-  const Json* const type = Member(*task, "type");
-  if (type == nullptr || !type->is_string()) {
+  if (!root.Has("task")) return Wrong("task", "is missing");
+  const JsonNode task = root.Field("task");
+  if (task.kind() != JsonKind::kObject)
+    return Wrong("task", "must be an object");
+  if (!task.Has("type") || task.Field("type").kind() != JsonKind::kText) {
     return Wrong("task.type",
                  "must be \"ps\", \"worker\", \"chief\" or "
                  "\"master\"");
   }
-  const std::string role = type->get<std::string>();
+  const std::string role = task.Field("type").String(kAnyLength);
   const bool is_ps = role == "ps";
   const bool is_chief = role == "chief" || role == "master";
   if (!is_ps && !is_chief && role != "worker") {
@@ -120,11 +119,10 @@ absl::StatusOr<int64_t> ReadIndex(const Json& root, const Cluster& cluster,
     return Wrong("task.type", absl::StrCat("is '", role, "', and cluster.",
                                            role, " is missing"));
   }
-  const Json* const number = Member(*task, "index");
-  if (number == nullptr || !number->is_number_integer()) {
+  if (!task.Has("index") || task.Field("index").kind() != JsonKind::kInteger) {
     return Wrong("task.index", "must be an integer");
   }
-  const int64_t index = number->get<int64_t>();
+  const int64_t index = task.Field("index").Signed();
   const int64_t chiefs = cluster.chief.empty() ? 0 : 1;
   int64_t count = static_cast<int64_t>(cluster.workers.size()) - chiefs;
   if (is_ps) count = static_cast<int64_t>(cluster.ps.size());
@@ -146,12 +144,12 @@ absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(
       (command != Command::kPs && command != Command::kWorker)) {
     return settings;
   }
-  const Json root = Json::parse(found->second, nullptr,
-                                /*allow_exceptions=*/false);
-  if (!root.is_object()) {
+  const auto document = JsonDocument::Parse(found->second);
+  if (!document.ok() || (*document)->root().kind() != JsonKind::kObject) {
     return absl::InvalidArgumentError(
         absl::StrCat(kVariable, " is not a JSON object"));
   }
+  const JsonNode& root = (*document)->root();
   SHOAL_ASSIGN_OR_RETURN(const Cluster cluster, ReadCluster(root));
   SHOAL_ASSIGN_OR_RETURN(const int64_t index,
                          ReadIndex(root, cluster, command));

@@ -43,7 +43,7 @@ THIRD_PARTY = [
     ('spdlog', r'spdlog/', {'base'}),
     ('prometheus-cpp', r'prometheus/|[Cc]ivet', {'base'}),
     ('CLI11', r'CLI/', {'launch', 'cmd'}),
-    ('nlohmann-json', r'nlohmann/', {'launch', 'checkpoint', 'cmd'}),
+    ('nlohmann-json', r'nlohmann/', {'base'}),
     ('oneDNN', r'dnnl|oneapi/', {'models', 'cmd'}),
     ('Highway', r'hwy/', {'models', 'ps', 'worker', 'cmd'}),
     ('zlib and zstd', r'zlib\.h|zstd\.h', {'worker'}),

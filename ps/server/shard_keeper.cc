@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/manifest.h"
@@ -36,7 +37,7 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
   SHOAL_ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
   LoadShardOptions load;
   load.files = files;
-  load.directory = absl::StrCat(options.model_dir, "/", from.directory);
+  load.directory = JoinPath(options.model_dir, from.directory);
   load.manifest = &manifest;
   load.weights_only = options.weights_only;
   auto loaded = ParameterShard::Load(std::move(shard), completions, load);
@@ -87,8 +88,7 @@ absl::StatusOr<std::string> ShardKeeper::FindManifest(
     const std::string& directory, ManifestName name) const {
   SHOAL_ASSIGN_OR_RETURN(
       std::string text,
-      ReadManifestBytes(*files_,
-                        absl::StrCat(options_.model_dir, "/", directory)));
+      ReadManifestBytes(*files_, JoinPath(options_.model_dir, directory)));
   if (NameOf(text) == name) return text;
   return absl::NotFoundError("there is another one");
 }
@@ -255,7 +255,7 @@ void ShardKeeper::OnSynced(const SaveShard& save,
                            absl::StatusOr<ShardEntry> entry) {
   if (shard_ != shard) return;
   if (entry.ok()) {
-    written_directory_ = absl::StrCat(options_.model_dir, "/", save.directory);
+    written_directory_ = JoinPath(options_.model_dir, save.directory);
     written_file_ = entry->file.file;
     if (save_ != save.number) Discard();  // void meanwhile
   }
@@ -271,7 +271,7 @@ void ShardKeeper::Discard() {
     if (!absl::IsNotFound(ReadManifestBytes(*self->files_, directory).status()))
       return;
     const absl::Status removed =
-        self->files_->Remove(absl::StrCat(directory, "/", file));
+        self->files_->Remove(JoinPath(directory, file));
     if (!removed.ok()) {
       self->logger_->Warn(absl::StrCat("a shard of a void checkpoint stays: ",
                                        removed.message()));
@@ -322,8 +322,8 @@ void ShardKeeper::KeepManifest(const std::string& directory,
                                const absl::StatusOr<std::string>& text) {
   absl::Status kept = text.status();
   if (kept.ok()) {
-    kept = WriteManifestBytes(
-        *files_, absl::StrCat(options_.model_dir, "/", directory), *text);
+    kept = WriteManifestBytes(*files_, JoinPath(options_.model_dir, directory),
+                              *text);
   }
   if (!kept.ok()) {
     logger_->Warn(absl::StrCat("no copy of the manifest beside the shard: ",

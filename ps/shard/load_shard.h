@@ -4,9 +4,8 @@
 #include "absl/status/statusor.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
-#include "ps/shard/request_check.h"
-#include "ps/shard/save_shard.h"
 #include "ps/shard/shard_checkpoint.h"
+#include "ps/shard/shard_contents.h"
 
 namespace shoal {
 

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "ps/shard/request_check.h"
 #include "ps/shard/shard_stats.h"
 
 namespace shoal {
@@ -220,11 +221,11 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
   std::optional<SaveGate::Passage> passage;
   if (!request.read_only) passage.emplace(&gate_);
   const bool read_only = !passage.has_value() || !passage->open();
-  std::unique_ptr<Scratch> scratch = BorrowScratch();
+  std::unique_ptr<Scratch> scratch = scratch_.Take();
   const absl::Status located =
       LocateRows(request.tables, read_only, scratch.get());
   if (!located.ok()) {
-    ReturnScratch(std::move(scratch));
+    scratch_.Return(std::move(scratch));
     return passage.has_value() ? FinalIfAlone(located, *passage) : located;
   }
   for (size_t i = 0; i < request.tables.size(); ++i) {
@@ -233,7 +234,7 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
                                          rows.values);
     lookups_[rows.table].fetch_add(rows.ids.size(), std::memory_order_relaxed);
   }
-  ReturnScratch(std::move(scratch));
+  scratch_.Return(std::move(scratch));
   for (const BlockPull& block : request.blocks) {
     contents_.dense->Gather(block.block, block.offset, block.values);
   }
@@ -274,9 +275,9 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
                            marks_.Repeat(request.batch, request.lease));
     if (verdict.has_value()) return RepeatReply(*verdict);
   }
-  std::unique_ptr<Scratch> scratch = BorrowScratch();
+  std::unique_ptr<Scratch> scratch = scratch_.Take();
   auto reply = CheckAndApply(request, waiter, scratch.get());
-  ReturnScratch(std::move(scratch));
+  scratch_.Return(std::move(scratch));
   return reply;
 }
 
@@ -408,19 +409,6 @@ PushReply ParameterShard::RepeatReply(Verdict verdict) const {
 
 Version ParameterShard::CurrentVersion() const {
   return Version{options_.life, count_};
-}
-
-std::unique_ptr<ParameterShard::Scratch> ParameterShard::BorrowScratch() {
-  MutexLock lock(&scratch_mu_);
-  if (scratch_.empty()) return std::make_unique<Scratch>();
-  auto scratch = std::move(scratch_.back());
-  scratch_.pop_back();
-  return scratch;
-}
-
-void ParameterShard::ReturnScratch(std::unique_ptr<Scratch> scratch) {
-  MutexLock lock(&scratch_mu_);
-  scratch_.push_back(std::move(scratch));
 }
 
 // ---- Reports ----------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "base/object_pool.h"
 #include "checkpoint/shard_entry.h"
 #include "core/cluster_service.h"
 #include "core/mark_run.h"
@@ -24,9 +25,9 @@
 #include "core/shard_map.h"
 #include "ps/shard/marks.h"
 #include "ps/shard/repeat_finder.h"
-#include "ps/shard/request_check.h"
 #include "ps/shard/save_gate.h"
 #include "ps/shard/shard_checkpoint.h"
+#include "ps/shard/shard_contents.h"
 #include "ps/shard/staleness.h"
 #include "ps/shard/written_shard.h"
 #include "ps/table/embedding_table.h"
@@ -206,9 +207,6 @@ class ParameterShard final : public ParameterService {
   Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t Lookups() const;  // of all tables
 
-  std::unique_ptr<Scratch> BorrowScratch();
-  void ReturnScratch(std::unique_ptr<Scratch> scratch);
-
   const ParameterShardOptions options_;
   const CallIdentity identity_;  // the worker's life is left out
   Executor* const executor_;
@@ -234,8 +232,7 @@ class ParameterShard final : public ParameterService {
   absl::flat_hash_map<uint64_t, std::shared_ptr<Waiter>> waiters_
       ABSL_GUARDED_BY(mu_);
 
-  Mutex scratch_mu_;
-  std::vector<std::unique_ptr<Scratch>> scratch_ ABSL_GUARDED_BY(scratch_mu_);
+  ObjectPool<Scratch> scratch_;
 };
 
 }  // namespace shoal

@@ -1,23 +1,12 @@
 #ifndef SHOAL_PS_SHARD_REQUEST_CHECK_H_
 #define SHOAL_PS_SHARD_REQUEST_CHECK_H_
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "core/parameter_service.h"
-#include "ps/shard/dense_store.h"
 #include "ps/shard/repeat_finder.h"
-#include "ps/table/embedding_table.h"
+#include "ps/shard/shard_contents.h"
 
 namespace shoal {
-
-// What a shard holds, as requests are checked against it.
-struct ShardContents {
-  std::vector<std::unique_ptr<EmbeddingTable>> tables;  // by table of the model
-  std::unique_ptr<DenseStore> dense;
-};
 
 // Checks of a whole request before anything is changed, so that what follows
 // cannot fail. Pure; thread-safe, but for the finder.

@@ -7,22 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
-#include "core/mark_run.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
-#include "ps/shard/request_check.h"
 #include "ps/shard/shard_checkpoint.h"
+#include "ps/shard/shard_contents.h"
 #include "ps/shard/written_shard.h"
 
 namespace shoal {
-
-// What a shard knows beside rows and blocks, as it is saved and loaded.
-struct ShardCounters {
-  uint64_t count = 0;     // pushes applied whole
-  uint64_t admitted = 0;  // pushes that began to be
-  Colour colour = 0;
-  std::vector<MarkRun> marks;
-};
 
 // A shard that nothing changes. What is pointed to outlives the call.
 struct SealedShard {

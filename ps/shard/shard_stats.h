@@ -7,7 +7,7 @@
 #include "core/ids.h"
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
-#include "ps/shard/request_check.h"
+#include "ps/shard/shard_contents.h"
 
 namespace shoal {
 

@@ -6,7 +6,7 @@
 namespace shoal {
 
 uint64_t LifeSize(const Life& life) {
-  return VarintFieldSize(life.start) + VarintFieldSize(life.n);
+  return VarintFieldBytes(life.start) + VarintFieldBytes(life.n);
 }
 
 void WriteLife(const Life& life, WireWriter* out) {
@@ -30,10 +30,10 @@ absl::Status DecodeLife(FragmentReader body, Life* out) {
 }
 
 uint64_t IdentitySize(const CallIdentity& identity) {
-  return BytesFieldSizeOrNone(identity.job.size()) +
-         BytesFieldSize(LifeSize(identity.worker)) +
-         BytesFieldSize(LifeSize(identity.shard)) +
-         VarintFieldSize(identity.map_version);
+  return FieldBytesOrNone(identity.job.size()) +
+         FieldBytes(LifeSize(identity.worker)) +
+         FieldBytes(LifeSize(identity.shard)) +
+         VarintFieldBytes(identity.map_version);
 }
 
 void WriteIdentity(const CallIdentity& identity, WireWriter* out) {
@@ -69,8 +69,8 @@ absl::Status DecodeIdentity(FragmentReader body, CallIdentity* out) {
 }
 
 uint64_t BatchIdSize(const BatchId& batch) {
-  return VarintFieldSize(batch.epoch) + VarintFieldSize(batch.piece) +
-         VarintFieldSize(batch.index);
+  return VarintFieldBytes(batch.epoch) + VarintFieldBytes(batch.piece) +
+         VarintFieldBytes(batch.index);
 }
 
 void WriteBatchId(const BatchId& batch, WireWriter* out) {
@@ -98,8 +98,7 @@ absl::Status DecodeBatchId(FragmentReader body, BatchId* out) {
 }
 
 uint64_t VersionSize(const Version& version) {
-  return BytesFieldSize(LifeSize(version.life)) +
-         VarintFieldSize(version.count);
+  return FieldBytes(LifeSize(version.life)) + VarintFieldBytes(version.count);
 }
 
 void WriteVersion(const Version& version, WireWriter* out) {

@@ -20,13 +20,13 @@ uint64_t RowDim(const TablePull& table) {
 }
 
 uint64_t TableIdsSize(const TablePull& table) {
-  return VarintFieldSize(table.table) + VarintFieldSize(RowDim(table)) +
-         BytesFieldSizeOrNone(IdBytes(table));
+  return VarintFieldBytes(table.table) + VarintFieldBytes(RowDim(table)) +
+         FieldBytesOrNone(IdBytes(table));
 }
 
 uint64_t BlockRangeSize(const BlockPull& block) {
-  return VarintFieldSize(block.block) + VarintFieldSize(block.values.size()) +
-         VarintFieldSize(block.offset);
+  return VarintFieldBytes(block.block) + VarintFieldBytes(block.values.size()) +
+         VarintFieldBytes(block.offset);
 }
 
 // The next bulk field of a reply: what it says it is, and its values.
@@ -110,12 +110,12 @@ WireMessage EncodePullRequest(const PullRequest& request, WireBufferPool* pool,
   WireMessage message;
   const uint64_t identity_size = IdentitySize(request.identity);
   message.size =
-      BytesFieldSize(identity_size) + VarintFieldSize(request.read_only);
+      FieldBytes(identity_size) + VarintFieldBytes(request.read_only);
   for (const TablePull& table : request.tables) {
-    message.size += BytesFieldSize(TableIdsSize(table));
+    message.size += FieldBytes(TableIdsSize(table));
   }
   for (const BlockPull& block : request.blocks) {
-    message.size += BytesFieldSize(BlockRangeSize(block));
+    message.size += FieldBytes(BlockRangeSize(block));
   }
   message.buffer = WireBufferRef(pool->Take(message.size));
 

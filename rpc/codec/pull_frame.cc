@@ -182,9 +182,10 @@ void PullFrame::MakeReply(WireBufferPool* pool) {
 void PullFrame::WriteHead(const Part& part, bool table,
                           WireMessage* message) const {
   const uint64_t offset = table ? 0 : part.offset;
-  const uint64_t body = VarintFieldSize(part.index) + VarintFieldSize(offset) +
-                        BytesFieldSizeOrNone(part.value_bytes);
-  const uint64_t head = 1 + VarintSize(body) + body - part.value_bytes;
+  const uint64_t body = VarintFieldBytes(part.index) +
+                        VarintFieldBytes(offset) +
+                        FieldBytesOrNone(part.value_bytes);
+  const uint64_t head = 1 + VarintBytes(body) + body - part.value_bytes;
   char* start = reply_.data() + part.values_at - head;
   WireWriter out(start);
   out.BytesHeader(table ? 4 : 5, body);

@@ -41,8 +41,10 @@ class PullFrame {
 
   // Gives back the memory of a reply that was not encoded.
   void DropReply() { reply_ = WireBufferRef(); }
-  // Memory that the frame keeps for the next pull.
-  uint64_t kept_bytes() const { return most_ids_ * sizeof(FeatureId); }
+  // Memory that the frame takes until the next pull.
+  uint64_t kept_bytes() const {
+    return sizeof(*this) + most_ids_ * sizeof(FeatureId);
+  }
 
  private:
   // A bulk field of the reply: `head` bytes of tags and lengths that end where

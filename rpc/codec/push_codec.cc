@@ -19,28 +19,28 @@ uint64_t GradientBytes(absl::Span<const float> gradients) {
 }
 
 uint64_t TableGradientsSize(const TablePush& table) {
-  return VarintFieldSize(table.table) + BytesFieldSizeOrNone(IdBytes(table)) +
-         BytesFieldSizeOrNone(GradientBytes(table.gradients));
+  return VarintFieldBytes(table.table) + FieldBytesOrNone(IdBytes(table)) +
+         FieldBytesOrNone(GradientBytes(table.gradients));
 }
 
 uint64_t BlockGradientsSize(const BlockPush& block) {
-  return VarintFieldSize(block.block) +
-         BytesFieldSizeOrNone(GradientBytes(block.gradients));
+  return VarintFieldBytes(block.block) +
+         FieldBytesOrNone(GradientBytes(block.gradients));
 }
 
 uint64_t PushRequestSize(const PushRequest& request) {
-  uint64_t size = BytesFieldSize(IdentitySize(request.identity)) +
-                  BytesFieldSize(BatchIdSize(request.batch)) +
-                  VarintFieldSize(request.lease) +
-                  VarintFieldSize(request.colour) +
-                  BytesFieldSize(VersionSize(request.pulled));
+  uint64_t size = FieldBytes(IdentitySize(request.identity)) +
+                  FieldBytes(BatchIdSize(request.batch)) +
+                  VarintFieldBytes(request.lease) +
+                  VarintFieldBytes(request.colour) +
+                  FieldBytes(VersionSize(request.pulled));
   for (const TablePush& table : request.tables) {
-    size += BytesFieldSize(TableGradientsSize(table));
+    size += FieldBytes(TableGradientsSize(table));
   }
   for (const BlockPush& block : request.blocks) {
-    size += BytesFieldSize(BlockGradientsSize(block));
+    size += FieldBytes(BlockGradientsSize(block));
   }
-  return size + VarintFieldSize(request.rejected);
+  return size + VarintFieldBytes(request.rejected);
 }
 
 }  // namespace

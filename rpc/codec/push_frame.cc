@@ -131,11 +131,11 @@ WireMessage PushFrame::EncodeReply(const PushReply& reply,
                                    WireBufferPool* pool) const {
   const CallIdentity& asked = request_.identity;
   WireMessage message;
-  message.size = BytesFieldSize(IdentitySize(asked)) +
-                 VarintFieldSize(static_cast<uint64_t>(reply.verdict)) +
-                 VarintFieldSize(reply.repeat) +
-                 BytesFieldSize(VersionSize(reply.version)) +
-                 VarintFieldSize(reply.colour);
+  message.size = FieldBytes(IdentitySize(asked)) +
+                 VarintFieldBytes(static_cast<uint64_t>(reply.verdict)) +
+                 VarintFieldBytes(reply.repeat) +
+                 FieldBytes(VersionSize(reply.version)) +
+                 VarintFieldBytes(reply.colour);
   message.buffer = WireBufferRef(pool->Take(message.size));
   WireWriter out(message.buffer.data());
   out.BytesHeader(1, IdentitySize(asked));

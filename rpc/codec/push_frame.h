@@ -29,9 +29,10 @@ class PushFrame {
   const PushRequest& request() const { return request_; }
   WireMessage EncodeReply(const PushReply& reply, WireBufferPool* pool) const;
 
-  // Memory that the frame keeps for the next push.
+  // Memory that the frame takes until the next push.
   uint64_t kept_bytes() const {
-    return most_ids_ * sizeof(FeatureId) + most_floats_ * sizeof(float);
+    return sizeof(*this) + most_ids_ * sizeof(FeatureId) +
+           most_floats_ * sizeof(float);
   }
 
  private:

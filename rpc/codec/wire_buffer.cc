@@ -16,7 +16,7 @@ std::shared_ptr<WireBufferPool> WireBufferPool::Create(
 }
 
 WireBufferPool::WireBufferPool(uint64_t max_kept_bytes)
-    : max_kept_bytes_(max_kept_bytes) {}
+    : kept_(max_kept_bytes) {}
 
 WireBufferPool::~WireBufferPool() = default;
 
@@ -26,16 +26,8 @@ uint64_t WireBufferPool::Capacity(uint64_t size) {
 
 WireBuffer* WireBufferPool::Take(uint64_t size) {
   const uint64_t capacity = Capacity(size);
-  std::unique_ptr<WireBuffer> buffer;
-  {
-    MutexLock lock(&mu_);
-    auto& kept = kept_[std::countr_zero(capacity)];
-    if (!kept.empty()) {
-      buffer = std::move(kept.back());
-      kept.pop_back();
-      kept_bytes_ -= capacity;
-    }
-  }
+  std::unique_ptr<WireBuffer> buffer =
+      kept_.TakeKept(std::countr_zero(capacity));
   if (buffer == nullptr) {
     buffer = std::make_unique<WireBuffer>();
     buffer->bytes_.ResizeDiscard(capacity);
@@ -47,10 +39,7 @@ WireBuffer* WireBufferPool::Take(uint64_t size) {
 
 void WireBufferPool::Return(std::unique_ptr<WireBuffer> buffer) {
   const uint64_t capacity = buffer->capacity();
-  MutexLock lock(&mu_);
-  if (kept_bytes_ + capacity > max_kept_bytes_) return;
-  kept_bytes_ += capacity;
-  kept_[std::countr_zero(capacity)].push_back(std::move(buffer));
+  kept_.Return(std::move(buffer), std::countr_zero(capacity));
 }
 
 void WireBuffer::Unref() {

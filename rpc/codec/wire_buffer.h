@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "base/aligned_buffer.h"
-#include "base/mutex.h"
+#include "base/object_pool.h"
 
 namespace shoal {
 
@@ -36,11 +35,8 @@ class WireBufferPool : public std::enable_shared_from_this<WireBufferPool> {
   explicit WireBufferPool(uint64_t max_kept_bytes);
   void Return(std::unique_ptr<WireBuffer> buffer);
 
-  const uint64_t max_kept_bytes_;
-  Mutex mu_;
-  uint64_t kept_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   // By the logarithm of the capacity, which is a power of two.
-  std::vector<std::unique_ptr<WireBuffer>> kept_[64] ABSL_GUARDED_BY(mu_);
+  ObjectPool<WireBuffer, 64> kept_;
 };
 
 // Memory that several slices of a message share; goes back to its pool when
@@ -49,6 +45,7 @@ class WireBuffer {
  public:
   char* data() { return bytes_.data(); }
   uint64_t capacity() const { return bytes_.size(); }
+  uint64_t kept_bytes() const { return capacity(); }
 
   void Ref() { references_.fetch_add(1, std::memory_order_acq_rel); }
   void Unref();

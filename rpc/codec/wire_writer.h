@@ -1,35 +1,27 @@
 #ifndef SHOAL_RPC_CODEC_WIRE_WRITER_H_
 #define SHOAL_RPC_CODEC_WIRE_WRITER_H_
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "absl/strings/string_view.h"
+#include "base/protobuf_wire.h"
 
 namespace shoal {
 
-// Bytes of `value` as a varint: one for each 7 bits that are in use.
-constexpr uint64_t VarintSize(uint64_t value) {
-  return (static_cast<uint64_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-
-// Bytes of a length-delimited field (number below 16) with `size` bytes in it.
-constexpr uint64_t BytesFieldSize(uint64_t size) {
-  return 1 + VarintSize(size) + size;
-}
-// The same where an empty field is left out, as proto3 does.
-constexpr uint64_t BytesFieldSizeOrNone(uint64_t size) {
-  return size == 0 ? 0 : BytesFieldSize(size);
+// FieldBytes (base/protobuf_wire.h) where an empty field is left out, as proto3
+// does.
+constexpr uint64_t FieldBytesOrNone(uint64_t size) {
+  return size == 0 ? 0 : FieldBytes(size);
 }
 // Bytes of a varint field (number below 16); 0 is left out, as proto3 does.
-constexpr uint64_t VarintFieldSize(uint64_t value) {
-  return value == 0 ? 0 : 1 + VarintSize(value);
+constexpr uint64_t VarintFieldBytes(uint64_t value) {
+  return value == 0 ? 0 : 1 + VarintBytes(value);
 }
 
 // Writes protobuf's wire format into memory that the caller has sized by the
-// functions above. Field numbers are below 16, so that tags take one byte.
-// Thread-compatible.
+// functions above and FieldBytes. Field numbers are below 16, so that tags take
+// one byte. Thread-compatible.
 class WireWriter {
  public:
   explicit WireWriter(char* out) : out_(out) {}

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "base/object_pool.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
 #include "rpc/codec/chunk_assembler.h"
@@ -19,7 +20,6 @@
 #include "rpc/codec/wire_buffer.h"
 #include "rpc/server.h"
 #include "rpc/server/byte_budget.h"
-#include "rpc/server/object_pool.h"
 #include "rpc/server/transfer_watch.h"
 
 namespace shoal {

@@ -13,9 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file_system.h"
+#include "base/json_writer.h"
 #include "base/path.h"
 #include "checkpoint/checkpoint_directory.h"
-#include "checkpoint/json_writer.h"
 #include "gtest/gtest.h"
 #include "tests/ps/shard_set.h"
 

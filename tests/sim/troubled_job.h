@@ -7,17 +7,23 @@
 
 namespace shoal {
 
+// A job that nothing befalls, with the rows that the jobs below train on.
+inline SimulatedJobOptions QuietJob(uint64_t seed) {
+  SimulatedJobOptions options;
+  options.seed = seed;
+  options.job.rows = 800;
+  options.job.eval_every_epochs = 0;
+  return options;
+}
+
 // A job that everything befalls: its servers, its coordinator, its hosts die
 // and come back, at once or late; workers stand still, are replaced, and wake
 // up in the job after theirs; messages are lost, late, repeated and in parts;
 // strands stall. The same data whatever the seed.
 inline SimulatedJobOptions TroubledJob(uint64_t seed) {
-  SimulatedJobOptions options;
-  options.seed = seed;
+  SimulatedJobOptions options = QuietJob(seed);
   options.job.ps = static_cast<int>(1 + seed % 3);
   options.job.workers = static_cast<int>(2 + seed % 2);
-  options.job.rows = 800;
-  options.job.eval_every_epochs = 0;
   options.job.dynamic_table = seed % 2 == 0;
   options.pipeline_depth = static_cast<int>(seed % 3);
   options.save_steps = seed % 4 == 0 ? 0 : 15;
@@ -43,12 +49,9 @@ inline SimulatedJobOptions TroubledJob(uint64_t seed) {
 // Its servers die while their workers stand still, and come back at once: what
 // brings pushes of one job to the next.
 inline SimulatedJobOptions HauntedJob(uint64_t seed) {
-  SimulatedJobOptions options;
-  options.seed = seed;
+  SimulatedJobOptions options = QuietJob(seed);
   options.job.ps = 2;
   options.job.workers = 2;
-  options.job.rows = 800;
-  options.job.eval_every_epochs = 0;
   options.network.push_delay = absl::Milliseconds(100);
   options.faults.ps0_kills = 2;
   options.faults.ps_kills = 1;
@@ -62,10 +65,7 @@ inline SimulatedJobOptions HauntedJob(uint64_t seed) {
 // Connections of its sessions break and nothing else befalls: the one job goes
 // on to its end.
 inline SimulatedJobOptions BrokenJob(uint64_t seed) {
-  SimulatedJobOptions options;
-  options.seed = seed;
-  options.job.rows = 800;
-  options.job.eval_every_epochs = 0;
+  SimulatedJobOptions options = QuietJob(seed);
   options.faults.breaks = 20;
   return options;
 }
@@ -73,10 +73,7 @@ inline SimulatedJobOptions BrokenJob(uint64_t seed) {
 // All processes stand still for longer than a process may be silent, and the
 // one job goes on.
 inline SimulatedJobOptions FrozenJob(uint64_t seed) {
-  SimulatedJobOptions options;
-  options.seed = seed;
-  options.job.rows = 800;
-  options.job.eval_every_epochs = 0;
+  SimulatedJobOptions options = QuietJob(seed);
   options.faults.freeze_all = absl::Seconds(8);
   return options;
 }

@@ -1,8 +1,11 @@
-#include "checkpoint/json_reader.h"
+#include "base/json_reader.h"
 
+#include <cmath>
+#include <iterator>
 #include <string>
+#include <vector>
 
-#include "checkpoint/json_writer.h"
+#include "base/json_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -114,6 +117,54 @@ TEST(JsonReader, TextThatIsNoJsonOrTooDeepIsRefused) {
   }
   EXPECT_TRUE(JsonDocument::Parse("[[\"[[[[\"]]", 2).ok());
   EXPECT_FALSE(JsonDocument::Parse("[[[]]]", 2).ok());
+}
+
+// The same values in each layout, so that each byte of a document is known.
+std::string Sample(JsonLayout layout, bool ascii) {
+  std::string text;
+  JsonWriter w(&text, layout, ascii);
+  w.BeginObject().Field("name", "a\"\n\x01\x7f\xc3\xa9\xff").Key("list");
+  w.Values(std::vector<int>{1, -2}).Field("real", 0.1f).Field("two", 2.0);
+  w.Field("none", std::nan("")).Field("small", 1e-7).Key("nothing").Null();
+  w.Key("empty").BeginArray().EndArray().Key("in").BeginObject();
+  w.Field("ok", true).EndObject().EndObject();
+  return text;
+}
+
+TEST(JsonWriter, EachLayoutHasItsBlanksAndLines) {
+  EXPECT_EQ(Sample(JsonLayout::kCompact, false),
+            "{\"name\":\"a\\\"\\n\\u0001\x7f\xc3\xa9\xef\xbf\xbd\","
+            "\"list\":[1,-2],\"real\":0.10000000149011612,\"two\":2.0,"
+            "\"none\":null,\"small\":1e-07,\"nothing\":null,\"empty\":[],"
+            "\"in\":{\"ok\":true}}");
+  EXPECT_EQ(Sample(JsonLayout::kIndented, true),
+            "{\n  \"name\": \"a\\\"\\n\\u0001\\u007f\\u00e9\\ufffd\",\n"
+            "  \"list\": [\n    1,\n    -2\n  ],\n"
+            "  \"real\": 0.10000000149011612,\n  \"two\": 2.0,\n"
+            "  \"none\": null,\n  \"small\": 1e-07,\n  \"nothing\": null,\n"
+            "  \"empty\": [],\n  \"in\": {\n    \"ok\": true\n  }\n}");
+  EXPECT_EQ(Sample(JsonLayout::kByBracket, true).substr(0, 52),
+            "{\"name\": \"a\\\"\\n\\u0001\\u007f\\u00e9\\ufffd\", \"list\": ");
+}
+
+TEST(JsonReader, TellsTheKindAndReadsNumbersWithASign) {
+  const auto document = JsonDocument::Parse(
+      R"([null, true, -3, 3, 1.5, "t", [], {}, 18446744073709551615])");
+  ASSERT_TRUE(document.ok()) << document.status();
+  const JsonNode& root = (*document)->root();
+  const JsonKind kinds[] = {
+      JsonKind::kNull, JsonKind::kBool, JsonKind::kInteger, JsonKind::kInteger,
+      JsonKind::kReal, JsonKind::kText, JsonKind::kArray,   JsonKind::kObject};
+  for (size_t i = 0; i < std::size(kinds); ++i) {
+    EXPECT_EQ(root.At(i).kind(), kinds[i]) << i;
+  }
+  EXPECT_EQ(root.At(2).Signed(), -3);
+  EXPECT_EQ(root.At(8).Signed(), -1);
+  EXPECT_EQ(root.At(4).Double(), 1.5);
+  EXPECT_EQ(root.At(2).Double(), -3);
+  EXPECT_TRUE((*document)->status().ok());
+  root.At(5).Double();
+  EXPECT_EQ((*document)->status().message(), "[5]: is no number");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "checkpoint/json_writer.h"
+#include "base/json_writer.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -7,7 +7,8 @@ namespace shoal {
 
 void JsonWriter::NewLine() {
   out_->push_back('\n');
-  out_->append(open_lines_.size(), ' ');
+  const size_t blanks = layout_ == JsonLayout::kIndented ? 2 : 1;
+  out_->append(blanks * open_lines_.size(), ' ');
 }
 
 void JsonWriter::BeforeValue() {
@@ -19,7 +20,7 @@ void JsonWriter::BeforeValue() {
   if (!open_lines_.empty()) {
     if (open_lines_.back() == 'l') {
       NewLine();
-    } else if (!first_) {
+    } else if (!first_ && layout_ != JsonLayout::kCompact) {
       out_->push_back(' ');
     }
   }
@@ -29,6 +30,9 @@ void JsonWriter::BeforeValue() {
 JsonWriter& JsonWriter::Open(char bracket, bool lines) {
   BeforeValue();
   out_->push_back(bracket);
+  if (layout_ != JsonLayout::kByBracket) {
+    lines = layout_ == JsonLayout::kIndented;
+  }
   open_lines_.push_back(lines ? 'l' : ' ');
   first_ = true;
   return *this;
@@ -46,14 +50,14 @@ JsonWriter& JsonWriter::Close(char bracket) {
 JsonWriter& JsonWriter::Key(absl::string_view name) {
   BeforeValue();
   Quoted(name);
-  out_->append(": ");
+  out_->append(layout_ == JsonLayout::kCompact ? ":" : ": ");
   after_key_ = true;
   return *this;
 }
 
-void JsonWriter::Quoted(absl::string_view text) {
+void JsonWriter::Quoted(absl::string_view bytes) {
   out_->push_back('"');
-  for (const char c : text) {
+  for (const char c : bytes) {
     if (c == '"' || c == '\\') {
       out_->push_back('\\');
       out_->push_back(c);
@@ -68,15 +72,27 @@ void JsonWriter::Quoted(absl::string_view text) {
   out_->push_back('"');
 }
 
-JsonWriter& JsonWriter::String(absl::string_view text) {
+JsonWriter& JsonWriter::String(absl::string_view bytes) {
   BeforeValue();
-  Quoted(text);
+  Quoted(bytes);
   return *this;
 }
 
 JsonWriter& JsonWriter::U64(uint64_t number) {
   BeforeValue();
   absl::StrAppend(out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::I64(int64_t number) {
+  BeforeValue();
+  absl::StrAppend(out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Null() {
+  BeforeValue();
+  out_->append("null");
   return *this;
 }
 

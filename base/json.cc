@@ -1,10 +1,14 @@
-#include "checkpoint/json_reader.h"
+// The reader, and what the writer takes from the JSON library: this source
+// alone includes the library, which is a second to parse.
+
+#include "base/json_reader.h"
 
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_writer.h"
 #include "nlohmann/json.hpp"
 
 namespace shoal {
@@ -116,6 +120,26 @@ JsonNode JsonNode::Nothing(const char* name) const {
   return JsonNode(&NullJson(), document_, this, name, 0);
 }
 
+JsonKind JsonNode::kind() const {
+  switch (Of(value_).type()) {
+    case Json::value_t::boolean:
+      return JsonKind::kBool;
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+      return JsonKind::kInteger;
+    case Json::value_t::number_float:
+      return JsonKind::kReal;
+    case Json::value_t::string:
+      return JsonKind::kText;
+    case Json::value_t::array:
+      return JsonKind::kArray;
+    case Json::value_t::object:
+      return JsonKind::kObject;
+    default:
+      return JsonKind::kNull;
+  }
+}
+
 bool JsonNode::Has(absl::string_view field) const {
   const Json& json = Of(value_);
   return ok() && json.is_object() && json.contains(std::string(field));
@@ -191,6 +215,16 @@ int64_t JsonNode::I64() const {
       U64(static_cast<uint64_t>(std::numeric_limits<int64_t>::max())));
 }
 
+int64_t JsonNode::Signed() const {
+  const Json& json = Of(value_);
+  if (!ok()) return 0;
+  if (!json.is_number_integer()) {
+    Fail("is no whole number");
+    return 0;
+  }
+  return json.get<int64_t>();
+}
+
 bool JsonNode::Bool() const {
   const Json& json = Of(value_);
   if (!ok()) return false;
@@ -214,6 +248,16 @@ float JsonNode::Float() const {
     return 0;
   }
   return static_cast<float>(wide);
+}
+
+double JsonNode::Double() const {
+  const Json& json = Of(value_);
+  if (!ok()) return 0;
+  if (!json.is_number()) {
+    Fail("is no number");
+    return 0;
+  }
+  return json.get<double>();
 }
 
 std::string JsonNode::String(size_t max_bytes) const {
@@ -294,6 +338,19 @@ uint64_t JsonNode::Hex64() const {
   if (numbers.size() == 2) return uint64_t{numbers[0]} << 32 | numbers[1];
   Fail("is no text of sixteen hexadecimal digits");
   return 0;
+}
+
+JsonWriter& JsonWriter::Text(absl::string_view utf8) {
+  BeforeValue();
+  out_->append(Json(std::string(utf8))
+                   .dump(-1, ' ', ascii_, Json::error_handler_t::replace));
+  return *this;
+}
+
+JsonWriter& JsonWriter::Double(double number) {
+  BeforeValue();
+  out_->append(Json(number).dump());
+  return *this;
 }
 
 }  // namespace shoal

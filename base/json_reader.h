@@ -1,5 +1,5 @@
-#ifndef SHOAL_CHECKPOINT_JSON_READER_H_
-#define SHOAL_CHECKPOINT_JSON_READER_H_
+#ifndef SHOAL_BASE_JSON_READER_H_
+#define SHOAL_BASE_JSON_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +20,22 @@ namespace shoal {
 // empty, so that the code that reads need not check each. Thread-compatible.
 class JsonDocument;
 
+enum class JsonKind : uint8_t {
+  kNull = 0,
+  kBool = 1,
+  kInteger = 2,  // a whole number without a point or an exponent
+  kReal = 3,
+  kText = 4,
+  kArray = 5,
+  kObject = 6,
+};
+
 // A value in a document: a view, valid as long as the document and as the nodes
 // that it was reached through.
 class JsonNode {
  public:
+  // For code that has errors of its own; null where a value is missing.
+  JsonKind kind() const;
   bool Has(absl::string_view field) const;
   // A field of an object; an error unless it is there.
   JsonNode Field(const char* name) const;
@@ -39,9 +51,12 @@ class JsonNode {
   // Of at most `max`, as the type of the result.
   int Int(int max) const { return static_cast<int>(U64(max)); }
   uint32_t U32() const { return static_cast<uint32_t>(U64(0xffffffff)); }
-  int64_t I64() const;
+  int64_t I64() const;  // of at least 0
+  // With a sign; beyond 64 bits the digits above are lost.
+  int64_t Signed() const;
   bool Bool() const;
   float Float() const;  // finite
+  double Double() const;
   std::string String(size_t max_bytes) const;
   // What JsonWriter::String was given: each character is a byte.
   std::string Bytes(size_t max_bytes) const;
@@ -98,4 +113,4 @@ class JsonDocument {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CHECKPOINT_JSON_READER_H_
+#endif  // SHOAL_BASE_JSON_READER_H_
