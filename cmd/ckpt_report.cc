@@ -7,8 +7,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "cmd/number_text.h"
 #include "nlohmann/json.hpp"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

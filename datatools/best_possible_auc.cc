@@ -1,4 +1,4 @@
-#include "cmd/best_possible_auc.h"
+#include "datatools/best_possible_auc.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "base/path.h"
-#include "worker/data/synthetic.h"
+#include "datatools/synthetic.h"
 
 namespace shoal {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_BEST_POSSIBLE_AUC_H_
-#define SHOAL_CMD_BEST_POSSIBLE_AUC_H_
+#ifndef SHOAL_DATATOOLS_BEST_POSSIBLE_AUC_H_
+#define SHOAL_DATATOOLS_BEST_POSSIBLE_AUC_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string BestPossibleAucLine(const FileSystem& files,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_BEST_POSSIBLE_AUC_H_
+#endif  // SHOAL_DATATOOLS_BEST_POSSIBLE_AUC_H_

@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_CRITEO_CATEGORY_MAP_H_
-#define SHOAL_WORKER_DATA_CRITEO_CATEGORY_MAP_H_
+#ifndef SHOAL_DATATOOLS_CRITEO_CATEGORY_MAP_H_
+#define SHOAL_DATATOOLS_CRITEO_CATEGORY_MAP_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -61,4 +61,4 @@ class CriteoCategoryMap {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_CRITEO_CATEGORY_MAP_H_
+#endif  // SHOAL_DATATOOLS_CRITEO_CATEGORY_MAP_H_

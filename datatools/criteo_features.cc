@@ -1,4 +1,4 @@
-#include "worker/data/criteo_features.h"
+#include "datatools/criteo_features.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,8 +7,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/record_framing.h"
+#include "datatools/tfrecord_writer.h"
 #include "worker/data/parse_number.h"
-#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

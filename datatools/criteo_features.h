@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_CRITEO_FEATURES_H_
-#define SHOAL_WORKER_DATA_CRITEO_FEATURES_H_
+#ifndef SHOAL_DATATOOLS_CRITEO_FEATURES_H_
+#define SHOAL_DATATOOLS_CRITEO_FEATURES_H_
 
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/ids.h"
-#include "worker/data/criteo_category_map.h"
+#include "datatools/criteo_category_map.h"
 #include "worker/data/criteo_row.h"
 
 namespace shoal {
@@ -79,4 +79,4 @@ class CriteoFeatures {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_CRITEO_FEATURES_H_
+#endif  // SHOAL_DATATOOLS_CRITEO_FEATURES_H_

@@ -11,7 +11,7 @@
 #include "absl/strings/strip.h"
 #include "base/crc32c.h"
 #include "base/status_macros.h"
-#include "worker/data/criteo_features.h"
+#include "datatools/criteo_features.h"
 
 namespace shoal {
 namespace {

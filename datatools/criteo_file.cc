@@ -1,4 +1,4 @@
-#include "worker/data/criteo_file.h"
+#include "datatools/criteo_file.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_CRITEO_FILE_H_
-#define SHOAL_WORKER_DATA_CRITEO_FILE_H_
+#ifndef SHOAL_DATATOOLS_CRITEO_FILE_H_
+#define SHOAL_DATATOOLS_CRITEO_FILE_H_
 
 #include <cstdint>
 #include <memory>
@@ -46,4 +46,4 @@ class CriteoFile {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_CRITEO_FILE_H_
+#endif  // SHOAL_DATATOOLS_CRITEO_FILE_H_

@@ -1,4 +1,4 @@
-#include "worker/data/criteo_fit.h"
+#include "datatools/criteo_fit.h"
 
 #include <algorithm>
 #include <string>

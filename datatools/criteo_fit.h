@@ -1,13 +1,13 @@
-#ifndef SHOAL_WORKER_DATA_CRITEO_FIT_H_
-#define SHOAL_WORKER_DATA_CRITEO_FIT_H_
+#ifndef SHOAL_DATATOOLS_CRITEO_FIT_H_
+#define SHOAL_DATATOOLS_CRITEO_FIT_H_
 
 #include <array>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "worker/data/criteo_category_map.h"
-#include "worker/data/criteo_features.h"
+#include "datatools/criteo_category_map.h"
+#include "datatools/criteo_features.h"
 #include "worker/data/criteo_row.h"
 
 namespace shoal {
@@ -45,4 +45,4 @@ class CriteoFit {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_CRITEO_FIT_H_
+#endif  // SHOAL_DATATOOLS_CRITEO_FIT_H_

@@ -1,4 +1,4 @@
-#include "worker/data/criteo_prepare.h"
+#include "datatools/criteo_prepare.h"
 
 #include <memory>
 #include <optional>
@@ -9,10 +9,10 @@
 #include "base/path.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
-#include "worker/data/criteo_features.h"
-#include "worker/data/criteo_file.h"
-#include "worker/data/criteo_fit.h"
-#include "worker/data/example_files.h"
+#include "datatools/criteo_features.h"
+#include "datatools/criteo_file.h"
+#include "datatools/criteo_fit.h"
+#include "datatools/example_files.h"
 
 namespace shoal {
 namespace {

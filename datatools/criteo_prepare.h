@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_CRITEO_PREPARE_H_
-#define SHOAL_WORKER_DATA_CRITEO_PREPARE_H_
+#ifndef SHOAL_DATATOOLS_CRITEO_PREPARE_H_
+#define SHOAL_DATATOOLS_CRITEO_PREPARE_H_
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/file_system.h"
-#include "worker/data/example_format.h"
+#include "datatools/example_format.h"
 
 namespace shoal {
 
@@ -87,4 +87,4 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_CRITEO_PREPARE_H_
+#endif  // SHOAL_DATATOOLS_CRITEO_PREPARE_H_

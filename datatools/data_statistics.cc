@@ -1,4 +1,4 @@
-#include "worker/data/data_statistics.h"
+#include "datatools/data_statistics.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "worker/data/id_counts.h"
+#include "datatools/id_counts.h"
 #include "worker/data/open_examples.h"
 
 namespace shoal {

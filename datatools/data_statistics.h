@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_DATA_STATISTICS_H_
-#define SHOAL_WORKER_DATA_DATA_STATISTICS_H_
+#ifndef SHOAL_DATATOOLS_DATA_STATISTICS_H_
+#define SHOAL_DATATOOLS_DATA_STATISTICS_H_
 
 #include <cstdint>
 #include <optional>
@@ -82,4 +82,4 @@ absl::StatusOr<DataStatistics> CollectDataStatistics(
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_DATA_STATISTICS_H_
+#endif  // SHOAL_DATATOOLS_DATA_STATISTICS_H_

@@ -1,4 +1,4 @@
-#include "worker/data/example_files.h"
+#include "datatools/example_files.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_EXAMPLE_FILES_H_
-#define SHOAL_WORKER_DATA_EXAMPLE_FILES_H_
+#ifndef SHOAL_DATATOOLS_EXAMPLE_FILES_H_
+#define SHOAL_DATATOOLS_EXAMPLE_FILES_H_
 
 #include <cstdint>
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "base/file_system.h"
-#include "worker/data/example_format.h"
+#include "datatools/example_format.h"
 
 namespace shoal {
 
@@ -64,4 +64,4 @@ class ExampleFiles {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_EXAMPLE_FILES_H_
+#endif  // SHOAL_DATATOOLS_EXAMPLE_FILES_H_

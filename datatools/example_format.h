@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_EXAMPLE_FORMAT_H_
-#define SHOAL_WORKER_DATA_EXAMPLE_FORMAT_H_
+#ifndef SHOAL_DATATOOLS_EXAMPLE_FORMAT_H_
+#define SHOAL_DATATOOLS_EXAMPLE_FORMAT_H_
 
 #include "absl/strings/string_view.h"
 
@@ -21,4 +21,4 @@ inline absl::string_view ExampleFormatSuffix(ExampleFormat format) {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_EXAMPLE_FORMAT_H_
+#endif  // SHOAL_DATATOOLS_EXAMPLE_FORMAT_H_

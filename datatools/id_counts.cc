@@ -1,4 +1,4 @@
-#include "worker/data/id_counts.h"
+#include "datatools/id_counts.h"
 
 #include <algorithm>
 #include <functional>

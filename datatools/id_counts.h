@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_ID_COUNTS_H_
-#define SHOAL_WORKER_DATA_ID_COUNTS_H_
+#ifndef SHOAL_DATATOOLS_ID_COUNTS_H_
+#define SHOAL_DATATOOLS_ID_COUNTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -46,4 +46,4 @@ class IdCounts {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_ID_COUNTS_H_
+#endif  // SHOAL_DATATOOLS_ID_COUNTS_H_

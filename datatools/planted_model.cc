@@ -1,4 +1,4 @@
-#include "worker/data/planted_model.h"
+#include "datatools/planted_model.h"
 
 #include <cmath>
 

@@ -1,12 +1,12 @@
-#ifndef SHOAL_WORKER_DATA_PLANTED_MODEL_H_
-#define SHOAL_WORKER_DATA_PLANTED_MODEL_H_
+#ifndef SHOAL_DATATOOLS_PLANTED_MODEL_H_
+#define SHOAL_DATATOOLS_PLANTED_MODEL_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "base/philox.h"
 #include "core/ids.h"
-#include "worker/data/zipf.h"
+#include "datatools/zipf.h"
 
 namespace shoal {
 
@@ -62,4 +62,4 @@ class PlantedModel {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_PLANTED_MODEL_H_
+#endif  // SHOAL_DATATOOLS_PLANTED_MODEL_H_

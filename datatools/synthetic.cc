@@ -1,4 +1,4 @@
-#include "worker/data/synthetic.h"
+#include "datatools/synthetic.h"
 
 #include <memory>
 #include <numeric>
@@ -15,8 +15,8 @@
 #include "base/record_framing.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
+#include "datatools/tfrecord_writer.h"
 #include "partitioner/fixed_size.h"
-#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

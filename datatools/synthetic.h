@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_SYNTHETIC_H_
-#define SHOAL_WORKER_DATA_SYNTHETIC_H_
+#ifndef SHOAL_DATATOOLS_SYNTHETIC_H_
+#define SHOAL_DATATOOLS_SYNTHETIC_H_
 
 #include <cstdint>
 #include <string>
@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/file_system.h"
-#include "worker/data/example_format.h"
-#include "worker/data/planted_model.h"
+#include "datatools/example_format.h"
+#include "datatools/planted_model.h"
 
 namespace shoal {
 
@@ -79,4 +79,4 @@ void AppendLibSvm(const PlantedRow& row, std::string* text);
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_SYNTHETIC_H_
+#endif  // SHOAL_DATATOOLS_SYNTHETIC_H_

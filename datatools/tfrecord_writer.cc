@@ -1,4 +1,4 @@
-#include "worker/data/tfrecord_writer.h"
+#include "datatools/tfrecord_writer.h"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
-#define SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
+#ifndef SHOAL_DATATOOLS_TFRECORD_WRITER_H_
+#define SHOAL_DATATOOLS_TFRECORD_WRITER_H_
 
 #include <cstdint>
 #include <string>
@@ -22,4 +22,4 @@ void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_TFRECORD_WRITER_H_
+#endif  // SHOAL_DATATOOLS_TFRECORD_WRITER_H_

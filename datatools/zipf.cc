@@ -1,4 +1,4 @@
-#include "worker/data/zipf.h"
+#include "datatools/zipf.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_DATA_ZIPF_H_
-#define SHOAL_WORKER_DATA_ZIPF_H_
+#ifndef SHOAL_DATATOOLS_ZIPF_H_
+#define SHOAL_DATATOOLS_ZIPF_H_
 
 #include <cstdint>
 
@@ -33,4 +33,4 @@ class ZipfSampler {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_DATA_ZIPF_H_
+#endif  // SHOAL_DATATOOLS_ZIPF_H_

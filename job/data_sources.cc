@@ -1,4 +1,4 @@
-#include "cmd/data_sources.h"
+#include "job/data_sources.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cmd/options_from_flags.h"
+#include "job/options_from_flags.h"
 
 namespace shoal {
 namespace {

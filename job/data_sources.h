@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_DATA_SOURCES_H_
-#define SHOAL_CMD_DATA_SOURCES_H_
+#ifndef SHOAL_JOB_DATA_SOURCES_H_
+#define SHOAL_JOB_DATA_SOURCES_H_
 
 #include <vector>
 
@@ -28,4 +28,4 @@ absl::Status CheckNotEmpty(const JobFlags& flags, const DataSources& sources);
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_DATA_SOURCES_H_
+#endif  // SHOAL_JOB_DATA_SOURCES_H_

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_EXIT_CODE_H_
-#define SHOAL_CMD_EXIT_CODE_H_
+#ifndef SHOAL_JOB_EXIT_CODE_H_
+#define SHOAL_JOB_EXIT_CODE_H_
 
 namespace shoal {
 
@@ -15,4 +15,4 @@ enum ExitCode : int {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_EXIT_CODE_H_
+#endif  // SHOAL_JOB_EXIT_CODE_H_

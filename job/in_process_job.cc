@@ -1,4 +1,4 @@
-#include "cmd/in_process_job.h"
+#include "job/in_process_job.h"
 
 #include <optional>
 #include <utility>
@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
-#include "cmd/export_metrics.h"
 #include "core/canary.h"
 #include "models/backend/create_backend.h"
+#include "report/export_metrics.h"
 #include "rpc/metered_parameter_service.h"
 #include "worker/data/open_batch_source.h"
 

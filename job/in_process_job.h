@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_IN_PROCESS_JOB_H_
-#define SHOAL_CMD_IN_PROCESS_JOB_H_
+#ifndef SHOAL_JOB_IN_PROCESS_JOB_H_
+#define SHOAL_JOB_IN_PROCESS_JOB_H_
 
 #include <memory>
 #include <string>
@@ -112,4 +112,4 @@ class InProcessJob {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_IN_PROCESS_JOB_H_
+#endif  // SHOAL_JOB_IN_PROCESS_JOB_H_

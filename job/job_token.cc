@@ -1,4 +1,4 @@
-#include "cmd/job_token.h"
+#include "job/job_token.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_JOB_TOKEN_H_
-#define SHOAL_CMD_JOB_TOKEN_H_
+#ifndef SHOAL_JOB_JOB_TOKEN_H_
+#define SHOAL_JOB_JOB_TOKEN_H_
 
 #include <string>
 
@@ -20,4 +20,4 @@ ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_JOB_TOKEN_H_
+#endif  // SHOAL_JOB_JOB_TOKEN_H_

@@ -1,4 +1,4 @@
-#include "cmd/launched_job.h"
+#include "job/launched_job.h"
 
 #include <signal.h>
 #include <string.h>
@@ -9,10 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/time/clock.h"
 #include "base/status_macros.h"
-#include "cmd/exit_code.h"
 #include "core/cluster_service.h"
+#include "job/exit_code.h"
 
 namespace shoal {
 namespace {
@@ -87,7 +86,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
     auto news = ParseJobJson(line);
     if (news.ok()) {
       if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
-        output_->Live(ProgressText(*figures), absl::Now());
+        output_->Live(ProgressText(*figures), clock_.Now());
       } else {
         ending_ = std::get<JobEnding>(*std::move(news));
       }

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_LAUNCHED_JOB_H_
-#define SHOAL_CMD_LAUNCHED_JOB_H_
+#ifndef SHOAL_JOB_LAUNCHED_JOB_H_
+#define SHOAL_JOB_LAUNCHED_JOB_H_
 
 #include <memory>
 #include <optional>
@@ -8,10 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cmd/exit_code.h"
-#include "cmd/live_output.h"
-#include "cmd/progress_json.h"
+#include "base/clock.h"
+#include "job/exit_code.h"
 #include "launch/process_launcher.h"
+#include "report/live_output.h"
+#include "report/progress_json.h"
 
 namespace shoal {
 
@@ -97,6 +98,7 @@ class LaunchedJob {
 
   const LaunchedJobOptions options_;
   LiveOutput* const output_;
+  const RealClock clock_;
   std::unique_ptr<ProcessLauncher> launcher_;
   std::vector<Member> members_;  // PSs first, then workers
   std::optional<JobEnding> ending_;
@@ -104,4 +106,4 @@ class LaunchedJob {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_LAUNCHED_JOB_H_
+#endif  // SHOAL_JOB_LAUNCHED_JOB_H_

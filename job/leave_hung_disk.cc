@@ -1,9 +1,8 @@
-#include "cmd/leave_hung_disk.h"
+#include "job/leave_hung_disk.h"
 
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 
 namespace shoal {
 
@@ -13,7 +12,6 @@ void LeaveHungDisk(ThreadExecutor* disk, absl::Duration timeout, ExitCode code,
   logger->Error(
       "a write below --model_dir hangs; the process ends without waiting for "
       "it");
-  std::cout.flush();
   std::fflush(nullptr);
   _exit(code);
 }

@@ -1,10 +1,10 @@
-#ifndef SHOAL_CMD_LEAVE_HUNG_DISK_H_
-#define SHOAL_CMD_LEAVE_HUNG_DISK_H_
+#ifndef SHOAL_JOB_LEAVE_HUNG_DISK_H_
+#define SHOAL_JOB_LEAVE_HUNG_DISK_H_
 
 #include "absl/time/time.h"
 #include "base/logger.h"
 #include "base/thread_executor.h"
-#include "cmd/exit_code.h"
+#include "job/exit_code.h"
 
 namespace shoal {
 
@@ -17,4 +17,4 @@ void LeaveHungDisk(ThreadExecutor* disk, absl::Duration timeout, ExitCode code,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_LEAVE_HUNG_DISK_H_
+#endif  // SHOAL_JOB_LEAVE_HUNG_DISK_H_

@@ -1,4 +1,4 @@
-#include "cmd/main_wait.h"
+#include "job/main_wait.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_MAIN_WAIT_H_
-#define SHOAL_CMD_MAIN_WAIT_H_
+#ifndef SHOAL_JOB_MAIN_WAIT_H_
+#define SHOAL_JOB_MAIN_WAIT_H_
 
 #include "absl/time/time.h"
 
@@ -39,4 +39,4 @@ class MainWait {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_MAIN_WAIT_H_
+#endif  // SHOAL_JOB_MAIN_WAIT_H_

@@ -1,4 +1,4 @@
-#include "cmd/memory_forecast.h"
+#include "job/memory_forecast.h"
 
 #include <algorithm>
 #include <iostream>

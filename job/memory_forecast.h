@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_MEMORY_FORECAST_H_
-#define SHOAL_CMD_MEMORY_FORECAST_H_
+#ifndef SHOAL_JOB_MEMORY_FORECAST_H_
+#define SHOAL_JOB_MEMORY_FORECAST_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/file_system.h"
 #include "base/host_memory.h"
-#include "cmd/options_from_flags.h"
+#include "job/options_from_flags.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
@@ -68,4 +68,4 @@ absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_MEMORY_FORECAST_H_
+#endif  // SHOAL_JOB_MEMORY_FORECAST_H_

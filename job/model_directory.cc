@@ -1,4 +1,4 @@
-#include "cmd/model_directory.h"
+#include "job/model_directory.h"
 
 #include <unistd.h>
 
@@ -7,12 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
-#include "cmd/start_number.h"
+#include "job/start_number.h"
 #include "ps/shard/shard_checkpoint.h"
 
 namespace shoal {
@@ -24,9 +25,9 @@ constexpr absl::Duration kLockPause = absl::Milliseconds(100);
 std::string ThisProcess() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
-  return absl::StrCat(
-      "pid ", getpid(), " on ", host, ", since ",
-      absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::UTCTimeZone()));
+  return absl::StrCat("pid ", getpid(), " on ", host, ", since ",
+                      absl::FormatTime(absl::RFC3339_sec, RealClock().Now(),
+                                       absl::UTCTimeZone()));
 }
 
 std::string ServersLock(const JobFlags& flags) {
@@ -113,13 +114,14 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
 // Takes LOCK.ps for the process with the coordinator.
 absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
                                                        Logger* logger) {
-  const absl::Time give_up = absl::Now() + DirectoryPatience(flags);
+  const RealClock clock;
+  const absl::Time give_up = clock.Now() + DirectoryPatience(flags);
   for (bool told = false;;) {
     auto lock = GroupLock::AcquireAlone(ServersLock(flags), ThisProcess());
     if (lock.ok()) return lock;
     const absl::Status status =
         ServersLockError(lock.status(), flags, "a job that begins");
-    const absl::Duration left = give_up - absl::Now();
+    const absl::Duration left = give_up - clock.Now();
     if (!absl::IsFailedPrecondition(status) || left <= absl::ZeroDuration()) {
       return status;
     }
@@ -217,8 +219,8 @@ absl::Duration DirectoryPatience(const JobFlags& flags) {
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start) {
   if (!flags.Saves()) return std::unique_ptr<GroupLock>();
-  SHOAL_RETURN_IF_ERROR(MakeDurably(files, flags.model_dir,
-                                    Missing(files, flags.model_dir)));
+  SHOAL_RETURN_IF_ERROR(
+      MakeDurably(files, flags.model_dir, Missing(files, flags.model_dir)));
   auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
   if (lock.ok()) return lock;
   return ServersLockError(lock.status(), flags,
@@ -237,7 +239,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.deadline = flags.save_timeout;
   checkpoints.stop_deadline = flags.stop_timeout;
   checkpoints.first_attempt =
-      static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
+      static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
   if (flags.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
     // Attempts of a job that was cut off; ours are the locks.

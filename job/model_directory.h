@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_MODEL_DIRECTORY_H_
-#define SHOAL_CMD_MODEL_DIRECTORY_H_
+#ifndef SHOAL_JOB_MODEL_DIRECTORY_H_
+#define SHOAL_JOB_MODEL_DIRECTORY_H_
 
 #include <memory>
 #include <string>
@@ -14,8 +14,8 @@
 #include "base/group_lock.h"
 #include "base/logger.h"
 #include "cluster/coordinator.h"
-#include "cmd/options_from_flags.h"
 #include "core/ids.h"
+#include "job/options_from_flags.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
@@ -106,4 +106,4 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_MODEL_DIRECTORY_H_
+#endif  // SHOAL_JOB_MODEL_DIRECTORY_H_

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
-#define SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
+#ifndef SHOAL_JOB_OPTIONS_FROM_FLAGS_H_
+#define SHOAL_JOB_OPTIONS_FROM_FLAGS_H_
 
 #include <memory>
 #include <string>
@@ -73,4 +73,4 @@ CoordinatorWork CoordinatorWorkOf(Executor* strand, PredictionsFile* file);
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_OPTIONS_FROM_FLAGS_H_
+#endif  // SHOAL_JOB_OPTIONS_FROM_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "cmd/plan_processes.h"
+#include "job/plan_processes.h"
 
 #include <signal.h>
 #include <string.h>

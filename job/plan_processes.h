@@ -1,11 +1,11 @@
-#ifndef SHOAL_CMD_PLAN_PROCESSES_H_
-#define SHOAL_CMD_PLAN_PROCESSES_H_
+#ifndef SHOAL_JOB_PLAN_PROCESSES_H_
+#define SHOAL_JOB_PLAN_PROCESSES_H_
 
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cmd/launched_job.h"
+#include "job/launched_job.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
 
@@ -29,4 +29,4 @@ absl::Status CheckRemoteHosts(const JobFlags& flags);
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_PLAN_PROCESSES_H_
+#endif  // SHOAL_JOB_PLAN_PROCESSES_H_

@@ -1,4 +1,4 @@
-#include "cmd/start_number.h"
+#include "job/start_number.h"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_START_NUMBER_H_
-#define SHOAL_CMD_START_NUMBER_H_
+#ifndef SHOAL_JOB_START_NUMBER_H_
+#define SHOAL_JOB_START_NUMBER_H_
 
 #include <cstdint>
 
@@ -35,4 +35,4 @@ absl::StatusOr<StartNumber> DrawStartNumber(
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_START_NUMBER_H_
+#endif  // SHOAL_JOB_START_NUMBER_H_

@@ -1,4 +1,4 @@
-#include "cmd/temporary_token.h"
+#include "job/temporary_token.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_TEMPORARY_TOKEN_H_
-#define SHOAL_CMD_TEMPORARY_TOKEN_H_
+#ifndef SHOAL_JOB_TEMPORARY_TOKEN_H_
+#define SHOAL_JOB_TEMPORARY_TOKEN_H_
 
 #include <memory>
 #include <string>
@@ -28,4 +28,4 @@ class TemporaryToken {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_TEMPORARY_TOKEN_H_
+#endif  // SHOAL_JOB_TEMPORARY_TOKEN_H_

@@ -1,12 +1,12 @@
-#include "cmd/closing_text.h"
+#include "report/closing_text.h"
 
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cmd/number_text.h"
 #include "partitioner/balance.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

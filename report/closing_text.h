@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_CLOSING_TEXT_H_
-#define SHOAL_CMD_CLOSING_TEXT_H_
+#ifndef SHOAL_REPORT_CLOSING_TEXT_H_
+#define SHOAL_REPORT_CLOSING_TEXT_H_
 
 #include <string>
 #include <vector>
@@ -18,4 +18,4 @@ std::vector<std::string> ClosingText(const JobReport& report,
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_CLOSING_TEXT_H_
+#endif  // SHOAL_REPORT_CLOSING_TEXT_H_

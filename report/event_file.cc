@@ -1,4 +1,4 @@
-#include "cmd/event_file.h"
+#include "report/event_file.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_EVENT_FILE_H_
-#define SHOAL_CMD_EVENT_FILE_H_
+#ifndef SHOAL_REPORT_EVENT_FILE_H_
+#define SHOAL_REPORT_EVENT_FILE_H_
 
 #include <cstdint>
 #include <memory>
@@ -54,4 +54,4 @@ class EventFile {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_EVENT_FILE_H_
+#endif  // SHOAL_REPORT_EVENT_FILE_H_

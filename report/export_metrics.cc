@@ -1,10 +1,10 @@
-#include "cmd/export_metrics.h"
+#include "report/export_metrics.h"
 
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/resource_usage.h"
 
 namespace shoal {
@@ -170,7 +170,7 @@ class CheckpointMetrics {
   void Set(const JobReport& now) const {
     const CheckpointReport& checkpoint = now.checkpoint;
     if (saved_->value() != Number(checkpoint.saved)) {
-      at_->Set(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
+      at_->Set(absl::ToDoubleSeconds(RealClock().Now() - absl::UnixEpoch()));
     }
     saved_->Set(Number(checkpoint.saved));
     voided_->Set(Number(checkpoint.voided));

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_EXPORT_METRICS_H_
-#define SHOAL_CMD_EXPORT_METRICS_H_
+#ifndef SHOAL_REPORT_EXPORT_METRICS_H_
+#define SHOAL_REPORT_EXPORT_METRICS_H_
 
 #include <memory>
 #include <string>
@@ -37,4 +37,4 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_EXPORT_METRICS_H_
+#endif  // SHOAL_REPORT_EXPORT_METRICS_H_

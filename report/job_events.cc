@@ -1,4 +1,4 @@
-#include "cmd/job_events.h"
+#include "report/job_events.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_JOB_EVENTS_H_
-#define SHOAL_CMD_JOB_EVENTS_H_
+#ifndef SHOAL_REPORT_JOB_EVENTS_H_
+#define SHOAL_REPORT_JOB_EVENTS_H_
 
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "cluster/job_report.h"
-#include "cmd/event_file.h"
+#include "report/event_file.h"
 
 namespace shoal {
 
@@ -51,4 +51,4 @@ class JobEvents {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_JOB_EVENTS_H_
+#endif  // SHOAL_REPORT_JOB_EVENTS_H_

@@ -1,4 +1,4 @@
-#include "cmd/job_reporter.h"
+#include "report/job_reporter.h"
 
 #include <unistd.h>
 
@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
-#include "cmd/best_possible_auc.h"
-#include "cmd/closing_text.h"
-#include "cmd/job_summary.h"
-#include "cmd/progress_json.h"
+#include "datatools/best_possible_auc.h"
+#include "report/closing_text.h"
+#include "report/job_summary.h"
+#include "report/progress_json.h"
 
 namespace shoal {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_JOB_REPORTER_H_
-#define SHOAL_CMD_JOB_REPORTER_H_
+#ifndef SHOAL_REPORT_JOB_REPORTER_H_
+#define SHOAL_REPORT_JOB_REPORTER_H_
 
 #include <memory>
 #include <string>
@@ -8,9 +8,9 @@
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "cluster/job_report.h"
-#include "cmd/job_events.h"
-#include "cmd/live_output.h"
 #include "launch/job_flags.h"
+#include "report/job_events.h"
+#include "report/live_output.h"
 
 namespace shoal {
 
@@ -46,4 +46,4 @@ class JobReporter {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_JOB_REPORTER_H_
+#endif  // SHOAL_REPORT_JOB_REPORTER_H_

@@ -1,4 +1,4 @@
-#include "cmd/job_summary.h"
+#include "report/job_summary.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_JOB_SUMMARY_H_
-#define SHOAL_CMD_JOB_SUMMARY_H_
+#ifndef SHOAL_REPORT_JOB_SUMMARY_H_
+#define SHOAL_REPORT_JOB_SUMMARY_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report);
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_JOB_SUMMARY_H_
+#endif  // SHOAL_REPORT_JOB_SUMMARY_H_

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_LIVE_OUTPUT_H_
-#define SHOAL_CMD_LIVE_OUTPUT_H_
+#ifndef SHOAL_REPORT_LIVE_OUTPUT_H_
+#define SHOAL_REPORT_LIVE_OUTPUT_H_
 
 #include <string>
 
@@ -52,4 +52,4 @@ class LiveOutput {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_LIVE_OUTPUT_H_
+#endif  // SHOAL_REPORT_LIVE_OUTPUT_H_

@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_NUMBER_TEXT_H_
-#define SHOAL_CMD_NUMBER_TEXT_H_
+#ifndef SHOAL_REPORT_NUMBER_TEXT_H_
+#define SHOAL_REPORT_NUMBER_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -17,4 +17,4 @@ inline std::string WithCommas(uint64_t number) {
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_NUMBER_TEXT_H_
+#endif  // SHOAL_REPORT_NUMBER_TEXT_H_

@@ -1,4 +1,4 @@
-#include "cmd/progress_json.h"
+#include "report/progress_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "cmd/number_text.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

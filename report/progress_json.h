@@ -1,5 +1,5 @@
-#ifndef SHOAL_CMD_PROGRESS_JSON_H_
-#define SHOAL_CMD_PROGRESS_JSON_H_
+#ifndef SHOAL_REPORT_PROGRESS_JSON_H_
+#define SHOAL_REPORT_PROGRESS_JSON_H_
 
 #include <cstdint>
 #include <optional>
@@ -66,4 +66,4 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
 
 }  // namespace shoal
 
-#endif  // SHOAL_CMD_PROGRESS_JSON_H_
+#endif  // SHOAL_REPORT_PROGRESS_JSON_H_

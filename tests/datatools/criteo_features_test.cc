@@ -1,4 +1,4 @@
-#include "worker/data/criteo_features.h"
+#include "datatools/criteo_features.h"
 
 #include <string>
 #include <utility>
@@ -10,12 +10,12 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/crc32c.h"
+#include "base/record_framing.h"
+#include "datatools/criteo_fit.h"
+#include "datatools/tfrecord_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "base/record_framing.h"
-#include "worker/data/criteo_fit.h"
 #include "worker/data/libsvm_parser.h"
-#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/data/criteo_prepare.h"
+#include "datatools/criteo_prepare.h"
 
 #include <string>
 #include <vector>

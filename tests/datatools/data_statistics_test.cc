@@ -1,16 +1,16 @@
-#include "worker/data/data_statistics.h"
+#include "datatools/data_statistics.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/philox.h"
+#include "base/record_framing.h"
+#include "datatools/id_counts.h"
+#include "datatools/tfrecord_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "base/record_framing.h"
 #include "tests/harness/fake_file_system.h"
-#include "worker/data/id_counts.h"
-#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/data/synthetic.h"
+#include "datatools/synthetic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,11 @@
 #include "absl/strings/str_split.h"
 #include "base/record_framing.h"
 #include "core/metrics.h"
+#include "datatools/tfrecord_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
 #include "worker/data/libsvm_parser.h"
-#include "worker/data/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

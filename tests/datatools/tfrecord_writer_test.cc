@@ -1,12 +1,12 @@
-#include "worker/data/tfrecord_writer.h"
+#include "datatools/tfrecord_writer.h"
 
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/record_framing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "base/record_framing.h"
 #include "worker/data/libsvm_parser.h"
 
 namespace shoal {

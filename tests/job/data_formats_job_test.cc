@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file_system.h"
-#include "cmd/in_process_job.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "job/in_process_job.h"
 #include "tests/harness/fake_file_system.h"
 #include "tests/harness/in_process_run.h"
 #include "tests/worker/data/encoded_data.h"

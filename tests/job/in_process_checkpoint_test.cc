@@ -10,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
 #include "checkpoint/checkpoint_directory.h"
-#include "cmd/in_process_job.h"
-#include "cmd/model_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "job/in_process_job.h"
+#include "job/model_directory.h"
 #include "tests/harness/fake_file_system.h"
 #include "tests/harness/in_process_run.h"
 

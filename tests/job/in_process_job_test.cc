@@ -1,4 +1,4 @@
-#include "cmd/in_process_job.h"
+#include "job/in_process_job.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "cmd/launched_job.h"
+#include "job/launched_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cmd/main_wait.h"
+#include "job/main_wait.h"
 
 #include <signal.h>
 #include <unistd.h>

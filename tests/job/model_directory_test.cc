@@ -1,4 +1,4 @@
-#include "cmd/model_directory.h"
+#include "job/model_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

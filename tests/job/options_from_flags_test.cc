@@ -1,4 +1,4 @@
-#include "cmd/options_from_flags.h"
+#include "job/options_from_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

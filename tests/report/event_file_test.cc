@@ -1,4 +1,4 @@
-#include "cmd/event_file.h"
+#include "report/event_file.h"
 
 #include <unistd.h>
 
@@ -10,9 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "base/crc32c.h"
 #include "base/record_framing.h"
-#include "cmd/job_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "report/job_events.h"
 
 namespace shoal {
 namespace {

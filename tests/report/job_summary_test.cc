@@ -1,4 +1,4 @@
-#include "cmd/job_summary.h"
+#include "report/job_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cmd/closing_text.h"
+#include "report/closing_text.h"
 
 namespace shoal {
 namespace {

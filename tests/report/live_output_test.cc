@@ -1,4 +1,4 @@
-#include "cmd/live_output.h"
+#include "report/live_output.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

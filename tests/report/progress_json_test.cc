@@ -1,4 +1,4 @@
-#include "cmd/progress_json.h"
+#include "report/progress_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

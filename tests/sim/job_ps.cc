@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "cmd/model_directory.h"
-#include "cmd/start_number.h"
+#include "job/model_directory.h"
+#include "job/start_number.h"
 
 namespace shoal {
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
-#include "cmd/in_process_job.h"
 #include "core/canary.h"
 #include "gtest/gtest.h"
+#include "job/in_process_job.h"
 #include "tests/harness/in_process_run.h"
 
 namespace shoal {
