@@ -19,6 +19,7 @@
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
+#include "job/report_options.h"
 #include "job/temporary_token.h"
 #include "launch/job_flag_set.h"
 #include "report/job_summary.h"
@@ -58,8 +59,8 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   JobReport report;
   report.finished = true;
   report.status = status;
-  const absl::Status written =
-      WriteOutput(files, flags.summary, SummaryJson(flags, report));
+  const absl::Status written = WriteOutput(
+      files, flags.summary, SummaryJson(JobFactsFromFlags(flags), report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 

@@ -31,6 +31,8 @@
 #include "job/memory_forecast.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
+#include "job/process_metrics.h"
+#include "job/report_options.h"
 #include "job/start_number.h"
 #include "launch/job_flag_set.h"
 #include "ps/server/ps_loop.h"
@@ -94,7 +96,8 @@ class PsProcess {
                  *ParseLogLevel(flags.log_level)}),
         files_(NewPosixFileSystem()),
         outcome_(wait),
-        reporter_(flags_, files_.get()) {}
+        reporter_(JobReporterOptionsFromFlags(flags_, files_.get()),
+                  files_.get()) {}
 
   ~PsProcess();
 

@@ -27,6 +27,7 @@
 #include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
+#include "job/process_metrics.h"
 #include "launch/job_flag_set.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"

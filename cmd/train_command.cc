@@ -27,6 +27,8 @@
 #include "job/memory_forecast.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
+#include "job/process_metrics.h"
+#include "job/report_options.h"
 #include "job/start_number.h"
 #include "launch/job_flag_set.h"
 #include "report/export_metrics.h"
@@ -147,7 +149,8 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   }
 
   RealClock clock;
-  JobReporter reporter(flags, files.get());
+  JobReporter reporter(JobReporterOptionsFromFlags(flags, files.get()),
+                       files.get());
   Telemetry telemetry;
   ExportProcess(&telemetry, name, plan.job);
   FinalReport final_report(wait);

@@ -7,6 +7,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
+#include "job/process_metrics.h"
 #include "models/backend/create_backend.h"
 #include "report/export_metrics.h"
 #include "rpc/metered_parameter_service.h"

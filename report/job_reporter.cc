@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
-#include "datatools/best_possible_auc.h"
 #include "report/closing_text.h"
 #include "report/job_summary.h"
 #include "report/progress_json.h"
@@ -19,25 +19,24 @@ namespace {
 // Points of a curve are no closer.
 constexpr absl::Duration kEventInterval = absl::Seconds(1);
 
-LiveOutputOptions OutputOptions(const JobFlags& flags) {
+LiveOutputOptions OutputOptions(absl::Duration print_every) {
   LiveOutputOptions options = LiveOutputOptionsFor(STDERR_FILENO);
-  options.print_every = flags.progress_every;
+  options.print_every = print_every;
   return options;
 }
 
 }  // namespace
 
-JobReporter::JobReporter(const JobFlags& flags, const FileSystem* files)
-    : flags_(flags), files_(files), output_(OutputOptions(flags)) {}
+JobReporter::JobReporter(JobReporterOptions options, const FileSystem* files)
+    : options_(std::move(options)),
+      files_(files),
+      output_(OutputOptions(options_.print_every)) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
-  std::string directory = flags_.tensorboard_dir;
-  if (directory.empty() && flags_.Saves()) {
-    directory = absl::StrCat(flags_.model_dir, "/events");
-  }
-  if (directory.empty()) return absl::OkStatus();
-  auto events = JobEvents::Create(
-      *files_, directory, std::min(flags_.progress_every, kEventInterval), now);
+  if (options_.events_dir.empty()) return absl::OkStatus();
+  auto events =
+      JobEvents::Create(*files_, options_.events_dir,
+                        std::min(options_.print_every, kEventInterval), now);
   SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
   events_ = *std::move(events);
   return absl::OkStatus();
@@ -57,9 +56,9 @@ void JobReporter::Progress(const JobReport& report, absl::Time now) {
   // How far a job came that failed is in its closing lines.
   if (report.over && !report.status.ok()) return;
   const ProgressFigures figures = ProgressOf(report);
-  if (flags_.progress == "json") {
+  if (options_.style == ProgressStyle::kJson) {
     std::cout << ProgressJson(figures) << std::endl;
-  } else if (flags_.progress == "text") {
+  } else if (options_.style == ProgressStyle::kText) {
     output_.Live(ProgressText(figures), now);
   }
 }
@@ -68,22 +67,21 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
   output_.EndLive();
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
-  if (!flags_.summary.empty()) {
-    written =
-        WriteOutput(*files_, flags_.summary, SummaryJson(flags_, report));
+  if (!options_.summary.empty()) {
+    written = WriteOutput(*files_, options_.summary,
+                          SummaryJson(options_.facts, report));
   }
-  if (flags_.progress == "json") {
+  if (options_.style == ProgressStyle::kJson) {
     std::cout << EndingJson({report.status.ok(),
                              std::string(report.status.message()),
-                             ClosingText(report, flags_.QuarantineDir())})
+                             ClosingText(report, options_.bad_rows_dir)})
               << std::endl;
-  } else if (flags_.progress == "text") {
-    for (const std::string& line :
-         ClosingText(report, flags_.QuarantineDir())) {
+  } else if (options_.style == ProgressStyle::kText) {
+    for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {
       std::cout << line << "\n";
     }
-    const std::string best = BestPossibleAucLine(*files_, flags_.val_data_dir);
-    if (!best.empty() && !report.evals.empty()) std::cout << best << "\n";
+    const std::string last = report.evals.empty() ? "" : options_.last_line();
+    if (!last.empty()) std::cout << last << "\n";
     std::cout << std::flush;
   }
   return written;

@@ -98,7 +98,7 @@ Json SteadyJson(const JobReport& report) {
 
 }  // namespace
 
-std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
+std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   Json samples_per_worker = Json::array();
   Json workers = Json::array();
   Json balance = Json::array();
@@ -117,11 +117,11 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
     cpu_seconds += ps.cpu_seconds;
   }
   const Json summary = {
-      {"mode", flags.mode},
-      {"model", flags.model},
-      {"ps", flags.ps},
-      {"workers", flags.workers},
-      {"pipeline_depth", flags.PipelineDepth()},
+      {"mode", facts.mode},
+      {"model", facts.model},
+      {"ps", facts.ps},
+      {"workers", facts.workers},
+      {"pipeline_depth", facts.pipeline_depth},
       {"samples",
        {{"trained", report.trained},
         {"rejected", report.rejected},

@@ -15,6 +15,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
+JobFacts SomeFacts() { return {"async", "deepfm", 1, 2, 1}; }
+
 JobReport SomeReport() {
   JobReport report;
   report.finished = true;
@@ -51,9 +53,7 @@ JobReport SomeReport() {
 }
 
 TEST(SummaryJson, HoldsTheRun) {
-  JobFlags flags(Command::kRun);
-  flags.ps = 1;
-  const json summary = json::parse(SummaryJson(flags, SomeReport()));
+  const json summary = json::parse(SummaryJson(SomeFacts(), SomeReport()));
   EXPECT_EQ(summary["mode"], "async");
   EXPECT_EQ(summary["model"], "deepfm");
   EXPECT_EQ(summary["ps"], 1);
@@ -95,13 +95,12 @@ void Keys(const json& value, const std::string& prefix,
 }
 
 TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
-  const JobFlags flags(Command::kTrain);
   JobReport failed;
   failed.status = absl::AbortedError("ps 1: gone");
   std::set<std::string> whole_keys;
   std::set<std::string> failed_keys;
-  Keys(json::parse(SummaryJson(flags, SomeReport())), "", &whole_keys);
-  const json summary = json::parse(SummaryJson(flags, failed));
+  Keys(json::parse(SummaryJson(SomeFacts(), SomeReport())), "", &whole_keys);
+  const json summary = json::parse(SummaryJson(SomeFacts(), failed));
   Keys(summary, "", &failed_keys);
   EXPECT_EQ(whole_keys, failed_keys);
   EXPECT_EQ(summary["exit_reason"], "ps 1: gone");
@@ -178,12 +177,12 @@ TEST(ClosingText, TellsOfPredictions) {
 }
 
 TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
-  const JobFlags flags(Command::kTrain);
   JobReport report = SomeReport();
-  EXPECT_TRUE(json::parse(SummaryJson(flags, report))["canary"].is_null());
+  EXPECT_TRUE(
+      json::parse(SummaryJson(SomeFacts(), report))["canary"].is_null());
   ASSERT_FALSE(report.ps.empty());
   report.ps[0].stats.canary = CanaryStats{10, 1, 1, 2};
-  const json canary = json::parse(SummaryJson(flags, report))["canary"];
+  const json canary = json::parse(SummaryJson(SomeFacts(), report))["canary"];
   ASSERT_EQ(canary.size(), 1u);
   EXPECT_EQ(canary[0]["shard"], report.ps[0].index);
   EXPECT_EQ(canary[0]["rows"], 10);
@@ -198,7 +197,7 @@ TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
 TEST(SummaryJson, StaysValidWithBytesThatAreNoText) {
   JobReport report;
   report.status = absl::AbortedError("bad \xff byte");
-  EXPECT_TRUE(json::accept(SummaryJson(JobFlags(Command::kTrain), report)));
+  EXPECT_TRUE(json::accept(SummaryJson(SomeFacts(), report)));
 }
 
 TEST(SummaryDocument, DescribesEveryKey) {
@@ -207,8 +206,7 @@ TEST(SummaryDocument, DescribesEveryKey) {
   std::stringstream text;
   text << file.rdbuf();
   std::set<std::string> keys;
-  Keys(json::parse(SummaryJson(JobFlags(Command::kRun), SomeReport())), "",
-       &keys);
+  Keys(json::parse(SummaryJson(SomeFacts(), SomeReport())), "", &keys);
   for (const std::string& key : keys) {
     EXPECT_THAT(text.str(), HasSubstr("`" + key + "`"));
   }
