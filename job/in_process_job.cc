@@ -7,11 +7,10 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
-#include "job/process_metrics.h"
-#include "models/backend/create_backend.h"
-#include "report/export_metrics.h"
-#include "rpc/metered_parameter_service.h"
-#include "worker/data/open_batch_source.h"
+#include "job/coordinator_part.h"
+#include "job/job_plan.h"
+#include "job/ps_part.h"
+#include "job/worker_part.h"
 
 namespace shoal {
 
@@ -28,60 +27,58 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   const std::vector<std::shared_ptr<ParameterShard>>& shards() const {
     return shards_;
   }
-  const ShardMap& map() const { return map_; }
-  const ModelSpec& spec() const { return spec_; }
+  const ShardMap& map() const { return plan_.map; }
+  const ModelSpec& spec() const { return plan_.spec; }
 
  private:
-  struct Worker {
-    std::unique_ptr<Backend> backend;
-    std::unique_ptr<Model> model;
-    std::unique_ptr<WorkerLoop> loop;
-  };
-
+  absl::Status BuildPlan();
   void BuildPs(int index);
   absl::Status BuildWorker(int index);
+  std::vector<std::shared_ptr<ParameterService>> Connect(int worker);
   void OnMemberEnd(const MemberEnd& end);
   void OnePartEnded();
 
   InProcessJobOptions options_;
   InProcessJobDependencies deps_;
-  ModelSpec spec_;
-  ShardMap map_;
+  JobPlan plan_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::vector<std::unique_ptr<PsLoop>> ps_;
+  std::vector<std::unique_ptr<PsPart>> ps_;
   std::vector<std::shared_ptr<ParameterShard>> shards_;
-  // By shard, what workers call; the shards themselves without telemetry.
-  std::vector<std::shared_ptr<ParameterService>> services_;
   std::optional<WorkerTelemetry> worker_telemetry_;
-  std::vector<Worker> workers_;
+  std::vector<std::unique_ptr<WorkerPart>> workers_;
   int parts_running_ = 0;
   JobReport report_;
   absl::AnyInvocable<void(JobReport) &&> done_;
 };
 
+absl::Status InProcessJob::Impl::BuildPlan() {
+  plan_.job = "in-process";
+  plan_.config = options_.coordinator.config;
+  plan_.model = options_.model;
+  plan_.partition = options_.partition;
+  SHOAL_ASSIGN_OR_RETURN(plan_.spec, MakeModelSpec(plan_.model));
+  if (options_.canary) AddCanary(&plan_.spec);
+  SHOAL_ASSIGN_OR_RETURN(
+      plan_.map, BuildShardMap(plan_.spec, plan_.partition, options_.ps));
+  return absl::OkStatus();
+}
+
 absl::Status InProcessJob::Impl::Build() {
-  SHOAL_ASSIGN_OR_RETURN(spec_, MakeModelSpec(options_.model));
-  if (options_.canary) AddCanary(&spec_);
-  SHOAL_ASSIGN_OR_RETURN(map_,
-                         BuildShardMap(spec_, options_.partition, options_.ps));
+  SHOAL_RETURN_IF_ERROR(BuildPlan());
   CoordinatorOptions& coordinator = options_.coordinator;
-  coordinator.job = "in-process";
   coordinator.num_ps = options_.ps;
   coordinator.num_workers = options_.workers;
   coordinator.seed = options_.model.seed;
   options_.reader.feature_size = options_.model.feature_size;
   options_.reader.field_size = options_.model.field_size;
   options_.reader.seed = options_.model.seed;
-  coordinator.checkpoints.model = spec_;
-  coordinator.checkpoints.map = map_;
-  coordinator_ = Coordinator::Create(coordinator, deps_.control, deps_.logger,
-                                     std::move(deps_.work));
   if (deps_.telemetry != nullptr) {
     worker_telemetry_ = WorkerTelemetry::Create(deps_.telemetry);
-    ExportJob(deps_.telemetry, [this] { return coordinator_->Report(); });
   }
+  coordinator_ =
+      ComposeCoordinator(plan_, coordinator, std::move(deps_.work),
+                         deps_.control, deps_.logger, deps_.telemetry);
   shards_.resize(options_.ps);
-  services_.resize(options_.ps);
   for (int k = 0; k < options_.ps; ++k) BuildPs(k);
   for (int i = 0; i < options_.workers; ++i) {
     SHOAL_RETURN_IF_ERROR(BuildWorker(i));
@@ -90,17 +87,6 @@ absl::Status InProcessJob::Impl::Build() {
 }
 
 void InProcessJob::Impl::BuildPs(int index) {
-  PsLoopOptions options = options_.ps_loop;
-  options.member.registration.job = options_.coordinator.job;
-  options.member.registration.role = Role::kPs;
-  options.member.registration.index = index;
-  options.member.registration.config = options_.coordinator.config;
-  options.member.registration.address = absl::StrCat("in-process:", index);
-  options.member.rejoin = false;
-  options.shard.job = options_.coordinator.job;
-  options.shard.model = spec_;
-  options.shard.map = map_;
-  options.shard.shard = index;
   PsLoopDependencies deps;
   deps.cluster = coordinator_.get();
   deps.logger = deps_.logger;
@@ -108,72 +94,49 @@ void InProcessJob::Impl::BuildPs(int index) {
   deps.completions = deps_.completions;
   deps.background = deps_.background;
   deps.files = deps_.file_system;
-  deps.serve = [this, index](std::shared_ptr<ParameterShard> shard) {
-    services_[index] = shard;
-    if (deps_.telemetry != nullptr) {
-      ExportShard(deps_.telemetry, index, shard);
-      services_[index] = std::make_shared<MeteredParameterService>(
-          shard.get(), deps_.telemetry,
-          MetricLabels{{"shard", absl::StrCat(index)}}, deps_.completions);
-    }
-    shards_[index] = std::move(shard);
-  };
   // The worker of a process that holds several parts counts it all.
   deps.usage = [] { return ResourceUsage{}; };
-  ps_.push_back(std::make_unique<PsLoop>(std::move(options), std::move(deps)));
+  ps_.push_back(std::make_unique<PsPart>(
+      plan_, index, absl::StrCat("in-process:", index), options_.ps_loop,
+      std::move(deps), deps_.telemetry));
 }
 
 absl::Status InProcessJob::Impl::BuildWorker(int index) {
-  Worker worker;
-  SHOAL_ASSIGN_OR_RETURN(worker.backend, CreateBackend(options_.backend));
-  SHOAL_ASSIGN_OR_RETURN(worker.model,
-                         CreateModel(options_.model, worker.backend.get()));
-  WorkerLoopOptions options = options_.worker_loop;
-  options.member.registration.job = options_.coordinator.job;
-  options.member.registration.role = Role::kWorker;
-  options.member.registration.index = index;
-  options.member.registration.config = options_.coordinator.config;
-  for (const LocalSource& source : options_.train) {
-    options.member.registration.train_sources.push_back(source.info);
-  }
-  for (const LocalSource& source : options_.eval) {
-    options.member.registration.eval_sources.push_back(source.info);
-  }
-  options.map = map_;
-  options.trainer.field_size = options_.model.field_size;
+  WorkerPartOptions options;
+  options.backend = options_.backend;
+  options.reader = options_.reader;
+  options.loop = options_.worker_loop;
+  options.sources = {options_.train, options_.eval};
+  options.prefetch = options_.prefetch;
   WorkerLoopDependencies deps;
   deps.cluster = coordinator_.get();
-  deps.model = worker.model.get();
   deps.logger = deps_.logger;
   deps.train = deps_.train[index];
   deps.control = deps_.control;
-  deps.open_source = [this, index](const Lease& lease) {
-    const std::vector<LocalSource>& files =
-        lease.purpose == LeasePurpose::kTrain ? options_.train : options_.eval;
-    return OpenBatchSource(deps_.file_system, files[lease.piece.source], lease,
-                           options_.reader, options_.prefetch,
-                           deps_.train[index]);
-  };
-  deps.connect = [this, index](const ClusterView&)
-      -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {
-    std::vector<std::shared_ptr<ParameterService>> services;
-    for (int k = 0; k < options_.ps; ++k) {
-      std::shared_ptr<ParameterService> service = services_[k];
-      if (deps_.wrap_service != nullptr) {
-        service = deps_.wrap_service(index, k, std::move(service));
-      }
-      services.push_back(std::move(service));
-    }
-    return services;
-  };
+  deps.connect = [this, index](const ClusterView&) { return Connect(index); };
   deps.usage = [index] {
     return index == 0 ? CurrentResourceUsage() : ResourceUsage{};
   };
   if (worker_telemetry_.has_value()) deps.telemetry = &*worker_telemetry_;
-  worker.loop =
-      std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
+  SHOAL_ASSIGN_OR_RETURN(
+      std::unique_ptr<WorkerPart> worker,
+      WorkerPart::Create(plan_, index, std::move(options), std::move(deps),
+                         deps_.file_system));
   workers_.push_back(std::move(worker));
   return absl::OkStatus();
+}
+
+std::vector<std::shared_ptr<ParameterService>> InProcessJob::Impl::Connect(
+    int worker) {
+  std::vector<std::shared_ptr<ParameterService>> services;
+  for (int k = 0; k < options_.ps; ++k) {
+    std::shared_ptr<ParameterService> service = ps_[k]->service();
+    if (deps_.wrap_service != nullptr) {
+      service = deps_.wrap_service(worker, k, std::move(service));
+    }
+    services.push_back(std::move(service));
+  }
+  return services;
 }
 
 void InProcessJob::Impl::Start(absl::AnyInvocable<void(JobReport) &&> done) {
@@ -183,12 +146,13 @@ void InProcessJob::Impl::Start(absl::AnyInvocable<void(JobReport) &&> done) {
     self->report_ = r;
     self->OnePartEnded();
   });
-  for (const std::unique_ptr<PsLoop>& ps : ps_) {
-    ps->Start(
+  for (int k = 0; k < options_.ps; ++k) {
+    ps_[k]->Start(
+        [this, k](const PsPart& ps) { shards_[k] = ps.shard(); },
         [self = shared_from_this()](MemberEnd end) { self->OnMemberEnd(end); });
   }
-  for (const Worker& worker : workers_) {
-    worker.loop->Start(
+  for (const std::unique_ptr<WorkerPart>& worker : workers_) {
+    worker->Start(
         [self = shared_from_this()](MemberEnd end) { self->OnMemberEnd(end); });
   }
 }

@@ -75,14 +75,8 @@ PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
   return PartitionKind::kFixedSize;
 }
 
-ClusterMemberOptions MemberOptions(const JobFlags& flags, const JobPlan& plan,
-                                   Role role, int index) {
+ClusterMemberOptions MemberOptions(const JobFlags& flags) {
   ClusterMemberOptions options;
-  options.registration.job = plan.job;
-  options.registration.config = plan.config;
-  options.registration.role = role;
-  options.registration.index = index;
-  options.rejoin = role == Role::kWorker;
   options.start_deadline = flags.start_timeout;
   options.reconnect_deadline = 2 * flags.silent_after;
   options.shutdown_deadline = flags.shutdown_timeout;
@@ -152,14 +146,9 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   return options;
 }
 
-PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
-                                     int shard) {
+PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags) {
   PsLoopOptions options;
-  options.member = MemberOptions(flags, plan, Role::kPs, shard);
-  options.shard.job = plan.job;
-  options.shard.model = plan.spec;
-  options.shard.map = plan.map;
-  options.shard.shard = shard;
+  options.member = MemberOptions(flags);
   options.shard.max_bytes = flags.max_ps_bytes;
   options.ps_lease = flags.ps_lease;
   options.checkpoints.model_dir = flags.model_dir;
@@ -168,12 +157,9 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
   return options;
 }
 
-WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
-                                             const JobPlan& plan, int index) {
+WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
   WorkerLoopOptions options;
-  options.member = MemberOptions(flags, plan, Role::kWorker, index);
-  options.map = plan.map;
-  options.trainer.field_size = flags.field_size;
+  options.member = MemberOptions(flags);
   options.trainer.pipeline_depth = flags.PipelineDepth();
   // A score and its label take five bytes.
   options.trainer.scores.max_scores = std::min<uint64_t>(

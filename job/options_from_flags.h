@@ -11,11 +11,8 @@
 #include "base/logger.h"
 #include "cluster/coordinator.h"
 #include "cluster/predictions_file.h"
-#include "core/model_spec.h"
-#include "core/shard_map.h"
+#include "job/job_plan.h"
 #include "launch/job_flags.h"
-#include "models/model_options.h"
-#include "partitioner/build_shard_map.h"
 #include "ps/server/ps_loop.h"
 #include "worker/data/data_format.h"
 #include "worker/data/piece_reader.h"
@@ -24,28 +21,16 @@
 
 namespace shoal {
 
-// What the flags say of a job, worked out: the same in all of its processes.
-struct JobPlan {
-  std::string job;     // its label, --job; may be empty
-  std::string config;  // RegisterRequest::config
-  ModelOptions model;
-  ModelSpec spec;
-  PartitionOptions partition;
-  ShardMap map;
-};
-
 // The plan of a job over flags.ps shards. REQUIRES: flags.Validate() was OK.
 // INVALID_ARGUMENT names the flag.
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 
-// The options of each component. What only the composition root knows (a PS's
-// address, the sources of a worker) is left for it to fill in.
+// The options of each component. Who it is, what it holds and what it reads is
+// left to the parts (job/ps_part.h, job/worker_part.h).
 CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
                                                const JobPlan& plan);
-PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags, const JobPlan& plan,
-                                     int shard);
-WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags,
-                                             const JobPlan& plan, int index);
+PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags);
+WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags);
 // `quarantine`, which may be nullptr, must outlive what is read with them.
 PieceReaderOptions PieceReaderOptionsFromFlags(
     const JobFlags& flags, Quarantine* quarantine = nullptr);

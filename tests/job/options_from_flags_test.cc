@@ -190,11 +190,11 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(coordinator.linger, absl::Milliseconds(250));
   EXPECT_EQ(coordinator.progress_deadline, absl::Minutes(3));
   EXPECT_EQ(coordinator.auc_exact_rows, 77u);
-  const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
+  const PsLoopOptions ps = PsLoopOptionsFromFlags(flags);
   EXPECT_EQ(ps.ps_lease, absl::Seconds(6));
   EXPECT_EQ(ps.member.start_deadline, absl::Seconds(33));
   EXPECT_EQ(ps.member.shutdown_deadline, absl::Seconds(9));
-  const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags, *plan, 0);
+  const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags);
   EXPECT_EQ(worker.pull_timeout, absl::Seconds(3));
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
 }
@@ -274,27 +274,8 @@ TEST(OptionsFromFlags, ClippingIsTheWorkersAndOffAtFirst) {
        {std::pair<std::vector<std::string>, double>{{}, 0.0},
         {{"--clip_norm=2.5"}, 2.5}}) {
     const JobFlags flags = Parsed(Command::kRun, args);
-    const auto plan = PlanJob(flags);
-    ASSERT_TRUE(plan.ok()) << plan.status();
-    EXPECT_EQ(WorkerLoopOptionsFromFlags(flags, *plan, 0).trainer.clip_norm,
-              norm);
+    EXPECT_EQ(WorkerLoopOptionsFromFlags(flags).trainer.clip_norm, norm);
   }
-}
-
-TEST(OptionsFromFlags, ProcessesRegisterAsWhatTheyAre) {
-  const JobFlags flags = Parsed(Command::kRun, {});
-  const auto plan = PlanJob(flags);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const PsLoopOptions ps = PsLoopOptionsFromFlags(flags, *plan, 1);
-  EXPECT_EQ(ps.member.registration.role, Role::kPs);
-  EXPECT_EQ(ps.member.registration.index, 1);
-  EXPECT_EQ(ps.shard.shard, 1);
-  EXPECT_FALSE(ps.member.rejoin);
-  const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags, *plan, 3);
-  EXPECT_EQ(worker.member.registration.role, Role::kWorker);
-  EXPECT_EQ(worker.member.registration.index, 3);
-  EXPECT_EQ(worker.member.registration.config, plan->config);
-  EXPECT_TRUE(worker.member.rejoin);
 }
 
 TEST(PlanJob, RefusesWhatNoModelCanBeMadeOf) {

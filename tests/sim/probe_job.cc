@@ -81,6 +81,16 @@ ProbeJob::ProbeJob(const ProbeJobOptions& job_options)
   reader.shuffle_rows = 64;
 }
 
+JobPlan ProbeJob::Plan() const {
+  JobPlan plan;
+  plan.job = kProbeJob;
+  plan.model = model;
+  plan.spec = spec;
+  plan.partition = SmallBlocks();
+  plan.map = map;
+  return plan;
+}
+
 CoordinatorOptions ProbeJob::Coordinator() const {
   return CoordinatorOf(options);
 }
