@@ -9,9 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
-#include "core/cluster_service.h"
-#include "job/exit_code.h"
 
 namespace shoal {
 namespace {
@@ -63,18 +62,19 @@ LauncherEvents LaunchedJob::Events() {
 }
 
 absl::Status LaunchedJob::StartAll() {
-  for (const bool is_ps : {true, false}) {
-    const auto& commands = is_ps ? options_.ps : options_.workers;
-    for (size_t i = 0; i < commands.size(); ++i) {
-      Member member;
-      member.is_ps = is_ps;
-      member.name =
-          ProcessName(is_ps ? Role::kPs : Role::kWorker, static_cast<int>(i));
-      SHOAL_RETURN_IF_ERROR(
-          launcher_->Start({member.name, commands[i], !is_ps, options_.input,
-                            !is_ps && options_.saves}));
-      members_.push_back(std::move(member));
-    }
+  for (const LaunchedProcess& process : options_.processes) {
+    Member member;
+    member.role = process.role;
+    member.leads = process.leads;
+    member.name = ProcessName(process.role, process.index);
+    ProcessSpec spec;
+    spec.name = member.name;
+    spec.argv = process.command;
+    spec.restart = process.may_restart;
+    spec.input = options_.input;
+    spec.ends_with_others = process.role == Role::kWorker && options_.saves;
+    SHOAL_RETURN_IF_ERROR(launcher_->Start(std::move(spec)));
+    members_.push_back(std::move(member));
   }
   return absl::OkStatus();
 }
@@ -82,7 +82,7 @@ absl::Status LaunchedJob::StartAll() {
 void LaunchedJob::OnLine(int process, OutputStream stream,
                          absl::string_view line) {
   Member& member = members_[process];
-  if (process == 0 && stream == OutputStream::kStdout) {
+  if (member.leads && stream == OutputStream::kStdout) {
     auto news = ParseJobJson(line);
     if (news.ok()) {
       if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
@@ -93,12 +93,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
       return;
     }
   }
-  if (stream == OutputStream::kStderr) {
-    // An error says more than what a process still says after it.
-    const bool error = absl::StrContains(line, " error ");
-    if (error || !member.last_is_error) member.last_line = std::string(line);
-    member.last_is_error |= error;
-  }
+  if (stream == OutputStream::kStderr) member.last_line = std::string(line);
   std::string prefix = member.name;
   size_t width = 0;
   for (const Member& other : members_) {
@@ -124,14 +119,14 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   member.restarts = restarts;
   member.exit_code = exit.code;
   if (!exit.ok()) Say(what);
-  if (process == 0) {
+  if (member.leads) {
     // Without its coordinator nobody can end by protocol.
     exit.ok() ? launcher_->StopAfter(options_.ending_timeout)
               : launcher_->Stop();
   } else if (NeverTookPart(exit, restarts)) {
     // The others wait for it in vain.
     launcher_->Stop();
-  } else if (member.is_ps) {
+  } else if (member.role == Role::kPs) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
   } else if (!exit.ok() && !exit.may_retry() && exit.code != kExitStopped) {
     launcher_->StopAfter(options_.ending_timeout);
@@ -159,87 +154,103 @@ std::string LaunchedJob::Describe(const ProcessExit& exit) const {
 }
 
 bool LaunchedJob::AnyWorkerRunning() const {
-  return std::any_of(
-      members_.begin(), members_.end(),
-      [](const Member& member) { return !member.is_ps && member.running; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) {
+                       return member.role == Role::kWorker && member.running;
+                     });
 }
 
-// PS 0, to which the signal was passed on, says mostly the same.
+const LaunchedJob::Member& LaunchedJob::Leader() const {
+  return *std::find_if(members_.begin(), members_.end(),
+                       [](const Member& member) { return member.leads; });
+}
+
+std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
+  if (!failure.has_value()) return "";
+  const Member& member = members_[failure->process];
+  std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
+  // Whom SIGKILL hits does not see it coming.
+  if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
+    absl::StrAppend(&cause, "; its last words: ", member.last_line);
+  }
+  return cause;
+}
+
 std::string LaunchedJob::StoppedBy(int signal) const {
   const std::string stopped =
       absl::StrCat("stopped by SIG", sigabbrev_np(signal));
   if (!ending_.has_value()) return stopped;
-  const size_t at = ending_->reason.find(stopped);
-  return at == std::string::npos ? absl::StrCat(stopped, ": ", ending_->reason)
-                                 : ending_->reason.substr(at);
+  // Who got the signal passed on says the same of itself, and what came of it.
+  absl::string_view reason = ending_->reason;
+  if (ending_->stopped &&
+      absl::ConsumePrefix(&reason, absl::StrCat(ending_->first, " was ")) &&
+      absl::StartsWith(reason, stopped)) {
+    return std::string(reason);
+  }
+  return absl::StrCat(stopped, ": ", ending_->reason);
+}
+
+// Who exits by itself exits because the job has failed, unless it never had a
+// part in it, and the leader was stopped for that.
+std::string LaunchedJob::FailedReason(
+    const std::optional<Failure>& first) const {
+  if (!first.has_value()) return ending_->reason;
+  const Member& member = members_[first->process];
+  const bool unsaid =
+      first->exit.signal != 0 ||
+      (ending_->stopped && !member.leads && ending_->first != member.name);
+  return unsaid
+             ? absl::StrCat(ending_->reason, "; first to fail: ", Cause(first))
+             : ending_->reason;
+}
+
+// Of a job that was done.
+LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
+  LaunchedJobEnd end;
+  end.lines = ending_->lines;
+  end.told = true;
+  if (!ending_->unwritten.empty()) {
+    end.status = absl::AbortedError(ending_->unwritten);
+  } else if (outcome.first_failure.has_value() &&
+             members_[outcome.first_failure->process].leads) {
+    end.status = absl::AbortedError(Cause(outcome.first_failure));
+  }
+  if (!end.status.ok()) end.exit_code = kExitFailed;
+  return end;
 }
 
 LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
+  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome);
+  const std::optional<Failure>& first = outcome.first_failure;
   LaunchedJobEnd end;
-  if (ending_.has_value()) {
-    end.lines = ending_->lines;
-    end.told = true;
-    if (ending_->ok) {
-      // The job was done, but what its first process had to write was not.
-      if (outcome.first_failure.has_value() &&
-          outcome.first_failure->process == 0) {
-        end.status = absl::AbortedError(members_[0].last_line);
-        end.exit_code = kExitFailed;
-      }
-      return end;
-    }
-  }
+  if (ending_.has_value()) end.lines = ending_->lines;
+  end.told = ending_.has_value();
   end.exit_code = kExitFailed;
-  std::string process_cause;
-  if (outcome.first_failure.has_value()) {
-    const Member& member = members_[outcome.first_failure->process];
-    process_cause =
-        absl::StrCat(member.name, " ", Describe(outcome.first_failure->exit));
-    // Whom SIGKILL hits does not see it coming.
-    if (!member.last_line.empty() &&
-        outcome.first_failure->exit.signal != SIGKILL) {
-      absl::StrAppend(&process_cause, "; its last words: ", member.last_line);
-    }
-  }
   if (outcome.signal != 0) {
     const std::string what = StoppedBy(outcome.signal);
-    // PS 0 fails where it was to save the job first and could not.
-    end.status = members_[0].exit_code == kExitFailed
-                     ? absl::AbortedError(what)
-                     : absl::CancelledError(what);
+    // The leader fails where it was to save the job first and could not.
+    end.status = Leader().exit_code == kExitFailed ? absl::AbortedError(what)
+                                                   : absl::CancelledError(what);
     if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
     return end;
   }
   // A parameter server got the signal itself, and all exit so.
-  if (ending_.has_value() && outcome.first_failure.has_value() &&
-      outcome.first_failure->exit.code == kExitStopped &&
-      outcome.first_failure->exit.signal == 0 &&
-      members_[0].exit_code == kExitStopped) {
+  if (ending_.has_value() && first.has_value() &&
+      first->exit.code == kExitStopped && first->exit.signal == 0 &&
+      Leader().exit_code == kExitStopped) {
     end.status = absl::CancelledError(ending_->reason);
     end.exit_code = kExitStopped;
     return end;
   }
-  if (outcome.first_failure.has_value() &&
-      NeverTookPart(outcome.first_failure->exit,
-                    members_[outcome.first_failure->process].restarts)) {
+  if (first.has_value() &&
+      NeverTookPart(first->exit, members_[first->process].restarts)) {
+    // What the leader knows is that it was stopped for this.
+    end.status = absl::AbortedError(Cause(first));
     end.exit_code = kExitUsage;
-  }
-  if (end.exit_code == kExitUsage) {
-    // What PS 0 knows is that it was stopped for this.
-    end.status = absl::AbortedError(process_cause);
   } else if (ending_.has_value()) {
-    // Who exits by itself exits because the job has failed, unless it never had
-    // a part in it, and PS 0 was stopped for that.
-    const bool killed =
-        outcome.first_failure.has_value() &&
-        (outcome.first_failure->exit.signal != 0 ||
-         (outcome.first_failure->process != 0 &&
-          absl::StrContains(ending_->reason, "was stopped by SIG")));
-    end.status = absl::AbortedError(
-        absl::StrCat(ending_->reason, killed ? "; first to fail: " : "",
-                     killed ? process_cause : ""));
-  } else if (!process_cause.empty()) {
-    end.status = absl::AbortedError(process_cause);
+    end.status = absl::AbortedError(FailedReason(first));
+  } else if (first.has_value()) {
+    end.status = absl::AbortedError(Cause(first));
   } else {
     end.status = absl::AbortedError(
         "every process ended without a word of the job's end");

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "core/cluster_service.h"
 #include "job/exit_code.h"
 #include "launch/process_launcher.h"
 #include "report/live_output.h"
@@ -16,17 +17,25 @@
 
 namespace shoal {
 
+struct LaunchedProcess {
+  Role role = Role::kWorker;
+  int index = 0;
+  std::vector<std::string> command;  // command[0] is a path
+  // It holds the coordinator and tells of the job on stdout (--progress=json).
+  // One of the job's.
+  bool leads = false;
+  // When a signal has killed it, another life of it takes its place.
+  bool may_restart = false;
+};
+
 struct LaunchedJobOptions {
-  // Command lines of the parameter servers and of the workers, by index. PS 0
-  // tells of the job on stdout (--progress=json).
-  std::vector<std::vector<std::string>> ps;
-  std::vector<std::vector<std::string>> workers;
+  std::vector<LaunchedProcess> processes;
   // What each process's stdin begins with (ProcessSpec::input); may be empty.
   std::string input = "";
   // The command lines are ssh's: 255 is its word for a process that a signal
   // killed, and for a connection that broke.
   bool remote = false;
-  int max_restarts = 3;  // of each worker
+  int max_restarts = 3;  // of each process that may be started again
   absl::Duration shutdown_timeout = absl::Seconds(5);
   // SIGTERM and SIGHUP make the job save first, for which its workers are
   // needed: they end with it.
@@ -39,12 +48,13 @@ struct LaunchedJobOptions {
 // How it ended.
 struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure as the cause: of
-  // the job as PS 0 knew it, and of the process that was first to fail.
+  // the job as its leader knew it, and of the process that was first to fail.
   absl::Status status;
-  // What PS 0 said at the end: the closing lines. Empty if it did not live to,
-  // or nothing had begun.
+  // What the leader said at the end: the closing lines. Empty if it did not
+  // live to, or nothing had begun.
   std::vector<std::string> lines;
-  // PS 0 told of the job's end, which it does once it has written --summary.
+  // The leader told of the job's end, which it does once it has written
+  // --summary.
   bool told = false;
   // What the launcher exits with: kExitUsage where a process could not be
   // started with its flags, and that ended the job.
@@ -53,12 +63,15 @@ struct LaunchedJobEnd {
 
 // A whole job of processes on this host, seen through to its end: prints their
 // logs with prefixes and the live line, and decides what the end of a process
-// means for the job.
+// means for the job: by its exit code, and by what the leader says of the job's
+// end (report/progress_json.h). What else they print is shown and means
+// nothing.
 //
-//   a worker was killed        it is started again, max_restarts times; then
-//                              the others go on without it, if there are any
+//   one was killed that may    it is started again, max_restarts times; then
+//   be started again           the others go on without a worker, if there are
+//                              any
 //   a worker gave up (< 128)   the job ends
-//   PS 0 is through            the job is over: the others end alone, or are
+//   the leader is through      the job is over: the others end alone, or are
 //                              stopped when ending_timeout has passed
 //   a PS failed                the job ends: its shard is lost
 //   one exits with kExitUsage  the job ends at once: the others wait for it in
@@ -75,15 +88,14 @@ class LaunchedJob {
  private:
   struct Member {
     std::string name;  // "ps 0"
-    bool is_ps = false;
+    Role role = Role::kWorker;
+    bool leads = false;
     bool running = true;
-    int restarts = 0;   // before its end
-    int exit_code = 0;  // once it runs no more
-    // On stderr, the last error or, without one, the last line: often says why
-    // it failed.
-    std::string last_line;
-    bool last_is_error = false;
+    int restarts = 0;       // before its end
+    int exit_code = 0;      // once it runs no more
+    std::string last_line;  // on stderr: often says why it failed
   };
+  using Failure = LaunchOutcome::FirstFailure;
 
   LauncherEvents Events();
   absl::Status StartAll();
@@ -92,15 +104,20 @@ class LaunchedJob {
   void OnSignal(int signal, bool killing);
   void Say(absl::string_view line);
   bool AnyWorkerRunning() const;
+  const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
+  // That a process failed, and why by its own words; without one "".
+  std::string Cause(const std::optional<Failure>& failure) const;
   std::string StoppedBy(int signal) const;
+  std::string FailedReason(const std::optional<Failure>& first) const;
   LaunchedJobEnd End(const LaunchOutcome& outcome) const;
+  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome) const;
 
   const LaunchedJobOptions options_;
   LiveOutput* const output_;
   const RealClock clock_;
   std::unique_ptr<ProcessLauncher> launcher_;
-  std::vector<Member> members_;  // PSs first, then workers
+  std::vector<Member> members_;  // as options_.processes
   std::optional<JobEnding> ending_;
 };
 

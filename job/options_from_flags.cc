@@ -118,6 +118,9 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   CoordinatorOptions options;
   options.job = plan.job;
   options.config = plan.config;
+  if (flags.command == Command::kPs) {
+    options.process = ProcessName(Role::kPs, flags.task_index);
+  }
   options.num_ps = flags.ps;
   if (!flags.ps_hosts.empty()) {
     options.ps_addresses = absl::StrSplit(flags.ps_hosts, ',');

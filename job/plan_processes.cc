@@ -91,6 +91,19 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   return argv;
 }
 
+// The first server leads. What a worker holds is leased to others; what a
+// server holds is lost with it.
+LaunchedProcess Process(Command command, int index,
+                        std::vector<std::string> line) {
+  LaunchedProcess process;
+  process.role = command == Command::kPs ? Role::kPs : Role::kWorker;
+  process.index = index;
+  process.command = std::move(line);
+  process.leads = process.role == Role::kPs && index == 0;
+  process.may_restart = process.role == Role::kWorker;
+  return process;
+}
+
 LaunchedJobOptions JobOptions(const JobFlags& flags) {
   LaunchedJobOptions options;
   options.max_restarts = flags.max_restarts;
@@ -119,19 +132,18 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
   places.token_file = token_file;
   LaunchedJobOptions options = JobOptions(flags);
   // A port each: parameter servers first.
-  auto add = [&](Command command, const std::string& program, int index,
-                 int place, std::vector<std::vector<std::string>>* to) {
-    to->push_back(
+  auto add = [&](Command command, const std::string& program, int index) {
+    const int place = static_cast<int>(options.processes.size());
+    std::vector<std::string> line =
         CommandLine(set, command, program, places, index,
-                    flags.metrics_port == 0 ? 0 : flags.metrics_port + place));
+                    flags.metrics_port == 0 ? 0 : flags.metrics_port + place);
     // The forecast was of all of them.
-    to->back().push_back("--memory_check=off");
+    line.push_back("--memory_check=off");
+    options.processes.push_back(Process(command, index, std::move(line)));
   };
-  for (int i = 0; i < flags.ps; ++i) {
-    add(Command::kPs, ps_program, i, i, &options.ps);
-  }
+  for (int i = 0; i < flags.ps; ++i) add(Command::kPs, ps_program, i);
   for (int i = 0; i < flags.workers; ++i) {
-    add(Command::kWorker, worker_program, i, flags.ps + i, &options.workers);
+    add(Command::kWorker, worker_program, i);
   }
   return options;
 }
@@ -156,18 +168,22 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
   options.input = absl::StrCat(token, "\n");
   options.shutdown_timeout += kSshGrace;
   options.ending_timeout += kSshGrace;
-  for (size_t i = 0; i < hosts.size(); ++i) {
-    auto command = [&](Command kind, const char* name, int metrics_port) {
-      std::vector<std::string> remote = CommandLine(
-          set, kind, absl::StrCat(bin, "/", name), places, static_cast<int>(i),
-          flags.metrics_port == 0 ? 0 : metrics_port);
-      // Each forecasts on its own host.
-      remote.push_back(absl::StrCat("--memory_check=", flags.memory_check));
-      return SshArguments(flags.ssh_command, hosts[i], remote);
-    };
-    options.ps.push_back(command(Command::kPs, "shoal-ps", flags.metrics_port));
-    options.workers.push_back(
-        command(Command::kWorker, "shoal-worker", flags.metrics_port + 1));
+  auto add = [&](Command command, const char* name, int index,
+                 int metrics_port) {
+    std::vector<std::string> remote =
+        CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
+                    flags.metrics_port == 0 ? 0 : metrics_port);
+    // Each forecasts on its own host.
+    remote.push_back(absl::StrCat("--memory_check=", flags.memory_check));
+    options.processes.push_back(Process(
+        command, index, SshArguments(flags.ssh_command, hosts[index], remote)));
+  };
+  const int count = static_cast<int>(hosts.size());
+  for (int i = 0; i < count; ++i) {
+    add(Command::kPs, "shoal-ps", i, flags.metrics_port);
+  }
+  for (int i = 0; i < count; ++i) {
+    add(Command::kWorker, "shoal-worker", i, flags.metrics_port + 1);
   }
   return options;
 }

@@ -72,9 +72,10 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
                           SummaryJson(options_.facts, report));
   }
   if (options_.style == ProgressStyle::kJson) {
-    std::cout << EndingJson({report.status.ok(),
-                             std::string(report.status.message()),
-                             ClosingText(report, options_.bad_rows_dir)})
+    std::cout << EndingJson(
+                     {report.status.ok(), std::string(report.status.message()),
+                      ClosingText(report, options_.bad_rows_dir), report.first,
+                      report.stopped, std::string(written.message())})
               << std::endl;
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {

@@ -126,7 +126,10 @@ std::string EndingJson(const JobEnding& ending) {
   return Dump({{"end",
                 {{"ok", ending.ok},
                  {"reason", ending.reason},
-                 {"lines", ending.lines}}}});
+                 {"lines", ending.lines},
+                 {"first", ending.first},
+                 {"stopped", ending.stopped},
+                 {"unwritten", ending.unwritten}}}});
 }
 
 absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
@@ -140,6 +143,9 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
       ending.ok = end.at("ok").get<bool>();
       ending.reason = end.at("reason").get<std::string>();
       ending.lines = end.at("lines").get<std::vector<std::string>>();
+      ending.first = end.at("first").get<std::string>();
+      ending.stopped = end.at("stopped").get<bool>();
+      ending.unwritten = end.at("unwritten").get<std::string>();
       return ending;
     }
     const Json& from = json.at("progress");

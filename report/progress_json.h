@@ -53,6 +53,12 @@ struct JobEnding {
   bool ok = false;
   std::string reason;              // the first failure; empty if ok
   std::vector<std::string> lines;  // ClosingText
+  // As JobReport's: whose failure or end the reason is, and whether it was
+  // asked to stop.
+  std::string first = "";
+  bool stopped = false;
+  // Why --summary could not be written; empty: it was, or was not to be.
+  std::string unwritten = "";
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

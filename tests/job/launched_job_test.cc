@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace shoal {
@@ -21,8 +23,8 @@ class LaunchedJobTest : public ::testing::Test {
     options_.ending_timeout = absl::Milliseconds(100);
   }
 
-  void Ps(const std::string& script) { Add(&options_.ps, script); }
-  void Worker(const std::string& script) { Add(&options_.workers, script); }
+  void Ps(const std::string& script) { Add(Role::kPs, script); }
+  void Worker(const std::string& script) { Add(Role::kWorker, script); }
 
   // A process that runs until it is asked to stop, or a file is there.
   std::string UntilStopped() const {
@@ -50,9 +52,17 @@ class LaunchedJobTest : public ::testing::Test {
   LaunchedJobOptions options_;
 
  private:
-  static void Add(std::vector<std::vector<std::string>>* commands,
-                  const std::string& script) {
-    commands->push_back({"/bin/sh", "-c", script});
+  void Add(Role role, const std::string& script) {
+    const auto index = std::count_if(
+        options_.processes.begin(), options_.processes.end(),
+        [role](const LaunchedProcess& other) { return other.role == role; });
+    LaunchedProcess process;
+    process.role = role;
+    process.index = static_cast<int>(index);
+    process.command = {"/bin/sh", "-c", script};
+    process.leads = role == Role::kPs && index == 0;
+    process.may_restart = role == Role::kWorker;
+    options_.processes.push_back(std::move(process));
   }
 };
 
@@ -117,11 +127,11 @@ TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
   Ps(UntilStopped());
   Worker("echo 'worker: --quarantine_dir: Permission denied' >&2; exit 2");
   EXPECT_EQ(Run().exit_code, kExitUsage);
-  options_.workers.clear();
+  options_.processes.pop_back();
   Worker("exit 1");
   EXPECT_EQ(Run().exit_code, kExitFailed);
   // Its first life had a part in the job.
-  options_.workers.clear();
+  options_.processes.pop_back();
   Worker(absl::StrCat("test -e ", directory_, "/once && exit 2; ",
                       Touch("once"), "; kill -9 $$"));
   EXPECT_EQ(Run().exit_code, kExitFailed);
@@ -130,14 +140,14 @@ TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
 TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
   options_.ending_timeout = absl::Hours(1);
   for (const bool is_ps : {true, false}) {
-    options_.ps.clear();
-    options_.workers.clear();
+    options_.processes.clear();
     // It will have to be stopped for that, and say so.
     const std::string ready = is_ps ? "ready-1" : "ready-2";
     Ps(absl::StrCat(
         "trap 'exit 3' TERM; ",
-        Print(EndingJson({false, "ps 0 was stopped by SIGTERM", {}})), "; ",
-        Touch(ready), "; while :; do sleep 0.02; done"));
+        Print(EndingJson(
+            {false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true})),
+        "; ", Touch(ready), "; while :; do sleep 0.02; done"));
     const std::string refused = absl::StrCat(
         Until(ready), "; echo 'shoal-ps: port in use' >&2; exit 2");
     if (is_ps) Ps(refused);
@@ -152,9 +162,11 @@ TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
 }
 
 TEST_F(LaunchedJobTest, AServerThatGotASignalStopsTheJobAndDoesNotFailIt) {
-  Ps(absl::StrCat(Until("left"), "; ",
-                  Print(EndingJson({false, "ps 1 was stopped by SIGTERM", {}})),
-                  "; exit 3"));
+  Ps(absl::StrCat(
+      Until("left"), "; ",
+      Print(
+          EndingJson({false, "ps 1 was stopped by SIGTERM", {}, "ps 1", true})),
+      "; exit 3"));
   Ps(absl::StrCat(Touch("left"), "; exit 3"));
   Worker(absl::StrCat(Until("left"), "; exit 3"));
   const LaunchedJobEnd end = Run();
@@ -166,8 +178,9 @@ TEST_F(LaunchedJobTest, ASignalIsNamedOnce) {
   // It sends the launcher what the launcher passes on.
   Ps(absl::StrCat(
       "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
-      EndingJson({false, "ps 0 was stopped by SIGTERM; saved m", {}}), "' > ",
-      directory_, "/ending; kill -TERM $PPID; ",
+      EndingJson(
+          {false, "ps 0 was stopped by SIGTERM; saved m", {}, "ps 0", true}),
+      "' > ", directory_, "/ending; kill -TERM $PPID; ",
       "while :; do sleep 0.02; done"));
   Worker(UntilStopped());
   const LaunchedJobEnd end = Run();
@@ -192,12 +205,61 @@ TEST_F(LaunchedJobTest, WhoExitsBecauseTheJobFailedIsNotItsCause) {
   EXPECT_EQ(Run().status.message(), "worker 0: no data");
 }
 
-TEST_F(LaunchedJobTest, AnErrorSaysMoreThanWhatComesAfterIt) {
-  Ps(absl::StrCat(Print(EndingJson({true, "", {"samples"}})),
-                  "; echo '12:00 error no disk' >&2; echo '12:01 info bye' >&2",
-                  "; exit 1"));
+TEST_F(LaunchedJobTest, ASummaryThatIsNotWrittenFailsAJobThatIsDone) {
+  Ps(absl::StrCat(
+      Print(EndingJson({true, "", {"samples"}, "", false, "no disk"})),
+      "; echo '12:01 info bye' >&2; exit 1"));
   Worker("true");
-  EXPECT_EQ(Run().status.message(), "12:00 error no disk");
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::AbortedError("no disk"));
+  EXPECT_EQ(end.exit_code, kExitFailed);
+  EXPECT_THAT(end.lines, ElementsAre("samples"));
+}
+
+TEST_F(LaunchedJobTest, ALeaderThatDiesOnceAllIsDoneIsTheCause) {
+  Ps(absl::StrCat(Print(EndingJson({true, "", {"samples"}})),
+                  "; echo '12:01 info the job is done' >&2; kill -9 $$"));
+  Worker("true");
+  EXPECT_EQ(Run().status, absl::AbortedError("ps 0 was killed by SIGKILL"));
+}
+
+TEST_F(LaunchedJobTest, WhatALineSaysDecidesNothing) {
+  Ps(UntilStopped());
+  Worker(
+      "echo '12:00 info reading /data/an error log' >&2; "
+      "echo 'worker: cannot allocate' >&2; exit 1");
+  EXPECT_EQ(Run().status.message(),
+            "worker 0 exited with code 1; its last words: worker: cannot "
+            "allocate");
+}
+
+TEST_F(LaunchedJobTest, WhatAReasonSaysDecidesNothing) {
+  // It only looks as if somebody had been stopped.
+  Ps(absl::StrCat(
+      Print(EndingJson({false,
+                        "worker 0: /data/was stopped by SIG.txt: gone",
+                        {},
+                        "worker 0",
+                        false})),
+      "; ", Touch("ended"), "; ", Until("left"), "; exit 1"));
+  Ps(absl::StrCat(Until("ended"), "; ", Touch("left"), "; exit 1"));
+  Worker(absl::StrCat(Until("left"), "; exit 1"));
+  EXPECT_EQ(Run().status.message(),
+            "worker 0: /data/was stopped by SIG.txt: gone");
+}
+
+TEST_F(LaunchedJobTest, WhoLeadsAndWhoMayRestartIsSaidAndNotCounted) {
+  // The first process is no leader, and its second life is welcome.
+  Ps(absl::StrCat("test -e ", directory_, "/once && { ", Touch("twice"),
+                  "; exit 0; }; ", Touch("once"), "; kill -9 $$"));
+  options_.processes[0].leads = false;
+  options_.processes[0].may_restart = true;
+  Ps(absl::StrCat(Until("twice"), "; ",
+                  Print(EndingJson({true, "", {"end"}}))));
+  options_.processes[1].leads = true;
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.status.ok()) << end.status;
+  EXPECT_THAT(end.lines, ElementsAre("end"));
 }
 
 TEST_F(LaunchedJobTest, TheCoordinatorsReasonComesFirst) {
@@ -236,7 +298,9 @@ TEST_F(LaunchedJobTest, WhatSshLostIsStartedAgainAndNotCalledAnExitCode) {
 }
 
 TEST_F(LaunchedJobTest, SaysWhichProgramCannotBeStarted) {
-  options_.ps.push_back({"/no/such/shoal-ps"});
+  LaunchedProcess process;
+  process.command = {"/no/such/shoal-ps"};
+  options_.processes.push_back(process);
   EXPECT_THAT(std::string(Run().status.message()),
               HasSubstr("/no/such/shoal-ps"));
 }

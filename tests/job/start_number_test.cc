@@ -40,9 +40,7 @@ class DrawStartNumberTest : public testing::Test {
   absl::StatusOr<StartNumber> Draw(absl::Time now = kNow) {
     return DrawStartNumber(files_, flags_, checkpoints_, now);
   }
-  std::string Kept() {
-    return files_.Contents("m/START").value_or("");
-  }
+  std::string Kept() { return files_.Contents("m/START").value_or(""); }
 
   FakeFileSystem files_;
   JobFlags flags_{Command::kTrain};

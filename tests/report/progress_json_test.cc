@@ -111,12 +111,16 @@ TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
 
 TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   const auto parsed = ParseJobJson(
-      EndingJson({false, "ps 1: \"x\"\n\xff", {"line 1", "line 2"}}));
+      EndingJson({false, "ps 1: \"x\"\n\xff", {"line 1", "line 2"}, "ps 1",
+                  true, "no space"}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
   EXPECT_FALSE(ending.ok);
   EXPECT_THAT(ending.reason, HasSubstr("ps 1: \"x\"\n"));
   EXPECT_THAT(ending.lines, ElementsAre("line 1", "line 2"));
+  EXPECT_EQ(ending.first, "ps 1");
+  EXPECT_TRUE(ending.stopped);
+  EXPECT_EQ(ending.unwritten, "no space");
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {
