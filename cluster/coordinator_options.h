@@ -20,6 +20,9 @@ struct CoordinatorOptions {
   std::string job;
   std::string config;  // canonical text; see RegisterRequest::config
   StartNumber start = 1;
+  // The process that holds the coordinator, as in "ps 0", which Stop and
+  // SaveAndStop speak for; empty: all of the job is in it.
+  std::string process;
   int num_ps = 1;
   // Where each PS should be, by index: said of those that are missing. May be
   // empty.

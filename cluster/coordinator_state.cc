@@ -218,7 +218,8 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
                                           absl::Time now) {
   Advance(now);
-  End(reason.ok() ? absl::CancelledError("the job was stopped") : reason);
+  End(reason.ok() ? absl::CancelledError("the job was stopped") : reason,
+      options_.process);
   return TakeActions();
 }
 
@@ -279,7 +280,8 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
                      absl::FormatDuration(left)));
   } else if (member.role == Role::kPs && member.open()) {
     End(absl::UnavailableError(
-        absl::StrCat(what, "; its shard's state is lost")));
+            absl::StrCat(what, "; its shard's state is lost")),
+        member.Name());
   } else {
     Log(LogLevel::kWarn,
         absl::StrCat(

@@ -254,7 +254,8 @@ class CoordinatorState {
   // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
   absl::Status CheckSavable(absl::Span<const Piece> pieces) const;
   void StartReporting();
-  void End(absl::Status status);
+  // `first` as JobReport's. `stopped`: too, though `status` is not CANCELLED.
+  void End(absl::Status status, std::string first = "", bool stopped = false);
   void GrantLeases();
   void WakeWaiting();
   void Grant(const Member& worker, const LeaseTable::Held& held);
@@ -265,7 +266,7 @@ class CoordinatorState {
   std::string WhoHoldsWhat() const;
 
   // ---- Checkpoints (coordinator_state_save.cc)
-  void StopOnceSaved(const absl::Status& reason);
+  void StopOnceSaved(const absl::Status& reason, std::string first);
   void StepSave();
   void BeginSave();
   // Calls `use` with what the saver looks at, and does what it returns.
@@ -330,6 +331,8 @@ class CoordinatorState {
   const CoordinatorOptions options_;
   Phase phase_ = Phase::kGathering;
   absl::Status status_;  // of the job
+  std::string first_;    // as in JobReport, and `stopped`
+  bool stopped_ = false;
   CoordinatorActions actions_;
 
   PatientTime patience_;
@@ -380,6 +383,7 @@ class CoordinatorState {
   absl::Status end_save_status_;
   std::optional<absl::Time> end_due_;  // since when an earlier save delays it
   std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
+  std::string stop_first_;                   // whose it is
   absl::Time stop_deadline_;
   // The newest manifest, for PSs that ask for it: at first the one that the job
   // begins from.

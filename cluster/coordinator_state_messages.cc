@@ -32,7 +32,7 @@ PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
                                                  const absl::Status& status) {
   if (absl::IsInvalidArgument(status)) return status;
-  End(Annotate(status, from.Name()));
+  End(Annotate(status, from.Name()), from.Name());
   return absl::OkStatus();
 }
 
@@ -130,9 +130,11 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   }
   if (leases().FailedOnAll(piece->first, piece->second, workers)) {
     End(absl::Status(
-        status.code(),
-        absl::StrCat(last_lease_failure_,
-                     workers.size() > 1 ? "; nor can any other worker" : "")));
+            status.code(),
+            absl::StrCat(last_lease_failure_, workers.size() > 1
+                                                  ? "; nor can any other worker"
+                                                  : "")),
+        from.Name());
   }
   return absl::OkStatus();
 }
@@ -202,7 +204,8 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
     return absl::OkStatus();
   }
   // Who was stopped says who it is.
-  End(absl::IsCancelled(status) ? status : Annotate(status, from.Name()));
+  End(absl::IsCancelled(status) ? status : Annotate(status, from.Name()),
+      from.Name());
   return absl::OkStatus();
 }
 
@@ -212,7 +215,8 @@ absl::Status CoordinatorState::On(const Member& from, Bye& message) {
   if (phase_ >= Phase::kEnding) return absl::OkStatus();
   if (from.role == Role::kPs) {
     End(absl::CancelledError(
-        absl::StrCat(from.Name(), " left before the job was over")));
+            absl::StrCat(from.Name(), " left before the job was over")),
+        from.Name());
   } else {
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), " left; its leases return"));
   }

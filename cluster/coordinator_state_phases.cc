@@ -218,10 +218,13 @@ void CoordinatorState::StartReporting() {
   for (const Member& ps : membership_.Open(Role::kPs)) Send(ps, ReportShard{});
 }
 
-void CoordinatorState::End(absl::Status status) {
+void CoordinatorState::End(absl::Status status, std::string first,
+                           bool stopped) {
   if (phase_ >= Phase::kEnding) return;
   phase_ = Phase::kEnding;
   phase_began_ = patient_now_;
+  stopped_ = stopped || absl::IsCancelled(status);
+  first_ = std::move(first);
   status_ = std::move(status);
   waiting_.Clear();
   EndSaves();

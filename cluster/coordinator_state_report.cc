@@ -16,6 +16,8 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.over = phase_ >= Phase::kEnding;
   report.finished = finished();
   report.status = status_;
+  report.first = first_;
+  report.stopped = stopped_;
 
   report.samples = train_facts_.examples() * options_.num_epochs;
   report.total_known = phase_ != Phase::kGathering && train_facts_.all_known();

@@ -47,18 +47,20 @@ CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
 CoordinatorActions CoordinatorState::SaveAndStop(const absl::Status& reason,
                                                  absl::Time now) {
   Advance(now);
-  StopOnceSaved(reason);
+  StopOnceSaved(reason, options_.process);
   return TakeActions();
 }
 
-void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
+void CoordinatorState::StopOnceSaved(const absl::Status& reason,
+                                     std::string first) {
   const bool can_save = options_.checkpoints.save &&
                         phase_ >= Phase::kTraining &&
                         phase_ < Phase::kReporting;
   if (!can_save) {
-    End(reason);
+    End(reason, std::move(first));
   } else if (!stop_reason_.has_value()) {
     stop_reason_ = reason;
+    stop_first_ = std::move(first);
     stop_deadline_ = patient_now_ + options_.checkpoints.stop_deadline;
     saver_.Hurry(stop_deadline_);
     Log(LogLevel::kWarn,
@@ -100,7 +102,7 @@ absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " asked to stop the job, which is not its to ask"));
   }
-  StopOnceSaved(message.reason);
+  StopOnceSaved(message.reason, from.Name());
   return absl::OkStatus();
 }
 
@@ -290,8 +292,9 @@ void CoordinatorState::OnLate(const SaverLate& late) {
 void CoordinatorState::EndWithoutDisk() {
   if (stop_reason_.has_value() && patient_now_ >= stop_deadline_) {
     End(absl::AbortedError(absl::StrCat(
-        stop_reason_->message(),
-        "; what was trained since the last checkpoint is lost: ", late_)));
+            stop_reason_->message(),
+            "; what was trained since the last checkpoint is lost: ", late_)),
+        stop_first_, /*stopped=*/true);
     return;
   }
   if (!ledger_.AllComplete() || saved_at_end_) return;
@@ -354,14 +357,16 @@ void CoordinatorState::OnSaveDone(const SaverDone& done) {
   if (!stop_reason_.has_value()) return;
   if (done.status.ok()) {
     End(absl::Status(
-        stop_reason_->code(),
-        absl::StrCat(stop_reason_->message(), "; saved ", path, " at step ",
-                     done.step, ", from where the same command goes on")));
+            stop_reason_->code(),
+            absl::StrCat(stop_reason_->message(), "; saved ", path, " at step ",
+                         done.step, ", from where the same command goes on")),
+        stop_first_, /*stopped=*/true);
   } else {
     End(absl::AbortedError(absl::StrCat(stop_reason_->message(),
                                         "; what was trained since the last "
                                         "checkpoint is lost: ",
-                                        done.status.message())));
+                                        done.status.message())),
+        stop_first_, /*stopped=*/true);
   }
 }
 

@@ -82,6 +82,10 @@ struct JobReport {
   bool over = false;      // `status` is decided; processes may still be leaving
   bool finished = false;  // they have left
   absl::Status status;    // OK, or the first failure, which names its process
+  // Of a job that did not end well: the process that failed first, or that was
+  // asked to stop, as in "ps 1"; empty: no single one.
+  std::string first;
+  bool stopped = false;  // the job ended because a process was asked to stop
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once

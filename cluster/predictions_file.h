@@ -20,7 +20,7 @@ enum class PredictionsFormat {
 // in the order in which they are given. They go to NAME.unfinished beside it,
 // which takes its name once it is whole, so that a file of the name is never a
 // part of one. What a process that was killed has left is begun anew.
-// REQUIRES: no other writes a file of the name (cmd/model_directory.h sees to
+// REQUIRES: no other writes a file of the name (job/model_directory.h sees to
 // that).
 // Thread-compatible.
 class PredictionsFile {

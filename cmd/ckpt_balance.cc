@@ -10,9 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "base/json_writer.h"
 #include "cmd/ckpt_report.h"
-#include "cmd/number_text.h"
 #include "partitioner/balance.h"
 #include "partitioner/round_robin.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

@@ -9,9 +9,9 @@
 #include "checkpoint/verify.h"
 #include "cmd/ckpt_report.h"
 #include "cmd/ckpt_target.h"
-#include "cmd/exit_code.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
+#include "job/exit_code.h"
 
 namespace shoal {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/json_writer.h"
-#include "cmd/number_text.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

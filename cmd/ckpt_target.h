@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "checkpoint/checkpoint_directory.h"
-#include "cmd/exit_code.h"
+#include "job/exit_code.h"
 
 namespace shoal {
 

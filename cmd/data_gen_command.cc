@@ -9,12 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "base/file_system.h"
-#include "cmd/exit_code.h"
-#include "cmd/live_output.h"
-#include "cmd/number_text.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
-#include "worker/data/synthetic.h"
+#include "datatools/synthetic.h"
+#include "job/exit_code.h"
+#include "report/live_output.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

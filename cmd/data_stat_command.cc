@@ -15,12 +15,12 @@
 #include "absl/time/clock.h"
 #include "base/file_system.h"
 #include "base/json_writer.h"
-#include "cmd/exit_code.h"
-#include "cmd/live_output.h"
-#include "cmd/number_text.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
-#include "worker/data/data_statistics.h"
+#include "datatools/data_statistics.h"
+#include "job/exit_code.h"
+#include "report/live_output.h"
+#include "report/number_text.h"
 
 namespace shoal {
 namespace {

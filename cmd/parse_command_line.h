@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/exit_code.h"
+#include "job/exit_code.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
 

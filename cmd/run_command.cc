@@ -10,19 +10,20 @@
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
-#include "cmd/best_possible_auc.h"
-#include "cmd/data_sources.h"
-#include "cmd/exit_code.h"
-#include "cmd/job_summary.h"
-#include "cmd/launched_job.h"
-#include "cmd/live_output.h"
-#include "cmd/memory_forecast.h"
-#include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
-#include "cmd/plan_processes.h"
 #include "cmd/subcommand.h"
-#include "cmd/temporary_token.h"
+#include "datatools/best_possible_auc.h"
+#include "job/data_sources.h"
+#include "job/exit_code.h"
+#include "job/launched_job.h"
+#include "job/memory_forecast.h"
+#include "job/options_from_flags.h"
+#include "job/plan_processes.h"
+#include "job/report_options.h"
+#include "job/temporary_token.h"
 #include "launch/job_flag_set.h"
+#include "report/job_summary.h"
+#include "report/live_output.h"
 #include "rpc/token.h"
 
 namespace shoal {
@@ -58,8 +59,8 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   JobReport report;
   report.finished = true;
   report.status = status;
-  const absl::Status written =
-      WriteOutput(files, flags.summary, SummaryJson(flags, report));
+  const absl::Status written = WriteOutput(
+      files, flags.summary, SummaryJson(JobFactsFromFlags(flags), report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 

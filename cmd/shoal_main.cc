@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cmd/exit_code.h"
 #include "cmd/process_setup.h"
 #include "cmd/subcommand.h"
 #include "cmd/version.h"
+#include "job/exit_code.h"
 #include "launch/edit_distance.h"
 
 namespace shoal {

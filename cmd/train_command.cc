@@ -14,23 +14,24 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/logger.h"
-#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
-#include "cmd/data_sources.h"
-#include "cmd/exit_code.h"
-#include "cmd/export_metrics.h"
-#include "cmd/in_process_job.h"
-#include "cmd/job_reporter.h"
-#include "cmd/leave_hung_disk.h"
-#include "cmd/main_wait.h"
-#include "cmd/memory_forecast.h"
-#include "cmd/model_directory.h"
-#include "cmd/options_from_flags.h"
 #include "cmd/parse_command_line.h"
-#include "cmd/start_number.h"
 #include "cmd/subcommand.h"
+#include "job/coordinator_part.h"
+#include "job/data_sources.h"
+#include "job/exit_code.h"
+#include "job/in_process_job.h"
+#include "job/leave_hung_disk.h"
+#include "job/main_wait.h"
+#include "job/memory_forecast.h"
+#include "job/options_from_flags.h"
+#include "job/process_metrics.h"
+#include "job/report_options.h"
+#include "job/to_main.h"
 #include "launch/job_flag_set.h"
+#include "report/export_metrics.h"
+#include "report/job_reporter.h"
 
 namespace shoal {
 namespace {
@@ -50,33 +51,11 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.ps = flags.ps;
   options.workers = flags.workers;
   options.backend = flags.backend;
-  options.coordinator = CoordinatorOptionsFromFlags(flags, plan);
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
-  options.ps_loop = PsLoopOptionsFromFlags(flags, plan, 0);
-  options.worker_loop = WorkerLoopOptionsFromFlags(flags, plan, 0);
+  options.ps_loop = PsLoopOptionsFromFlags(flags);
+  options.worker_loop = WorkerLoopOptionsFromFlags(flags);
   return options;
 }
-
-// The report of the job, from its strand to the main thread.
-class FinalReport {
- public:
-  explicit FinalReport(MainWait* wait) : wait_(wait) {}
-
-  void Set(JobReport report) {
-    MutexLock lock(&mu_);
-    report_ = std::move(report);
-    wait_->Notify();
-  }
-  std::optional<JobReport> Get() const {
-    MutexLock lock(&mu_);
-    return report_;
-  }
-
- private:
-  MainWait* const wait_;
-  mutable Mutex mu_;
-  std::optional<JobReport> report_ ABSL_GUARDED_BY(mu_);
-};
 
 absl::Status StopReason(int signal) {
   return absl::CancelledError(
@@ -84,7 +63,7 @@ absl::Status StopReason(int signal) {
 }
 
 // Waits for the job's end, telling of it, and stops it when a signal says so.
-JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
+JobReport SeeThrough(InProcessJob* job, const ToMain<JobReport>& final_report,
                      const Clock& clock, JobReporter* reporter,
                      MainWait* wait) {
   bool signalled = false;
@@ -94,7 +73,7 @@ JobReport SeeThrough(InProcessJob* job, const FinalReport& final_report,
     if (signal != 0) {
       if (signalled) _exit(kExitStopped);
       signalled = true;
-      // As in shoal_ps_main.cc: the work is not to be lost.
+      // As in job/ps_process.cc: the work is not to be lost.
       if (signal != SIGINT) {
         job->SaveAndStop(StopReason(signal));
       } else {
@@ -127,30 +106,16 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);
-  const auto lock = LockOutput(*files, flags, &logger);
-  if (!lock.ok()) return Complain(name, lock.status(), kExitUsage);
-  const absl::Status planned =
-      PlanCheckpoints(*files, flags, plan, &logger, &options->coordinator);
-  if (!planned.ok()) return Complain(name, planned, kExitUsage);
-  const auto start = DrawStartNumber(
-      *files, flags, options->coordinator.checkpoints, RealClock().Now());
-  if (!start.ok()) return Complain(name, start.status(), kExitUsage);
-  options->coordinator.start = *start;
-  if (*lock != nullptr) {
-    const absl::Status shared = (*lock)->Share(*start);
-    if (!shared.ok()) return Complain(name, shared, kExitUsage);
-  }
-
-  const auto predictions = PredictionsFileFromFlags(flags, files.get());
-  if (!predictions.ok()) {
-    return Complain(name, predictions.status(), kExitUsage);
-  }
-
   RealClock clock;
-  JobReporter reporter(flags, files.get());
+  auto lead = TakeLead(files.get(), flags, plan, &logger, clock.Now());
+  if (!lead.ok()) return Complain(name, lead.status(), kExitUsage);
+  options->coordinator = lead->options;
+
+  JobReporter reporter(JobReporterOptionsFromFlags(flags, files.get()),
+                       files.get());
   Telemetry telemetry;
   ExportProcess(&telemetry, name, plan.job);
-  FinalReport final_report(wait);
+  ToMain<JobReport> final_report(wait);
   ThreadExecutor control({"control", 1}, &clock);
   ThreadExecutor completions({"completions", 1}, &clock);
   ThreadExecutor background({"checkpoints", 1}, &clock);
@@ -162,9 +127,8 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   deps.control = &control;
   deps.completions = &completions;
   deps.background = &background;
-  deps.work = CoordinatorWorkOf(&work, predictions->get());
-  deps.work.write_manifest =
-      ManifestWriter(files.get(), flags, &background, &logger);
+  deps.work =
+      WorkOfLead(*lead, flags, files.get(), &work, &background, &logger);
   for (int i = 0; i < flags.workers; ++i) {
     train.push_back(std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
@@ -178,9 +142,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!metrics.ok()) return Complain(name, metrics.status(), kExitUsage);
   const absl::Status started = reporter.Start(clock.Now());
   if (!started.ok()) return Complain(name, started, kExitUsage);
-  if (*lock != nullptr) (*lock)->Keep();
+  if (lead->lock != nullptr) lead->lock->Keep();
   (*job)->Start([&final_report](JobReport report) {
-    final_report.Set(std::move(report));
+    final_report.Tell(std::move(report));
   });
 
   const JobReport report =

@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "base/record_framing.h"
 #include "base/stable_hash.h"
-#include "worker/data/planted_model.h"
-#include "worker/data/synthetic.h"
-#include "worker/data/tfrecord_writer.h"
+#include "datatools/planted_model.h"
+#include "datatools/synthetic.h"
+#include "datatools/tfrecord_writer.h"
 
 namespace shoal {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-// Rows of a planted model (worker/data/planted_model.h): 39 features, 13 of
+// Rows of a planted model (datatools/planted_model.h): 39 features, 13 of
 // them decimals of four digits.
 inline constexpr uint64_t kBenchIds = 1'000'000;
 inline constexpr int kBenchFields = 39;

@@ -1,5 +1,5 @@
 // From bytes to batches, and from a batch's ids to the shards', on one thread.
-// The data is synthetic (worker/data/planted_model.h) and in memory: 39
+// The data is synthetic (datatools/planted_model.h) and in memory: 39
 // features a row, 13 of them decimals of four digits.
 //
 //   bytes_per_second   bytes of the file ÷ CPU time of the thread

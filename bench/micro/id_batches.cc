@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/philox.h"
-#include "worker/data/zipf.h"
+#include "datatools/zipf.h"
 
 namespace shoal {
 namespace {

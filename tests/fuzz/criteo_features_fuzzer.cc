@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/crc32c.h"
-#include "worker/data/criteo_features.h"
+#include "datatools/criteo_features.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);

@@ -10,7 +10,7 @@
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "cluster/job_report.h"
-#include "cmd/in_process_job.h"
+#include "job/in_process_job.h"
 #include "tests/harness/simulated_executor.h"
 
 namespace shoal {

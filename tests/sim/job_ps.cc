@@ -3,8 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "cmd/model_directory.h"
-#include "cmd/start_number.h"
+#include "job/coordinator_part.h"
+#include "job/model_directory.h"
+#include "job/start_number.h"
 
 namespace shoal {
 
@@ -24,19 +25,10 @@ JobPs::JobPs(const JobEnvironment& environment, int index,
   cluster = watch_.get();
   if (environment_.bugs.unsealed_saves) {
     unsealing_ = std::make_unique<UnsealingService>(
-        cluster, [this] { return shard_.get(); });
+        cluster, [this] { return part_->shard().get(); });
     cluster = unsealing_.get();
   }
   PsLoopOptions options;
-  options.member.registration.job = kProbeJob;
-  options.member.registration.role = Role::kPs;
-  options.member.registration.index = index;
-  options.member.registration.address = address;
-  options.member.rejoin = false;
-  options.shard.job = kProbeJob;
-  options.shard.model = environment_.job->spec;
-  options.shard.map = environment_.job->map;
-  options.shard.shard = index;
   options.checkpoints.model_dir = kProbeModelDir;
   PsLoopDependencies deps;
   deps.cluster = cluster;
@@ -45,15 +37,16 @@ JobPs::JobPs(const JobEnvironment& environment, int index,
   deps.control = process_->Strand("control");
   deps.completions = process_->Strand("completions");
   deps.background = process_->Strand("checkpoints");
-  deps.serve = [this, server](std::shared_ptr<ParameterShard> shard) {
-    Serve(server, std::move(shard));
-  };
   deps.usage = [] { return ResourceUsage{}; };
-  loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
-  loop_->Start([this](MemberEnd end) {
-    member_end_ = std::move(end);
-    EndIfOver();
-  });
+  part_ = std::make_unique<PsPart>(environment_.job->Plan(), index, address,
+                                   std::move(options), std::move(deps),
+                                   /*telemetry=*/nullptr);
+  part_->Start(
+      [this, server](const PsPart& part) { Serve(server, part.shard()); },
+      [this](MemberEnd end) {
+        member_end_ = std::move(end);
+        EndIfOver();
+      });
 }
 
 ClusterService* JobPs::Lead(FileSystem* files) {
@@ -64,13 +57,9 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   if (environment_.save_steps != 0) {
     JobFlags flags = job.ModelDirectoryFlags();
     flags.save_checkpoint_steps = static_cast<int64_t>(environment_.save_steps);
-    JobPlan plan;
-    plan.job = kProbeJob;
-    plan.spec = job.spec;
-    plan.map = job.map;
     // A job that finds no whole checkpoint, or a bad one, says so when it ends.
-    const absl::Status planned = PlanCheckpoints(
-        *files, flags, plan, environment_.logger, &options);
+    const absl::Status planned = PlanCheckpoints(*files, flags, job.Plan(),
+                                                 environment_.logger, &options);
     if (!planned.ok()) {
       environment_.complaints->push_back(
           absl::StrCat(process_->id(), " cannot begin: ", planned.ToString()));
@@ -82,10 +71,10 @@ ClusterService* JobPs::Lead(FileSystem* files) {
       last = options.checkpoints.resume->start;
     }
   }
-  options.start = environment_.bugs.one_start_number
-                      ? 1
-                      : MakeStartNumber(
-                            strand->Now(),
+  options.start =
+      environment_.bugs.one_start_number
+          ? 1
+          : MakeStartNumber(strand->Now(),
                             environment_.draw.Word("start", process_->id()),
                             last);
   CoordinatorWork work;
@@ -93,17 +82,17 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   work.write_manifest =
       ManifestWriter(files, job.ModelDirectoryFlags(),
                      process_->Strand("checkpoints"), environment_.logger);
-  work.probe = [network = environment_.network,
-                probe = process_->Strand("probe")](
-                   std::string address,
-                   absl::AnyInvocable<void(bool refused) &&> done) {
-    probe->Post([network, address = std::move(address),
-                 done = std::move(done)]() mutable {
-      std::move(done)(network->Refuses(address));
-    });
-  };
-  coordinator_ = Coordinator::Create(std::move(options), strand,
-                                     environment_.logger, std::move(work));
+  work.probe =
+      [network = environment_.network, probe = process_->Strand("probe")](
+          std::string address, absl::AnyInvocable<void(bool refused) &&> done) {
+        probe->Post([network, address = std::move(address),
+                     done = std::move(done)]() mutable {
+          std::move(done)(network->Refuses(address));
+        });
+      };
+  coordinator_ =
+      ComposeCoordinator(job.Plan(), std::move(options), std::move(work),
+                         strand, environment_.logger, /*telemetry=*/nullptr);
   coordinator_->OnFinished([this](const JobReport& report) {
     report_ = report;
     if (on_report_ != nullptr) on_report_(report);
@@ -122,12 +111,11 @@ ClusterService* JobPs::Follow() {
 }
 
 void JobPs::Serve(SimulatedServer* server,
-                  std::shared_ptr<ParameterShard> shard) {
-  shard_ = std::move(shard);
+                  const std::shared_ptr<ParameterShard>& shard) {
   if (environment_.bugs.serves_unseen) {
-    shard_->ServeUntil(process_->Strand("control")->Now() + absl::Seconds(5));
+    shard->ServeUntil(process_->Strand("control")->Now() + absl::Seconds(5));
   }
-  server->parameters = shard_;
+  server->parameters = shard;
   server->on_push = [this](const std::string& origin, const PushRequest& push,
                            const absl::StatusOr<PushReply>& reply) {
     if (!reply.ok() || reply->repeat) return;

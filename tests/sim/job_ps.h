@@ -8,7 +8,7 @@
 #include "absl/functional/any_invocable.h"
 #include "cluster/coordinator.h"
 #include "core/cluster_member.h"
-#include "ps/server/ps_loop.h"
+#include "job/ps_part.h"
 #include "tests/harness/simulated_process.h"
 #include "tests/harness/simulated_sessions.h"
 #include "tests/sim/job_environment.h"
@@ -44,7 +44,8 @@ class JobPs {
  private:
   ClusterService* Lead(FileSystem* files);
   ClusterService* Follow();
-  void Serve(SimulatedServer* server, std::shared_ptr<ParameterShard> shard);
+  void Serve(SimulatedServer* server,
+             const std::shared_ptr<ParameterShard>& shard);
   void EndIfOver();
 
   const JobEnvironment& environment_;
@@ -59,8 +60,7 @@ class JobPs {
   std::unique_ptr<MortalSessions> mortal_;
   std::unique_ptr<ViewWatch> watch_;
   std::unique_ptr<UnsealingService> unsealing_;
-  std::shared_ptr<ParameterShard> shard_;
-  std::unique_ptr<PsLoop> loop_;
+  std::unique_ptr<PsPart> part_;
 };
 
 }  // namespace shoal

@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "models/backend/create_backend.h"
 #include "rpc/retrying_parameter_service.h"
 #include "tests/harness/simulated_calls.h"
-#include "worker/data/open_batch_source.h"
 
 namespace shoal {
 
@@ -22,39 +20,29 @@ JobWorker::JobWorker(const JobEnvironment& environment, int index,
     mortal_ = std::make_unique<MortalSessions>(cluster);
     cluster = mortal_.get();
   }
-  backend_ = *CreateBackend("reference");
-  model_ = *CreateModel(environment_.job->model, backend_.get());
-  WorkerLoopOptions options;
-  options.member.registration.job = kProbeJob;
-  options.member.registration.role = Role::kWorker;
-  options.member.registration.index = index;
-  options.member.registration.train_sources = {
-      ProbeSources(*files, LeasePurpose::kTrain)[0].info};
-  options.member.registration.eval_sources = {
-      ProbeSources(*files, LeasePurpose::kEvaluate)[0].info};
-  options.map = environment_.job->map;
-  options.trainer.field_size = kProbeFields;
-  options.trainer.pipeline_depth = environment_.pipeline_depth;
-  options.trainer.scores.max_scores = 17;
-  options.pull_timeout = absl::Seconds(2);
-  options.push_timeout = absl::Seconds(2);
+  WorkerPartOptions options;
+  options.backend = "reference";
+  options.reader = environment_.job->reader;
+  options.sources = {ProbeSources(*files, LeasePurpose::kTrain),
+                     ProbeSources(*files, LeasePurpose::kEvaluate)};
+  options.prefetch = false;
+  options.loop.trainer.pipeline_depth = environment_.pipeline_depth;
+  options.loop.trainer.scores.max_scores = 17;
+  options.loop.pull_timeout = absl::Seconds(2);
+  options.loop.push_timeout = absl::Seconds(2);
   WorkerLoopDependencies deps;
   deps.cluster = cluster;
-  deps.model = model_.get();
   deps.logger = environment_.logger;
   deps.train = train;
   deps.control = control;
-  deps.open_source = [this, files, train](const Lease& lease) {
-    return OpenBatchSource(files, ProbeSources(*files, lease.purpose)[0], lease,
-                           environment_.job->reader, /*prefetch=*/false, train);
-  };
   deps.connect = [this](const ClusterView&)
       -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {
     return Connect();
   };
   deps.usage = [] { return ResourceUsage{}; };
-  loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
-  loop_->Start(std::move(on_end));
+  part_ = *WorkerPart::Create(environment_.job->Plan(), index,
+                              std::move(options), std::move(deps), files);
+  part_->Start(std::move(on_end));
 }
 
 std::vector<std::shared_ptr<ParameterService>> JobWorker::Connect() {

@@ -6,13 +6,11 @@
 
 #include "absl/functional/any_invocable.h"
 #include "core/cluster_member.h"
-#include "models/backend/backend.h"
-#include "models/model.h"
+#include "job/worker_part.h"
 #include "tests/harness/simulated_process.h"
 #include "tests/harness/simulated_sessions.h"
 #include "tests/sim/job_environment.h"
 #include "tests/sim/mortal_sessions.h"
-#include "worker/train/worker_loop.h"
 
 namespace shoal {
 
@@ -33,9 +31,7 @@ class JobWorker {
   SimulatedProcess* const process_;
   std::unique_ptr<SimulatedSessions> sessions_;
   std::unique_ptr<MortalSessions> mortal_;
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Model> model_;
-  std::unique_ptr<WorkerLoop> loop_;
+  std::unique_ptr<WorkerPart> part_;
 };
 
 }  // namespace shoal

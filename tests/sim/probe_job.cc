@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
-#include "cmd/in_process_job.h"
 #include "core/canary.h"
 #include "gtest/gtest.h"
+#include "job/in_process_job.h"
 #include "tests/harness/in_process_run.h"
 
 namespace shoal {
@@ -79,6 +79,16 @@ ProbeJob::ProbeJob(const ProbeJobOptions& job_options)
   reader.field_size = kProbeFields;
   reader.seed = 5;
   reader.shuffle_rows = 64;
+}
+
+JobPlan ProbeJob::Plan() const {
+  JobPlan plan;
+  plan.job = kProbeJob;
+  plan.model = model;
+  plan.spec = spec;
+  plan.partition = SmallBlocks();
+  plan.map = map;
+  return plan;
 }
 
 CoordinatorOptions ProbeJob::Coordinator() const {

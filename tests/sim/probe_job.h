@@ -10,6 +10,7 @@
 #include "cluster/job_report.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
+#include "job/job_plan.h"
 #include "launch/job_flags.h"
 #include "models/create_model.h"
 #include "tests/harness/fake_file_system.h"
@@ -44,6 +45,7 @@ struct ProbeJob {
   ShardMap map;
   PieceReaderOptions reader;
 
+  JobPlan Plan() const;
   CoordinatorOptions Coordinator() const;
   // Of the process with the coordinator, where the job saves.
   JobFlags ModelDirectoryFlags() const;

@@ -1,0 +1,52 @@
+#include "cmd/process_main.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/file_system.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/version.h"
+#include "job/job_token.h"
+#include "job/memory_forecast.h"
+#include "job/options_from_flags.h"
+#include "launch/job_flag_set.h"
+
+namespace shoal {
+namespace {
+
+// What a process whose launcher is gone may take to end by itself: a server may
+// save the job first.
+absl::Duration EndingGrace(const JobFlags& flags) {
+  const bool saves = flags.command == Command::kPs && flags.Saves();
+  return flags.shutdown_timeout + absl::Seconds(2) +
+         (saves ? flags.stop_timeout : absl::ZeroDuration());
+}
+
+}  // namespace
+
+int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
+                Command command, NewJobProcess new_process) {
+  if (PrintVersion(args, binary)) return kExitOk;
+  MainWait wait;
+  JobFlags flags(command);
+  FlagSet set = JobFlagSet(&flags);
+  if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
+  const absl::StatusOr<std::string> token = JobToken(flags);
+  if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
+  if (flags.token_file == "-") {
+    wait.WatchInput(STDIN_FILENO, EndingGrace(flags));
+  }
+  absl::StatusOr<JobPlan> plan = PlanJob(flags);
+  if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  const absl::Status fits =
+      ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
+  if (!fits.ok()) return Complain(set.command(), fits, kExitUsage);
+  const std::unique_ptr<JobProcess> process =
+      new_process(flags, *std::move(plan), *token, &wait);
+  const absl::Status started = process->Start();
+  if (!started.ok()) return Complain(set.command(), started, kExitUsage);
+  return process->WaitForEnd();
+}
+
+}  // namespace shoal

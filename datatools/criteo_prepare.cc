@@ -1,0 +1,283 @@
+#include "datatools/criteo_prepare.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/path.h"
+#include "base/stable_hash.h"
+#include "base/status_macros.h"
+#include "datatools/criteo_features.h"
+#include "datatools/criteo_file.h"
+#include "datatools/criteo_fit.h"
+#include "datatools/example_files.h"
+
+namespace shoal {
+namespace {
+
+constexpr uint64_t kRowsBetweenProgress = 1 << 14;
+constexpr uint64_t kMaxFeaturesBytes = uint64_t{4} << 30;
+
+using Tell = absl::FunctionRef<void(const CriteoPrepareProgress&)>;
+using Files = std::vector<FileInfo>;
+
+uint64_t TotalBytes(const Files& files) {
+  uint64_t bytes = 0;
+  for (const FileInfo& file : files) bytes += file.size;
+  return bytes;
+}
+
+// Reads raw files, one after the other, and judges their bad rows.
+class RowReader {
+ public:
+  RowReader(const FileSystem* file_system, absl::string_view doing,
+            uint64_t total_bytes, int64_t max_bad_rows, Tell tell)
+      : file_system_(file_system), max_bad_rows_(max_bad_rows), tell_(tell) {
+    progress_.doing = doing;
+    progress_.total_bytes = total_bytes;
+  }
+
+  // Calls take(row) for each row of the files.
+  template <typename Take>
+  absl::Status ForEach(const Files& files, Take take) {
+    CriteoRow row;
+    for (const FileInfo& info : files) {
+      SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<CriteoFile> file,
+                             CriteoFile::Open(file_system_, info.path));
+      for (;;) {
+        SHOAL_ASSIGN_OR_RETURN(const CriteoLine kind, file->Next(&row));
+        if (kind == CriteoLine::kNoRow) break;
+        if (kind == CriteoLine::kBad) {
+          SHOAL_RETURN_IF_ERROR(Judge(*file));
+          continue;
+        }
+        SHOAL_RETURN_IF_ERROR(take(row));
+        if (++progress_.rows % kRowsBetweenProgress == 0) {
+          progress_.bytes = bytes_before_ + file->position();
+          tell_(progress_);
+        }
+      }
+      bytes_before_ += info.size;
+    }
+    progress_.bytes = bytes_before_;
+    tell_(progress_);
+    return absl::OkStatus();
+  }
+
+  uint64_t bad_rows() const { return bad_rows_; }
+  const std::string& first_bad() const { return first_bad_; }
+
+ private:
+  absl::Status Judge(const CriteoFile& file) {
+    if (++bad_rows_ == 1) first_bad_ = file.Complaint();
+    if (max_bad_rows_ < 0 ||
+        bad_rows_ <= static_cast<uint64_t>(max_bad_rows_)) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        max_bad_rows_ == 0
+            ? first_bad_
+            : absl::StrCat(bad_rows_, " bad rows, max_bad_rows is ",
+                           max_bad_rows_, "; the first: ", first_bad_));
+  }
+
+  const FileSystem* const file_system_;
+  const int64_t max_bad_rows_;
+  const Tell tell_;
+  CriteoPrepareProgress progress_;
+  uint64_t bytes_before_ = 0;  // of files that were read
+  uint64_t bad_rows_ = 0;
+  std::string first_bad_;
+};
+
+// One part of the output with what is counted of it.
+class PartWriter {
+ public:
+  PartWriter(const FileSystem* file_system, const CriteoPrepareOptions& options,
+             const CriteoFeatures* features, const char* stem, CriteoPart* part)
+      : format_(options.format),
+        features_(features),
+        part_(part),
+        files_(file_system, options.out_dir, stem, options.format,
+               options.file_bytes) {}
+
+  absl::Status Add(const CriteoRow& row) {
+    if (format_ == ExampleFormat::kLibSvm) {
+      features_->AppendLibSvm(row, files_.text());
+    } else {
+      features_->AppendTfRecord(row, files_.text());
+    }
+    ++part_->rows;
+    part_->ones += row.label;
+    return files_.Added();
+  }
+  absl::Status Close() {
+    SHOAL_RETURN_IF_ERROR(files_.Close());
+    part_->files = files_.files();
+    part_->bytes = files_.bytes();
+    return absl::OkStatus();
+  }
+  absl::Status Publish() { return files_.Publish(); }
+
+ private:
+  const ExampleFormat format_;
+  const CriteoFeatures* const features_;
+  CriteoPart* const part_;
+  ExampleFiles files_;
+};
+
+// Data of another run would silently be used together with ours.
+absl::Status CheckEmpty(const FileSystem& file_system,
+                        const std::string& directory) {
+  for (const absl::string_view pattern : {"tr*", "va*", "te*"}) {
+    const auto found = file_system.List(JoinPath(directory, pattern));
+    if (absl::IsNotFound(found.status())) continue;
+    if (!found.ok()) return found.status();
+    return absl::FailedPreconditionError(
+        absl::StrCat(found->front().path,
+                     " is there already: give a new directory, or remove what "
+                     "is in this one"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Files> ListInput(const FileSystem& file_system,
+                                const std::string& pattern) {
+  if (pattern.empty()) return Files();
+  return file_system.List(pattern);
+}
+
+absl::StatusOr<CriteoFeatures> ReadFeatures(const FileSystem& file_system,
+                                            const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
+                         file_system.OpenForRead(path));
+  if (file->size() > kMaxFeaturesBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": ", file->size(),
+                     " bytes are more than a fitted encoding has"));
+  }
+  std::string text(file->size(), '\0');
+  SHOAL_ASSIGN_OR_RETURN(
+      const size_t size,
+      file->Read(0, absl::MakeSpan(text.data(), text.size())));
+  text.resize(size);
+  auto features = CriteoFeatures::FromText(text);
+  if (!features.ok()) return Annotate(features.status(), path);
+  return features;
+}
+
+// Row `number` of the input is one to validate with.
+bool IsForValidation(const CriteoPrepareOptions& options, uint64_t number) {
+  // The top 53 bits as a number in [0, 1).
+  const uint64_t draw = StableHashCombine(options.seed, number) >> 11;
+  return static_cast<double>(draw) * 0x1p-53 < options.val_share;
+}
+
+}  // namespace
+
+absl::Status CriteoPrepareOptions::Validate() const {
+  if (input.empty()) {
+    return absl::InvalidArgumentError("input is empty: no rows to prepare");
+  }
+  if (!(val_share >= 0 && val_share < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("val_share is ", val_share, "; it must be in [0, 1)"));
+  }
+  if (max_bad_rows < -1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max_bad_rows is ", max_bad_rows, "; it must be -1 or more"));
+  }
+  if (max_values == 0 || file_bytes == 0) {
+    return absl::InvalidArgumentError(
+        "max_values and file_bytes must not be 0");
+  }
+  if (out_dir.empty() || IsGlob(out_dir) ||
+      out_dir.find(',') != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("out_dir is '", out_dir,
+                     "'; it must be a path without any of * ? [ and commas, "
+                     "which mean something else where data is named"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
+    const FileSystem* file_system, const CriteoPrepareOptions& options,
+    Tell progress) {
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_ASSIGN_OR_RETURN(const Files input,
+                         ListInput(*file_system, options.input));
+  SHOAL_ASSIGN_OR_RETURN(const Files val_input,
+                         ListInput(*file_system, options.val_input));
+  SHOAL_ASSIGN_OR_RETURN(const Files test_input,
+                         ListInput(*file_system, options.test_input));
+  if (TotalBytes(input) == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.input, " is empty: no rows to prepare"));
+  }
+  std::optional<CriteoFeatures> features;
+  if (!options.features.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(features,
+                           ReadFeatures(*file_system, options.features));
+  }
+  SHOAL_RETURN_IF_ERROR(file_system->CreateDirectories(options.out_dir));
+  SHOAL_RETURN_IF_ERROR(CheckEmpty(*file_system, options.out_dir));
+
+  CriteoPrepareReport report;
+  if (!features.has_value()) {
+    CriteoFit fit(options.max_values);
+    RowReader rows(file_system, "fitting", TotalBytes(input),
+                   options.max_bad_rows, progress);
+    SHOAL_RETURN_IF_ERROR(rows.ForEach(
+        input, [&fit](const CriteoRow& row) { return fit.Add(row); }));
+    report.distinct_values = fit.values();
+    SHOAL_ASSIGN_OR_RETURN(features, fit.Finish(options.cutoff));
+  }
+  report.feature_size = features->feature_size();
+  report.fitted_rows = features->facts().rows;
+  for (const auto& column : features->facts().categories) {
+    report.categories += column.size();
+  }
+
+  PartWriter train(file_system, options, &*features, "tr", &report.train);
+  PartWriter validation(file_system, options, &*features, "va",
+                        &report.validation);
+  PartWriter test(file_system, options, &*features, "te", &report.test);
+  RowReader rows(
+      file_system, "writing",
+      TotalBytes(input) + TotalBytes(val_input) + TotalBytes(test_input),
+      options.max_bad_rows, progress);
+  uint64_t number = 0;
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(input, [&](const CriteoRow& row) {
+    return IsForValidation(options, number++) ? validation.Add(row)
+                                              : train.Add(row);
+  }));
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(
+      val_input, [&](const CriteoRow& row) { return validation.Add(row); }));
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(
+      test_input, [&](const CriteoRow& row) { return test.Add(row); }));
+  report.bad_rows = rows.bad_rows();
+  report.first_bad = rows.first_bad();
+  if (report.train.rows == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.input, " has no row to train on",
+        report.bad_rows > 0
+            ? absl::StrCat("; the first bad one: ", report.first_bad)
+            : ""));
+  }
+
+  // All or nothing, as far as renames go: the last things that can fail.
+  for (PartWriter* part : {&train, &validation, &test}) {
+    SHOAL_RETURN_IF_ERROR(part->Close());
+  }
+  SHOAL_RETURN_IF_ERROR(file_system->WriteFileAtomically(
+      JoinPath(options.out_dir, kCriteoFeaturesName), features->ToText()));
+  for (PartWriter* part : {&test, &validation, &train}) {
+    SHOAL_RETURN_IF_ERROR(part->Publish());
+  }
+  return report;
+}
+
+}  // namespace shoal

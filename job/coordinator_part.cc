@@ -1,0 +1,54 @@
+#include "job/coordinator_part.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "job/options_from_flags.h"
+#include "job/start_number.h"
+#include "report/export_metrics.h"
+
+namespace shoal {
+
+absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
+                              const JobPlan& plan, Logger* logger,
+                              absl::Time now) {
+  Lead lead;
+  SHOAL_ASSIGN_OR_RETURN(lead.lock, LockOutput(*files, flags, logger));
+  lead.options = CoordinatorOptionsFromFlags(flags, plan);
+  SHOAL_RETURN_IF_ERROR(
+      PlanCheckpoints(*files, flags, plan, logger, &lead.options));
+  SHOAL_ASSIGN_OR_RETURN(
+      lead.options.start,
+      DrawStartNumber(*files, flags, lead.options.checkpoints, now));
+  if (lead.lock != nullptr) {
+    SHOAL_RETURN_IF_ERROR(lead.lock->Share(lead.options.start));
+  }
+  SHOAL_ASSIGN_OR_RETURN(lead.predictions,
+                         PredictionsFileFromFlags(flags, files));
+  return lead;
+}
+
+CoordinatorWork WorkOfLead(const Lead& lead, const JobFlags& flags,
+                           const FileSystem* files, Executor* work,
+                           Executor* disk, Logger* logger) {
+  CoordinatorWork of_lead = CoordinatorWorkOf(work, lead.predictions.get());
+  of_lead.write_manifest = ManifestWriter(files, flags, disk, logger);
+  return of_lead;
+}
+
+std::unique_ptr<Coordinator> ComposeCoordinator(
+    const JobPlan& plan, CoordinatorOptions options, CoordinatorWork work,
+    Executor* strand, Logger* logger, Telemetry* telemetry) {
+  options.job = plan.job;
+  options.config = plan.config;
+  options.checkpoints.model = plan.spec;
+  options.checkpoints.map = plan.map;
+  auto coordinator =
+      Coordinator::Create(std::move(options), strand, logger, std::move(work));
+  if (telemetry != nullptr) {
+    ExportJob(telemetry, [self = coordinator.get()] { return self->Report(); });
+  }
+  return coordinator;
+}
+
+}  // namespace shoal

@@ -1,0 +1,31 @@
+#ifndef SHOAL_JOB_DATA_SOURCES_H_
+#define SHOAL_JOB_DATA_SOURCES_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/file_system.h"
+#include "launch/job_flags.h"
+#include "worker/data/source_list.h"
+
+namespace shoal {
+
+// What a job reads on this host.
+struct DataSources {
+  std::vector<LocalSource> train;  // --training_data_dir, of a job that trains
+  std::vector<LocalSource> eval;   // --val_data_dir
+};
+
+// Lists the files that the flags name. Errors: those of ListSources, with the
+// flag. REQUIRES: flags.Validate() was OK.
+absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
+                                             const JobFlags& flags);
+
+// INVALID_ARGUMENT with the flag all of whose files have 0 bytes. It holds only
+// for one who sees all of the job's files.
+absl::Status CheckNotEmpty(const JobFlags& flags, const DataSources& sources);
+
+}  // namespace shoal
+
+#endif  // SHOAL_JOB_DATA_SOURCES_H_

@@ -1,0 +1,73 @@
+#include "job/job_token.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "core/cluster_service.h"
+#include "rpc/keepalive.h"
+#include "rpc/token.h"
+
+namespace shoal {
+
+namespace {
+
+// Not a byte more than the line: what follows it is not ours.
+absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
+  constexpr size_t kLengthMax = 512;
+  const RealClock clock;
+  const absl::Time deadline = clock.Now() + timeout;
+  std::string line;
+  while (line.size() <= kLengthMax) {
+    pollfd ready = {fd, POLLIN, 0};
+    const int64_t left = absl::ToInt64Milliseconds(deadline - clock.Now());
+    if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("--token_file=-: no line came on stdin within ",
+                       absl::FormatDuration(timeout)));
+    }
+    char c;
+    const ssize_t size = read(fd, &c, 1);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) {
+      return absl::InvalidArgumentError(
+          "--token_file=-: stdin ended before a line did");
+    }
+    if (c == '\n') break;
+    line.push_back(c);
+  }
+  SHOAL_RETURN_IF_ERROR(Annotate(CheckToken(line), "--token_file=-"));
+  return line;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> JobToken(const JobFlags& flags) {
+  if (flags.token_file.empty()) return std::string();
+  if (flags.token_file == "-") {
+    return ReadTokenLine(STDIN_FILENO, flags.start_timeout);
+  }
+  return ReadTokenFile(flags.token_file);
+}
+
+ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
+                                       const std::string& token, int index) {
+  const std::vector<std::string> hosts = absl::StrSplit(flags.ps_hosts, ',');
+  ChannelOptions options;
+  options.address = hosts[index];
+  options.peer = ProcessName(Role::kPs, index);
+  options.token = token;
+  options.max_message_bytes = static_cast<uint64_t>(flags.max_message_bytes);
+  const Keepalive keepalive = KeepaliveFor(flags.silent_after);
+  options.keepalive_time = keepalive.time;
+  options.keepalive_timeout = keepalive.timeout;
+  return options;
+}
+
+}  // namespace shoal

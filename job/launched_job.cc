@@ -1,0 +1,261 @@
+#include "job/launched_job.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+constexpr int kLauncherColour = 6;
+
+// It could not use its flags or the place it was in; one that was started again
+// had a part in the job in its life before.
+bool NeverTookPart(const ProcessExit& exit, int restarts) {
+  return exit.signal == 0 && exit.code == kExitUsage && restarts == 0;
+}
+
+}  // namespace
+
+LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
+    : options_(std::move(options)), output_(output) {}
+
+LaunchedJobEnd LaunchedJob::Run() {
+  LauncherOptions options;
+  options.max_restarts = options_.max_restarts;
+  options.stop_grace = options_.shutdown_timeout;
+  auto launcher = ProcessLauncher::Create(options, Events());
+  if (!launcher.ok()) return {launcher.status(), {}, false, kExitFailed};
+  launcher_ = *std::move(launcher);
+  const absl::Status started = StartAll();
+  if (!started.ok()) {
+    launcher_ = nullptr;
+    return {started, {}, false, kExitFailed};
+  }
+  const LaunchOutcome outcome = launcher_->Run();
+  output_->EndLive();
+  return End(outcome);
+}
+
+LauncherEvents LaunchedJob::Events() {
+  LauncherEvents events;
+  events.on_line = [this](int process, OutputStream stream,
+                          absl::string_view line) {
+    OnLine(process, stream, line);
+  };
+  events.on_exit = [this](int process, const ProcessExit& exit, int restarts,
+                          bool again) {
+    OnExit(process, exit, restarts, again);
+  };
+  events.on_signal = [this](int signal, bool killing) {
+    OnSignal(signal, killing);
+  };
+  return events;
+}
+
+absl::Status LaunchedJob::StartAll() {
+  for (const LaunchedProcess& process : options_.processes) {
+    Member member;
+    member.role = process.role;
+    member.leads = process.leads;
+    member.name = ProcessName(process.role, process.index);
+    ProcessSpec spec;
+    spec.name = member.name;
+    spec.argv = process.command;
+    spec.restart = process.may_restart;
+    spec.input = options_.input;
+    spec.ends_with_others = process.role == Role::kWorker && options_.saves;
+    SHOAL_RETURN_IF_ERROR(launcher_->Start(std::move(spec)));
+    members_.push_back(std::move(member));
+  }
+  return absl::OkStatus();
+}
+
+void LaunchedJob::OnLine(int process, OutputStream stream,
+                         absl::string_view line) {
+  Member& member = members_[process];
+  if (member.leads && stream == OutputStream::kStdout) {
+    auto news = ParseJobJson(line);
+    if (news.ok()) {
+      if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
+        output_->Live(ProgressText(*figures), clock_.Now());
+      } else {
+        ending_ = std::get<JobEnding>(*std::move(news));
+      }
+      return;
+    }
+  }
+  if (stream == OutputStream::kStderr) member.last_line = std::string(line);
+  std::string prefix = member.name;
+  size_t width = 0;
+  for (const Member& other : members_) {
+    width = std::max(width, other.name.size());
+  }
+  prefix.resize(width, ' ');
+  // The process names itself too, for those who start it by hand.
+  const std::string text =
+      absl::StrReplaceAll(line, {{absl::StrCat("[", member.name, "] "), ""}});
+  output_->Line(prefix, process, text);
+}
+
+void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
+                         bool again) {
+  Member& member = members_[process];
+  const std::string what = absl::StrCat(member.name, " ", Describe(exit));
+  if (again) {
+    Say(absl::StrCat(what, "; starting it again (", restarts + 1, " of ",
+                     options_.max_restarts, ")"));
+    return;
+  }
+  member.running = false;
+  member.restarts = restarts;
+  member.exit_code = exit.code;
+  if (!exit.ok()) Say(what);
+  if (member.leads) {
+    // Without its coordinator nobody can end by protocol.
+    exit.ok() ? launcher_->StopAfter(options_.ending_timeout)
+              : launcher_->Stop();
+  } else if (NeverTookPart(exit, restarts)) {
+    // The others wait for it in vain.
+    launcher_->Stop();
+  } else if (member.role == Role::kPs) {
+    if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
+  } else if (!exit.ok() && !exit.may_retry() && exit.code != kExitStopped) {
+    launcher_->StopAfter(options_.ending_timeout);
+  } else if (!AnyWorkerRunning()) {
+    launcher_->StopAfter(options_.ending_timeout);
+  }
+}
+
+void LaunchedJob::OnSignal(int signal, bool killing) {
+  Say(absl::StrCat("SIG", sigabbrev_np(signal),
+                   killing ? ": killing what still runs"
+                           : ": stopping; once more kills at once"));
+}
+
+void LaunchedJob::Say(absl::string_view line) {
+  output_->Line("shoal run", kLauncherColour, line);
+}
+
+std::string LaunchedJob::Describe(const ProcessExit& exit) const {
+  constexpr int kSshLostIt = 255;
+  if (options_.remote && exit.signal == 0 && exit.code == kSshLostIt) {
+    return "was killed by a signal, or its ssh connection broke";
+  }
+  return exit.Describe();
+}
+
+bool LaunchedJob::AnyWorkerRunning() const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) {
+                       return member.role == Role::kWorker && member.running;
+                     });
+}
+
+const LaunchedJob::Member& LaunchedJob::Leader() const {
+  return *std::find_if(members_.begin(), members_.end(),
+                       [](const Member& member) { return member.leads; });
+}
+
+std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
+  if (!failure.has_value()) return "";
+  const Member& member = members_[failure->process];
+  std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
+  // Whom SIGKILL hits does not see it coming.
+  if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
+    absl::StrAppend(&cause, "; its last words: ", member.last_line);
+  }
+  return cause;
+}
+
+std::string LaunchedJob::StoppedBy(int signal) const {
+  const std::string stopped =
+      absl::StrCat("stopped by SIG", sigabbrev_np(signal));
+  if (!ending_.has_value()) return stopped;
+  // Who got the signal passed on says the same of itself, and what came of it.
+  absl::string_view reason = ending_->reason;
+  if (ending_->stopped &&
+      absl::ConsumePrefix(&reason, absl::StrCat(ending_->first, " was ")) &&
+      absl::StartsWith(reason, stopped)) {
+    return std::string(reason);
+  }
+  return absl::StrCat(stopped, ": ", ending_->reason);
+}
+
+// Who exits by itself exits because the job has failed, unless it never had a
+// part in it, and the leader was stopped for that.
+std::string LaunchedJob::FailedReason(
+    const std::optional<Failure>& first) const {
+  if (!first.has_value()) return ending_->reason;
+  const Member& member = members_[first->process];
+  const bool unsaid =
+      first->exit.signal != 0 ||
+      (ending_->stopped && !member.leads && ending_->first != member.name);
+  return unsaid
+             ? absl::StrCat(ending_->reason, "; first to fail: ", Cause(first))
+             : ending_->reason;
+}
+
+// Of a job that was done.
+LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
+  LaunchedJobEnd end;
+  end.lines = ending_->lines;
+  end.told = true;
+  if (!ending_->unwritten.empty()) {
+    end.status = absl::AbortedError(ending_->unwritten);
+  } else if (outcome.first_failure.has_value() &&
+             members_[outcome.first_failure->process].leads) {
+    end.status = absl::AbortedError(Cause(outcome.first_failure));
+  }
+  if (!end.status.ok()) end.exit_code = kExitFailed;
+  return end;
+}
+
+LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
+  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome);
+  const std::optional<Failure>& first = outcome.first_failure;
+  LaunchedJobEnd end;
+  if (ending_.has_value()) end.lines = ending_->lines;
+  end.told = ending_.has_value();
+  end.exit_code = kExitFailed;
+  if (outcome.signal != 0) {
+    const std::string what = StoppedBy(outcome.signal);
+    // The leader fails where it was to save the job first and could not.
+    end.status = Leader().exit_code == kExitFailed ? absl::AbortedError(what)
+                                                   : absl::CancelledError(what);
+    if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
+    return end;
+  }
+  // A parameter server got the signal itself, and all exit so.
+  if (ending_.has_value() && first.has_value() &&
+      first->exit.code == kExitStopped && first->exit.signal == 0 &&
+      Leader().exit_code == kExitStopped) {
+    end.status = absl::CancelledError(ending_->reason);
+    end.exit_code = kExitStopped;
+    return end;
+  }
+  if (first.has_value() &&
+      NeverTookPart(first->exit, members_[first->process].restarts)) {
+    // What the leader knows is that it was stopped for this.
+    end.status = absl::AbortedError(Cause(first));
+    end.exit_code = kExitUsage;
+  } else if (ending_.has_value()) {
+    end.status = absl::AbortedError(FailedReason(first));
+  } else if (first.has_value()) {
+    end.status = absl::AbortedError(Cause(first));
+  } else {
+    end.status = absl::AbortedError(
+        "every process ended without a word of the job's end");
+  }
+  return end;
+}
+
+}  // namespace shoal

@@ -1,0 +1,72 @@
+#include "job/main_wait.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+namespace shoal {
+
+MainWait::MainWait() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGINT);
+  sigaddset(&ours, SIGTERM);
+  sigaddset(&ours, SIGHUP);
+  sigprocmask(SIG_BLOCK, &ours, nullptr);
+  signal_fd_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+  event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+MainWait::~MainWait() {
+  close(signal_fd_);
+  close(event_fd_);
+}
+
+void MainWait::Notify() {
+  const uint64_t one = 1;
+  // It can only fail where the counter is full, so that Wait returns anyway.
+  [[maybe_unused]] const ssize_t written = write(event_fd_, &one, sizeof(one));
+}
+
+void MainWait::WatchInput(int fd, absl::Duration grace) {
+  input_fd_ = fd;
+  grace_ = grace;
+}
+
+bool MainWait::InputEnded() {
+  char passed_over[256];
+  const ssize_t size = read(input_fd_, passed_over, sizeof(passed_over));
+  if (size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN))) {
+    return false;
+  }
+  input_fd_ = -1;
+  // SIGALRM ends a process that does nothing about it.
+  alarm(static_cast<unsigned>(std::clamp<int64_t>(
+      absl::ToInt64Seconds(absl::Ceil(grace_, absl::Seconds(1))), 1, 3600)));
+  return true;
+}
+
+int MainWait::Wait(absl::Duration timeout) {
+  const absl::Duration bounded =
+      std::clamp(timeout, absl::ZeroDuration(), absl::Hours(1));
+  // poll passes over a descriptor below 0.
+  pollfd fds[3] = {
+      {signal_fd_, POLLIN, 0}, {event_fd_, POLLIN, 0}, {input_fd_, POLLIN, 0}};
+  poll(fds, 3, static_cast<int>(absl::ToInt64Milliseconds(bounded)));
+  uint64_t count;
+  [[maybe_unused]] const ssize_t taken = read(event_fd_, &count, sizeof(count));
+  signalfd_siginfo info;
+  if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+    return static_cast<int>(info.ssi_signo);
+  }
+  if (fds[2].revents != 0 && InputEnded()) return SIGHUP;
+  return 0;
+}
+
+}  // namespace shoal

@@ -1,0 +1,327 @@
+#include "job/model_directory.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "base/clock.h"
+#include "base/output_path.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
+#include "cluster/resume.h"
+#include "job/start_number.h"
+#include "ps/shard/shard_checkpoint.h"
+
+namespace shoal {
+namespace {
+
+// Between two looks at a lock that another job has.
+constexpr absl::Duration kLockPause = absl::Milliseconds(100);
+
+std::string ThisProcess() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrCat("pid ", getpid(), " on ", host, ", since ",
+                      absl::FormatTime(absl::RFC3339_sec, RealClock().Now(),
+                                       absl::UTCTimeZone()));
+}
+
+std::string ServersLock(const JobFlags& flags) {
+  return absl::StrCat(flags.model_dir, "/LOCK.ps");
+}
+
+// How a server of the job is named to those of another one.
+std::string ServerOf(StartNumber start) {
+  return absl::StrCat("start ", absl::Hex(start), ", ", ThisProcess());
+}
+
+// Says of LOCK.ps's error what to do. `who` wants the lock.
+absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
+                              absl::string_view who) {
+  if (!absl::IsFailedPrecondition(status)) {
+    return Annotate(status, "--model_dir");
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--model_dir=", flags.model_dir,
+      " is another job's on this host: ", status.message(), ", and this is ",
+      who, "; end that job, or give each job a directory of its own"));
+}
+
+// The directories of `path`, the innermost first, that are not there yet.
+std::vector<std::string> Missing(const FileSystem& files,
+                                 const std::string& path) {
+  std::vector<std::string> missing;
+  for (std::string at = CleanPath(path);
+       absl::IsNotFound(files.OpenForRead(at).status());
+       at = std::string(Dirname(at))) {
+    missing.push_back(at);
+  }
+  return missing;
+}
+
+// Makes the model directory, of which these parts are missing, so that it
+// outlives a crash.
+absl::Status MakeDurably(const FileSystem& files, const std::string& model_dir,
+                         const std::vector<std::string>& missing) {
+  absl::Status status = files.CreateDirectories(model_dir);
+  for (const std::string& made : missing) {
+    // A directory that may be written to but not opened cannot be synced.
+    const absl::Status synced = files.SyncDirectory(std::string(Dirname(made)));
+    if (!absl::IsPermissionDenied(synced)) status.Update(synced);
+  }
+  return Annotate(status, "--model_dir");
+}
+
+// A model directory holds checkpoints; it is none.
+absl::Status CheckNoCheckpoint(const FileSystem& files,
+                               const std::string& directory) {
+  const std::string path = CleanPath(directory);
+  if (!StepOfName(Basename(path)).has_value() ||
+      absl::IsNotFound(ReadManifest(files, path).status())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--model_dir=", directory,
+      " is a checkpoint; give the directory that holds it: ", Dirname(path)));
+}
+
+// Adopts a checkpoint that was found.
+absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
+                       const JobFlags& flags, const JobPlan& plan,
+                       CoordinatorOptions* options) {
+  CheckpointOptions& checkpoints = options->checkpoints;
+  const bool training = flags.task_type == "train";
+  SHOAL_RETURN_IF_ERROR(Annotate(
+      CheckLoadable(info.manifest.model, plan.spec, !training), info.path));
+  if (training) {
+    SHOAL_RETURN_IF_ERROR(
+        Annotate(CheckResumableConfig(info.manifest.config, plan.config),
+                 absl::StrCat("cannot go on from ", info.path)));
+  }
+  SHOAL_ASSIGN_OR_RETURN(std::string text, ReadManifestBytes(files, info.path));
+  checkpoints.resume_text = TextOf(std::move(text));
+  checkpoints.resume_name = info.name;
+  checkpoints.resume_training = training;
+  checkpoints.resume =
+      std::make_shared<const Manifest>(std::move(info.manifest));
+  return absl::OkStatus();
+}
+
+// Takes LOCK.ps for the process with the coordinator.
+absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
+                                                       Logger* logger) {
+  const RealClock clock;
+  const absl::Time give_up = clock.Now() + DirectoryPatience(flags);
+  for (bool told = false;;) {
+    auto lock = GroupLock::AcquireAlone(ServersLock(flags), ThisProcess());
+    if (lock.ok()) return lock;
+    const absl::Status status =
+        ServersLockError(lock.status(), flags, "a job that begins");
+    const absl::Duration left = give_up - clock.Now();
+    if (!absl::IsFailedPrecondition(status) || left <= absl::ZeroDuration()) {
+      return status;
+    }
+    if (!std::exchange(told, true)) {
+      logger->Warn(absl::StrCat(status.message(), "; waiting ",
+                                absl::FormatDuration(DirectoryPatience(flags)),
+                                " at most for that job to end"));
+    }
+    absl::SleepFor(kLockPause);
+  }
+}
+
+}  // namespace
+
+OutputLock::~OutputLock() {
+  if (kept_ || lock_ == nullptr) return;
+  // While the locks are held: another job may make its own afterwards.
+  if (!start_.empty()) files_->Remove(start_).IgnoreError();
+  if (servers_ != nullptr) servers_->Withdraw();
+  lock_->Withdraw();
+  // As far as it goes: what holds anything by now stays.
+  for (const std::string& path : made_) files_->Remove(path).IgnoreError();
+}
+
+absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
+  // Beside a device, or a directory, there is to be no lock; and names that
+  // lead to one file have one lock.
+  const auto output = OutputPath(flags.PredictionsFile());
+  SHOAL_RETURN_IF_ERROR(Annotate(output.status(), "--predictions_file"));
+  const std::string& path = *output;
+  auto lock = FileLock::Acquire(
+      JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".lock")),
+      ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--predictions_file=", path, " is being written by another inference: ",
+        lock.status().message(), "; give each a file of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
+  lock_ = *std::move(lock);
+  return absl::OkStatus();
+}
+
+absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
+                                            Logger* logger) {
+  const std::string& model_dir = flags.model_dir;
+  std::vector<std::string> missing = Missing(*files_, model_dir);
+  SHOAL_RETURN_IF_ERROR(MakeDurably(*files_, model_dir, missing));
+  auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--model_dir=", model_dir, " is another job's: ",
+        lock.status().message(), "; give each job a directory of its own"));
+  }
+  SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
+  lock_ = *std::move(lock);
+  const std::string start = JoinPath(model_dir, kStartFile);
+  if (absl::IsNotFound(files_->OpenForRead(start).status())) {
+    start_ = start;
+  }
+  made_ = std::move(missing);
+  SHOAL_ASSIGN_OR_RETURN(servers_, LockServers(flags, logger));
+  return absl::OkStatus();
+}
+
+absl::Status OutputLock::Share(StartNumber start) {
+  if (servers_ == nullptr) return absl::OkStatus();
+  return Annotate(servers_->Share(start, ServerOf(start)), "--model_dir");
+}
+
+absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
+                                                       const JobFlags& flags,
+                                                       Logger* logger) {
+  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
+  std::unique_ptr<OutputLock> lock(new OutputLock(&files));
+  if (flags.task_type == "infer") {
+    SHOAL_RETURN_IF_ERROR(lock->LockPredictions(flags));
+    return lock;
+  }
+  if (!flags.Saves()) return std::unique_ptr<OutputLock>();
+  if (flags.resume == "must" &&
+      absl::IsNotFound(files.ListDirectory(flags.model_dir).status())) {
+    return absl::NotFoundError(absl::StrCat("--resume=must: ", flags.model_dir,
+                                            ": holds no valid checkpoint"));
+  }
+  SHOAL_RETURN_IF_ERROR(lock->LockModelDirectory(flags, logger));
+  return lock;
+}
+
+absl::Duration DirectoryPatience(const JobFlags& flags) {
+  return flags.silent_after + absl::Seconds(1);
+}
+
+absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
+    const FileSystem& files, const JobFlags& flags, StartNumber start) {
+  if (!flags.Saves()) return std::unique_ptr<GroupLock>();
+  SHOAL_RETURN_IF_ERROR(
+      MakeDurably(files, flags.model_dir, Missing(files, flags.model_dir)));
+  auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
+  if (lock.ok()) return lock;
+  return ServersLockError(lock.status(), flags,
+                          absl::StrCat("start ", absl::Hex(start)));
+}
+
+absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
+                             const JobPlan& plan, Logger* logger,
+                             CoordinatorOptions* options) {
+  CheckpointOptions& checkpoints = options->checkpoints;
+  checkpoints.save = flags.Saves();
+  checkpoints.model_dir = flags.model_dir;
+  checkpoints.save_steps = static_cast<uint64_t>(flags.save_checkpoint_steps);
+  checkpoints.model = plan.spec;
+  checkpoints.map = plan.map;
+  checkpoints.deadline = flags.save_timeout;
+  checkpoints.stop_deadline = flags.stop_timeout;
+  checkpoints.first_attempt =
+      static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
+  if (flags.model_dir.empty()) return absl::OkStatus();
+  if (checkpoints.save) {
+    // Attempts of a job that was cut off; ours are the locks.
+    auto removed = RemoveVoidAttempts(files, flags.model_dir);
+    SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
+    if (!removed->names.empty()) {
+      logger->Info(absl::StrCat("removed what was no checkpoint: ",
+                                absl::StrJoin(removed->names, ", ")));
+    }
+  }
+  // In one process every shard is read here; elsewhere the PSs see what they
+  // have.
+  std::vector<std::string> passed_over;
+  auto newest = NewestCheckpoint(
+      files, flags.model_dir, flags.command == Command::kTrain, &passed_over);
+  if (newest.ok()) {
+    for (const std::string& why : passed_over) {
+      logger->Warn(absl::StrCat("an older checkpoint is taken: ", why));
+    }
+  }
+  if (absl::IsDataLoss(newest.status())) {
+    return absl::DataLossError(absl::StrCat(
+        newest.status().message(),
+        "; `shoal ckpt verify` says more. To start afresh give another "
+        "--model_dir"));
+  }
+  if (absl::IsNotFound(newest.status())) {
+    if (flags.resume == "must") {
+      return Annotate(newest.status(), "--resume=must");
+    }
+    if (flags.task_type != "train" && flags.resume != "never") {
+      return Annotate(newest.status(),
+                      absl::StrCat("--task_type=", flags.task_type));
+    }
+    logger->Info(
+        absl::StrCat("no checkpoint in ", flags.model_dir, ": starts fresh"));
+    return absl::OkStatus();
+  }
+  SHOAL_RETURN_IF_ERROR(newest.status());
+  if (flags.resume == "never") {
+    if (!checkpoints.save) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--resume=never, but ", newest->path,
+        " is a checkpoint: those of two trainings would be mixed; give another "
+        "--model_dir, or remove it"));
+  }
+  return BeginFrom(files, *std::move(newest), flags, plan, options);
+}
+
+CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
+                                              const JobFlags& flags,
+                                              Executor* executor,
+                                              Logger* logger) {
+  return [files, model_dir = flags.model_dir, keep = flags.keep_checkpoints,
+          executor, logger](std::string directory, Manifest manifest,
+                            Done<ManifestText> done) {
+    executor->Post([=, directory = std::move(directory),
+                    manifest = std::move(manifest),
+                    done = std::move(done)]() mutable {
+      const std::string path = absl::StrCat(model_dir, "/", directory);
+      const absl::Status written = WriteManifest(*files, path, manifest);
+      absl::StatusOr<std::string> text = std::string();
+      if (written.ok()) {
+        text = ReadManifestBytes(*files, path);
+      } else {
+        text = written;
+      }
+      if (!text.ok()) {
+        // The servers now remove their shards: what may be there of the
+        // manifest must not make them a checkpoint.
+        files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
+        std::move(done)(text.status());
+        return;
+      }
+      std::move(done)(TextOf(*std::move(text)));
+      const auto removed = KeepNewest(*files, model_dir, directory, keep);
+      if (!removed.ok()) {
+        logger->Warn(
+            absl::StrCat("old checkpoints stay: ", removed.status().message()));
+      }
+    });
+  };
+}
+
+}  // namespace shoal

@@ -1,0 +1,236 @@
+#include "job/plan_processes.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "launch/free_ports.h"
+#include "launch/job_flag_set.h"
+#include "launch/process_launcher.h"
+#include "launch/ssh_command.h"
+
+namespace shoal {
+namespace {
+
+// How much longer ssh is given than the process at its other end.
+constexpr absl::Duration kSshGrace = absl::Seconds(3);
+
+// Flags that each process gets anew, or has no use for.
+constexpr const char* kOwnFlags[] = {"print_config", "metrics_port", "config",
+                                     "write_config", "memory_check"};
+
+absl::StatusOr<std::filesystem::path> OwnDirectory() {
+  std::error_code error;
+  const std::filesystem::path self =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return absl::InternalError(
+        absl::StrCat("cannot find my own program: ", error.message()));
+  }
+  return self.parent_path();
+}
+
+// The program `name` that lies beside this one.
+absl::StatusOr<std::string> Sibling(const std::string& name) {
+  SHOAL_ASSIGN_OR_RETURN(const std::filesystem::path directory, OwnDirectory());
+  const std::string path = (directory / name).string();
+  if (access(path.c_str(), X_OK) != 0) {
+    return absl::NotFoundError(absl::StrCat(path,
+                                            " is not there; it belongs beside ",
+                                            directory.string(), "/shoal"));
+  }
+  return path;
+}
+
+absl::StatusOr<std::string> RemoteDirectory(const JobFlags& flags) {
+  if (!flags.remote_bin.empty()) return flags.remote_bin;
+  SHOAL_ASSIGN_OR_RETURN(const std::filesystem::path directory, OwnDirectory());
+  return directory.string();
+}
+
+// What all processes of a job have in common.
+struct JobPlaces {
+  std::string ps_hosts;
+  std::string worker_hosts;
+  std::string token_file;
+};
+
+// One process: its program, with what we were given and it takes.
+std::vector<std::string> CommandLine(const FlagSet& set, Command command,
+                                     const std::string& program,
+                                     const JobPlaces& places, int index,
+                                     int metrics_port) {
+  JobFlags child(command);
+  std::vector<std::string> argv = {program};
+  for (std::string& arg : set.GivenFor(JobFlagSet(&child))) {
+    bool own = false;
+    for (const char* name : kOwnFlags) {
+      own |= absl::StartsWith(arg, absl::StrCat("--", name, "="));
+    }
+    if (!own) argv.push_back(std::move(arg));
+  }
+  argv.push_back(absl::StrCat("--ps_hosts=", places.ps_hosts));
+  argv.push_back(absl::StrCat("--worker_hosts=", places.worker_hosts));
+  argv.push_back(absl::StrCat("--token_file=", places.token_file));
+  argv.push_back(absl::StrCat("--task_index=", index));
+  argv.push_back("--print_config=false");
+  if (metrics_port != 0) {
+    argv.push_back(absl::StrCat("--metrics_port=", metrics_port));
+  }
+  if (command == Command::kPs) argv.push_back("--progress=json");
+  return argv;
+}
+
+// The first server leads. What a worker holds is leased to others; what a
+// server holds is lost with it.
+LaunchedProcess Process(Command command, int index,
+                        std::vector<std::string> line) {
+  LaunchedProcess process;
+  process.role = command == Command::kPs ? Role::kPs : Role::kWorker;
+  process.index = index;
+  process.command = std::move(line);
+  process.leads = process.role == Role::kPs && index == 0;
+  process.may_restart = process.role == Role::kWorker;
+  return process;
+}
+
+LaunchedJobOptions JobOptions(const JobFlags& flags) {
+  LaunchedJobOptions options;
+  options.max_restarts = flags.max_restarts;
+  options.saves = flags.Saves();
+  options.shutdown_timeout =
+      flags.shutdown_timeout +
+      (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());
+  options.ending_timeout = flags.linger + flags.shutdown_timeout;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
+    const JobFlags& flags, const FlagSet& set, const std::string& token_file) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string ps_program, Sibling("shoal-ps"));
+  SHOAL_ASSIGN_OR_RETURN(const std::string worker_program,
+                         Sibling("shoal-worker"));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports, PickFreePorts(flags.ps));
+  JobPlaces places;
+  places.ps_hosts = absl::StrJoin(ports, ",", [](std::string* out, int port) {
+    absl::StrAppend(out, "127.0.0.1:", port);
+  });
+  places.worker_hosts =
+      absl::StrJoin(std::vector<std::string>(flags.workers, "127.0.0.1"), ",");
+  places.token_file = token_file;
+  LaunchedJobOptions options = JobOptions(flags);
+  // A port each: parameter servers first.
+  auto add = [&](Command command, const std::string& program, int index) {
+    const int place = static_cast<int>(options.processes.size());
+    std::vector<std::string> line =
+        CommandLine(set, command, program, places, index,
+                    flags.metrics_port == 0 ? 0 : flags.metrics_port + place);
+    // The forecast was of all of them.
+    line.push_back("--memory_check=off");
+    options.processes.push_back(Process(command, index, std::move(line)));
+  };
+  for (int i = 0; i < flags.ps; ++i) add(Command::kPs, ps_program, i);
+  for (int i = 0; i < flags.workers; ++i) {
+    add(Command::kWorker, worker_program, i);
+  }
+  return options;
+}
+
+absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
+    const JobFlags& flags, const FlagSet& set, const std::string& token) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
+                         ParseRemoteHosts(flags.hosts));
+  SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
+  JobPlaces places;
+  places.ps_hosts =
+      absl::StrJoin(hosts, ",", [&](std::string* out, const RemoteHost& host) {
+        absl::StrAppend(out, host.WithPort(flags.ps_port));
+      });
+  places.worker_hosts =
+      absl::StrJoin(hosts, ",", [](std::string* out, const RemoteHost& host) {
+        absl::StrAppend(out, host.address);
+      });
+  places.token_file = "-";
+  LaunchedJobOptions options = JobOptions(flags);
+  options.remote = true;
+  options.input = absl::StrCat(token, "\n");
+  options.shutdown_timeout += kSshGrace;
+  options.ending_timeout += kSshGrace;
+  auto add = [&](Command command, const char* name, int index,
+                 int metrics_port) {
+    std::vector<std::string> remote =
+        CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
+                    flags.metrics_port == 0 ? 0 : metrics_port);
+    // Each forecasts on its own host.
+    remote.push_back(absl::StrCat("--memory_check=", flags.memory_check));
+    options.processes.push_back(Process(
+        command, index, SshArguments(flags.ssh_command, hosts[index], remote)));
+  };
+  const int count = static_cast<int>(hosts.size());
+  for (int i = 0; i < count; ++i) {
+    add(Command::kPs, "shoal-ps", i, flags.metrics_port);
+  }
+  for (int i = 0; i < count; ++i) {
+    add(Command::kWorker, "shoal-worker", i, flags.metrics_port + 1);
+  }
+  return options;
+}
+
+absl::Status CheckRemoteHosts(const JobFlags& flags) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
+                         ParseRemoteHosts(flags.hosts));
+  SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
+  const char* const names[] = {"shoal-ps", "shoal-worker"};
+  constexpr size_t kPrograms = 2;
+  std::vector<std::string> last_words(kPrograms * hosts.size());
+  std::vector<bool> good(kPrograms * hosts.size());
+  LauncherEvents events;
+  events.on_line = [&](int process, OutputStream stream,
+                       absl::string_view line) {
+    if (stream == OutputStream::kStderr && !line.empty()) {
+      last_words[process] = std::string(line);
+    }
+  };
+  events.on_exit = [&](int process, const ProcessExit& exit, int, bool) {
+    good[process] = exit.ok();
+    if (last_words[process].empty()) last_words[process] = exit.Describe();
+  };
+  LauncherOptions options;
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ProcessLauncher> launcher,
+                         ProcessLauncher::Create(options, std::move(events)));
+  for (const RemoteHost& host : hosts) {
+    for (const char* name : names) {
+      ProcessSpec spec;
+      spec.argv = SshArguments(flags.ssh_command, host,
+                               {absl::StrCat(bin, "/", name), "--help"});
+      SHOAL_RETURN_IF_ERROR(launcher->Start(std::move(spec)));
+    }
+  }
+  launcher->StopAfter(flags.start_timeout);
+  const LaunchOutcome outcome = launcher->Run();
+  if (outcome.signal != 0) {
+    return absl::CancelledError(
+        absl::StrCat("stopped by SIG", sigabbrev_np(outcome.signal)));
+  }
+  for (size_t i = 0; i < good.size(); ++i) {
+    if (good[i]) continue;
+    return absl::UnavailableError(
+        absl::StrCat("--hosts: cannot run ", bin, "/", names[i % kPrograms],
+                     " on ", hosts[i / kPrograms].target, ": ", last_words[i]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

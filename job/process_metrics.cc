@@ -1,0 +1,73 @@
+#include "job/process_metrics.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+double Number(uint64_t count) { return static_cast<double>(count); }
+
+// Staleness in pushes.
+std::vector<double> StalenessBounds() {
+  return {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+}
+
+}  // namespace
+
+void ExportShard(Telemetry* telemetry, int index,
+                 std::shared_ptr<const ParameterShard> shard) {
+  const MetricLabels labels = {{"shard", absl::StrCat(index)}};
+  auto gauge = [&](const char* name, const char* help) {
+    return telemetry->AddGauge(name, help, labels);
+  };
+  auto counter = [&](const char* name, const char* help) {
+    return telemetry->AddCounter(name, help, labels);
+  };
+  Gauge* const serving =
+      gauge("shoal_ps_serving",
+            "1 while the shard serves: its lease with the coordinator runs.");
+  Counter* const applied =
+      counter("shoal_ps_pushes_applied_total", "Pushes applied.");
+  Counter* const rejected =
+      counter("shoal_ps_pushes_rejected_total",
+              "Pushes marked rejected; they changed nothing.");
+  Counter* const repeats = counter(
+      "shoal_ps_pushes_repeated_total",
+      "Pushes of a batch that was marked already; they changed nothing.");
+  Counter* const lookups =
+      counter("shoal_ps_lookups_total", "Ids served by pulls.");
+  Gauge* const rows = gauge("shoal_ps_rows", "Rows in existence.");
+  Gauge* const held = gauge("shoal_ps_held_bytes",
+                            "Rows, slots, indexes and dense blocks, as they "
+                            "count against the limit.");
+  Gauge* const limit =
+      gauge("shoal_ps_limit_bytes", "--max_ps_bytes; 0: there is no limit.");
+  Distribution* const staleness = telemetry->AddDistribution(
+      "shoal_ps_push_staleness",
+      "Pushes that were applied between a push's pull and itself.",
+      StalenessBounds(), labels);
+  telemetry->OnCollect([=, shard = std::move(shard)] {
+    const ParameterShard::Counts counts = shard->Count();
+    serving->Set(counts.serving ? 1 : 0);
+    applied->Set(Number(counts.pushes_applied));
+    rejected->Set(Number(counts.pushes_rejected));
+    repeats->Set(Number(counts.repeats_refused));
+    lookups->Set(Number(counts.lookups));
+    rows->Set(Number(counts.rows));
+    held->Set(Number(counts.bytes_held));
+    limit->Set(Number(counts.bytes_limit));
+    staleness->Set(shard->Staleness());
+  });
+}
+
+absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
+    const JobFlags& flags, Telemetry* telemetry) {
+  if (flags.metrics_port == 0) return nullptr;
+  return MetricsServer::Start(flags.metrics_listen, flags.metrics_port,
+                              telemetry);
+}
+
+}  // namespace shoal

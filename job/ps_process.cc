@@ -1,0 +1,302 @@
+#include "job/ps_process.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/group_lock.h"
+#include "base/logger.h"
+#include "base/resource_usage.h"
+#include "base/status_macros.h"
+#include "base/thread_executor.h"
+#include "cluster/coordinator.h"
+#include "job/coordinator_part.h"
+#include "job/job_token.h"
+#include "job/leave_hung_disk.h"
+#include "job/model_directory.h"
+#include "job/options_from_flags.h"
+#include "job/process_metrics.h"
+#include "job/ps_part.h"
+#include "job/report_options.h"
+#include "job/to_main.h"
+#include "report/export_metrics.h"
+#include "report/job_reporter.h"
+#include "rpc/client_loop.h"
+#include "rpc/cluster_client.h"
+#include "rpc/keepalive.h"
+#include "rpc/port_probe.h"
+#include "rpc/server.h"
+
+namespace shoal {
+namespace {
+
+// Of a look at a server's port, one address of it.
+constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
+
+// All that a PS process is composed of.
+class PsProcess final : public JobProcess {
+ public:
+  PsProcess(const JobFlags& flags, JobPlan plan, std::string token,
+            MainWait* wait)
+      : flags_(flags),
+        plan_(std::move(plan)),
+        token_(std::move(token)),
+        hosts_(absl::StrSplit(flags.ps_hosts, ',')),
+        wait_(wait),
+        logger_({ProcessName(Role::kPs, flags.task_index),
+                 *ParseLogLevel(flags.log_level)}),
+        files_(NewPosixFileSystem()),
+        member_end_(wait),
+        report_(wait),
+        reporter_(JobReporterOptionsFromFlags(flags_, files_.get()),
+                  files_.get()) {}
+
+  ~PsProcess() override;
+
+  absl::Status Start() override;
+  ExitCode WaitForEnd() override;
+
+ private:
+  bool leads() const { return flags_.task_index == 0; }
+  absl::StatusOr<ClusterService*> Lead();
+  absl::StatusOr<ClusterService*> Follow();
+  absl::Status StartServer();
+  PsLoopDependencies PartDependencies(ClusterService* cluster);
+  void Probe(std::string address,
+             absl::AnyInvocable<void(bool refused) &&> done);
+  absl::Status TakeDirectory(StartNumber start);
+  void OnSignal(int signal);
+  // The process's part is over; of task 0: the whole job's.
+  bool Ended() const {
+    return member_end_.told() && (!leads() || report_.told());
+  }
+  ExitCode Verdict();
+
+  const JobFlags flags_;
+  const JobPlan plan_;
+  const std::string token_;
+  const std::vector<std::string> hosts_;
+  MainWait* const wait_;
+  Logger logger_;
+  const std::unique_ptr<FileSystem> files_;
+  ToMain<MemberEnd> member_end_;
+  ToMain<JobReport> report_;  // of task 0
+  JobReporter reporter_;
+  bool signalled_ = false;
+  Telemetry telemetry_;
+
+  RealClock clock_;
+  ThreadExecutor control_{{"control", 1}, &clock_};
+  ThreadExecutor completions_{{"completions", 1}, &clock_};
+  ThreadExecutor background_{{"checkpoints", 1}, &clock_};
+  ThreadExecutor probes_{{"probe", 1}, &clock_};
+  shoal::Lead lead_;  // of task 0
+  // Of any other task, on its model directory; the `checkpoints` strand's.
+  std::unique_ptr<GroupLock> servers_lock_;
+  StartNumber locked_for_ = 0;
+  std::unique_ptr<ThreadExecutor> coordinator_strand_;
+  std::unique_ptr<ThreadExecutor> work_strand_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<ClientLoop> client_loop_;
+  std::unique_ptr<ClusterClient> cluster_client_;
+  std::unique_ptr<PsPart> part_;
+  std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<MetricsServer> metrics_;
+};
+
+PsProcess::~PsProcess() {
+  // Its readers look at what ends next.
+  metrics_ = nullptr;
+  if (part_ != nullptr) part_->DropLoop();
+  // The services answer its calls by their executors, which still run.
+  server_ = nullptr;
+  // What is still queued refers to the clients and the shard.
+  background_.Shutdown();
+  control_.Shutdown();
+  if (work_strand_ != nullptr) work_strand_->Shutdown();
+  probes_.Shutdown();
+  if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
+  completions_.Shutdown();
+}
+
+absl::Status PsProcess::Start() {
+  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.task_index),
+                plan_.job);
+  SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
+  SHOAL_ASSIGN_OR_RETURN(ClusterService* const cluster,
+                         leads() ? Lead() : Follow());
+  SHOAL_RETURN_IF_ERROR(StartServer());
+  // From here on others may know of the job.
+  if (lead_.lock != nullptr) lead_.lock->Keep();
+  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
+
+  PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
+  options.directory_patience = DirectoryPatience(flags_);
+  part_ = std::make_unique<PsPart>(
+      plan_, flags_.task_index, hosts_[flags_.task_index], std::move(options),
+      PartDependencies(cluster), &telemetry_);
+  part_->Start(
+      [this](const PsPart& part) {
+        server_->AttachParameterService(part.service().get());
+      },
+      [this](MemberEnd end) { member_end_.Tell(std::move(end)); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ClusterService*> PsProcess::Lead() {
+  coordinator_strand_ = std::make_unique<ThreadExecutor>(
+      ThreadExecutorOptions{"coordinator", 1}, &clock_);
+  work_strand_ = std::make_unique<ThreadExecutor>(
+      ThreadExecutorOptions{"work", 1}, &clock_);
+  SHOAL_ASSIGN_OR_RETURN(
+      lead_, TakeLead(files_.get(), flags_, plan_, &logger_, clock_.Now()));
+  CoordinatorWork work = WorkOfLead(lead_, flags_, files_.get(),
+                                    work_strand_.get(), &background_, &logger_);
+  work.probe = [this](std::string address,
+                      absl::AnyInvocable<void(bool refused) &&> done) {
+    Probe(std::move(address), std::move(done));
+  };
+  coordinator_ =
+      ComposeCoordinator(plan_, lead_.options, std::move(work),
+                         coordinator_strand_.get(), &logger_, &telemetry_);
+  coordinator_->OnFinished(
+      [this](const JobReport& report) { report_.Tell(report); });
+  return coordinator_.get();
+}
+
+absl::StatusOr<ClusterService*> PsProcess::Follow() {
+  client_loop_ = std::make_unique<ClientLoop>();
+  ClusterClientOptions options;
+  options.channel = ChannelOptionsFromFlags(flags_, token_, 0);
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  cluster_client_ = std::make_unique<ClusterClient>(
+      std::move(options), client_loop_.get(), &control_, &probes_);
+  return cluster_client_.get();
+}
+
+PsLoopDependencies PsProcess::PartDependencies(ClusterService* cluster) {
+  PsLoopDependencies deps;
+  deps.cluster = cluster;
+  deps.logger = &logger_;
+  deps.control = &control_;
+  deps.completions = &completions_;
+  deps.background = &background_;
+  deps.files = files_.get();
+  deps.usage = CurrentResourceUsage;
+  if (!leads()) {
+    deps.take_directory = [this](StartNumber start) {
+      return TakeDirectory(start);
+    };
+  }
+  return deps;
+}
+
+void PsProcess::Probe(std::string address,
+                      absl::AnyInvocable<void(bool refused) &&> done) {
+  probes_.Post([address = std::move(address),
+                done = std::move(done)]() mutable {
+    std::move(done)(ProbePort(address, kProbeTimeout) == PortState::kRefused);
+  });
+}
+
+absl::Status PsProcess::TakeDirectory(StartNumber start) {
+  if (locked_for_ == start) return absl::OkStatus();
+  servers_lock_ = nullptr;  // of a job that this process has left
+  SHOAL_ASSIGN_OR_RETURN(servers_lock_,
+                         LockWithServers(*files_, flags_, start));
+  locked_for_ = start;
+  return absl::OkStatus();
+}
+
+absl::Status PsProcess::StartServer() {
+  RpcServerOptions options;
+  options.listen =
+      flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
+  options.token = token_;
+  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.max_message_bytes));
+  const Keepalive keepalive = KeepaliveFor(flags_.silent_after);
+  options.keepalive_time = keepalive.time;
+  options.keepalive_timeout = keepalive.timeout;
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_ASSIGN_OR_RETURN(
+      server_, RpcServer::Start(options, coordinator_.get(), &completions_));
+  logger_.Info(
+      absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
+                   ", listening on ", server_->address(),
+                   plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
+  return absl::OkStatus();
+}
+
+ExitCode PsProcess::WaitForEnd() {
+  while (!Ended()) {
+    const int signal =
+        wait_->Wait(leads() ? reporter_.interval() : absl::Hours(1));
+    if (signal != 0) OnSignal(signal);
+    if (!leads() || report_.told()) continue;
+    const auto member_end = member_end_.Get();
+    if (member_end.has_value() && !member_end->status.ok()) {
+      coordinator_->Stop(member_end->status);
+    }
+    reporter_.Progress(coordinator_->Report(), clock_.Now());
+  }
+  absl::Status written;
+  if (leads()) written = reporter_.End(*report_.Get(), clock_.Now());
+  if (!written.ok()) logger_.Error(written.message());
+  ExitCode code = Verdict();
+  if (code == kExitOk && !written.ok()) code = kExitFailed;
+  LeaveHungDisk(&background_, flags_.shutdown_timeout, code, &logger_);
+  return code;
+}
+
+void PsProcess::OnSignal(int signal) {
+  if (signalled_) _exit(kExitStopped);
+  signalled_ = true;
+  const absl::Status reason = absl::CancelledError(
+      absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
+                   " was stopped by SIG", sigabbrev_np(signal)));
+  logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
+  // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
+  // is gone. The work is not to be lost.
+  const bool save = signal != SIGINT && flags_.Saves();
+  if (leads()) {
+    save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
+  } else {
+    part_->Stop(reason, save ? flags_.stop_timeout : absl::ZeroDuration());
+  }
+}
+
+ExitCode PsProcess::Verdict() {
+  const bool over = leads() || member_end_.Get()->job_over;
+  const absl::Status status =
+      leads() ? report_.Get()->status : member_end_.Get()->status;
+  if (status.ok()) {
+    const bool left = signalled_ && !leads();
+    logger_.Info(left ? "left the job" : "the job is done");
+    return left ? kExitStopped : kExitOk;
+  }
+  if (over && absl::IsCancelled(status)) {
+    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    return kExitStopped;
+  }
+  logger_.Error(absl::StrCat("the job failed: ", status.message()));
+  // Of a job that was to be saved first and could not be, the state is lost.
+  const bool stopped = signalled_ && !(leads() && absl::IsAborted(status));
+  return stopped ? kExitStopped : kExitFailed;
+}
+
+}  // namespace
+
+std::unique_ptr<JobProcess> NewPsProcess(const JobFlags& flags, JobPlan plan,
+                                         std::string token, MainWait* wait) {
+  return std::make_unique<PsProcess>(flags, std::move(plan), std::move(token),
+                                     wait);
+}
+
+}  // namespace shoal

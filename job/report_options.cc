@@ -1,0 +1,33 @@
+#include "job/report_options.h"
+
+#include "absl/strings/str_cat.h"
+#include "datatools/best_possible_auc.h"
+
+namespace shoal {
+
+JobFacts JobFactsFromFlags(const JobFlags& flags) {
+  return {flags.mode, flags.model, flags.ps, flags.workers,
+          flags.PipelineDepth()};
+}
+
+JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
+                                               const FileSystem* files) {
+  JobReporterOptions options;
+  options.style = flags.progress == "json"   ? ProgressStyle::kJson
+                  : flags.progress == "text" ? ProgressStyle::kText
+                                             : ProgressStyle::kNone;
+  options.print_every = flags.progress_every;
+  options.events_dir = flags.tensorboard_dir;
+  if (options.events_dir.empty() && flags.Saves()) {
+    options.events_dir = absl::StrCat(flags.model_dir, "/events");
+  }
+  options.summary = flags.summary;
+  options.bad_rows_dir = flags.QuarantineDir();
+  options.facts = JobFactsFromFlags(flags);
+  options.last_line = [files, val_data_dir = flags.val_data_dir] {
+    return BestPossibleAucLine(*files, val_data_dir);
+  };
+  return options;
+}
+
+}  // namespace shoal

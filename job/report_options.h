@@ -1,0 +1,19 @@
+#ifndef SHOAL_JOB_REPORT_OPTIONS_H_
+#define SHOAL_JOB_REPORT_OPTIONS_H_
+
+#include "base/file_system.h"
+#include "launch/job_flags.h"
+#include "report/job_reporter.h"
+#include "report/job_summary.h"
+
+namespace shoal {
+
+// REQUIRES of both: flags.Validate() was OK.
+JobFacts JobFactsFromFlags(const JobFlags& flags);
+// `files` must outlive the reporter.
+JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
+                                               const FileSystem* files);
+
+}  // namespace shoal
+
+#endif  // SHOAL_JOB_REPORT_OPTIONS_H_

@@ -1,0 +1,31 @@
+#ifndef SHOAL_JOB_TEMPORARY_TOKEN_H_
+#define SHOAL_JOB_TEMPORARY_TOKEN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace shoal {
+
+// A token file for one job, of mode 0600 in a directory of its own below the
+// one for temporary files; both are removed with the object.
+class TemporaryToken {
+ public:
+  static absl::StatusOr<std::unique_ptr<TemporaryToken>> Create();
+  ~TemporaryToken();
+  TemporaryToken(const TemporaryToken&) = delete;
+  TemporaryToken& operator=(const TemporaryToken&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryToken(std::string directory);
+
+  const std::string directory_;
+  const std::string path_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_JOB_TEMPORARY_TOKEN_H_

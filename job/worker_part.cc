@@ -1,0 +1,65 @@
+#include "job/worker_part.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "models/backend/create_backend.h"
+#include "models/create_model.h"
+#include "worker/data/open_batch_source.h"
+
+namespace shoal {
+
+absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
+    const JobPlan& plan, int index, WorkerPartOptions options,
+    WorkerLoopDependencies deps, const FileSystem* files) {
+  WorkerLoopOptions loop = std::move(options.loop);
+  const std::string backend = options.backend;
+  std::unique_ptr<WorkerPart> part(
+      new WorkerPart(std::move(options), files, deps.train));
+  SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
+  SHOAL_ASSIGN_OR_RETURN(part->model_,
+                         CreateModel(plan.model, part->backend_.get()));
+  RegisterRequest& registration = loop.member.registration;
+  registration.job = plan.job;
+  registration.config = plan.config;
+  registration.role = Role::kWorker;
+  registration.index = index;
+  loop.member.rejoin = true;
+  for (const LocalSource& source : part->sources_.train) {
+    registration.train_sources.push_back(source.info);
+  }
+  for (const LocalSource& source : part->sources_.eval) {
+    registration.eval_sources.push_back(source.info);
+  }
+  loop.map = plan.map;
+  loop.trainer.field_size = plan.model.field_size;
+  deps.model = part->model_.get();
+  deps.open_source = [self = part.get()](const Lease& lease) {
+    return self->OpenSource(lease);
+  };
+  part->loop_ = std::make_unique<WorkerLoop>(std::move(loop), std::move(deps));
+  return part;
+}
+
+void WorkerPart::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
+  loop_->Start(std::move(done));
+}
+
+void WorkerPart::Stop() { loop_->Stop(); }
+
+absl::StatusOr<std::unique_ptr<BatchSource>> WorkerPart::OpenSource(
+    const Lease& lease) const {
+  const std::vector<LocalSource>& sources =
+      lease.purpose == LeasePurpose::kTrain ? sources_.train : sources_.eval;
+  if (lease.piece.source >= sources.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the coordinator leased source ", lease.piece.source,
+                     " of ", sources.size()));
+  }
+  return OpenBatchSource(files_, sources[lease.piece.source], lease, reader_,
+                         prefetch_, train_);
+}
+
+}  // namespace shoal

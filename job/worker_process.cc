@@ -1,0 +1,182 @@
+#include "job/worker_process.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/logger.h"
+#include "base/resource_usage.h"
+#include "base/status_macros.h"
+#include "base/thread_executor.h"
+#include "job/data_sources.h"
+#include "job/job_token.h"
+#include "job/options_from_flags.h"
+#include "job/process_metrics.h"
+#include "job/to_main.h"
+#include "job/worker_part.h"
+#include "report/export_metrics.h"
+#include "rpc/client_loop.h"
+#include "rpc/cluster_client.h"
+#include "rpc/parameter_client.h"
+#include "rpc/retrying_parameter_service.h"
+
+namespace shoal {
+namespace {
+
+// All that a worker process is composed of.
+class WorkerProcess final : public JobProcess {
+ public:
+  WorkerProcess(const JobFlags& flags, JobPlan plan, std::string token,
+                MainWait* wait)
+      : flags_(flags),
+        plan_(std::move(plan)),
+        token_(std::move(token)),
+        wait_(wait),
+        logger_({ProcessName(Role::kWorker, flags.task_index),
+                 *ParseLogLevel(flags.log_level)}),
+        files_(NewPosixFileSystem()),
+        end_(wait) {}
+
+  ~WorkerProcess() override;
+
+  absl::Status Start() override;
+  ExitCode WaitForEnd() override;
+
+ private:
+  absl::StatusOr<WorkerPartOptions> PartOptions();
+  absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect();
+
+  const JobFlags flags_;
+  const JobPlan plan_;
+  const std::string token_;
+  MainWait* const wait_;
+  Logger logger_;
+  const std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<Quarantine> quarantine_;
+  ToMain<MemberEnd> end_;
+  Telemetry telemetry_;
+  const WorkerTelemetry worker_telemetry_ =
+      WorkerTelemetry::Create(&telemetry_);
+
+  RealClock clock_;
+  ClientLoop client_loop_;
+  ThreadExecutor control_{{"control", 1}, &clock_};
+  ThreadExecutor train_{{"train", 1}, &clock_};
+  ThreadExecutor probes_{{"probe", 1}, &clock_};
+  std::unique_ptr<ClusterClient> cluster_;
+  std::unique_ptr<WorkerPart> part_;
+  std::unique_ptr<MetricsServer> metrics_;
+};
+
+WorkerProcess::~WorkerProcess() {
+  if (part_ != nullptr) part_->DropLoop();
+  // What is still queued refers to the clients and the model.
+  train_.Shutdown();
+  probes_.Shutdown();
+  control_.Shutdown();
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
+WorkerProcess::Connect() {
+  std::vector<std::shared_ptr<ParameterService>> shards;
+  for (int i = 0; i < flags_.ps; ++i) {
+    ParameterClientOptions options;
+    options.channel = ChannelOptionsFromFlags(flags_, token_, i);
+    options.chunk_bytes = std::min<uint64_t>(
+        options.chunk_bytes, flags_.max_message_bytes - kMessageOverhead);
+    SHOAL_RETURN_IF_ERROR(options.Validate());
+    shards.push_back(std::make_shared<RetryingParameterService>(
+        std::make_unique<ParameterClient>(std::move(options), &client_loop_,
+                                          &train_),
+        RetryOptions{}, flags_.task_index, &train_, worker_telemetry_.retries));
+  }
+  return shards;
+}
+
+absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
+  WorkerPartOptions options;
+  // Whether all of the job's files are empty the coordinator says: each host
+  // may have its own.
+  SHOAL_ASSIGN_OR_RETURN(options.sources, SourcesFromFlags(*files_, flags_));
+  SHOAL_ASSIGN_OR_RETURN(
+      quarantine_,
+      QuarantineFromFlags(flags_, files_.get(), flags_.task_index, &logger_));
+  options.backend = flags_.backend;
+  options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
+  options.loop = WorkerLoopOptionsFromFlags(flags_);
+  return options;
+}
+
+absl::Status WorkerProcess::Start() {
+  ExportProcess(&telemetry_, ProcessName(Role::kWorker, flags_.task_index),
+                plan_.job);
+  SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
+  SHOAL_ASSIGN_OR_RETURN(WorkerPartOptions options, PartOptions());
+  const size_t train_files = options.sources.train.size();
+  const size_t eval_files = options.sources.eval.size();
+  ClusterClientOptions cluster;
+  cluster.channel = ChannelOptionsFromFlags(flags_, token_, 0);
+  SHOAL_RETURN_IF_ERROR(cluster.Validate());
+  cluster_ = std::make_unique<ClusterClient>(std::move(cluster), &client_loop_,
+                                             &control_, &probes_);
+  WorkerLoopDependencies deps;
+  deps.cluster = cluster_.get();
+  deps.logger = &logger_;
+  deps.train = &train_;
+  deps.control = &control_;
+  deps.connect = [this](const ClusterView&) { return Connect(); };
+  deps.usage = CurrentResourceUsage;
+  deps.telemetry = &worker_telemetry_;
+  SHOAL_ASSIGN_OR_RETURN(
+      part_, WorkerPart::Create(plan_, flags_.task_index, std::move(options),
+                                std::move(deps), files_.get()));
+  const std::string label =
+      plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
+  logger_.Info(absl::StrCat(label, train_files, " files to train on, ",
+                            eval_files, " to evaluate on, backend ",
+                            part_->backend().description()));
+  part_->Start([this](MemberEnd end) { end_.Tell(std::move(end)); });
+  return absl::OkStatus();
+}
+
+ExitCode WorkerProcess::WaitForEnd() {
+  bool signalled = false;
+  while (!end_.told()) {
+    const int signal = wait_->Wait(absl::Hours(1));
+    if (signal == 0) continue;
+    if (signalled) _exit(kExitStopped);
+    signalled = true;
+    logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal),
+                              ": finishing what is in flight"));
+    part_->Stop();
+  }
+  const MemberEnd end = *end_.Get();
+  const absl::Status& status = end.status;
+  if (end.job_over && absl::IsCancelled(status)) {
+    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    return kExitStopped;
+  }
+  if (!status.ok()) {
+    logger_.Error(absl::StrCat("the job failed: ", status.message()));
+    return signalled ? kExitStopped : kExitFailed;
+  }
+  logger_.Info(signalled ? "left the job" : "the job is done");
+  return signalled ? kExitStopped : kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<JobProcess> NewWorkerProcess(const JobFlags& flags,
+                                             JobPlan plan, std::string token,
+                                             MainWait* wait) {
+  return std::make_unique<WorkerProcess>(flags, std::move(plan),
+                                         std::move(token), wait);
+}
+
+}  // namespace shoal

@@ -1,0 +1,153 @@
+#include "report/closing_text.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "partitioner/balance.h"
+#include "report/number_text.h"
+
+namespace shoal {
+namespace {
+
+std::string SpeedLine(const JobReport& report) {
+  double worker_cpu = 0;
+  double ps_cpu = 0;
+  for (const WorkerReport& worker : report.workers) {
+    worker_cpu += worker.cpu_seconds;
+  }
+  for (const PsReport& ps : report.ps) ps_cpu += ps.cpu_seconds;
+  return absl::StrFormat(
+      "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
+      WithCommas(std::llround(MeanSpeed(report))),
+      absl::ToDoubleSeconds(report.wall), worker_cpu, ps_cpu);
+}
+
+// A line each: "AUC        0.76249, logloss …", with the epoch where there are
+// several, and only the newest where there are many.
+void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
+  constexpr size_t kNewest = 20;
+  const size_t count = report.evals.size();
+  const size_t first = count > kNewest ? count - kNewest : 0;
+  if (first > 0) {
+    lines->push_back(
+        absl::StrCat(first, " evaluations before these are in ", "--summary"));
+  }
+  for (size_t i = first; i < count; ++i) {
+    const EvalReport& eval = report.evals[i];
+    // EvalText begins with the same word.
+    lines->push_back(absl::StrCat(
+        "AUC       ", EvalText(eval).substr(3),
+        count > 1 ? absl::StrCat(", after epoch ", eval.epoch) : ""));
+  }
+}
+
+std::string WorkersLine(const JobReport& report) {
+  // Of a job that trains nothing, what they scored. Shares are of their sum:
+  // what they have done runs ahead of the ledger, and not all of that is of
+  // this run where it was resumed.
+  const bool trains = report.trained > 0;
+  uint64_t all = 0;
+  for (const WorkerReport& worker : report.workers) {
+    all += trains ? worker.samples : worker.scored;
+  }
+  std::string line = "workers   ";
+  for (const WorkerReport& worker : report.workers) {
+    const uint64_t samples = trains ? worker.samples : worker.scored;
+    absl::StrAppendFormat(
+        &line, " %d: %s (%.1f %%)", worker.index, WithCommas(samples),
+        all > 0
+            ? 100.0 * static_cast<double>(samples) / static_cast<double>(all)
+            : 0);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> ClosingText(const JobReport& report,
+                                     absl::string_view bad_rows_dir) {
+  std::vector<std::string> lines;
+  const bool began = report.wall > absl::ZeroDuration();
+  if (!report.status.ok() && !began) return lines;
+  if (report.trains) lines.push_back(LedgerLine(report));
+  if (report.bad_rows > 0) {
+    lines.push_back(absl::StrCat(
+        "bad rows   ", WithCommas(report.bad_rows),
+        bad_rows_dir.empty()
+            ? ", not written anywhere (--quarantine_dir)"
+            : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
+        "; the first: ", report.first_bad_row));
+  }
+  if (report.rejected > 0) {
+    lines.push_back(absl::StrFormat(
+        "rejected   %s samples: the loss or gradient of their batches was not "
+        "finite, or too large; look at their values and the learning rate",
+        WithCommas(report.rejected)));
+  }
+  AddEvaluations(report, &lines);
+  if (report.predicted > 0 && !report.status.ok()) {
+    lines.push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
+                                 " rows of a file that is not whole and was "
+                                 "not kept"));
+  } else if (report.predicted > 0) {
+    lines.push_back(absl::StrCat(
+        "predicted  ", WithCommas(report.predicted), " rows",
+        report.predicted_nan > 0
+            ? absl::StrCat(", ", WithCommas(report.predicted_nan),
+                           " of them nan: they could not be parsed")
+            : ""));
+  }
+  const CheckpointReport& checkpoint = report.checkpoint;
+  if (!checkpoint.resumed_from.empty() && !report.trains) {
+    lines.push_back(absl::StrCat("model      of ", checkpoint.resumed_from,
+                                 ", step ",
+                                 WithCommas(checkpoint.resumed_step)));
+  } else if (!checkpoint.resumed_from.empty()) {
+    lines.push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
+                                    checkpoint.resumed_from,
+                                    WithCommas(checkpoint.resumed_step),
+                                    WithCommas(checkpoint.resumed_samples)));
+  }
+  if (checkpoint.saved + checkpoint.voided > 0) {
+    lines.push_back(
+        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s, %d void",
+                        checkpoint.path.empty() ? "none" : checkpoint.path,
+                        WithCommas(checkpoint.step), checkpoint.saved,
+                        checkpoint.all_seconds, checkpoint.voided));
+  }
+  lines.push_back(SpeedLine(report));
+  if (!report.workers.empty()) lines.push_back(WorkersLine(report));
+  if (report.trains) {
+    lines.push_back(absl::StrFormat(
+        "staleness  mean %.2f, p50 %d, p99 %d, max %d", report.staleness.mean(),
+        report.staleness.Quantile(0.5), report.staleness.Quantile(0.99),
+        report.staleness.max()));
+  }
+  for (const PsReport& ps : report.ps) {
+    if (!ps.stats.canary.has_value()) continue;
+    const CanaryStats& canary = *ps.stats.canary;
+    lines.push_back(
+        absl::StrFormat("canaries   ps %d: %s, %d of them not 1, from %g to %g",
+                        ps.index, WithCommas(canary.rows), canary.not_one,
+                        canary.smallest, canary.largest));
+  }
+  // The shards report at the end of a job that ends well.
+  if (!report.status.ok()) return lines;
+  BalanceReport balance;
+  for (const PsReport& ps : report.ps) {
+    balance.push_back({ps.stats.bytes, ps.stats.rows, ps.stats.lookups});
+  }
+  if (!balance.empty()) {
+    for (const absl::string_view line :
+         absl::StrSplit(FormatBalance(balance), '\n', absl::SkipEmpty())) {
+      lines.emplace_back(line);
+    }
+  }
+  lines.push_back(
+      absl::StrCat("digest     ", absl::Hex(report.digest, absl::kZeroPad16)));
+  return lines;
+}
+
+}  // namespace shoal

@@ -1,0 +1,21 @@
+#ifndef SHOAL_REPORT_CLOSING_TEXT_H_
+#define SHOAL_REPORT_CLOSING_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "cluster/job_report.h"
+
+namespace shoal {
+
+// What a job says at its end, for people: the ledger's line, AUC, speed,
+// staleness, the balance of the shards; a line an entry. Nothing of a job that
+// failed before its first lease. `bad_rows_dir` is where workers write bad rows
+// (JobFlags::QuarantineDir); empty: nowhere.
+std::vector<std::string> ClosingText(const JobReport& report,
+                                     absl::string_view bad_rows_dir = "");
+
+}  // namespace shoal
+
+#endif  // SHOAL_REPORT_CLOSING_TEXT_H_

@@ -1,0 +1,24 @@
+#ifndef SHOAL_REPORT_EXPORT_METRICS_H_
+#define SHOAL_REPORT_EXPORT_METRICS_H_
+
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "base/telemetry.h"
+#include "cluster/job_report.h"
+
+namespace shoal {
+
+// What composition roots add to a Telemetry (docs/metrics.md lists it all).
+
+// Who the process is, and its processor time and memory. `name` as in "ps 0".
+void ExportProcess(Telemetry* telemetry, const std::string& name,
+                   const std::string& job);
+
+// The job as the coordinator sees it. `report` is called on threads of the
+// metrics server.
+void ExportJob(Telemetry* telemetry, absl::AnyInvocable<JobReport()> report);
+
+}  // namespace shoal
+
+#endif  // SHOAL_REPORT_EXPORT_METRICS_H_

@@ -1,0 +1,91 @@
+#include "report/job_reporter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/output_path.h"
+#include "base/status_macros.h"
+#include "report/closing_text.h"
+#include "report/job_summary.h"
+#include "report/progress_json.h"
+
+namespace shoal {
+namespace {
+
+// Points of a curve are no closer.
+constexpr absl::Duration kEventInterval = absl::Seconds(1);
+
+LiveOutputOptions OutputOptions(absl::Duration print_every) {
+  LiveOutputOptions options = LiveOutputOptionsFor(STDERR_FILENO);
+  options.print_every = print_every;
+  return options;
+}
+
+}  // namespace
+
+JobReporter::JobReporter(JobReporterOptions options, const FileSystem* files)
+    : options_(std::move(options)),
+      files_(files),
+      output_(OutputOptions(options_.print_every)) {}
+
+absl::Status JobReporter::Start(absl::Time now) {
+  if (options_.events_dir.empty()) return absl::OkStatus();
+  auto events =
+      JobEvents::Create(*files_, options_.events_dir,
+                        std::min(options_.print_every, kEventInterval), now);
+  SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
+  events_ = *std::move(events);
+  return absl::OkStatus();
+}
+
+void JobReporter::CheckEvents(const absl::Status& written) {
+  if (written.ok()) return;
+  output_.Line("", 0,
+               absl::StrCat("no more TensorBoard events: ", written.message()));
+  events_ = nullptr;
+}
+
+absl::Duration JobReporter::interval() const { return absl::Milliseconds(250); }
+
+void JobReporter::Progress(const JobReport& report, absl::Time now) {
+  if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
+  // How far a job came that failed is in its closing lines.
+  if (report.over && !report.status.ok()) return;
+  const ProgressFigures figures = ProgressOf(report);
+  if (options_.style == ProgressStyle::kJson) {
+    std::cout << ProgressJson(figures) << std::endl;
+  } else if (options_.style == ProgressStyle::kText) {
+    output_.Live(ProgressText(figures), now);
+  }
+}
+
+absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
+  output_.EndLive();
+  if (events_ != nullptr) CheckEvents(events_->End(report, now));
+  absl::Status written;
+  if (!options_.summary.empty()) {
+    written = WriteOutput(*files_, options_.summary,
+                          SummaryJson(options_.facts, report));
+  }
+  if (options_.style == ProgressStyle::kJson) {
+    std::cout << EndingJson(
+                     {report.status.ok(), std::string(report.status.message()),
+                      ClosingText(report, options_.bad_rows_dir), report.first,
+                      report.stopped, std::string(written.message())})
+              << std::endl;
+  } else if (options_.style == ProgressStyle::kText) {
+    for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {
+      std::cout << line << "\n";
+    }
+    const std::string last = report.evals.empty() ? "" : options_.last_line();
+    if (!last.empty()) std::cout << last << "\n";
+    std::cout << std::flush;
+  }
+  return written;
+}
+
+}  // namespace shoal

@@ -1,0 +1,66 @@
+#ifndef SHOAL_REPORT_JOB_REPORTER_H_
+#define SHOAL_REPORT_JOB_REPORTER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/file_system.h"
+#include "cluster/job_report.h"
+#include "report/job_events.h"
+#include "report/job_summary.h"
+#include "report/live_output.h"
+
+namespace shoal {
+
+enum class ProgressStyle {
+  kText,  // for people: a live line on stderr, the closing lines on stdout
+  kJson,  // JSON lines on stdout for a launcher (report/progress_json.h)
+  kNone,
+};
+
+struct JobReporterOptions {
+  ProgressStyle style = ProgressStyle::kText;
+  // How often the live line is printed where there is no terminal.
+  absl::Duration print_every = absl::Seconds(2);
+  std::string events_dir;    // for TensorBoard; empty: none
+  std::string summary;       // a file; empty: none
+  std::string bad_rows_dir;  // where workers write them; empty: nowhere
+  JobFacts facts;
+  // The last closing line of a job that has evaluated; empty: none.
+  std::function<std::string()> last_line = [] { return std::string(); };
+};
+
+// How the process with the coordinator tells of its job. Thread-hostile: the
+// main thread's.
+class JobReporter {
+ public:
+  JobReporter(JobReporterOptions options, const FileSystem* files);
+
+  // Opens the event file, if there is to be one. Call once, first. Errors:
+  // those of EventFile::Create.
+  absl::Status Start(absl::Time now);
+
+  // How often Progress is to be called.
+  absl::Duration interval() const;
+  void Progress(const JobReport& report, absl::Time now);
+
+  // The job has ended: writes the summary and the closing lines. Errors: the
+  // summary could not be written.
+  absl::Status End(const JobReport& report, absl::Time now);
+
+ private:
+  // Tells of a failure once and writes no further events.
+  void CheckEvents(const absl::Status& written);
+
+  const JobReporterOptions options_;
+  const FileSystem* const files_;
+  LiveOutput output_;
+  std::unique_ptr<JobEvents> events_;  // null: none are written
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_REPORT_JOB_REPORTER_H_

@@ -1,0 +1,210 @@
+#include "report/progress_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/status_macros.h"
+#include "report/number_text.h"
+
+namespace shoal {
+namespace {
+
+std::string TimeLeft(const ProgressFigures& progress) {
+  // What a checkpoint brought took no time.
+  const double since = progress.fraction_done - progress.fraction_before;
+  if (since <= 0) return "?";
+  const double seconds =
+      progress.wall_seconds * (1 - progress.fraction_done) / since;
+  if (!std::isfinite(seconds) || seconds > 1e7) return "?";
+  return absl::FormatDuration(
+      absl::Seconds(std::llround(std::max(seconds, 0.0))));
+}
+
+// "-" while there is nothing to tell: neither is ever 0 of real examples.
+std::string FigureOrDash(double figure) {
+  return figure > 0 ? absl::StrFormat("%.4f", figure) : "-";
+}
+
+// What a peer of our own writes of a job's end, at most.
+constexpr size_t kMaxLines = 1 << 20;
+constexpr size_t kMaxTextBytes = 64 << 20;
+
+// A number that is not finite is written as null.
+double Real(const JsonNode& object, const char* name) {
+  const JsonNode node = object.Field(name);
+  return node.kind() == JsonKind::kNull ? 0 : node.Double();
+}
+
+JobEnding ReadEnding(const JsonNode& end) {
+  JobEnding ending;
+  ending.ok = end.Field("ok").Bool();
+  ending.reason = end.Field("reason").String(kMaxTextBytes);
+  const JsonNode lines = end.Field("lines");
+  const size_t count = lines.Size(kMaxLines);
+  for (size_t i = 0; i < count; ++i) {
+    ending.lines.push_back(lines.At(i).String(kMaxTextBytes));
+  }
+  ending.first = end.Field("first").String(kMaxTextBytes);
+  ending.stopped = end.Field("stopped").Bool();
+  ending.unwritten = end.Field("unwritten").String(kMaxTextBytes);
+  return ending;
+}
+
+ProgressFigures ReadProgress(const JsonNode& from) {
+  ProgressFigures progress;
+  progress.started = from.Field("started").Bool();
+  progress.over = from.Field("over").Bool();
+  progress.waiting_for = from.Field("waiting_for").String(kMaxTextBytes);
+  progress.trains = from.Field("trains").Bool();
+  progress.fraction_done = Real(from, "fraction_done");
+  progress.fraction_before = Real(from, "fraction_before");
+  progress.samples_per_second = Real(from, "samples_per_second");
+  if (progress.trains) {
+    progress.step = from.Field("step").U64();
+    progress.trained = from.Field("trained").U64();
+    progress.samples = from.Field("samples").U64();
+    progress.staleness_mean = Real(from, "staleness_mean");
+    progress.staleness_max = from.Field("staleness_max").U64();
+    if (from.Has("loss")) progress.loss = Real(from, "loss");
+    if (from.Has("progressive_auc")) {
+      progress.progressive_auc = Real(from, "progressive_auc");
+    }
+  }
+  progress.workers_alive =
+      from.Field("workers_alive").Int(std::numeric_limits<int>::max());
+  progress.wall_seconds = Real(from, "wall_seconds");
+  if (from.Has("eval_auc")) {
+    progress.eval.emplace();
+    progress.eval->auc = Real(from, "eval_auc");
+    if (progress.trains) {
+      progress.eval->epoch = from.Field("eval_epoch").U64();
+    }
+  }
+  return progress;
+}
+
+}  // namespace
+
+ProgressFigures ProgressOf(const JobReport& report) {
+  ProgressFigures progress;
+  progress.trains = report.trains;
+  progress.started = report.started;
+  progress.waiting_for = report.waiting_for;
+  progress.step = report.batches;
+  progress.trained = report.trained;
+  progress.samples = report.total_known ? report.samples : 0;
+  progress.fraction_done = report.fraction_done;
+  progress.fraction_before = report.fraction_before;
+  progress.over = report.over;
+  progress.samples_per_second =
+      report.over ? MeanSpeed(report) : report.samples_per_second;
+  progress.loss = report.loss;
+  progress.progressive_auc = report.progressive_auc;
+  progress.staleness_mean = report.staleness.mean();
+  progress.staleness_max = report.staleness.max();
+  progress.workers_alive = static_cast<int>(
+      std::count_if(report.workers.begin(), report.workers.end(),
+                    [](const WorkerReport& worker) { return worker.alive; }));
+  progress.wall_seconds = absl::ToDoubleSeconds(report.wall);
+  if (report.eval.examples > 0) {
+    progress.eval = {report.eval.auc, report.eval.epoch};
+  }
+  return progress;
+}
+
+std::string ProgressText(const ProgressFigures& progress) {
+  if (!progress.waiting_for.empty()) {
+    return absl::StrCat("waiting for ", progress.waiting_for);
+  }
+  const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
+  const std::string rate =
+      WithCommas(std::llround(std::max(progress.samples_per_second, 0.0)));
+  std::string text;
+  if (progress.trains) {
+    absl::StrAppend(&text, "step ", WithCommas(progress.step), ", ");
+  }
+  absl::StrAppendFormat(&text, "%.1f %%, %s samples/s", percent, rate);
+  if (progress.trains) {
+    absl::StrAppendFormat(&text, ", loss %s, AUC %s, staleness %.1f (max %d)",
+                          FigureOrDash(progress.loss),
+                          FigureOrDash(progress.progressive_auc),
+                          progress.staleness_mean, progress.staleness_max);
+  }
+  // Who is still there says nothing once the job has ended.
+  if (!progress.over) {
+    absl::StrAppend(&text, ", workers ", progress.workers_alive);
+  }
+  if (progress.trains && progress.eval.has_value()) {
+    absl::StrAppendFormat(&text, ", eval AUC %.4f after epoch %d",
+                          progress.eval->auc, progress.eval->epoch);
+  }
+  if (!progress.over) absl::StrAppend(&text, ", ", TimeLeft(progress), " left");
+  return text;
+}
+
+std::string ProgressJson(const ProgressFigures& progress) {
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kCompact);
+  w.BeginObject().Key("progress").BeginObject();
+  w.Field("started", progress.started).Field("over", progress.over);
+  w.Field("waiting_for", progress.waiting_for).Field("trains", progress.trains);
+  w.Field("fraction_done", progress.fraction_done);
+  w.Field("fraction_before", progress.fraction_before);
+  w.Field("samples_per_second", progress.samples_per_second);
+  w.Field("workers_alive", progress.workers_alive);
+  w.Field("wall_seconds", progress.wall_seconds);
+  if (progress.trains) {
+    w.Field("step", progress.step).Field("trained", progress.trained);
+    w.Field("samples", progress.samples);
+    w.Field("staleness_mean", progress.staleness_mean);
+    w.Field("staleness_max", progress.staleness_max);
+    if (progress.loss > 0) w.Field("loss", progress.loss);
+    if (progress.progressive_auc > 0) {
+      w.Field("progressive_auc", progress.progressive_auc);
+    }
+  }
+  if (progress.eval.has_value()) {
+    w.Field("eval_auc", progress.eval->auc);
+    if (progress.trains) w.Field("eval_epoch", progress.eval->epoch);
+  }
+  w.EndObject().EndObject();
+  return text;
+}
+
+std::string EndingJson(const JobEnding& ending) {
+  std::string text;
+  JsonWriter w(&text, JsonLayout::kCompact);
+  w.BeginObject().Key("end").BeginObject().Field("ok", ending.ok);
+  w.Field("reason", ending.reason).Key("lines").Values(ending.lines);
+  w.Field("first", ending.first).Field("stopped", ending.stopped);
+  w.Field("unwritten", ending.unwritten);
+  w.EndObject().EndObject();
+  return text;
+}
+
+absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
+    absl::string_view line) {
+  auto document = JsonDocument::Parse(line);
+  absl::Status status = document.status();
+  std::variant<ProgressFigures, JobEnding> read;
+  if (status.ok()) {
+    const JsonNode& root = (*document)->root();
+    if (root.Has("end")) {
+      read = ReadEnding(root.Field("end"));
+    } else {
+      read = ReadProgress(root.Field("progress"));
+    }
+    status = (*document)->status();
+  }
+  SHOAL_RETURN_IF_ERROR(Annotate(status, "not a line of progress"));
+  return read;
+}
+
+}  // namespace shoal

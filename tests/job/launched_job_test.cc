@@ -1,0 +1,309 @@
+#include "job/launched_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Jobs whose processes are shell scripts.
+class LaunchedJobTest : public ::testing::Test {
+ protected:
+  LaunchedJobTest() {
+    directory_ = absl::StrCat(::testing::TempDir(), "/job-XXXXXX");
+    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
+    options_.ending_timeout = absl::Milliseconds(100);
+  }
+
+  void Ps(const std::string& script) { Add(Role::kPs, script); }
+  void Worker(const std::string& script) { Add(Role::kWorker, script); }
+
+  // A process that runs until it is asked to stop, or a file is there.
+  std::string UntilStopped() const {
+    return "trap 'exit 3' TERM INT; while :; do sleep 0.02; done";
+  }
+  std::string Until(const std::string& file) const {
+    return absl::StrCat("while ! test -e ", directory_, "/", file,
+                        "; do sleep 0.01; done");
+  }
+  std::string Touch(const std::string& file) const {
+    return absl::StrCat("touch ", directory_, "/", file);
+  }
+  static std::string Print(const std::string& json) {
+    return absl::StrCat("echo '", json, "'");
+  }
+
+  LaunchedJobEnd Run() {
+    LiveOutputOptions output_options;
+    output_options.fd = -1;
+    LiveOutput output(output_options);
+    return LaunchedJob(options_, &output).Run();
+  }
+
+  std::string directory_;
+  LaunchedJobOptions options_;
+
+ private:
+  void Add(Role role, const std::string& script) {
+    const auto index = std::count_if(
+        options_.processes.begin(), options_.processes.end(),
+        [role](const LaunchedProcess& other) { return other.role == role; });
+    LaunchedProcess process;
+    process.role = role;
+    process.index = static_cast<int>(index);
+    process.command = {"/bin/sh", "-c", script};
+    process.leads = role == Role::kPs && index == 0;
+    process.may_restart = role == Role::kWorker;
+    options_.processes.push_back(std::move(process));
+  }
+};
+
+TEST_F(LaunchedJobTest, AJobThatEndsWellHasItsClosingLines) {
+  Ps(absl::StrCat(Until("worked"), "; ", Print(ProgressJson(ProgressFigures{})),
+                  "; ", Print(EndingJson({true, "", {"samples 1 = 1"}}))));
+  Worker(Touch("worked"));
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.status.ok()) << end.status;
+  EXPECT_THAT(end.lines, ElementsAre("samples 1 = 1"));
+}
+
+TEST_F(LaunchedJobTest, PsZeroTellsOfAJobThatNeverBeganToo) {
+  Ps(absl::StrCat(Print(EndingJson({false, "ps 0: stopped", {}})), "; exit 1"));
+  Worker("exit 1");
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.told) << "it has written the summary";
+  EXPECT_TRUE(end.lines.empty());
+}
+
+TEST_F(LaunchedJobTest, AKilledPsZeroTellsNothing) {
+  Ps("kill -9 $$");
+  Worker("exit 1");
+  EXPECT_FALSE(Run().told);
+}
+
+TEST_F(LaunchedJobTest, AKilledWorkerIsStartedAgain) {
+  Ps(absl::StrCat(Until("twice"), "; ",
+                  Print(EndingJson({true, "", {"end"}}))));
+  Worker(absl::StrCat("test -e ", directory_, "/once && { ", Touch("twice"),
+                      "; exit 0; }; ", Touch("once"), "; kill -9 $$"));
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, TheOthersGoOnWithoutAWorkerThatIsKilledTooOften) {
+  options_.max_restarts = 1;
+  Ps(absl::StrCat(Until("done"), "; ", Print(EndingJson({true, "", {"end"}}))));
+  Worker("kill -9 $$");
+  Worker(absl::StrCat("sleep 0.2; ", Touch("done")));
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, WithoutAnyWorkerTheJobFails) {
+  options_.max_restarts = 1;
+  Ps(UntilStopped());
+  Worker("kill -9 $$");
+  const LaunchedJobEnd end = Run();
+  EXPECT_THAT(std::string(end.status.message()),
+              HasSubstr("worker 0 was killed by SIGKILL"));
+}
+
+TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
+  Ps(UntilStopped());
+  Worker("echo 'no such file' >&2; exit 1");
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(),
+            "worker 0 exited with code 1; its last words: no such file");
+}
+
+TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
+  Ps(UntilStopped());
+  Worker("echo 'worker: --quarantine_dir: Permission denied' >&2; exit 2");
+  EXPECT_EQ(Run().exit_code, kExitUsage);
+  options_.processes.pop_back();
+  Worker("exit 1");
+  EXPECT_EQ(Run().exit_code, kExitFailed);
+  // Its first life had a part in the job.
+  options_.processes.pop_back();
+  Worker(absl::StrCat("test -e ", directory_, "/once && exit 2; ",
+                      Touch("once"), "; kill -9 $$"));
+  EXPECT_EQ(Run().exit_code, kExitFailed);
+}
+
+TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
+  options_.ending_timeout = absl::Hours(1);
+  for (const bool is_ps : {true, false}) {
+    options_.processes.clear();
+    // It will have to be stopped for that, and say so.
+    const std::string ready = is_ps ? "ready-1" : "ready-2";
+    Ps(absl::StrCat(
+        "trap 'exit 3' TERM; ",
+        Print(EndingJson(
+            {false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true})),
+        "; ", Touch(ready), "; while :; do sleep 0.02; done"));
+    const std::string refused = absl::StrCat(
+        Until(ready), "; echo 'shoal-ps: port in use' >&2; exit 2");
+    if (is_ps) Ps(refused);
+    Worker(is_ps ? UntilStopped() : refused);
+    const LaunchedJobEnd end = Run();
+    EXPECT_EQ(end.status.message(),
+              absl::StrCat(is_ps ? "ps 1" : "worker 0",
+                           " exited with code 2; its last words: shoal-ps: "
+                           "port in use"));
+    EXPECT_EQ(end.exit_code, kExitUsage);
+  }
+}
+
+TEST_F(LaunchedJobTest, AServerThatGotASignalStopsTheJobAndDoesNotFailIt) {
+  Ps(absl::StrCat(
+      Until("left"), "; ",
+      Print(
+          EndingJson({false, "ps 1 was stopped by SIGTERM", {}, "ps 1", true})),
+      "; exit 3"));
+  Ps(absl::StrCat(Touch("left"), "; exit 3"));
+  Worker(absl::StrCat(Until("left"), "; exit 3"));
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::CancelledError("ps 1 was stopped by SIGTERM"));
+  EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
+TEST_F(LaunchedJobTest, ASignalIsNamedOnce) {
+  // It sends the launcher what the launcher passes on.
+  Ps(absl::StrCat(
+      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
+      EndingJson(
+          {false, "ps 0 was stopped by SIGTERM; saved m", {}, "ps 0", true}),
+      "' > ", directory_, "/ending; kill -TERM $PPID; ",
+      "while :; do sleep 0.02; done"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved m"));
+  EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
+TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
+  options_.ending_timeout = absl::Hours(1);
+  Ps("kill -9 $$");
+  Ps(UntilStopped());
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(), "ps 0 was killed by SIGKILL");
+}
+
+TEST_F(LaunchedJobTest, WhoExitsBecauseTheJobFailedIsNotItsCause) {
+  Ps(absl::StrCat(Print(EndingJson({false, "worker 0: no data", {}})), "; ",
+                  Touch("ended"), "; exit 1"));
+  Worker(absl::StrCat(Until("ended"), "; echo '12:00 error no data' >&2; ",
+                      "exit 1"));
+  EXPECT_EQ(Run().status.message(), "worker 0: no data");
+}
+
+TEST_F(LaunchedJobTest, ASummaryThatIsNotWrittenFailsAJobThatIsDone) {
+  Ps(absl::StrCat(
+      Print(EndingJson({true, "", {"samples"}, "", false, "no disk"})),
+      "; echo '12:01 info bye' >&2; exit 1"));
+  Worker("true");
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status, absl::AbortedError("no disk"));
+  EXPECT_EQ(end.exit_code, kExitFailed);
+  EXPECT_THAT(end.lines, ElementsAre("samples"));
+}
+
+TEST_F(LaunchedJobTest, ALeaderThatDiesOnceAllIsDoneIsTheCause) {
+  Ps(absl::StrCat(Print(EndingJson({true, "", {"samples"}})),
+                  "; echo '12:01 info the job is done' >&2; kill -9 $$"));
+  Worker("true");
+  EXPECT_EQ(Run().status, absl::AbortedError("ps 0 was killed by SIGKILL"));
+}
+
+TEST_F(LaunchedJobTest, WhatALineSaysDecidesNothing) {
+  Ps(UntilStopped());
+  Worker(
+      "echo '12:00 info reading /data/an error log' >&2; "
+      "echo 'worker: cannot allocate' >&2; exit 1");
+  EXPECT_EQ(Run().status.message(),
+            "worker 0 exited with code 1; its last words: worker: cannot "
+            "allocate");
+}
+
+TEST_F(LaunchedJobTest, WhatAReasonSaysDecidesNothing) {
+  // It only looks as if somebody had been stopped.
+  Ps(absl::StrCat(
+      Print(EndingJson({false,
+                        "worker 0: /data/was stopped by SIG.txt: gone",
+                        {},
+                        "worker 0",
+                        false})),
+      "; ", Touch("ended"), "; ", Until("left"), "; exit 1"));
+  Ps(absl::StrCat(Until("ended"), "; ", Touch("left"), "; exit 1"));
+  Worker(absl::StrCat(Until("left"), "; exit 1"));
+  EXPECT_EQ(Run().status.message(),
+            "worker 0: /data/was stopped by SIG.txt: gone");
+}
+
+TEST_F(LaunchedJobTest, WhoLeadsAndWhoMayRestartIsSaidAndNotCounted) {
+  // The first process is no leader, and its second life is welcome.
+  Ps(absl::StrCat("test -e ", directory_, "/once && { ", Touch("twice"),
+                  "; exit 0; }; ", Touch("once"), "; kill -9 $$"));
+  options_.processes[0].leads = false;
+  options_.processes[0].may_restart = true;
+  Ps(absl::StrCat(Until("twice"), "; ",
+                  Print(EndingJson({true, "", {"end"}}))));
+  options_.processes[1].leads = true;
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.status.ok()) << end.status;
+  EXPECT_THAT(end.lines, ElementsAre("end"));
+}
+
+TEST_F(LaunchedJobTest, TheCoordinatorsReasonComesFirst) {
+  const std::string pid = absl::StrCat(directory_, "/pid");
+  // Waits until the launcher has taken note of the death.
+  Ps(absl::StrCat(Until("pid"), "; while kill -0 $(cat ", pid,
+                  ") 2>/dev/null; do sleep 0.01; done; ",
+                  Print(EndingJson({false, "ps 1: gone", {"samples"}})),
+                  "; exit 1"));
+  Ps(absl::StrCat("echo $$ > ", pid, ".tmp; mv ", pid, ".tmp ", pid,
+                  "; kill -9 $$"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(),
+            "ps 1: gone; first to fail: ps 1 was killed by SIGKILL");
+  EXPECT_THAT(end.lines, ElementsAre("samples"));
+}
+
+TEST_F(LaunchedJobTest, ProcessesThatStayAfterTheJobAreStopped) {
+  Ps(Print(EndingJson({true, "", {"end"}})));
+  Worker("trap '' TERM INT; while :; do sleep 0.02; done");
+  options_.shutdown_timeout = absl::Milliseconds(50);
+  EXPECT_TRUE(Run().status.ok());
+}
+
+TEST_F(LaunchedJobTest, WhatSshLostIsStartedAgainAndNotCalledAnExitCode) {
+  options_.remote = true;
+  options_.input = "secret\n";
+  options_.max_restarts = 1;
+  Ps(absl::StrCat("read token; test $token = secret && { cat; ", "exit 3; }"));
+  Worker("exit 255");
+  const LaunchedJobEnd end = Run();
+  EXPECT_THAT(std::string(end.status.message()),
+              HasSubstr("worker 0 was killed by a signal, or its ssh "
+                        "connection broke"));
+}
+
+TEST_F(LaunchedJobTest, SaysWhichProgramCannotBeStarted) {
+  LaunchedProcess process;
+  process.command = {"/no/such/shoal-ps"};
+  options_.processes.push_back(process);
+  EXPECT_THAT(std::string(Run().status.message()),
+              HasSubstr("/no/such/shoal-ps"));
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,212 @@
+#include "job/memory_forecast.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "launch/job_flag_set.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kMB = 1000 * 1000;
+
+struct Job {
+  Job(Command command, std::vector<std::string> args)
+      : flags(command), set(JobFlagSet(&flags)) {
+    args.push_back("--training_data_dir=data");
+    args.push_back("--field_size=39");
+    EXPECT_TRUE(set.Parse(args).ok());
+    EXPECT_TRUE(flags.Validate().ok());
+    plan = *PlanJob(flags);
+  }
+
+  JobFlags flags;
+  FlagSet set;
+  JobPlan plan;
+};
+
+MemoryForecast Forecast(const std::vector<std::string>& args) {
+  const Job job(Command::kRun, args);
+  return ForecastMemory(job.flags, job.plan, {});
+}
+
+TEST(MemoryForecastTest, AServerHoldsItsRowsWithTheirSlots) {
+  // A row is 8 B + 4 B × (16 + 1) × 3 (Adam), rounded up to 224 B.
+  const uint64_t few =
+      Forecast({"--feature_size=2000000", "--embedding_size=16"}).ps[0];
+  const uint64_t many =
+      Forecast({"--feature_size=4000000", "--embedding_size=16"}).ps[0];
+  EXPECT_EQ(many - few, 1000000u * 224);
+}
+
+TEST(MemoryForecastTest, MoreServersHoldLessEach) {
+  const auto two = Forecast({"--feature_size=10000000", "--ps=2"});
+  const auto four = Forecast({"--feature_size=10000000", "--ps=4"});
+  ASSERT_EQ(two.ps.size(), 2u);
+  ASSERT_EQ(four.ps.size(), 4u);
+  EXPECT_LT(four.ps[0], two.ps[0] * 6 / 10);
+}
+
+TEST(MemoryForecastTest, CallsTakeNoMoreOfAServerThanItLetsThem) {
+  const std::vector<std::string> size = {"--feature_size=1000000",
+                                         "--batch_size=8192"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), size.begin(), size.end());
+    return Forecast(more).ps[0];
+  };
+  const uint64_t two = with({"--workers=2"});
+  EXPECT_GT(with({"--workers=4"}), two + 100 * kMB);
+  // 1 GiB of requests, 512 MiB of replies, as much of chunked pushes, twice
+  // while they are decoded; 384 MiB are kept; 256 KiB of each of 4,096 calls
+  // that wait unread.
+  constexpr uint64_t kMiB = 1 << 20;
+  const uint64_t most = two + (2944 + 1024) * kMiB;
+  EXPECT_LT(with({"--workers=100"}), most);
+  EXPECT_GT(with({"--workers=100"}), most - 500 * kMiB);
+  EXPECT_EQ(with({"--workers=100"}), with({"--workers=200"}));
+  EXPECT_GT(with({"--workers=200", "--max_message_bytes=1GiB"}), most);
+}
+
+TEST(MemoryForecastTest, AWorkerGrowsWithItsBatchAndItsWindow) {
+  const std::vector<std::string> size = {"--feature_size=1000000"};
+  auto with = [&](const std::string& flag) {
+    return Forecast({size[0], flag}).worker;
+  };
+  const uint64_t base = Forecast(size).worker;
+  EXPECT_GT(with("--batch_size=4096"), base * 2);
+  EXPECT_GT(with("--shuffle_rows=1000000"), base + 500 * kMB);
+  EXPECT_LT(with("--shuffle=false"), base);
+}
+
+TEST(MemoryForecastTest, TheFirstLayerHoldsProductsOfDistinctEmbeddings) {
+  const auto with = [](const std::string& first_layer, const char* model) {
+    return Forecast({"--feature_size=1000000", "--embedding_size=16",
+                     "--deep_layers=400,400,400",
+                     absl::StrCat("--model=", model),
+                     absl::StrCat("--first_layer=", first_layer)})
+        .worker;
+  };
+  const uint64_t dense = with("dense", "deepfm");
+  const uint64_t automatic = with("auto", "deepfm");
+  // A batch of 1,024 has 39,936 embeddings; each one's product has 400 floats.
+  const uint64_t distinct = with("distinct", "deepfm");
+  EXPECT_NEAR(distinct - dense, 39936 * 416 * 4 + 1024 * 8 * 400, 1.0 * kMB);
+  EXPECT_GT(automatic, dense + 10 * kMB);
+  EXPECT_LT(automatic, distinct - 20 * kMB);
+  EXPECT_EQ(with("auto", "fm"), with("dense", "fm"));
+}
+
+TEST(MemoryForecastTest, AWindowHoldsNoMoreThanAPiece) {
+  const Job job(Command::kRun, {"--feature_size=1000000"});
+  const uint64_t unknown = ForecastMemory(job.flags, job.plan, {}).worker;
+  // Pieces of 64 KiB hold 655 rows of 100 bytes.
+  const uint64_t small =
+      ForecastMemory(job.flags, job.plan, {{1 << 20, 100}, {}}).worker;
+  EXPECT_LT(small + 40 * kMB, unknown);
+}
+
+TEST(MemoryForecastTest, TablesThatGrowAreSaidToUnlessALimitBoundsThem) {
+  EXPECT_TRUE(Forecast({}).tables_grow);
+  const MemoryForecast limited = Forecast({"--table_row_limit=1000000"});
+  EXPECT_FALSE(limited.tables_grow);
+  EXPECT_GT(limited.ps[0], 300 * kMB);
+  const MemoryForecast bounded = Forecast({"--max_ps_bytes=1GiB"});
+  EXPECT_FALSE(bounded.tables_grow);
+  EXPECT_GT(bounded.ps[0], 1000 * kMB);
+}
+
+TEST(MemoryForecastTest, ScoresOfAnEvaluationAreTheFirstServers) {
+  const std::vector<std::string> flags = {"--feature_size=1000000", "--ps=2"};
+  const Job job(Command::kRun, flags);
+  DataSize data;
+  const MemoryForecast without = ForecastMemory(job.flags, job.plan, data);
+  data.eval = {uint64_t{1000} * kMB, 100};  // ten million rows
+  const MemoryForecast with = ForecastMemory(job.flags, job.plan, data);
+  EXPECT_NEAR(with.ps[0] - without.ps[0], 130.0 * kMB, 1000);
+  EXPECT_EQ(with.ps[1], without.ps[1]);
+  EXPECT_EQ(with.worker, without.worker);
+  // Beyond the limit a histogram takes their place.
+  const Job few(Command::kRun, {flags[0], flags[1], "--auc_exact_rows=1000"});
+  EXPECT_NEAR(ForecastMemory(few.flags, few.plan, data).ps[0] - without.ps[0],
+              128 * 1.048576 * kMB, kMB);
+  EXPECT_GT(ForecastOneProcess(job.flags, job.plan, data),
+            ForecastOneProcess(job.flags, job.plan, {}) + 129 * kMB);
+}
+
+TEST(MemoryForecastTest, FlagsWithoutSenseDoNotOverflow) {
+  const auto forecast =
+      Forecast({"--feature_size=281474976710656", "--embedding_size=4096",
+                "--batch_size=1048576", "--deep_layers=65535"});
+  EXPECT_GT(forecast.ps[0], uint64_t{1} << 62);
+  EXPECT_GT(forecast.worker, uint64_t{1} << 40);
+}
+
+TEST(ForecastHostTest, SaysWhatThisHostsProcessesHold) {
+  HostMemory host;
+  host.total_bytes = 24'000 * kMB;
+  host.available_bytes = 21'300 * kMB;
+  const Job run(Command::kRun,
+                {"--feature_size=1000000", "--ps=2", "--workers=3"});
+  const HostForecast forecast = ForecastHost(run.flags, run.plan, {}, host);
+  EXPECT_THAT(forecast.line, StartsWith("memory: ps ~"));
+  EXPECT_THAT(forecast.line, HasSubstr("6 processes ~"));
+  EXPECT_THAT(forecast.line, HasSubstr("of 24.0 GB (this host; 21.3 GB free)"));
+  const MemoryForecast parts = ForecastMemory(run.flags, run.plan, {});
+  EXPECT_EQ(forecast.bytes,
+            parts.ps[0] + parts.ps[1] + 3 * parts.worker + parts.launcher);
+  const Job train(Command::kTrain, {});
+  EXPECT_THAT(ForecastHost(train.flags, train.plan, {}, host).line,
+              HasSubstr("and what tables without --feature_size"));
+  // What is not known is not said.
+  EXPECT_THAT(ForecastHost(run.flags, run.plan, {}, {}).line,
+              Not(HasSubstr(" of ")));
+}
+
+TEST(CheckMemoryTest, RefusesWhatTheHostDoesNotHaveAndSaysWhatToDo) {
+  HostMemory host;
+  host.total_bytes = 1000 * kMB;
+  host.available_bytes = 10 * kMB;
+  host.whose = "control group /job";
+  EXPECT_TRUE(CheckMemory(1000 * kMB, host).ok());
+  EXPECT_TRUE(CheckMemory(~uint64_t{0}, {}).ok());
+  const absl::Status status = CheckMemory(1001 * kMB, host);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("control group /job has 1.0 GB"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--memory_check=off"));
+}
+
+TEST(MeasureDataTest, SizesUpRowsByTheFirstFilesHead) {
+  const auto files = NewPosixFileSystem();
+  const std::string path = testing::TempDir() + "/memory_forecast_test.rows";
+  std::string rows;
+  for (int i = 0; i < 100; ++i) rows += "1 2:1 3:1\n";
+  ASSERT_TRUE(files->WriteFileAtomically(path, rows).ok());
+  const auto measure = [&files](const std::string& train,
+                                const std::string& eval = "") {
+    JobFlags flags(Command::kTrain);
+    flags.training_data_dir = train;
+    flags.val_data_dir = eval;
+    return MeasureData(*files, flags);
+  };
+  EXPECT_EQ(measure(path).train.bytes, 1000u);
+  EXPECT_EQ(measure(path).train.row_bytes, 10u);
+  EXPECT_EQ(measure(path).eval.bytes, 0u);
+  EXPECT_EQ(measure("/no/such/file", path).eval.row_bytes, 10u);
+  ASSERT_TRUE(files->WriteFileAtomically(path, std::string(1000, 'x')).ok());
+  EXPECT_EQ(measure(path).train.row_bytes, 0u);
+  rows[500] = '\0';
+  ASSERT_TRUE(files->WriteFileAtomically(path, rows).ok());
+  EXPECT_EQ(measure(path).train.row_bytes, 0u);
+  EXPECT_EQ(measure("/no/such/file").train.bytes, 0u);
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,216 @@
+#include "report/job_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/closing_text.h"
+
+namespace shoal {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+JobFacts SomeFacts() { return {"async", "deepfm", 1, 2, 1}; }
+
+JobReport SomeReport() {
+  JobReport report;
+  report.finished = true;
+  report.trained = 1000;
+  report.rejected = 20;
+  report.lost = 3;
+  report.batches = 12;
+  report.mended = 1;
+  report.recomputed = 2;
+  report.repeats_refused = 5;
+  report.wall = absl::Milliseconds(2500);
+  report.steady_samples = 500;
+  report.steady_wall_seconds = 2;
+  report.steady_worker_cpu_seconds = 1.5;
+  report.steady_ps_cpu_seconds = 0.5;
+  report.staleness.Add(0, 9);
+  report.staleness.Add(4, 1);
+  report.eval = {0.75, 0.5, 200, 1.5};
+  report.eval.epoch = 2;
+  report.eval.step = 12;
+  report.eval.examples_of_worker = {{1, 200}};
+  report.evals = {report.eval, report.eval};
+  report.evals[0].epoch = 1;
+  report.evals[0].exact_auc = false;
+  report.evals[0].auc_error = 2e-6;
+  report.workers = {{0, true, 600, 2.0, 1 << 20}, {1, true, 400, 1.0, 1 << 20}};
+  report.ps.resize(1);
+  report.ps[0].cpu_seconds = 0.5;
+  report.ps[0].stats.bytes = 4096;
+  report.ps[0].stats.rows = 7;
+  report.ps[0].stats.lookups = 99;
+  report.digest = 0xabc;
+  return report;
+}
+
+TEST(SummaryJson, HoldsTheRun) {
+  const json summary = json::parse(SummaryJson(SomeFacts(), SomeReport()));
+  EXPECT_EQ(summary["mode"], "async");
+  EXPECT_EQ(summary["model"], "deepfm");
+  EXPECT_EQ(summary["ps"], 1);
+  EXPECT_EQ(summary["workers"], 2);
+  EXPECT_EQ(summary["samples"],
+            json({{"trained", 1000}, {"rejected", 20}, {"lost", 3}}));
+  EXPECT_EQ(summary["per_worker"], json({600, 400}));
+  EXPECT_EQ(summary["batches"]["mended"], 1);
+  EXPECT_EQ(summary["batches"]["recomputed"], 2);
+  EXPECT_EQ(summary["batches"]["repeats_refused"], 5);
+  EXPECT_EQ(summary["wall_seconds"], 2.5);
+  EXPECT_EQ(summary["cpu_seconds"], 3.5);
+  EXPECT_EQ(summary["steady"]["samples_per_second"], 250);
+  EXPECT_EQ(summary["steady"]["cpu_seconds"]["ps"], 0.5);
+  EXPECT_EQ(summary["eval"]["auc"], 0.75);
+  EXPECT_EQ(summary["eval"]["auc_error"], 0);
+  EXPECT_EQ(summary["eval"]["calibration"], 1.5);
+  EXPECT_EQ(summary["eval"]["per_worker"], json({0, 200}));
+  ASSERT_EQ(summary["evals"].size(), 2u);
+  EXPECT_EQ(summary["evals"][0]["epoch"], 1);
+  EXPECT_EQ(summary["evals"][0]["auc_error"], 2e-6);
+  EXPECT_EQ(summary["evals"][1], summary["eval"]);
+  EXPECT_EQ(summary["staleness"]["mean"], 0.4);
+  EXPECT_EQ(summary["staleness"]["p50"], 0);
+  EXPECT_EQ(summary["staleness"]["max"], 4);
+  EXPECT_EQ(summary["balance"][0]["lookups"], 99);
+  EXPECT_EQ(summary["digest"], "0000000000000abc");
+  EXPECT_EQ(summary["exit_reason"], "done");
+}
+
+// The keys of an object and of all objects in it, as in "steady.samples".
+void Keys(const json& value, const std::string& prefix,
+          std::set<std::string>* keys) {
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    keys->insert(prefix + key);
+    Keys(inner, prefix + key + ".", keys);
+  }
+}
+
+TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
+  JobReport failed;
+  failed.status = absl::AbortedError("ps 1: gone");
+  std::set<std::string> whole_keys;
+  std::set<std::string> failed_keys;
+  Keys(json::parse(SummaryJson(SomeFacts(), SomeReport())), "", &whole_keys);
+  const json summary = json::parse(SummaryJson(SomeFacts(), failed));
+  Keys(summary, "", &failed_keys);
+  EXPECT_EQ(whole_keys, failed_keys);
+  EXPECT_EQ(summary["exit_reason"], "ps 1: gone");
+  EXPECT_TRUE(summary["eval"]["auc"].is_null());
+}
+
+TEST(ClosingText, HasALineForEachEvaluation) {
+  const JobReport report = SomeReport();
+  const std::vector<std::string> lines = ClosingText(report);
+  EXPECT_THAT(lines, testing::Contains(
+                         "AUC        0.75000 ± 0.00001 (histogram), logloss "
+                         "0.50000, calibration 1.5000 on 200 examples, after "
+                         "epoch 1"));
+  EXPECT_THAT(lines, testing::Contains(
+                         "AUC        0.75000, logloss 0.50000, calibration "
+                         "1.5000 on 200 examples, after epoch 2"));
+}
+
+TEST(ClosingText, OfAJobThatNeverBeganIsEmpty) {
+  JobReport report;
+  report.checkpoint.resumed_from = "m/ckpt-00000000007";
+  report.status = absl::DataLossError("ps 0: ckpt-00000000007 is damaged");
+  EXPECT_THAT(ClosingText(report), testing::IsEmpty());
+  report.wall = absl::Seconds(1);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(testing::StartsWith("samples ")));
+}
+
+TEST(ClosingText, OfAJobThatOnlyEvaluatesHasNoLedger) {
+  JobReport report;
+  report.trains = false;
+  report.eval = {0.75, 0.5, 200, 1.5};
+  report.evals = {report.eval};
+  report.checkpoint.resumed_from = "m/ckpt-00000000007";
+  report.checkpoint.resumed_step = 7;
+  const std::vector<std::string> lines = ClosingText(report);
+  const auto begins = [](const char* word) {
+    return testing::Contains(testing::StartsWith(word));
+  };
+  EXPECT_THAT(lines, begins("AUC        0.75"));
+  EXPECT_THAT(lines, testing::Contains("model      of m/ckpt-00000000007, "
+                                       "step 7"));
+  for (const char* word : {"samples", "staleness", "resumed", "checkpoint"}) {
+    EXPECT_THAT(lines, testing::Not(begins(word)));
+  }
+  EXPECT_THAT(SummaryLines(report), testing::StartsWith("evaluated: AUC"));
+}
+
+TEST(ClosingText, SaysWhereBadRowsAre) {
+  JobReport report;
+  report.bad_rows = 1234;
+  report.first_bad_row = "a.libsvm: line 3: no label";
+  EXPECT_THAT(ClosingText(report, "m/bad_rows"),
+              testing::Contains(
+                  "bad rows   1,234, see m/bad_rows/bad-rows-worker-*.tsv; the "
+                  "first: a.libsvm: line 3: no label"));
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(HasSubstr("--quarantine_dir")));
+}
+
+TEST(ClosingText, TellsOfPredictions) {
+  JobReport report;
+  report.predicted = 1000;
+  EXPECT_THAT(ClosingText(report), testing::Contains("predicted  1,000 rows"));
+  report.predicted_nan = 3;
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("predicted  1,000 rows, 3 of them nan: they "
+                                "could not be parsed"));
+  report.status = absl::ResourceExhaustedError("no space");
+  report.wall = absl::Seconds(1);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("predicted  1,000 rows of a file that is not "
+                                "whole and was not kept"));
+}
+
+TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
+  JobReport report = SomeReport();
+  EXPECT_TRUE(
+      json::parse(SummaryJson(SomeFacts(), report))["canary"].is_null());
+  ASSERT_FALSE(report.ps.empty());
+  report.ps[0].stats.canary = CanaryStats{10, 1, 1, 2};
+  const json canary = json::parse(SummaryJson(SomeFacts(), report))["canary"];
+  ASSERT_EQ(canary.size(), 1u);
+  EXPECT_EQ(canary[0]["shard"], report.ps[0].index);
+  EXPECT_EQ(canary[0]["rows"], 10);
+  EXPECT_EQ(canary[0]["not_one"], 1);
+  EXPECT_EQ(canary[0]["smallest"], 1);
+  EXPECT_EQ(canary[0]["largest"], 2);
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains("canaries   ps 0: 10, 1 of them not 1, from "
+                                "1 to 2"));
+}
+
+TEST(SummaryJson, StaysValidWithBytesThatAreNoText) {
+  JobReport report;
+  report.status = absl::AbortedError("bad \xff byte");
+  EXPECT_TRUE(json::accept(SummaryJson(SomeFacts(), report)));
+}
+
+TEST(SummaryDocument, DescribesEveryKey) {
+  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/docs/summary.md");
+  ASSERT_TRUE(file) << "docs/summary.md is missing";
+  std::stringstream text;
+  text << file.rdbuf();
+  std::set<std::string> keys;
+  Keys(json::parse(SummaryJson(SomeFacts(), SomeReport())), "", &keys);
+  for (const std::string& key : keys) {
+    EXPECT_THAT(text.str(), HasSubstr("`" + key + "`"));
+  }
+}
+
+}  // namespace
+}  // namespace shoal

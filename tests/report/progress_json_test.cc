@@ -1,0 +1,151 @@
+#include "report/progress_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ProgressFigures SomeFigures() {
+  ProgressFigures figures;
+  figures.started = true;
+  figures.step = 1234;
+  figures.trained = 40000;
+  figures.samples = 80000;
+  figures.fraction_done = 0.5;
+  figures.samples_per_second = 45678.4;
+  figures.loss = 0.25;
+  figures.progressive_auc = 0.75;
+  figures.staleness_mean = 1.5;
+  figures.staleness_max = 7;
+  figures.workers_alive = 2;
+  figures.wall_seconds = 90;
+  return figures;
+}
+
+TEST(ProgressJson, IsReadBack) {
+  const std::string line = ProgressJson(SomeFigures());
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto parsed = ParseJobJson(line);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& figures = std::get<ProgressFigures>(*parsed);
+  EXPECT_TRUE(figures.started);
+  EXPECT_EQ(figures.step, 1234u);
+  EXPECT_EQ(figures.trained, 40000u);
+  EXPECT_EQ(figures.samples, 80000u);
+  EXPECT_EQ(figures.samples_per_second, 45678.4);
+  EXPECT_EQ(figures.loss, 0.25);
+  EXPECT_EQ(figures.staleness_max, 7u);
+  EXPECT_EQ(figures.workers_alive, 2);
+}
+
+TEST(ProgressText, BeforeTheFirstLeaseNamesWhomTheJobWaitsFor) {
+  ProgressFigures figures;
+  figures.waiting_for = "ps 1, worker 0";
+  EXPECT_EQ(ProgressText(figures), "waiting for ps 1, worker 0");
+  const auto parsed = ParseJobJson(ProgressJson(figures));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).waiting_for, "ps 1, worker 0");
+}
+
+TEST(ProgressJson, WhatThereIsNotIsLeftOut) {
+  ProgressFigures begun = SomeFigures();
+  begun.loss = begun.progressive_auc = 0;
+  for (const char* key :
+       {"loss", "progressive_auc", "eval_auc", "eval_epoch"}) {
+    EXPECT_THAT(ProgressJson(begun), Not(HasSubstr(key)));
+  }
+  EXPECT_FALSE(std::get<ProgressFigures>(*ParseJobJson(ProgressJson(begun)))
+                   .eval.has_value());
+  ProgressFigures evaluates;
+  evaluates.trains = false;
+  evaluates.fraction_done = 0.5;
+  for (const char* key :
+       {"step", "trained", "samples\"", "staleness", "eval"}) {
+    EXPECT_THAT(ProgressJson(evaluates), Not(HasSubstr(key)));
+  }
+  evaluates.eval = {0.75, 0};
+  const auto parsed = ParseJobJson(ProgressJson(evaluates));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& figures = std::get<ProgressFigures>(*parsed);
+  EXPECT_FALSE(figures.trains);
+  ASSERT_TRUE(figures.eval.has_value());
+  EXPECT_EQ(figures.eval->auc, 0.75);
+  EXPECT_EQ(ProgressText(figures), "50.0 %, 0 samples/s, workers 0, 0 left");
+}
+
+TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
+  JobReport report;
+  report.over = true;
+  report.fraction_done = 1;
+  report.trained = 5000;
+  report.rejected = 500;
+  report.checkpoint.resumed_samples = 1500;
+  report.wall = absl::Seconds(2);
+  report.workers = {{0, false, 600}, {1, false, 400}};  // they have left
+  const auto parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(ProgressText(std::get<ProgressFigures>(*parsed)),
+            "step 0, 100.0 %, 2,000 samples/s, loss -, AUC -, staleness 0.0 "
+            "(max 0)");
+  report.trains = false;
+  report.trained = report.rejected = report.checkpoint.resumed_samples = 0;
+  report.workers[0].scored = 9000;
+  report.workers[1].scored = 1000;
+  EXPECT_EQ(ProgressText(ProgressOf(report)), "100.0 %, 5,000 samples/s");
+}
+
+TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
+  ProgressFigures figures = SomeFigures();
+  figures.loss = std::nan("");
+  const auto parsed = ParseJobJson(ProgressJson(figures));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).loss, 0);
+}
+
+TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
+  const auto parsed = ParseJobJson(
+      EndingJson({false, "ps 1: \"x\"\n\xff", {"line 1", "line 2"}, "ps 1",
+                  true, "no space"}));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto& ending = std::get<JobEnding>(*parsed);
+  EXPECT_FALSE(ending.ok);
+  EXPECT_THAT(ending.reason, HasSubstr("ps 1: \"x\"\n"));
+  EXPECT_THAT(ending.lines, ElementsAre("line 1", "line 2"));
+  EXPECT_EQ(ending.first, "ps 1");
+  EXPECT_TRUE(ending.stopped);
+  EXPECT_EQ(ending.unwritten, "no space");
+}
+
+TEST(ParseJobJson, RefusesEverythingElse) {
+  for (const char* line :
+       {"", "hello", "{}", "[]", "17", "{\"progress\": 3}",
+        "{\"progress\": {\"step\": -1}}", "{\"end\": {\"ok\": 1}}",
+        "{\"end\": {\"ok\": true, \"reason\": \"\", \"lines\": [1]}}"}) {
+    EXPECT_FALSE(ParseJobJson(line).ok()) << line;
+  }
+}
+
+TEST(ProgressText, SaysWhatAnOperatorWantsToKnow) {
+  ProgressFigures evaluated = SomeFigures();
+  evaluated.eval = {0.7654, 2};
+  const auto parsed = ParseJobJson(ProgressJson(evaluated));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(ProgressText(std::get<ProgressFigures>(*parsed)),
+              HasSubstr("workers 2, eval AUC 0.7654 after epoch 2, 1m30s"));
+  EXPECT_EQ(ProgressText(SomeFigures()),
+            "step 1,234, 50.0 %, 45,678 samples/s, loss 0.2500, AUC 0.7500, "
+            "staleness 1.5 (max 7), workers 2, 1m30s left");
+  ProgressFigures begun = SomeFigures();
+  begun.fraction_done = 0;
+  EXPECT_THAT(ProgressText(begun), HasSubstr("? left"));
+}
+
+}  // namespace
+}  // namespace shoal
