@@ -1,19 +1,20 @@
 #include "cmd/parse_command_line.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
-#include "launch/cluster_environment.h"
 #include "launch/config_file.h"
+#include "launch/environment/cluster_environment.h"
 
 namespace shoal {
 namespace {
@@ -39,17 +40,25 @@ absl::Status CheckSummary(const JobFlags& flags) {
   return absl::OkStatus();
 }
 
+// All variables: launch/environment/ knows which it reads.
+Environment OwnEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::pair<std::string, std::string> variable =
+        absl::StrSplit(*entry, absl::MaxSplits('=', 1));
+    environment.insert(variable);
+  }
+  return environment;
+}
+
 // What was not typed: from the environment, then from --config.
 absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
   const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
                       set->given("task_index");
   if (!placed) {
-    Environment environment;
-    if (const char* const value = getenv("TF_CONFIG")) {
-      environment["TF_CONFIG"] = value;
-    }
-    SHOAL_ASSIGN_OR_RETURN(const std::vector<FlagSetting> cluster,
-                           ClusterFromEnvironment(environment, flags->command));
+    SHOAL_ASSIGN_OR_RETURN(
+        const std::vector<FlagSetting> cluster,
+        ClusterFromEnvironment(OwnEnvironment(), flags->command));
     SHOAL_RETURN_IF_ERROR(set->Fill(cluster));
   }
   if (!flags->config.empty()) {

@@ -1,4 +1,4 @@
-#include "launch/cluster_environment.h"
+#include "launch/environment/tf_config.h"
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -138,14 +138,11 @@ absl::StatusOr<int64_t> ReadIndex(const Json& root, const Cluster& cluster,
 
 }  // namespace
 
-absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(
+absl::StatusOr<std::vector<FlagSetting>> TfConfigCluster(
     const Environment& environment, Command command) {
   std::vector<FlagSetting> settings;
   const auto found = environment.find(kVariable);
-  if (found == environment.end() || found->second.empty() ||
-      (command != Command::kPs && command != Command::kWorker)) {
-    return settings;
-  }
+  if (found == environment.end() || found->second.empty()) return settings;
   const Json root = Json::parse(found->second, nullptr,
                                 /*allow_exceptions=*/false);
   if (!root.is_object()) {
