@@ -159,6 +159,74 @@ TEST(JobFlags, CanonicalConfigIsSortedByName) {
   EXPECT_THAT(text, HasSubstr("wide_optimizer=adam\n"));
 }
 
+// Checkpoints hold this text, and processes of a job compare it: names, order
+// and values stay as they are.
+TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
+  EXPECT_EQ(Parsed(Command::kPs, {})->CanonicalConfig(),
+            "adagrad_initial_accumulator=1e-08\n"
+            "adam_beta1=0.9\n"
+            "adam_beta2=0.999\n"
+            "adam_epsilon=1e-08\n"
+            "batch_norm=false\n"
+            "batch_size=1024\n"
+            "canary=false\n"
+            "clip_norm=0\n"
+            "data_format=auto\n"
+            "data_scope=shared\n"
+            "deep_layers=256,128,64\n"
+            "dense_l2_reg=0\n"
+            "dropout=\n"
+            "embedding_size=32\n"
+            "feature_size=100\n"
+            "field_size=5\n"
+            "ftrl_initial_accumulator=0.1\n"
+            "ftrl_l1=0\n"
+            "ftrl_l2=0\n"
+            "l2_reg=0\n"
+            "l2_scope=touched\n"
+            "learning_rate=0.0005\n"
+            "max_message_bytes=67108864\n"
+            "mode=async\n"
+            "model=deepfm\n"
+            "num_epochs=1\n"
+            "optimizer=adam\n"
+            "partition=fixed_size\n"
+            "pipeline_depth=1\n"
+            "ps=2\n"
+            "seed=1\n"
+            "shuffle=true\n"
+            "shuffle_rows=65536\n"
+            "table_full=refuse\n"
+            "table_learning_rate=0.0005\n"
+            "table_optimizer=adam\n"
+            "table_row_limit=0\n"
+            "table_warmup_batches=0\n"
+            "task_type=train\n"
+            "warmup_batches=0\n"
+            "wide_l2_reg=0\n"
+            "wide_learning_rate=0.0005\n"
+            "wide_optimizer=adam\n");
+}
+
+TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
+  JobFlags flags(Command::kTrain);
+  const absl::Status status = JobFlagSet(&flags).Parse(
+      {"--field_size=5", "--table_row_limit=9", "--table_full=SHARE",
+       "--optimizer=ftrl", "--table_optimizer=rowwise_adagrad",
+       "--learning_rate=0.25", "--warmup_batches=3", "--l2_reg=0.5"});
+  ASSERT_TRUE(status.ok()) << status;
+  const std::string text = absl::StrCat("\n", flags.CanonicalConfig());
+  for (const char* line :
+       {"optimizer=ftrl", "table_optimizer=rowwise_adagrad",
+        "wide_optimizer=rowwise_adagrad", "table_learning_rate=0.25",
+        "wide_learning_rate=0.25", "table_warmup_batches=3", "wide_l2_reg=0.5",
+        "partition=hash", "pipeline_depth=0", "table_full=share",
+        // Flags of other commands have their defaults.
+        "data_scope=shared", "max_message_bytes=67108864", "ps=1"}) {
+    EXPECT_THAT(text, HasSubstr(absl::StrCat("\n", line, "\n")));
+  }
+}
+
 TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
   const auto a = Parsed(Command::kWorker, {});
   const auto b =
