@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "launch/flag_value.h"
 #include "launch/host_list.h"
+#include "launch/job_flag_set.h"
 #include "launch/ssh_command.h"
 
 namespace shoal {
@@ -147,20 +148,6 @@ absl::Status CheckDeadlines(const JobFlags& flags) {
 
 }  // namespace
 
-std::string CommandName(Command command) {
-  switch (command) {
-    case Command::kTrain:
-      return "shoal train";
-    case Command::kRun:
-      return "shoal run";
-    case Command::kPs:
-      return "shoal-ps";
-    case Command::kWorker:
-      return "shoal-worker";
-  }
-  return "shoal";
-}
-
 JobFlags::JobFlags(Command command) : command(command) {
   if (command == Command::kRun) {
     ps = 2;
@@ -215,55 +202,29 @@ absl::Status JobFlags::Validate() {
   return CheckDeadlines(*this);
 }
 
+JobFlags JobFlags::Resolved() const {
+  JobFlags all = *this;
+  all.table_optimizer = TableOptimizer();
+  all.table_learning_rate = TableLearningRate();
+  all.wide_optimizer = WideOptimizer();
+  all.wide_learning_rate = WideLearningRate();
+  all.table_warmup_batches = TableWarmupBatches();
+  all.wide_l2_reg = WideL2();
+  all.pipeline_depth = PipelineDepth();
+  all.partition = Partition();
+  return all;
+}
+
 std::string JobFlags::CanonicalConfig() const {
-  auto text = [](auto value) { return PrintFlagValue(&value); };
-  std::vector<std::string> lines = {
-      absl::StrCat("model=", model),
-      absl::StrCat("feature_size=", feature_size),
-      absl::StrCat("field_size=", field_size),
-      absl::StrCat("embedding_size=", embedding_size),
-      absl::StrCat("deep_layers=", text(deep_layers)),
-      absl::StrCat("dropout=", text(dropout)),
-      absl::StrCat("batch_norm=", text(batch_norm)),
-      absl::StrCat("seed=", seed),
-      absl::StrCat("optimizer=", optimizer),
-      absl::StrCat("learning_rate=", text(learning_rate)),
-      absl::StrCat("table_optimizer=", TableOptimizer()),
-      absl::StrCat("table_learning_rate=", text(TableLearningRate())),
-      absl::StrCat("wide_optimizer=", WideOptimizer()),
-      absl::StrCat("wide_learning_rate=", text(WideLearningRate())),
-      absl::StrCat("warmup_batches=", warmup_batches),
-      absl::StrCat("table_warmup_batches=", TableWarmupBatches()),
-      absl::StrCat("l2_reg=", text(l2_reg)),
-      absl::StrCat("wide_l2_reg=", text(WideL2())),
-      absl::StrCat("dense_l2_reg=", text(dense_l2_reg)),
-      absl::StrCat("l2_scope=", l2_scope),
-      absl::StrCat("adagrad_initial_accumulator=",
-                   text(adagrad_initial_accumulator)),
-      absl::StrCat("ftrl_initial_accumulator=", text(ftrl_initial_accumulator)),
-      absl::StrCat("ftrl_l1=", text(ftrl_l1)),
-      absl::StrCat("ftrl_l2=", text(ftrl_l2)),
-      absl::StrCat("adam_beta1=", text(adam_beta1)),
-      absl::StrCat("adam_beta2=", text(adam_beta2)),
-      absl::StrCat("adam_epsilon=", text(adam_epsilon)),
-      absl::StrCat("clip_norm=", text(clip_norm)),
-      absl::StrCat("task_type=", task_type),
-      absl::StrCat("mode=", mode),
-      absl::StrCat("batch_size=", batch_size),
-      absl::StrCat("num_epochs=", num_epochs),
-      absl::StrCat("data_format=", data_format),
-      absl::StrCat("data_scope=", data_scope),
-      absl::StrCat("shuffle=", text(shuffle)),
-      absl::StrCat("shuffle_rows=", shuffle_rows),
-      absl::StrCat("pipeline_depth=", PipelineDepth()),
-      absl::StrCat("partition=", Partition()),
-      absl::StrCat("table_row_limit=", table_row_limit),
-      absl::StrCat("table_full=", table_full),
-      absl::StrCat("canary=", text(canary)),
-      // Not arithmetic, but no push may fit one end and not the other.
-      absl::StrCat("max_message_bytes=", max_message_bytes),
-      absl::StrCat("ps=", ps),
-  };
+  JobFlags resolved = Resolved();
+  const JobFlagRows rows = AllJobFlagRows(&resolved);
+  std::vector<std::string> lines;
+  for (const JobFlagRow& row : rows.rows()) {
+    if (row.canonical == Canonical::kNo) continue;
+    // Without limits, which would write bytes as MiB.
+    lines.push_back(
+        absl::StrCat(row.flag.name, "=", PrintFlagValue(row.flag.target)));
+  }
   std::sort(lines.begin(), lines.end());
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }

@@ -7,19 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "launch/command.h"
 
 namespace shoal {
-
-// The commands that run a job or a part of one.
-enum class Command : unsigned {
-  kTrain = 1,   // shoal train: a whole job in one process
-  kRun = 2,     // shoal run: a whole job of processes on this host
-  kPs = 4,      // shoal-ps
-  kWorker = 8,  // shoal-worker
-};
-
-// As it is typed: "shoal train", "shoal-ps", …
-std::string CommandName(Command command);
 
 // Every flag of a training job with its default: the reference script's, but
 // for batch_size, dropout, l2_reg and num_epochs. What each means, takes and
@@ -158,9 +148,13 @@ struct JobFlags {
   absl::Status Validate();
 
   // The flags that must agree on every process of a job, `name=value` a line,
-  // sorted by name (RegisterRequest::config): what decides the variables, the
-  // arithmetic and the batches. No paths, ports, threads or deadlines.
+  // sorted by name (RegisterRequest::config): those that are Canonical in
+  // their rows, whether or not this command takes them.
   std::string CanonicalConfig() const;
+
+  // The same with each flag that leaves its value to other flags, or to the
+  // command, filled in.
+  JobFlags Resolved() const;
 
   // Whether the job writes checkpoints: it trains, and --model_dir says where.
   bool Saves() const { return !model_dir.empty() && task_type == "train"; }

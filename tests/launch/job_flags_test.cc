@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cluster/agreement.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -225,6 +226,64 @@ TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
         "data_scope=shared", "max_message_bytes=67108864", "ps=1"}) {
     EXPECT_THAT(text, HasSubstr(absl::StrCat("\n", line, "\n")));
   }
+}
+
+// Another value that the flag takes; its target has that value then.
+bool Change(const Flag& flag) {
+  const std::string before = PrintFlagValue(flag.target, flag.limits);
+  std::vector<std::string> values =
+      absl::StrSplit(FlagValueKind(flag.target, flag.limits), '|');
+  values.insert(values.end(), {"true", "false", "2", "1", "0.5", "1048576"});
+  for (const std::string& value : values) {
+    if (ParseFlagValue(flag.name, value, flag.limits, flag.target).ok() &&
+        PrintFlagValue(flag.target, flag.limits) != before) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(JobFlags, AnotherValueShowsInTheCanonicalConfigIfTheRowSaysSo) {
+  const std::string base = JobFlags(Command::kWorker).CanonicalConfig();
+  JobFlags plain(Command::kWorker);
+  const size_t count = AllJobFlagRows(&plain).rows().size();
+  for (size_t i = 0; i < count; ++i) {
+    JobFlags changed(Command::kWorker);
+    const JobFlagRows rows = AllJobFlagRows(&changed);
+    const JobFlagRow& row = rows.rows()[i];
+    if (!Change(row.flag)) {
+      EXPECT_EQ(row.flag.name, "mode") << "has one value for now";
+      continue;
+    }
+    const std::string difference =
+        FirstDifference("this", changed.CanonicalConfig(), "the default", base);
+    if (row.canonical == Canonical::kNo) {
+      EXPECT_EQ(difference, "") << row.flag.name;
+    } else {
+      EXPECT_NE(difference, "") << row.flag.name;
+    }
+  }
+}
+
+TEST(JobFlags, AWorkerMayDifferInWhatIsNotCanonical) {
+  const std::string ps = Parsed(Command::kPs, {})->CanonicalConfig();
+  const auto check = [&](const std::vector<std::string>& flags) {
+    const absl::Status status = CheckSameConfig(
+        "worker 2", Parsed(Command::kWorker, flags)->CanonicalConfig(), "ps 0",
+        ps);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(
+      check({"--val_data_dir=/v", "--backend=reference", "--parse_threads=4",
+             "--worker_lease=1m", "--metrics_port=9000", "--piece_bytes=1MiB"}),
+      "");
+  EXPECT_EQ(check({"--optimizer=sgd"}),
+            "--optimizer differs: worker 2 has sgd, ps 0 has adam; start every "
+            "process of the job with the same value");
+  EXPECT_EQ(check({"--max_message_bytes=128MiB"}),
+            "--max_message_bytes differs: worker 2 has 134217728, ps 0 has "
+            "67108864; start every process of the job with the same value");
 }
 
 TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
