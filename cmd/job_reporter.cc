@@ -21,7 +21,7 @@ constexpr absl::Duration kEventInterval = absl::Seconds(1);
 
 LiveOutputOptions OutputOptions(const JobFlags& flags) {
   LiveOutputOptions options = LiveOutputOptionsFor(STDERR_FILENO);
-  options.print_every = flags.progress_every;
+  options.print_every = flags.output.progress_every;
   return options;
 }
 
@@ -31,13 +31,14 @@ JobReporter::JobReporter(const JobFlags& flags, const FileSystem* files)
     : flags_(flags), files_(files), output_(OutputOptions(flags)) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
-  std::string directory = flags_.tensorboard_dir;
+  std::string directory = flags_.monitoring.tensorboard_dir;
   if (directory.empty() && flags_.Saves()) {
-    directory = absl::StrCat(flags_.model_dir, "/events");
+    directory = absl::StrCat(flags_.checkpoints.model_dir, "/events");
   }
   if (directory.empty()) return absl::OkStatus();
   auto events = JobEvents::Create(
-      *files_, directory, std::min(flags_.progress_every, kEventInterval), now);
+      *files_, directory,
+      std::min(flags_.output.progress_every, kEventInterval), now);
   SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
   events_ = *std::move(events);
   return absl::OkStatus();
@@ -57,9 +58,9 @@ void JobReporter::Progress(const JobReport& report, absl::Time now) {
   // How far a job came that failed is in its closing lines.
   if (report.over && !report.status.ok()) return;
   const ProgressFigures figures = ProgressOf(report);
-  if (flags_.progress == "json") {
+  if (flags_.output.progress == "json") {
     std::cout << ProgressJson(figures) << std::endl;
-  } else if (flags_.progress == "text") {
+  } else if (flags_.output.progress == "text") {
     output_.Live(ProgressText(figures), now);
   }
 }
@@ -68,21 +69,22 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
   output_.EndLive();
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
-  if (!flags_.summary.empty()) {
-    written =
-        WriteOutput(*files_, flags_.summary, SummaryJson(flags_, report));
+  if (!flags_.output.summary.empty()) {
+    written = WriteOutput(*files_, flags_.output.summary,
+                          SummaryJson(flags_, report));
   }
-  if (flags_.progress == "json") {
+  if (flags_.output.progress == "json") {
     std::cout << EndingJson({report.status.ok(),
                              std::string(report.status.message()),
                              ClosingText(report, flags_.QuarantineDir())})
               << std::endl;
-  } else if (flags_.progress == "text") {
+  } else if (flags_.output.progress == "text") {
     for (const std::string& line :
          ClosingText(report, flags_.QuarantineDir())) {
       std::cout << line << "\n";
     }
-    const std::string best = BestPossibleAucLine(*files_, flags_.val_data_dir);
+    const std::string best =
+        BestPossibleAucLine(*files_, flags_.data.val_data_dir);
     if (!best.empty() && !report.evals.empty()) std::cout << best << "\n";
     std::cout << std::flush;
   }

@@ -117,10 +117,10 @@ std::string SummaryJson(const JobFlags& flags, const JobReport& report) {
     cpu_seconds += ps.cpu_seconds;
   }
   const Json summary = {
-      {"mode", flags.mode},
-      {"model", flags.model},
-      {"ps", flags.ps},
-      {"workers", flags.workers},
+      {"mode", flags.training.mode},
+      {"model", flags.model.model},
+      {"ps", flags.cluster.ps},
+      {"workers", flags.cluster.workers},
       {"pipeline_depth", flags.PipelineDepth()},
       {"samples",
        {{"trained", report.trained},

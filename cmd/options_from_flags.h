@@ -34,8 +34,8 @@ struct JobPlan {
   ShardMap map;
 };
 
-// The plan of a job over flags.ps shards. REQUIRES: flags.Validate() was OK.
-// INVALID_ARGUMENT names the flag.
+// The plan of a job over flags.cluster.ps shards. REQUIRES: flags.Validate()
+// was OK. INVALID_ARGUMENT names the flag.
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 
 // The options of each component. What only the composition root knows (a PS's

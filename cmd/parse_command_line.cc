@@ -21,12 +21,13 @@ namespace {
 
 // A file that cannot be written is better known before the job than after it.
 absl::Status CheckSummary(const JobFlags& flags) {
-  if (flags.summary.empty()) return absl::OkStatus();
-  if (!flags.hosts.empty()) return absl::OkStatus();  // it is on another host
-  if (flags.command == Command::kPs && flags.task_index != 0) {
+  if (flags.output.summary.empty()) return absl::OkStatus();
+  if (!flags.cluster.hosts.empty())
+    return absl::OkStatus();  // it is on another host
+  if (flags.command == Command::kPs && flags.cluster.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
   }
-  const absl::StatusOr<std::string> path = OutputPath(flags.summary);
+  const absl::StatusOr<std::string> path = OutputPath(flags.output.summary);
   if (!path.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--summary=", path.status().message()));
@@ -34,7 +35,7 @@ absl::Status CheckSummary(const JobFlags& flags) {
   const std::string directory(Dirname(*path));
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary=", flags.summary, ": cannot write to ",
+        absl::StrCat("--summary=", flags.output.summary, ": cannot write to ",
                      directory, ": ", strerror(errno)));
   }
   return absl::OkStatus();
@@ -61,8 +62,9 @@ absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
         ClusterFromEnvironment(OwnEnvironment(), flags->command));
     SHOAL_RETURN_IF_ERROR(set->Fill(cluster));
   }
-  if (!flags->config.empty()) {
-    const auto config = ReadConfigFile(*NewPosixFileSystem(), flags->config);
+  if (!flags->config_files.config.empty()) {
+    const auto config =
+        ReadConfigFile(*NewPosixFileSystem(), flags->config_files.config);
     SHOAL_RETURN_IF_ERROR(absl::IsInvalidArgument(config.status())
                               ? config.status()
                               : Annotate(config.status(), "--config"));
@@ -111,18 +113,18 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckSummary(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
-  if (!flags->write_config.empty()) {
+  if (!flags->config_files.write_config.empty()) {
     const absl::Status written =
-        WriteOutput(*NewPosixFileSystem(), flags->write_config,
+        WriteOutput(*NewPosixFileSystem(), flags->config_files.write_config,
                     PrintConfig(*set));
     if (!written.ok()) {
-      return Complain(
-          set->command(),
-          Annotate(written, "--write_config=" + flags->write_config),
-          kExitUsage);
+      return Complain(set->command(),
+                      Annotate(written, "--write_config=" +
+                                            flags->config_files.write_config),
+                      kExitUsage);
     }
   }
-  if (flags->print_config) std::cerr << set->Resolved() << std::flush;
+  if (flags->output.print_config) std::cerr << set->Resolved() << std::flush;
   return std::nullopt;
 }
 

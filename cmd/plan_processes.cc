@@ -53,7 +53,7 @@ absl::StatusOr<std::string> Sibling(const std::string& name) {
 }
 
 absl::StatusOr<std::string> RemoteDirectory(const JobFlags& flags) {
-  if (!flags.remote_bin.empty()) return flags.remote_bin;
+  if (!flags.cluster.remote_bin.empty()) return flags.cluster.remote_bin;
   SHOAL_ASSIGN_OR_RETURN(const std::filesystem::path directory, OwnDirectory());
   return directory.string();
 }
@@ -93,12 +93,13 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
 
 LaunchedJobOptions JobOptions(const JobFlags& flags) {
   LaunchedJobOptions options;
-  options.max_restarts = flags.max_restarts;
+  options.max_restarts = flags.cluster.max_restarts;
   options.saves = flags.Saves();
   options.shutdown_timeout =
-      flags.shutdown_timeout +
-      (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());
-  options.ending_timeout = flags.linger + flags.shutdown_timeout;
+      flags.deadlines.shutdown_timeout +
+      (flags.Saves() ? flags.checkpoints.stop_timeout : absl::ZeroDuration());
+  options.ending_timeout =
+      flags.deadlines.linger + flags.deadlines.shutdown_timeout;
   return options;
 }
 
@@ -109,29 +110,32 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
   SHOAL_ASSIGN_OR_RETURN(const std::string ps_program, Sibling("shoal-ps"));
   SHOAL_ASSIGN_OR_RETURN(const std::string worker_program,
                          Sibling("shoal-worker"));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports, PickFreePorts(flags.ps));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports,
+                         PickFreePorts(flags.cluster.ps));
   JobPlaces places;
   places.ps_hosts = absl::StrJoin(ports, ",", [](std::string* out, int port) {
     absl::StrAppend(out, "127.0.0.1:", port);
   });
-  places.worker_hosts =
-      absl::StrJoin(std::vector<std::string>(flags.workers, "127.0.0.1"), ",");
+  places.worker_hosts = absl::StrJoin(
+      std::vector<std::string>(flags.cluster.workers, "127.0.0.1"), ",");
   places.token_file = token_file;
   LaunchedJobOptions options = JobOptions(flags);
   // A port each: parameter servers first.
   auto add = [&](Command command, const std::string& program, int index,
                  int place, std::vector<std::vector<std::string>>* to) {
-    to->push_back(
-        CommandLine(set, command, program, places, index,
-                    flags.metrics_port == 0 ? 0 : flags.metrics_port + place));
+    to->push_back(CommandLine(set, command, program, places, index,
+                              flags.monitoring.metrics_port == 0
+                                  ? 0
+                                  : flags.monitoring.metrics_port + place));
     // The forecast was of all of them.
     to->back().push_back("--memory_check=off");
   };
-  for (int i = 0; i < flags.ps; ++i) {
+  for (int i = 0; i < flags.cluster.ps; ++i) {
     add(Command::kPs, ps_program, i, i, &options.ps);
   }
-  for (int i = 0; i < flags.workers; ++i) {
-    add(Command::kWorker, worker_program, i, flags.ps + i, &options.workers);
+  for (int i = 0; i < flags.cluster.workers; ++i) {
+    add(Command::kWorker, worker_program, i, flags.cluster.ps + i,
+        &options.workers);
   }
   return options;
 }
@@ -139,12 +143,12 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
-                         ParseRemoteHosts(flags.hosts));
+                         ParseRemoteHosts(flags.cluster.hosts));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
   JobPlaces places;
   places.ps_hosts =
       absl::StrJoin(hosts, ",", [&](std::string* out, const RemoteHost& host) {
-        absl::StrAppend(out, host.WithPort(flags.ps_port));
+        absl::StrAppend(out, host.WithPort(flags.cluster.ps_port));
       });
   places.worker_hosts =
       absl::StrJoin(hosts, ",", [](std::string* out, const RemoteHost& host) {
@@ -160,21 +164,23 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     auto command = [&](Command kind, const char* name, int metrics_port) {
       std::vector<std::string> remote = CommandLine(
           set, kind, absl::StrCat(bin, "/", name), places, static_cast<int>(i),
-          flags.metrics_port == 0 ? 0 : metrics_port);
+          flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
       // Each forecasts on its own host.
-      remote.push_back(absl::StrCat("--memory_check=", flags.memory_check));
-      return SshArguments(flags.ssh_command, hosts[i], remote);
+      remote.push_back(
+          absl::StrCat("--memory_check=", flags.monitoring.memory_check));
+      return SshArguments(flags.cluster.ssh_command, hosts[i], remote);
     };
-    options.ps.push_back(command(Command::kPs, "shoal-ps", flags.metrics_port));
-    options.workers.push_back(
-        command(Command::kWorker, "shoal-worker", flags.metrics_port + 1));
+    options.ps.push_back(
+        command(Command::kPs, "shoal-ps", flags.monitoring.metrics_port));
+    options.workers.push_back(command(Command::kWorker, "shoal-worker",
+                                      flags.monitoring.metrics_port + 1));
   }
   return options;
 }
 
 absl::Status CheckRemoteHosts(const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
-                         ParseRemoteHosts(flags.hosts));
+                         ParseRemoteHosts(flags.cluster.hosts));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
   const char* const names[] = {"shoal-ps", "shoal-worker"};
   constexpr size_t kPrograms = 2;
@@ -197,12 +203,12 @@ absl::Status CheckRemoteHosts(const JobFlags& flags) {
   for (const RemoteHost& host : hosts) {
     for (const char* name : names) {
       ProcessSpec spec;
-      spec.argv = SshArguments(flags.ssh_command, host,
+      spec.argv = SshArguments(flags.cluster.ssh_command, host,
                                {absl::StrCat(bin, "/", name), "--help"});
       SHOAL_RETURN_IF_ERROR(launcher->Start(std::move(spec)));
     }
   }
-  launcher->StopAfter(flags.start_timeout);
+  launcher->StopAfter(flags.deadlines.start_timeout);
   const LaunchOutcome outcome = launcher->Run();
   if (outcome.signal != 0) {
     return absl::CancelledError(

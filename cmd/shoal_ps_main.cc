@@ -88,10 +88,10 @@ class PsProcess {
       : flags_(flags),
         plan_(std::move(plan)),
         token_(std::move(token)),
-        hosts_(absl::StrSplit(flags.ps_hosts, ',')),
+        hosts_(absl::StrSplit(flags.cluster.ps_hosts, ',')),
         wait_(wait),
-        logger_({ProcessName(Role::kPs, flags.task_index),
-                 *ParseLogLevel(flags.log_level)}),
+        logger_({ProcessName(Role::kPs, flags.cluster.task_index),
+                 *ParseLogLevel(flags.output.log_level)}),
         files_(NewPosixFileSystem()),
         outcome_(wait),
         reporter_(flags_, files_.get()) {}
@@ -102,7 +102,7 @@ class PsProcess {
   ExitCode WaitForEnd();
 
  private:
-  bool leads() const { return flags_.task_index == 0; }
+  bool leads() const { return flags_.cluster.task_index == 0; }
   absl::Status StartServer();
   absl::StatusOr<CoordinatorOptions> PlanToLead();
   absl::Status TakeDirectory(StartNumber start);
@@ -164,7 +164,7 @@ PsProcess::~PsProcess() {
 }
 
 absl::Status PsProcess::Start() {
-  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.task_index),
+  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   ClusterService* cluster = nullptr;
@@ -208,8 +208,8 @@ absl::Status PsProcess::Start() {
   if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
 
   PsLoopOptions options =
-      PsLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
-  options.member.registration.address = hosts_[flags_.task_index];
+      PsLoopOptionsFromFlags(flags_, plan_, flags_.cluster.task_index);
+  options.member.registration.address = hosts_[flags_.cluster.task_index];
   options.directory_patience = DirectoryPatience(flags_);
   PsLoopDependencies deps;
   deps.cluster = cluster;
@@ -220,10 +220,10 @@ absl::Status PsProcess::Start() {
   deps.files = files_.get();
   deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
     shard_ = std::move(shard);
-    ExportShard(&telemetry_, flags_.task_index, shard_);
+    ExportShard(&telemetry_, flags_.cluster.task_index, shard_);
     metered_ = std::make_unique<MeteredParameterService>(
         shard_.get(), &telemetry_,
-        MetricLabels{{"shard", absl::StrCat(flags_.task_index)}},
+        MetricLabels{{"shard", absl::StrCat(flags_.cluster.task_index)}},
         &completions_);
     server_->AttachParameterService(metered_.get());
   };
@@ -264,19 +264,21 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
 
 absl::Status PsProcess::StartServer() {
   RpcServerOptions options;
-  options.listen =
-      flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
+  options.listen = flags_.cluster.listen.empty()
+                       ? hosts_[flags_.cluster.task_index]
+                       : flags_.cluster.listen;
   options.token = token_;
-  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.max_message_bytes));
-  const Keepalive keepalive = KeepaliveFor(flags_.silent_after);
+  options.SetMaxMessageBytes(
+      static_cast<uint64_t>(flags_.limits.max_message_bytes));
+  const Keepalive keepalive = KeepaliveFor(flags_.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
       server_, RpcServer::Start(options, coordinator_.get(), &completions_));
   logger_.Info(
-      absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
-                   ", listening on ", server_->address(),
+      absl::StrCat("shard ", flags_.cluster.task_index, " of ",
+                   flags_.cluster.ps, ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
   return absl::OkStatus();
 }
@@ -298,7 +300,8 @@ ExitCode PsProcess::WaitForEnd() {
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
   if (code == kExitOk && !written.ok()) code = kExitFailed;
-  LeaveHungDisk(&background_, flags_.shutdown_timeout, code, &logger_);
+  LeaveHungDisk(&background_, flags_.deadlines.shutdown_timeout, code,
+                &logger_);
   return code;
 }
 
@@ -306,7 +309,7 @@ void PsProcess::OnSignal(int signal) {
   if (signalled_) _exit(kExitStopped);
   signalled_ = true;
   const absl::Status reason = absl::CancelledError(
-      absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
+      absl::StrCat(ProcessName(Role::kPs, flags_.cluster.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
   logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
   // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
@@ -315,7 +318,8 @@ void PsProcess::OnSignal(int signal) {
   if (leads()) {
     save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
   } else {
-    loop_->Stop(reason, save ? flags_.stop_timeout : absl::ZeroDuration());
+    loop_->Stop(reason,
+                save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
   }
 }
 
@@ -346,10 +350,11 @@ int Main(const std::vector<std::string>& args) {
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
-  if (flags.token_file == "-") {
-    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2) +
-                                      (flags.Saves() ? flags.stop_timeout
-                                                     : absl::ZeroDuration()));
+  if (flags.cluster.token_file == "-") {
+    wait.WatchInput(STDIN_FILENO,
+                    flags.deadlines.shutdown_timeout + absl::Seconds(2) +
+                        (flags.Saves() ? flags.checkpoints.stop_timeout
+                                       : absl::ZeroDuration()));
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);

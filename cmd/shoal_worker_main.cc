@@ -50,8 +50,8 @@ class WorkerProcess {
         plan_(std::move(plan)),
         token_(std::move(token)),
         wait_(wait),
-        logger_({ProcessName(Role::kWorker, flags.task_index),
-                 *ParseLogLevel(flags.log_level)}),
+        logger_({ProcessName(Role::kWorker, flags.cluster.task_index),
+                 *ParseLogLevel(flags.output.log_level)}),
         files_(NewPosixFileSystem()) {}
 
   ~WorkerProcess();
@@ -119,16 +119,18 @@ absl::Status WorkerProcess::ListFiles(WorkerLoopOptions* options) {
 absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
 WorkerProcess::Connect() {
   std::vector<std::shared_ptr<ParameterService>> shards;
-  for (int i = 0; i < flags_.ps; ++i) {
+  for (int i = 0; i < flags_.cluster.ps; ++i) {
     ParameterClientOptions options;
     options.channel = ChannelOptionsFromFlags(flags_, token_, i);
-    options.chunk_bytes = std::min<uint64_t>(
-        options.chunk_bytes, flags_.max_message_bytes - kMessageOverhead);
+    options.chunk_bytes =
+        std::min<uint64_t>(options.chunk_bytes,
+                           flags_.limits.max_message_bytes - kMessageOverhead);
     SHOAL_RETURN_IF_ERROR(options.Validate());
     shards.push_back(std::make_shared<RetryingParameterService>(
         std::make_unique<ParameterClient>(std::move(options), &client_loop_,
                                           &train_),
-        RetryOptions{}, flags_.task_index, &train_, worker_telemetry_.retries));
+        RetryOptions{}, flags_.cluster.task_index, &train_,
+        worker_telemetry_.retries));
   }
   return shards;
 }
@@ -148,16 +150,17 @@ absl::StatusOr<std::unique_ptr<BatchSource>> WorkerProcess::OpenSource(
 }
 
 absl::Status WorkerProcess::Start() {
-  ExportProcess(&telemetry_, ProcessName(Role::kWorker, flags_.task_index),
+  ExportProcess(&telemetry_,
+                ProcessName(Role::kWorker, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   WorkerLoopOptions options =
-      WorkerLoopOptionsFromFlags(flags_, plan_, flags_.task_index);
+      WorkerLoopOptionsFromFlags(flags_, plan_, flags_.cluster.task_index);
   SHOAL_RETURN_IF_ERROR(ListFiles(&options));
   SHOAL_ASSIGN_OR_RETURN(
-      quarantine_,
-      QuarantineFromFlags(flags_, files_.get(), flags_.task_index, &logger_));
-  SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.backend));
+      quarantine_, QuarantineFromFlags(flags_, files_.get(),
+                                       flags_.cluster.task_index, &logger_));
+  SHOAL_ASSIGN_OR_RETURN(backend_, CreateBackend(flags_.training.backend));
   SHOAL_ASSIGN_OR_RETURN(model_, CreateModel(plan_.model, backend_.get()));
   const std::string label =
       plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
@@ -221,8 +224,9 @@ int Main(const std::vector<std::string>& args) {
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
-  if (flags.token_file == "-") {
-    wait.WatchInput(STDIN_FILENO, flags.shutdown_timeout + absl::Seconds(2));
+  if (flags.cluster.token_file == "-") {
+    wait.WatchInput(STDIN_FILENO,
+                    flags.deadlines.shutdown_timeout + absl::Seconds(2));
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);

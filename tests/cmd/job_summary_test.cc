@@ -52,7 +52,7 @@ JobReport SomeReport() {
 
 TEST(SummaryJson, HoldsTheRun) {
   JobFlags flags(Command::kRun);
-  flags.ps = 1;
+  flags.cluster.ps = 1;
   const json summary = json::parse(SummaryJson(flags, SomeReport()));
   EXPECT_EQ(summary["mode"], "async");
   EXPECT_EQ(summary["model"], "deepfm");

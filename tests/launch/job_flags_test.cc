@@ -61,12 +61,12 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
   const auto error = [](Command command, const char* task, const char* train,
                         const char* val, int task_index = 0) {
     JobFlags flags(command);
-    flags.ps_hosts = flags.worker_hosts = "a:1,b:2";
-    flags.task_index = task_index;
-    flags.task_type = task;
-    flags.training_data_dir = train;
-    flags.val_data_dir = val;
-    flags.resume = "never";
+    flags.cluster.ps_hosts = flags.cluster.worker_hosts = "a:1,b:2";
+    flags.cluster.task_index = task_index;
+    flags.training.task_type = task;
+    flags.data.training_data_dir = train;
+    flags.data.val_data_dir = val;
+    flags.checkpoints.resume = "never";
     return std::string(flags.Validate().message());
   };
   for (const Command command :
@@ -89,24 +89,24 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
 
 TEST(JobFlags, WhatTrainsNothingNeedsACheckpoint) {
   JobFlags flags(Command::kTrain);
-  flags.val_data_dir = "/v";
-  flags.task_type = "infer";
-  flags.predictions_file = "p";
+  flags.data.val_data_dir = "/v";
+  flags.training.task_type = "infer";
+  flags.evaluation.predictions_file = "p";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--model_dir"));
-  flags.model_dir = "/m";
+  flags.checkpoints.model_dir = "/m";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.PredictionsFile(), "p");
-  flags.predictions_file = "";
+  flags.evaluation.predictions_file = "";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.PredictionsFile(), "/m/predictions.txt");
 }
 
 TEST(JobFlags, OnlyTrainingReadsTrainingData) {
   JobFlags flags(Command::kTrain);
-  flags.training_data_dir = "/t";
+  flags.data.training_data_dir = "/t";
   EXPECT_EQ(flags.TrainingData(), "/t");
-  flags.task_type = "eval";
+  flags.training.task_type = "eval";
   EXPECT_EQ(flags.TrainingData(), "");
 }
 
@@ -314,11 +314,11 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
 
 TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   JobFlags flags(Command::kTrain);
-  flags.training_data_dir = "/d";
+  flags.data.training_data_dir = "/d";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.Partition(), "hash");
   EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("partition=hash\n"));
-  flags.feature_size = 10;
+  flags.model.feature_size = 10;
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.Partition(), "fixed_size");
 
@@ -340,11 +340,11 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   };
   for (const Case& c : cases) {
     JobFlags flags(Command::kTrain);
-    flags.training_data_dir = "/d";
-    flags.feature_size = c.feature_size;
-    flags.partition = c.partition;
-    flags.table_row_limit = c.row_limit;
-    flags.table_full = c.full;
+    flags.data.training_data_dir = "/d";
+    flags.model.feature_size = c.feature_size;
+    flags.cluster.partition = c.partition;
+    flags.model.table_row_limit = c.row_limit;
+    flags.model.table_full = c.full;
     const absl::Status status = flags.Validate();
     EXPECT_EQ(status.ok(), *c.message == 0) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
@@ -353,12 +353,12 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
 
 TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
   JobFlags flags(Command::kTrain);
-  flags.table_row_limit = 5;
+  flags.model.table_row_limit = 5;
   const std::string refuse = flags.CanonicalConfig();
-  flags.table_full = "share";
+  flags.model.table_full = "share";
   const std::string share = flags.CanonicalConfig();
   EXPECT_NE(refuse, share);
-  flags.table_row_limit = 6;
+  flags.model.table_row_limit = 6;
   EXPECT_NE(flags.CanonicalConfig(), share);
 }
 
@@ -406,9 +406,9 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
 
 TEST(JobFlags, TheLinearProbeSharesNoRow) {
   JobFlags flags(Command::kTrain);
-  flags.model = "linear_probe";
-  flags.table_row_limit = 5;
-  flags.table_full = "share";
+  flags.model.model = "linear_probe";
+  flags.model.table_row_limit = 5;
+  flags.model.table_full = "share";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--table_full=share: linear_probe takes none"));
 }
@@ -423,23 +423,23 @@ TEST(JobFlags, TheLinearProbeIsNotClipped) {
 TEST(JobFlags, CountsProcessesByTheirHosts) {
   const auto flags = Parsed(Command::kPs, {});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_EQ(flags->ps, 2);
-  EXPECT_EQ(flags->workers, 3);
+  EXPECT_EQ(flags->cluster.ps, 2);
+  EXPECT_EQ(flags->cluster.workers, 3);
 }
 
 TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
   JobFlags flags(Command::kPs);
-  flags.ps_hosts = "a:1,b:2";
-  flags.worker_hosts = "a";
-  flags.task_index = 2;
+  flags.cluster.ps_hosts = "a:1,b:2";
+  flags.cluster.worker_hosts = "a";
+  flags.cluster.task_index = 2;
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--task_index=2: --ps_hosts has 2 entries"));
   JobFlags worker(Command::kWorker);
-  worker.ps_hosts = "a:1";
-  worker.training_data_dir = "/d";
-  worker.task_index = 7;
+  worker.cluster.ps_hosts = "a:1";
+  worker.data.training_data_dir = "/d";
+  worker.cluster.task_index = 7;
   EXPECT_TRUE(worker.Validate().ok()) << "a worker may join beyond the list";
-  worker.worker_hosts = "a,b";
+  worker.cluster.worker_hosts = "a,b";
   EXPECT_FALSE(worker.Validate().ok());
 }
 

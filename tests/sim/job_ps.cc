@@ -63,14 +63,15 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   StartNumber last = 0;
   if (environment_.save_steps != 0) {
     JobFlags flags = job.ModelDirectoryFlags();
-    flags.save_checkpoint_steps = static_cast<int64_t>(environment_.save_steps);
+    flags.checkpoints.save_checkpoint_steps =
+        static_cast<int64_t>(environment_.save_steps);
     JobPlan plan;
     plan.job = kProbeJob;
     plan.spec = job.spec;
     plan.map = job.map;
     // A job that finds no whole checkpoint, or a bad one, says so when it ends.
-    const absl::Status planned = PlanCheckpoints(
-        *files, flags, plan, environment_.logger, &options);
+    const absl::Status planned =
+        PlanCheckpoints(*files, flags, plan, environment_.logger, &options);
     if (!planned.ok()) {
       environment_.complaints->push_back(
           absl::StrCat(process_->id(), " cannot begin: ", planned.ToString()));
@@ -82,10 +83,10 @@ ClusterService* JobPs::Lead(FileSystem* files) {
       last = options.checkpoints.resume->start;
     }
   }
-  options.start = environment_.bugs.one_start_number
-                      ? 1
-                      : MakeStartNumber(
-                            strand->Now(),
+  options.start =
+      environment_.bugs.one_start_number
+          ? 1
+          : MakeStartNumber(strand->Now(),
                             environment_.draw.Word("start", process_->id()),
                             last);
   CoordinatorWork work;
@@ -93,15 +94,14 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   work.write_manifest =
       ManifestWriter(files, job.ModelDirectoryFlags(),
                      process_->Strand("checkpoints"), environment_.logger);
-  work.probe = [network = environment_.network,
-                probe = process_->Strand("probe")](
-                   std::string address,
-                   absl::AnyInvocable<void(bool refused) &&> done) {
-    probe->Post([network, address = std::move(address),
-                 done = std::move(done)]() mutable {
-      std::move(done)(network->Refuses(address));
-    });
-  };
+  work.probe =
+      [network = environment_.network, probe = process_->Strand("probe")](
+          std::string address, absl::AnyInvocable<void(bool refused) &&> done) {
+        probe->Post([network, address = std::move(address),
+                     done = std::move(done)]() mutable {
+          std::move(done)(network->Refuses(address));
+        });
+      };
   coordinator_ = Coordinator::Create(std::move(options), strand,
                                      environment_.logger, std::move(work));
   coordinator_->OnFinished([this](const JobReport& report) {

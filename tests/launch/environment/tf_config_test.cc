@@ -75,8 +75,8 @@ TEST(TfConfigTest, FlagsThatWereGivenWin) {
   const auto settings =
       ReadJson(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
   ASSERT_TRUE(set.Fill(*settings).ok());
-  EXPECT_EQ(flags.task_index, 0);
-  EXPECT_EQ(flags.ps_hosts, "a:2223,b:2223");
+  EXPECT_EQ(flags.cluster.task_index, 0);
+  EXPECT_EQ(flags.cluster.ps_hosts, "a:2223,b:2223");
 }
 
 TEST(TfConfigTest, ErrorsNameThePlaceInTheJson) {
