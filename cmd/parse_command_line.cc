@@ -1,31 +1,33 @@
 #include "cmd/parse_command_line.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
-#include "launch/cluster_environment.h"
 #include "launch/config_file.h"
+#include "launch/environment/cluster_environment.h"
 
 namespace shoal {
 namespace {
 
 // A file that cannot be written is better known before the job than after it.
 absl::Status CheckSummary(const JobFlags& flags) {
-  if (flags.summary.empty()) return absl::OkStatus();
-  if (!flags.hosts.empty()) return absl::OkStatus();  // it is on another host
-  if (flags.command == Command::kPs && flags.task_index != 0) {
+  if (flags.output.summary.empty()) return absl::OkStatus();
+  if (!flags.cluster.hosts.empty())
+    return absl::OkStatus();  // it is on another host
+  if (flags.command == Command::kPs && flags.cluster.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
   }
-  const absl::StatusOr<std::string> path = OutputPath(flags.summary);
+  const absl::StatusOr<std::string> path = OutputPath(flags.output.summary);
   if (!path.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--summary=", path.status().message()));
@@ -33,10 +35,21 @@ absl::Status CheckSummary(const JobFlags& flags) {
   const std::string directory(Dirname(*path));
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary=", flags.summary, ": cannot write to ",
+        absl::StrCat("--summary=", flags.output.summary, ": cannot write to ",
                      directory, ": ", strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+// All variables: launch/environment/ knows which it reads.
+Environment OwnEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::pair<std::string, std::string> variable =
+        absl::StrSplit(*entry, absl::MaxSplits('=', 1));
+    environment.insert(variable);
+  }
+  return environment;
 }
 
 // What was not typed: from the environment, then from --config.
@@ -44,16 +57,14 @@ absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
   const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
                       set->given("task_index");
   if (!placed) {
-    Environment environment;
-    if (const char* const value = getenv("TF_CONFIG")) {
-      environment["TF_CONFIG"] = value;
-    }
-    SHOAL_ASSIGN_OR_RETURN(const std::vector<FlagSetting> cluster,
-                           ClusterFromEnvironment(environment, flags->command));
+    SHOAL_ASSIGN_OR_RETURN(
+        const std::vector<FlagSetting> cluster,
+        ClusterFromEnvironment(OwnEnvironment(), flags->command));
     SHOAL_RETURN_IF_ERROR(set->Fill(cluster));
   }
-  if (!flags->config.empty()) {
-    const auto config = ReadConfigFile(*NewPosixFileSystem(), flags->config);
+  if (!flags->config_files.config.empty()) {
+    const auto config =
+        ReadConfigFile(*NewPosixFileSystem(), flags->config_files.config);
     SHOAL_RETURN_IF_ERROR(absl::IsInvalidArgument(config.status())
                               ? config.status()
                               : Annotate(config.status(), "--config"));
@@ -102,18 +113,18 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckSummary(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
-  if (!flags->write_config.empty()) {
+  if (!flags->config_files.write_config.empty()) {
     const absl::Status written =
-        WriteOutput(*NewPosixFileSystem(), flags->write_config,
+        WriteOutput(*NewPosixFileSystem(), flags->config_files.write_config,
                     PrintConfig(*set));
     if (!written.ok()) {
-      return Complain(
-          set->command(),
-          Annotate(written, "--write_config=" + flags->write_config),
-          kExitUsage);
+      return Complain(set->command(),
+                      Annotate(written, "--write_config=" +
+                                            flags->config_files.write_config),
+                      kExitUsage);
     }
   }
-  if (flags->print_config) std::cerr << set->Resolved() << std::flush;
+  if (flags->output.print_config) std::cerr << set->Resolved() << std::flush;
   return std::nullopt;
 }
 

@@ -19,8 +19,8 @@ namespace {
 // save the job first.
 absl::Duration EndingGrace(const JobFlags& flags) {
   const bool saves = flags.command == Command::kPs && flags.Saves();
-  return flags.shutdown_timeout + absl::Seconds(2) +
-         (saves ? flags.stop_timeout : absl::ZeroDuration());
+  return flags.deadlines.shutdown_timeout + absl::Seconds(2) +
+         (saves ? flags.checkpoints.stop_timeout : absl::ZeroDuration());
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<std::string> token = JobToken(flags);
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
-  if (flags.token_file == "-") {
+  if (flags.cluster.token_file == "-") {
     wait.WatchInput(STDIN_FILENO, EndingGrace(flags));
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags);

@@ -60,7 +60,7 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   report.finished = true;
   report.status = status;
   const absl::Status written = WriteOutput(
-      files, flags.summary, SummaryJson(JobFactsFromFlags(flags), report));
+      files, flags.output.summary, SummaryJson(JobFactsFromFlags(flags), report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 
@@ -74,7 +74,8 @@ int RunCommand(const Args& args) {
   const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(name, plan.status(), kExitUsage);
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  if (!flags.hosts.empty() && (set.given("ps") || set.given("workers"))) {
+  if (!flags.cluster.hosts.empty() &&
+      (set.given("ps") || set.given("workers"))) {
     return Complain(name,
                     absl::InvalidArgumentError(
                         "--hosts starts one parameter server and one worker a "
@@ -82,37 +83,38 @@ int RunCommand(const Args& args) {
                     kExitUsage);
   }
 
-  if (flags.hosts.empty()) {
+  if (flags.cluster.hosts.empty()) {
     const absl::Status there = CheckFiles(*files, flags);
     if (!there.ok()) return Complain(name, there, kExitUsage);
   }
   std::unique_ptr<TemporaryToken> token_file;
-  auto processes = flags.hosts.empty()
+  auto processes = flags.cluster.hosts.empty()
                        ? PrepareHere(flags, set, *plan, *files, &token_file)
                        : PrepareHosts(flags, set);
   if (!processes.ok()) {
     // Another host may be back soon; what this one lacks stays.
     const ExitCode code = absl::IsCancelled(processes.status()) ? kExitStopped
-                          : flags.hosts.empty()                 ? kExitUsage
+                          : flags.cluster.hosts.empty()         ? kExitUsage
                                                                 : kExitFailed;
     return Complain(name, processes.status(), code);
   }
 
   LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
-  live.print_every = flags.progress_every;
+  live.print_every = flags.output.progress_every;
   LiveOutput output(live);
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
 
   for (const std::string& line : end.lines) std::cout << line << "\n";
   // It stands beside the AUC of an evaluation.
   const std::string best =
-      flags.task_type == "infer"
+      flags.training.task_type == "infer"
           ? ""
-          : BestPossibleAucLine(*files, flags.val_data_dir);
+          : BestPossibleAucLine(*files, flags.data.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
   // With --hosts it is on another host.
-  if (!end.told && !flags.summary.empty() && flags.hosts.empty()) {
+  if (!end.told && !flags.output.summary.empty() &&
+      flags.cluster.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;

@@ -47,10 +47,10 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.eval = std::move(sources.eval);
   options.model = plan.model;
   options.partition = plan.partition;
-  options.canary = flags.canary;
-  options.ps = flags.ps;
-  options.workers = flags.workers;
-  options.backend = flags.backend;
+  options.canary = flags.training.canary;
+  options.ps = flags.cluster.ps;
+  options.workers = flags.cluster.workers;
+  options.backend = flags.training.backend;
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);
@@ -98,7 +98,7 @@ ExitCode Verdict(const std::string& name, const JobReport& report,
 
 ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
-  Logger logger({"", *ParseLogLevel(flags.log_level)});
+  Logger logger({"", *ParseLogLevel(flags.output.log_level)});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto quarantine = QuarantineFromFlags(flags, files.get(), 0, &logger);
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
@@ -129,12 +129,12 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   deps.background = &background;
   deps.work =
       WorkOfLead(*lead, flags, files.get(), &work, &background, &logger);
-  for (int i = 0; i < flags.workers; ++i) {
+  for (int i = 0; i < flags.cluster.workers; ++i) {
     train.push_back(std::make_unique<ThreadExecutor>(
         ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
     deps.train.push_back(train.back().get());
   }
-  if (flags.metrics_port != 0) deps.telemetry = &telemetry;
+  if (flags.monitoring.metrics_port != 0) deps.telemetry = &telemetry;
   auto job = InProcessJob::Create(*std::move(options), std::move(deps));
   if (!job.ok()) return Complain(name, job.status(), kExitUsage);
   // Ends before the job, which its readers look at.
@@ -150,7 +150,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const JobReport report =
       SeeThrough(job->get(), final_report, clock, &reporter, wait);
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());
-  LeaveHungDisk(&background, flags.shutdown_timeout, code, &logger);
+  LeaveHungDisk(&background, flags.deadlines.shutdown_timeout, code, &logger);
   // What is still queued may refer to the job.
   for (const auto& strand : train) strand->Shutdown();
   background.Shutdown();

@@ -40,14 +40,15 @@ absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
   SHOAL_ASSIGN_OR_RETURN(sources.train, List(files, flags, flags.TrainingData(),
                                              "--training_data_dir"));
   SHOAL_ASSIGN_OR_RETURN(
-      sources.eval, List(files, flags, flags.val_data_dir, "--val_data_dir"));
+      sources.eval,
+      List(files, flags, flags.data.val_data_dir, "--val_data_dir"));
   return sources;
 }
 
 absl::Status CheckNotEmpty(const JobFlags& flags, const DataSources& sources) {
   SHOAL_RETURN_IF_ERROR(CheckAnyBytes(sources.train, flags.TrainingData(),
                                       "--training_data_dir"));
-  return CheckAnyBytes(sources.eval, flags.val_data_dir, "--val_data_dir");
+  return CheckAnyBytes(sources.eval, flags.data.val_data_dir, "--val_data_dir");
 }
 
 }  // namespace shoal

@@ -49,22 +49,24 @@ absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
 }  // namespace
 
 absl::StatusOr<std::string> JobToken(const JobFlags& flags) {
-  if (flags.token_file.empty()) return std::string();
-  if (flags.token_file == "-") {
-    return ReadTokenLine(STDIN_FILENO, flags.start_timeout);
+  if (flags.cluster.token_file.empty()) return std::string();
+  if (flags.cluster.token_file == "-") {
+    return ReadTokenLine(STDIN_FILENO, flags.deadlines.start_timeout);
   }
-  return ReadTokenFile(flags.token_file);
+  return ReadTokenFile(flags.cluster.token_file);
 }
 
 ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
                                        const std::string& token, int index) {
-  const std::vector<std::string> hosts = absl::StrSplit(flags.ps_hosts, ',');
+  const std::vector<std::string> hosts =
+      absl::StrSplit(flags.cluster.ps_hosts, ',');
   ChannelOptions options;
   options.address = hosts[index];
   options.peer = ProcessName(Role::kPs, index);
   options.token = token;
-  options.max_message_bytes = static_cast<uint64_t>(flags.max_message_bytes);
-  const Keepalive keepalive = KeepaliveFor(flags.silent_after);
+  options.max_message_bytes =
+      static_cast<uint64_t>(flags.limits.max_message_bytes);
+  const Keepalive keepalive = KeepaliveFor(flags.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;
   return options;

@@ -73,11 +73,11 @@ struct BatchSize {
 
 BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
   BatchSize size;
-  size.features = Times(static_cast<uint64_t>(flags.batch_size),
-                        static_cast<uint64_t>(flags.field_size));
+  size.features = Times(static_cast<uint64_t>(flags.training.batch_size),
+                        static_cast<uint64_t>(flags.model.field_size));
   size.distinct = size.features;
-  if (flags.feature_size != 0) {
-    size.distinct = std::min(size.distinct, flags.feature_size);
+  if (flags.model.feature_size != 0) {
+    size.distinct = std::min(size.distinct, flags.model.feature_size);
   }
   for (const TableSpec& table : plan.spec.tables) {
     if (!table.on_every_shard) size.row_floats += table.row_dim();
@@ -91,19 +91,21 @@ BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
 // training rows. Evaluations keep the order, and read when training stands.
 uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   const uint64_t row =
-      static_cast<uint64_t>(flags.field_size) * kFeatureBytes + kRowBytes;
-  const bool trains = flags.task_type == "train";
-  uint64_t rows =
-      flags.shuffle && trains ? static_cast<uint64_t>(flags.shuffle_rows) : 0;
+      static_cast<uint64_t>(flags.model.field_size) * kFeatureBytes + kRowBytes;
+  const bool trains = flags.training.task_type == "train";
+  uint64_t rows = flags.data.shuffle && trains
+                      ? static_cast<uint64_t>(flags.data.shuffle_rows)
+                      : 0;
   if (data.row_bytes != 0) {
     uint64_t piece = data.bytes;
-    if (flags.piece_bytes > 0) piece = flags.piece_bytes;
-    if (flags.piece_bytes < 0) {
+    if (flags.data.piece_bytes > 0) piece = flags.data.piece_bytes;
+    if (flags.data.piece_bytes < 0) {
       piece = std::clamp<uint64_t>(data.bytes / 32, 64 << 10, 64 << 20);
     }
     rows = std::min(rows, piece / data.row_bytes + 1);
   }
-  const uint64_t batch = Times(static_cast<uint64_t>(flags.batch_size), row);
+  const uint64_t batch =
+      Times(static_cast<uint64_t>(flags.training.batch_size), row);
   const uint64_t ahead =
       std::min(Times(batch, kAheadBatches), Add(kAheadBytes, batch));
   return Add(Times(rows, kWindowPercent * row) / 100, ahead);
@@ -111,13 +113,13 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
 
 // What the coordinator keeps of an evaluation: scores, or their histogram.
 uint64_t ScoresBytes(const JobFlags& flags, const FilesSize& data) {
-  if (data.bytes == 0 || flags.task_type == "infer") return 0;
+  if (data.bytes == 0 || flags.training.task_type == "infer") return 0;
   const uint64_t row_bytes =
       data.row_bytes != 0
           ? data.row_bytes
-          : kUnknownFieldBytes * static_cast<uint64_t>(flags.field_size);
+          : kUnknownFieldBytes * static_cast<uint64_t>(flags.model.field_size);
   const uint64_t rows = data.bytes / row_bytes + 1;
-  const uint64_t exact = static_cast<uint64_t>(flags.auc_exact_rows);
+  const uint64_t exact = static_cast<uint64_t>(flags.data.auc_exact_rows);
   return Add(Times(std::min(rows, exact), kScoreBytes),
              rows > exact ? kHistogramBytes : 0);
 }
@@ -133,7 +135,7 @@ uint64_t StepBytes(const JobFlags& flags, const JobPlan& plan,
   const uint64_t steps = 2 * batch.in_flight + 1;
   const uint64_t model =
       FindModel(plan.model.model)
-          ->memory_bytes(plan.model, flags.batch_size, batch.distinct);
+          ->memory_bytes(plan.model, flags.training.batch_size, batch.distinct);
   return Add(Times(step, steps), model);
 }
 
@@ -167,20 +169,23 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   const BatchSize batch = SizeOfBatch(flags, plan);
   const uint64_t message = batch.message_bytes();
   RpcServerOptions server;
-  server.SetMaxMessageBytes(static_cast<uint64_t>(flags.max_message_bytes));
-  for (int k = 0; k < flags.ps; ++k) {
+  server.SetMaxMessageBytes(
+      static_cast<uint64_t>(flags.limits.max_message_bytes));
+  for (int k = 0; k < flags.cluster.ps; ++k) {
     bool grows = false;
     uint64_t held = ShardBytes(plan, k, &grows);
-    if (flags.max_ps_bytes != 0) {
-      held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
+    if (flags.limits.max_ps_bytes != 0) {
+      held = grows ? flags.limits.max_ps_bytes
+                   : std::min(held, flags.limits.max_ps_bytes);
       grows = false;
     }
     forecast.tables_grow |= grows;
     // A pull's answer and a push of every worker, as it comes and as it goes,
     // up to what a server lets calls hold.
     const uint64_t requests = std::min(
-        Times(Times(message / flags.ps, kServerCopies * batch.in_flight),
-              static_cast<uint64_t>(flags.workers)),
+        Times(
+            Times(message / flags.cluster.ps, kServerCopies * batch.in_flight),
+            static_cast<uint64_t>(flags.cluster.workers)),
         server.max_call_memory());
     // The coordinator is in the first.
     const uint64_t scores = k == 0 ? ScoresBytes(flags, data.eval) : 0;
@@ -198,13 +203,14 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
                             const DataSize& data) {
   bool grows = false;
   uint64_t held = ShardBytes(plan, 0, &grows);
-  if (flags.max_ps_bytes != 0) {
-    held = grows ? flags.max_ps_bytes : std::min(held, flags.max_ps_bytes);
+  if (flags.limits.max_ps_bytes != 0) {
+    held = grows ? flags.limits.max_ps_bytes
+                 : std::min(held, flags.limits.max_ps_bytes);
   }
   const uint64_t worker = Add(ReaderBytes(flags, data.train),
                               StepBytes(flags, plan, SizeOfBatch(flags, plan)));
   return Add(Add(Add(kTrainBase, held), ScoresBytes(flags, data.eval)),
-             Times(worker, static_cast<uint64_t>(flags.workers)));
+             Times(worker, static_cast<uint64_t>(flags.cluster.workers)));
 }
 
 namespace {
@@ -235,7 +241,7 @@ FilesSize MeasureFiles(const FileSystem& files, const std::string& paths) {
 
 DataSize MeasureData(const FileSystem& files, const JobFlags& flags) {
   return {MeasureFiles(files, flags.TrainingData()),
-          MeasureFiles(files, flags.val_data_dir)};
+          MeasureFiles(files, flags.data.val_data_dir)};
 }
 
 HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
@@ -246,21 +252,21 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   if (flags.command == Command::kTrain) {
     bool grows = false;
     ShardBytes(plan, 0, &grows);
-    result.tables_grow = grows && flags.max_ps_bytes == 0;
+    result.tables_grow = grows && flags.limits.max_ps_bytes == 0;
     result.bytes = ForecastOneProcess(flags, plan, data);
   } else {
     const MemoryForecast forecast = ForecastMemory(flags, plan, data);
     result.tables_grow = forecast.tables_grow;
     if (flags.command == Command::kPs) {
-      result.bytes = forecast.ps[flags.task_index];
+      result.bytes = forecast.ps[flags.cluster.task_index];
     } else if (flags.command == Command::kWorker) {
       result.bytes = forecast.worker;
       result.tables_grow = false;
     } else {
-      processes = 1 + flags.ps + flags.workers;
-      result.bytes =
-          Add(forecast.launcher,
-              Times(forecast.worker, static_cast<uint64_t>(flags.workers)));
+      processes = 1 + flags.cluster.ps + flags.cluster.workers;
+      result.bytes = Add(
+          forecast.launcher,
+          Times(forecast.worker, static_cast<uint64_t>(flags.cluster.workers)));
       for (const uint64_t ps : forecast.ps) {
         result.bytes = Add(result.bytes, ps);
       }
@@ -299,15 +305,15 @@ absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
 absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
                               const FileSystem& files) {
   // A launcher has done it for its processes.
-  if (!flags.print_config && flags.memory_check == "off") {
+  if (!flags.output.print_config && flags.monitoring.memory_check == "off") {
     return absl::OkStatus();
   }
   const HostMemory host = ReadHostMemory();
   const HostForecast forecast =
       ForecastHost(flags, plan, MeasureData(files, flags), host);
-  if (flags.print_config) std::cerr << forecast.line << std::endl;
+  if (flags.output.print_config) std::cerr << forecast.line << std::endl;
   const absl::Status fits = CheckMemory(forecast.bytes, host);
-  if (flags.memory_check == "on" && !fits.ok()) return fits;
+  if (flags.monitoring.memory_check == "on" && !fits.ok()) return fits;
   if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {
     std::cerr << "memory: warning: about " << Bytes(forecast.bytes)
               << " are needed, and only " << Bytes(host.available_bytes)

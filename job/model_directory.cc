@@ -31,7 +31,7 @@ std::string ThisProcess() {
 }
 
 std::string ServersLock(const JobFlags& flags) {
-  return absl::StrCat(flags.model_dir, "/LOCK.ps");
+  return absl::StrCat(flags.checkpoints.model_dir, "/LOCK.ps");
 }
 
 // How a server of the job is named to those of another one.
@@ -46,7 +46,7 @@ absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
     return Annotate(status, "--model_dir");
   }
   return absl::FailedPreconditionError(absl::StrCat(
-      "--model_dir=", flags.model_dir,
+      "--model_dir=", flags.checkpoints.model_dir,
       " is another job's on this host: ", status.message(), ", and this is ",
       who, "; end that job, or give each job a directory of its own"));
 }
@@ -94,7 +94,7 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                        const JobFlags& flags, const JobPlan& plan,
                        CoordinatorOptions* options) {
   CheckpointOptions& checkpoints = options->checkpoints;
-  const bool training = flags.task_type == "train";
+  const bool training = flags.training.task_type == "train";
   SHOAL_RETURN_IF_ERROR(Annotate(
       CheckLoadable(info.manifest.model, plan.spec, !training), info.path));
   if (training) {
@@ -168,7 +168,7 @@ absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
 
 absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
                                             Logger* logger) {
-  const std::string& model_dir = flags.model_dir;
+  const std::string& model_dir = flags.checkpoints.model_dir;
   std::vector<std::string> missing = Missing(*files_, model_dir);
   SHOAL_RETURN_IF_ERROR(MakeDurably(*files_, model_dir, missing));
   auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
@@ -196,31 +196,33 @@ absl::Status OutputLock::Share(StartNumber start) {
 absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
                                                        const JobFlags& flags,
                                                        Logger* logger) {
-  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.model_dir));
+  SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.checkpoints.model_dir));
   std::unique_ptr<OutputLock> lock(new OutputLock(&files));
-  if (flags.task_type == "infer") {
+  if (flags.training.task_type == "infer") {
     SHOAL_RETURN_IF_ERROR(lock->LockPredictions(flags));
     return lock;
   }
   if (!flags.Saves()) return std::unique_ptr<OutputLock>();
-  if (flags.resume == "must" &&
-      absl::IsNotFound(files.ListDirectory(flags.model_dir).status())) {
-    return absl::NotFoundError(absl::StrCat("--resume=must: ", flags.model_dir,
-                                            ": holds no valid checkpoint"));
+  if (flags.checkpoints.resume == "must" &&
+      absl::IsNotFound(
+          files.ListDirectory(flags.checkpoints.model_dir).status())) {
+    return absl::NotFoundError(
+        absl::StrCat("--resume=must: ", flags.checkpoints.model_dir,
+                     ": holds no valid checkpoint"));
   }
   SHOAL_RETURN_IF_ERROR(lock->LockModelDirectory(flags, logger));
   return lock;
 }
 
 absl::Duration DirectoryPatience(const JobFlags& flags) {
-  return flags.silent_after + absl::Seconds(1);
+  return flags.deadlines.silent_after + absl::Seconds(1);
 }
 
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start) {
   if (!flags.Saves()) return std::unique_ptr<GroupLock>();
   SHOAL_RETURN_IF_ERROR(
-      MakeDurably(files, flags.model_dir, Missing(files, flags.model_dir)));
+      MakeDurably(files, flags.checkpoints.model_dir, Missing(files, flags.checkpoints.model_dir)));
   auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
   if (lock.ok()) return lock;
   return ServersLockError(lock.status(), flags,
@@ -232,18 +234,19 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              CoordinatorOptions* options) {
   CheckpointOptions& checkpoints = options->checkpoints;
   checkpoints.save = flags.Saves();
-  checkpoints.model_dir = flags.model_dir;
-  checkpoints.save_steps = static_cast<uint64_t>(flags.save_checkpoint_steps);
+  checkpoints.model_dir = flags.checkpoints.model_dir;
+  checkpoints.save_steps =
+      static_cast<uint64_t>(flags.checkpoints.save_checkpoint_steps);
   checkpoints.model = plan.spec;
   checkpoints.map = plan.map;
-  checkpoints.deadline = flags.save_timeout;
-  checkpoints.stop_deadline = flags.stop_timeout;
+  checkpoints.deadline = flags.checkpoints.save_timeout;
+  checkpoints.stop_deadline = flags.checkpoints.stop_timeout;
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
-  if (flags.model_dir.empty()) return absl::OkStatus();
+  if (flags.checkpoints.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
     // Attempts of a job that was cut off; ours are the locks.
-    auto removed = RemoveVoidAttempts(files, flags.model_dir);
+    auto removed = RemoveVoidAttempts(files, flags.checkpoints.model_dir);
     SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
     if (!removed->names.empty()) {
       logger->Info(absl::StrCat("removed what was no checkpoint: ",
@@ -253,8 +256,9 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   // In one process every shard is read here; elsewhere the PSs see what they
   // have.
   std::vector<std::string> passed_over;
-  auto newest = NewestCheckpoint(
-      files, flags.model_dir, flags.command == Command::kTrain, &passed_over);
+  auto newest =
+      NewestCheckpoint(files, flags.checkpoints.model_dir,
+                       flags.command == Command::kTrain, &passed_over);
   if (newest.ok()) {
     for (const std::string& why : passed_over) {
       logger->Warn(absl::StrCat("an older checkpoint is taken: ", why));
@@ -267,19 +271,20 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
         "--model_dir"));
   }
   if (absl::IsNotFound(newest.status())) {
-    if (flags.resume == "must") {
+    if (flags.checkpoints.resume == "must") {
       return Annotate(newest.status(), "--resume=must");
     }
-    if (flags.task_type != "train" && flags.resume != "never") {
+    if (flags.training.task_type != "train" &&
+        flags.checkpoints.resume != "never") {
       return Annotate(newest.status(),
-                      absl::StrCat("--task_type=", flags.task_type));
+                      absl::StrCat("--task_type=", flags.training.task_type));
     }
-    logger->Info(
-        absl::StrCat("no checkpoint in ", flags.model_dir, ": starts fresh"));
+    logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
+                              ": starts fresh"));
     return absl::OkStatus();
   }
   SHOAL_RETURN_IF_ERROR(newest.status());
-  if (flags.resume == "never") {
+  if (flags.checkpoints.resume == "never") {
     if (!checkpoints.save) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat(
         "--resume=never, but ", newest->path,
@@ -293,35 +298,36 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
                                               const JobFlags& flags,
                                               Executor* executor,
                                               Logger* logger) {
-  return [files, model_dir = flags.model_dir, keep = flags.keep_checkpoints,
-          executor, logger](std::string directory, Manifest manifest,
-                            Done<ManifestText> done) {
-    executor->Post([=, directory = std::move(directory),
-                    manifest = std::move(manifest),
-                    done = std::move(done)]() mutable {
-      const std::string path = absl::StrCat(model_dir, "/", directory);
-      const absl::Status written = WriteManifest(*files, path, manifest);
-      absl::StatusOr<std::string> text = std::string();
-      if (written.ok()) {
-        text = ReadManifestBytes(*files, path);
-      } else {
-        text = written;
-      }
-      if (!text.ok()) {
-        // The servers now remove their shards: what may be there of the
-        // manifest must not make them a checkpoint.
-        files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
-        std::move(done)(text.status());
-        return;
-      }
-      std::move(done)(TextOf(*std::move(text)));
-      const auto removed = KeepNewest(*files, model_dir, directory, keep);
-      if (!removed.ok()) {
-        logger->Warn(
-            absl::StrCat("old checkpoints stay: ", removed.status().message()));
-      }
-    });
-  };
+  return
+      [files, model_dir = flags.checkpoints.model_dir,
+       keep = flags.checkpoints.keep_checkpoints, executor, logger](
+          std::string directory, Manifest manifest, Done<ManifestText> done) {
+        executor->Post([=, directory = std::move(directory),
+                        manifest = std::move(manifest),
+                        done = std::move(done)]() mutable {
+          const std::string path = absl::StrCat(model_dir, "/", directory);
+          const absl::Status written = WriteManifest(*files, path, manifest);
+          absl::StatusOr<std::string> text = std::string();
+          if (written.ok()) {
+            text = ReadManifestBytes(*files, path);
+          } else {
+            text = written;
+          }
+          if (!text.ok()) {
+            // The servers now remove their shards: what may be there of the
+            // manifest must not make them a checkpoint.
+            files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
+            std::move(done)(text.status());
+            return;
+          }
+          std::move(done)(TextOf(*std::move(text)));
+          const auto removed = KeepNewest(*files, model_dir, directory, keep);
+          if (!removed.ok()) {
+            logger->Warn(absl::StrCat("old checkpoints stay: ",
+                                      removed.status().message()));
+          }
+        });
+      };
 }
 
 }  // namespace shoal

@@ -17,7 +17,7 @@
 namespace shoal {
 namespace {
 
-absl::StatusOr<OptimizerSpec> Optimizer(const JobFlags& flags,
+absl::StatusOr<OptimizerSpec> Optimizer(const OptimizerFlags& flags,
                                         absl::string_view name,
                                         double learning_rate, double l2,
                                         int64_t warmup_batches) {
@@ -41,45 +41,47 @@ absl::StatusOr<OptimizerSpec> Optimizer(const JobFlags& flags,
 
 absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
   ModelOptions options;
-  options.model = flags.model;
-  options.feature_size = flags.feature_size;
-  options.table_row_limit = flags.table_row_limit;
-  options.table_full =
-      flags.table_full == "share" ? TableFull::kShare : TableFull::kRefuse;
-  options.field_size = flags.field_size;
-  options.embedding_size = flags.embedding_size;
-  options.deep_layers = flags.deep_layers;
-  options.dropout_keep.assign(flags.dropout.begin(), flags.dropout.end());
-  options.first_layer = flags.first_layer == "dense" ? FirstLayer::kDense
-                        : flags.first_layer == "distinct"
-                            ? FirstLayer::kDistinct
-                            : FirstLayer::kAuto;
-  options.seed = flags.seed;
+  options.model = flags.model.model;
+  options.feature_size = flags.model.feature_size;
+  options.table_row_limit = flags.model.table_row_limit;
+  options.table_full = flags.model.table_full == "share" ? TableFull::kShare
+                                                         : TableFull::kRefuse;
+  options.field_size = flags.model.field_size;
+  options.embedding_size = flags.model.embedding_size;
+  options.deep_layers = flags.model.deep_layers;
+  options.dropout_keep.assign(flags.model.dropout.begin(),
+                              flags.model.dropout.end());
+  options.first_layer =
+      flags.training.first_layer == "dense"      ? FirstLayer::kDense
+      : flags.training.first_layer == "distinct" ? FirstLayer::kDistinct
+                                                 : FirstLayer::kAuto;
+  options.seed = flags.model.seed;
+  const OptimizerFlags all = flags.optimizers.Resolved();
   SHOAL_ASSIGN_OR_RETURN(options.dense_optimizer,
-                         Optimizer(flags, flags.optimizer, flags.learning_rate,
-                                   flags.dense_l2_reg, flags.warmup_batches));
+                         Optimizer(all, all.optimizer, all.learning_rate,
+                                   all.dense_l2_reg, all.warmup_batches));
   SHOAL_ASSIGN_OR_RETURN(
       options.table_optimizer,
-      Optimizer(flags, flags.TableOptimizer(), flags.TableLearningRate(),
-                flags.l2_reg, flags.TableWarmupBatches()));
+      Optimizer(all, all.table_optimizer, all.table_learning_rate, all.l2_reg,
+                all.table_warmup_batches));
   SHOAL_ASSIGN_OR_RETURN(
       options.wide_optimizer,
-      Optimizer(flags, flags.WideOptimizer(), flags.WideLearningRate(),
-                flags.WideL2(), flags.TableWarmupBatches()));
+      Optimizer(all, all.wide_optimizer, all.wide_learning_rate,
+                all.wide_l2_reg, all.table_warmup_batches));
   return options;
 }
 
 PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
   // Dynamic tables are placed by hash whatever this says.
-  if (flags.partition == "mod") return PartitionKind::kMod;
+  if (flags.cluster.partition == "mod") return PartitionKind::kMod;
   return PartitionKind::kFixedSize;
 }
 
 ClusterMemberOptions MemberOptions(const JobFlags& flags) {
   ClusterMemberOptions options;
-  options.start_deadline = flags.start_timeout;
-  options.reconnect_deadline = 2 * flags.silent_after;
-  options.shutdown_deadline = flags.shutdown_timeout;
+  options.start_deadline = flags.deadlines.start_timeout;
+  options.reconnect_deadline = 2 * flags.deadlines.silent_after;
+  options.shutdown_deadline = flags.deadlines.shutdown_timeout;
   return options;
 }
 
@@ -102,14 +104,14 @@ absl::Status CheckWritable(const FileSystem& files,
 
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   JobPlan plan;
-  plan.job = flags.job;
+  plan.job = flags.cluster.job;
   plan.config = flags.CanonicalConfig();
   SHOAL_ASSIGN_OR_RETURN(plan.model, ModelOptionsFromFlags(flags));
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
-  if (flags.canary) AddCanary(&plan.spec);
+  if (flags.training.canary) AddCanary(&plan.spec);
   plan.partition.table_kind = PartitionKindFromFlags(flags);
-  SHOAL_ASSIGN_OR_RETURN(plan.map,
-                         BuildShardMap(plan.spec, plan.partition, flags.ps));
+  SHOAL_ASSIGN_OR_RETURN(
+      plan.map, BuildShardMap(plan.spec, plan.partition, flags.cluster.ps));
   return plan;
 }
 
@@ -119,44 +121,45 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.job = plan.job;
   options.config = plan.config;
   if (flags.command == Command::kPs) {
-    options.process = ProcessName(Role::kPs, flags.task_index);
+    options.process = ProcessName(Role::kPs, flags.cluster.task_index);
   }
-  options.num_ps = flags.ps;
-  if (!flags.ps_hosts.empty()) {
-    options.ps_addresses = absl::StrSplit(flags.ps_hosts, ',');
+  options.num_ps = flags.cluster.ps;
+  if (!flags.cluster.ps_hosts.empty()) {
+    options.ps_addresses = absl::StrSplit(flags.cluster.ps_hosts, ',');
   }
-  options.num_workers = flags.workers;
-  options.batch_size = static_cast<uint32_t>(flags.batch_size);
-  options.num_epochs = static_cast<uint32_t>(flags.num_epochs);
-  options.seed = flags.seed;
-  options.shuffle = flags.shuffle;
-  options.piece_bytes = flags.piece_bytes;
-  options.host_files = flags.data_scope == "host";
-  options.warmup_steps = flags.warmup_steps;
-  options.max_bad_rows = flags.max_bad_rows;
-  options.auc_exact_rows = flags.auc_exact_rows;
-  options.eval_every_epochs = static_cast<uint32_t>(flags.eval_every_epochs);
-  if (flags.task_type == "eval") options.task = JobTask::kEvaluate;
-  if (flags.task_type == "infer") options.task = JobTask::kInfer;
-  options.heartbeat_interval = flags.heartbeat;
-  options.silent_after = flags.silent_after;
-  options.worker_lease = flags.worker_lease;
-  options.start_deadline = flags.start_timeout;
-  options.worker_grace = flags.worker_grace;
-  options.speculate_after = flags.speculate_after;
-  options.progress_deadline = flags.progress_timeout;
-  options.linger = flags.linger;
+  options.num_workers = flags.cluster.workers;
+  options.batch_size = static_cast<uint32_t>(flags.training.batch_size);
+  options.num_epochs = static_cast<uint32_t>(flags.training.num_epochs);
+  options.seed = flags.model.seed;
+  options.shuffle = flags.data.shuffle;
+  options.piece_bytes = flags.data.piece_bytes;
+  options.host_files = flags.data.data_scope == "host";
+  options.warmup_steps = flags.training.warmup_steps;
+  options.max_bad_rows = flags.data.max_bad_rows;
+  options.auc_exact_rows = flags.data.auc_exact_rows;
+  options.eval_every_epochs =
+      static_cast<uint32_t>(flags.evaluation.eval_every_epochs);
+  if (flags.training.task_type == "eval") options.task = JobTask::kEvaluate;
+  if (flags.training.task_type == "infer") options.task = JobTask::kInfer;
+  options.heartbeat_interval = flags.deadlines.heartbeat;
+  options.silent_after = flags.deadlines.silent_after;
+  options.worker_lease = flags.deadlines.worker_lease;
+  options.start_deadline = flags.deadlines.start_timeout;
+  options.worker_grace = flags.deadlines.worker_grace;
+  options.speculate_after = flags.deadlines.speculate_after;
+  options.progress_deadline = flags.deadlines.progress_timeout;
+  options.linger = flags.deadlines.linger;
   return options;
 }
 
 PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags) {
   PsLoopOptions options;
   options.member = MemberOptions(flags);
-  options.shard.max_bytes = flags.max_ps_bytes;
-  options.ps_lease = flags.ps_lease;
-  options.checkpoints.model_dir = flags.model_dir;
-  options.checkpoints.keep_checkpoints = flags.keep_checkpoints;
-  options.checkpoints.weights_only = flags.task_type != "train";
+  options.shard.max_bytes = flags.limits.max_ps_bytes;
+  options.ps_lease = flags.deadlines.ps_lease;
+  options.checkpoints.model_dir = flags.checkpoints.model_dir;
+  options.checkpoints.keep_checkpoints = flags.checkpoints.keep_checkpoints;
+  options.checkpoints.weights_only = flags.training.task_type != "train";
   return options;
 }
 
@@ -167,15 +170,17 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
   // A score and its label take five bytes.
   options.trainer.scores.max_scores = std::min<uint64_t>(
       options.trainer.scores.max_scores,
-      (static_cast<uint64_t>(flags.max_message_bytes) - kMessageOverhead) / 5);
-  options.trainer.clip_norm = flags.clip_norm;
-  options.pull_timeout = flags.pull_timeout;
-  options.push_timeout = flags.push_timeout;
+      (static_cast<uint64_t>(flags.limits.max_message_bytes) -
+       kMessageOverhead) /
+          5);
+  options.trainer.clip_norm = flags.optimizers.clip_norm;
+  options.pull_timeout = flags.deadlines.pull_timeout;
+  options.push_timeout = flags.deadlines.push_timeout;
   return options;
 }
 
 DataFormat DataFormatFromFlags(const JobFlags& flags) {
-  return ParseDataFormat(flags.data_format).value_or(DataFormat::kAuto);
+  return ParseDataFormat(flags.data.data_format).value_or(DataFormat::kAuto);
 }
 
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
@@ -184,9 +189,9 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
   QuarantineOptions options;
   options.directory = flags.QuarantineDir();
   if (options.directory.empty()) return std::unique_ptr<Quarantine>();
-  if (!flags.quarantine_dir.empty()) {
+  if (!flags.data.quarantine_dir.empty()) {
     SHOAL_RETURN_IF_ERROR(
-        CheckWritable(*file_system, flags.quarantine_dir, worker));
+        CheckWritable(*file_system, flags.data.quarantine_dir, worker));
   } else {
     options.on_failure = [logger](const absl::Status& why) {
       logger->Warn(
@@ -196,9 +201,9 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
   }
   options.name = absl::StrCat("worker-", worker);
   // The row that is one too many for the job is worth seeing too.
-  if (flags.max_bad_rows >= 0) {
-    options.max_rows = std::min(options.max_rows,
-                                static_cast<uint64_t>(flags.max_bad_rows) + 1);
+  if (flags.data.max_bad_rows >= 0) {
+    options.max_rows = std::min(
+        options.max_rows, static_cast<uint64_t>(flags.data.max_bad_rows) + 1);
   }
   return std::make_unique<Quarantine>(file_system, std::move(options));
 }
@@ -207,25 +212,27 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
                                                Quarantine* quarantine) {
   PieceReaderOptions options;
   options.format = DataFormatFromFlags(flags);
-  options.parse_threads = flags.parse_threads;
+  options.parse_threads = flags.data.parse_threads;
   options.quarantine = quarantine;
-  options.feature_size = flags.feature_size;
-  options.field_size = flags.field_size;
-  options.seed = flags.seed;
-  options.shuffle = flags.shuffle;
-  options.shuffle_rows = static_cast<uint32_t>(flags.shuffle_rows);
+  options.feature_size = flags.model.feature_size;
+  options.field_size = flags.model.field_size;
+  options.seed = flags.model.seed;
+  options.shuffle = flags.data.shuffle;
+  options.shuffle_rows = static_cast<uint32_t>(flags.data.shuffle_rows);
   return options;
 }
 
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const FileSystem* files) {
-  if (flags.task_type != "infer") return std::unique_ptr<PredictionsFile>();
+  if (flags.training.task_type != "infer")
+    return std::unique_ptr<PredictionsFile>();
   const auto path = OutputPath(flags.PredictionsFile());
   SHOAL_RETURN_IF_ERROR(Annotate(path.status(), "--predictions_file"));
-  auto file = PredictionsFile::Create(files, *path,
-                                      flags.predictions_format == "binary"
-                                          ? PredictionsFormat::kBinary
-                                          : PredictionsFormat::kText);
+  auto file =
+      PredictionsFile::Create(files, *path,
+                              flags.evaluation.predictions_format == "binary"
+                                  ? PredictionsFormat::kBinary
+                                  : PredictionsFormat::kText);
   if (!file.ok()) return Annotate(file.status(), "--predictions_file");
   return file;
 }

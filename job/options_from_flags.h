@@ -21,8 +21,8 @@
 
 namespace shoal {
 
-// The plan of a job over flags.ps shards. REQUIRES: flags.Validate() was OK.
-// INVALID_ARGUMENT names the flag.
+// The plan of a job over flags.cluster.ps shards. REQUIRES: flags.Validate()
+// was OK. INVALID_ARGUMENT names the flag.
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 
 // The options of each component. Who it is, what it holds and what it reads is

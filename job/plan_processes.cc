@@ -53,7 +53,7 @@ absl::StatusOr<std::string> Sibling(const std::string& name) {
 }
 
 absl::StatusOr<std::string> RemoteDirectory(const JobFlags& flags) {
-  if (!flags.remote_bin.empty()) return flags.remote_bin;
+  if (!flags.cluster.remote_bin.empty()) return flags.cluster.remote_bin;
   SHOAL_ASSIGN_OR_RETURN(const std::filesystem::path directory, OwnDirectory());
   return directory.string();
 }
@@ -106,12 +106,13 @@ LaunchedProcess Process(Command command, int index,
 
 LaunchedJobOptions JobOptions(const JobFlags& flags) {
   LaunchedJobOptions options;
-  options.max_restarts = flags.max_restarts;
+  options.max_restarts = flags.cluster.max_restarts;
   options.saves = flags.Saves();
   options.shutdown_timeout =
-      flags.shutdown_timeout +
-      (flags.Saves() ? flags.stop_timeout : absl::ZeroDuration());
-  options.ending_timeout = flags.linger + flags.shutdown_timeout;
+      flags.deadlines.shutdown_timeout +
+      (flags.Saves() ? flags.checkpoints.stop_timeout : absl::ZeroDuration());
+  options.ending_timeout =
+      flags.deadlines.linger + flags.deadlines.shutdown_timeout;
   return options;
 }
 
@@ -122,13 +123,14 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
   SHOAL_ASSIGN_OR_RETURN(const std::string ps_program, Sibling("shoal-ps"));
   SHOAL_ASSIGN_OR_RETURN(const std::string worker_program,
                          Sibling("shoal-worker"));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports, PickFreePorts(flags.ps));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports,
+                         PickFreePorts(flags.cluster.ps));
   JobPlaces places;
   places.ps_hosts = absl::StrJoin(ports, ",", [](std::string* out, int port) {
     absl::StrAppend(out, "127.0.0.1:", port);
   });
-  places.worker_hosts =
-      absl::StrJoin(std::vector<std::string>(flags.workers, "127.0.0.1"), ",");
+  places.worker_hosts = absl::StrJoin(
+      std::vector<std::string>(flags.cluster.workers, "127.0.0.1"), ",");
   places.token_file = token_file;
   LaunchedJobOptions options = JobOptions(flags);
   // A port each: parameter servers first.
@@ -136,13 +138,13 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
     const int place = static_cast<int>(options.processes.size());
     std::vector<std::string> line =
         CommandLine(set, command, program, places, index,
-                    flags.metrics_port == 0 ? 0 : flags.metrics_port + place);
+                    flags.monitoring.metrics_port == 0 ? 0 : flags.monitoring.metrics_port + place);
     // The forecast was of all of them.
     line.push_back("--memory_check=off");
     options.processes.push_back(Process(command, index, std::move(line)));
   };
-  for (int i = 0; i < flags.ps; ++i) add(Command::kPs, ps_program, i);
-  for (int i = 0; i < flags.workers; ++i) {
+  for (int i = 0; i < flags.cluster.ps; ++i) add(Command::kPs, ps_program, i);
+  for (int i = 0; i < flags.cluster.workers; ++i) {
     add(Command::kWorker, worker_program, i);
   }
   return options;
@@ -151,12 +153,12 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
-                         ParseRemoteHosts(flags.hosts));
+                         ParseRemoteHosts(flags.cluster.hosts));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
   JobPlaces places;
   places.ps_hosts =
       absl::StrJoin(hosts, ",", [&](std::string* out, const RemoteHost& host) {
-        absl::StrAppend(out, host.WithPort(flags.ps_port));
+        absl::StrAppend(out, host.WithPort(flags.cluster.ps_port));
       });
   places.worker_hosts =
       absl::StrJoin(hosts, ",", [](std::string* out, const RemoteHost& host) {
@@ -172,25 +174,25 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
                  int metrics_port) {
     std::vector<std::string> remote =
         CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
-                    flags.metrics_port == 0 ? 0 : metrics_port);
+                    flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
     // Each forecasts on its own host.
-    remote.push_back(absl::StrCat("--memory_check=", flags.memory_check));
+    remote.push_back(absl::StrCat("--memory_check=", flags.monitoring.memory_check));
     options.processes.push_back(Process(
-        command, index, SshArguments(flags.ssh_command, hosts[index], remote)));
+        command, index, SshArguments(flags.cluster.ssh_command, hosts[index], remote)));
   };
   const int count = static_cast<int>(hosts.size());
   for (int i = 0; i < count; ++i) {
-    add(Command::kPs, "shoal-ps", i, flags.metrics_port);
+    add(Command::kPs, "shoal-ps", i, flags.monitoring.metrics_port);
   }
   for (int i = 0; i < count; ++i) {
-    add(Command::kWorker, "shoal-worker", i, flags.metrics_port + 1);
+    add(Command::kWorker, "shoal-worker", i, flags.monitoring.metrics_port + 1);
   }
   return options;
 }
 
 absl::Status CheckRemoteHosts(const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
-                         ParseRemoteHosts(flags.hosts));
+                         ParseRemoteHosts(flags.cluster.hosts));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
   const char* const names[] = {"shoal-ps", "shoal-worker"};
   constexpr size_t kPrograms = 2;
@@ -213,12 +215,12 @@ absl::Status CheckRemoteHosts(const JobFlags& flags) {
   for (const RemoteHost& host : hosts) {
     for (const char* name : names) {
       ProcessSpec spec;
-      spec.argv = SshArguments(flags.ssh_command, host,
+      spec.argv = SshArguments(flags.cluster.ssh_command, host,
                                {absl::StrCat(bin, "/", name), "--help"});
       SHOAL_RETURN_IF_ERROR(launcher->Start(std::move(spec)));
     }
   }
-  launcher->StopAfter(flags.start_timeout);
+  launcher->StopAfter(flags.deadlines.start_timeout);
   const LaunchOutcome outcome = launcher->Run();
   if (outcome.signal != 0) {
     return absl::CancelledError(

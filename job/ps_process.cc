@@ -48,10 +48,10 @@ class PsProcess final : public JobProcess {
       : flags_(flags),
         plan_(std::move(plan)),
         token_(std::move(token)),
-        hosts_(absl::StrSplit(flags.ps_hosts, ',')),
+        hosts_(absl::StrSplit(flags.cluster.ps_hosts, ',')),
         wait_(wait),
-        logger_({ProcessName(Role::kPs, flags.task_index),
-                 *ParseLogLevel(flags.log_level)}),
+        logger_({ProcessName(Role::kPs, flags.cluster.task_index),
+                 *ParseLogLevel(flags.output.log_level)}),
         files_(NewPosixFileSystem()),
         member_end_(wait),
         report_(wait),
@@ -64,7 +64,7 @@ class PsProcess final : public JobProcess {
   ExitCode WaitForEnd() override;
 
  private:
-  bool leads() const { return flags_.task_index == 0; }
+  bool leads() const { return flags_.cluster.task_index == 0; }
   absl::StatusOr<ClusterService*> Lead();
   absl::StatusOr<ClusterService*> Follow();
   absl::Status StartServer();
@@ -127,7 +127,7 @@ PsProcess::~PsProcess() {
 }
 
 absl::Status PsProcess::Start() {
-  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.task_index),
+  ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(ClusterService* const cluster,
@@ -140,7 +140,7 @@ absl::Status PsProcess::Start() {
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
   part_ = std::make_unique<PsPart>(
-      plan_, flags_.task_index, hosts_[flags_.task_index], std::move(options),
+      plan_, flags_.cluster.task_index, hosts_[flags_.cluster.task_index], std::move(options),
       PartDependencies(cluster), &telemetry_);
   part_->Start(
       [this](const PsPart& part) {
@@ -218,17 +218,17 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
 absl::Status PsProcess::StartServer() {
   RpcServerOptions options;
   options.listen =
-      flags_.listen.empty() ? hosts_[flags_.task_index] : flags_.listen;
+      flags_.cluster.listen.empty() ? hosts_[flags_.cluster.task_index] : flags_.cluster.listen;
   options.token = token_;
-  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.max_message_bytes));
-  const Keepalive keepalive = KeepaliveFor(flags_.silent_after);
+  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.limits.max_message_bytes));
+  const Keepalive keepalive = KeepaliveFor(flags_.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
       server_, RpcServer::Start(options, coordinator_.get(), &completions_));
   logger_.Info(
-      absl::StrCat("shard ", flags_.task_index, " of ", flags_.ps,
+      absl::StrCat("shard ", flags_.cluster.task_index, " of ", flags_.cluster.ps,
                    ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
   return absl::OkStatus();
@@ -251,7 +251,7 @@ ExitCode PsProcess::WaitForEnd() {
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
   if (code == kExitOk && !written.ok()) code = kExitFailed;
-  LeaveHungDisk(&background_, flags_.shutdown_timeout, code, &logger_);
+  LeaveHungDisk(&background_, flags_.deadlines.shutdown_timeout, code, &logger_);
   return code;
 }
 
@@ -259,7 +259,7 @@ void PsProcess::OnSignal(int signal) {
   if (signalled_) _exit(kExitStopped);
   signalled_ = true;
   const absl::Status reason = absl::CancelledError(
-      absl::StrCat(ProcessName(Role::kPs, flags_.task_index),
+      absl::StrCat(ProcessName(Role::kPs, flags_.cluster.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
   logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
   // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
@@ -268,7 +268,7 @@ void PsProcess::OnSignal(int signal) {
   if (leads()) {
     save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
   } else {
-    part_->Stop(reason, save ? flags_.stop_timeout : absl::ZeroDuration());
+    part_->Stop(reason, save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
   }
 }
 

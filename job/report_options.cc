@@ -6,25 +6,25 @@
 namespace shoal {
 
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
-  return {flags.mode, flags.model, flags.ps, flags.workers,
+  return {flags.training.mode, flags.model.model, flags.cluster.ps, flags.cluster.workers,
           flags.PipelineDepth()};
 }
 
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
                                                const FileSystem* files) {
   JobReporterOptions options;
-  options.style = flags.progress == "json"   ? ProgressStyle::kJson
-                  : flags.progress == "text" ? ProgressStyle::kText
+  options.style = flags.output.progress == "json"   ? ProgressStyle::kJson
+                  : flags.output.progress == "text" ? ProgressStyle::kText
                                              : ProgressStyle::kNone;
-  options.print_every = flags.progress_every;
-  options.events_dir = flags.tensorboard_dir;
+  options.print_every = flags.output.progress_every;
+  options.events_dir = flags.monitoring.tensorboard_dir;
   if (options.events_dir.empty() && flags.Saves()) {
-    options.events_dir = absl::StrCat(flags.model_dir, "/events");
+    options.events_dir = absl::StrCat(flags.checkpoints.model_dir, "/events");
   }
-  options.summary = flags.summary;
+  options.summary = flags.output.summary;
   options.bad_rows_dir = flags.QuarantineDir();
   options.facts = JobFactsFromFlags(flags);
-  options.last_line = [files, val_data_dir = flags.val_data_dir] {
+  options.last_line = [files, val_data_dir = flags.data.val_data_dir] {
     return BestPossibleAucLine(*files, val_data_dir);
   };
   return options;

@@ -51,7 +51,8 @@ absl::StatusOr<StartNumber> DrawStartNumber(
     const CheckpointOptions& checkpoints, absl::Time now) {
   const uint64_t random = RandomBits();
   if (!flags.Saves()) return MakeStartNumber(now, random, 0);
-  const std::string path = absl::StrCat(flags.model_dir, "/", kStartFile);
+  const std::string path =
+      absl::StrCat(flags.checkpoints.model_dir, "/", kStartFile);
   SHOAL_ASSIGN_OR_RETURN(StartNumber last, ReadStart(files, path));
   if (checkpoints.resume != nullptr) {
     last = std::max(last, checkpoints.resume->start);

@@ -7,18 +7,6 @@
 namespace shoal {
 namespace {
 
-// Sets of commands.
-constexpr unsigned kTrain = static_cast<unsigned>(Command::kTrain);
-constexpr unsigned kRun = static_cast<unsigned>(Command::kRun);
-constexpr unsigned kPs = static_cast<unsigned>(Command::kPs);
-constexpr unsigned kWorker = static_cast<unsigned>(Command::kWorker);
-constexpr unsigned kWhole = kTrain | kRun;     // starts a whole job
-constexpr unsigned kProcess = kPs | kWorker;   // one process of a job
-constexpr unsigned kRemote = kRun | kProcess;  // talks gRPC
-// What shoal-ps and shoal-worker take is the same as far as it can be, also
-// where one of them has no use for it: a script then has one list of flags.
-constexpr unsigned kAll = kWhole | kProcess;
-
 std::string About(Command command) {
   switch (command) {
     case Command::kTrain:
@@ -40,452 +28,48 @@ std::string About(Command command) {
   return "";
 }
 
-// Adds a flag to the set, or to its foreign ones, by the commands that take it.
-class Definer {
- public:
-  Definer(Command command, FlagSet* set)
-      : command_(static_cast<unsigned>(command)), set_(set) {}
-
-  void Add(unsigned commands, Flag flag) {
-    if ((commands & command_) != 0) {
-      set_->Add(std::move(flag));
-      return;
+// "shoal-ps, shoal-worker": the commands of a set.
+std::string Names(unsigned commands) {
+  std::vector<std::string> names;
+  for (const Command command :
+       {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker}) {
+    if ((commands & static_cast<unsigned>(command)) != 0) {
+      names.push_back(CommandName(command));
     }
-    std::vector<std::string> takers;
-    for (const Command taker :
-         {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker}) {
-      if ((commands & static_cast<unsigned>(taker)) != 0) {
-        takers.push_back(CommandName(taker));
-      }
-    }
-    set_->AddForeign(std::move(flag.name), absl::StrJoin(takers, ", "));
   }
-
- private:
-  const unsigned command_;
-  FlagSet* const set_;
-};
-
-void DefineModel(JobFlags* f, Definer* d) {
-  d->Add(kAll,
-         {"model", &f->model,
-          "What to train: deepfm, fm (factorisation machine), lr "
-          "(logistic regression) or linear_probe (for tests).",
-          Choices{{"deepfm", "fm", "lr", "linear_probe"}, {"wide_deep"}}});
-  d->Add(kAll, {"feature_size", &f->feature_size,
-                "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
-                "numbers, and tables grow with the rows in use.",
-                IntRange{0, int64_t{1} << 48}});
-  d->Add(kAll, {"table_row_limit", &f->table_row_limit,
-                "Rows of a table that a parameter server may hold, without "
-                "--feature_size; 0: no limit.",
-                IntRange{0}});
-  d->Add(kAll, {"table_full", &f->table_full,
-                "What happens to new ids at --table_row_limit: refuse ends "
-                "the job, share lets them use one row together.",
-                Choices{{"refuse", "share"}, {}}});
-  d->Add(kAll,
-         {"field_size", &f->field_size,
-          "Features of a row, at most; shorter rows are padded.",
-          IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
-  d->Add(kAll, {"embedding_size", &f->embedding_size,
-                "Floats of an embedding (K).", IntRange{1, 4096}});
-  d->Add(kAll,
-         {"deep_layers", &f->deep_layers,
-          "Units of each hidden layer of the MLP.", IntRange{1, 1 << 16}});
-  d->Add(kAll, {"dropout", &f->dropout,
-                "Chance to KEEP a unit, one a hidden layer, as in "
-                "0.5,0.5,0.5; left out: keep all.",
-                RealRange{0, 1, /*above_min=*/true}});
-  d->Add(kAll, {"batch_norm", &f->batch_norm,
-                "Batch norm after each hidden layer; not there yet."});
-  d->Add(kAll,
-         {"seed", &f->seed, "Of initial values, order of data and dropout."});
-}
-
-void DefineOptimizers(JobFlags* f, Definer* d) {
-  const Choices optimizers = {
-      {"sgd", "adagrad", "rowwise_adagrad", "adam", "ftrl"}, {"momentum"}};
-  const RealRange positive = {0, 1e6, /*above_min=*/true};
-  d->Add(kAll, {"optimizer", &f->optimizer,
-                "How weights are updated. Adam moves only the rows that a "
-                "batch touches; rowwise_adagrad is for tables alone.",
-                optimizers});
-  d->Add(kAll, {"learning_rate", &f->learning_rate, "Step size.",
-                RealRange{0, 1e6, /*above_min=*/true}});
-  d->Add(kAll, {"table_optimizer", &f->table_optimizer,
-                "Of embedding tables, where it differs from --optimizer.",
-                optimizers});
-  d->Add(kAll,
-         {"table_learning_rate", &f->table_learning_rate,
-          "Of embedding tables; 0: as --learning_rate.", RealRange{0, 1e6}});
-  d->Add(kAll, {"wide_optimizer", &f->wide_optimizer,
-                "Of the tables' one weight an id (w of deepfm and lr), where "
-                "it differs from --table_optimizer.",
-                optimizers});
-  d->Add(kAll,
-         {"wide_learning_rate", &f->wide_learning_rate,
-          "Of the same; 0: as --table_learning_rate.", RealRange{0, 1e6}});
-  d->Add(kAll, {"warmup_batches", &f->warmup_batches,
-                "Every rate rises from 0 to its full value over so many "
-                "batches: rate * min(1, t / N) at the t-th.",
-                IntRange{0}});
-  d->Add(kAll, {"table_warmup_batches", &f->table_warmup_batches,
-                "Of embedding tables; -1: as --warmup_batches.", IntRange{-1}});
-  d->Add(kAll, {"l2_reg", &f->l2_reg,
-                "L2 on table rows, added once a push for the rows of "
-                "--l2_scope.",
-                RealRange{0, 1e6}});
-  d->Add(kAll, {"wide_l2_reg", &f->wide_l2_reg,
-                "Of the tables' one weight an id; -1: as --l2_reg.",
-                RealRange{-1, 1e6}});
-  d->Add(kAll, {"dense_l2_reg", &f->dense_l2_reg,
-                "L2 on dense variables, biases among them, added once a push.",
-                RealRange{0, 1e6}});
-  d->Add(kAll, {"l2_scope", &f->l2_scope,
-                "Rows that --l2_reg moves at every push: touched is those of "
-                "the batch; table is every row in existence, in shoal train "
-                "with one worker.",
-                Choices{{"touched", "table"}, {}}});
-  d->Add(kAll,
-         {"adagrad_initial_accumulator", &f->adagrad_initial_accumulator,
-          "What adagrad and rowwise_adagrad start summing from.", positive});
-  d->Add(kAll, {"ftrl_initial_accumulator", &f->ftrl_initial_accumulator,
-                "What ftrl starts summing squares from.", positive});
-  d->Add(kAll, {"ftrl_l1", &f->ftrl_l1,
-                "L1 of ftrl: weights that it holds are 0.", RealRange{0, 1e6}});
-  d->Add(kAll,
-         {"ftrl_l2", &f->ftrl_l2,
-          "L2 of ftrl's own objective, beside --l2_reg.", RealRange{0, 1e6}});
-  d->Add(kAll, {"adam_beta1", &f->adam_beta1,
-                "Decay of adam's mean of gradients.", RealRange{0, 1}});
-  d->Add(kAll, {"adam_beta2", &f->adam_beta2,
-                "Decay of adam's mean of squares.", RealRange{0, 1}});
-  d->Add(kAll, {"adam_epsilon", &f->adam_epsilon,
-                "Added to the root that adam divides by.", positive});
-  d->Add(kAll, {"clip_norm", &f->clip_norm,
-                "Largest L2 norm of a batch's whole gradient, which is scaled "
-                "down to it before it is pushed; 0: no limit.",
-                RealRange{0, 1e30}});
-}
-
-void DefineTraining(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"task_type", &f->task_type,
-                "What to do: train; eval scores --val_data_dir; infer writes "
-                "predictions for it.",
-                Choices{{"train", "eval", "infer"}, {"export"}}});
-  d->Add(kAll,
-         {"mode", &f->mode, "When gradients are applied: async is on arrival.",
-          Choices{{"async"}, {"ssp", "sync", "ring", "hybrid"}}});
-  d->Add(kAll, {"batch_size", &f->batch_size, "Examples of a batch.",
-                IntRange{1, 1 << 20}});
-  d->Add(kAll, {"num_epochs", &f->num_epochs, "Passes over the data.",
-                IntRange{1, 1 << 20}});
-  d->Add(kAll, {"pipeline_depth", &f->pipeline_depth,
-                "0 pulls the next batch after the push of this one, 1 beside "
-                "it, 2 before this one is computed; -1: 0 in one process, 1 "
-                "over gRPC.",
-                IntRange{-1, 2}});
-  d->Add(kAll, {"warmup_steps", &f->warmup_steps,
-                "Steps of the job before its steady speed is measured.",
-                IntRange{0}});
-  d->Add(kAll, {"canary", &f->canary,
-                "Check that every push counts once: each also adds 1 to a row "
-                "of its own on every shard, and at the end all must be 1."});
-  d->Add(kAll, {"backend", &f->backend,
-                "Arithmetic of the model: reference is plain loops; auto "
-                "takes the fastest there is.",
-                Choices{{"auto", "reference", "onednn"}, {"cuda"}}});
-  d->Add(kAll,
-         {"first_layer", &f->first_layer,
-          "How deepfm computes its first deep layer, the results equal but for "
-          "rounding: dense multiplies each occurrence of an embedding, "
-          "distinct each different one of a batch; auto takes what it "
-          "estimates to cost less.",
-          Choices{{"auto", "dense", "distinct"}, {}}});
-}
-
-void DefineData(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"training_data_dir", &f->training_data_dir,
-                "Files to train on: a file, directory or glob, or several "
-                "with commas between. No two may have one base name. Needed "
-                "to train."});
-  d->Add(kAll, {"val_data_dir", &f->val_data_dir,
-                "Files to evaluate on, or to predict for, in the same "
-                "manner."});
-  d->Add(kProcess, {"data_scope", &f->data_scope,
-                    "shared: every worker can read all files, and lists the "
-                    "same; host: each lists and reads files of its own.",
-                    Choices{{"shared", "host"}, {}}});
-  d->Add(kAll, {"shuffle", &f->shuffle,
-                "Train in an order that depends on the seed and the epoch; "
-                "false: as listed."});
-  d->Add(kAll, {"shuffle_rows", &f->shuffle_rows,
-                "Rows shuffled together; a worker holds so many in memory.",
-                IntRange{1, 1 << 26}});
-  d->Add(kAll, {"piece_bytes", &f->piece_bytes,
-                "Bytes of a piece of the data, the unit of leasing. -1: a "
-                "32nd of the data, in [64 KiB, 64 MiB]; 0: a file.",
-                ByteRange{-1, int64_t{1} << 40}});
-  d->Add(kAll, {"max_bad_rows", &f->max_bad_rows,
-                "Rows that cannot be parsed before the job fails; -1: no "
-                "limit.",
-                IntRange{-1}});
-  d->Add(kAll, {"auc_exact_rows", &f->auc_exact_rows,
-                "Rows of an evaluation whose scores are kept for the exact "
-                "AUC, up to 13 bytes each; with more rows it comes from a "
-                "histogram, with a bound on its error.",
-                IntRange{1}});
-  d->Add(kAll, {"data_format", &f->data_format,
-                "What the files hold, plain or as gzip or zstd. auto: what "
-                "each begins with.",
-                Choices{{"auto", "libsvm", "tfrecord", "criteo"}, {}}});
-  d->Add(kAll, {"quarantine_dir", &f->quarantine_dir,
-                "Directory into which each worker writes the bad rows that it "
-                "meets: file, row and reason. Left out: bad_rows in "
-                "--model_dir; without that they are counted, and the first is "
-                "named."});
-  d->Add(kAll, {"parse_threads", &f->parse_threads,
-                "Threads of a worker that parse rows ahead. 1: the one that "
-                "reads. The order of rows is the same with any number.",
-                IntRange{1, 64}});
-}
-
-void DefineCheckpoints(JobFlags* f, Definer* d) {
-  const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
-  d->Add(kAll, {"model_dir", &f->model_dir,
-                "Directory of the job's checkpoints: of this job alone, and "
-                "the same for all processes, or one on each host's own disk. "
-                "Left out: none are written."});
-  d->Add(kAll, {"resume", &f->resume,
-                "Begin from the newest checkpoint in --model_dir: auto if "
-                "there is one, must or fail, never.",
-                Choices{{"auto", "never", "must"}, {}}});
-  d->Add(kAll, {"save_checkpoint_steps", &f->save_checkpoint_steps,
-                "Save whenever so many more batches are trained; 0: at the "
-                "end, on SIGTERM and on request alone.",
-                IntRange{0}});
-  d->Add(kAll, {"keep_checkpoints", &f->keep_checkpoints,
-                "How many to keep, the newest; 0: all.", IntRange{0, 1 << 20}});
-  d->Add(kAll, {"save_timeout", &f->save_timeout,
-                "How long training may stand still for a checkpoint; then it "
-                "is void and training goes on. The disks have as long again "
-                "to sync it, while training goes on: a last checkpoint that "
-                "is late then fails the job.",
-                some});
-  d->Add(kAll, {"stop_timeout", &f->stop_timeout,
-                "How long SIGTERM leaves for the last checkpoint.", some});
-}
-
-void DefineEvaluation(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"eval_every_epochs", &f->eval_every_epochs,
-                "With --val_data_dir: evaluate after every so many epochs, "
-                "and at the end; 0: only at the end.",
-                IntRange{0, 1 << 20}});
-  d->Add(kAll, {"predictions_file", &f->predictions_file,
-                "Of --task_type=infer: where the probabilities are written, "
-                "in the order of the input, a row each; nan for a row that "
-                "cannot be parsed. Left out: predictions.txt (.f32) in "
-                "--model_dir."});
-  d->Add(kAll, {"predictions_format", &f->predictions_format,
-                "text: a line each, of 9 digits; binary: little-endian "
-                "float32.",
-                Choices{{"text", "binary"}, {}}});
-}
-
-void DefineCluster(JobFlags* f, Definer* d) {
-  d->Add(kRun,
-         {"ps", &f->ps, "Parameter servers to start.", IntRange{1, 1024}});
-  d->Add(kWhole, {"workers", &f->workers,
-                  f->command == Command::kTrain
-                      ? "Worker loops, a thread each, on one shard."
-                      : "Workers to start.",
-                  IntRange{1, 1024}});
-  d->Add(kProcess, {"ps_hosts",
-                    &f->ps_hosts,
-                    "host:port of every parameter server, in order, commas "
-                    "between.",
-                    {},
-                    "it says where the parameter servers are"});
-  d->Add(
-      kProcess,
-      {"worker_hosts",
-       &f->worker_hosts,
-       "Hosts of the workers, in order: how many to expect.",
-       {},
-       f->command == Command::kPs ? "it says how many workers to expect" : ""});
-  d->Add(
-      kProcess,
-      {"task_index", &f->task_index, "Which of them this process is, from 0.",
-       IntRange{0, 65534}, "it says which entry of the hosts this process is"});
-  d->Add(kPs, {"listen", &f->listen,
-               "host:port to listen on, where it is not the own entry of "
-               "--ps_hosts."});
-  d->Add(kProcess, {"token_file", &f->token_file,
-                    "File of mode 0600 that holds the job's secret; needed "
-                    "unless all is on the loopback address. -: the first line "
-                    "of stdin, at whose end the process then stops."});
-  d->Add(kProcess, {"job", &f->job,
-                    "Label of the job, of the same text on every process; may "
-                    "be left out. A number that PS 0 draws tells jobs apart."});
-  d->Add(kAll, {"partition", &f->partition,
-                "How table rows are spread over the parameter servers: "
-                "fixed_size is ranges, mod is id mod n, hash is for tables "
-                "without --feature_size. Left out: what fits.",
-                Choices{{"fixed_size", "mod", "hash"}, {"min_max"}}});
-  d->Add(kRun, {"max_restarts", &f->max_restarts,
-                "How often to start a worker again that a signal killed.",
-                IntRange{0, 1 << 20}});
-  d->Add(kRun, {"hosts", &f->hosts,
-                "Start one parameter server and one worker on each of these "
-                "hosts by ssh, commas between, in place of --ps and --workers "
-                "here (docs/operations.md)."});
-  d->Add(kRun,
-         {"ps_port", &f->ps_port, "Port of the parameter servers on --hosts.",
-          IntRange{1, 65535}});
-  d->Add(kRun, {"remote_bin", &f->remote_bin,
-                "Where the programs lie on --hosts; left out: where this one "
-                "lies here."});
-  d->Add(kRun, {"ssh_command", &f->ssh_command,
-                "How --hosts are reached: a program and its options, which may "
-                "ask no questions."});
-}
-
-void DefineLimits(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"max_ps_bytes", &f->max_ps_bytes,
-                "Rows, slots and dense blocks that a parameter server may "
-                "hold; 0: no limit. Calls that are under way come on top "
-                "(docs/operations.md: some 4 GiB at most).",
-                ByteRange{}});
-  d->Add(kRemote, {"max_message_bytes", &f->max_message_bytes,
-                   "Largest message sent or taken.",
-                   ByteRange{1 << 20, int64_t{2047} << 20}});
-}
-
-void DefineDeadlines(JobFlags* f, Definer* d) {
-  const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
-  d->Add(kAll,
-         {"heartbeat", &f->heartbeat,
-          "How often a process tells the coordinator that it lives.", some});
-  d->Add(kAll, {"silent_after", &f->silent_after,
-                "A process silent for so long is taken for dead.", some});
-  d->Add(kAll, {"worker_lease", &f->worker_lease,
-                "How long a worker keeps a piece without a heartbeat.", some});
-  d->Add(kAll, {"ps_lease", &f->ps_lease,
-                "How long a parameter server serves after its last "
-                "answered heartbeat.",
-                some});
-  d->Add(kAll, {"pull_timeout", &f->pull_timeout,
-                "How long a pull is tried, repeats included, before the worker "
-                "starts it anew.",
-                some});
-  d->Add(kAll, {"push_timeout", &f->push_timeout,
-                "How long a push is tried, repeats included, before the worker "
-                "starts it anew; it counts once.",
-                some});
-  d->Add(kAll,
-         {"start_timeout", &f->start_timeout,
-          "How long to wait at the start for the other processes.", some});
-  d->Add(kAll, {"worker_grace", &f->worker_grace,
-                "How long the first worker waits for the others once all "
-                "parameter servers are there.",
-                DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
-  d->Add(kAll, {"speculate_after", &f->speculate_after,
-                "At the end, a piece without progress for so long is given "
-                "to an idle worker too.",
-                some});
-  d->Add(kAll, {"progress_timeout", &f->progress_timeout,
-                "Workers alive but nothing read, trained or scored for so "
-                "long: the job ends and names who holds what.",
-                some});
-  d->Add(kAll, {"linger", &f->linger,
-                "After the job's end, how long to wait until every process "
-                "has heard of it.",
-                some});
-  d->Add(kAll,
-         {"shutdown_timeout", &f->shutdown_timeout,
-          "How long an orderly stop may take before it is forced.", some});
-}
-
-void DefineOutput(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"summary", &f->summary,
-                "Write the run as one JSON object to this file "
-                "(docs/summary.md)."});
-  d->Add(kPs, {"progress", &f->progress,
-               "How task 0 tells of the job on stdout: text for people, json "
-               "(docs/commands.md) for programs.",
-               Choices{{"text", "json", "none"}, {}}});
-  d->Add(kAll, {"log_level", &f->log_level, "How much to log.",
-                Choices{{"debug", "info", "warn", "error"}, {}}});
-  d->Add(kAll, {"print_config", &f->print_config,
-                "Print all flags in force at the start."});
-  d->Add(kAll, {"progress_every", &f->progress_every,
-                "How often to print a line of progress where the output is "
-                "no terminal.",
-                DurationRange{absl::Milliseconds(50), absl::Hours(24)}});
-}
-
-void DefineConfig(JobFlags* f, Definer* d) {
-  d->Add(kAll,
-         {"config", &f->config,
-          "A file of flags in protobuf's text format (proto/config.proto, "
-          "docs/operations.md); flags given here win."});
-  d->Add(kAll, {"write_config", &f->write_config,
-                "Write all flags in force to this file, for --config."});
-}
-
-void DefineMonitoring(JobFlags* f, Definer* d) {
-  d->Add(kAll, {"metrics_port", &f->metrics_port,
-                f->command == Command::kRun
-                    ? "Serve metrics as Prometheus text (docs/metrics.md): "
-                      "ps k on this port + k, worker i on this port + --ps + "
-                      "i, with --hosts ps on this port and worker on the next; "
-                      "0: not."
-                    : "Serve metrics as Prometheus text on this port "
-                      "(docs/metrics.md); 0: not.",
-                IntRange{0, 65535}});
-  d->Add(kAll, {"metrics_listen", &f->metrics_listen,
-                "Address that metrics are served on; anyone who reaches it can "
-                "read them."});
-  d->Add(kAll, {"tensorboard_dir", &f->tensorboard_dir,
-                "Write TensorBoard event files of the job here, where its "
-                "coordinator runs; left out: to events in --model_dir, if "
-                "that is given."});
-  d->Add(kAll, {"memory_check", &f->memory_check,
-                "on refuses to start what will not fit into this host's "
-                "memory; off only says so.",
-                Choices{{"on", "off"}, {}}});
+  return absl::StrJoin(names, ", ");
 }
 
 }  // namespace
 
+JobFlagRows AllJobFlagRows(JobFlags* flags) {
+  JobFlagRows rows(flags->command);
+  flags->model.AddRows(&rows);
+  flags->optimizers.AddRows(&rows);
+  flags->training.AddRows(&rows);
+  flags->data.AddRows(&rows);
+  flags->checkpoints.AddRows(&rows);
+  flags->evaluation.AddRows(&rows);
+  flags->cluster.AddRows(&rows);
+  flags->limits.AddRows(&rows);
+  flags->deadlines.AddRows(&rows);
+  flags->output.AddRows(&rows);
+  flags->config_files.AddRows(&rows);
+  flags->monitoring.AddRows(&rows);
+  return rows;
+}
+
 FlagSet JobFlagSet(JobFlags* flags) {
   FlagSet set(CommandName(flags->command), About(flags->command));
-  Definer definer(flags->command, &set);
-  set.Group("Model");
-  DefineModel(flags, &definer);
-  set.Group("Optimizers");
-  DefineOptimizers(flags, &definer);
-  set.Group("Training");
-  DefineTraining(flags, &definer);
-  set.Group("Data");
-  DefineData(flags, &definer);
-  set.Group("Checkpoints");
-  DefineCheckpoints(flags, &definer);
-  set.Group("Evaluation");
-  DefineEvaluation(flags, &definer);
-  set.Group("Cluster");
-  DefineCluster(flags, &definer);
-  set.Group("Limits");
-  DefineLimits(flags, &definer);
-  set.Group("Deadlines");
-  DefineDeadlines(flags, &definer);
-  set.Group("Output");
-  DefineOutput(flags, &definer);
-  set.Group("Config");
-  DefineConfig(flags, &definer);
-  set.Group("Monitoring");
-  DefineMonitoring(flags, &definer);
+  const JobFlagRows rows = AllJobFlagRows(flags);
+  for (const JobFlagRow& row : rows.rows()) {
+    if ((row.takers & static_cast<unsigned>(flags->command)) != 0) {
+      set.Group(row.group);
+      set.Add(row.flag);
+    } else {
+      set.AddForeign(row.flag.name, Names(row.takers));
+    }
+  }
   return set;
 }
 

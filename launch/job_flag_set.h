@@ -2,9 +2,13 @@
 #define SHOAL_LAUNCH_JOB_FLAG_SET_H_
 
 #include "launch/flag_set.h"
+#include "launch/flags/job_flag_rows.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
+
+// The table of all flags of a job, bound to *flags, which must outlive it.
+JobFlagRows AllJobFlagRows(JobFlags* flags);
 
 // The flags that flags->command takes, bound to *flags, which must outlive the
 // set. The other flags of JobFlags are known as foreign.

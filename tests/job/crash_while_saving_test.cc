@@ -34,8 +34,8 @@ class CrashWhileSavingTest : public testing::Test {
     model_.tables = {{"ids", 4, {{"w", 1, {}, {}}}}};
     map_.num_shards = kShards;
     map_.tables = {{PartitionKind::kMod, 4, kShards}};
-    flags_.model_dir = "m";
-    flags_.keep_checkpoints = 1;
+    flags_.checkpoints.model_dir = "m";
+    flags_.checkpoints.keep_checkpoints = 1;
     ShardKeeperOptions keeping;
     keeping.model_dir = "m";
     keeping.keep_checkpoints = 1;

@@ -132,8 +132,8 @@ class InProcessCheckpointTest : public testing::Test {
       checkpoints.resume = std::make_shared<const Manifest>(newest->manifest);
     }
     JobFlags flags(Command::kTrain);
-    flags.model_dir = "m";
-    flags.keep_checkpoints = 0;
+    flags.checkpoints.model_dir = "m";
+    flags.checkpoints.keep_checkpoints = 0;
     run.deps.background = run.background();
     run.deps.work.write_manifest =
         ManifestWriter(&files_, flags, run.background(), run.logger());

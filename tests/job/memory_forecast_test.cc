@@ -192,8 +192,8 @@ TEST(MeasureDataTest, SizesUpRowsByTheFirstFilesHead) {
   const auto measure = [&files](const std::string& train,
                                 const std::string& eval = "") {
     JobFlags flags(Command::kTrain);
-    flags.training_data_dir = train;
-    flags.val_data_dir = eval;
+    flags.data.training_data_dir = train;
+    flags.data.val_data_dir = eval;
     return MeasureData(*files, flags);
   };
   EXPECT_EQ(measure(path).train.bytes, 1000u);

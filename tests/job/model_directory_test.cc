@@ -23,7 +23,7 @@ class ModelDirectoryTest : public ::testing::Test {
   ModelDirectoryTest() {
     directory_ = absl::StrCat(::testing::TempDir(), "/model-XXXXXX");
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
-    flags_.model_dir = directory_ + "/m";
+    flags_.checkpoints.model_dir = directory_ + "/m";
   }
 
   absl::Status Lock() {
@@ -52,7 +52,7 @@ TEST_F(ModelDirectoryTest, IsMadeAndLocked) {
 }
 
 TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
-  flags_.silent_after = absl::ZeroDuration();
+  flags_.deadlines.silent_after = absl::ZeroDuration();
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(LockWithServers(*files_, flags_, 0xb2).ok());
   ASSERT_TRUE(held_->Share(0xb2).ok());
@@ -63,7 +63,7 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
   const absl::Status other = LockWithServers(*files_, flags_, 0xb3).status();
   EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(other.message()),
-              AllOf(HasSubstr("--model_dir=" + flags_.model_dir),
+              AllOf(HasSubstr("--model_dir=" + flags_.checkpoints.model_dir),
                     HasSubstr("LOCK.ps is locked by start b2, pid "),
                     HasSubstr("this is start b3"),
                     HasSubstr("give each job a directory of its own")));
@@ -72,7 +72,7 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
 }
 
 TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
-  flags_.silent_after = absl::Seconds(60);
+  flags_.deadlines.silent_after = absl::Seconds(60);
   auto server = LockWithServers(*files_, flags_, 0xb2);
   ASSERT_TRUE(server.ok()) << server.status();
   // It ends when the other one has said that it waits.
@@ -95,7 +95,7 @@ TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
 }
 
 TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
-  flags_.task_type = "eval";
+  flags_.training.task_type = "eval";
   ASSERT_TRUE(Lock().ok());
   EXPECT_EQ(held_, nullptr);
   EXPECT_EQ(*LockWithServers(*files_, flags_, 1), nullptr);
@@ -103,8 +103,8 @@ TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
 }
 
 TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
-  flags_.model_dir = directory_ + "/runs/m";
-  const std::string start = flags_.model_dir + "/START";
+  flags_.checkpoints.model_dir = directory_ + "/runs/m";
+  const std::string start = flags_.checkpoints.model_dir + "/START";
   ASSERT_TRUE(Lock().ok());
   ASSERT_TRUE(files_->WriteFileAtomically(start, "1").ok());
   ASSERT_TRUE(held_->Share(0xb1).ok());
@@ -116,19 +116,19 @@ TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
   ASSERT_TRUE(held_->Share(0xb2).ok());
   held_->Keep();
   held_ = nullptr;
-  const auto kept = files_->ListDirectory(flags_.model_dir);
+  const auto kept = files_->ListDirectory(flags_.checkpoints.model_dir);
   ASSERT_TRUE(kept.ok());
   EXPECT_EQ(kept->size(), 3u);  // LOCK, LOCK.ps, START
 
   ASSERT_TRUE(Lock().ok());
   held_ = nullptr;
-  EXPECT_EQ(files_->ListDirectory(flags_.model_dir)->size(), 3u)
+  EXPECT_EQ(files_->ListDirectory(flags_.checkpoints.model_dir)->size(), 3u)
       << "they are an earlier job's";
 }
 
 TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
-  flags_.task_type = "infer";
-  flags_.predictions_file = directory_ + "/p";
+  flags_.training.task_type = "infer";
+  flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(Names().empty());
   held_ = nullptr;
@@ -136,17 +136,17 @@ TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
 }
 
 TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
-  flags_.task_type = "infer";
-  flags_.predictions_file = directory_ + "/p";
+  flags_.training.task_type = "infer";
+  flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_EQ(symlink("p", (directory_ + "/link").c_str()), 0);
   ASSERT_TRUE(Lock().ok());
   const auto first = std::move(held_);
-  flags_.predictions_file = directory_ + "/link";
+  flags_.evaluation.predictions_file = directory_ + "/link";
   EXPECT_THAT(std::string(Lock().message()), HasSubstr("another inference"));
 }
 
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
-  flags_.resume = "must";
+  flags_.checkpoints.resume = "must";
   const absl::Status status = Lock();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("--resume=must"));
@@ -156,13 +156,13 @@ TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
 TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
   const std::string named = directory_ + "/" + CheckpointName(7);
   for (const char* task : {"train", "eval", "infer"}) {
-    flags_.task_type = task;
-    flags_.predictions_file = directory_ + "/p";
+    flags_.training.task_type = task;
+    flags_.evaluation.predictions_file = directory_ + "/p";
     // Only the name is that of one.
-    flags_.model_dir = named + "-x";
+    flags_.checkpoints.model_dir = named + "-x";
     ASSERT_TRUE(Lock().ok()) << task;
     held_ = nullptr;
-    flags_.model_dir = named;
+    flags_.checkpoints.model_dir = named;
     ASSERT_TRUE(files_->CreateDirectories(named).ok());
     ASSERT_TRUE(
         files_->WriteFileAtomically(named + "/manifest.json", "{}").ok());
@@ -171,13 +171,14 @@ TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
 }
 
 TEST_F(ModelDirectoryTest, NoLockIsLeftBesideWhatCannotHoldPredictions) {
-  flags_.task_type = "infer";
-  flags_.predictions_file = directory_ + "/device";
-  ASSERT_EQ(symlink("/dev/null", flags_.predictions_file.c_str()), 0);
+  flags_.training.task_type = "infer";
+  flags_.evaluation.predictions_file = directory_ + "/device";
+  ASSERT_EQ(symlink("/dev/null", flags_.evaluation.predictions_file.c_str()),
+            0);
   EXPECT_EQ(Lock().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(Lock().message()), HasSubstr("--predictions_file: "));
   EXPECT_THAT(Names(), ElementsAre("device"));
-  flags_.predictions_file = directory_ + "/p";
+  flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_TRUE(Lock().ok());
   EXPECT_THAT(Names(), ElementsAre(".p.lock", "device"));
 }

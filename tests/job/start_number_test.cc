@@ -55,7 +55,7 @@ TEST_F(DrawStartNumberTest, NoTwoAreEqualWithoutAModelDirectory) {
 }
 
 TEST_F(DrawStartNumberTest, AModelDirectoryKeepsTheNewestAndItGrows) {
-  flags_.model_dir = "m";
+  flags_.checkpoints.model_dir = "m";
   const StartNumber first = *Draw();
   EXPECT_EQ(Kept(), absl::StrCat(absl::Hex(first, absl::kZeroPad16), "\n"));
   // No checkpoint was made, and the clock was set back by a day.
@@ -65,7 +65,7 @@ TEST_F(DrawStartNumberTest, AModelDirectoryKeepsTheNewestAndItGrows) {
 }
 
 TEST_F(DrawStartNumberTest, ItIsLargerThanThatOfTheCheckpoint) {
-  flags_.model_dir = "m";
+  flags_.checkpoints.model_dir = "m";
   auto manifest = std::make_shared<Manifest>();
   manifest->start = 0xf000'0000'0000'0000;
   checkpoints_.resume = manifest;
@@ -74,14 +74,14 @@ TEST_F(DrawStartNumberTest, ItIsLargerThanThatOfTheCheckpoint) {
 }
 
 TEST_F(DrawStartNumberTest, AnEvaluationKeepsNone) {
-  flags_.model_dir = "m";
-  flags_.task_type = "eval";
+  flags_.checkpoints.model_dir = "m";
+  flags_.training.task_type = "eval";
   EXPECT_TRUE(Draw().ok());
   EXPECT_EQ(Kept(), "");
 }
 
 TEST_F(DrawStartNumberTest, AFileOfSomethingElseIsNamed) {
-  flags_.model_dir = "m";
+  flags_.checkpoints.model_dir = "m";
   for (const std::string& text :
        {std::string(), std::string("12\n"), std::string("0123456789abcdeg\n"),
         std::string("0123456789abcdef\n\n"), std::string(17, '7')}) {

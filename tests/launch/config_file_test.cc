@@ -65,15 +65,15 @@ TEST(ConfigFileTest, ReadsEveryKindOfValue) {
       heartbeat: "500ms"
       training_data_dir: 'a,b')");
   ASSERT_TRUE(read.status.ok()) << read.status;
-  EXPECT_EQ(read.flags.model, "fm");
-  EXPECT_EQ(read.flags.feature_size, 117581u);
-  EXPECT_EQ(read.flags.learning_rate, 1e-3);
-  EXPECT_FALSE(read.flags.shuffle);
-  EXPECT_EQ(read.flags.deep_layers, (std::vector<int>{400, 300}));
-  EXPECT_EQ(read.flags.dropout, (std::vector<double>{0.5, 1}));
-  EXPECT_EQ(read.flags.max_ps_bytes, uint64_t{2} << 30);
-  EXPECT_EQ(read.flags.heartbeat, absl::Milliseconds(500));
-  EXPECT_EQ(read.flags.training_data_dir, "a,b");
+  EXPECT_EQ(read.flags.model.model, "fm");
+  EXPECT_EQ(read.flags.model.feature_size, 117581u);
+  EXPECT_EQ(read.flags.optimizers.learning_rate, 1e-3);
+  EXPECT_FALSE(read.flags.data.shuffle);
+  EXPECT_EQ(read.flags.model.deep_layers, (std::vector<int>{400, 300}));
+  EXPECT_EQ(read.flags.model.dropout, (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(read.flags.limits.max_ps_bytes, uint64_t{2} << 30);
+  EXPECT_EQ(read.flags.deadlines.heartbeat, absl::Milliseconds(500));
+  EXPECT_EQ(read.flags.data.training_data_dir, "a,b");
   EXPECT_TRUE(read.set.given("model"));
 }
 
@@ -81,9 +81,9 @@ TEST(ConfigFileTest, TheCommandLineWins) {
   const Read read(Command::kRun, {"--batch_size=7", "--shuffle=true"},
                   "batch_size: 9 shuffle: false num_epochs: 3");
   ASSERT_TRUE(read.status.ok()) << read.status;
-  EXPECT_EQ(read.flags.batch_size, 7);
-  EXPECT_TRUE(read.flags.shuffle);
-  EXPECT_EQ(read.flags.num_epochs, 3);
+  EXPECT_EQ(read.flags.training.batch_size, 7);
+  EXPECT_TRUE(read.flags.data.shuffle);
+  EXPECT_EQ(read.flags.training.num_epochs, 3);
 }
 
 TEST(ConfigFileTest, OneFileServesAllCommands) {
@@ -91,11 +91,11 @@ TEST(ConfigFileTest, OneFileServesAllCommands) {
   const Read worker(Command::kWorker, {},
                     "ps: 2 batch_size: 9 ps_hosts: 'a:1'");
   ASSERT_TRUE(worker.status.ok()) << worker.status;
-  EXPECT_EQ(worker.flags.batch_size, 9);
-  EXPECT_EQ(worker.flags.ps_hosts, "a:1");
+  EXPECT_EQ(worker.flags.training.batch_size, 9);
+  EXPECT_EQ(worker.flags.cluster.ps_hosts, "a:1");
   const Read run(Command::kRun, {}, "ps: 3 batch_size: 9 ps_hosts: 'a:1'");
   ASSERT_TRUE(run.status.ok()) << run.status;
-  EXPECT_EQ(run.flags.ps, 3);
+  EXPECT_EQ(run.flags.cluster.ps, 3);
 }
 
 TEST(ConfigFileTest, AnUnknownFieldIsNamedWithItsPlaceAndTheNearestOne) {
@@ -164,7 +164,7 @@ TEST(ConfigFileTest, WhatIsPrintedReadsBackTheSame) {
   const Read second(Command::kRun, {}, text);
   ASSERT_TRUE(second.status.ok()) << second.status << text;
   EXPECT_EQ(PrintConfig(second.set), text);
-  EXPECT_EQ(second.flags.summary, "a \"b\"\\c\n");
+  EXPECT_EQ(second.flags.output.summary, "a \"b\"\\c\n");
   EXPECT_EQ(second.flags.CanonicalConfig(), first.flags.CanonicalConfig());
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cluster/agreement.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -60,12 +61,12 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
   const auto error = [](Command command, const char* task, const char* train,
                         const char* val, int task_index = 0) {
     JobFlags flags(command);
-    flags.ps_hosts = flags.worker_hosts = "a:1,b:2";
-    flags.task_index = task_index;
-    flags.task_type = task;
-    flags.training_data_dir = train;
-    flags.val_data_dir = val;
-    flags.resume = "never";
+    flags.cluster.ps_hosts = flags.cluster.worker_hosts = "a:1,b:2";
+    flags.cluster.task_index = task_index;
+    flags.training.task_type = task;
+    flags.data.training_data_dir = train;
+    flags.data.val_data_dir = val;
+    flags.checkpoints.resume = "never";
     return std::string(flags.Validate().message());
   };
   for (const Command command :
@@ -88,24 +89,24 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
 
 TEST(JobFlags, WhatTrainsNothingNeedsACheckpoint) {
   JobFlags flags(Command::kTrain);
-  flags.val_data_dir = "/v";
-  flags.task_type = "infer";
-  flags.predictions_file = "p";
+  flags.data.val_data_dir = "/v";
+  flags.training.task_type = "infer";
+  flags.evaluation.predictions_file = "p";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--model_dir"));
-  flags.model_dir = "/m";
+  flags.checkpoints.model_dir = "/m";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.PredictionsFile(), "p");
-  flags.predictions_file = "";
+  flags.evaluation.predictions_file = "";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.PredictionsFile(), "/m/predictions.txt");
 }
 
 TEST(JobFlags, OnlyTrainingReadsTrainingData) {
   JobFlags flags(Command::kTrain);
-  flags.training_data_dir = "/t";
+  flags.data.training_data_dir = "/t";
   EXPECT_EQ(flags.TrainingData(), "/t");
-  flags.task_type = "eval";
+  flags.training.task_type = "eval";
   EXPECT_EQ(flags.TrainingData(), "");
 }
 
@@ -159,6 +160,132 @@ TEST(JobFlags, CanonicalConfigIsSortedByName) {
   EXPECT_THAT(text, HasSubstr("wide_optimizer=adam\n"));
 }
 
+// Checkpoints hold this text, and processes of a job compare it: names, order
+// and values stay as they are.
+TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
+  EXPECT_EQ(Parsed(Command::kPs, {})->CanonicalConfig(),
+            "adagrad_initial_accumulator=1e-08\n"
+            "adam_beta1=0.9\n"
+            "adam_beta2=0.999\n"
+            "adam_epsilon=1e-08\n"
+            "batch_norm=false\n"
+            "batch_size=1024\n"
+            "canary=false\n"
+            "clip_norm=0\n"
+            "data_format=auto\n"
+            "data_scope=shared\n"
+            "deep_layers=256,128,64\n"
+            "dense_l2_reg=0\n"
+            "dropout=\n"
+            "embedding_size=32\n"
+            "feature_size=100\n"
+            "field_size=5\n"
+            "ftrl_initial_accumulator=0.1\n"
+            "ftrl_l1=0\n"
+            "ftrl_l2=0\n"
+            "l2_reg=0\n"
+            "l2_scope=touched\n"
+            "learning_rate=0.0005\n"
+            "max_message_bytes=67108864\n"
+            "mode=async\n"
+            "model=deepfm\n"
+            "num_epochs=1\n"
+            "optimizer=adam\n"
+            "partition=fixed_size\n"
+            "pipeline_depth=1\n"
+            "ps=2\n"
+            "seed=1\n"
+            "shuffle=true\n"
+            "shuffle_rows=65536\n"
+            "table_full=refuse\n"
+            "table_learning_rate=0.0005\n"
+            "table_optimizer=adam\n"
+            "table_row_limit=0\n"
+            "table_warmup_batches=0\n"
+            "task_type=train\n"
+            "warmup_batches=0\n"
+            "wide_l2_reg=0\n"
+            "wide_learning_rate=0.0005\n"
+            "wide_optimizer=adam\n");
+}
+
+TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
+  JobFlags flags(Command::kTrain);
+  const absl::Status status = JobFlagSet(&flags).Parse(
+      {"--field_size=5", "--table_row_limit=9", "--table_full=SHARE",
+       "--optimizer=ftrl", "--table_optimizer=rowwise_adagrad",
+       "--learning_rate=0.25", "--warmup_batches=3", "--l2_reg=0.5"});
+  ASSERT_TRUE(status.ok()) << status;
+  const std::string text = absl::StrCat("\n", flags.CanonicalConfig());
+  for (const char* line :
+       {"optimizer=ftrl", "table_optimizer=rowwise_adagrad",
+        "wide_optimizer=rowwise_adagrad", "table_learning_rate=0.25",
+        "wide_learning_rate=0.25", "table_warmup_batches=3", "wide_l2_reg=0.5",
+        "partition=hash", "pipeline_depth=0", "table_full=share",
+        // Flags of other commands have their defaults.
+        "data_scope=shared", "max_message_bytes=67108864", "ps=1"}) {
+    EXPECT_THAT(text, HasSubstr(absl::StrCat("\n", line, "\n")));
+  }
+}
+
+// Another value that the flag takes; its target has that value then.
+bool Change(const Flag& flag) {
+  const std::string before = PrintFlagValue(flag.target, flag.limits);
+  std::vector<std::string> values =
+      absl::StrSplit(FlagValueKind(flag.target, flag.limits), '|');
+  values.insert(values.end(), {"true", "false", "2", "1", "0.5", "1048576"});
+  for (const std::string& value : values) {
+    if (ParseFlagValue(flag.name, value, flag.limits, flag.target).ok() &&
+        PrintFlagValue(flag.target, flag.limits) != before) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(JobFlags, AnotherValueShowsInTheCanonicalConfigIfTheRowSaysSo) {
+  const std::string base = JobFlags(Command::kWorker).CanonicalConfig();
+  JobFlags plain(Command::kWorker);
+  const size_t count = AllJobFlagRows(&plain).rows().size();
+  for (size_t i = 0; i < count; ++i) {
+    JobFlags changed(Command::kWorker);
+    const JobFlagRows rows = AllJobFlagRows(&changed);
+    const JobFlagRow& row = rows.rows()[i];
+    if (!Change(row.flag)) {
+      EXPECT_EQ(row.flag.name, "mode") << "has one value for now";
+      continue;
+    }
+    const std::string difference =
+        FirstDifference("this", changed.CanonicalConfig(), "the default", base);
+    if (row.canonical == Canonical::kNo) {
+      EXPECT_EQ(difference, "") << row.flag.name;
+    } else {
+      EXPECT_NE(difference, "") << row.flag.name;
+    }
+  }
+}
+
+TEST(JobFlags, AWorkerMayDifferInWhatIsNotCanonical) {
+  const std::string ps = Parsed(Command::kPs, {})->CanonicalConfig();
+  const auto check = [&](const std::vector<std::string>& flags) {
+    const absl::Status status = CheckSameConfig(
+        "worker 2", Parsed(Command::kWorker, flags)->CanonicalConfig(), "ps 0",
+        ps);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(
+      check({"--val_data_dir=/v", "--backend=reference", "--parse_threads=4",
+             "--worker_lease=1m", "--metrics_port=9000", "--piece_bytes=1MiB"}),
+      "");
+  EXPECT_EQ(check({"--optimizer=sgd"}),
+            "--optimizer differs: worker 2 has sgd, ps 0 has adam; start every "
+            "process of the job with the same value");
+  EXPECT_EQ(check({"--max_message_bytes=128MiB"}),
+            "--max_message_bytes differs: worker 2 has 134217728, ps 0 has "
+            "67108864; start every process of the job with the same value");
+}
+
 TEST(JobFlags, CanonicalConfigIgnoresPathsPortsAndThreads) {
   const auto a = Parsed(Command::kWorker, {});
   const auto b =
@@ -187,11 +314,11 @@ TEST(JobFlags, CanonicalConfigShowsEveryChangeOfArithmetic) {
 
 TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   JobFlags flags(Command::kTrain);
-  flags.training_data_dir = "/d";
+  flags.data.training_data_dir = "/d";
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.Partition(), "hash");
   EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("partition=hash\n"));
-  flags.feature_size = 10;
+  flags.model.feature_size = 10;
   EXPECT_TRUE(flags.Validate().ok());
   EXPECT_EQ(flags.Partition(), "fixed_size");
 
@@ -213,11 +340,11 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   };
   for (const Case& c : cases) {
     JobFlags flags(Command::kTrain);
-    flags.training_data_dir = "/d";
-    flags.feature_size = c.feature_size;
-    flags.partition = c.partition;
-    flags.table_row_limit = c.row_limit;
-    flags.table_full = c.full;
+    flags.data.training_data_dir = "/d";
+    flags.model.feature_size = c.feature_size;
+    flags.cluster.partition = c.partition;
+    flags.model.table_row_limit = c.row_limit;
+    flags.model.table_full = c.full;
     const absl::Status status = flags.Validate();
     EXPECT_EQ(status.ok(), *c.message == 0) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
@@ -226,12 +353,12 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
 
 TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
   JobFlags flags(Command::kTrain);
-  flags.table_row_limit = 5;
+  flags.model.table_row_limit = 5;
   const std::string refuse = flags.CanonicalConfig();
-  flags.table_full = "share";
+  flags.model.table_full = "share";
   const std::string share = flags.CanonicalConfig();
   EXPECT_NE(refuse, share);
-  flags.table_row_limit = 6;
+  flags.model.table_row_limit = 6;
   EXPECT_NE(flags.CanonicalConfig(), share);
 }
 
@@ -279,9 +406,9 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
 
 TEST(JobFlags, TheLinearProbeSharesNoRow) {
   JobFlags flags(Command::kTrain);
-  flags.model = "linear_probe";
-  flags.table_row_limit = 5;
-  flags.table_full = "share";
+  flags.model.model = "linear_probe";
+  flags.model.table_row_limit = 5;
+  flags.model.table_full = "share";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--table_full=share: linear_probe takes none"));
 }
@@ -296,23 +423,23 @@ TEST(JobFlags, TheLinearProbeIsNotClipped) {
 TEST(JobFlags, CountsProcessesByTheirHosts) {
   const auto flags = Parsed(Command::kPs, {});
   ASSERT_TRUE(flags.ok()) << flags.status();
-  EXPECT_EQ(flags->ps, 2);
-  EXPECT_EQ(flags->workers, 3);
+  EXPECT_EQ(flags->cluster.ps, 2);
+  EXPECT_EQ(flags->cluster.workers, 3);
 }
 
 TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
   JobFlags flags(Command::kPs);
-  flags.ps_hosts = "a:1,b:2";
-  flags.worker_hosts = "a";
-  flags.task_index = 2;
+  flags.cluster.ps_hosts = "a:1,b:2";
+  flags.cluster.worker_hosts = "a";
+  flags.cluster.task_index = 2;
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--task_index=2: --ps_hosts has 2 entries"));
   JobFlags worker(Command::kWorker);
-  worker.ps_hosts = "a:1";
-  worker.training_data_dir = "/d";
-  worker.task_index = 7;
+  worker.cluster.ps_hosts = "a:1";
+  worker.data.training_data_dir = "/d";
+  worker.cluster.task_index = 7;
   EXPECT_TRUE(worker.Validate().ok()) << "a worker may join beyond the list";
-  worker.worker_hosts = "a,b";
+  worker.cluster.worker_hosts = "a,b";
   EXPECT_FALSE(worker.Validate().ok());
 }
 

@@ -97,8 +97,8 @@ CoordinatorOptions ProbeJob::Coordinator() const {
 
 JobFlags ProbeJob::ModelDirectoryFlags() const {
   JobFlags flags(Command::kPs);
-  flags.model_dir = kProbeModelDir;
-  flags.keep_checkpoints = 0;
+  flags.checkpoints.model_dir = kProbeModelDir;
+  flags.checkpoints.keep_checkpoints = 0;
   return flags;
 }
 

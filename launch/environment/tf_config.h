@@ -1,23 +1,18 @@
-#ifndef SHOAL_LAUNCH_CLUSTER_ENVIRONMENT_H_
-#define SHOAL_LAUNCH_CLUSTER_ENVIRONMENT_H_
+#ifndef SHOAL_LAUNCH_ENVIRONMENT_TF_CONFIG_H_
+#define SHOAL_LAUNCH_ENVIRONMENT_TF_CONFIG_H_
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "launch/environment/environment.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
 
-// The environment variables of this process, as main found them.
-using Environment = std::map<std::string, std::string>;
-
-// What the environment says of the cluster and of this process's place in it,
-// as flags: nothing where `command` starts a whole job or no variable is set.
+// The cluster as TensorFlow's launchers say it: nothing without TF_CONFIG.
 //
-// TF_CONFIG, as TensorFlow's launchers set it, is a JSON object:
+// TF_CONFIG is a JSON object:
 //   {"cluster": {"ps": ["h1:2223", …], "worker": ["h1:2222", …]},
 //    "task": {"type": "ps", "index": 0}}
 // --ps_hosts is cluster.ps, --worker_hosts is cluster.chief (or .master), if
@@ -26,9 +21,9 @@ using Environment = std::map<std::string, std::string>;
 //
 // INVALID_ARGUMENT names the path in the JSON that is missing, of the wrong
 // type, or says that this process should be another program.
-absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(
+absl::StatusOr<std::vector<FlagSetting>> TfConfigCluster(
     const Environment& environment, Command command);
 
 }  // namespace shoal
 
-#endif  // SHOAL_LAUNCH_CLUSTER_ENVIRONMENT_H_
+#endif  // SHOAL_LAUNCH_ENVIRONMENT_TF_CONFIG_H_

@@ -1,4 +1,4 @@
-#include "launch/cluster_environment.h"
+#include "launch/environment/tf_config.h"
 
 #include <string>
 
@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 absl::StatusOr<std::vector<FlagSetting>> ReadJson(const std::string& json,
                                                   Command command) {
-  return ClusterFromEnvironment({{"TF_CONFIG", json}}, command);
+  return TfConfigCluster({{"TF_CONFIG", json}}, command);
 }
 
 std::string Config(const std::string& cluster, const std::string& task) {
@@ -32,7 +32,7 @@ std::string Value(const std::vector<FlagSetting>& settings,
   return "none";
 }
 
-TEST(ClusterEnvironmentTest, SaysWhoIsWhereAndWhoThisIs) {
+TEST(TfConfigTest, SaysWhoIsWhereAndWhoThisIs) {
   const auto ps =
       ReadJson(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
   ASSERT_TRUE(ps.ok()) << ps.status();
@@ -46,7 +46,7 @@ TEST(ClusterEnvironmentTest, SaysWhoIsWhereAndWhoThisIs) {
   EXPECT_EQ(Value(*worker, "task_index"), "0");
 }
 
-TEST(ClusterEnvironmentTest, TheChiefIsWorkerZero) {
+TEST(TfConfigTest, TheChiefIsWorkerZero) {
   for (const std::string chief : {"chief", "master"}) {
     const std::string cluster = "{\"ps\": [\"a:1\"], \"" + chief +
                                 "\": [\"c:1\"], \"worker\": [\"d:1\"]}";
@@ -63,28 +63,23 @@ TEST(ClusterEnvironmentTest, TheChiefIsWorkerZero) {
   }
 }
 
-TEST(ClusterEnvironmentTest, IsNotAskedByThoseWhoStartWholeJobs) {
-  for (const Command command : {Command::kTrain, Command::kRun}) {
-    const auto settings = ReadJson("garbage", command);
-    ASSERT_TRUE(settings.ok()) << settings.status();
-    EXPECT_TRUE(settings->empty());
-  }
-  EXPECT_TRUE(ClusterFromEnvironment({}, Command::kPs)->empty());
+TEST(TfConfigTest, SaysNothingWhereTheVariableIsNotSet) {
+  EXPECT_TRUE(TfConfigCluster({}, Command::kPs)->empty());
   EXPECT_TRUE(ReadJson("", Command::kPs)->empty());
 }
 
-TEST(ClusterEnvironmentTest, FlagsThatWereGivenWin) {
+TEST(TfConfigTest, FlagsThatWereGivenWin) {
   JobFlags flags(Command::kPs);
   FlagSet set = JobFlagSet(&flags);
   ASSERT_TRUE(set.ReadArguments({"--task_index=0"}).ok());
   const auto settings =
       ReadJson(Config(kCluster, R"({"type": "ps", "index": 1})"), Command::kPs);
   ASSERT_TRUE(set.Fill(*settings).ok());
-  EXPECT_EQ(flags.task_index, 0);
-  EXPECT_EQ(flags.ps_hosts, "a:2223,b:2223");
+  EXPECT_EQ(flags.cluster.task_index, 0);
+  EXPECT_EQ(flags.cluster.ps_hosts, "a:2223,b:2223");
 }
 
-TEST(ClusterEnvironmentTest, ErrorsNameThePlaceInTheJson) {
+TEST(TfConfigTest, ErrorsNameThePlaceInTheJson) {
   struct Case {
     std::string json;
     std::string message;

@@ -1,4 +1,4 @@
-#include "launch/cluster_environment.h"
+#include "launch/environment/tf_config.h"
 
 #include <cstdint>
 #include <limits>
@@ -136,14 +136,11 @@ absl::StatusOr<int64_t> ReadIndex(const JsonNode& root, const Cluster& cluster,
 
 }  // namespace
 
-absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(
+absl::StatusOr<std::vector<FlagSetting>> TfConfigCluster(
     const Environment& environment, Command command) {
   std::vector<FlagSetting> settings;
   const auto found = environment.find(kVariable);
-  if (found == environment.end() || found->second.empty() ||
-      (command != Command::kPs && command != Command::kWorker)) {
-    return settings;
-  }
+  if (found == environment.end() || found->second.empty()) return settings;
   const auto document = JsonDocument::Parse(found->second);
   if (!document.ok() || (*document)->root().kind() != JsonKind::kObject) {
     return absl::InvalidArgumentError(

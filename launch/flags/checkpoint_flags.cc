@@ -1,0 +1,61 @@
+#include "launch/flags/checkpoint_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+void CheckpointFlags::AddRows(JobFlagRows* rows) {
+  rows->Group("Checkpoints");
+  const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"model_dir", &model_dir,
+             "Directory of the job's checkpoints: of this job alone, and "
+             "the same for all processes, or one on each host's own disk. "
+             "Left out: none are written."});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"resume", &resume,
+             "Begin from the newest checkpoint in --model_dir: auto if "
+             "there is one, must or fail, never.",
+             Choices{{"auto", "never", "must"}, {}}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"save_checkpoint_steps", &save_checkpoint_steps,
+             "Save whenever so many more batches are trained; 0: at the "
+             "end, on SIGTERM and on request alone.",
+             IntRange{0}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"keep_checkpoints", &keep_checkpoints,
+             "How many to keep, the newest; 0: all.", IntRange{0, 1 << 20}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"save_timeout", &save_timeout,
+             "How long training may stand still for a checkpoint; then it "
+             "is void and training goes on. The disks have as long again "
+             "to sync it, while training goes on: a last checkpoint that "
+             "is late then fails the job.",
+             some});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"stop_timeout", &stop_timeout,
+             "How long SIGTERM leaves for the last checkpoint.", some});
+}
+
+absl::Status CheckpointFlags::Validate(const JobFlags& job) const {
+  if (!model_dir.empty()) return absl::OkStatus();
+  if (save_checkpoint_steps > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--save_checkpoint_steps=", save_checkpoint_steps,
+                     ": give --model_dir too, where checkpoints are kept"));
+  }
+  if (resume == "must") {
+    return absl::InvalidArgumentError(
+        "--resume=must: give --model_dir too, where the checkpoint is");
+  }
+  if (job.training.task_type != "train" && resume != "never") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--task_type=", job.training.task_type,
+        " takes the model of a checkpoint: give its --model_dir, or "
+        "--resume=never for the initial weights"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

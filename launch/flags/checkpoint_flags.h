@@ -1,0 +1,34 @@
+#ifndef SHOAL_LAUNCH_FLAGS_CHECKPOINT_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_CHECKPOINT_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+struct JobFlags;
+
+// What is kept of the model, and what the job begins from.
+struct CheckpointFlags {
+  std::string model_dir;
+  std::string resume = "auto";
+  int64_t save_checkpoint_steps = 0;
+  int keep_checkpoints = 5;
+  absl::Duration save_timeout = absl::Seconds(120);
+  absl::Duration stop_timeout = absl::Seconds(20);
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+
+  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
+  // with the rest of `job`, which this group is part of.
+  absl::Status Validate(const JobFlags& job) const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_CHECKPOINT_FLAGS_H_

@@ -1,0 +1,21 @@
+#ifndef SHOAL_LAUNCH_FLAGS_CONFIG_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_CONFIG_FLAGS_H_
+
+#include <string>
+
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+// Files of flags.
+struct ConfigFlags {
+  std::string config;
+  std::string write_config;
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_CONFIG_FLAGS_H_

@@ -1,0 +1,80 @@
+#include "launch/flags/data_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+void DataFlags::AddRows(JobFlagRows* rows) {
+  rows->Group("Data");
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"training_data_dir", &training_data_dir,
+             "Files to train on: a file, directory or glob, or several "
+             "with commas between. No two may have one base name. Needed "
+             "to train."});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"val_data_dir", &val_data_dir,
+             "Files to evaluate on, or to predict for, in the same "
+             "manner."});
+  rows->Add(kProcesses, Canonical::kYes,
+            {"data_scope", &data_scope,
+             "shared: every worker can read all files, and lists the "
+             "same; host: each lists and reads files of its own.",
+             Choices{{"shared", "host"}, {}}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"shuffle", &shuffle,
+             "Train in an order that depends on the seed and the epoch; "
+             "false: as listed."});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"shuffle_rows", &shuffle_rows,
+             "Rows shuffled together; a worker holds so many in memory.",
+             IntRange{1, 1 << 26}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"piece_bytes", &piece_bytes,
+             "Bytes of a piece of the data, the unit of leasing. -1: a "
+             "32nd of the data, in [64 KiB, 64 MiB]; 0: a file.",
+             ByteRange{-1, int64_t{1} << 40}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"max_bad_rows", &max_bad_rows,
+             "Rows that cannot be parsed before the job fails; -1: no "
+             "limit.",
+             IntRange{-1}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"auc_exact_rows", &auc_exact_rows,
+             "Rows of an evaluation whose scores are kept for the exact "
+             "AUC, up to 13 bytes each; with more rows it comes from a "
+             "histogram, with a bound on its error.",
+             IntRange{1}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"data_format", &data_format,
+             "What the files hold, plain or as gzip or zstd. auto: what "
+             "each begins with.",
+             Choices{{"auto", "libsvm", "tfrecord", "criteo"}, {}}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"quarantine_dir", &quarantine_dir,
+             "Directory into which each worker writes the bad rows that it "
+             "meets: file, row and reason. Left out: bad_rows in "
+             "--model_dir; without that they are counted, and the first is "
+             "named."});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"parse_threads", &parse_threads,
+             "Threads of a worker that parse rows ahead. 1: the one that "
+             "reads. The order of rows is the same with any number.",
+             IntRange{1, 64}});
+}
+
+absl::Status DataFlags::Validate(const JobFlags& job) const {
+  if (job.command == Command::kPs) return absl::OkStatus();  // it reads none
+  if (job.training.task_type == "train") {
+    if (!training_data_dir.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--training_data_dir is missing: there is nothing to train on without "
+        "it");
+  }
+  if (!val_data_dir.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--task_type=", job.training.task_type,
+                   " reads --val_data_dir, which is missing"));
+}
+
+}  // namespace shoal

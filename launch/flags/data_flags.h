@@ -1,0 +1,38 @@
+#ifndef SHOAL_LAUNCH_FLAGS_DATA_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_DATA_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+struct JobFlags;
+
+// Which rows are read, and how.
+struct DataFlags {
+  std::string training_data_dir;
+  std::string val_data_dir;
+  std::string data_scope = "shared";
+  bool shuffle = true;
+  int shuffle_rows = 65536;
+  int64_t piece_bytes = -1;
+  int64_t max_bad_rows = 0;
+  uint64_t auc_exact_rows = 20'000'000;
+  std::string data_format = "auto";
+  std::string quarantine_dir;
+  int parse_threads = 1;
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+
+  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
+  // with the rest of `job`, which this group is part of.
+  absl::Status Validate(const JobFlags& job) const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_DATA_FLAGS_H_

@@ -1,0 +1,41 @@
+#include "launch/flags/evaluation_flags.h"
+
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+void EvaluationFlags::AddRows(JobFlagRows* rows) {
+  rows->Group("Evaluation");
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"eval_every_epochs", &eval_every_epochs,
+             "With --val_data_dir: evaluate after every so many epochs, "
+             "and at the end; 0: only at the end.",
+             IntRange{0, 1 << 20}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"predictions_file", &predictions_file,
+             "Of --task_type=infer: where the probabilities are written, "
+             "in the order of the input, a row each; nan for a row that "
+             "cannot be parsed. Left out: predictions.txt (.f32) in "
+             "--model_dir."});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"predictions_format", &predictions_format,
+             "text: a line each, of 9 digits; binary: little-endian "
+             "float32.",
+             Choices{{"text", "binary"}, {}}});
+}
+
+absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
+  // The process with the coordinator writes predictions.
+  const bool writes = job.command == Command::kPs
+                          ? job.cluster.task_index == 0
+                          : job.command != Command::kWorker;
+  if (job.training.task_type == "infer" && job.PredictionsFile().empty() &&
+      writes) {
+    return absl::InvalidArgumentError(
+        "--task_type=infer needs --predictions_file or --model_dir, to know "
+        "where to write");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

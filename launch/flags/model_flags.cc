@@ -1,0 +1,85 @@
+#include "launch/flags/model_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace shoal {
+
+void ModelFlags::AddRows(JobFlagRows* rows) {
+  rows->Group("Model");
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"model", &model,
+             "What to train: deepfm, fm (factorisation machine), lr "
+             "(logistic regression) or linear_probe (for tests).",
+             Choices{{"deepfm", "fm", "lr", "linear_probe"}, {"wide_deep"}}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"feature_size", &feature_size,
+             "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
+             "numbers, and tables grow with the rows in use.",
+             IntRange{0, int64_t{1} << 48}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"table_row_limit", &table_row_limit,
+             "Rows of a table that a parameter server may hold, without "
+             "--feature_size; 0: no limit.",
+             IntRange{0}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"table_full", &table_full,
+             "What happens to new ids at --table_row_limit: refuse ends "
+             "the job, share lets them use one row together.",
+             Choices{{"refuse", "share"}, {}}});
+  rows->Add(
+      kAllCommands, Canonical::kYes,
+      {"field_size", &field_size,
+       "Features of a row, at most; shorter rows are padded.",
+       IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"embedding_size", &embedding_size, "Floats of an embedding (K).",
+             IntRange{1, 4096}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"deep_layers", &deep_layers,
+             "Units of each hidden layer of the MLP.", IntRange{1, 1 << 16}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"dropout", &dropout,
+             "Chance to KEEP a unit, one a hidden layer, as in "
+             "0.5,0.5,0.5; left out: keep all.",
+             RealRange{0, 1, /*above_min=*/true}});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"batch_norm", &batch_norm,
+             "Batch norm after each hidden layer; not there yet."});
+  rows->Add(kAllCommands, Canonical::kYes,
+            {"seed", &seed, "Of initial values, order of data and dropout."});
+}
+
+absl::Status ModelFlags::Validate() const {
+  if (batch_norm) {
+    return absl::InvalidArgumentError(
+        "--batch_norm=true is not there yet: moving averages need an update "
+        "of their own on the parameter servers");
+  }
+  if (!dropout.empty() && dropout.size() != deep_layers.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--dropout=", absl::StrJoin(dropout, ","), " has ", dropout.size(),
+        " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
+        deep_layers.size(), "; give one a layer"));
+  }
+  // A table is an array with a feature_size, and dynamic without.
+  if (feature_size != 0 && table_row_limit != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--table_row_limit=", table_row_limit,
+        " with --feature_size=", feature_size,
+        ": a table that is as long as --feature_size needs no limit; leave one "
+        "of the two out"));
+  }
+  if (table_full == "share" && table_row_limit == 0) {
+    return absl::InvalidArgumentError(
+        "--table_full=share: without --table_row_limit no table is ever full");
+  }
+  if (table_full == "share" && model == "linear_probe") {
+    return absl::InvalidArgumentError(
+        "--table_full=share: linear_probe takes none, since which ids share a "
+        "row depends on who comes first");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal

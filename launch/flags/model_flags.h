@@ -1,0 +1,35 @@
+#ifndef SHOAL_LAUNCH_FLAGS_MODEL_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_MODEL_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+// What is trained: the variables and how they start.
+struct ModelFlags {
+  std::string model = "deepfm";
+  uint64_t feature_size = 0;  // 0: dynamic tables
+  uint64_t table_row_limit = 0;
+  std::string table_full = "refuse";
+  int field_size = 0;
+  int embedding_size = 32;
+  std::vector<int> deep_layers = {256, 128, 64};
+  std::vector<double> dropout;  // chance to keep; empty: keep all
+  bool batch_norm = false;
+  uint64_t seed = 1;
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+
+  // INVALID_ARGUMENT: flags of this group that do not go together.
+  absl::Status Validate() const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_MODEL_FLAGS_H_

@@ -1,0 +1,50 @@
+#ifndef SHOAL_LAUNCH_FLAGS_OPTIMIZER_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_OPTIMIZER_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+struct JobFlags;
+
+// How pushes change variables.
+struct OptimizerFlags {
+  std::string optimizer = "adam";
+  double learning_rate = 5e-4;
+  std::string table_optimizer = "";  // "": as optimizer
+  double table_learning_rate = 0;    // 0: as learning_rate
+  std::string wide_optimizer = "";   // "": as table_optimizer
+  double wide_learning_rate = 0;     // 0: as table_learning_rate
+  int64_t warmup_batches = 0;
+  int64_t table_warmup_batches = -1;  // -1: as warmup_batches
+  double l2_reg = 0;
+  double wide_l2_reg = -1;  // -1: as l2_reg
+  double dense_l2_reg = 0;
+  std::string l2_scope = "touched";
+  double adagrad_initial_accumulator = 1e-8;
+  double ftrl_initial_accumulator = 0.1;
+  double ftrl_l1 = 0;
+  double ftrl_l2 = 0;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-8;
+  double clip_norm = 0;  // 0: none
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+
+  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
+  // with the rest of `job`, which this group is part of.
+  absl::Status Validate(const JobFlags& job) const;
+
+  // The same with each flag that leaves its value to another one filled in.
+  OptimizerFlags Resolved() const;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_OPTIMIZER_FLAGS_H_

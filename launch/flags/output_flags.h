@@ -1,0 +1,25 @@
+#ifndef SHOAL_LAUNCH_FLAGS_OUTPUT_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_OUTPUT_FLAGS_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+// What a process says and writes of the job.
+struct OutputFlags {
+  std::string summary;
+  std::string progress = "text";
+  std::string log_level = "info";
+  bool print_config = true;
+  absl::Duration progress_every = absl::Seconds(2);
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_OUTPUT_FLAGS_H_

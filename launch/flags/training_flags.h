@@ -1,0 +1,29 @@
+#ifndef SHOAL_LAUNCH_FLAGS_TRAINING_FLAGS_H_
+#define SHOAL_LAUNCH_FLAGS_TRAINING_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "launch/flags/job_flag_rows.h"
+
+namespace shoal {
+
+// What the job does, and how a worker computes.
+struct TrainingFlags {
+  std::string task_type = "train";
+  std::string mode = "async";
+  int batch_size = 1024;
+  int num_epochs = 1;
+  int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
+  int64_t warmup_steps = 0;
+  bool canary = false;
+  std::string backend = "auto";
+  std::string first_layer = "auto";
+
+  // Adds the rows of these flags; they are bound to this object.
+  void AddRows(JobFlagRows* rows);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_FLAGS_TRAINING_FLAGS_H_

@@ -1,0 +1,248 @@
+// What each group of flags refuses by its Validate(), to the letter, and that
+// it takes what is beside it.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch/job_flag_set.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+namespace {
+
+constexpr Command kTrain = Command::kTrain;
+constexpr Command kRun = Command::kRun;
+constexpr Command kPs = Command::kPs;
+constexpr Command kWorker = Command::kWorker;
+
+struct Case {
+  Command command;
+  std::vector<std::string> args;
+  std::string message;  // "": accepted
+};
+
+void ExpectErrors(const std::function<absl::Status(const JobFlags&)>& validate,
+                  const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    JobFlags flags(c.command);
+    FlagSet set = JobFlagSet(&flags);
+    absl::Status status = set.ReadArguments(c.args);
+    ASSERT_TRUE(status.ok()) << status;
+    status = flags.cluster.CountHosts(c.command);
+    ASSERT_TRUE(status.ok()) << status;
+    status = validate(flags);
+    EXPECT_EQ(status.message(), c.message);
+    EXPECT_EQ(status.ok() || absl::IsInvalidArgument(status), true) << status;
+  }
+}
+
+TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.model.Validate(); },
+      {{kTrain, {}, ""},
+       {kTrain, {"--feature_size=9", "--dropout=1,1,1"}, ""},
+       {kTrain,
+        {"--batch_norm=true"},
+        "--batch_norm=true is not there yet: moving averages need an update "
+        "of their own on the parameter servers"},
+       {kTrain,
+        {"--dropout=0.5", "--deep_layers=8,4"},
+        "--dropout=0.5 has 1 entries and --deep_layers=8,4 has 2; give one a "
+        "layer"},
+       {kTrain,
+        {"--table_row_limit=5", "--feature_size=9"},
+        "--table_row_limit=5 with --feature_size=9: a table that is as long "
+        "as --feature_size needs no limit; leave one of the two out"},
+       {kTrain, {"--table_row_limit=5", "--table_full=share"}, ""},
+       {kTrain,
+        {"--table_full=share"},
+        "--table_full=share: without --table_row_limit no table is ever full"},
+       {kTrain,
+        {"--table_full=share", "--table_row_limit=5", "--model=linear_probe"},
+        "--table_full=share: linear_probe takes none, since which ids share a "
+        "row depends on who comes first"}});
+}
+
+TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
+  const std::string whole_table =
+      "--l2_scope=table moves every row of a table at every push, which is "
+      "for shoal train with --workers=1 alone; leave it at touched";
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.optimizers.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kTrain, {"--l2_scope=table"}, ""},
+       {kTrain, {"--l2_scope=table", "--workers=2"}, whole_table},
+       {kRun, {"--l2_scope=table", "--workers=1"}, whole_table},
+       {kTrain, {"--clip_norm=0.5"}, ""},
+       {kTrain,
+        {"--clip_norm=0.5", "--model=linear_probe"},
+        "--clip_norm=0.5: linear_probe takes none, since its arithmetic has "
+        "to be exact"}});
+}
+
+TEST(ClusterFlagsTest, RefusesAPlaceOrAPartitionThatCannotBe) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.cluster.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kTrain, {"--feature_size=9", "--partition=mod"}, ""},
+       {kTrain, {"--partition=hash"}, ""},
+       {kTrain,
+        {"--partition=mod"},
+        "--partition=mod cuts tables of a known size: give --feature_size "
+        "too, or leave it to hash"},
+       {kTrain,
+        {"--partition=hash", "--feature_size=9"},
+        "--partition=hash with --feature_size=9: hash places dynamic tables; "
+        "leave one of the two out"},
+       {kPs, {"--ps_hosts=a:1,b:2", "--task_index=1"}, ""},
+       {kPs,
+        {"--ps_hosts=a:1,b:2", "--task_index=2"},
+        "--task_index=2: --ps_hosts has 2 entries, so it must be in [0, 1]"},
+       {kWorker, {"--ps_hosts=a:1", "--task_index=3"}, ""},
+       {kWorker,
+        {"--ps_hosts=a:1", "--worker_hosts=a,b,c", "--task_index=3"},
+        "--task_index=3: --worker_hosts has 3 entries, so it must be in [0, "
+        "2]"},
+       {kPs, {"--ps_hosts=a:1", "--listen=0.0.0.0:1"}, ""},
+       {kPs,
+        {"--ps_hosts=a:1", "--listen=0.0.0.0"},
+        "--listen: '0.0.0.0' must be host:port with a port in [1, 65535]"}});
+}
+
+TEST(ClusterFlagsTest, CountsProcessesByTheirHosts) {
+  ClusterFlags flags;
+  flags.ps_hosts = "a:1,b:1";
+  flags.worker_hosts = "a,b,c";
+  ASSERT_TRUE(flags.CountHosts(kWorker).ok());
+  EXPECT_EQ(flags.ps, 2);
+  EXPECT_EQ(flags.workers, 3);
+  flags.hosts = "a,b,c,d";
+  ASSERT_TRUE(flags.CountHosts(kRun).ok());
+  EXPECT_EQ(flags.ps, 4);
+  EXPECT_EQ(flags.workers, 4);
+  flags.ps_hosts = "a";
+  EXPECT_FALSE(flags.CountHosts(kPs).ok());
+}
+
+TEST(MonitoringFlagsTest, RefusesPortsBeyondTheLast) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.monitoring.Validate(flags); },
+      {{kRun, {"--metrics_port=65532"}, ""},
+       {kRun,
+        {"--metrics_port=65533"},
+        "--metrics_port=65533: the processes take 4 ports from it on, and "
+        "65535 is the last; give a smaller one"},
+       {kRun, {"--metrics_port=65534", "--hosts=a,b,c"}, ""},
+       {kRun,
+        {"--metrics_port=65535", "--hosts=a,b,c"},
+        "--metrics_port=65535: the processes take 2 ports from it on, and "
+        "65535 is the last; give a smaller one"},
+       {kWorker, {"--ps_hosts=a:1", "--metrics_port=65535"}, ""}});
+}
+
+TEST(DataFlagsTest, RefusesAJobWithNothingToRead) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.data.Validate(flags); },
+      {{kTrain, {"--training_data_dir=/t"}, ""},
+       {kTrain,
+        {"--val_data_dir=/v"},
+        "--training_data_dir is missing: there is nothing to train on without "
+        "it"},
+       {kTrain, {"--task_type=eval", "--val_data_dir=/v"}, ""},
+       {kTrain,
+        {"--task_type=eval", "--training_data_dir=/t"},
+        "--task_type=eval reads --val_data_dir, which is missing"},
+       {kWorker,
+        {"--ps_hosts=a:1", "--task_type=infer"},
+        "--task_type=infer reads --val_data_dir, which is missing"},
+       {kPs, {"--ps_hosts=a:1"}, ""}});
+}
+
+TEST(EvaluationFlagsTest, RefusesPredictionsWithoutAPlace) {
+  const std::string nowhere =
+      "--task_type=infer needs --predictions_file or --model_dir, to know "
+      "where to write";
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.evaluation.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kTrain, {"--task_type=infer"}, nowhere},
+       {kTrain, {"--task_type=infer", "--predictions_file=p"}, ""},
+       {kTrain, {"--task_type=infer", "--model_dir=m"}, ""},
+       {kPs, {"--task_type=infer", "--ps_hosts=a:1,b:1"}, nowhere},
+       {kPs, {"--task_type=infer", "--ps_hosts=a:1,b:1", "--task_index=1"}, ""},
+       {kWorker, {"--task_type=infer", "--ps_hosts=a:1"}, ""}});
+}
+
+TEST(CheckpointFlagsTest, RefusesCheckpointsWithoutADirectory) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.checkpoints.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kTrain,
+        {"--model_dir=m", "--save_checkpoint_steps=5", "--resume=must"},
+        ""},
+       {kTrain,
+        {"--save_checkpoint_steps=5"},
+        "--save_checkpoint_steps=5: give --model_dir too, where checkpoints "
+        "are kept"},
+       {kTrain,
+        {"--resume=must"},
+        "--resume=must: give --model_dir too, where the checkpoint is"},
+       {kTrain,
+        {"--task_type=eval"},
+        "--task_type=eval takes the model of a checkpoint: give its "
+        "--model_dir, or --resume=never for the initial weights"},
+       {kTrain, {"--task_type=eval", "--resume=never"}, ""}});
+}
+
+TEST(DeadlineFlagsTest, RefusesTimesThatCannotWork) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.deadlines.Validate(); },
+      {{kTrain, {}, ""},
+       {kTrain,
+        {"--silent_after=1500ms"},
+        "--silent_after=1.5s must be at least twice --heartbeat=1s"},
+       {kTrain,
+        {"--worker_lease=1s"},
+        "--worker_lease=1s must be at least twice --heartbeat=1s, which "
+        "renews it"},
+       {kTrain,
+        {"--ps_lease=6s"},
+        "--ps_lease=6s must be at least twice --heartbeat=1s and at most "
+        "--silent_after=5s"},
+       {kTrain,
+        {"--ps_lease=1s"},
+        "--ps_lease=1s must be at least twice --heartbeat=1s and at most "
+        "--silent_after=5s"}});
+}
+
+TEST(JobFlagsTest, ValidateAsksEveryGroup) {
+  for (const Case& c :
+       std::vector<Case>{{kTrain, {"--batch_norm"}, "--batch_norm"},
+                         {kRun, {"--l2_scope=table"}, "--l2_scope"},
+                         {kRun, {"--hosts=a,,b"}, "--hosts"},
+                         {kTrain, {"--partition=mod"}, "--partition"},
+                         {kRun, {"--metrics_port=65535"}, "--metrics_port"},
+                         {kTrain, {}, "--training_data_dir"},
+                         {kTrain,
+                          {"--task_type=infer", "--val_data_dir=v"},
+                          "--task_type=infer needs"},
+                         {kTrain,
+                          {"--resume=must", "--training_data_dir=t"},
+                          "--resume=must"},
+                         {kTrain,
+                          {"--ps_lease=6s", "--training_data_dir=t"},
+                          "--ps_lease=6s"}}) {
+    JobFlags flags(c.command);
+    FlagSet set = JobFlagSet(&flags);
+    ASSERT_TRUE(set.ReadArguments(c.args).ok());
+    const absl::Status status = flags.Validate();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_EQ(std::string(status.message()).rfind(c.message, 0), 0u) << status;
+  }
+}
+
+}  // namespace
+}  // namespace shoal
