@@ -27,10 +27,4 @@ std::vector<MarkDelta> SplitMarks(MarkDelta delta) {
   return parts;
 }
 
-void ClusterService::SaveCheckpoint(SaveCheckpointRequest, absl::Duration,
-                                    Done<SavedCheckpoint> done) {
-  std::move(done)(
-      absl::UnimplementedError("this service does not save checkpoints"));
-}
-
 }  // namespace shoal

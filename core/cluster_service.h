@@ -336,11 +336,11 @@ class ClusterService {
 
   // Saves a checkpoint of the job now, for somebody who is no member of it.
   // Errors: FAILED_PRECONDITION (other job, one that saves none or is ending),
-  // why the checkpoint is void, those of a call, and UNIMPLEMENTED (inline)
-  // where this is not overridden. `done` as in ParameterService.
+  // why the checkpoint is void, and those of a call. `done` as in
+  // ParameterService.
   virtual void SaveCheckpoint(SaveCheckpointRequest request,
                               absl::Duration timeout,
-                              Done<SavedCheckpoint> done);
+                              Done<SavedCheckpoint> done) = 0;
 };
 
 }  // namespace shoal
