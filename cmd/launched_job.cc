@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "cmd/exit_code.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 
 namespace shoal {
 namespace {

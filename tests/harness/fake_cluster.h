@@ -6,6 +6,9 @@
 #include "absl/status/status.h"
 #include "base/executor.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "core/save_messages.h"
 
 namespace shoal {
 

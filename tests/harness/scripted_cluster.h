@@ -9,6 +9,9 @@
 
 #include "base/executor.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 #include "tests/harness/fake_cluster.h"
 
 namespace shoal {

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
 #include "tests/harness/fake_cluster.h"
 #include "tests/harness/simulated_network.h"
 

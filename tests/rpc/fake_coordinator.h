@@ -13,6 +13,10 @@
 #include "base/executor.h"
 #include "base/mutex.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/ids.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_cluster.h"
 

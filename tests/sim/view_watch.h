@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/cluster_service.h"
+#include "core/session_messages.h"
 #include "tests/harness/fake_cluster.h"
 
 namespace shoal {
