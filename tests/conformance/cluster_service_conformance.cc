@@ -273,4 +273,19 @@ TEST_P(ClusterServiceConformance, SaveCheckpointRefusesJobsThatCannot) {
   EXPECT_EQ(none.code(), Code::kFailedPrecondition) << none;
 }
 
+TEST_P(ClusterServiceConformance, SaveCheckpointEndsByItsTimeout) {
+  CoordinatorOptions options = Options();
+  options.checkpoints.save = true;
+  Start(std::move(options));
+  const auto ps = Join(Role::kPs);
+  const auto worker = Join(Role::kWorker);
+  worker->Hear<ClusterView>(0);
+  worker->Send(LeaseRequest{});
+  worker->Hear<LeaseGrant>(1);
+  // The shard never says that it is held.
+  EXPECT_EQ(Save("conformance", absl::Milliseconds(200)).status().code(),
+            Code::kDeadlineExceeded);
+  worker->Hear<Hold>(2);
+}
+
 }  // namespace shoal
