@@ -34,7 +34,7 @@ class WritableFile {
   virtual ~WritableFile() = default;
   virtual absl::Status Append(absl::string_view bytes) = 0;
   // Hands what was appended to the system, so that readers of the file see it.
-  virtual absl::Status Flush() { return absl::OkStatus(); }
+  virtual absl::Status Flush() = 0;
   // What was appended is on the disk when this returns (fsync).
   virtual absl::Status Sync() = 0;
   // Flushes and closes; a file that was not closed may be incomplete.
@@ -78,23 +78,20 @@ class FileSystem {
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
 
-  // What only those who keep files need; a file system to read data from need
-  // not have it (UNIMPLEMENTED).
-
   // All that a directory holds, hidden names too, sorted by name. Links and
   // devices count as what they lead to, or as files of size 0.
   virtual absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
-      const std::string& path) const;
+      const std::string& path) const = 0;
   // Gives a file another name in the same directory, replacing the file that
   // has it, and syncs the directory, so that the new name outlives a crash.
   virtual absl::Status Rename(const std::string& from,
-                              const std::string& to) const;
+                              const std::string& to) const = 0;
   // Removes a file or an empty directory. FAILED_PRECONDITION: a directory that
   // is not empty. After a crash it may be there again.
-  virtual absl::Status Remove(const std::string& path) const;
+  virtual absl::Status Remove(const std::string& path) const = 0;
   // The names in this directory are on the disk when this returns: those that
   // were created, renamed and removed (fsync).
-  virtual absl::Status SyncDirectory(const std::string& path) const;
+  virtual absl::Status SyncDirectory(const std::string& path) const = 0;
 };
 
 std::unique_ptr<FileSystem> NewPosixFileSystem();

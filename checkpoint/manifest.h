@@ -13,9 +13,10 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "checkpoint/shard_entry.h"
-#include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/lease.h"
 #include "core/model_spec.h"
+#include "core/registration.h"
 #include "core/shard_map.h"
 
 namespace shoal {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 
 namespace shoal {
 

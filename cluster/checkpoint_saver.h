@@ -15,8 +15,10 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "cluster/membership.h"
-#include "core/cluster_service.h"
+#include "core/ids.h"
+#include "core/mark_run.h"
 #include "core/save_messages.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -16,6 +16,9 @@
 #include "cluster/coordinator_options.h"
 #include "cluster/job_report.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "core/save_messages.h"
 
 namespace shoal {
 

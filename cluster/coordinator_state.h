@@ -31,7 +31,14 @@
 #include "cluster/prediction_order.h"
 #include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
+#include "core/ids.h"
+#include "core/lease.h"
+#include "core/mark.h"
+#include "core/mark_run.h"
 #include "core/patient_time.h"
+#include "core/registration.h"
+#include "core/save_messages.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 
 namespace shoal {
 

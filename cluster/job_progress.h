@@ -12,7 +12,9 @@
 #include "cluster/job_report.h"
 #include "cluster/rate_window.h"
 #include "cluster/usage_meter.h"
-#include "core/cluster_service.h"
+#include "core/parameter_service.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

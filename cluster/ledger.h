@@ -12,8 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cluster/piece_marks.h"
-#include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/mark.h"
 #include "core/mark_run.h"
 
 namespace shoal {

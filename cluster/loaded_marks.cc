@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/cluster_service.h"
+#include "core/mark.h"
+#include "core/registration.h"
 
 namespace shoal {
 namespace {

@@ -14,7 +14,8 @@
 #include "absl/time/time.h"
 #include "cluster/job_files.h"
 #include "cluster/members_view.h"
-#include "core/cluster_service.h"
+#include "core/ids.h"
+#include "core/registration.h"
 
 namespace shoal {
 

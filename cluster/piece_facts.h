@@ -9,7 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "checkpoint/manifest.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "checkpoint/manifest.h"
 #include "cluster/job_files.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
 
 namespace shoal {
 

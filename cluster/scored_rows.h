@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "core/cluster_service.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

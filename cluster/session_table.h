@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "core/cluster_service.h"
 #include "core/resend_queue.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

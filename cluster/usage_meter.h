@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "core/cluster_service.h"
+#include "base/resource_usage.h"
 
 namespace shoal {
 

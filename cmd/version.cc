@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "checkpoint/manifest.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 
 namespace shoal {
 

@@ -10,6 +10,8 @@
 #include "base/executor.h"
 #include "base/logger.h"
 #include "core/cluster_service.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

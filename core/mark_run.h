@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/parameter_service.h"
+#include "core/mark.h"
 
 namespace shoal {
 

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "core/cluster_service.h"
 #include "core/resend_queue.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/cluster_service.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -6,17 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/histogram.h"
+#include "core/done.h"
 #include "core/ids.h"
+#include "core/mark.h"
 
 namespace shoal {
-
-template <typename T>
-using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
 // Who asks whom. Every request names both lives, and every reply comes from
 // the shard life that was asked: an answer of another life counts for nothing.
@@ -89,12 +86,6 @@ struct PushRequest {
   bool rejected = false;
   std::vector<TablePush> tables;
   std::vector<BlockPush> blocks;
-};
-
-enum class Verdict : uint8_t {
-  kApplied = 1,
-  kRejected = 2,  // not sound, says the worker or the shard itself: nothing
-                  // was changed, the batch is marked so
 };
 
 struct PushReply {

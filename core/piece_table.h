@@ -7,7 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/registration.h"
 
 namespace shoal {
 

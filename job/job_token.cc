@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 #include "rpc/keepalive.h"
 #include "rpc/token.h"
 

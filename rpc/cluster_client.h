@@ -7,6 +7,9 @@
 #include "absl/status/status.h"
 #include "base/executor.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "core/save_messages.h"
 #include "rpc/channel_options.h"
 #include "rpc/client_loop.h"
 

@@ -28,6 +28,7 @@
 #include "ps/table/hash_index.h"
 #include "ps/table/memory_budget.h"
 #include "ps/table/reserved_memory.h"
+#include "tests/harness/read_only_file_system.h"
 #include "worker/client/unique_ids.h"
 #include "worker/data/line_source.h"
 #include "worker/data/open_examples.h"
@@ -59,26 +60,11 @@ class NoBadRows final : public BadRowSink {
   }
 };
 
-class MemoryFileSystem final : public FileSystem {
+class MemoryFileSystem final : public ReadOnlyFileSystem {
  public:
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
       const std::string&) const override {
     return std::make_unique<BenchFile>();
-  }
-  absl::StatusOr<std::unique_ptr<WritableFile>> Create(
-      const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::StatusOr<std::vector<FileInfo>> List(
-      const std::string&) const override {
-    return absl::UnimplementedError("one file");
-  }
-  absl::Status CreateDirectories(const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::Status WriteFileAtomically(const std::string&,
-                                   absl::string_view) const override {
-    return absl::UnimplementedError("read-only");
   }
 };
 

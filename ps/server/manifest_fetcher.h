@@ -6,8 +6,9 @@
 
 #include "absl/functional/any_invocable.h"
 #include "checkpoint/manifest_parts.h"
-#include "core/cluster_service.h"
+#include "core/done.h"
 #include "core/save_messages.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

@@ -11,6 +11,7 @@
 #include "base/logger.h"
 #include "core/cluster_member.h"
 #include "core/cluster_service.h"
+#include "core/ids.h"
 #include "core/parameter_service.h"
 #include "ps/server/shard_keeper.h"
 #include "ps/shard/parameter_shard.h"

@@ -15,8 +15,10 @@
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "checkpoint/shard_entry.h"
-#include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/mark_run.h"
 #include "core/save_messages.h"
+#include "core/session_messages.h"
 #include "ps/server/manifest_fetcher.h"
 #include "ps/shard/parameter_shard.h"
 

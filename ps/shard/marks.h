@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/mark.h"
 #include "core/mark_run.h"
 #include "core/parameter_service.h"
 

@@ -13,6 +13,7 @@
 #include "base/executor.h"
 #include "base/mutex.h"
 #include "core/cluster_service.h"
+#include "core/session_messages.h"
 #include "rpc/client/peer.h"
 #include "rpc/transport/stream_operation.h"
 

@@ -2,7 +2,7 @@
 #define SHOAL_RPC_MESSAGES_REGISTER_MESSAGES_H_
 
 #include "absl/status/status.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 #include "proto/shoal.pb.h"
 
 namespace shoal {

@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "core/cluster_service.h"
+#include "core/session_messages.h"
 #include "proto/shoal.pb.h"
 
 namespace shoal {

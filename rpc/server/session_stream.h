@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "core/cluster_service.h"
+#include "core/session_messages.h"
 #include "rpc/server/incoming_call.h"
 #include "rpc/server/server_state.h"
 #include "rpc/transport/at_end.h"

@@ -143,8 +143,11 @@ TEST(JsonWriter, EachLayoutHasItsBlanksAndLines) {
             "  \"real\": 0.10000000149011612,\n  \"two\": 2.0,\n"
             "  \"none\": null,\n  \"small\": 1e-07,\n  \"nothing\": null,\n"
             "  \"empty\": [],\n  \"in\": {\n    \"ok\": true\n  }\n}");
-  EXPECT_EQ(Sample(JsonLayout::kByBracket, true).substr(0, 52),
-            "{\"name\": \"a\\\"\\n\\u0001\\u007f\\u00e9\\ufffd\", \"list\": ");
+  EXPECT_EQ(Sample(JsonLayout::kByBracket, true),
+            "{\"name\": \"a\\\"\\n\\u0001\\u007f\\u00e9\\ufffd\", "
+            "\"list\": [1, -2], \"real\": 0.10000000149011612, \"two\": 2.0, "
+            "\"none\": null, \"small\": 1e-07, \"nothing\": null, "
+            "\"empty\": [], \"in\": {\"ok\": true}}");
 }
 
 TEST(JsonReader, TellsTheKindAndReadsNumbersWithASign) {

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/cluster_service.h"
+#include "core/mark.h"
+#include "core/mark_run.h"
+#include "core/save_messages.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

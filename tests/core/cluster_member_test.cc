@@ -7,27 +7,28 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/harness/fake_cluster.h"
 #include "tests/harness/simulated_executor.h"
 
 namespace shoal {
 namespace {
 
 // A coordinator that does as the test says.
-class ScriptedCluster : public ClusterService {
+class ScriptedCluster : public FakeCluster {
  public:
-  explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
+  explicit ScriptedCluster(Executor* executor) : FakeCluster(executor) {}
 
   void Register(RegisterRequest request, absl::Duration,
                 Done<RegisterReply> done) override {
     requests.push_back(request);
-    absl::StatusOr<RegisterReply> reply = RegisterReply{
-        {1, lives + 1}, true, absl::Seconds(1), absl::Seconds(5)};
+    absl::StatusOr<RegisterReply> reply =
+        RegisterReply{{1, lives + 1}, true, absl::Seconds(1), absl::Seconds(5)};
     if (refuse.ok()) {
       ++lives;
     } else {
       reply = refuse;
     }
-    executor_->Post([reply, done = std::move(done)]() mutable {
+    executor()->Post([reply, done = std::move(done)]() mutable {
       std::move(done)(std::move(reply));
     });
   }
@@ -45,20 +46,20 @@ class ScriptedCluster : public ClusterService {
   }
 
   void Tell(CoordinatorMessage message) {
-    executor_->Post([h = handler, message = std::move(message)]() mutable {
+    executor()->Post([h = handler, message = std::move(message)]() mutable {
       h->on_message(std::move(message));
     });
   }
   void EndSession(absl::Status status) {
-    executor_->Post([h = handler, status] { h->on_end(status); });
+    executor()->Post([h = handler, status] { h->on_end(status); });
   }
 
   absl::Status refuse;     // not OK: what Register answers
   absl::Status reachable;  // not OK: how every new connection ends
   std::vector<SessionOpening> openings;
-  uint64_t taken = 0;             // messages of the session
-  bool deaf = false;              // what is sent is lost
-  std::vector<uint64_t> leases;   // of each LeaseDone
+  uint64_t taken = 0;            // messages of the session
+  bool deaf = false;             // what is sent is lost
+  std::vector<uint64_t> leases;  // of each LeaseDone
   std::vector<RegisterRequest> requests;
   uint32_t lives = 0;
   int heartbeats = 0;
@@ -91,8 +92,6 @@ class ScriptedCluster : public ClusterService {
    private:
     ScriptedCluster* const cluster_;
   };
-
-  Executor* const executor_;
 };
 
 class ClusterMemberTest : public testing::Test {
@@ -302,8 +301,8 @@ TEST_F(ClusterMemberTest, TellsWhenWhatWasAcknowledgedWasSent) {
   const absl::Time begin = simulator.Now();
   simulator.RunFor(absl::Milliseconds(1500));
   // The registration, and the heartbeats of 0 and 1 s.
-  EXPECT_EQ(acknowledged, (std::vector<absl::Time>{
-                              begin, begin, begin + absl::Seconds(1)}));
+  EXPECT_EQ(acknowledged,
+            (std::vector<absl::Time>{begin, begin, begin + absl::Seconds(1)}));
   cluster.answer_heartbeats = false;
   simulator.RunFor(absl::Seconds(2));
   cluster.Tell(HeartbeatAck{3});  // of 2 s; that of 3 s is on its way

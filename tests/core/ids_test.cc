@@ -1,7 +1,9 @@
 #include "core/ids.h"
 
 #include "absl/container/flat_hash_set.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/mark.h"
+#include "core/registration.h"
 #include "gtest/gtest.h"
 
 namespace shoal {

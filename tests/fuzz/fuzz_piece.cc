@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "core/piece_table.h"
+#include "tests/harness/read_only_file_system.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/row_window.h"
 
@@ -27,28 +28,13 @@ void Check(bool holds, const char* what) {
   std::abort();
 }
 
-class OneFile final : public FileSystem {
+class OneFile final : public ReadOnlyFileSystem {
  public:
   explicit OneFile(absl::string_view bytes) : bytes_(bytes) {}
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
       const std::string&) const override {
     return std::make_unique<File>(bytes_);
-  }
-  absl::StatusOr<std::unique_ptr<WritableFile>> Create(
-      const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::StatusOr<std::vector<FileInfo>> List(
-      const std::string&) const override {
-    return absl::UnimplementedError("one file");
-  }
-  absl::Status CreateDirectories(const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::Status WriteFileAtomically(const std::string&,
-                                   absl::string_view) const override {
-    return absl::UnimplementedError("read-only");
   }
 
  private:

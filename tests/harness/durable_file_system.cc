@@ -186,6 +186,7 @@ class DurableFileSystem::Writer final : public WritableFile {
     owner_->Note({Kind::kAppend, path_, "", file_, std::string(bytes)});
     return absl::OkStatus();
   }
+  absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Sync() override {
     SHOAL_RETURN_IF_ERROR(out_->Sync());
     owner_->Note({Kind::kSync, path_, "", file_});

@@ -70,6 +70,7 @@ class FakeFileSystem::Writer final : public WritableFile {
     return status_;
   }
 
+  absl::Status Flush() override { return absl::OkStatus(); }
   absl::Status Sync() override { return status_; }
 
   absl::Status Close() override {

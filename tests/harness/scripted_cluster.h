@@ -9,15 +9,19 @@
 
 #include "base/executor.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
+#include "tests/harness/fake_cluster.h"
 
 namespace shoal {
 
 // A coordinator that gives every process that asks a life of start 3,
 // acknowledges heartbeats while it is to, keeps every other message, and says
 // what the test says. Belongs to the executor's thread.
-class ScriptedCluster : public ClusterService {
+class ScriptedCluster : public FakeCluster {
  public:
-  explicit ScriptedCluster(Executor* executor) : executor_(executor) {}
+  explicit ScriptedCluster(Executor* executor) : FakeCluster(executor) {}
 
   void Register(RegisterRequest, absl::Duration,
                 Done<RegisterReply> done) override {
@@ -26,7 +30,7 @@ class ScriptedCluster : public ClusterService {
     reply.initialise = true;
     reply.heartbeat_interval = absl::Seconds(1);
     reply.silent_after = absl::Seconds(5);
-    executor_->Post([reply, done = std::move(done)]() mutable {
+    executor()->Post([reply, done = std::move(done)]() mutable {
       std::move(done)(std::move(reply));
     });
   }
@@ -39,12 +43,12 @@ class ScriptedCluster : public ClusterService {
 
   // On the newest session.
   void Tell(CoordinatorMessage message) {
-    executor_->Post([h = handler_, message = std::move(message)]() mutable {
+    executor()->Post([h = handler_, message = std::move(message)]() mutable {
       h->on_message(std::move(message));
     });
   }
   void EndSession(absl::Status status) {
-    executor_->Post([h = handler_, status] { h->on_end(status); });
+    executor()->Post([h = handler_, status] { h->on_end(status); });
   }
 
   template <typename T>
@@ -75,7 +79,6 @@ class ScriptedCluster : public ClusterService {
     ScriptedCluster* const cluster_;
   };
 
-  Executor* const executor_;
   std::shared_ptr<SessionHandler> handler_;
 };
 

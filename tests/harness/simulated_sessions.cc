@@ -195,7 +195,8 @@ SimulatedSessions::SimulatedSessions(SimulatedNetwork* network,
                                      SimulatedProcess* from,
                                      SimulatedExecutor* executor,
                                      std::string address)
-    : link_(std::make_shared<Link>(network, from, executor,
+    : FakeCluster(executor),
+      link_(std::make_shared<Link>(network, from, executor,
                                    std::move(address))) {}
 
 SimulatedSessions::~SimulatedSessions() = default;

@@ -5,13 +5,16 @@
 #include <string>
 
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/registration.h"
+#include "tests/harness/fake_cluster.h"
 #include "tests/harness/simulated_network.h"
 
 namespace shoal {
 
 // The coordinator as a process reaches it over the simulated network: what
 // ClusterClient is over gRPC.
-class SimulatedSessions final : public ClusterService {
+class SimulatedSessions final : public FakeCluster {
  public:
   // Of `from`, to who listens at `address`; what comes back runs on `executor`,
   // one of the process's. All outlive it.

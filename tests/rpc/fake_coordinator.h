@@ -13,15 +13,20 @@
 #include "base/executor.h"
 #include "base/mutex.h"
 #include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/ids.h"
+#include "core/registration.h"
+#include "core/session_messages.h"
 #include "gtest/gtest.h"
+#include "tests/harness/fake_cluster.h"
 
 namespace shoal {
 
-// A ClusterService that keeps what it hears and says what it is told. All of
+// A coordinator that keeps what it hears and says what it is told. All of
 // it thread-safe.
-class FakeCoordinator : public ClusterService {
+class FakeCoordinator : public FakeCluster {
  public:
-  explicit FakeCoordinator(Executor* executor) : executor_(executor) {}
+  explicit FakeCoordinator(Executor* executor) : FakeCluster(executor) {}
 
   void Register(RegisterRequest request, absl::Duration timeout,
                 Done<RegisterReply> done) override {
@@ -30,7 +35,7 @@ class FakeCoordinator : public ClusterService {
     if (request.job != "job") {
       reply = absl::FailedPreconditionError("this is job 'job'");
     }
-    executor_->Post([done = std::move(done), reply]() mutable {
+    executor()->Post([done = std::move(done), reply]() mutable {
       std::move(done)(std::move(reply));
     });
   }
@@ -48,12 +53,12 @@ class FakeCoordinator : public ClusterService {
 
   // As the coordinator: say something to a process; end its session.
   void Say(Life life, CoordinatorMessage message) {
-    executor_->Post([handler = Handler(life), message]() mutable {
+    executor()->Post([handler = Handler(life), message]() mutable {
       if (handler != nullptr) handler->on_message(std::move(message));
     });
   }
   void End(Life life, absl::Status status) {
-    executor_->Post([handler = Handler(life), status] {
+    executor()->Post([handler = Handler(life), status] {
       if (handler != nullptr) handler->on_end(status);
     });
   }
@@ -118,7 +123,6 @@ class FakeCoordinator : public ClusterService {
     return sessions_[life].handler;
   }
 
-  Executor* const executor_;
   Mutex mu_;
   CondVar changed_;
   std::map<Life, Entry> sessions_ ABSL_GUARDED_BY(mu_);

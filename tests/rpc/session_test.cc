@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "proto/shoal.grpc.pb.h"
 #include "rpc/cluster_client.h"
 #include "tests/conformance/completion.h"
+#include "tests/conformance/session_listener.h"
 #include "tests/harness/notification.h"
 #include "tests/rpc/fake_coordinator.h"
 #include "tests/rpc/loopback.h"
@@ -24,63 +24,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr Life kLife = {1, 7};
-constexpr absl::Duration kPatience = absl::Seconds(60);  // ends a hang
+using Listener = SessionListener;
 using View = FakeCoordinator::SessionView;
-
-// The process's side of a session: what it heard, and how it ended.
-class Listener {
- public:
-  SessionHandler Handler() {
-    SessionHandler handler;
-    handler.on_message = [this](CoordinatorMessage message) {
-      MutexLock lock(&mu_);
-      EXPECT_FALSE(ended_) << "a message after the end";
-      heard_.push_back(std::move(message));
-      changed_.SignalAll();
-    };
-    handler.on_end = [this](absl::Status status) {
-      MutexLock lock(&mu_);
-      EXPECT_FALSE(ended_) << "a second end";
-      ended_ = true;
-      end_ = std::move(status);
-      changed_.SignalAll();
-    };
-    return handler;
-  }
-
-  bool WaitForMessages(size_t n) {
-    const absl::Time give_up = absl::Now() + kPatience;
-    MutexLock lock(&mu_);
-    while (heard_.size() < n && absl::Now() < give_up) {
-      changed_.WaitFor(&mu_, absl::Seconds(1));
-    }
-    return heard_.size() >= n;
-  }
-  absl::Status WaitForEnd() {
-    const absl::Time give_up = absl::Now() + kPatience;
-    MutexLock lock(&mu_);
-    while (!ended_ && absl::Now() < give_up) {
-      changed_.WaitFor(&mu_, absl::Seconds(1));
-    }
-    EXPECT_TRUE(ended_) << "the session did not end";
-    return end_;
-  }
-  bool ended() {
-    MutexLock lock(&mu_);
-    return ended_;
-  }
-  std::vector<CoordinatorMessage> heard() {
-    MutexLock lock(&mu_);
-    return heard_;
-  }
-
- private:
-  Mutex mu_;
-  CondVar changed_;
-  std::vector<CoordinatorMessage> heard_ ABSL_GUARDED_BY(mu_);
-  bool ended_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Status end_ ABSL_GUARDED_BY(mu_);
-};
 
 class SessionTest : public testing::Test {
  protected:

@@ -6,20 +6,18 @@
 
 #include "absl/status/status.h"
 #include "core/cluster_service.h"
+#include "tests/harness/fake_cluster.h"
 
 namespace shoal {
 
 // A planted bug: the coordinator as a process sees it to which the end of a
 // connection is the end of its life.
-class MortalSessions final : public ClusterService {
+class MortalSessions final : public ForwardingCluster {
  public:
   // `cluster` outlives it.
-  explicit MortalSessions(ClusterService* cluster) : cluster_(cluster) {}
+  explicit MortalSessions(ClusterService* cluster)
+      : ForwardingCluster(cluster) {}
 
-  void Register(RegisterRequest request, absl::Duration timeout,
-                Done<RegisterReply> done) override {
-    cluster_->Register(std::move(request), timeout, std::move(done));
-  }
   std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override {
     handler.on_end = [on_end = std::move(handler.on_end)](
@@ -29,11 +27,9 @@ class MortalSessions final : public ClusterService {
       }
       on_end(std::move(status));
     };
-    return cluster_->OpenSession(std::move(opening), std::move(handler));
+    return ForwardingCluster::OpenSession(std::move(opening),
+                                          std::move(handler));
   }
-
- private:
-  ClusterService* const cluster_;
 };
 
 }  // namespace shoal

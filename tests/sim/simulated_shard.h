@@ -9,6 +9,8 @@
 
 #include "core/cluster_service.h"
 #include "core/ids.h"
+#include "core/mark.h"
+#include "core/session_messages.h"
 #include "tests/harness/simulated_executor.h"
 
 namespace shoal {

@@ -32,11 +32,6 @@ class Session : public ClusterSession {
 
 }  // namespace
 
-void UnsealingService::Register(RegisterRequest request, absl::Duration timeout,
-                                Done<RegisterReply> done) {
-  cluster_->Register(std::move(request), timeout, std::move(done));
-}
-
 std::unique_ptr<ClusterSession> UnsealingService::OpenSession(
     SessionOpening opening, SessionHandler handler) {
   auto seal = std::make_shared<Seal>(Seal{shard_});
@@ -52,7 +47,7 @@ std::unique_ptr<ClusterSession> UnsealingService::OpenSession(
     on_message(std::move(message));
   };
   return std::make_unique<Session>(
-      cluster_->OpenSession(std::move(opening), std::move(between)),
+      ForwardingCluster::OpenSession(std::move(opening), std::move(between)),
       std::move(seal));
 }
 

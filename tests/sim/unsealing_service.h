@@ -7,26 +7,24 @@
 
 #include "core/cluster_service.h"
 #include "ps/shard/parameter_shard.h"
+#include "tests/harness/fake_cluster.h"
 
 namespace shoal {
 
 // A planted bug: the coordinator as a PS sees it whose keeper forgets to seal.
 // The shard is let go as soon as it has said that it is held, so pushes that
 // come before it is written are taken. Belongs to the simulator's thread.
-class UnsealingService : public ClusterService {
+class UnsealingService : public ForwardingCluster {
  public:
   // `cluster` outlives it. `shard` is asked at each Hold.
   UnsealingService(ClusterService* cluster,
                    std::function<ParameterShard*()> shard)
-      : cluster_(cluster), shard_(std::move(shard)) {}
+      : ForwardingCluster(cluster), shard_(std::move(shard)) {}
 
-  void Register(RegisterRequest request, absl::Duration timeout,
-                Done<RegisterReply> done) override;
   std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override;
 
  private:
-  ClusterService* const cluster_;
   const std::function<ParameterShard*()> shard_;
 };
 

@@ -6,22 +6,20 @@
 #include <variant>
 
 #include "core/cluster_service.h"
+#include "core/session_messages.h"
+#include "tests/harness/fake_cluster.h"
 
 namespace shoal {
 
 // The coordinator as a PS sees it, with a look at what comes: whether a
 // ClusterView has.
-class ViewWatch final : public ClusterService {
+class ViewWatch final : public ForwardingCluster {
  public:
   // `cluster` outlives it.
-  explicit ViewWatch(ClusterService* cluster) : cluster_(cluster) {}
+  explicit ViewWatch(ClusterService* cluster) : ForwardingCluster(cluster) {}
 
   bool seen() const { return *seen_; }
 
-  void Register(RegisterRequest request, absl::Duration timeout,
-                Done<RegisterReply> done) override {
-    cluster_->Register(std::move(request), timeout, std::move(done));
-  }
   std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override {
     handler.on_message = [seen = seen_,
@@ -30,11 +28,11 @@ class ViewWatch final : public ClusterService {
       if (std::holds_alternative<ClusterView>(message)) *seen = true;
       on_message(std::move(message));
     };
-    return cluster_->OpenSession(std::move(opening), std::move(handler));
+    return ForwardingCluster::OpenSession(std::move(opening),
+                                          std::move(handler));
   }
 
  private:
-  ClusterService* const cluster_;
   const std::shared_ptr<bool> seen_ = std::make_shared<bool>(false);
 };
 

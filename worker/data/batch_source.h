@@ -3,8 +3,9 @@
 
 #include <optional>
 
-#include "core/cluster_service.h"
+#include "core/done.h"
 #include "core/parameter_service.h"
+#include "core/session_messages.h"
 #include "worker/data/batch.h"
 
 namespace shoal {

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/executor.h"
 #include "base/file_system.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
 #include "worker/data/batch_source.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/source_list.h"

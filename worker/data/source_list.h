@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 #include "worker/data/data_format.h"
 
 namespace shoal {

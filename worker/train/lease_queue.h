@@ -10,7 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/executor.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/session_messages.h"
 #include "worker/data/batch_source.h"
 #include "worker/train/score_sender.h"
 

@@ -7,7 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/types/span.h"
 #include "base/mutex.h"
-#include "core/cluster_service.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

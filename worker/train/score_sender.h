@@ -6,7 +6,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 

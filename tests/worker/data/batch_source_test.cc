@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
+#include "tests/harness/read_only_file_system.h"
 #include "tests/harness/simulated_executor.h"
 #include "worker/data/batch_prefetcher.h"
 #include "worker/data/open_batch_source.h"
@@ -204,28 +205,13 @@ TEST(DirectBatchSourceTest, RunsOnTheSimulatedStrandAlone) {
 }
 
 // A file whose reads are counted, and which never ends a chunk early.
-class CountingFileSystem final : public FileSystem {
+class CountingFileSystem final : public ReadOnlyFileSystem {
  public:
   explicit CountingFileSystem(std::string bytes) : bytes_(std::move(bytes)) {}
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
       const std::string&) const override {
     return std::make_unique<File>(this);
-  }
-  absl::StatusOr<std::unique_ptr<WritableFile>> Create(
-      const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::StatusOr<std::vector<FileInfo>> List(
-      const std::string&) const override {
-    return absl::UnimplementedError("one file");
-  }
-  absl::Status CreateDirectories(const std::string&) const override {
-    return absl::UnimplementedError("read-only");
-  }
-  absl::Status WriteFileAtomically(const std::string&,
-                                   absl::string_view) const override {
-    return absl::UnimplementedError("read-only");
   }
 
   uint64_t bytes_read() const {

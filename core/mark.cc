@@ -1,15 +1,9 @@
-#include "core/cluster_service.h"
+#include "core/mark.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace shoal {
-
-std::string ProcessName(Role role, int index) {
-  return absl::StrCat(role == Role::kPs ? "ps " : "worker ", index);
-}
 
 std::vector<MarkDelta> SplitMarks(MarkDelta delta) {
   std::vector<MarkDelta> parts;
@@ -25,12 +19,6 @@ std::vector<MarkDelta> SplitMarks(MarkDelta delta) {
     part.repeats_refused = delta.repeats_refused;
   }
   return parts;
-}
-
-void ClusterService::SaveCheckpoint(SaveCheckpointRequest, absl::Duration,
-                                    Done<SavedCheckpoint> done) {
-  std::move(done)(
-      absl::UnimplementedError("this service does not save checkpoints"));
 }
 
 }  // namespace shoal
