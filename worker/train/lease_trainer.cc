@@ -1,6 +1,7 @@
 #include "worker/train/lease_trainer.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,17 +11,6 @@
 
 namespace shoal {
 
-struct LeaseTrainer::Step {
-  std::shared_ptr<OpenLease> lease;
-  TrainStep train;
-  bool pulled = false;
-  absl::Time sent;  // its pull, then its push, the first time
-  // Since when every answer was RESOURCE_EXHAUSTED; InfiniteFuture: not so.
-  absl::Time full_since = absl::InfiniteFuture();
-
-  bool evaluates() const { return lease->evaluates(); }
-};
-
 LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
                            LeaseTrainerDependencies deps,
                            std::unique_ptr<ShardedClient> client, Send send)
@@ -28,49 +18,47 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
       deps_(deps),
       client_(std::move(client)),
       leases_(options.scores, deps.open_source, deps.strand, std::move(send)),
+      pipeline_(options.pipeline_depth),
       clock_(deps.telemetry) {}
 
 void LeaseTrainer::Start() { leases_.Request(); }
 
 void LeaseTrainer::AddLease(Lease lease) {
-  if (abandoned_) return;
+  if (pipeline_.ended()) return;
   leases_.Add(std::move(lease));
   Pump();
 }
 
 void LeaseTrainer::Abandon() {
   clock_.Stop(deps_.strand->Now());
-  if (deps_.telemetry != nullptr && !abandoned_) {
+  if (deps_.telemetry != nullptr) {
     // What is in flight is nobody's from now on.
-    deps_.telemetry->pulls_in_flight->Add(-PullsInFlight());
-    deps_.telemetry->pushes_in_flight->Add(-pushes_);
+    deps_.telemetry->pulls_in_flight->Add(-pipeline_.pulls());
+    deps_.telemetry->pushes_in_flight->Add(-pipeline_.pushes());
   }
-  abandoned_ = true;
+  pipeline_.Abandon();
   leases_.Abandon();
-  read_.clear();
-  // Calls in flight hold their own steps.
-  pulls_.clear();
   drained_ = nullptr;
   held_ = nullptr;
 }
 
 void LeaseTrainer::Hold(absl::AnyInvocable<void() &&> held) {
-  if (abandoned_) return;
-  holding_ = true;
+  if (pipeline_.ended()) return;
+  pipeline_.Hold();
   held_ = std::move(held);
   Pump();
 }
 
 void LeaseTrainer::Resume() {
-  holding_ = false;
+  pipeline_.Resume();
   held_ = nullptr;
   Pump();
 }
 
 void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
-  read_.clear();
   leases_.Stop();
-  if (abandoned_ || failed_) {
+  pipeline_.Drain();
+  if (!pipeline_.alive()) {
     deps_.strand->Post(std::move(idle));
     return;
   }
@@ -79,99 +67,49 @@ void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
 }
 
 void LeaseTrainer::Pump() {
-  if (abandoned_ || failed_) return;
-  if (drained_ != nullptr) {
-    if (pulls_.empty() && pushes_ == 0) {
-      auto idle = std::exchange(drained_, nullptr);
-      abandoned_ = true;
-      clock_.Stop(deps_.strand->Now());
-      std::move(idle)();
-      return;
-    }
-  } else {
-    while (!holding_ && !read_.empty() && MayPull(*read_.front())) {
-      std::shared_ptr<Step> step = std::move(read_.front());
-      read_.pop_front();
-      clock_.Enter(StepState::kPrepare, deps_.strand->Now());
-      PrepareStep(client_->partitions(), options_.field_size, &unique_,
-                  &step->train);
-      pulls_.push_back(step);
-      step->sent = deps_.strand->Now();
-      clock_.Enter(StepState::kSend, step->sent);
-      if (deps_.telemetry != nullptr) {
-        deps_.telemetry->pulls_in_flight->Add(1);
-      }
-      SendPull(std::move(step));
-    }
-    if (read_.size() <= static_cast<size_t>(options_.pipeline_depth)) {
-      ReadNext();
-    }
-    if (held_ != nullptr && pulls_.empty() && pushes_ == 0) {
-      std::exchange(held_, nullptr)();
-    }
+  if (!pipeline_.alive()) return;
+  if (pipeline_.BecomesDrained()) {
+    clock_.Stop(deps_.strand->Now());
+    std::exchange(drained_, nullptr)();
+    return;
   }
-  if (!compute_posted_ && !pulls_.empty() && pulls_.front()->pulled &&
-      pushes_ <= options_.pipeline_depth) {
+  while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
+  if (pipeline_.WantsBatch()) ReadNext();
+  if (pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
+  if (pipeline_.BeginCompute()) {
     // Posted, so that replies which have already come are seen first.
-    compute_posted_ = true;
-    deps_.strand->Post([self = shared_from_this()] { self->ComputeFront(); });
+    deps_.strand->Post([self = shared_from_this()] { self->ComputeNext(); });
   }
   EnterWait();
 }
 
 void LeaseTrainer::EnterWait() {
   if (deps_.telemetry == nullptr) return;
-  StepState state = StepState::kCompute;  // which is posted
-  if (!compute_posted_) {
-    if (!pulls_.empty()) {
-      state =
-          pulls_.front()->pulled ? StepState::kWaitPush : StepState::kWaitPull;
-    } else if (pushes_ > 0 && !read_.empty()) {
-      state = StepState::kWaitPush;
-    } else {
-      state = leases_.empty() ? StepState::kWaitLease : StepState::kWaitData;
-    }
-  }
-  clock_.Enter(state, deps_.strand->Now());
-}
-
-int LeaseTrainer::PullsInFlight() const {
-  int count = 0;
-  for (const std::shared_ptr<Step>& step : pulls_) count += !step->pulled;
-  return count;
-}
-
-bool LeaseTrainer::MayPull(const Step& next) const {
-  const size_t depth = options_.pipeline_depth;
-  // Parameters stand still in an evaluation, so nothing grows stale.
-  if (next.evaluates()) return pulls_.size() <= depth;
-  return pulls_.size() < std::max<size_t>(depth, 1) &&
-         pushes_ <= options_.pipeline_depth;
+  clock_.Enter(pipeline_.WaitsFor(/*leases=*/!leases_.empty()),
+               deps_.strand->Now());
 }
 
 void LeaseTrainer::ReadNext() {
   leases_.ReadNext([self = shared_from_this()](std::shared_ptr<OpenLease> lease,
                                                std::optional<Batch> batch) {
-    if (batch.has_value()) self->TakeBatch(std::move(lease), *std::move(batch));
+    if (batch.has_value()) {
+      self->pipeline_.Add(std::move(lease), *std::move(batch));
+    }
     self->Pump();
   });
 }
 
-void LeaseTrainer::TakeBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
-  std::shared_ptr<Step> step;
-  if (idle_steps_.empty()) {
-    step = std::make_shared<Step>();
-  } else {
-    step = std::move(idle_steps_.back());
-    idle_steps_.pop_back();
-  }
-  step->train.batch = std::move(batch);
-  step->pulled = false;
-  step->lease = std::move(lease);
-  read_.push_back(std::move(step));
+void LeaseTrainer::StartPull(Step step) {
+  clock_.Enter(StepState::kPrepare, deps_.strand->Now());
+  PrepareStep(client_->partitions(), options_.field_size, &unique_,
+              &step->train);
+  step->sent = deps_.strand->Now();
+  clock_.Enter(StepState::kSend, step->sent);
+  if (deps_.telemetry != nullptr) deps_.telemetry->pulls_in_flight->Add(1);
+  SendPull(std::move(step));
 }
 
-void LeaseTrainer::SendPull(std::shared_ptr<Step> step) {
+void LeaseTrainer::SendPull(Step step) {
   StepParameters* parameters = &step->train.parameters;
   const bool read_only = step->evaluates();
   client_->Pull(parameters, read_only,
@@ -181,10 +119,10 @@ void LeaseTrainer::SendPull(std::shared_ptr<Step> step) {
                 });
 }
 
-void LeaseTrainer::OnPulled(std::shared_ptr<Step> step, absl::Status status) {
-  if (abandoned_) return;
+void LeaseTrainer::OnPulled(Step step, absl::Status status) {
+  if (pipeline_.ended()) return;
   if (status.ok()) {
-    step->pulled = true;
+    pipeline_.OnPulled(step.get());
     if (deps_.telemetry != nullptr) {
       deps_.telemetry->pulls_in_flight->Add(-1);
       deps_.telemetry->pull_seconds->Observe(
@@ -196,46 +134,53 @@ void LeaseTrainer::OnPulled(std::shared_ptr<Step> step, absl::Status status) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
-          if (!self->abandoned_) self->SendPull(std::move(step));
+          if (!self->pipeline_.ended()) self->SendPull(std::move(step));
         });
   }
 }
 
-void LeaseTrainer::ComputeFront() {
-  compute_posted_ = false;
-  if (abandoned_ || failed_) return;
-  std::shared_ptr<Step> step = std::move(pulls_.front());
-  pulls_.pop_front();
+void LeaseTrainer::ComputeNext() {
+  Step step = pipeline_.TakeComputing();
+  if (step == nullptr) return;
   clock_.Enter(StepState::kCompute, deps_.strand->Now());
-  const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
   if (step->evaluates()) {
-    PredictStep(options_.field_size, deps_.model, &step->train);
-    leases_.AddScores(step->lease.get(), step->train.batch.id.index,
-                      step->train.logits.span(), labels);
-    if (deps_.telemetry != nullptr) {
-      deps_.telemetry->evaluated->Add(static_cast<double>(labels.size()));
-    }
-    EndStep(std::move(step));
+    Evaluate(std::move(step));
   } else {
-    ComputeStep(options_.field_size, deps_.model, &step->train);
-    CheckGradient(step->train.loss_sum, options_.clip_norm,
-                  &step->train.parameters);
-    if (step->lease->lease.Rejected(step->train.batch.id.index)) {
-      step->train.parameters.rejected = true;
-    }
-    if (!step->train.parameters.rejected) {
-      deps_.progress->AddScores(step->train.logits.span(), labels);
-    }
-    ++pushes_;
-    step->sent = deps_.strand->Now();
-    clock_.Enter(StepState::kSend, step->sent);
-    if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
-    SendPush(std::move(step));
+    Train(std::move(step));
   }
   Pump();
 }
 
-void LeaseTrainer::SendPush(std::shared_ptr<Step> step) {
+void LeaseTrainer::Evaluate(Step step) {
+  const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
+  PredictStep(options_.field_size, deps_.model, &step->train);
+  leases_.AddScores(step->lease.get(), step->train.batch.id.index,
+                    step->train.logits.span(), labels);
+  if (deps_.telemetry != nullptr) {
+    deps_.telemetry->evaluated->Add(static_cast<double>(labels.size()));
+  }
+  EndStep(std::move(step));
+}
+
+void LeaseTrainer::Train(Step step) {
+  ComputeStep(options_.field_size, deps_.model, &step->train);
+  CheckGradient(step->train.loss_sum, options_.clip_norm,
+                &step->train.parameters);
+  if (step->lease->lease.Rejected(step->train.batch.id.index)) {
+    step->train.parameters.rejected = true;
+  }
+  if (!step->train.parameters.rejected) {
+    deps_.progress->AddScores(step->train.logits.span(),
+                              step->train.batch.examples.labels);
+  }
+  pipeline_.BeginPush(step.get());
+  step->sent = deps_.strand->Now();
+  clock_.Enter(StepState::kSend, step->sent);
+  if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
+  SendPush(std::move(step));
+}
+
+void LeaseTrainer::SendPush(Step step) {
   if (deps_.logger->Enabled(LogLevel::kDebug)) {
     deps_.logger->Debug(
         absl::StrCat("push sent ", ToString(step->train.batch.id)));
@@ -249,9 +194,8 @@ void LeaseTrainer::SendPush(std::shared_ptr<Step> step) {
                 });
 }
 
-void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
-                            absl::StatusOr<Verdict> verdict) {
-  if (abandoned_) return;
+void LeaseTrainer::OnPushed(Step step, absl::StatusOr<Verdict> verdict) {
+  if (pipeline_.ended()) return;
   const Batch& batch = step->train.batch;
   if (verdict.ok()) {
     if (deps_.logger->Enabled(LogLevel::kDebug)) {
@@ -268,7 +212,6 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
       deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }
     step->full_since = absl::InfiniteFuture();
-    --pushes_;
     MeasurePushed(*step, *verdict);
     EndStep(std::move(step));
     Pump();
@@ -276,12 +219,12 @@ void LeaseTrainer::OnPushed(std::shared_ptr<Step> step,
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
-          if (!self->abandoned_) self->SendPush(std::move(step));
+          if (!self->pipeline_.ended()) self->SendPush(std::move(step));
         });
   }
 }
 
-void LeaseTrainer::MeasurePushed(const Step& step, Verdict verdict) {
+void LeaseTrainer::MeasurePushed(const PipelineStep& step, Verdict verdict) {
   const WorkerTelemetry* const telemetry = deps_.telemetry;
   if (telemetry == nullptr) return;
   telemetry->pushes_in_flight->Add(-1);
@@ -297,12 +240,12 @@ void LeaseTrainer::MeasurePushed(const Step& step, Verdict verdict) {
   telemetry->loss->Set(step.train.loss_sum / examples);
 }
 
-void LeaseTrainer::EndStep(std::shared_ptr<Step> step) {
+void LeaseTrainer::EndStep(Step step) {
   leases_.EndBatch(std::move(step->lease), std::move(step->train.batch));
-  idle_steps_.push_back(std::move(step));
+  pipeline_.End(std::move(step));
 }
 
-bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
+bool LeaseTrainer::MayPass(const absl::Status& status, PipelineStep* step) {
   const std::string batch =
       absl::StrCat("batch ", ToString(step->train.batch.id));
   const bool full = absl::IsResourceExhausted(status);
@@ -316,8 +259,8 @@ bool LeaseTrainer::MayPass(const absl::Status& status, Step* step) {
         absl::StrCat(batch, ": ", status.message(), "; trying again"));
     return true;
   }
-  if (!failed_) {
-    failed_ = true;
+  if (!pipeline_.failed()) {
+    pipeline_.Fail();
     leases_.Tell(Failure{Annotate(status, batch)});
   }
   return false;

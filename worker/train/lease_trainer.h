@@ -2,10 +2,7 @@
 #define SHOAL_WORKER_TRAIN_LEASE_TRAINER_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -21,7 +18,7 @@
 #include "worker/train/lease_queue.h"
 #include "worker/train/progress_meter.h"
 #include "worker/train/score_sender.h"
-#include "worker/train/train_step.h"
+#include "worker/train/step_pipeline.h"
 #include "worker/train/worker_telemetry.h"
 
 namespace shoal {
@@ -98,46 +95,38 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Drain(absl::AnyInvocable<void() &&> idle);
 
  private:
-  struct Step;
+  using Step = StepPipeline::Step;
 
-  // A batch's way; after each arrow Pump moves on whatever may go on:
-  //   ReadNext → TakeBatch → read_ → SendPull → OnPulled → pulls_ →
-  //   ComputeFront → SendPush → OnPushed → EndStep
+  // A batch's way; after each arrow Pump moves on whatever the pipeline lets go
+  // on:
+  //   ReadNext → StartPull → SendPull → OnPulled → ComputeNext → SendPush →
+  //   OnPushed → EndStep
   // A pull or push whose failure may pass is sent again by On…ed.
   void Pump();
-  // Does the depth allow the pull of the next batch now?
-  bool MayPull(const Step& next) const;
   void ReadNext();
-  void TakeBatch(std::shared_ptr<OpenLease> lease, Batch batch);
-  void SendPull(std::shared_ptr<Step> step);
-  void OnPulled(std::shared_ptr<Step> step, absl::Status status);
-  void ComputeFront();
-  void SendPush(std::shared_ptr<Step> step);
-  void OnPushed(std::shared_ptr<Step> step, absl::StatusOr<Verdict> verdict);
-  void EndStep(std::shared_ptr<Step> step);
+  void StartPull(Step step);
+  void SendPull(Step step);
+  void OnPulled(Step step, absl::Status status);
+  void ComputeNext();
+  void Evaluate(Step step);
+  void Train(Step step);
+  void SendPush(Step step);
+  void OnPushed(Step step, absl::StatusOr<Verdict> verdict);
+  void EndStep(Step step);
   // True if `status` may pass; reports it as the worker's failure otherwise.
-  bool MayPass(const absl::Status& status, Step* step);
+  bool MayPass(const absl::Status& status, PipelineStep* step);
   // Tells the clock what the strand now waits for.
   void EnterWait();
-  int PullsInFlight() const;
-  void MeasurePushed(const Step& step, Verdict verdict);
+  void MeasurePushed(const PipelineStep& step, Verdict verdict);
 
   const LeaseTrainerOptions options_;
   const LeaseTrainerDependencies deps_;
   const std::unique_ptr<ShardedClient> client_;
   LeaseQueue leases_;
 
-  bool abandoned_ = false;
-  bool failed_ = false;
-  bool compute_posted_ = false;
-  absl::AnyInvocable<void() &&> drained_;  // set: no further batch is taken
-  bool holding_ = false;
-  absl::AnyInvocable<void() &&> held_;  // set: not yet called
-
-  std::deque<std::shared_ptr<Step>> read_;         // not yet pulled
-  std::deque<std::shared_ptr<Step>> pulls_;        // in flight or pulled
-  int pushes_ = 0;                                 // in flight
-  std::vector<std::shared_ptr<Step>> idle_steps_;  // memory for reuse
+  StepPipeline pipeline_;
+  absl::AnyInvocable<void() &&> held_;     // until it is held
+  absl::AnyInvocable<void() &&> drained_;  // until it is drained
   UniqueIds unique_;
   StepClock clock_;
 };

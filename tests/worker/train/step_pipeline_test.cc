@@ -1,0 +1,179 @@
+#include "worker/train/step_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+using Step = StepPipeline::Step;
+
+class StepPipelineTest : public testing::Test {
+ protected:
+  StepPipelineTest() { evaluation_->lease.purpose = LeasePurpose::kEvaluate; }
+
+  void Add(StepPipeline* pipeline, int batches,
+           std::shared_ptr<OpenLease> lease = nullptr) {
+    if (lease == nullptr) lease = training_;
+    for (int i = 0; i < batches; ++i) {
+      Batch batch;
+      batch.id.index = added_++;
+      pipeline->Add(lease, std::move(batch));
+    }
+  }
+  // Pulls and computes the next step; what is left is its push, if any.
+  static Step Compute(StepPipeline* pipeline) {
+    Step step = pipeline->BeginPull();
+    if (step == nullptr) return nullptr;
+    pipeline->OnPulled(step.get());
+    if (!pipeline->BeginCompute()) return nullptr;
+    return pipeline->TakeComputing();
+  }
+  static Step Push(StepPipeline* pipeline) {
+    Step step = Compute(pipeline);
+    if (step != nullptr) pipeline->BeginPush(step.get());
+    return step;
+  }
+
+  const std::shared_ptr<OpenLease> training_ = std::make_shared<OpenLease>();
+  const std::shared_ptr<OpenLease> evaluation_ = std::make_shared<OpenLease>();
+  uint32_t added_ = 0;
+};
+
+TEST_F(StepPipelineTest, AtDepthZeroOneStepIsInFlight) {
+  StepPipeline pipeline(0);
+  Add(&pipeline, 2);
+  Step first = Push(&pipeline);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  pipeline.End(std::move(first));
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, AtDepthOneAStepIsPulledBesideOnePush) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 3);
+  Step first = Push(&pipeline);
+  Step second = pipeline.BeginPull();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pulls at once";
+  pipeline.OnPulled(second.get());
+  ASSERT_TRUE(pipeline.BeginCompute());
+  pipeline.BeginPush(pipeline.TakeComputing().get());
+  EXPECT_EQ(pipeline.pushes(), 2);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pushes are in flight";
+}
+
+TEST_F(StepPipelineTest, AnEvaluationPullsAheadAsFarAsItsDepth) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 3, evaluation_);
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, StepsAreComputedInOrderThoughLaterOnesArePulledFirst) {
+  StepPipeline pipeline(2);
+  Add(&pipeline, 2);
+  Step first = pipeline.BeginPull();
+  Step second = pipeline.BeginPull();
+  ASSERT_NE(second, nullptr);
+  pipeline.OnPulled(second.get());
+  EXPECT_FALSE(pipeline.BeginCompute());
+  EXPECT_EQ(pipeline.pulls(), 1);
+  pipeline.OnPulled(first.get());
+  EXPECT_TRUE(pipeline.BeginCompute());
+  EXPECT_FALSE(pipeline.BeginCompute()) << "it was told so before";
+  EXPECT_EQ(pipeline.TakeComputing(), first);
+  EXPECT_EQ(first->train.batch.id.index, 0u);
+}
+
+TEST_F(StepPipelineTest, AStepsMemoryIsUsedAgain) {
+  StepPipeline pipeline(0);
+  std::set<PipelineStep*> memory;
+  for (int i = 0; i < 5; ++i) {
+    Add(&pipeline, 1);
+    Step step = Push(&pipeline);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->train.batch.id.index, static_cast<uint32_t>(i));
+    memory.insert(step.get());
+    pipeline.End(std::move(step));
+  }
+  EXPECT_EQ(memory.size(), 1u);
+}
+
+TEST_F(StepPipelineTest, ItIsHeldOnceAHoldWhenNothingIsInFlight) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 3);
+  Step step = Push(&pipeline);
+  EXPECT_FALSE(pipeline.BecomesHeld()) << "it was not told to";
+  pipeline.Hold();
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  EXPECT_FALSE(pipeline.BecomesHeld()) << "a push is in flight";
+  pipeline.End(std::move(step));
+  EXPECT_TRUE(pipeline.BecomesHeld());
+  EXPECT_FALSE(pipeline.BecomesHeld());
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  EXPECT_FALSE(pipeline.WantsBatch()) << "two are read";
+  pipeline.Resume();
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, DrainedItEndsWhatIsInFlightAndNothingElse) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 3);
+  Step pushed = Push(&pipeline);
+  Step pulled = pipeline.BeginPull();
+  pipeline.OnPulled(pulled.get());
+  pipeline.Drain();
+  EXPECT_FALSE(pipeline.WantsBatch());
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  ASSERT_TRUE(pipeline.BeginCompute()) << "it was in flight";
+  EXPECT_EQ(pipeline.TakeComputing(), pulled);
+  pipeline.BeginPush(pulled.get());
+  pipeline.Hold();
+  pipeline.Resume();
+  pipeline.End(std::move(pushed));
+  EXPECT_FALSE(pipeline.BecomesDrained());
+  pipeline.End(std::move(pulled));
+  EXPECT_TRUE(pipeline.BecomesDrained());
+  EXPECT_TRUE(pipeline.ended());
+}
+
+TEST_F(StepPipelineTest, NoStepGoesOnAfterAFailureOrTheEnd) {
+  for (const bool fails : {true, false}) {
+    StepPipeline pipeline(1);
+    Add(&pipeline, 1);
+    Step step = pipeline.BeginPull();
+    pipeline.OnPulled(step.get());
+    ASSERT_TRUE(pipeline.BeginCompute());
+    fails ? pipeline.Fail() : pipeline.Abandon();
+    pipeline.Resume();
+    EXPECT_EQ(pipeline.TakeComputing(), nullptr);
+    EXPECT_FALSE(pipeline.WantsBatch());
+    Add(&pipeline, 1);
+    EXPECT_EQ(pipeline.BeginPull(), nullptr);
+    EXPECT_EQ(pipeline.failed(), fails);
+    EXPECT_EQ(pipeline.ended(), !fails);
+  }
+}
+
+TEST_F(StepPipelineTest, ItSaysWhatTheWorkerWaitsFor) {
+  StepPipeline pipeline(0);
+  EXPECT_EQ(pipeline.WaitsFor(false), StepState::kWaitLease);
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitData);
+  Add(&pipeline, 2);
+  Step step = pipeline.BeginPull();
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPull);
+  pipeline.OnPulled(step.get());
+  ASSERT_TRUE(pipeline.BeginCompute());
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kCompute);
+  pipeline.BeginPush(pipeline.TakeComputing().get());
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
+}
+
+}  // namespace
+}  // namespace shoal

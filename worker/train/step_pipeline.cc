@@ -1,0 +1,143 @@
+#include "worker/train/step_pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace shoal {
+
+void StepPipeline::Hold() {
+  if (!alive() || state_ == State::kDraining) return;
+  state_ = State::kHolding;
+}
+
+void StepPipeline::Resume() {
+  if (state_ != State::kHolding && state_ != State::kHeld) return;
+  state_ = State::kRunning;
+}
+
+void StepPipeline::Drain() {
+  read_.clear();
+  if (alive()) state_ = State::kDraining;
+}
+
+void StepPipeline::Fail() {
+  if (!ended()) state_ = State::kFailed;
+}
+
+void StepPipeline::Abandon() {
+  state_ = State::kEnded;
+  read_.clear();
+  // Calls in flight hold their own steps.
+  begun_.clear();
+  pushes_ = 0;
+}
+
+bool StepPipeline::BecomesHeld() {
+  if (state_ != State::kHolding || InFlight()) return false;
+  state_ = State::kHeld;
+  return true;
+}
+
+bool StepPipeline::BecomesDrained() {
+  if (state_ != State::kDraining || InFlight()) return false;
+  state_ = State::kEnded;
+  return true;
+}
+
+bool StepPipeline::WantsBatch() const {
+  return alive() && state_ != State::kDraining && read_.size() <= depth_;
+}
+
+void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
+  Step step;
+  if (idle_.empty()) {
+    step = std::make_shared<PipelineStep>();
+  } else {
+    step = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  step->stage = PipelineStep::Stage::kRead;
+  step->lease = std::move(lease);
+  step->train.batch = std::move(batch);
+  read_.push_back(std::move(step));
+}
+
+bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
+  // Parameters stand still in an evaluation, so nothing grows stale.
+  if (next.evaluates()) return begun_.size() <= depth_;
+  return begun_.size() < std::max<size_t>(depth_, 1) &&
+         static_cast<size_t>(pushes_) <= depth_;
+}
+
+StepPipeline::Step StepPipeline::BeginPull() {
+  if (state_ != State::kRunning || read_.empty()) return nullptr;
+  if (!HasRoomFor(*read_.front())) return nullptr;
+  Step step = std::move(read_.front());
+  read_.pop_front();
+  step->stage = PipelineStep::Stage::kPulling;
+  begun_.push_back(step);
+  return step;
+}
+
+void StepPipeline::OnPulled(PipelineStep* step) {
+  SHOAL_DCHECK(step->stage == PipelineStep::Stage::kPulling);
+  step->stage = PipelineStep::Stage::kPulled;
+}
+
+bool StepPipeline::BeginCompute() {
+  if (!alive() || begun_.empty() ||
+      begun_.front()->stage != PipelineStep::Stage::kPulled ||
+      static_cast<size_t>(pushes_) > depth_) {
+    return false;
+  }
+  begun_.front()->stage = PipelineStep::Stage::kComputing;
+  return true;
+}
+
+StepPipeline::Step StepPipeline::TakeComputing() {
+  if (!alive()) return nullptr;
+  SHOAL_DCHECK(!begun_.empty() &&
+               begun_.front()->stage == PipelineStep::Stage::kComputing);
+  Step step = std::move(begun_.front());
+  begun_.pop_front();
+  return step;
+}
+
+void StepPipeline::BeginPush(PipelineStep* step) {
+  SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing);
+  step->stage = PipelineStep::Stage::kPushing;
+  ++pushes_;
+}
+
+void StepPipeline::End(Step step) {
+  SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing ||
+               step->stage == PipelineStep::Stage::kPushing);
+  if (step->stage == PipelineStep::Stage::kPushing) --pushes_;
+  idle_.push_back(std::move(step));
+}
+
+int StepPipeline::pulls() const {
+  return static_cast<int>(
+      std::count_if(begun_.begin(), begun_.end(), [](const Step& step) {
+        return step->stage == PipelineStep::Stage::kPulling;
+      }));
+}
+
+StepState StepPipeline::WaitsFor(bool leases) const {
+  if (!begun_.empty()) {
+    switch (begun_.front()->stage) {
+      case PipelineStep::Stage::kComputing:
+        return StepState::kCompute;
+      case PipelineStep::Stage::kPulled:
+        return StepState::kWaitPush;
+      default:
+        return StepState::kWaitPull;
+    }
+  }
+  if (pushes_ > 0 && !read_.empty()) return StepState::kWaitPush;
+  return leases ? StepState::kWaitData : StepState::kWaitLease;
+}
+
+}  // namespace shoal
