@@ -62,8 +62,8 @@ void CoordinatorState::StartEvaluating() {
         absl::StrCat("predicting for ", Counted(eval_facts_.size(), "piece")));
     return;
   }
-  evaluation_ =
-      std::make_shared<Evaluation>(eval_facts_.size(), options_.auc_exact_rows);
+  evaluation_ = std::make_shared<Evaluation>(
+      options_.metrics, eval_facts_.size(), options_.auc_exact_rows);
   Log(LogLevel::kInfo,
       absl::StrCat(
           options_.task == JobTask::kTrain
@@ -90,7 +90,8 @@ Lease CoordinatorState::EvaluationLease(const LeaseTable::Held& held) const {
 
 absl::Status CoordinatorState::CheckScores(const EvalResult& result) const {
   if (options_.task != JobTask::kInfer) {
-    return Evaluation::Check(result.piece, result.logits, result.labels);
+    return Evaluation::Check(*options_.metrics, result.piece, result.logits,
+                             result.labels);
   }
   for (size_t i = 0; i < result.labels.size(); ++i) {
     const bool bad_row = result.labels[i] == kBadRowLabel;

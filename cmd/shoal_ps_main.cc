@@ -242,7 +242,7 @@ absl::Status PsProcess::Start() {
 absl::StatusOr<CoordinatorOptions> PsProcess::PlanToLead() {
   SHOAL_ASSIGN_OR_RETURN(lock_, LockOutput(*files_, flags_, &logger_));
   SHOAL_ASSIGN_OR_RETURN(predictions_,
-                         PredictionsFileFromFlags(flags_, files_.get()));
+                         PredictionsFileFromFlags(flags_, plan_, files_.get()));
   CoordinatorOptions options = CoordinatorOptionsFromFlags(flags_, plan_);
   SHOAL_RETURN_IF_ERROR(
       PlanCheckpoints(*files_, flags_, plan_, &logger_, &options));

@@ -141,7 +141,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
     if (!shared.ok()) return Complain(name, shared, kExitUsage);
   }
 
-  const auto predictions = PredictionsFileFromFlags(flags, files.get());
+  const auto predictions = PredictionsFileFromFlags(flags, plan, files.get());
   if (!predictions.ok()) {
     return Complain(name, predictions.status(), kExitUsage);
   }

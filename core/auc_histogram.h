@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "core/metrics.h"
 
 namespace shoal {
 
@@ -39,10 +40,9 @@ class AucHistogram {
 
   AucHistogram();
 
-  // labels are 0 or 1, one a logit. A logit that is not a number counts as the
-  // lowest. RESOURCE_EXHAUSTED, nothing added: too many examples.
-  absl::Status Add(absl::Span<const float> logits,
-                   absl::Span<const uint8_t> labels);
+  // Labels are 0 or 1. A score that is not a number counts as the lowest.
+  // RESOURCE_EXHAUSTED, nothing added: too many examples.
+  absl::Status Add(absl::Span<const ScoredExample> examples);
 
   // 0.5 and no error where one class is missing, as ExactAuc.
   AucEstimate Estimate() const;

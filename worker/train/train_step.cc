@@ -66,10 +66,10 @@ void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
 }
 
 void ComputeStep(int field_size, Model* model, TrainStep* step) {
-  SHOAL_DCHECK(step->values.size() ==
-               step->batch.examples.size() * field_size);
+  SHOAL_DCHECK(step->values.size() == step->batch.examples.size() * field_size);
   StepParameters& parameters = step->parameters;
-  step->logits.ResizeDiscard(step->batch.examples.size());
+  step->logits.ResizeDiscard(step->batch.examples.size() *
+                             model->objective().num_scores());
   parameters.d_dense.ResizeDiscard(parameters.dense.size());
   ModelOutput output;
   output.logits = step->logits.span();
@@ -83,7 +83,8 @@ void ComputeStep(int field_size, Model* model, TrainStep* step) {
 }
 
 void PredictStep(int field_size, Model* model, TrainStep* step) {
-  step->logits.ResizeDiscard(step->batch.examples.size());
+  step->logits.ResizeDiscard(step->batch.examples.size() *
+                             model->objective().num_scores());
   model->Predict(InputOf(field_size, *step), step->logits.span());
 }
 

@@ -28,7 +28,7 @@ struct TrainStep {
   // Of each table: B × F, -1 where an example is short.
   std::vector<AlignedBuffer<int32_t>> row_index;
   AlignedBuffer<float> values;  // B × F
-  AlignedBuffer<float> logits;  // B
+  AlignedBuffer<float> logits;  // B × C, C of the model's objective
   double loss_sum = 0;
 };
 
