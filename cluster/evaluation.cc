@@ -1,10 +1,12 @@
 #include "cluster/evaluation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
 
@@ -13,6 +15,15 @@ namespace shoal {
 Evaluation::Evaluation(const ScoreMetrics* metrics, uint32_t num_pieces,
                        uint64_t exact_rows)
     : metrics_(metrics), exact_rows_(exact_rows), sums_(num_pieces) {}
+
+uint64_t Evaluation::MemoryBytes(const ScoreMetrics& metrics, uint64_t rows,
+                                 uint64_t exact_rows) {
+  const uint64_t kept = metrics.num_scores() * sizeof(float) + sizeof(uint8_t);
+  const uint64_t reported = metrics.num_ranked() * sizeof(ScoredExample);
+  return SaturatingAdd(
+      SaturatingTimes(std::min(rows, exact_rows), kept + reported),
+      rows > exact_rows ? AucHistogram::kMemoryBytes : 0);
+}
 
 absl::Status Evaluation::Check(const ScoreMetrics& metrics, uint32_t piece,
                                absl::Span<const float> logits,

@@ -29,6 +29,10 @@ class Evaluation {
   Evaluation(const ScoreMetrics* metrics, uint32_t num_pieces,
              uint64_t exact_rows);
 
+  // What an evaluation of so many rows holds at most.
+  static uint64_t MemoryBytes(const ScoreMetrics& metrics, uint64_t rows,
+                              uint64_t exact_rows);
+
   // OK if the scores, C a label, can be added. INVALID_ARGUMENT: a label is not
   // one of the metrics'. DATA_LOSS: a score is not finite. REQUIRES: as many as
   // labels say.

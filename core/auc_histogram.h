@@ -37,6 +37,7 @@ struct AucEstimate {
 class AucHistogram {
  public:
   static constexpr uint32_t kBins = 1u << 24;
+  static constexpr uint64_t kMemoryBytes = uint64_t{kBins} * 8;
 
   AucHistogram();
 
@@ -55,6 +56,7 @@ class AucHistogram {
   struct Bin {
     uint32_t of_label[2];
   };
+  static_assert(kMemoryBytes == kBins * sizeof(Bin));
   struct Free {
     void operator()(Bin* bins) const { std::free(bins); }
   };

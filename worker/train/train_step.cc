@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/saturating.h"
 #include "partitioner/split.h"
 
 namespace shoal {
@@ -41,6 +42,20 @@ void FillRowIndex(const ExampleBatch& examples,
 }
 
 }  // namespace
+
+uint64_t TrainStepMemoryBytes(const StepSize& size) {
+  constexpr uint64_t kFeatureBytes =
+      sizeof(FeatureId) + sizeof(float);  // of an example
+  constexpr uint64_t kCellBytes = sizeof(int32_t) + sizeof(float);
+  // An id, by occurrence and by shard.
+  constexpr uint64_t kIdBytes = 2 * sizeof(FeatureId);
+  constexpr uint64_t kFloatBytes = 2 * sizeof(float);  // and its gradient
+  return SaturatingAdd(
+      SaturatingAdd(SaturatingTimes(size.features, kFeatureBytes + kCellBytes),
+                    SaturatingTimes(size.distinct_ids,
+                                    kIdBytes + kFloatBytes * size.row_floats)),
+      kFloatBytes * size.dense_floats);
+}
 
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step) {
