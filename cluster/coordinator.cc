@@ -288,9 +288,9 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
       const absl::Status status =
           self->work_.write_predictions(action.logits, action.last);
       self->write_failed_ = !status.ok();
-      self->PostEvent([rows = action.logits.size(), last = action.last, status](
-                          CoordinatorState& state, absl::Time now) {
-        return state.OnPredictionsWritten(rows, last, status, now);
+      self->PostEvent([scores = action.logits.size(), last = action.last,
+                       status](CoordinatorState& state, absl::Time now) {
+        return state.OnPredictionsWritten(scores, last, status, now);
       });
     });
   }

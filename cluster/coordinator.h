@@ -35,8 +35,8 @@ struct CoordinatorWork {
   // written, so that heartbeats do not wait for them; nullptr: the
   // coordinator's own. Shut down before that.
   Executor* strand = nullptr;
-  // Takes the predictions of an inference, in the order of the input; `last`:
-  // there are no more. Runs on that strand. REQUIRES: set, to infer.
+  // Takes the scores of an inference, rows × C in the order of the input;
+  // `last`: there are no more. Runs on that strand. REQUIRES: set, to infer.
   std::function<absl::Status(absl::Span<const float> logits, bool last)>
       write_predictions;
   // REQUIRES: set, where options.checkpoints.save.

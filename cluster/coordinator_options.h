@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "cluster/checkpoint_options.h"
+#include "core/binary_metrics.h"
 #include "core/ids.h"
 
 namespace shoal {
@@ -50,6 +51,10 @@ struct CoordinatorOptions {
   // bytes each; of one with more, the AUC comes from a histogram of up to 128
   // MiB, with a bound on its error (evaluation.h).
   uint64_t auc_exact_rows = 20'000'000;
+
+  // How the scores of evaluations are judged: the metrics of the model's
+  // objective, constants.
+  const ScoreMetrics* metrics = &kBinaryMetrics;
 
   CheckpointOptions checkpoints;
 

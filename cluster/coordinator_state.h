@@ -87,7 +87,8 @@ struct ScoreAction {
 // Write these predictions, in the order of the actions, and say so by
 // OnPredictionsWritten. The last completes the file.
 struct WritePredictionsAction {
-  std::vector<float> logits;  // NaN: of a row that could not be parsed
+  // Rows × C. NaN: of a row that could not be parsed.
+  std::vector<float> logits;
   bool last = false;
 };
 // The job is over and everybody has heard, or had the time to. Once, and last.
@@ -168,9 +169,10 @@ class CoordinatorState {
   // To be called a few times every heartbeat interval.
   CoordinatorActions Tick(absl::Time now);
   CoordinatorActions Stop(const absl::Status& reason, absl::Time now);
-  // What became of a ScoreAction and of a WritePredictionsAction.
+  // What became of a ScoreAction and of a WritePredictionsAction of so many
+  // scores.
   CoordinatorActions OnScored(const EvalReport& figures, absl::Time now);
-  CoordinatorActions OnPredictionsWritten(uint64_t rows, bool last,
+  CoordinatorActions OnPredictionsWritten(uint64_t scores, bool last,
                                           const absl::Status& status,
                                           absl::Time now);
 

@@ -51,7 +51,8 @@ void CoordinatorState::StartEvaluating() {
   for (const auto& [worker, rows] : scored_.rows_of_worker()) {
     scored_before_[worker] += rows;
   }
-  scored_ = ScoredRows(evaluations_++, eval_facts_.size());
+  scored_ = ScoredRows(evaluations_++, eval_facts_.size(),
+                       options_.metrics->num_scores());
   eval_leases_ = LeaseTable(EvalLeaseOptions());
   if (options_.task == JobTask::kInfer) {
     predictions_.emplace(eval_facts_.size(),
@@ -62,8 +63,8 @@ void CoordinatorState::StartEvaluating() {
         absl::StrCat("predicting for ", Counted(eval_facts_.size(), "piece")));
     return;
   }
-  evaluation_ =
-      std::make_shared<Evaluation>(eval_facts_.size(), options_.auc_exact_rows);
+  evaluation_ = std::make_shared<Evaluation>(
+      options_.metrics, eval_facts_.size(), options_.auc_exact_rows);
   Log(LogLevel::kInfo,
       absl::StrCat(
           options_.task == JobTask::kTrain
@@ -90,13 +91,19 @@ Lease CoordinatorState::EvaluationLease(const LeaseTable::Held& held) const {
 
 absl::Status CoordinatorState::CheckScores(const EvalResult& result) const {
   if (options_.task != JobTask::kInfer) {
-    return Evaluation::Check(result.piece, result.logits, result.labels);
+    return Evaluation::Check(*options_.metrics, result.piece, result.logits,
+                             result.labels);
   }
-  for (size_t i = 0; i < result.labels.size(); ++i) {
-    const bool bad_row = result.labels[i] == kBadRowLabel;
-    if (!std::isfinite(result.logits[i]) && !bad_row) {
+  const size_t C = options_.metrics->num_scores();
+  for (size_t i = 0; i < result.logits.size(); ++i) {
+    const uint8_t label = result.labels[i / C];
+    if (label > kBadRowLabel) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(eval_facts_.Name(result.piece), ": a label is ", label));
+    }
+    if (!std::isfinite(result.logits[i]) && label != kBadRowLabel) {
       return absl::DataLossError(absl::StrCat(
-          "row ", result.offset + i, " of ", eval_facts_.Name(result.piece),
+          "row ", result.offset + i / C, " of ", eval_facts_.Name(result.piece),
           ": its score is ", result.logits[i], "; the model has diverged"));
     }
   }
@@ -141,7 +148,8 @@ absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
 
 absl::Status CoordinatorState::TakeScores(EvalResult result, size_t known) {
   const auto front = static_cast<ptrdiff_t>(known);
-  result.logits.erase(result.logits.begin(), result.logits.begin() + front);
+  const ptrdiff_t C = options_.metrics->num_scores();
+  result.logits.erase(result.logits.begin(), result.logits.begin() + front * C);
   result.labels.erase(result.labels.begin(), result.labels.begin() + front);
   if (!predictions_.has_value()) {
     return evaluation_->Add(result.piece, std::move(result.logits),
@@ -149,7 +157,8 @@ absl::Status CoordinatorState::TakeScores(EvalResult result, size_t known) {
   }
   for (size_t i = 0; i < result.labels.size(); ++i) {
     if (result.labels[i] != kBadRowLabel) continue;
-    result.logits[i] = std::nanf("");
+    std::fill_n(result.logits.begin() + static_cast<ptrdiff_t>(i) * C, C,
+                std::nanf(""));
     ++predicted_nan_;
   }
   SHOAL_RETURN_IF_ERROR(
@@ -168,15 +177,15 @@ void CoordinatorState::WriteReadyPredictions() {
 }
 
 CoordinatorActions CoordinatorState::OnPredictionsWritten(
-    uint64_t rows, bool last, const absl::Status& status, absl::Time now) {
+    uint64_t scores, bool last, const absl::Status& status, absl::Time now) {
   Advance(now);
   if (phase_ != Phase::kEvaluating) return TakeActions();
   if (!status.ok()) {
     End(Annotate(status, "--predictions_file"));
     return TakeActions();
   }
-  predicted_ += rows;
-  predictions_->Written(rows);
+  predicted_ += scores / options_.metrics->num_scores();
+  predictions_->Written(scores);
   eval_leases_.SetLimit(0, predictions_->limit());
   progress_seen_ = patient_now_;
   if (last) StartReporting();

@@ -1,28 +1,44 @@
 #include "cluster/evaluation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
 
 namespace shoal {
 
-Evaluation::Evaluation(uint32_t num_pieces, uint64_t exact_rows)
-    : exact_rows_(exact_rows), sums_(num_pieces) {}
+Evaluation::Evaluation(const ScoreMetrics* metrics, uint32_t num_pieces,
+                       uint64_t exact_rows)
+    : metrics_(metrics), exact_rows_(exact_rows), sums_(num_pieces) {}
 
-absl::Status Evaluation::Check(uint32_t piece, absl::Span<const float> logits,
+uint64_t Evaluation::MemoryBytes(const ScoreMetrics& metrics, uint64_t rows,
+                                 uint64_t exact_rows) {
+  const uint64_t kept = metrics.num_scores() * sizeof(float) + sizeof(uint8_t);
+  const uint64_t reported = metrics.num_ranked() * sizeof(ScoredExample);
+  return SaturatingAdd(
+      SaturatingTimes(std::min(rows, exact_rows), kept + reported),
+      rows > exact_rows ? AucHistogram::kMemoryBytes : 0);
+}
+
+absl::Status Evaluation::Check(const ScoreMetrics& metrics, uint32_t piece,
+                               absl::Span<const float> logits,
                                absl::Span<const uint8_t> labels) {
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] > 1) {
+  SHOAL_DCHECK(logits.size() == labels.size() * metrics.num_scores());
+  for (const uint8_t label : labels) {
+    if (label >= metrics.num_labels()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("evaluation piece ", piece, ": a label is ", labels[i]));
+          absl::StrCat("evaluation piece ", piece, ": a label is ", label));
     }
-    if (!std::isfinite(logits[i])) {
+  }
+  for (const float logit : logits) {
+    if (!std::isfinite(logit)) {
       return absl::DataLossError(absl::StrCat("evaluation piece ", piece,
-                                              ": a score is ", logits[i],
+                                              ": a score is ", logit,
                                               "; the model has diverged"));
     }
   }
@@ -31,23 +47,18 @@ absl::Status Evaluation::Check(uint32_t piece, absl::Span<const float> logits,
 
 absl::Status Evaluation::Add(uint32_t piece, std::vector<float> logits,
                              std::vector<uint8_t> labels) {
-  SHOAL_DCHECK(logits.size() == labels.size());
+  SHOAL_DCHECK(Check(*metrics_, piece, logits, labels).ok());
   if (labels.empty()) return absl::OkStatus();
   if (histogram_ == nullptr && labels.size() > exact_rows_ - rows_) {
     histogram_ = std::make_unique<AucHistogram>();
     for (const Chunk& chunk : std::exchange(scores_, {})) {
-      SHOAL_RETURN_IF_ERROR(histogram_->Add(chunk.logits, chunk.labels));
+      SHOAL_RETURN_IF_ERROR(AddToHistogram(chunk.logits, chunk.labels));
     }
   }
   if (histogram_ != nullptr) {
-    SHOAL_RETURN_IF_ERROR(histogram_->Add(logits, labels));
+    SHOAL_RETURN_IF_ERROR(AddToHistogram(logits, labels));
   }
-  Sums& sums = sums_[piece];
-  for (size_t i = 0; i < labels.size(); ++i) {
-    sums.logloss += LogLoss(logits[i], labels[i]);
-    sums.predicted += Probability(logits[i]);
-    sums.positives += labels[i];
-  }
+  metrics_->Sum(logits, labels, &sums_[piece]);
   rows_ += labels.size();
   if (histogram_ == nullptr) {
     scores_.push_back({std::move(logits), std::move(labels)});
@@ -55,17 +66,25 @@ absl::Status Evaluation::Add(uint32_t piece, std::vector<float> logits,
   return absl::OkStatus();
 }
 
+absl::Status Evaluation::AddToHistogram(absl::Span<const float> logits,
+                                        absl::Span<const uint8_t> labels) {
+  std::vector<ScoredExample> ranked;
+  ranked.reserve(labels.size() * metrics_->num_ranked());
+  metrics_->AppendRanked(logits, labels, &ranked);
+  return histogram_->Add(ranked);
+}
+
 EvalReport Evaluation::Report() const {
   EvalReport report;
   report.examples = rows_;
   if (rows_ == 0) return report;
-  Sums all;
-  for (const Sums& piece : sums_) {
-    all.logloss += piece.logloss;
+  ScoreSums all;
+  for (const ScoreSums& piece : sums_) {
+    all.loss += piece.loss;
     all.predicted += piece.predicted;
     all.positives += piece.positives;
   }
-  report.logloss = all.logloss / static_cast<double>(rows_);
+  report.logloss = all.loss / static_cast<double>(rows_);
   if (all.positives != 0) {
     report.calibration = all.predicted / static_cast<double>(all.positives);
   }
@@ -76,14 +95,12 @@ EvalReport Evaluation::Report() const {
     report.exact_auc = false;
     return report;
   }
-  std::vector<ScoredExample> examples;
-  examples.reserve(rows_);
+  std::vector<ScoredExample> ranked;
+  ranked.reserve(rows_ * metrics_->num_ranked());
   for (const Chunk& chunk : scores_) {
-    for (size_t i = 0; i < chunk.labels.size(); ++i) {
-      examples.push_back({chunk.logits[i], chunk.labels[i]});
-    }
+    metrics_->AppendRanked(chunk.logits, chunk.labels, &ranked);
   }
-  report.auc = ExactAuc(std::move(examples));
+  report.auc = ExactAuc(std::move(ranked));
   return report;
 }
 

@@ -8,15 +8,15 @@
 namespace shoal {
 
 PredictionOrder::PredictionOrder(uint32_t num_pieces, uint32_t window,
-                                 uint64_t max_rows)
-    : window_(window), max_rows_(max_rows), pieces_(num_pieces) {}
+                                 uint64_t max_scores)
+    : window_(window), max_scores_(max_scores), pieces_(num_pieces) {}
 
 absl::Status PredictionOrder::Add(uint32_t piece,
                                   const std::vector<float>& logits, bool last) {
   if (logits.size() >
-      max_rows_ - std::min(max_rows_, waiting_ + on_their_way_)) {
+      max_scores_ - std::min(max_scores_, waiting_ + on_their_way_)) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("more than ", max_rows_,
+        absl::StrCat("more than ", max_scores_,
                      " predictions wait for those before them, of "
                      "piece ",
                      next_,
@@ -49,7 +49,8 @@ std::vector<float> PredictionOrder::TakeReady() {
 }
 
 uint32_t PredictionOrder::limit() {
-  const uint32_t ahead = waiting_ + on_their_way_ < max_rows_ / 2 ? window_ : 0;
+  const uint32_t ahead =
+      waiting_ + on_their_way_ < max_scores_ / 2 ? window_ : 0;
   const uint64_t limit = uint64_t{next_} + 1 + ahead;
   limit_ = std::max(
       limit_, static_cast<uint32_t>(std::min<uint64_t>(limit, pieces_.size())));

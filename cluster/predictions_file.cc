@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
-#include "core/metrics.h"
 
 namespace shoal {
 namespace {
@@ -21,7 +21,7 @@ constexpr size_t kAtOnce = 64 << 10;
 
 void AppendText(float probability, std::string* to) {
   if (std::isnan(probability)) {
-    to->append("nan\n");
+    to->append("nan");
     return;
   }
   char text[32];
@@ -29,7 +29,6 @@ void AppendText(float probability, std::string* to) {
       std::to_chars(text, text + sizeof(text), probability,
                     std::chars_format::general, /*precision=*/9);
   to->append(text, static_cast<size_t>(end.ptr - text));
-  to->push_back('\n');
 }
 
 void AppendBinary(float probability, std::string* to) {
@@ -41,25 +40,29 @@ void AppendBinary(float probability, std::string* to) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFile::Create(
-    const FileSystem* files, std::string path, PredictionsFormat format) {
+    const FileSystem* files, std::string path, PredictionsFormat format,
+    const ScoreMetrics* metrics) {
   // Else the rename would fail, or put a file where a device was.
   const absl::Status there = files->OpenForRead(path).status();
   if (absl::IsFailedPrecondition(there)) return there;
   std::string temporary = absl::StrCat(path, ".unfinished");
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                          files->Create(temporary));
-  return std::unique_ptr<PredictionsFile>(new PredictionsFile(
-      files, std::move(path), std::move(temporary), format, std::move(file)));
+  return std::unique_ptr<PredictionsFile>(
+      new PredictionsFile(files, std::move(path), std::move(temporary), format,
+                          metrics, std::move(file)));
 }
 
 PredictionsFile::PredictionsFile(const FileSystem* files, std::string path,
                                  std::string temporary,
                                  PredictionsFormat format,
+                                 const ScoreMetrics* metrics,
                                  std::unique_ptr<WritableFile> file)
     : files_(files),
       path_(std::move(path)),
       temporary_(std::move(temporary)),
       format_(format),
+      metrics_(metrics),
       file_(std::move(file)) {}
 
 PredictionsFile::~PredictionsFile() {
@@ -69,14 +72,21 @@ PredictionsFile::~PredictionsFile() {
 }
 
 absl::Status PredictionsFile::Write(absl::Span<const float> logits, bool last) {
+  const size_t C = metrics_->num_scores();
+  SHOAL_DCHECK(logits.size() % C == 0);
+  const size_t most = std::max<size_t>(kAtOnce / C, 1) * C;
   while (!logits.empty()) {
-    const size_t n = std::min(logits.size(), kAtOnce);
+    const size_t n = std::min(logits.size(), most);
+    predictions_.resize(n);
+    metrics_->Predict(logits.first(n), absl::MakeSpan(predictions_));
     buffer_.clear();
-    for (const float logit : logits.first(n)) {
-      const float probability =
-          std::isnan(logit) ? logit : static_cast<float>(Probability(logit));
-      format_ == PredictionsFormat::kText ? AppendText(probability, &buffer_)
-                                          : AppendBinary(probability, &buffer_);
+    for (size_t i = 0; i < n; ++i) {
+      if (format_ == PredictionsFormat::kBinary) {
+        AppendBinary(predictions_[i], &buffer_);
+        continue;
+      }
+      AppendText(predictions_[i], &buffer_);
+      buffer_.push_back((i + 1) % C == 0 ? '\n' : ' ');
     }
     SHOAL_RETURN_IF_ERROR(Annotate(file_->Append(buffer_), path_));
     logits.remove_prefix(n);

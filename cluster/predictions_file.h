@@ -3,52 +3,59 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/file_system.h"
+#include "core/score_metrics.h"
 
 namespace shoal {
 
 enum class PredictionsFormat {
-  kText,    // a line each: %.9g of the float, or nan
+  kText,  // a line a row: %.9g of each of its C floats, or nan, blanks between
   kBinary,  // binary32, little-endian, no header; NaN likewise
 };
 
-// The file that an inference writes: the probabilities, 1 / (1 + exp(-logit)),
-// in the order in which they are given. They go to NAME.unfinished beside it,
-// which takes its name once it is whole, so that a file of the name is never a
-// part of one. What a process that was killed has left is begun anew.
-// REQUIRES: no other writes a file of the name (job/model_directory.h sees to
-// that).
+// The file that an inference writes: what ScoreMetrics::Predict makes of each
+// row's C scores, for clicks the probability 1 / (1 + exp(-logit)), in the
+// order in which they are given. They go to NAME.unfinished beside it, which
+// takes its name once it is whole, so that a file of the name is never a part
+// of one. What a process that was killed has left is begun anew. REQUIRES: no
+// other writes a file of the name (job/model_directory.h sees to that).
 // Thread-compatible.
 class PredictionsFile {
  public:
   // Begins the temporary file, so that a path that cannot be written is known
   // before anything is computed. Errors: those of the file system;
-  // FAILED_PRECONDITION if `path` is a directory or a device. `files` outlives
-  // it.
+  // FAILED_PRECONDITION if `path` is a directory or a device. `files` and
+  // `metrics` outlive it.
   static absl::StatusOr<std::unique_ptr<PredictionsFile>> Create(
-      const FileSystem* files, std::string path, PredictionsFormat format);
+      const FileSystem* files, std::string path, PredictionsFormat format,
+      const ScoreMetrics* metrics);
   // Removes what was not finished.
   ~PredictionsFile();
 
-  // The next predictions; `last`: the file is whole with them. After an error
-  // (RESOURCE_EXHAUSTED: the disk is full) or the last: only destruction.
+  // The scores of the next rows, rows × C; `last`: the file is whole with them.
+  // After an error (RESOURCE_EXHAUSTED: the disk is full) or the last: only
+  // destruction.
   absl::Status Write(absl::Span<const float> logits, bool last);
 
  private:
   PredictionsFile(const FileSystem* files, std::string path,
                   std::string temporary, PredictionsFormat format,
+                  const ScoreMetrics* metrics,
                   std::unique_ptr<WritableFile> file);
 
   const FileSystem* const files_;
   const std::string path_;
   const std::string temporary_;
   const PredictionsFormat format_;
+  const ScoreMetrics* const metrics_;
   std::unique_ptr<WritableFile> file_;
-  std::string buffer_;
+  std::vector<float> predictions_;  // of the rows that are being written
+  std::string buffer_;              // and their bytes
   bool finished_ = false;
 };
 

@@ -15,9 +15,10 @@ absl::StatusOr<size_t> ScoredRows::Known(const EvalResult& result) const {
   }
   const std::string name = absl::StrCat("evaluation piece ", result.piece);
   const uint64_t size = result.labels.size();
-  if (result.logits.size() != size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        name, ": ", result.logits.size(), " scores for ", size, " labels"));
+  if (result.logits.size() != size * num_scores_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", result.logits.size(), " scores for ", size,
+                     " labels, not ", num_scores_, " each"));
   }
   const Piece& piece = pieces_[result.piece];
   if (result.offset > piece.rows) {

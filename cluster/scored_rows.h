@@ -21,14 +21,15 @@ namespace shoal {
 class ScoredRows {
  public:
   ScoredRows() = default;
-  ScoredRows(uint32_t number, uint32_t num_pieces)
-      : number_(number), pieces_(num_pieces) {}
+  // `num_scores`: C, of a row.
+  ScoredRows(uint32_t number, uint32_t num_pieces, int num_scores)
+      : number_(number), num_scores_(num_scores), pieces_(num_pieces) {}
 
-  // How many scores at the front of the result are of rows that have theirs;
-  // the others follow the piece's last without a gap. Changes nothing.
-  // INVALID_ARGUMENT: another evaluation's or piece's result, lengths differ,
-  // or rows are missing before it. DATA_LOSS: the piece had another number of
-  // rows for another worker.
+  // How many rows at the front of the result have their scores; the others
+  // follow the piece's last without a gap. Changes nothing.
+  // INVALID_ARGUMENT: another evaluation's or piece's result, not C scores for
+  // each label, or rows are missing before it. DATA_LOSS: the piece had another
+  // number of rows for another worker.
   absl::StatusOr<size_t> Known(const EvalResult& result) const;
 
   // Counts the rows of `result` that were not known, for the worker that sent
@@ -54,6 +55,7 @@ class ScoredRows {
   };
 
   uint32_t number_ = 0;
+  int num_scores_ = 1;
   std::vector<Piece> pieces_;
   size_t complete_ = 0;
   uint64_t rows_ = 0;

@@ -27,17 +27,16 @@ uint32_t AucHistogram::BinOf(float logit) {
                                kBinsPerUnit);
 }
 
-absl::Status AucHistogram::Add(absl::Span<const float> logits,
-                               absl::Span<const uint8_t> labels) {
-  if (logits.size() > kMaxExamples - examples_) {
+absl::Status AucHistogram::Add(absl::Span<const ScoredExample> examples) {
+  if (examples.size() > kMaxExamples - examples_) {
     return absl::ResourceExhaustedError(
         absl::StrCat("an evaluation takes at most ", kMaxExamples,
                      " examples; evaluate on less"));
   }
-  for (size_t i = 0; i < logits.size(); ++i) {
-    ++bins_[BinOf(logits[i])].of_label[labels[i] != 0];
+  for (const ScoredExample& example : examples) {
+    ++bins_[BinOf(example.score)].of_label[example.label != 0];
   }
-  examples_ += logits.size();
+  examples_ += examples.size();
   return absl::OkStatus();
 }
 

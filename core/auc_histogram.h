@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "core/metrics.h"
 
 namespace shoal {
 
@@ -36,13 +37,13 @@ struct AucEstimate {
 class AucHistogram {
  public:
   static constexpr uint32_t kBins = 1u << 24;
+  static constexpr uint64_t kMemoryBytes = uint64_t{kBins} * 8;
 
   AucHistogram();
 
-  // labels are 0 or 1, one a logit. A logit that is not a number counts as the
-  // lowest. RESOURCE_EXHAUSTED, nothing added: too many examples.
-  absl::Status Add(absl::Span<const float> logits,
-                   absl::Span<const uint8_t> labels);
+  // Labels are 0 or 1. A score that is not a number counts as the lowest.
+  // RESOURCE_EXHAUSTED, nothing added: too many examples.
+  absl::Status Add(absl::Span<const ScoredExample> examples);
 
   // 0.5 and no error where one class is missing, as ExactAuc.
   AucEstimate Estimate() const;
@@ -55,6 +56,7 @@ class AucHistogram {
   struct Bin {
     uint32_t of_label[2];
   };
+  static_assert(kMemoryBytes == kBins * sizeof(Bin));
   struct Free {
     void operator()(Bin* bins) const { std::free(bins); }
   };

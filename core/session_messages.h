@@ -74,7 +74,8 @@ struct LeaseFailed {
 };
 
 // Label of a row that could not be parsed, where rows keep their places
-// (LeasePurpose::kInfer); its score is NaN.
+// (LeasePurpose::kInfer alone, whose other labels are 0 or 1 and mean nothing);
+// its scores are NaN.
 inline constexpr uint8_t kBadRowLabel = 2;
 
 // Scores of consecutive examples of one evaluation piece, in their order. A
@@ -84,8 +85,8 @@ struct EvalResult {
   uint64_t lease = 0;
   uint32_t epoch = 0;  // Lease::epoch: which evaluation
   uint32_t piece = 0;
-  std::vector<float> logits;
-  std::vector<uint8_t> labels;  // 0 or 1, or kBadRowLabel
+  std::vector<float> logits;    // rows × C, of the job's ScoreMetrics
+  std::vector<uint8_t> labels;  // rows: as the metrics say, or kBadRowLabel
   uint64_t offset = 0;          // in the piece, of the first of them
   bool more = false;            // false: the piece ends with these
 };

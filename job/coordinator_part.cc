@@ -24,7 +24,7 @@ absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
     SHOAL_RETURN_IF_ERROR(lead.lock->Share(lead.options.start));
   }
   SHOAL_ASSIGN_OR_RETURN(lead.predictions,
-                         PredictionsFileFromFlags(flags, files));
+                         PredictionsFileFromFlags(flags, plan, files));
   return lead;
 }
 

@@ -7,11 +7,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/saturating.h"
+#include "cluster/evaluation.h"
+#include "core/piece_table.h"
 #include "models/model_table.h"
-#include "partitioner/table_partition.h"
-#include "ps/shard/dense_store.h"
-#include "ps/table/record_layout.h"
+#include "rpc/codec/message_bytes.h"
+#include "rpc/parameter_client.h"
 #include "rpc/server.h"
+#include "worker/data/batch_prefetcher.h"
+#include "worker/train/train_step.h"
 
 namespace shoal {
 namespace {
@@ -19,141 +23,84 @@ namespace {
 constexpr uint64_t kMB = 1000 * 1000;
 
 // What a process holds before it does anything: the program, its libraries,
-// their threads. Measured, as the factors below are (bench/e2e/memory.py).
+// their threads. Measured by bench/e2e/memory.py. What its parts take beside
+// this they say themselves.
 constexpr uint64_t kPsBase = 21 * kMB;
 constexpr uint64_t kWorkerBase = 31 * kMB;
 constexpr uint64_t kTrainBase = 20 * kMB;
 constexpr uint64_t kLauncherBase = 12 * kMB;
-// A window's arrays grow by doubling, and leave their old places in the heap.
-constexpr uint64_t kWindowPercent = 160;
-// Copies of a message that a server holds, in pieces or whole, for each batch
-// of a worker under way; and of those that a worker holds.
-constexpr uint64_t kServerCopies = 3;
-constexpr uint64_t kWorkerCopies = 2;
-// Of a dynamic table, beside a record: its entry in an index that is half full.
-constexpr uint64_t kIndexBytes = 32;
-// Floats and ids of what is read, parsed and sent.
-constexpr uint64_t kFeatureBytes = 12;  // id and value
-constexpr uint64_t kRowBytes = 5;       // label and offset
-// Read ahead by a lease (worker/data/batch_prefetcher.h).
-constexpr uint64_t kAheadBatches = 16;
-constexpr uint64_t kAheadBytes = 16 << 20;
-// Of an evaluation (cluster/evaluation.h): a row's score while it is reported
-// on, and what takes the place of scores when there are too many.
-constexpr uint64_t kScoreBytes = 13;
-constexpr uint64_t kHistogramBytes = 128 << 20;
 // Of a field in records and compressed files, whose rows are not counted.
 constexpr uint64_t kUnknownFieldBytes = 4;
 
-// Sums and products of what flags say, which may be anything.
-uint64_t Add(uint64_t a, uint64_t b) {
-  return a > std::numeric_limits<uint64_t>::max() - b
-             ? std::numeric_limits<uint64_t>::max()
-             : a + b;
-}
-uint64_t Times(uint64_t a, uint64_t b) {
-  if (a != 0 && b > std::numeric_limits<uint64_t>::max() / a) {
-    return std::numeric_limits<uint64_t>::max();
-  }
-  return a * b;
-}
-
-// What both sides of a batch are made of.
-struct BatchSize {
-  uint64_t features = 0;      // B × F
-  uint64_t distinct = 0;      // ids, at most
-  uint64_t row_floats = 0;    // of a row on the wire
-  uint64_t dense_floats = 0;  // of all dense variables
-  uint64_t in_flight = 0;     // batches of one worker that are under way
-
-  uint64_t message_bytes() const {
-    return Add(Times(distinct, 8 + 4 * row_floats), 4 * dense_floats);
-  }
-};
-
-BatchSize SizeOfBatch(const JobFlags& flags, const JobPlan& plan) {
-  BatchSize size;
-  size.features = Times(static_cast<uint64_t>(flags.training.batch_size),
-                        static_cast<uint64_t>(flags.model.field_size));
-  size.distinct = size.features;
+StepSize SizeOfStep(const JobFlags& flags, const JobPlan& plan) {
+  StepSize size;
+  size.features = SaturatingTimes(static_cast<uint64_t>(flags.training.batch_size),
+                                  static_cast<uint64_t>(flags.model.field_size));
+  size.distinct_ids = size.features;
   if (flags.model.feature_size != 0) {
-    size.distinct = std::min(size.distinct, flags.model.feature_size);
+    size.distinct_ids = std::min(size.distinct_ids, flags.model.feature_size);
   }
   for (const TableSpec& table : plan.spec.tables) {
     if (!table.on_every_shard) size.row_floats += table.row_dim();
   }
   size.dense_floats = static_cast<uint64_t>(plan.spec.dense_size());
-  size.in_flight = static_cast<uint64_t>(flags.PipelineDepth()) + 1;
   return size;
 }
 
-// A window of rows that are shuffled together, and batches cut from it: of the
-// training rows. Evaluations keep the order, and read when training stands.
+uint64_t MessageBytes(const StepSize& size) {
+  return BatchMessageBytes(size.distinct_ids, size.row_floats,
+                           size.dense_floats);
+}
+
+// Of the training rows: evaluations read when training stands.
 uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
-  const uint64_t row =
-      static_cast<uint64_t>(flags.model.field_size) * kFeatureBytes + kRowBytes;
-  const bool trains = flags.training.task_type == "train";
-  uint64_t rows = flags.data.shuffle && trains
-                      ? static_cast<uint64_t>(flags.data.shuffle_rows)
-                      : 0;
+  uint64_t rows = std::numeric_limits<uint64_t>::max();  // of a piece
   if (data.row_bytes != 0) {
     uint64_t piece = data.bytes;
     if (flags.data.piece_bytes > 0) piece = flags.data.piece_bytes;
-    if (flags.data.piece_bytes < 0) {
-      piece = std::clamp<uint64_t>(data.bytes / 32, 64 << 10, 64 << 20);
-    }
-    rows = std::min(rows, piece / data.row_bytes + 1);
+    if (flags.data.piece_bytes < 0) piece = DefaultPieceBytes(data.bytes);
+    rows = piece / data.row_bytes + 1;
   }
-  const uint64_t batch =
-      Times(static_cast<uint64_t>(flags.training.batch_size), row);
-  const uint64_t ahead =
-      std::min(Times(batch, kAheadBatches), Add(kAheadBytes, batch));
-  return Add(Times(rows, kWindowPercent * row) / 100, ahead);
+  const uint64_t batch = SaturatingTimes(
+      static_cast<uint64_t>(flags.training.batch_size),
+      ExampleBatch::BytesOfExample(static_cast<uint64_t>(flags.model.field_size)));
+  const LeasePurpose purpose = flags.training.task_type == "train"
+                                   ? LeasePurpose::kTrain
+                                   : LeasePurpose::kEvaluate;
+  return SaturatingAdd(
+      PieceReaderOptionsFromFlags(flags).MemoryBytes(purpose, rows),
+      BatchPrefetcherOptions().MemoryBytes(batch));
 }
 
-// What the coordinator keeps of an evaluation: scores, or their histogram.
-uint64_t ScoresBytes(const JobFlags& flags, const FilesSize& data) {
+// What the coordinator keeps of an evaluation.
+uint64_t ScoresBytes(const JobFlags& flags, const JobPlan& plan,
+                     const FilesSize& data) {
   if (data.bytes == 0 || flags.training.task_type == "infer") return 0;
   const uint64_t row_bytes =
       data.row_bytes != 0
           ? data.row_bytes
           : kUnknownFieldBytes * static_cast<uint64_t>(flags.model.field_size);
-  const uint64_t rows = data.bytes / row_bytes + 1;
-  const uint64_t exact = static_cast<uint64_t>(flags.data.auc_exact_rows);
-  return Add(Times(std::min(rows, exact), kScoreBytes),
-             rows > exact ? kHistogramBytes : 0);
+  const CoordinatorOptions options = CoordinatorOptionsFromFlags(flags, plan);
+  return Evaluation::MemoryBytes(*options.metrics, data.bytes / row_bytes + 1,
+                                 options.auc_exact_rows);
 }
 
-uint64_t StepBytes(const JobFlags& flags, const JobPlan& plan,
-                   const BatchSize& batch) {
-  // Examples, dense indexes and values, rows and their gradients, dense
-  // variables and theirs (worker/train/train_step.h).
-  uint64_t step = Times(batch.features, kFeatureBytes + 8);
-  step = Add(step, Times(batch.distinct, 16 + 8 * batch.row_floats));
-  step = Add(step, 8 * batch.dense_floats);
-  // Those read, pulled, and pushed.
-  const uint64_t steps = 2 * batch.in_flight + 1;
-  const uint64_t model =
+// What a worker computes with: its steps and its model.
+uint64_t ComputeBytes(const JobFlags& flags, const JobPlan& plan) {
+  const StepSize size = SizeOfStep(flags, plan);
+  return SaturatingAdd(
+      WorkerLoopOptionsFromFlags(flags).trainer.MemoryBytes(size),
       FindModel(plan.model.model)
-          ->memory_bytes(plan.model, flags.training.batch_size, batch.distinct);
-  return Add(Times(step, steps), model);
+          ->memory_bytes(plan.model, flags.training.batch_size, size.distinct_ids));
 }
 
-uint64_t ShardBytes(const JobPlan& plan, int shard, bool* tables_grow) {
-  uint64_t bytes = DenseStore::BytesOnShard(plan.spec, plan.map, shard);
-  for (size_t i = 0; i < plan.spec.tables.size(); ++i) {
-    const TableSpec& table = plan.spec.tables[i];
-    if (table.on_every_shard) continue;
-    const uint64_t record = RecordLayout(table).stride();
-    if (!table.dynamic()) {
-      bytes = Add(bytes, Times(RowsOnShard(plan.map.tables[i], shard), record));
-    } else if (table.row_limit != 0) {
-      bytes = Add(bytes, Times(table.row_limit, record + kIndexBytes));
-    } else {
-      *tables_grow = true;
-    }
-  }
-  return bytes;
+ParameterShardOptions::Memory ShardMemory(const JobFlags& flags,
+                                          const JobPlan& plan, int shard) {
+  ParameterShardOptions options = PsLoopOptionsFromFlags(flags).shard;
+  options.model = plan.spec;
+  options.map = plan.map;
+  options.shard = shard;
+  return options.MemoryBytes();
 }
 
 std::string Bytes(uint64_t bytes) {
@@ -166,51 +113,41 @@ std::string Bytes(uint64_t bytes) {
 MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
                               const DataSize& data) {
   MemoryForecast forecast;
-  const BatchSize batch = SizeOfBatch(flags, plan);
-  const uint64_t message = batch.message_bytes();
+  const uint64_t message = MessageBytes(SizeOfStep(flags, plan));
+  const uint64_t in_flight =
+      WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
   RpcServerOptions server;
-  server.SetMaxMessageBytes(
-      static_cast<uint64_t>(flags.limits.max_message_bytes));
+  server.SetMaxMessageBytes(static_cast<uint64_t>(flags.limits.max_message_bytes));
+  // A pull's answer and a push of every worker, as it comes and as it goes.
+  const uint64_t calls = server.MemoryBytes(
+      message / flags.cluster.ps, in_flight * static_cast<uint64_t>(flags.cluster.workers));
   for (int k = 0; k < flags.cluster.ps; ++k) {
-    bool grows = false;
-    uint64_t held = ShardBytes(plan, k, &grows);
-    if (flags.limits.max_ps_bytes != 0) {
-      held = grows ? flags.limits.max_ps_bytes
-                   : std::min(held, flags.limits.max_ps_bytes);
-      grows = false;
-    }
-    forecast.tables_grow |= grows;
-    // A pull's answer and a push of every worker, as it comes and as it goes,
-    // up to what a server lets calls hold.
-    const uint64_t requests = std::min(
-        Times(
-            Times(message / flags.cluster.ps, kServerCopies * batch.in_flight),
-            static_cast<uint64_t>(flags.cluster.workers)),
-        server.max_call_memory());
+    const auto shard = ShardMemory(flags, plan, k);
+    forecast.tables_grow |= shard.grows;
+    uint64_t bytes = SaturatingAdd(SaturatingAdd(kPsBase, shard.bytes), calls);
     // The coordinator is in the first.
-    const uint64_t scores = k == 0 ? ScoresBytes(flags, data.eval) : 0;
-    forecast.ps.push_back(Add(Add(Add(kPsBase, held), requests), scores));
+    if (k == 0) {
+      bytes = SaturatingAdd(bytes, ScoresBytes(flags, plan, data.eval));
+    }
+    forecast.ps.push_back(bytes);
   }
-  forecast.worker = Add(kWorkerBase, ReaderBytes(flags, data.train));
-  forecast.worker = Add(forecast.worker, StepBytes(flags, plan, batch));
-  forecast.worker =
-      Add(forecast.worker, Times(message, kWorkerCopies * batch.in_flight));
+  forecast.worker = SaturatingAdd(kWorkerBase, ReaderBytes(flags, data.train));
+  forecast.worker = SaturatingAdd(forecast.worker, ComputeBytes(flags, plan));
+  forecast.worker = SaturatingAdd(
+      forecast.worker, ParameterClientOptions::MemoryBytes(message, in_flight));
   forecast.launcher = kLauncherBase;
   return forecast;
 }
 
 uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
                             const DataSize& data) {
-  bool grows = false;
-  uint64_t held = ShardBytes(plan, 0, &grows);
-  if (flags.limits.max_ps_bytes != 0) {
-    held = grows ? flags.limits.max_ps_bytes
-                 : std::min(held, flags.limits.max_ps_bytes);
-  }
-  const uint64_t worker = Add(ReaderBytes(flags, data.train),
-                              StepBytes(flags, plan, SizeOfBatch(flags, plan)));
-  return Add(Add(Add(kTrainBase, held), ScoresBytes(flags, data.eval)),
-             Times(worker, static_cast<uint64_t>(flags.cluster.workers)));
+  const uint64_t worker =
+      SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
+  const uint64_t ps = SaturatingAdd(ShardMemory(flags, plan, 0).bytes,
+                                    ScoresBytes(flags, plan, data.eval));
+  return SaturatingAdd(
+      SaturatingAdd(kTrainBase, ps),
+      SaturatingTimes(worker, static_cast<uint64_t>(flags.cluster.workers)));
 }
 
 namespace {
@@ -221,7 +158,7 @@ FilesSize MeasureFiles(const FileSystem& files, const std::string& paths) {
   const auto listed = files.List(paths);
   if (!listed.ok() || listed->empty()) return data;
   for (const FileInfo& file : *listed) {
-    data.bytes = Add(data.bytes, file.size);
+    data.bytes = SaturatingAdd(data.bytes, file.size);
   }
   const auto file = files.OpenForRead(listed->front().path);
   if (!file.ok()) return data;
@@ -250,9 +187,7 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   std::string what;
   int processes = 1;
   if (flags.command == Command::kTrain) {
-    bool grows = false;
-    ShardBytes(plan, 0, &grows);
-    result.tables_grow = grows && flags.limits.max_ps_bytes == 0;
+    result.tables_grow = ShardMemory(flags, plan, 0).grows;
     result.bytes = ForecastOneProcess(flags, plan, data);
   } else {
     const MemoryForecast forecast = ForecastMemory(flags, plan, data);
@@ -264,11 +199,12 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       result.tables_grow = false;
     } else {
       processes = 1 + flags.cluster.ps + flags.cluster.workers;
-      result.bytes = Add(
-          forecast.launcher,
-          Times(forecast.worker, static_cast<uint64_t>(flags.cluster.workers)));
+      result.bytes =
+          SaturatingAdd(forecast.launcher,
+                        SaturatingTimes(forecast.worker,
+                                        static_cast<uint64_t>(flags.cluster.workers)));
       for (const uint64_t ps : forecast.ps) {
-        result.bytes = Add(result.bytes, ps);
+        result.bytes = SaturatingAdd(result.bytes, ps);
       }
       what = absl::StrCat(
           "ps ~",

@@ -11,6 +11,7 @@
 #include "core/canary.h"
 #include "core/optimizer_spec.h"
 #include "models/create_model.h"
+#include "models/model_table.h"
 #include "partitioner/build_shard_map.h"
 #include "rpc/channel_options.h"
 
@@ -100,6 +101,10 @@ absl::Status CheckWritable(const FileSystem& files,
   return Annotate(writable, "--quarantine_dir");
 }
 
+const ScoreMetrics& MetricsOf(const JobPlan& plan) {
+  return FindModel(plan.model.model)->objective->metrics();
+}
+
 }  // namespace
 
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
@@ -137,6 +142,7 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.warmup_steps = flags.training.warmup_steps;
   options.max_bad_rows = flags.data.max_bad_rows;
   options.auc_exact_rows = flags.data.auc_exact_rows;
+  options.metrics = &MetricsOf(plan);
   options.eval_every_epochs =
       static_cast<uint32_t>(flags.evaluation.eval_every_epochs);
   if (flags.training.task_type == "eval") options.task = JobTask::kEvaluate;
@@ -223,7 +229,7 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
 }
 
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
-    const JobFlags& flags, const FileSystem* files) {
+    const JobFlags& flags, const JobPlan& plan, const FileSystem* files) {
   if (flags.training.task_type != "infer")
     return std::unique_ptr<PredictionsFile>();
   const auto path = OutputPath(flags.PredictionsFile());
@@ -232,7 +238,8 @@ absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
       PredictionsFile::Create(files, *path,
                               flags.evaluation.predictions_format == "binary"
                                   ? PredictionsFormat::kBinary
-                                  : PredictionsFormat::kText);
+                                  : PredictionsFormat::kText,
+                              &MetricsOf(plan));
   if (!file.ok()) return Annotate(file.status(), "--predictions_file");
   return file;
 }

@@ -50,7 +50,7 @@ DataFormat DataFormatFromFlags(const JobFlags& flags);
 // With --task_type=infer, begins the file that --predictions_file names;
 // otherwise nullptr. For the process that holds the coordinator.
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
-    const JobFlags& flags, const FileSystem* files);
+    const JobFlags& flags, const JobPlan& plan, const FileSystem* files);
 
 // What the coordinator does its slow work with: the strand, and the file if
 // there is one. Both outlive the coordinator.

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 
+#include "base/check.h"
+
 namespace shoal {
 
 void ForEachSlice(const BatchSlice& whole, int most,
                   absl::FunctionRef<void(const BatchSlice&)> visit) {
+  SHOAL_DCHECK(most >= 1);
   const ModelInput& all = whole.input;
   const int slices = (all.batch_size + most - 1) / most;
   for (int i = 0; i < slices; ++i) {

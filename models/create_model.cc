@@ -21,7 +21,8 @@ absl::StatusOr<ModelSpec> MakeModelSpec(const ModelOptions& options) {
 absl::StatusOr<std::unique_ptr<Model>> CreateModel(const ModelOptions& options,
                                                    Backend* backend) {
   SHOAL_ASSIGN_OR_RETURN(ModelSpec spec, MakeModelSpec(options));
-  return FindModel(options.model)->create(options, std::move(spec), backend);
+  const ModelKind* const kind = FindModel(options.model);
+  return kind->create(options, std::move(spec), kind->objective, backend);
 }
 
 }  // namespace shoal

@@ -26,6 +26,7 @@ float KeepOf(const ModelOptions& options, size_t layer) {
 }  // namespace
 
 EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options) {
+  SHOAL_DCHECK(options.Validate().ok());
   return {options.first_layer, options.field_size, options.embedding_size,
           options.deep_layers[0]};
 }
@@ -95,13 +96,15 @@ ModelSpec DeepFmSpec(const ModelOptions& options) {
   return spec;
 }
 
-DeepFm::DeepFm(const ModelOptions& options, ModelSpec spec, Backend* backend)
+DeepFm::DeepFm(const ModelOptions& options, ModelSpec spec,
+               const Objective* objective, Backend* backend)
     : spec_(std::move(spec)),
       dim_(options.embedding_size),
       fm_(backend),
       first_(DeepFmFirstLayerOptions(options), backend),
       first_dropout_(options.seed, 0, KeepOf(options, 0), backend),
-      loss_(backend) {
+      loss_(objective, backend) {
+  SHOAL_DCHECK(objective->num_scores() == 1);
   auto variable = spec_.dense.begin();
   size_t offset = 0;
   const auto next_place = [&] {
@@ -136,7 +139,7 @@ FmInput DeepFm::MakeFmInput(const ModelInput& input) const {
 }
 
 void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
-  SHOAL_DCHECK(input.SizesAgree(logits.size()));
+  SHOAL_DCHECK(input.SizesAgree(spec_, 1, logits.size()));
   ForEachSlice({input}, first_.options().Stretch(), [&](const auto& stretch) {
     Begin(stretch);
     ForEachSlice(stretch, kDeepFmPartMax, [&](const BatchSlice& part) {
@@ -148,7 +151,7 @@ void DeepFm::Predict(const ModelInput& input, absl::Span<float> logits) {
 
 void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
   SHOAL_DCHECK(input.batch_size >= 1);
-  SHOAL_DCHECK(input.SizesAgree(output->logits.size()));
+  SHOAL_DCHECK(input.SizesAgree(spec_, 1, output->logits.size()));
   output->loss_sum = 0;
   first_.NewWeights();
   for (DeepLayer& layer : deep_) layer.dense.NewWeights();

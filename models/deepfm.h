@@ -12,7 +12,7 @@
 #include "models/layers/dropout.h"
 #include "models/layers/embedding_dense.h"
 #include "models/layers/fm.h"
-#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/layers/loss.h"
 #include "models/model.h"
 #include "models/model_options.h"
 
@@ -54,10 +54,13 @@ ModelSpec DeepFmSpec(const ModelOptions& options);
 // where gradients are applied.
 class DeepFm final : public Model {
  public:
-  // `spec` is DeepFmSpec(options). `backend` must outlive the model.
-  DeepFm(const ModelOptions& options, ModelSpec spec, Backend* backend);
+  // `spec` is DeepFmSpec(options); the objective is of one score, y. It and
+  // `backend` must outlive the model.
+  DeepFm(const ModelOptions& options, ModelSpec spec,
+         const Objective* objective, Backend* backend);
 
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return loss_.objective(); }
   void Predict(const ModelInput& input, absl::Span<float> logits) override;
   void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
 
@@ -103,7 +106,7 @@ class DeepFm final : public Model {
   DropoutLayer first_dropout_;
   std::vector<DeepLayer> deep_;  // from deep_1 on; the last one is deep_out
   Place bias_;
-  SigmoidCrossEntropy loss_;
+  LossLayer loss_;
   // Of a part: examples × outputs of the layer in its backward pass, and ×
   // inputs of that layer.
   AlignedBuffer<float> d_y_;

@@ -48,12 +48,16 @@ uint64_t LogisticRegressionMemoryBytes(const ModelOptions&, int batch_size,
   return uint64_t(batch_size) * sizeof(float);
 }
 
-FactorizationMachine::FactorizationMachine(ModelSpec spec, Backend* backend)
+FactorizationMachine::FactorizationMachine(ModelSpec spec,
+                                           const Objective* objective,
+                                           Backend* backend)
     : spec_(std::move(spec)),
       dim_(spec_.tables[0].row_dim() - 1),
       backend_(backend),
       fm_(backend),
-      loss_(backend) {}
+      loss_(objective, backend) {
+  SHOAL_DCHECK(objective->num_scores() == 1);
+}
 
 FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
   const TableInput& table = input.tables[0];
@@ -63,7 +67,7 @@ FmInput FactorizationMachine::MakeFmInput(const ModelInput& input) const {
 
 void FactorizationMachine::Predict(const ModelInput& input,
                                    absl::Span<float> logits) {
-  SHOAL_DCHECK(input.SizesAgree(logits.size()));
+  SHOAL_DCHECK(input.SizesAgree(spec_, 1, logits.size()));
   std::fill(logits.begin(), logits.end(), input.dense[0]);
   fm_.Forward(MakeFmInput(input), /*keep_embeddings=*/false, logits);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "models/layers/fm.h"
-#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/layers/loss.h"
 #include "models/model.h"
 #include "models/model_options.h"
 
@@ -31,10 +31,13 @@ uint64_t LogisticRegressionMemoryBytes(const ModelOptions& options,
 // which is logistic regression where rows have no vector.
 class FactorizationMachine final : public Model {
  public:
-  // `spec` is one of the above. `backend` must outlive the model.
-  FactorizationMachine(ModelSpec spec, Backend* backend);
+  // `spec` is one of the above; the objective is of one score, y. It and
+  // `backend` must outlive the model.
+  FactorizationMachine(ModelSpec spec, const Objective* objective,
+                       Backend* backend);
 
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return loss_.objective(); }
   void Predict(const ModelInput& input, absl::Span<float> logits) override;
   void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
 
@@ -45,7 +48,7 @@ class FactorizationMachine final : public Model {
   const int dim_;  // K; 0: logistic regression
   Backend* const backend_;
   FmLayer fm_;
-  SigmoidCrossEntropy loss_;
+  LossLayer loss_;
 };
 
 }  // namespace shoal

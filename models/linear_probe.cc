@@ -94,13 +94,16 @@ ModelSpec LinearProbeSpec(const ModelOptions& options) {
   return spec;
 }
 
-LinearProbe::LinearProbe(ModelSpec spec, Backend* backend)
+LinearProbe::LinearProbe(ModelSpec spec, const Objective* objective,
+                         Backend* backend)
     : spec_(std::move(spec)),
       row_dim_(spec_.tables[0].row_dim()),
-      loss_(backend) {}
+      loss_(objective, backend) {
+  SHOAL_DCHECK(objective->num_scores() == 1);
+}
 
 void LinearProbe::Predict(const ModelInput& input, absl::Span<float> logits) {
-  SHOAL_DCHECK(input.SizesAgree(logits.size()));
+  SHOAL_DCHECK(input.SizesAgree(spec_, 1, logits.size()));
   const float bias = input.dense.back();
   const TableInput& table = input.tables[0];
   for (int b = 0; b < input.batch_size; ++b) {

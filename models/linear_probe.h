@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "models/layers/sigmoid_cross_entropy.h"
+#include "models/layers/loss.h"
 #include "models/model.h"
 #include "models/model_options.h"
 
@@ -53,17 +53,19 @@ ModelSpec LinearProbeSpec(const ModelOptions& options);
 // work on; nothing that is trained depends on them.
 class LinearProbe final : public Model {
  public:
-  // `spec` is LinearProbeSpec(…). `backend` must outlive the model.
-  LinearProbe(ModelSpec spec, Backend* backend);
+  // `spec` is LinearProbeSpec(…); the objective is of one score. It and
+  // `backend` must outlive the model.
+  LinearProbe(ModelSpec spec, const Objective* objective, Backend* backend);
 
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return loss_.objective(); }
   void Predict(const ModelInput& input, absl::Span<float> logits) override;
   void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
 
  private:
   const ModelSpec spec_;
   const int row_dim_;
-  SigmoidCrossEntropy loss_;
+  LossLayer loss_;
 };
 
 }  // namespace shoal

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/model_spec.h"
+#include "models/objective.h"
 
 namespace shoal {
 
@@ -20,27 +21,35 @@ struct TableInput {
 };
 
 // One batch as a model sees it: no ids, no network. B examples of up to F
-// fields. Spans are the caller's.
+// fields. Spans are the caller's. C, the scores of an example, is that of the
+// model's objective: 1 for clicks, the logit.
 struct ModelInput {
   int batch_size = 0;  // B
   int field_size = 0;  // F
   // Of each table of the model's spec, in its order; there may be none.
   absl::InlinedVector<TableInput, 1> tables;
   absl::Span<const float> values;    // B × F: x; 0 where there is no field
-  absl::Span<const uint8_t> labels;  // B: 0 or 1
+  absl::Span<const uint8_t> labels;  // B: as the objective says
   absl::Span<const float> dense;     // all dense variables, one after the
                                      // other in the order of the spec
   // Names the randomness of dropout: masks are functions of (seed, epoch,
   // piece, index, position in the batch), never of the worker.
   BatchId batch;
 
-  // Whether the spans have the sizes given above, and so many logits fit.
-  bool SizesAgree(size_t logits) const {
+  // Whether the spans have the sizes given above for a model of these
+  // variables, and `logits` is B × C.
+  bool SizesAgree(const ModelSpec& spec, int num_scores, size_t logits) const {
     const size_t cells = static_cast<size_t>(batch_size) * field_size;
-    for (const TableInput& table : tables) {
-      if (table.row_index.size() != cells) return false;
+    if (tables.size() != spec.tables.size()) return false;
+    for (size_t t = 0; t < tables.size(); ++t) {
+      if (tables[t].row_index.size() != cells ||
+          tables[t].rows.size() % spec.tables[t].row_dim() != 0) {
+        return false;
+      }
     }
-    return values.size() == cells && logits == static_cast<size_t>(batch_size);
+    return values.size() == cells &&
+           dense.size() == static_cast<size_t>(spec.dense_size()) &&
+           logits == static_cast<size_t>(batch_size) * num_scores;
   }
 };
 
@@ -48,7 +57,7 @@ struct ModelInput {
 // batch's MEAN loss.
 struct ModelOutput {
   double loss_sum = 0;       // sum over the batch, before the update
-  absl::Span<float> logits;  // B, overwritten
+  absl::Span<float> logits;  // B × C, the scores, overwritten
   // Of each table, as ModelInput::tables: U × D, overwritten.
   absl::InlinedVector<absl::Span<float>, 1> d_rows;
   absl::Span<float> d_dense;  // as `dense`, overwritten
@@ -63,11 +72,15 @@ class Model {
   virtual ~Model() = default;
 
   virtual const ModelSpec& spec() const = 0;
+  // What it is trained to say, and with it C.
+  virtual const Objective& objective() const = 0;
 
-  // Forward pass without dropout. REQUIRES: spans have the sizes given above.
+  // Forward pass without dropout. logits: B × C, overwritten. REQUIRES: spans
+  // have the sizes given above.
   virtual void Predict(const ModelInput& input, absl::Span<float> logits) = 0;
 
-  // Forward with dropout, loss, backward. REQUIRES: batch_size >= 1.
+  // Forward with dropout, loss, backward. REQUIRES: batch_size >= 1, and spans
+  // have the sizes given above.
   virtual void ForwardBackward(const ModelInput& input,
                                ModelOutput* output) = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/binary_objective.h"
 #include "models/deepfm.h"
 #include "models/factorization_machine.h"
 #include "models/linear_probe.h"
@@ -12,25 +13,30 @@ namespace {
 absl::Status NothingToValidate(const ModelOptions&) { return absl::OkStatus(); }
 
 std::unique_ptr<Model> CreateDeepFm(const ModelOptions& options, ModelSpec spec,
+                                    const Objective* objective,
                                     Backend* backend) {
-  return std::make_unique<DeepFm>(options, std::move(spec), backend);
+  return std::make_unique<DeepFm>(options, std::move(spec), objective, backend);
 }
 
 template <typename Kind>
 std::unique_ptr<Model> CreateBySpec(const ModelOptions&, ModelSpec spec,
+                                    const Objective* objective,
                                     Backend* backend) {
-  return std::make_unique<Kind>(std::move(spec), backend);
+  return std::make_unique<Kind>(std::move(spec), objective, backend);
 }
 
 constexpr ModelKind kModels[] = {
-    {"deepfm", /*has_embeddings=*/true, ValidateDeepFm, DeepFmSpec,
-     CreateDeepFm, DeepFmMemoryBytes},
-    {"fm", /*has_embeddings=*/true, NothingToValidate, FactorizationMachineSpec,
-     CreateBySpec<FactorizationMachine>, FactorizationMachineMemoryBytes},
-    {"lr", /*has_embeddings=*/false, NothingToValidate, LogisticRegressionSpec,
-     CreateBySpec<FactorizationMachine>, LogisticRegressionMemoryBytes},
-    {"linear_probe", /*has_embeddings=*/true, ValidateLinearProbe,
-     LinearProbeSpec, CreateBySpec<LinearProbe>, LinearProbeMemoryBytes},
+    {"deepfm", /*has_embeddings=*/true, &kBinaryObjective, ValidateDeepFm,
+     DeepFmSpec, CreateDeepFm, DeepFmMemoryBytes},
+    {"fm", /*has_embeddings=*/true, &kBinaryObjective, NothingToValidate,
+     FactorizationMachineSpec, CreateBySpec<FactorizationMachine>,
+     FactorizationMachineMemoryBytes},
+    {"lr", /*has_embeddings=*/false, &kBinaryObjective, NothingToValidate,
+     LogisticRegressionSpec, CreateBySpec<FactorizationMachine>,
+     LogisticRegressionMemoryBytes},
+    {"linear_probe", /*has_embeddings=*/true, &kBinaryObjective,
+     ValidateLinearProbe, LinearProbeSpec, CreateBySpec<LinearProbe>,
+     LinearProbeMemoryBytes},
 };
 
 }  // namespace

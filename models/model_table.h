@@ -11,6 +11,7 @@
 #include "models/backend/backend.h"
 #include "models/model.h"
 #include "models/model_options.h"
+#include "models/objective.h"
 
 namespace shoal {
 
@@ -21,12 +22,16 @@ struct ModelKind {
   absl::string_view name;  // of --model
   // Rows have a vector of --embedding_size floats.
   bool has_embeddings = true;
+  // What its scores say, and how they are judged.
+  const Objective* objective = nullptr;
   // What is wrong with the options that this model alone has:
   // INVALID_ARGUMENT, naming the flag.
   absl::Status (*validate)(const ModelOptions& options);
   ModelSpec (*spec)(const ModelOptions& options);
-  // `spec` is that of the options, `backend` outlives the model.
+  // `spec` is that of the options, `objective` the row's; it and `backend`
+  // outlive the model.
   std::unique_ptr<Model> (*create)(const ModelOptions& options, ModelSpec spec,
+                                   const Objective* objective,
                                    Backend* backend);
   // What the model holds at most, in bytes, for batches of so many examples and
   // so many distinct rows.

@@ -28,6 +28,7 @@ BalanceReport PlanBalance(const ModelSpec& model, const ShardMap& map) {
   BalanceReport report(map.num_shards);
   for (size_t t = 0; t < model.tables.size(); ++t) {
     const TableSpec& table = model.tables[t];
+    if (table.on_every_shard) continue;
     const uint64_t row_bytes =
         sizeof(float) * (table.row_dim() + table.slot_dim());
     for (int shard = 0; shard < map.num_shards; ++shard) {

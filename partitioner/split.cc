@@ -13,9 +13,11 @@ namespace {
 // A counting sort by owner. `owner` is called once an id; between the passes
 // its answers wait in `position`, so no other memory is needed.
 template <typename Owner>
-void SplitBy(absl::Span<const FeatureId> ids, const Owner& owner,
-             IdSplit* split) {
+void SplitBy(const TablePartition& partition, absl::Span<const FeatureId> ids,
+             const Owner& owner, IdSplit* split) {
   for (size_t i = 0; i < ids.size(); ++i) {
+    SHOAL_DCHECK(partition.feature_size == 0 ||
+                 ids[i] < partition.feature_size);
     const uint32_t shard = owner(ids[i]);
     SHOAL_DCHECK(shard + 1 < split->begin.size());
     split->position[i] = shard;
@@ -79,14 +81,14 @@ void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
   }
   switch (partition.kind) {
     case PartitionKind::kFixedSize:
-      return SplitBy(ids, FixedSizeOwner(partition), split);
+      return SplitBy(partition, ids, FixedSizeOwner(partition), split);
     case PartitionKind::kMod:
       return SplitBy(
-          ids, [n](FeatureId id) { return static_cast<uint32_t>(id % n); },
-          split);
+          partition, ids,
+          [n](FeatureId id) { return static_cast<uint32_t>(id % n); }, split);
     case PartitionKind::kHash:
       return SplitBy(
-          ids,
+          partition, ids,
           [n](FeatureId id) {
             return static_cast<uint32_t>(StableHash(id) % n);
           },

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "base/executor.h"
+#include "base/saturating.h"
 #include "core/parameter_service.h"
 #include "rpc/channel_options.h"
 #include "rpc/client_loop.h"
@@ -24,6 +25,14 @@ struct ParameterClientOptions {
   int chunks_in_flight = 3;
 
   absl::Status Validate() const;
+
+  // What the calls of a worker take at most, with so many batches under way,
+  // each of whose pulls and pushes is of so many bytes over all shards
+  // (rpc/codec/message_bytes.h): a message as it is encoded and as gRPC holds
+  // it.
+  static uint64_t MemoryBytes(uint64_t message_bytes, uint64_t batches) {
+    return SaturatingTimes(message_bytes, 2 * batches);
+  }
 };
 
 // A shard in another process, over gRPC. Every error names the server. Errors

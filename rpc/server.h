@@ -86,6 +86,9 @@ struct RpcServerOptions {
   // calls, and the beginnings of calls that wait unread. Sessions are no calls:
   // docs/wire_protocol.md says what bounds them.
   uint64_t max_call_memory() const;
+  // What calls with so many messages of so many bytes each, all at once, take
+  // of it: each message in three copies, in pieces or whole.
+  uint64_t MemoryBytes(uint64_t message_bytes, uint64_t messages) const;
   // Memory that gRPC may hold for all connections. Beyond it gRPC resets
   // streams at random, sessions too: so calls have half of it at most, and by
   // default their beginnings a quarter.

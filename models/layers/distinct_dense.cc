@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace shoal {
 namespace {
 
@@ -49,6 +51,7 @@ bool DistinctDenseLayer::Plan(const FmInput& input, int64_t most_pairs) {
     seen_.assign(std::max(num_rows, seen_.size()), {.stamp = 0, .pair = 0});
     stamp_ = 0;
   }
+  planned_ = false;
   pairs_.ResizeDiscard(input.row_index.size());
   rows_.clear();
   for (int j = 0; j < field_size_; ++j) {
@@ -70,12 +73,14 @@ bool DistinctDenseLayer::Plan(const FmInput& input, int64_t most_pairs) {
     if (static_cast<int64_t>(rows_.size()) > most_pairs) return false;
   }
   begin_[field_size_] = static_cast<int32_t>(rows_.size());
+  planned_ = true;
   return true;
 }
 
 void DistinctDenseLayer::Forward(const FmInput& input,
                                  absl::Span<const float> weights,
                                  absl::Span<const float> biases) {
+  SHOAL_DCHECK(planned_ && pairs_.size() == input.row_index.size());
   embeddings_.ResizeDiscard(num_pairs() * dim_);
   for (size_t p = 0; p < num_pairs(); ++p) {
     const float* row = input.rows.data() + int64_t{rows_[p]} * (1 + dim_);

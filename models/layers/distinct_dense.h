@@ -89,6 +89,7 @@ class DistinctDenseLayer {
     int32_t pair;
   };
   std::vector<Seen> seen_;  // the most U there was
+  bool planned_ = false;    // the last Plan returned true
   uint32_t stamp_ = 0;
   AlignedBuffer<int32_t> pairs_;     // B × F; -1: padding
   std::vector<int32_t> rows_;        // of each pair; pairs by field, and in a

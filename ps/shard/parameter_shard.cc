@@ -1,5 +1,6 @@
 #include "ps/shard/parameter_shard.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -7,7 +8,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
+#include "ps/shard/dense_store.h"
 #include "ps/shard/request_check.h"
 #include "ps/shard/shard_stats.h"
 
@@ -101,6 +104,19 @@ struct ParameterShard::Waiter {
 
   bool Claim() { return !claimed.exchange(true); }
 };
+
+ParameterShardOptions::Memory ParameterShardOptions::MemoryBytes() const {
+  Memory memory = {DenseStore::BytesOnShard(model, map, shard), false};
+  for (size_t i = 0; i < model.tables.size(); ++i) {
+    if (model.tables[i].on_every_shard) continue;  // the canary is small
+    const std::optional<uint64_t> bytes =
+        TableMemoryBytes(model.tables[i], map.tables[i], shard);
+    memory.grows |= !bytes.has_value();
+    memory.bytes = SaturatingAdd(memory.bytes, bytes.value_or(0));
+  }
+  if (max_bytes == 0) return memory;
+  return {memory.grows ? max_bytes : std::min(memory.bytes, max_bytes), false};
+}
 
 absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Create(
     ParameterShardOptions options, Executor* executor) {

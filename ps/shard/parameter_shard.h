@@ -51,6 +51,14 @@ struct ParameterShardOptions {
   uint64_t max_bytes = 0;
   // Limits of the marks' memory.
   MarksOptions marks;
+
+  // What the variables of the shard take at most: without limits of the tables
+  // or max_bytes, tables that grow are not counted, and `grows` says so.
+  struct Memory {
+    uint64_t bytes = 0;
+    bool grows = false;
+  };
+  Memory MemoryBytes() const;
 };
 
 // One shard of all variables, in this process. Implements ParameterService:

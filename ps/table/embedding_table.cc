@@ -7,8 +7,10 @@
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/saturating.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
+#include "partitioner/table_partition.h"
 #include "ps/table/array_table.h"
 #include "ps/table/element_digest.h"
 #include "ps/table/hash_table.h"
@@ -264,6 +266,17 @@ uint64_t EmbeddingTable::Digest() const {
     }
   });
   return sum;
+}
+
+std::optional<uint64_t> TableMemoryBytes(const TableSpec& spec,
+                                         const TablePartition& partition,
+                                         int shard) {
+  const uint64_t record = RecordLayout(spec).stride();
+  if (!spec.dynamic()) {
+    return SaturatingTimes(RowsOnShard(partition, shard), record);
+  }
+  if (spec.row_limit == 0) return std::nullopt;
+  return SaturatingTimes(spec.row_limit, record + HashIndex::kBytesOfEntry);
 }
 
 absl::StatusOr<std::unique_ptr<EmbeddingTable>> CreateEmbeddingTable(

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -181,6 +182,12 @@ class EmbeddingTable {
   MemoryBudget* const budget_;
   std::atomic<uint64_t> rows_{0};
 };
+
+// What a shard's rows of the table, and the index of a dynamic one, take at
+// most; nullopt where nothing bounds them.
+std::optional<uint64_t> TableMemoryBytes(const TableSpec& spec,
+                                         const TablePartition& partition,
+                                         int shard);
 
 // An array where the table has a feature_size, a hash table where it has not.
 // Errors: INVALID_ARGUMENT (a partition that does not fit), RESOURCE_EXHAUSTED

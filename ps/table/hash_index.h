@@ -67,6 +67,10 @@ class HashIndex {
   void ForEachInOrder(
       absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
 
+  // What an index takes of memory for each entry, about: it is half full.
+  static constexpr uint64_t kBytesOfEntry =
+      2 * (sizeof(FeatureId) + sizeof(RecordHeader*));
+
   // How many cache lines the probe of an entry reads at most.
   uint64_t LongestProbe() const;
 

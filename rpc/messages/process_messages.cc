@@ -256,21 +256,18 @@ absl::Status Get(const v1::MarkRuns& in, MarkRuns* out) {
 absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
   const std::string& logits = in.logits();
   const std::string& labels = in.labels();
-  if (logits.size() != labels.size() * sizeof(float)) {
+  // How many scores a row has is the job's business.
+  const size_t row = labels.size() * sizeof(float);
+  if (labels.empty() ? !logits.empty()
+                     : logits.empty() || logits.size() % row != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("EvalResult: ", logits.size(), " bytes of logits for ",
                      labels.size(), " labels"));
   }
-  for (const char label : labels) {
-    if (label != 0 && label != 1 && label != kBadRowLabel) {
-      return absl::InvalidArgumentError(
-          "EvalResult: a label is none of 0, 1 and 2 (a bad row)");
-    }
-  }
   out->lease = in.lease();
   out->epoch = in.epoch();
   out->piece = in.piece();
-  out->logits.resize(labels.size());
+  out->logits.resize(logits.size() / sizeof(float));
   if (!labels.empty()) {
     std::memcpy(out->logits.data(), logits.data(), logits.size());
   }

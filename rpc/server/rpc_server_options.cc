@@ -2,6 +2,7 @@
 #include <climits>
 
 #include "absl/strings/str_cat.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
 #include "rpc/address.h"
 #include "rpc/server.h"
@@ -11,6 +12,9 @@ namespace shoal {
 namespace {
 
 constexpr int kMany = 1 << 20;
+// Of a message, while it comes and while it goes. Measured by
+// bench/e2e/memory.py.
+constexpr uint64_t kCopies = 3;
 
 absl::Status CheckRange(absl::string_view name, int64_t value, int64_t least,
                         int64_t most) {
@@ -53,6 +57,13 @@ uint64_t RpcServerOptions::max_call_memory() const {
          static_cast<uint64_t>(threads) *
              std::max(max_message_bytes, max_staged_bytes) +
          static_cast<uint64_t>(max_calls) * kUnreadBytes;
+}
+
+uint64_t RpcServerOptions::MemoryBytes(uint64_t message_bytes,
+                                       uint64_t messages) const {
+  return std::min(
+      SaturatingTimes(SaturatingTimes(message_bytes, kCopies), messages),
+      max_call_memory());
 }
 
 absl::Status RpcServerOptions::Validate() const {

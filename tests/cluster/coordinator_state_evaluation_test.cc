@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cluster/coordinator_state_fixture.h"
+#include "tests/models/three_classes.h"
 
 namespace shoal {
 namespace {
@@ -313,6 +314,22 @@ TEST_F(CoordinatorStateTest, AJobThatOnlyEvaluatesTrainsNothing) {
   EXPECT_EQ(state_->Report(now_).eval.epoch, 0u);
 }
 
+TEST_F(CoordinatorStateTest, AnEvaluationIsJudgedByTheObjectivesMetrics) {
+  eval_ = {{"e", 50, 3}};
+  options_.task = JobTask::kEvaluate;
+  options_.metrics = &kThreeClassMetrics;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Tell(3, EvalResult{lease.number, 0, 0, {0, 0, 9}, {2}, 0, true});
+  // That row again, and one more.
+  Tell(3, EvalResult{lease.number, 0, 0, {0, 0, 9, 0, 9, 0}, {2, 1}});
+  const EvalReport report = state_->Report(now_).eval;
+  EXPECT_EQ(report.examples, 2u);
+  EXPECT_EQ(report.auc, 1);
+  EXPECT_NEAR(report.logloss, std::log(1 + 2 * std::exp(-9.0)), 1e-9);
+}
+
 class InferenceStateTest : public CoordinatorStateTest {
  protected:
   InferenceStateTest() {
@@ -364,6 +381,40 @@ TEST_F(InferenceStateTest, BadRowsKeepTheirPlaceAndCount) {
   Tell(3, EvalResult{Ask(3).number, 0, 1, {std::nanf("")}, {0}});
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(Why(), HasSubstr("diverged"));
+}
+
+TEST_F(InferenceStateTest, ALabelThatIsNoneIsRefused) {
+  const Lease one = Ask(3);
+  Tell(3, EvalResult{one.number, 0, 0, {1}, {3}});
+  EXPECT_EQ(ended_[3].code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(JobStatus().ok());
+  EXPECT_THAT(Written(), IsEmpty());
+}
+
+TEST_F(InferenceStateTest, ARowMayHaveMoreScoresThanOne) {
+  options_.metrics = &kThreeClassMetrics;
+  Restart();
+  JoinAll();
+  const Lease one = Ask(3);
+  Tell(3, EvalResult{one.number, 0, 0, {1, 2, 3}, {0}, 0, true});
+  // The first row again, and two more, of which one is none.
+  Tell(
+      3,
+      EvalResult{
+          one.number, 0, 0, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, kBadRowLabel, 1}});
+  const std::vector<float> written = Written();
+  ASSERT_THAT(written, SizeIs(9));
+  EXPECT_THAT(std::vector<float>(written.begin(), written.begin() + 3),
+              ElementsAre(1, 2, 3));
+  for (size_t i = 3; i < 6; ++i) EXPECT_TRUE(std::isnan(written[i]));
+  EXPECT_THAT(std::vector<float>(written.begin() + 6, written.end()),
+              ElementsAre(7, 8, 9));
+  for (const WritePredictionsAction& write : written_) {
+    Do(state_->OnPredictionsWritten(write.logits.size(), write.last,
+                                    absl::OkStatus(), now_));
+  }
+  EXPECT_EQ(state_->Report(now_).predicted, 3u) << "rows";
+  EXPECT_EQ(state_->Report(now_).predicted_nan, 1u);
 }
 
 TEST_F(InferenceStateTest, AFullDiskEndsTheJob) {

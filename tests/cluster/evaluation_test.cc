@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "core/binary_metrics.h"
 #include "core/metrics.h"
 #include "gtest/gtest.h"
 
@@ -28,7 +29,7 @@ Scores SomeScores(uint64_t seed, size_t count) {
 }
 
 TEST(EvaluationTest, ReportsOverAllPieces) {
-  Evaluation evaluation(2, 100);
+  Evaluation evaluation(&kBinaryMetrics, 2, 100);
   ASSERT_TRUE(evaluation.Add(1, {2, -1}, {1, 0}).ok());
   ASSERT_TRUE(evaluation.Add(0, {0.5f}, {0}).ok());
   const EvalReport report = evaluation.Report();
@@ -45,9 +46,9 @@ TEST(EvaluationTest, ReportsOverAllPieces) {
 
 TEST(EvaluationTest, BeyondTheLimitTheAucHasABoundOnItsError) {
   const Scores scores = SomeScores(1, 3000);
-  Evaluation exact(1, 3000);
+  Evaluation exact(&kBinaryMetrics, 1, 3000);
   ASSERT_TRUE(exact.Add(0, scores.logits, scores.labels).ok());
-  Evaluation bounded(1, 2999);
+  Evaluation bounded(&kBinaryMetrics, 1, 2999);
   // What was kept goes into the histogram too.
   for (size_t i = 0; i < 3000; i += 500) {
     const auto part = [i](const auto& all) {
@@ -68,8 +69,8 @@ TEST(EvaluationTest, BeyondTheLimitTheAucHasABoundOnItsError) {
 }
 
 TEST(EvaluationTest, TheOrderInWhichPiecesComeChangesNothing) {
-  Evaluation one(3, 10'000);
-  Evaluation other(3, 10'000);
+  Evaluation one(&kBinaryMetrics, 3, 10'000);
+  Evaluation other(&kBinaryMetrics, 3, 10'000);
   for (const uint32_t piece : {0u, 1u, 2u}) {
     const Scores scores = SomeScores(piece, 1000);
     ASSERT_TRUE(one.Add(piece, scores.logits, scores.labels).ok());
@@ -82,20 +83,20 @@ TEST(EvaluationTest, TheOrderInWhichPiecesComeChangesNothing) {
 }
 
 TEST(EvaluationTest, LabelsOfOneClassHaveNoAucAndMayHaveNoCalibration) {
-  Evaluation evaluation(1, 10);
+  Evaluation evaluation(&kBinaryMetrics, 1, 10);
   ASSERT_TRUE(evaluation.Add(0, {1, 2}, {0, 0}).ok());
   EXPECT_EQ(evaluation.Report().auc, 0.5);
   EXPECT_EQ(evaluation.Report().calibration, 0);
-  EXPECT_EQ(Evaluation(1, 10).Report().examples, 0u);
+  EXPECT_EQ(Evaluation(&kBinaryMetrics, 1, 10).Report().examples, 0u);
 }
 
 TEST(EvaluationTest, RefusesWhatIsNoResult) {
-  EXPECT_TRUE(Evaluation::Check(0, {1, 2}, {1, 0}).ok());
-  EXPECT_EQ(Evaluation::Check(0, {1}, {2}).code(),
+  EXPECT_TRUE(Evaluation::Check(kBinaryMetrics, 0, {1, 2}, {1, 0}).ok());
+  EXPECT_EQ(Evaluation::Check(kBinaryMetrics, 0, {1}, {2}).code(),
             absl::StatusCode::kInvalidArgument);
   for (const float bad :
        {std::nanf(""), std::numeric_limits<float>::infinity()}) {
-    EXPECT_EQ(Evaluation::Check(0, {bad}, {1}).code(),
+    EXPECT_EQ(Evaluation::Check(kBinaryMetrics, 0, {bad}, {1}).code(),
               absl::StatusCode::kDataLoss);
   }
 }

@@ -32,7 +32,7 @@ TEST(PredictionOrderTest, TheWindowFollowsTheNextPiece) {
 }
 
 TEST(PredictionOrderTest, WhileMuchWaitsNothingFurtherIsLeased) {
-  PredictionOrder order(10, 2, /*max_rows=*/8);
+  PredictionOrder order(10, 2, /*max_scores=*/8);
   ASSERT_TRUE(order.Add(0, {1}, true).ok());
   ASSERT_TRUE(order.Add(2, {1, 2, 3}, true).ok());
   order.TakeReady();
@@ -42,7 +42,7 @@ TEST(PredictionOrderTest, WhileMuchWaitsNothingFurtherIsLeased) {
 }
 
 TEST(PredictionOrderTest, MoreThanMayWaitIsAnError) {
-  PredictionOrder order(3, 2, /*max_rows=*/4);
+  PredictionOrder order(3, 2, /*max_scores=*/4);
   ASSERT_TRUE(order.Add(1, {1, 2, 3}, false).ok());
   EXPECT_EQ(order.Add(1, {4, 5}, true).code(),
             absl::StatusCode::kResourceExhausted);

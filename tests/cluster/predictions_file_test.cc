@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/binary_metrics.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
+#include "tests/models/three_classes.h"
 
 namespace shoal {
 namespace {
@@ -19,8 +21,9 @@ class PredictionsFileTest : public testing::Test {
   PredictionsFileTest() { files_.AddFile("out/other", "x"); }
 
   std::unique_ptr<PredictionsFile> Create(
-      PredictionsFormat format = PredictionsFormat::kText) {
-    auto file = PredictionsFile::Create(&files_, "out/p", format);
+      PredictionsFormat format = PredictionsFormat::kText,
+      const ScoreMetrics* metrics = &kBinaryMetrics) {
+    auto file = PredictionsFile::Create(&files_, "out/p", format, metrics);
     EXPECT_TRUE(file.ok()) << file.status();
     return file.ok() ? *std::move(file) : nullptr;
   }
@@ -39,6 +42,13 @@ TEST_F(PredictionsFileTest, HoldsALineAPrediction) {
   EXPECT_EQ(Files(), 2u) << "the temporary file is gone";
 }
 
+TEST_F(PredictionsFileTest, ARowOfMoreScoresIsALineOfAsMany) {
+  auto file = Create(PredictionsFormat::kText, &kThreeClassMetrics);
+  const float two = std::log(2.0f);
+  ASSERT_TRUE(file->Write({0, two, 0, std::nanf(""), 0, 0}, true).ok());
+  EXPECT_EQ(*files_.Contents("out/p"), "0.25 0.5 0.25\nnan nan nan\n");
+}
+
 TEST_F(PredictionsFileTest, TextHasTheFloatBackExactly) {
   auto file = Create();
   std::vector<float> logits;
@@ -46,8 +56,8 @@ TEST_F(PredictionsFileTest, TextHasTheFloatBackExactly) {
     logits.push_back(static_cast<float>(i - 500) / 37);
   }
   ASSERT_TRUE(file->Write(logits, true).ok());
-  auto other =
-      PredictionsFile::Create(&files_, "out/b", PredictionsFormat::kBinary);
+  auto other = PredictionsFile::Create(
+      &files_, "out/b", PredictionsFormat::kBinary, &kBinaryMetrics);
   ASSERT_TRUE((*other)->Write(logits, true).ok());
   const std::string bytes = *files_.Contents("out/b");
   ASSERT_EQ(bytes.size(), 4000u);
@@ -107,12 +117,14 @@ TEST_F(PredictionsFileTest, AFullDiskIsAnErrorThatNamesTheFile) {
 }
 
 TEST_F(PredictionsFileTest, AWrongPathIsKnownAtOnce) {
-  EXPECT_EQ(PredictionsFile::Create(&files_, "out", PredictionsFormat::kText)
+  EXPECT_EQ(PredictionsFile::Create(&files_, "out", PredictionsFormat::kText,
+                                    &kBinaryMetrics)
                 .status()
                 .code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_FALSE(
-      PredictionsFile::Create(&files_, "no/p", PredictionsFormat::kText).ok());
+  EXPECT_FALSE(PredictionsFile::Create(
+                   &files_, "no/p", PredictionsFormat::kText, &kBinaryMetrics)
+                   .ok());
 }
 
 }  // namespace

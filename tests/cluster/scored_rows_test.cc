@@ -24,7 +24,7 @@ EvalResult Rows(uint32_t piece, uint64_t offset, uint64_t count, bool more,
 }
 
 TEST(ScoredRowsTest, EachRowCountsOnceWhoeverSendsIt) {
-  ScoredRows rows(3, 2);
+  ScoredRows rows(3, 2, 1);
   auto take = [&](const EvalResult& result, int worker) {
     const auto known = rows.Known(result);
     EXPECT_TRUE(known.ok()) << known.status();
@@ -47,7 +47,7 @@ TEST(ScoredRowsTest, EachRowCountsOnceWhoeverSendsIt) {
 }
 
 TEST(ScoredRowsTest, RowsThatAreMissingOrAnotherEvaluationsAreRefused) {
-  const ScoredRows rows(3, 2);
+  const ScoredRows rows(3, 2, 1);
   const auto invalid = absl::StatusCode::kInvalidArgument;
   EXPECT_EQ(rows.Known(Rows(0, 1, 5, true)).status().code(), invalid);
   EXPECT_EQ(rows.Known(Rows(2, 0, 5, true)).status().code(), invalid);
@@ -57,8 +57,19 @@ TEST(ScoredRowsTest, RowsThatAreMissingOrAnotherEvaluationsAreRefused) {
   EXPECT_EQ(rows.Known(uneven).status().code(), invalid);
 }
 
+TEST(ScoredRowsTest, EachRowHasTheScoresThatTheObjectiveSays) {
+  ScoredRows rows(3, 1, 3);
+  EvalResult result = Rows(0, 0, 4, true);
+  EXPECT_EQ(rows.Known(result).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  result.logits.resize(4 * 3);
+  ASSERT_TRUE(rows.Known(result).ok());
+  rows.Take(result, 0);
+  EXPECT_EQ(*rows.Known(result), 4u) << "rows, not scores";
+}
+
 TEST(ScoredRowsTest, APieceOfTwoLengthsIsDataLoss) {
-  ScoredRows rows(3, 1);
+  ScoredRows rows(3, 1, 1);
   rows.Take(Rows(0, 0, 10, true), 0);
   EXPECT_EQ(rows.Known(Rows(0, 0, 9, false)).status().code(),
             absl::StatusCode::kDataLoss);

@@ -16,19 +16,18 @@ TEST(AucHistogramTest, TheExactAucLiesWithinTheError) {
   for (uint64_t seed = 0; seed < 2; ++seed) {
     // Spread over the range, dense, and so dense that bins hold many.
     for (const float spread : {8.0f, 0.01f, 1e-4f}) {
-      std::vector<float> logits;
-      std::vector<uint8_t> labels;
+      std::vector<ScoredExample> examples;
       for (uint64_t i = 0; i < 20'000; ++i) {
         const Philox::Block r = Philox(seed)(1, i);
         const float u = static_cast<float>(r[0]) * 0x1p-32f;
-        labels.push_back(r[1] % 4 == 0);
-        logits.push_back((u + 0.3f * static_cast<float>(labels.back()) - 1) *
-                         spread);
+        const uint8_t label = r[1] % 4 == 0;
+        examples.push_back(
+            {(u + 0.3f * static_cast<float>(label) - 1) * spread, label});
       }
       AucHistogram histogram;
-      ASSERT_TRUE(histogram.Add(logits, labels).ok());
+      ASSERT_TRUE(histogram.Add(examples).ok());
       const AucEstimate estimate = histogram.Estimate();
-      const double exact = ExactAuc(logits, labels);
+      const double exact = ExactAuc(examples);
       EXPECT_LE(std::abs(estimate.auc - exact), estimate.error + 1e-12)
           << "seed " << seed << ", spread " << spread;
       // Not a bound that holds for lack of meaning.
@@ -40,7 +39,7 @@ TEST(AucHistogramTest, TheExactAucLiesWithinTheError) {
 
 TEST(AucHistogramTest, TiesCountHalfAndAreAllTheError) {
   AucHistogram histogram;
-  ASSERT_TRUE(histogram.Add({1, 1, 1, 1}, {0, 1, 0, 1}).ok());
+  ASSERT_TRUE(histogram.Add({{1, 0}, {1, 1}, {1, 0}, {1, 1}}).ok());
   const AucEstimate estimate = histogram.Estimate();
   EXPECT_EQ(estimate.auc, 0.5);
   EXPECT_EQ(estimate.error, 0.5);
@@ -48,8 +47,8 @@ TEST(AucHistogramTest, TiesCountHalfAndAreAllTheError) {
 
 TEST(AucHistogramTest, ScoresOfDifferentBinsAreRankedExactly) {
   AucHistogram histogram;
-  ASSERT_TRUE(histogram.Add({0.1f, 0.4f}, {0, 0}).ok());
-  ASSERT_TRUE(histogram.Add({0.35f, 0.8f}, {1, 1}).ok());
+  ASSERT_TRUE(histogram.Add({{0.1f, 0}, {0.4f, 0}}).ok());
+  ASSERT_TRUE(histogram.Add({{0.35f, 1}, {0.8f, 1}}).ok());
   EXPECT_EQ(histogram.Estimate().auc, 0.75);
   EXPECT_EQ(histogram.Estimate().error, 0);
   EXPECT_EQ(histogram.examples(), 4u);
@@ -73,7 +72,7 @@ TEST(AucHistogramTest, BinsKeepTheOrderAndWhatLiesBeyondIsOutermost) {
 TEST(AucHistogramTest, OneClassOrNoneCannotBeRanked) {
   AucHistogram histogram;
   EXPECT_EQ(histogram.Estimate().auc, 0.5);
-  ASSERT_TRUE(histogram.Add({1, 2}, {1, 1}).ok());
+  ASSERT_TRUE(histogram.Add({{1, 1}, {2, 1}}).ok());
   EXPECT_EQ(histogram.Estimate().auc, 0.5);
   EXPECT_EQ(histogram.Estimate().error, 0);
 }

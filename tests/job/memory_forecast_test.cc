@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "launch/job_flag_set.h"
@@ -138,6 +139,63 @@ TEST(MemoryForecastTest, ScoresOfAnEvaluationAreTheFirstServers) {
               128 * 1.048576 * kMB, kMB);
   EXPECT_GT(ForecastOneProcess(job.flags, job.plan, data),
             ForecastOneProcess(job.flags, job.plan, {}) + 129 * kMB);
+}
+
+// To the byte, so that a component that says another size than it did is seen.
+TEST(MemoryForecastTest, FiguresOfSomeJobs) {
+  struct Figures {
+    std::vector<std::string> flags;
+    DataSize data;
+    uint64_t ps0, ps1, worker, one_process;
+  };
+  const Figures all[] = {
+      {{"--feature_size=1000000", "--ps=2"},
+       {},
+       273421168,
+       273329032,
+       228227708,
+       568388152},
+      {{"--feature_size=2000000", "--ps=3", "--workers=5", "--batch_size=4096",
+        "--pipeline_depth=2", "--embedding_size=16", "--deep_layers=400,400",
+        "--optimizer=adam", "--table_optimizer=ftrl"},
+       {{uint64_t{5} << 30, 250}, {uint64_t{1} << 30, 200}},
+       448529318,
+       378731300,
+       464282412,
+       1993672538},
+      {{"--table_row_limit=3000000", "--ps=2", "--workers=3", "--model=fm",
+        "--shuffle_rows=1000", "--piece_bytes=4MiB", "--auc_exact_rows=1000"},
+       {{uint64_t{1} << 20, 0}, {uint64_t{1} << 30, 0}},
+       1549550136,
+       1415319396,
+       121909816,
+       1703867660},
+      {{"--max_ps_bytes=1GiB", "--ps=2", "--model=lr", "--workers=2",
+        "--max_message_bytes=1GiB", "--canary", "--shuffle=false"},
+       {{uint64_t{1} << 33, 90}, {}},
+       1097617240,
+       1097617240,
+       49456632,
+       1126821200},
+      {{"--feature_size=100000", "--ps=2", "--workers=40",
+        "--batch_size=65536"},
+       {{1000, 0}, {1000, 0}},
+       1897273691,
+       1897181464,
+       661243004,
+       22781716411},
+  };
+  for (const Figures& expected : all) {
+    const Job job(Command::kRun, expected.flags);
+    const MemoryForecast forecast =
+        ForecastMemory(job.flags, job.plan, expected.data);
+    SCOPED_TRACE(absl::StrJoin(expected.flags, " "));
+    EXPECT_EQ(forecast.ps[0], expected.ps0);
+    EXPECT_EQ(forecast.ps[1], expected.ps1);
+    EXPECT_EQ(forecast.worker, expected.worker);
+    EXPECT_EQ(ForecastOneProcess(job.flags, job.plan, expected.data),
+              expected.one_process);
+  }
 }
 
 TEST(MemoryForecastTest, FlagsWithoutSenseDoNotOverflow) {

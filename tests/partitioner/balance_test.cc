@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/canary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "partitioner/build_shard_map.h"
@@ -41,6 +42,19 @@ TEST(BalanceTest, PlansRowsAndBytesWithSlots) {
   EXPECT_EQ(report[1].rows, 2u);
   EXPECT_EQ(report[1].bytes, 2u * 52);
   EXPECT_EQ(report[0].lookups, 0u);
+}
+
+TEST(BalanceTest, ATableOnEveryShardIsLeftOut) {
+  ModelSpec model = Model();
+  const BalanceReport without =
+      PlanBalance(model, BuildShardMap(model, {}, 2).value());
+  AddCanary(&model);
+  const BalanceReport with =
+      PlanBalance(model, BuildShardMap(model, {}, 2).value());
+  for (int shard = 0; shard < 2; ++shard) {
+    EXPECT_EQ(with[shard].rows, without[shard].rows);
+    EXPECT_EQ(with[shard].bytes, without[shard].bytes);
+  }
 }
 
 TEST(BalanceTest, SkewIsLargestOverMean) {

@@ -218,8 +218,15 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
   process.mutable_eval_result()->set_labels("\2");
   EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk);
-  process.mutable_eval_result()->set_labels("\3");
-  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid);
+  process.mutable_eval_result()->set_logits("12345678");
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), absl::StatusCode::kOk)
+      << "two scores of a row";
+  process.mutable_eval_result()->set_labels("\1\1\1");
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "less than one each";
+  process.mutable_eval_result()->set_logits("1234567890123456");
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "one and a third";
+  process.mutable_eval_result()->clear_labels();
+  EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "of no row";
   process.mutable_piece_report();
   EXPECT_EQ(CodeOf<ProcessMessage>(process), kInvalid) << "no purpose";
 

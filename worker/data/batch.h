@@ -18,6 +18,12 @@ struct ExampleBatch {
   std::vector<FeatureId> ids;
   std::vector<float> values;
 
+  // Bytes of an example of so many features.
+  static constexpr uint64_t BytesOfExample(uint64_t features) {
+    return features * (sizeof(FeatureId) + sizeof(float)) + sizeof(uint32_t) +
+           sizeof(uint8_t);
+  }
+
   size_t size() const { return labels.size(); }
   void Clear() {
     labels.clear();

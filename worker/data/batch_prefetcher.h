@@ -1,12 +1,15 @@
 #ifndef SHOAL_WORKER_DATA_BATCH_PREFETCHER_H_
 #define SHOAL_WORKER_DATA_BATCH_PREFETCHER_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include "base/executor.h"
+#include "base/saturating.h"
 #include "worker/data/batch_source.h"
 #include "worker/data/piece_reader.h"
 
@@ -18,6 +21,12 @@ struct BatchPrefetcherOptions {
   size_t max_batches = 16;
   // Bytes of ids, values and labels in them; one batch is always allowed.
   size_t max_bytes = 16 << 20;
+
+  // What is read ahead takes at most, for batches of so many bytes.
+  uint64_t MemoryBytes(uint64_t batch_bytes) const {
+    return std::min(SaturatingTimes(batch_bytes, max_batches),
+                    SaturatingAdd(max_bytes, batch_bytes));
+  }
 };
 
 // Reads ahead on one thread of its own, from construction on.

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/path.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
 #include "worker/data/open_examples.h"
 #include "worker/data/row_window.h"
@@ -20,6 +21,8 @@ namespace {
 // Rows read together where the order is the file's: enough to amortise, few
 // enough that the first batch comes at once. No batch depends on it.
 constexpr uint32_t kUnshuffledRows = 4096;
+// Memory of a window over that of its rows. Measured by bench/e2e/memory.py.
+constexpr uint64_t kWindowPercent = 160;
 constexpr uint64_t kMostReserved = 4 << 20;  // features, 48 MiB
 constexpr uint64_t kMostRecordBytes = 1 << 30;
 constexpr int kMostParseThreads = 256;
@@ -31,6 +34,16 @@ bool Fits(uint64_t rows, uint64_t field_size) {
 }
 
 }  // namespace
+
+uint64_t PieceReaderOptions::MemoryBytes(LeasePurpose purpose,
+                                         uint64_t piece_rows) const {
+  if (!shuffle || purpose != LeasePurpose::kTrain) return 0;
+  const uint64_t row =
+      ExampleBatch::BytesOfExample(static_cast<uint64_t>(field_size));
+  return SaturatingTimes(std::min<uint64_t>(shuffle_rows, piece_rows),
+                         kWindowPercent * row) /
+         100;
+}
 
 absl::Status PieceReaderOptions::Validate() const {
   if (field_size < 1 || field_size > 65535) {

@@ -39,6 +39,11 @@ struct PieceReaderOptions {
 
   // INVALID_ARGUMENT names the field that is out of range.
   absl::Status Validate() const;
+
+  // What the rows that a reader holds take at most, in a lease of so many rows:
+  // the window, whose arrays grow by doubling and leave their old places in the
+  // heap. Without shuffling the window is a batch or less, and is not counted.
+  uint64_t MemoryBytes(LeasePurpose purpose, uint64_t piece_rows) const;
 };
 
 // Reads a leased piece of a file as batches, in the order of the lease. What

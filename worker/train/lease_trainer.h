@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/logger.h"
+#include "base/saturating.h"
 #include "core/lease.h"
 #include "core/mark.h"
 #include "models/model.h"
@@ -39,6 +40,17 @@ struct LeaseTrainerOptions {
   // before that is the worker's failure: a limit that is set too low never has
   // room.
   absl::Duration full_patience = absl::Seconds(10);
+
+  // Batches whose pulls or pushes are under way at once, at most.
+  uint64_t batches_in_flight() const {
+    return static_cast<uint64_t>(pipeline_depth) + 1;
+  }
+  // What the steps of one trainer take at most: those read, those pulled and
+  // those pushed.
+  uint64_t MemoryBytes(const StepSize& size) const {
+    return SaturatingTimes(TrainStepMemoryBytes(size),
+                           2 * batches_in_flight() + 1);
+  }
 };
 
 // Everything that a trainer needs from its composition; all outlive it.

@@ -1,18 +1,25 @@
 #include "worker/train/progress_meter.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
 #include "core/metrics.h"
 
 namespace shoal {
 
 void ProgressMeter::AddScores(absl::Span<const float> logits,
                               absl::Span<const uint8_t> labels) {
+  const size_t C = metrics_->num_scores();
+  SHOAL_DCHECK(logits.size() == labels.size() * C);
   MutexLock lock(&mu_);
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (logits_.size() < kRecentExamples) {
-      logits_.push_back(logits[i]);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto scores = logits.subspan(i * C, C);
+    if (labels_.size() < kRecentExamples) {
+      logits_.insert(logits_.end(), scores.begin(), scores.end());
       labels_.push_back(labels[i]);
     } else {
-      logits_[next_] = logits[i];
+      std::copy(scores.begin(), scores.end(), logits_.begin() + next_ * C);
       labels_[next_] = labels[i];
       next_ = (next_ + 1) % kRecentExamples;
     }
@@ -36,9 +43,16 @@ TrainProgress ProgressMeter::Snapshot() const {
     logits = logits_;
     labels = labels_;
   }
-  progress.recent_examples = logits.size();
-  progress.recent_auc = ExactAuc(logits, labels);
-  progress.recent_logloss = MeanLogLoss(logits, labels);
+  progress.recent_examples = labels.size();
+  std::vector<ScoredExample> ranked;
+  ranked.reserve(labels.size() * metrics_->num_ranked());
+  metrics_->AppendRanked(logits, labels, &ranked);
+  progress.recent_auc = ExactAuc(std::move(ranked));
+  ScoreSums sums;
+  metrics_->Sum(logits, labels, &sums);
+  if (!labels.empty()) {
+    progress.recent_logloss = sums.loss / static_cast<double>(labels.size());
+  }
   return progress;
 }
 

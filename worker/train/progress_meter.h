@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/types/span.h"
 #include "base/mutex.h"
+#include "core/score_metrics.h"
 #include "core/session_messages.h"
 
 namespace shoal {
@@ -19,7 +20,11 @@ class ProgressMeter {
   // Examples whose scores are kept for the recent AUC and logloss.
   static constexpr size_t kRecentExamples = 16384;
 
-  // A batch was scored by the forward pass of its training step.
+  // `metrics` are those of the model's objective, and outlive it.
+  explicit ProgressMeter(const ScoreMetrics* metrics) : metrics_(metrics) {}
+
+  // A batch was scored by the forward pass of its training step. logits: B × C,
+  // labels: B.
   void AddScores(absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
   // All shards have applied a batch of so many examples.
@@ -29,12 +34,13 @@ class ProgressMeter {
   TrainProgress Snapshot() const;
 
  private:
+  const ScoreMetrics* const metrics_;
   mutable Mutex mu_;
   TrainProgress sums_ ABSL_GUARDED_BY(mu_);
-  // Rings of the newest scores and labels.
+  // Rings of the newest scores, C an example, and labels.
   std::vector<float> logits_ ABSL_GUARDED_BY(mu_);
   std::vector<uint8_t> labels_ ABSL_GUARDED_BY(mu_);
-  size_t next_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t next_ ABSL_GUARDED_BY(mu_) = 0;  // example
 };
 
 }  // namespace shoal

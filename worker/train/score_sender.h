@@ -12,15 +12,16 @@
 namespace shoal {
 
 struct ScoreSenderOptions {
-  // Scores that a message to the coordinator holds, at most, and how long they
-  // may wait until they are sent all the same: a message tells the coordinator
-  // that the piece goes on.
+  // Scores that a message to the coordinator holds, at most (though always
+  // those of one example), and how long they may wait until they are sent all
+  // the same: a message tells the coordinator that the piece goes on.
   uint64_t max_scores = 64 << 10;
   absl::Duration interval = absl::Milliseconds(500);
 };
 
 // The scores of one leased evaluation piece on their way to the coordinator:
-// gathers those of consecutive examples into messages. Pure logic; one owner.
+// gathers those of consecutive examples, C each, into messages. Those of rows
+// that could not be parsed, of an inference, become NaN. Pure logic; one owner.
 class ScoreSender {
  public:
   using Send = absl::FunctionRef<void(EvalResult)>;
@@ -29,7 +30,8 @@ class ScoreSender {
 
   // Takes the scores of a batch, its index larger than those of the batches
   // before, and sends what is due. Batches that were skipped leave a gap, which
-  // no message spans. REQUIRES: as many logits as labels.
+  // no message spans. REQUIRES: logits are B × C, labels B, C the same in every
+  // batch.
   void Add(uint32_t batch, absl::Span<const float> logits,
            absl::Span<const uint8_t> labels, absl::Time now, Send send);
 
@@ -39,9 +41,11 @@ class ScoreSender {
 
  private:
   void SendAll(bool more, absl::Time now, Send send);
+  void BadRowsToNaN();
 
   const ScoreSenderOptions options_;
   const uint32_t batch_size_;
+  const bool infers_;
   EvalResult scores_;  // not sent yet
   absl::Time since_;   // the newest message
   uint64_t next_ = 0;  // the end of the newest batch, in the piece

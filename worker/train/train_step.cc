@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/saturating.h"
 #include "partitioner/split.h"
 
 namespace shoal {
@@ -42,6 +43,20 @@ void FillRowIndex(const ExampleBatch& examples,
 
 }  // namespace
 
+uint64_t TrainStepMemoryBytes(const StepSize& size) {
+  constexpr uint64_t kFeatureBytes =
+      sizeof(FeatureId) + sizeof(float);  // of an example
+  constexpr uint64_t kCellBytes = sizeof(int32_t) + sizeof(float);
+  // An id, by occurrence and by shard.
+  constexpr uint64_t kIdBytes = 2 * sizeof(FeatureId);
+  constexpr uint64_t kFloatBytes = 2 * sizeof(float);  // and its gradient
+  return SaturatingAdd(
+      SaturatingAdd(SaturatingTimes(size.features, kFeatureBytes + kCellBytes),
+                    SaturatingTimes(size.distinct_ids,
+                                    kIdBytes + kFloatBytes * size.row_floats)),
+      kFloatBytes * size.dense_floats);
+}
+
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step) {
   const ExampleBatch& examples = step->batch.examples;
@@ -66,10 +81,10 @@ void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
 }
 
 void ComputeStep(int field_size, Model* model, TrainStep* step) {
-  SHOAL_DCHECK(step->values.size() ==
-               step->batch.examples.size() * field_size);
+  SHOAL_DCHECK(step->values.size() == step->batch.examples.size() * field_size);
   StepParameters& parameters = step->parameters;
-  step->logits.ResizeDiscard(step->batch.examples.size());
+  step->logits.ResizeDiscard(step->batch.examples.size() *
+                             model->objective().num_scores());
   parameters.d_dense.ResizeDiscard(parameters.dense.size());
   ModelOutput output;
   output.logits = step->logits.span();
@@ -83,7 +98,8 @@ void ComputeStep(int field_size, Model* model, TrainStep* step) {
 }
 
 void PredictStep(int field_size, Model* model, TrainStep* step) {
-  step->logits.ResizeDiscard(step->batch.examples.size());
+  step->logits.ResizeDiscard(step->batch.examples.size() *
+                             model->objective().num_scores());
   model->Predict(InputOf(field_size, *step), step->logits.span());
 }
 

@@ -28,9 +28,21 @@ struct TrainStep {
   // Of each table: B × F, -1 where an example is short.
   std::vector<AlignedBuffer<int32_t>> row_index;
   AlignedBuffer<float> values;  // B × F
-  AlignedBuffer<float> logits;  // B
+  AlignedBuffer<float> logits;  // B × C, C of the model's objective
   double loss_sum = 0;
 };
+
+// The size of a step, at most.
+struct StepSize {
+  uint64_t features = 0;      // B × F
+  uint64_t distinct_ids = 0;  // of the batch
+  uint64_t row_floats = 0;    // of an id's rows, all tables
+  uint64_t dense_floats = 0;  // of all dense variables
+};
+
+// What a TrainStep of that size holds: examples, indexes and values of the B ×
+// F arrays, rows and dense variables with their gradients.
+uint64_t TrainStepMemoryBytes(const StepSize& size);
 
 // Fills everything that the pull and the model need from step->batch: of each
 // table, by its partition, the rows of the batch's ids. `unique` is scratch

@@ -25,6 +25,8 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
  private:
   // What exists for one life.
   struct OneLife {
+    explicit OneLife(const ScoreMetrics* metrics) : progress(metrics) {}
+
     Life life;
     std::shared_ptr<ClusterSession> session;
     // The clients of the newest view: their end cancels the trainers' calls.
@@ -58,7 +60,8 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   handlers.on_joined = [self = shared_from_this()](
                            const RegisterReply& reply,
                            std::shared_ptr<ClusterSession> session) {
-    self->life_ = std::make_shared<OneLife>();
+    self->life_ =
+        std::make_shared<OneLife>(&self->deps_.model->objective().metrics());
     self->life_->life = reply.life;
     self->life_->session = std::move(session);
   };

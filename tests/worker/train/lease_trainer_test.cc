@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "models/binary_objective.h"
 #include "tests/harness/simulated_executor.h"
 
 namespace shoal {
@@ -93,6 +94,7 @@ class FakeModel : public Model {
     spec_.tables.push_back({"t", 10, {{"w", kDim, {}, {}}}});
   }
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return kBinaryObjective; }
   void Predict(const ModelInput& input, absl::Span<float> logits) override {
     log_->push_back("predict");
     Score(input, logits);
@@ -227,7 +229,7 @@ class LeaseTrainerTest : public testing::Test {
   Logger logger{{"", LogLevel::kError}};
   std::vector<std::string> log;
   FakeModel model{&log};
-  ProgressMeter progress;
+  ProgressMeter progress{&kBinaryMetrics};
   Telemetry all_metrics;
   WorkerTelemetry telemetry = WorkerTelemetry::Create(&all_metrics);
   int batches_in_piece = 3;

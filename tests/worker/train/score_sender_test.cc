@@ -18,8 +18,11 @@ constexpr absl::Time kStart = absl::UnixEpoch();
 // Batches of two; messages of three scores, or of what waited for a second.
 class ScoreSenderTest : public testing::Test {
  protected:
-  ScoreSenderTest() {
+  ScoreSenderTest() { Start(LeasePurpose::kEvaluate); }
+
+  void Start(LeasePurpose purpose) {
     Lease lease;
+    lease.purpose = purpose;
     lease.number = 7;
     lease.epoch = 2;
     lease.piece.index = 5;
@@ -92,10 +95,27 @@ TEST_F(ScoreSenderTest, AnEmptyLastMessageStandsAtTheEndOfThePiece) {
 }
 
 TEST_F(ScoreSenderTest, ARowThatIsNoneScoresNaN) {
+  Start(LeasePurpose::kInfer);
   Add(0, {1, 2}, {kBadRowLabel, 1});
   End(2);
   EXPECT_TRUE(std::isnan(sent_[0].logits[0]));
   EXPECT_EQ(sent_[0].logits[1], 2);
+}
+
+TEST_F(ScoreSenderTest, TheScoresOfARowStayTogether) {
+  Add(0, {1, 2, 3, 4}, {0, kBadRowLabel});  // a label like any other
+  ASSERT_THAT(sent_, SizeIs(2)) << "a row of two fits into three scores";
+  EXPECT_THAT(sent_[0].logits, ElementsAre(1, 2));
+  EXPECT_THAT(sent_[1].logits, ElementsAre(3, 4));
+  EXPECT_THAT(sent_[1].labels, ElementsAre(kBadRowLabel));
+  EXPECT_EQ(sent_[1].offset, 1u);
+  sent_.clear();
+  Start(LeasePurpose::kInfer);
+  Add(0, {1, 2, 3, 4, 5, 6, 7, 8}, {0, kBadRowLabel});
+  ASSERT_THAT(sent_, SizeIs(2)) << "always one row";
+  EXPECT_THAT(sent_[0].logits, ElementsAre(1, 2, 3, 4));
+  ASSERT_THAT(sent_[1].logits, SizeIs(4));
+  for (const float score : sent_[1].logits) EXPECT_TRUE(std::isnan(score));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/binary_objective.h"
 
 namespace shoal {
 namespace {
@@ -19,6 +20,7 @@ constexpr int kFields = 3;
 class SumModel final : public Model {
  public:
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return kBinaryObjective; }
   void Predict(const ModelInput& input, absl::Span<float> logits) override {
     for (int i = 0; i < input.batch_size; ++i) {
       logits[i] = 0;
@@ -119,6 +121,7 @@ TEST_F(TrainStepTest, EachTableHasTheRowsByItsOwnPartition) {
 class DenseModel final : public Model {
  public:
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return kBinaryObjective; }
   void Predict(const ModelInput& input, absl::Span<float> logits) override {
     EXPECT_TRUE(input.tables.empty());
     std::fill(logits.begin(), logits.end(), input.dense[0]);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "models/binary_objective.h"
 #include "tests/harness/scripted_cluster.h"
 #include "tests/harness/simulated_executor.h"
 
@@ -43,6 +44,7 @@ class IdleModel : public Model {
  public:
   IdleModel() { spec_.tables = {{"t", 4, {{"w", 1, {}, {}}}}}; }
   const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return kBinaryObjective; }
   void Predict(const ModelInput&, absl::Span<float>) override {}
   void ForwardBackward(const ModelInput&, ModelOutput*) override {}
 

@@ -1,0 +1,35 @@
+#ifndef SHOAL_MODELS_BINARY_OBJECTIVE_H_
+#define SHOAL_MODELS_BINARY_OBJECTIVE_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "core/binary_metrics.h"
+#include "models/objective.h"
+
+namespace shoal {
+
+// Clicks (logistic regression: Bishop, Pattern Recognition and Machine
+// Learning, 2006, 4.3.2). One score an example, the logit z of P(y = 1):
+//   loss      −y log σ(z) − (1 − y) log(1 − σ(z)) = log(1 + e^z) − y z
+//   gradient  σ(z) − y
+// computed as Backend::SigmoidCrossEntropyForward and …Backward say. Figures:
+// core/binary_metrics.h.
+class BinaryObjective final : public Objective {
+ public:
+  absl::string_view name() const override { return "binary"; }
+  const ScoreMetrics& metrics() const override { return kBinaryMetrics; }
+  double Loss(absl::Span<const float> scores, absl::Span<const uint8_t> labels,
+              Backend* backend) const override;
+  void LossGradient(absl::Span<const float> scores,
+                    absl::Span<const uint8_t> labels, float scale,
+                    Backend* backend,
+                    absl::Span<float> d_scores) const override;
+};
+
+inline constexpr BinaryObjective kBinaryObjective{};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_BINARY_OBJECTIVE_H_

@@ -1,0 +1,52 @@
+#ifndef SHOAL_MODELS_OBJECTIVE_H_
+#define SHOAL_MODELS_OBJECTIVE_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "core/score_metrics.h"
+#include "models/backend/backend.h"
+
+namespace shoal {
+
+// SEAM: what a model is trained to say. It owns the shape of the scores, their
+// loss, the gradient of the loss, and the figures by which they are judged. A
+// model's row (models/model_table.h) names one; nothing else in a job knows
+// which.
+//
+//   double sum = objective.Loss(scores, labels, backend);
+//   objective.LossGradient(scores, labels, 1.0f / B, backend, d_scores);
+//   objective.metrics().Sum(scores, labels, &sums);  // sums.loss is that sum
+//
+// Shapes: `scores` and `d_scores` are B × C, C = num_scores(), one example
+// after the other; `labels` are B, in [0, metrics().num_labels()). A constant
+// without state; thread-safe.
+class Objective {
+ public:
+  virtual absl::string_view name() const = 0;
+
+  // Shape, AUC, logloss, calibration and predictions, in double and without a
+  // backend.
+  virtual const ScoreMetrics& metrics() const = 0;
+  int num_scores() const { return metrics().num_scores(); }  // C
+
+  // The SUM of the loss over the examples, in double.
+  virtual double Loss(absl::Span<const float> scores,
+                      absl::Span<const uint8_t> labels,
+                      Backend* backend) const = 0;
+
+  // The gradient of that sum, times `scale`, overwritten; 1/B makes it that of
+  // the mean.
+  virtual void LossGradient(absl::Span<const float> scores,
+                            absl::Span<const uint8_t> labels, float scale,
+                            Backend* backend,
+                            absl::Span<float> d_scores) const = 0;
+
+ protected:
+  ~Objective() = default;  // never owned by this type
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_OBJECTIVE_H_
