@@ -59,8 +59,9 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   JobReport report;
   report.finished = true;
   report.status = status;
-  const absl::Status written = WriteOutput(
-      files, flags.output.summary, SummaryJson(JobFactsFromFlags(flags), report));
+  const absl::Status written =
+      WriteOutput(files, flags.output.summary,
+                  SummaryJson(JobFactsFromFlags(flags), report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 

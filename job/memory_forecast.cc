@@ -34,8 +34,9 @@ constexpr uint64_t kUnknownFieldBytes = 4;
 
 StepSize SizeOfStep(const JobFlags& flags, const JobPlan& plan) {
   StepSize size;
-  size.features = SaturatingTimes(static_cast<uint64_t>(flags.training.batch_size),
-                                  static_cast<uint64_t>(flags.model.field_size));
+  size.features =
+      SaturatingTimes(static_cast<uint64_t>(flags.training.batch_size),
+                      static_cast<uint64_t>(flags.model.field_size));
   size.distinct_ids = size.features;
   if (flags.model.feature_size != 0) {
     size.distinct_ids = std::min(size.distinct_ids, flags.model.feature_size);
@@ -61,9 +62,10 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
     if (flags.data.piece_bytes < 0) piece = DefaultPieceBytes(data.bytes);
     rows = piece / data.row_bytes + 1;
   }
-  const uint64_t batch = SaturatingTimes(
-      static_cast<uint64_t>(flags.training.batch_size),
-      ExampleBatch::BytesOfExample(static_cast<uint64_t>(flags.model.field_size)));
+  const uint64_t batch =
+      SaturatingTimes(static_cast<uint64_t>(flags.training.batch_size),
+                      ExampleBatch::BytesOfExample(
+                          static_cast<uint64_t>(flags.model.field_size)));
   const LeasePurpose purpose = flags.training.task_type == "train"
                                    ? LeasePurpose::kTrain
                                    : LeasePurpose::kEvaluate;
@@ -91,7 +93,8 @@ uint64_t ComputeBytes(const JobFlags& flags, const JobPlan& plan) {
   return SaturatingAdd(
       WorkerLoopOptionsFromFlags(flags).trainer.MemoryBytes(size),
       FindModel(plan.model.model)
-          ->memory_bytes(plan.model, flags.training.batch_size, size.distinct_ids));
+          ->memory_bytes(plan.model, flags.training.batch_size,
+                         size.distinct_ids));
 }
 
 ParameterShardOptions::Memory ShardMemory(const JobFlags& flags,
@@ -117,10 +120,12 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   const uint64_t in_flight =
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
   RpcServerOptions server;
-  server.SetMaxMessageBytes(static_cast<uint64_t>(flags.limits.max_message_bytes));
+  server.SetMaxMessageBytes(
+      static_cast<uint64_t>(flags.limits.max_message_bytes));
   // A pull's answer and a push of every worker, as it comes and as it goes.
   const uint64_t calls = server.MemoryBytes(
-      message / flags.cluster.ps, in_flight * static_cast<uint64_t>(flags.cluster.workers));
+      message / flags.cluster.ps,
+      in_flight * static_cast<uint64_t>(flags.cluster.workers));
   for (int k = 0; k < flags.cluster.ps; ++k) {
     const auto shard = ShardMemory(flags, plan, k);
     forecast.tables_grow |= shard.grows;
@@ -199,10 +204,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       result.tables_grow = false;
     } else {
       processes = 1 + flags.cluster.ps + flags.cluster.workers;
-      result.bytes =
-          SaturatingAdd(forecast.launcher,
-                        SaturatingTimes(forecast.worker,
-                                        static_cast<uint64_t>(flags.cluster.workers)));
+      result.bytes = SaturatingAdd(
+          forecast.launcher,
+          SaturatingTimes(forecast.worker,
+                          static_cast<uint64_t>(flags.cluster.workers)));
       for (const uint64_t ps : forecast.ps) {
         result.bytes = SaturatingAdd(result.bytes, ps);
       }

@@ -222,7 +222,8 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start) {
   if (!flags.Saves()) return std::unique_ptr<GroupLock>();
   SHOAL_RETURN_IF_ERROR(
-      MakeDurably(files, flags.checkpoints.model_dir, Missing(files, flags.checkpoints.model_dir)));
+      MakeDurably(files, flags.checkpoints.model_dir,
+                  Missing(files, flags.checkpoints.model_dir)));
   auto lock = GroupLock::Join(ServersLock(flags), start, ServerOf(start));
   if (lock.ok()) return lock;
   return ServersLockError(lock.status(), flags,

@@ -138,7 +138,9 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
     const int place = static_cast<int>(options.processes.size());
     std::vector<std::string> line =
         CommandLine(set, command, program, places, index,
-                    flags.monitoring.metrics_port == 0 ? 0 : flags.monitoring.metrics_port + place);
+                    flags.monitoring.metrics_port == 0
+                        ? 0
+                        : flags.monitoring.metrics_port + place);
     // The forecast was of all of them.
     line.push_back("--memory_check=off");
     options.processes.push_back(Process(command, index, std::move(line)));
@@ -176,9 +178,11 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
         CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
                     flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
     // Each forecasts on its own host.
-    remote.push_back(absl::StrCat("--memory_check=", flags.monitoring.memory_check));
-    options.processes.push_back(Process(
-        command, index, SshArguments(flags.cluster.ssh_command, hosts[index], remote)));
+    remote.push_back(
+        absl::StrCat("--memory_check=", flags.monitoring.memory_check));
+    options.processes.push_back(
+        Process(command, index,
+                SshArguments(flags.cluster.ssh_command, hosts[index], remote)));
   };
   const int count = static_cast<int>(hosts.size());
   for (int i = 0; i < count; ++i) {

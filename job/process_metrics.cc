@@ -66,8 +66,8 @@ void ExportShard(Telemetry* telemetry, int index,
 absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
     const JobFlags& flags, Telemetry* telemetry) {
   if (flags.monitoring.metrics_port == 0) return nullptr;
-  return MetricsServer::Start(flags.monitoring.metrics_listen, flags.monitoring.metrics_port,
-                              telemetry);
+  return MetricsServer::Start(flags.monitoring.metrics_listen,
+                              flags.monitoring.metrics_port, telemetry);
 }
 
 }  // namespace shoal

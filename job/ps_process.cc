@@ -140,8 +140,8 @@ absl::Status PsProcess::Start() {
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
   part_ = std::make_unique<PsPart>(
-      plan_, flags_.cluster.task_index, hosts_[flags_.cluster.task_index], std::move(options),
-      PartDependencies(cluster), &telemetry_);
+      plan_, flags_.cluster.task_index, hosts_[flags_.cluster.task_index],
+      std::move(options), PartDependencies(cluster), &telemetry_);
   part_->Start(
       [this](const PsPart& part) {
         server_->AttachParameterService(part.service().get());
@@ -217,10 +217,12 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
 
 absl::Status PsProcess::StartServer() {
   RpcServerOptions options;
-  options.listen =
-      flags_.cluster.listen.empty() ? hosts_[flags_.cluster.task_index] : flags_.cluster.listen;
+  options.listen = flags_.cluster.listen.empty()
+                       ? hosts_[flags_.cluster.task_index]
+                       : flags_.cluster.listen;
   options.token = token_;
-  options.SetMaxMessageBytes(static_cast<uint64_t>(flags_.limits.max_message_bytes));
+  options.SetMaxMessageBytes(
+      static_cast<uint64_t>(flags_.limits.max_message_bytes));
   const Keepalive keepalive = KeepaliveFor(flags_.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;
@@ -228,8 +230,8 @@ absl::Status PsProcess::StartServer() {
   SHOAL_ASSIGN_OR_RETURN(
       server_, RpcServer::Start(options, coordinator_.get(), &completions_));
   logger_.Info(
-      absl::StrCat("shard ", flags_.cluster.task_index, " of ", flags_.cluster.ps,
-                   ", listening on ", server_->address(),
+      absl::StrCat("shard ", flags_.cluster.task_index, " of ",
+                   flags_.cluster.ps, ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
   return absl::OkStatus();
 }
@@ -251,7 +253,8 @@ ExitCode PsProcess::WaitForEnd() {
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
   if (code == kExitOk && !written.ok()) code = kExitFailed;
-  LeaveHungDisk(&background_, flags_.deadlines.shutdown_timeout, code, &logger_);
+  LeaveHungDisk(&background_, flags_.deadlines.shutdown_timeout, code,
+                &logger_);
   return code;
 }
 
@@ -268,7 +271,8 @@ void PsProcess::OnSignal(int signal) {
   if (leads()) {
     save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
   } else {
-    part_->Stop(reason, save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
+    part_->Stop(reason,
+                save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
   }
 }
 

@@ -6,8 +6,8 @@
 namespace shoal {
 
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
-  return {flags.training.mode, flags.model.model, flags.cluster.ps, flags.cluster.workers,
-          flags.PipelineDepth()};
+  return {flags.training.mode, flags.model.model, flags.cluster.ps,
+          flags.cluster.workers, flags.PipelineDepth()};
 }
 
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
@@ -15,7 +15,7 @@ JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
   JobReporterOptions options;
   options.style = flags.output.progress == "json"   ? ProgressStyle::kJson
                   : flags.output.progress == "text" ? ProgressStyle::kText
-                                             : ProgressStyle::kNone;
+                                                    : ProgressStyle::kNone;
   options.print_every = flags.output.progress_every;
   options.events_dir = flags.monitoring.tensorboard_dir;
   if (options.events_dir.empty() && flags.Saves()) {

@@ -88,13 +88,15 @@ WorkerProcess::Connect() {
   for (int i = 0; i < flags_.cluster.ps; ++i) {
     ParameterClientOptions options;
     options.channel = ChannelOptionsFromFlags(flags_, token_, i);
-    options.chunk_bytes = std::min<uint64_t>(
-        options.chunk_bytes, flags_.limits.max_message_bytes - kMessageOverhead);
+    options.chunk_bytes =
+        std::min<uint64_t>(options.chunk_bytes,
+                           flags_.limits.max_message_bytes - kMessageOverhead);
     SHOAL_RETURN_IF_ERROR(options.Validate());
     shards.push_back(std::make_shared<RetryingParameterService>(
         std::make_unique<ParameterClient>(std::move(options), &client_loop_,
                                           &train_),
-        RetryOptions{}, flags_.cluster.task_index, &train_, worker_telemetry_.retries));
+        RetryOptions{}, flags_.cluster.task_index, &train_,
+        worker_telemetry_.retries));
   }
   return shards;
 }
@@ -105,8 +107,8 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   // may have its own.
   SHOAL_ASSIGN_OR_RETURN(options.sources, SourcesFromFlags(*files_, flags_));
   SHOAL_ASSIGN_OR_RETURN(
-      quarantine_,
-      QuarantineFromFlags(flags_, files_.get(), flags_.cluster.task_index, &logger_));
+      quarantine_, QuarantineFromFlags(flags_, files_.get(),
+                                       flags_.cluster.task_index, &logger_));
   options.backend = flags_.training.backend;
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
   options.loop = WorkerLoopOptionsFromFlags(flags_);
@@ -114,7 +116,8 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
 }
 
 absl::Status WorkerProcess::Start() {
-  ExportProcess(&telemetry_, ProcessName(Role::kWorker, flags_.cluster.task_index),
+  ExportProcess(&telemetry_,
+                ProcessName(Role::kWorker, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(WorkerPartOptions options, PartOptions());
@@ -134,8 +137,9 @@ absl::Status WorkerProcess::Start() {
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(
-      part_, WorkerPart::Create(plan_, flags_.cluster.task_index, std::move(options),
-                                std::move(deps), files_.get()));
+      part_,
+      WorkerPart::Create(plan_, flags_.cluster.task_index, std::move(options),
+                         std::move(deps), files_.get()));
   const std::string label =
       plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
   logger_.Info(absl::StrCat(label, train_files, " files to train on, ",

@@ -56,7 +56,8 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   StartNumber last = 0;
   if (environment_.save_steps != 0) {
     JobFlags flags = job.ModelDirectoryFlags();
-    flags.checkpoints.save_checkpoint_steps = static_cast<int64_t>(environment_.save_steps);
+    flags.checkpoints.save_checkpoint_steps =
+        static_cast<int64_t>(environment_.save_steps);
     // A job that finds no whole checkpoint, or a bad one, says so when it ends.
     const absl::Status planned = PlanCheckpoints(*files, flags, job.Plan(),
                                                  environment_.logger, &options);
