@@ -38,15 +38,6 @@ struct Logger::Impl {
   spdlog::logger log;
 };
 
-absl::StatusOr<LogLevel> ParseLogLevel(absl::string_view name) {
-  if (name == "debug") return LogLevel::kDebug;
-  if (name == "info") return LogLevel::kInfo;
-  if (name == "warn") return LogLevel::kWarn;
-  if (name == "error") return LogLevel::kError;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "log level '", name, "' is none of debug, info, warn, error"));
-}
-
 Logger::Logger(LoggerOptions options)
     : impl_(std::make_unique<Impl>(options)) {}
 Logger::~Logger() = default;

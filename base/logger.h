@@ -4,15 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace shoal {
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
-
-// "debug", "info", "warn" or "error"; INVALID_ARGUMENT names the choices.
-absl::StatusOr<LogLevel> ParseLogLevel(absl::string_view name);
 
 struct LoggerOptions {
   // Said on every line after the time and the level, as in "worker 1".

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -10,24 +11,16 @@
 namespace shoal {
 namespace {
 
-constexpr absl::string_view kMayDiffer[] = {
-    // How fast it learns from here on.
-    "clip_norm", "dense_l2_reg", "l2_reg", "learning_rate",
-    "table_learning_rate", "table_warmup_batches", "warmup_batches",
-    "wide_l2_reg", "wide_learning_rate",
-    // How the job is run.
-    "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
-    "table_row_limit", "task_type"};
-
-std::string WithoutWhatMayDiffer(absl::string_view config) {
+std::string Without(absl::Span<const std::string> names,
+                    absl::string_view config) {
   std::vector<absl::string_view> lines =
       absl::StrSplit(config, '\n', absl::SkipEmpty());
-  lines.erase(
-      std::remove_if(lines.begin(), lines.end(),
-                     [](absl::string_view line) {
-                       return MayDifferOnResume(line.substr(0, line.find('=')));
-                     }),
-      lines.end());
+  lines.erase(std::remove_if(lines.begin(), lines.end(),
+                             [&](absl::string_view line) {
+                               return absl::c_linear_search(
+                                   names, line.substr(0, line.find('=')));
+                             }),
+              lines.end());
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
@@ -44,16 +37,12 @@ std::string Describe(const SourceInfo& source) {
 
 }  // namespace
 
-bool MayDifferOnResume(absl::string_view flag) {
-  return std::find(std::begin(kMayDiffer), std::end(kMayDiffer), flag) !=
-         std::end(kMayDiffer);
-}
-
 absl::Status CheckResumableConfig(absl::string_view saved,
-                                  absl::string_view config) {
+                                  absl::string_view config,
+                                  absl::Span<const std::string> may_differ) {
   const std::string difference =
-      FirstDifference("this job", WithoutWhatMayDiffer(config),
-                      "the checkpoint", WithoutWhatMayDiffer(saved));
+      FirstDifference("this job", Without(may_differ, config), "the checkpoint",
+                      Without(may_differ, saved));
   if (difference.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       difference,

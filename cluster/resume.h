@@ -17,12 +17,12 @@ namespace shoal {
 // marks and slots must be as it was; the number of PSs and of workers, epochs,
 // limits and deadlines may be others.
 
-// Flags of RegisterRequest::config that may differ from the checkpoint's.
-bool MayDifferOnResume(absl::string_view flag);
-
-// FAILED_PRECONDITION names the first flag that differs and both values.
+// Two texts as RegisterRequest::config: the checkpoint's and the job's.
+// `may_differ` has the names of the flags that may have another value now.
+// FAILED_PRECONDITION names the first other flag that differs and both values.
 absl::Status CheckResumableConfig(absl::string_view saved,
-                                  absl::string_view config);
+                                  absl::string_view config,
+                                  absl::Span<const std::string> may_differ);
 
 // The files and their pieces. FAILED_PRECONDITION names the first file that is
 // not what it was, or says that the pieces are cut otherwise.

@@ -19,7 +19,10 @@
 namespace shoal {
 namespace {
 
-FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
+constexpr Choice<ExampleFormat> kGenFormats[] = {
+    {ExampleFormat::kLibSvm, "libsvm"}, {ExampleFormat::kTfRecord, "tfrecord"}};
+
+FlagSet DataGenFlagSet(GenerateOptions* options) {
   FlagSet set("shoal data gen",
               "Writes data whose labels are drawn from a factorization machine "
               "with random weights, so that the best AUC that any model can "
@@ -36,7 +39,8 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
            IntRange{1, 100'000'000}});
   set.Add({"files", &options->files, "Files that the training rows fill.",
            IntRange{1, 100'000}});
-  set.Add({"format", format, "Of the files.", Choices{{"libsvm", "tfrecord"}}});
+  set.Add(
+      {"format", ChoiceTarget(&options->format, kGenFormats), "Of the files."});
   set.Group("Rows");
   set.Add(
       {"fields", &options->fields, "Features of a row.", IntRange{1, 65535}});
@@ -59,10 +63,8 @@ FlagSet DataGenFlagSet(GenerateOptions* options, std::string* format) {
 
 int DataGenCommand(const Args& args) {
   GenerateOptions options;
-  std::string format = "libsvm";
-  FlagSet set = DataGenFlagSet(&options, &format);
+  FlagSet set = DataGenFlagSet(&options);
   if (const auto exit = ParseOrExit(&set, args)) return *exit;
-  if (format == "tfrecord") options.format = ExampleFormat::kTfRecord;
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
 

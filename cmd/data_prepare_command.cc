@@ -21,7 +21,10 @@
 namespace shoal {
 namespace {
 
-FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options, std::string* format) {
+constexpr Choice<ExampleFormat> kPrepareFormats[] = {
+    {ExampleFormat::kLibSvm, "libsvm"}, {ExampleFormat::kTfRecord, "tfrecord"}};
+
+FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
   FlagSet set(
       "shoal data prepare",
       "Turns raw Criteo files (label, 13 integers and 26 categories "
@@ -66,7 +69,8 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options, std::string* format) {
            "Directory to write to, without data in it; made if need be.",
            {},
            "the files need a place"});
-  set.Add({"format", format, "Of the files.", Choices{{"libsvm", "tfrecord"}}});
+  set.Add({"format", ChoiceTarget(&options->format, kPrepareFormats),
+           "Of the files."});
   set.Add({"file_bytes", &options->file_bytes,
            "Size of an output file, about, before the next one is begun.",
            ByteRange{1}});
@@ -146,10 +150,8 @@ std::string ReportText(const CriteoPrepareOptions& options,
 
 int DataPrepareCommand(const Args& args) {
   CriteoPrepareOptions options;
-  std::string format = "libsvm";
-  FlagSet set = DataPrepareFlagSet(&options, &format);
+  FlagSet set = DataPrepareFlagSet(&options);
   if (const auto exit = ParseOrExit(&set, args)) return *exit;
-  if (format == "tfrecord") options.format = ExampleFormat::kTfRecord;
   if (!options.val_input.empty() && !set.given("split")) options.val_share = 0;
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);

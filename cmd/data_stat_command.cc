@@ -25,9 +25,14 @@
 namespace shoal {
 namespace {
 
+constexpr Choice<DataFormat> kStatFormats[] = {
+    {DataFormat::kAuto, "auto"},
+    {DataFormat::kLibSvm, "libsvm"},
+    {DataFormat::kTfRecord, "tfrecord"},
+    {DataFormat::kCriteo, "criteo"}};
+
 struct StatFlags {
   DataStatisticsOptions options;
-  std::string format = "auto";
   bool as_json = false;
 };
 
@@ -38,9 +43,8 @@ FlagSet DataStatFlagSet(StatFlags* flags) {
               "train them with. Files, directories and globs are given beside "
               "the flags: shoal data stat data/tr* --json.");
   set.Group("Data");
-  set.Add({"data_format", &flags->format,
-           "How rows are written; auto: as each file shows.",
-           Choices{{"auto", "libsvm", "tfrecord", "criteo"}}});
+  set.Add({"data_format", ChoiceTarget(&options->format, kStatFormats),
+           "How rows are written; auto: as each file shows."});
   set.Add({"feature_size", &options->feature_size,
            "Rows with ids at or above it are bad; raw Criteo rows are hashed "
            "into it. 0: any id is good.",
@@ -249,9 +253,6 @@ int DataStatCommand(const Args& args) {
                         "no file is named; as in: shoal data stat data/tr*"),
                     kExitUsage);
   }
-  const auto format = ParseDataFormat(flags.format);
-  if (!format.ok()) return Complain(set.command(), format.status(), kExitUsage);
-  flags.options.format = *format;
 
   LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();

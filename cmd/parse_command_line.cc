@@ -22,8 +22,9 @@ namespace {
 // A file that cannot be written is better known before the job than after it.
 absl::Status CheckSummary(const JobFlags& flags) {
   if (flags.output.summary.empty()) return absl::OkStatus();
-  if (!flags.cluster.hosts.empty())
+  if (!flags.cluster.hosts.empty()) {
     return absl::OkStatus();  // it is on another host
+  }
   if (flags.command == Command::kPs && flags.cluster.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
   }

@@ -108,7 +108,7 @@ int RunCommand(const Args& args) {
   for (const std::string& line : end.lines) std::cout << line << "\n";
   // It stands beside the AUC of an evaluation.
   const std::string best =
-      flags.training.task_type == "infer"
+      flags.training.Infers()
           ? ""
           : BestPossibleAucLine(*files, flags.data.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";

@@ -50,7 +50,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.canary = flags.training.canary;
   options.ps = flags.cluster.ps;
   options.workers = flags.cluster.workers;
-  options.backend = flags.training.backend;
+  options.backend = flags.training.BackendName();
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);
@@ -98,7 +98,7 @@ ExitCode Verdict(const std::string& name, const JobReport& report,
 
 ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
-  Logger logger({"", *ParseLogLevel(flags.output.log_level)});
+  Logger logger({"", flags.output.log_level});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto quarantine = QuarantineFromFlags(flags, files.get(), 0, &logger);
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);

@@ -66,7 +66,7 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
       SaturatingTimes(static_cast<uint64_t>(flags.training.batch_size),
                       ExampleBatch::BytesOfExample(
                           static_cast<uint64_t>(flags.model.field_size)));
-  const LeasePurpose purpose = flags.training.task_type == "train"
+  const LeasePurpose purpose = flags.training.Trains()
                                    ? LeasePurpose::kTrain
                                    : LeasePurpose::kEvaluate;
   return SaturatingAdd(
@@ -77,7 +77,7 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
 // What the coordinator keeps of an evaluation.
 uint64_t ScoresBytes(const JobFlags& flags, const JobPlan& plan,
                      const FilesSize& data) {
-  if (data.bytes == 0 || flags.training.task_type == "infer") return 0;
+  if (data.bytes == 0 || flags.training.Infers()) return 0;
   const uint64_t row_bytes =
       data.row_bytes != 0
           ? data.row_bytes
@@ -246,7 +246,7 @@ absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
 absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
                               const FileSystem& files) {
   // A launcher has done it for its processes.
-  if (!flags.output.print_config && flags.monitoring.memory_check == "off") {
+  if (!flags.output.print_config && !flags.monitoring.memory_check) {
     return absl::OkStatus();
   }
   const HostMemory host = ReadHostMemory();
@@ -254,7 +254,7 @@ absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
       ForecastHost(flags, plan, MeasureData(files, flags), host);
   if (flags.output.print_config) std::cerr << forecast.line << std::endl;
   const absl::Status fits = CheckMemory(forecast.bytes, host);
-  if (flags.monitoring.memory_check == "on" && !fits.ok()) return fits;
+  if (flags.monitoring.memory_check && !fits.ok()) return fits;
   if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {
     std::cerr << "memory: warning: about " << Bytes(forecast.bytes)
               << " are needed, and only " << Bytes(host.available_bytes)

@@ -94,12 +94,13 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                        const JobFlags& flags, const JobPlan& plan,
                        CoordinatorOptions* options) {
   CheckpointOptions& checkpoints = options->checkpoints;
-  const bool training = flags.training.task_type == "train";
+  const bool training = flags.training.Trains();
   SHOAL_RETURN_IF_ERROR(Annotate(
       CheckLoadable(info.manifest.model, plan.spec, !training), info.path));
   if (training) {
     SHOAL_RETURN_IF_ERROR(
-        Annotate(CheckResumableConfig(info.manifest.config, plan.config),
+        Annotate(CheckResumableConfig(info.manifest.config, plan.config,
+                                      flags.MayDifferOnResume()),
                  absl::StrCat("cannot go on from ", info.path)));
   }
   SHOAL_ASSIGN_OR_RETURN(std::string text, ReadManifestBytes(files, info.path));
@@ -198,12 +199,12 @@ absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
                                                        Logger* logger) {
   SHOAL_RETURN_IF_ERROR(CheckNoCheckpoint(files, flags.checkpoints.model_dir));
   std::unique_ptr<OutputLock> lock(new OutputLock(&files));
-  if (flags.training.task_type == "infer") {
+  if (flags.training.Infers()) {
     SHOAL_RETURN_IF_ERROR(lock->LockPredictions(flags));
     return lock;
   }
   if (!flags.Saves()) return std::unique_ptr<OutputLock>();
-  if (flags.checkpoints.resume == "must" &&
+  if (flags.checkpoints.resume == CheckpointFlags::Resume::kMust &&
       absl::IsNotFound(
           files.ListDirectory(flags.checkpoints.model_dir).status())) {
     return absl::NotFoundError(
@@ -272,20 +273,20 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
         "--model_dir"));
   }
   if (absl::IsNotFound(newest.status())) {
-    if (flags.checkpoints.resume == "must") {
+    if (flags.checkpoints.resume == CheckpointFlags::Resume::kMust) {
       return Annotate(newest.status(), "--resume=must");
     }
-    if (flags.training.task_type != "train" &&
-        flags.checkpoints.resume != "never") {
+    if (!flags.training.Trains() &&
+        flags.checkpoints.resume != CheckpointFlags::Resume::kNever) {
       return Annotate(newest.status(),
-                      absl::StrCat("--task_type=", flags.training.task_type));
+                      absl::StrCat("--task_type=", flags.training.TaskName()));
     }
     logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
                               ": starts fresh"));
     return absl::OkStatus();
   }
   SHOAL_RETURN_IF_ERROR(newest.status());
-  if (flags.checkpoints.resume == "never") {
+  if (flags.checkpoints.resume == CheckpointFlags::Resume::kNever) {
     if (!checkpoints.save) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat(
         "--resume=never, but ", newest->path,
@@ -299,36 +300,36 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
                                               const JobFlags& flags,
                                               Executor* executor,
                                               Logger* logger) {
-  return
-      [files, model_dir = flags.checkpoints.model_dir,
-       keep = flags.checkpoints.keep_checkpoints, executor, logger](
-          std::string directory, Manifest manifest, Done<ManifestText> done) {
-        executor->Post([=, directory = std::move(directory),
-                        manifest = std::move(manifest),
-                        done = std::move(done)]() mutable {
-          const std::string path = absl::StrCat(model_dir, "/", directory);
-          const absl::Status written = WriteManifest(*files, path, manifest);
-          absl::StatusOr<std::string> text = std::string();
-          if (written.ok()) {
-            text = ReadManifestBytes(*files, path);
-          } else {
-            text = written;
-          }
-          if (!text.ok()) {
-            // The servers now remove their shards: what may be there of the
-            // manifest must not make them a checkpoint.
-            files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
-            std::move(done)(text.status());
-            return;
-          }
-          std::move(done)(TextOf(*std::move(text)));
-          const auto removed = KeepNewest(*files, model_dir, directory, keep);
-          if (!removed.ok()) {
-            logger->Warn(absl::StrCat("old checkpoints stay: ",
-                                      removed.status().message()));
-          }
-        });
-      };
+  const CheckpointFlags& own = flags.checkpoints;
+  return [files, model_dir = own.model_dir, keep = own.keep_checkpoints,
+          executor, logger](std::string directory, Manifest manifest,
+                            Done<ManifestText> done) {
+    executor->Post([=, directory = std::move(directory),
+                    manifest = std::move(manifest),
+                    done = std::move(done)]() mutable {
+      const std::string path = absl::StrCat(model_dir, "/", directory);
+      const absl::Status written = WriteManifest(*files, path, manifest);
+      absl::StatusOr<std::string> text = std::string();
+      if (written.ok()) {
+        text = ReadManifestBytes(*files, path);
+      } else {
+        text = written;
+      }
+      if (!text.ok()) {
+        // The servers now remove their shards: what may be there of the
+        // manifest must not make them a checkpoint.
+        files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
+        std::move(done)(text.status());
+        return;
+      }
+      std::move(done)(TextOf(*std::move(text)));
+      const auto removed = KeepNewest(*files, model_dir, directory, keep);
+      if (!removed.ok()) {
+        logger->Warn(
+            absl::StrCat("old checkpoints stay: ", removed.status().message()));
+      }
+    });
+  };
 }
 
 }  // namespace shoal

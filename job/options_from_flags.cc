@@ -18,16 +18,15 @@
 namespace shoal {
 namespace {
 
-absl::StatusOr<OptimizerSpec> Optimizer(const OptimizerFlags& flags,
-                                        absl::string_view name,
-                                        double learning_rate, double l2,
-                                        int64_t warmup_batches) {
+OptimizerSpec Optimizer(const OptimizerFlags& flags, OptimizerKind kind,
+                        double learning_rate, double l2,
+                        int64_t warmup_batches) {
   OptimizerSpec spec;
-  SHOAL_ASSIGN_OR_RETURN(spec.kind, ParseOptimizerKind(name));
+  spec.kind = kind;
   spec.learning_rate = static_cast<float>(learning_rate);
   spec.warmup_batches = static_cast<uint64_t>(warmup_batches);
   spec.l2 = static_cast<float>(l2);
-  if (flags.l2_scope == "table") spec.l2_scope = L2Scope::kTable;
+  spec.l2_scope = flags.l2_scope;
   spec.adagrad_initial_accumulator =
       static_cast<float>(flags.adagrad_initial_accumulator);
   spec.ftrl_initial_accumulator =
@@ -40,42 +39,59 @@ absl::StatusOr<OptimizerSpec> Optimizer(const OptimizerFlags& flags,
   return spec;
 }
 
-absl::StatusOr<ModelOptions> ModelOptionsFromFlags(const JobFlags& flags) {
+FirstLayer FirstLayerFromFlags(const JobFlags& flags) {
+  switch (flags.training.first_layer) {
+    case TrainingFlags::FirstLayer::kAuto:
+      return FirstLayer::kAuto;
+    case TrainingFlags::FirstLayer::kDense:
+      return FirstLayer::kDense;
+    case TrainingFlags::FirstLayer::kDistinct:
+      return FirstLayer::kDistinct;
+  }
+  return FirstLayer::kAuto;
+}
+
+ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
   ModelOptions options;
-  options.model = flags.model.model;
+  options.model = flags.model.ModelName();
   options.feature_size = flags.model.feature_size;
   options.table_row_limit = flags.model.table_row_limit;
-  options.table_full = flags.model.table_full == "share" ? TableFull::kShare
-                                                         : TableFull::kRefuse;
+  options.table_full = flags.model.table_full;
   options.field_size = flags.model.field_size;
   options.embedding_size = flags.model.embedding_size;
   options.deep_layers = flags.model.deep_layers;
   options.dropout_keep.assign(flags.model.dropout.begin(),
                               flags.model.dropout.end());
-  options.first_layer =
-      flags.training.first_layer == "dense"      ? FirstLayer::kDense
-      : flags.training.first_layer == "distinct" ? FirstLayer::kDistinct
-                                                 : FirstLayer::kAuto;
+  options.first_layer = FirstLayerFromFlags(flags);
   options.seed = flags.model.seed;
   const OptimizerFlags all = flags.optimizers.Resolved();
-  SHOAL_ASSIGN_OR_RETURN(options.dense_optimizer,
-                         Optimizer(all, all.optimizer, all.learning_rate,
-                                   all.dense_l2_reg, all.warmup_batches));
-  SHOAL_ASSIGN_OR_RETURN(
-      options.table_optimizer,
-      Optimizer(all, all.table_optimizer, all.table_learning_rate, all.l2_reg,
-                all.table_warmup_batches));
-  SHOAL_ASSIGN_OR_RETURN(
-      options.wide_optimizer,
-      Optimizer(all, all.wide_optimizer, all.wide_learning_rate,
-                all.wide_l2_reg, all.table_warmup_batches));
+  options.dense_optimizer = Optimizer(all, all.optimizer, all.learning_rate,
+                                      all.dense_l2_reg, all.warmup_batches);
+  options.table_optimizer =
+      Optimizer(all, *all.table_optimizer, all.table_learning_rate, all.l2_reg,
+                all.table_warmup_batches);
+  options.wide_optimizer =
+      Optimizer(all, *all.wide_optimizer, all.wide_learning_rate,
+                all.wide_l2_reg, all.table_warmup_batches);
   return options;
 }
 
 PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
   // Dynamic tables are placed by hash whatever this says.
-  if (flags.cluster.partition == "mod") return PartitionKind::kMod;
-  return PartitionKind::kFixedSize;
+  const PartitionKind kind = flags.Partition();
+  return kind == PartitionKind::kHash ? PartitionKind::kFixedSize : kind;
+}
+
+JobTask TaskFromFlags(const JobFlags& flags) {
+  switch (flags.training.task_type) {
+    case TrainingFlags::Task::kTrain:
+      return JobTask::kTrain;
+    case TrainingFlags::Task::kEval:
+      return JobTask::kEvaluate;
+    case TrainingFlags::Task::kInfer:
+      return JobTask::kInfer;
+  }
+  return JobTask::kTrain;
 }
 
 ClusterMemberOptions MemberOptions(const JobFlags& flags) {
@@ -111,7 +127,7 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   JobPlan plan;
   plan.job = flags.cluster.job;
   plan.config = flags.CanonicalConfig();
-  SHOAL_ASSIGN_OR_RETURN(plan.model, ModelOptionsFromFlags(flags));
+  plan.model = ModelOptionsFromFlags(flags);
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
   if (flags.training.canary) AddCanary(&plan.spec);
   plan.partition.table_kind = PartitionKindFromFlags(flags);
@@ -138,15 +154,14 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.seed = flags.model.seed;
   options.shuffle = flags.data.shuffle;
   options.piece_bytes = flags.data.piece_bytes;
-  options.host_files = flags.data.data_scope == "host";
+  options.host_files = flags.data.data_scope == DataFlags::Scope::kHost;
   options.warmup_steps = flags.training.warmup_steps;
   options.max_bad_rows = flags.data.max_bad_rows;
   options.auc_exact_rows = flags.data.auc_exact_rows;
   options.metrics = &MetricsOf(plan);
   options.eval_every_epochs =
       static_cast<uint32_t>(flags.evaluation.eval_every_epochs);
-  if (flags.training.task_type == "eval") options.task = JobTask::kEvaluate;
-  if (flags.training.task_type == "infer") options.task = JobTask::kInfer;
+  options.task = TaskFromFlags(flags);
   options.heartbeat_interval = flags.deadlines.heartbeat;
   options.silent_after = flags.deadlines.silent_after;
   options.worker_lease = flags.deadlines.worker_lease;
@@ -165,7 +180,7 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags) {
   options.ps_lease = flags.deadlines.ps_lease;
   options.checkpoints.model_dir = flags.checkpoints.model_dir;
   options.checkpoints.keep_checkpoints = flags.checkpoints.keep_checkpoints;
-  options.checkpoints.weights_only = flags.training.task_type != "train";
+  options.checkpoints.weights_only = !flags.training.Trains();
   return options;
 }
 
@@ -186,7 +201,17 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
 }
 
 DataFormat DataFormatFromFlags(const JobFlags& flags) {
-  return ParseDataFormat(flags.data.data_format).value_or(DataFormat::kAuto);
+  switch (flags.data.data_format) {
+    case DataFlags::Format::kAuto:
+      return DataFormat::kAuto;
+    case DataFlags::Format::kLibSvm:
+      return DataFormat::kLibSvm;
+    case DataFlags::Format::kTfRecord:
+      return DataFormat::kTfRecord;
+    case DataFlags::Format::kCriteo:
+      return DataFormat::kCriteo;
+  }
+  return DataFormat::kAuto;
 }
 
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
@@ -230,16 +255,15 @@ PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
 
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const JobPlan& plan, const FileSystem* files) {
-  if (flags.training.task_type != "infer")
-    return std::unique_ptr<PredictionsFile>();
+  if (!flags.training.Infers()) return std::unique_ptr<PredictionsFile>();
   const auto path = OutputPath(flags.PredictionsFile());
   SHOAL_RETURN_IF_ERROR(Annotate(path.status(), "--predictions_file"));
-  auto file =
-      PredictionsFile::Create(files, *path,
-                              flags.evaluation.predictions_format == "binary"
-                                  ? PredictionsFormat::kBinary
-                                  : PredictionsFormat::kText,
-                              &MetricsOf(plan));
+  auto file = PredictionsFile::Create(
+      files, *path,
+      flags.evaluation.predictions_format == EvaluationFlags::Format::kBinary
+          ? PredictionsFormat::kBinary
+          : PredictionsFormat::kText,
+      &MetricsOf(plan));
   if (!file.ok()) return Annotate(file.status(), "--predictions_file");
   return file;
 }

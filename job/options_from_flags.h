@@ -44,7 +44,6 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
     const JobFlags& flags, const FileSystem* file_system, int worker,
     Logger* logger);
 
-// REQUIRES: flags.Validate() was OK.
 DataFormat DataFormatFromFlags(const JobFlags& flags);
 
 // With --task_type=infer, begins the file that --predictions_file names;

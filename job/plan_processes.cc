@@ -178,8 +178,8 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
         CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
                     flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
     // Each forecasts on its own host.
-    remote.push_back(
-        absl::StrCat("--memory_check=", flags.monitoring.memory_check));
+    remote.push_back(absl::StrCat(
+        "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(
         Process(command, index,
                 SshArguments(flags.cluster.ssh_command, hosts[index], remote)));

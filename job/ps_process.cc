@@ -51,7 +51,7 @@ class PsProcess final : public JobProcess {
         hosts_(absl::StrSplit(flags.cluster.ps_hosts, ',')),
         wait_(wait),
         logger_({ProcessName(Role::kPs, flags.cluster.task_index),
-                 *ParseLogLevel(flags.output.log_level)}),
+                 flags.output.log_level}),
         files_(NewPosixFileSystem()),
         member_end_(wait),
         report_(wait),

@@ -39,7 +39,7 @@ class WorkerProcess final : public JobProcess {
         token_(std::move(token)),
         wait_(wait),
         logger_({ProcessName(Role::kWorker, flags.cluster.task_index),
-                 *ParseLogLevel(flags.output.log_level)}),
+                 flags.output.log_level}),
         files_(NewPosixFileSystem()),
         end_(wait) {}
 
@@ -109,7 +109,7 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   SHOAL_ASSIGN_OR_RETURN(
       quarantine_, QuarantineFromFlags(flags_, files_.get(),
                                        flags_.cluster.task_index, &logger_));
-  options.backend = flags_.training.backend;
+  options.backend = flags_.training.BackendName();
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
   options.loop = WorkerLoopOptionsFromFlags(flags_);
   return options;

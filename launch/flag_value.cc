@@ -70,7 +70,7 @@ struct Refusal {
 };
 
 template <typename Range>
-const Range& RangeOr(const FlagLimits& limits, const Range& otherwise) {
+Range RangeOr(const FlagLimits& limits, const Range& otherwise) {
   const Range* range = std::get_if<Range>(&limits);
   return range != nullptr ? *range : otherwise;
 }
@@ -164,27 +164,29 @@ absl::Status Read(const Refusal& refuse, absl::string_view text,
 }
 
 absl::Status Read(const Refusal& refuse, absl::string_view text,
-                  const FlagLimits& limits, std::string* out) {
-  const Choices* choices = std::get_if<Choices>(&limits);
-  if (choices == nullptr) {
-    *out = std::string(text);
-    return absl::OkStatus();
-  }
-  for (const std::string& choice : choices->now) {
-    if (absl::EqualsIgnoreCase(text, choice)) {
-      *out = choice;
+                  const FlagLimits&, std::string* out) {
+  *out = std::string(text);
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Refusal& refuse, absl::string_view text,
+                  const FlagLimits& limits, const ChoiceTarget& out) {
+  const std::vector<std::string>& words = out.words();
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (absl::EqualsIgnoreCase(text, words[i])) {
+      out.Take(i);
       return absl::OkStatus();
     }
   }
-  for (const std::string& choice : choices->later) {
-    if (absl::EqualsIgnoreCase(text, choice)) {
+  for (const std::string& word : RangeOr(limits, NotThereYet{}).words) {
+    if (absl::EqualsIgnoreCase(text, word)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", refuse.name, "=", text, " is not there yet; this version has ",
-          absl::StrJoin(choices->now, ", ")));
+          absl::StrJoin(words, ", ")));
     }
   }
-  if (choices->now.size() == 1) return refuse(choices->now[0]);
-  return refuse(absl::StrCat("one of ", absl::StrJoin(choices->now, ", ")));
+  if (words.size() == 1) return refuse(words[0]);
+  return refuse(absl::StrCat("one of ", absl::StrJoin(words, ", ")));
 }
 
 template <typename T>
@@ -223,13 +225,19 @@ std::string Print(const std::vector<T>& values) {
   });
 }
 
+template <typename T>
+std::string PrintTarget(T* value) {
+  return Print(*value);
+}
+std::string PrintTarget(const ChoiceTarget& choice) { return choice.word(); }
+
 }  // namespace
 
 absl::Status ParseFlagValue(absl::string_view name, absl::string_view text,
                             const FlagLimits& limits, FlagTarget target) {
   const Refusal refuse{name, text};
-  return std::visit([&](auto* out) { return Read(refuse, text, limits, out); },
-                    target);
+  return std::visit(
+      [&](const auto& out) { return Read(refuse, text, limits, out); }, target);
 }
 
 std::string PrintFlagValue(FlagTarget target, const FlagLimits& limits) {
@@ -241,12 +249,13 @@ std::string PrintFlagValue(FlagTarget target, const FlagLimits& limits) {
       return PrintBytes(static_cast<int64_t>(**bytes));
     }
   }
-  return std::visit([](const auto* value) { return Print(*value); }, target);
+  return std::visit([](const auto& value) { return PrintTarget(value); },
+                    target);
 }
 
 std::string FlagValueKind(FlagTarget target, const FlagLimits& limits) {
-  if (const auto* choices = std::get_if<Choices>(&limits)) {
-    return absl::StrJoin(choices->now, "|");
+  if (const auto* choice = std::get_if<ChoiceTarget>(&target)) {
+    return absl::StrJoin(choice->words(), "|");
   }
   if (std::holds_alternative<ByteRange>(limits)) return "BYTES";
   if (std::holds_alternative<bool*>(target)) return "BOOL";

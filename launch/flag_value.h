@@ -10,13 +10,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "launch/choice.h"
 
 namespace shoal {
 
 // Where a flag's value goes; the type says how its text is read.
 using FlagTarget =
     std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*,
-                 absl::Duration*, std::vector<int>*, std::vector<double>*>;
+                 absl::Duration*, std::vector<int>*, std::vector<double>*,
+                 ChoiceTarget>;
 
 // Which values are allowed; bounds are inclusive. Of a list: for each entry.
 struct IntRange {
@@ -37,13 +39,12 @@ struct DurationRange {
   absl::Duration min = absl::ZeroDuration();
   absl::Duration max = absl::Hours(24 * 365);
 };
-// Compared without regard to case, kept as written here.
-struct Choices {
-  std::vector<std::string> now;
-  std::vector<std::string> later;  // known, and refused as not there yet
+// Of a choice: further words that are known, and refused as not there yet.
+struct NotThereYet {
+  std::vector<std::string> words;
 };
 using FlagLimits = std::variant<std::monostate, IntRange, ByteRange, RealRange,
-                                DurationRange, Choices>;
+                                DurationRange, NotThereYet>;
 
 // Reads `text` into `target`. INVALID_ARGUMENT names the flag, the value and
 // what is allowed, and leaves the target as it was. Booleans are true or false

@@ -52,6 +52,16 @@ std::string JobFlags::CanonicalConfig() const {
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
+std::vector<std::string> JobFlags::MayDifferOnResume() const {
+  JobFlags any = *this;  // rows are bound to flags that may change
+  const JobFlagRows rows = AllJobFlagRows(&any);
+  std::vector<std::string> names;
+  for (const JobFlagRow& row : rows.rows()) {
+    if (row.canonical == Canonical::kInJob) names.push_back(row.flag.name);
+  }
+  return names;
+}
+
 std::string JobFlags::QuarantineDir() const {
   if (!data.quarantine_dir.empty() || checkpoints.model_dir.empty()) {
     return data.quarantine_dir;
@@ -65,7 +75,9 @@ std::string JobFlags::PredictionsFile() const {
   }
   return absl::StrCat(
       checkpoints.model_dir, "/predictions.",
-      evaluation.predictions_format == "binary" ? "f32" : "txt");
+      evaluation.predictions_format == EvaluationFlags::Format::kBinary
+          ? "f32"
+          : "txt");
 }
 
 int JobFlags::PipelineDepth() const {
@@ -73,9 +85,10 @@ int JobFlags::PipelineDepth() const {
   return command == Command::kTrain ? 0 : 1;
 }
 
-std::string JobFlags::Partition() const {
-  if (!cluster.partition.empty()) return cluster.partition;
-  return model.feature_size == 0 ? "hash" : "fixed_size";
+PartitionKind JobFlags::Partition() const {
+  if (cluster.partition.has_value()) return *cluster.partition;
+  return model.feature_size == 0 ? PartitionKind::kHash
+                                 : PartitionKind::kFixedSize;
 }
 
 }  // namespace shoal

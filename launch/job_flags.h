@@ -2,6 +2,7 @@
 #define SHOAL_LAUNCH_JOB_FLAGS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "launch/command.h"
@@ -52,13 +53,17 @@ struct JobFlags {
   // their rows, whether or not this command takes them.
   std::string CanonicalConfig() const;
 
-  // The same with each flag that leaves its value to other flags, or to the
+  // The names among them of those with which a job may go on from a checkpoint
+  // that has another value.
+  std::vector<std::string> MayDifferOnResume() const;
+
+  // These flags with each that leaves its value to other flags, or to the
   // command, filled in.
   JobFlags Resolved() const;
 
   // Whether the job writes checkpoints: it trains, and --model_dir says where.
   bool Saves() const {
-    return !checkpoints.model_dir.empty() && training.task_type == "train";
+    return !checkpoints.model_dir.empty() && training.Trains();
   }
 
   // Where workers write bad rows: unless the flag says so, into --model_dir.
@@ -73,11 +78,11 @@ struct JobFlags {
 
   // How rows are placed: fixed_size where tables are arrays, hash where they
   // are dynamic, unless the flag says otherwise.
-  std::string Partition() const;
+  PartitionKind Partition() const;
 
   // What the workers train on: nothing but in --task_type=train.
   std::string TrainingData() const {
-    return training.task_type == "train" ? data.training_data_dir : "";
+    return training.Trains() ? data.training_data_dir : "";
   }
 };
 

@@ -4,6 +4,14 @@
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+using Resume = CheckpointFlags::Resume;
+constexpr Choice<Resume> kResumes[] = {{Resume::kAuto, "auto"},
+                                       {Resume::kNever, "never"},
+                                       {Resume::kMust, "must"}};
+
+}  // namespace
 
 void CheckpointFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Checkpoints");
@@ -14,10 +22,9 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
              "the same for all processes, or one on each host's own disk. "
              "Left out: none are written."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"resume", &resume,
+            {"resume", ChoiceTarget(&resume, kResumes),
              "Begin from the newest checkpoint in --model_dir: auto if "
-             "there is one, must or fail, never.",
-             Choices{{"auto", "never", "must"}, {}}});
+             "there is one, must or fail, never."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"save_checkpoint_steps", &save_checkpoint_steps,
              "Save whenever so many more batches are trained; 0: at the "
@@ -45,13 +52,13 @@ absl::Status CheckpointFlags::Validate(const JobFlags& job) const {
         absl::StrCat("--save_checkpoint_steps=", save_checkpoint_steps,
                      ": give --model_dir too, where checkpoints are kept"));
   }
-  if (resume == "must") {
+  if (resume == Resume::kMust) {
     return absl::InvalidArgumentError(
         "--resume=must: give --model_dir too, where the checkpoint is");
   }
-  if (job.training.task_type != "train" && resume != "never") {
+  if (!job.training.Trains() && resume != Resume::kNever) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--task_type=", job.training.task_type,
+        "--task_type=", job.training.TaskName(),
         " takes the model of a checkpoint: give its --model_dir, or "
         "--resume=never for the initial weights"));
   }

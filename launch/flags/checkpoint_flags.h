@@ -14,8 +14,10 @@ struct JobFlags;
 
 // What is kept of the model, and what the job begins from.
 struct CheckpointFlags {
+  enum class Resume { kAuto, kNever, kMust };
+
   std::string model_dir;
-  std::string resume = "auto";
+  Resume resume = Resume::kAuto;
   int64_t save_checkpoint_steps = 0;
   int keep_checkpoints = 5;
   absl::Duration save_timeout = absl::Seconds(120);

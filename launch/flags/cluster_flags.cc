@@ -7,10 +7,18 @@
 #include "launch/ssh_command.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<PartitionKind> kPartitions[] = {
+    {PartitionKind::kFixedSize, "fixed_size"},
+    {PartitionKind::kMod, "mod"},
+    {PartitionKind::kHash, "hash"}};
+
+}  // namespace
 
 void ClusterFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Cluster");
-  rows->Add(kRunAlone, Canonical::kYes,
+  rows->Add(kRunAlone, Canonical::kInJob,
             {"ps", &ps, "Parameter servers to start.", IntRange{1, 1024}});
   rows->Add(kWholeJobs, Canonical::kNo,
             {"workers", &workers,
@@ -50,12 +58,12 @@ void ClusterFlags::AddRows(JobFlagRows* rows) {
             {"job", &job,
              "Label of the job, of the same text on every process; may "
              "be left out. A number that PS 0 draws tells jobs apart."});
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"partition", &partition,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"partition", ChoiceTarget(&partition, kPartitions),
              "How table rows are spread over the parameter servers: "
              "fixed_size is ranges, mod is id mod n, hash is for tables "
              "without --feature_size. Left out: what fits.",
-             Choices{{"fixed_size", "mod", "hash"}, {"min_max"}}});
+             NotThereYet{{"min_max"}}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
              "How often to start a worker again that a signal killed.",
@@ -118,12 +126,14 @@ absl::Status ClusterFlags::Validate(const JobFlags& job) const {
   }
   const uint64_t feature_size = job.model.feature_size;
   const bool dynamic = feature_size == 0;
-  if (dynamic == (job.Partition() == "hash")) return absl::OkStatus();
+  if (dynamic == (job.Partition() == PartitionKind::kHash))
+    return absl::OkStatus();
   return absl::InvalidArgumentError(
       dynamic
-          ? absl::StrCat("--partition=", partition,
-                         " cuts tables of a known size: give "
-                         "--feature_size too, or leave it to hash")
+          ? absl::StrCat(
+                "--partition=", ChoiceWord(kPartitions, job.Partition()),
+                " cuts tables of a known size: give "
+                "--feature_size too, or leave it to hash")
           : absl::StrCat("--partition=hash with --feature_size=", feature_size,
                          ": hash places dynamic tables; leave one of the "
                          "two out"));

@@ -1,9 +1,11 @@
 #ifndef SHOAL_LAUNCH_FLAGS_CLUSTER_FLAGS_H_
 #define SHOAL_LAUNCH_FLAGS_CLUSTER_FLAGS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "core/shard_map.h"
 #include "launch/command.h"
 #include "launch/flags/job_flag_rows.h"
 
@@ -15,7 +17,7 @@ struct JobFlags;
 struct ClusterFlags {
   int ps = 1;       // how many; of a process: the entries of ps_hosts
   int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
-  std::string partition = "";  // "": see Partition
+  std::optional<PartitionKind> partition;  // none: see JobFlags::Partition
   std::string ps_hosts;
   std::string worker_hosts;
   int task_index = 0;

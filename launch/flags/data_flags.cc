@@ -4,6 +4,18 @@
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<DataFlags::Scope> kScopes[] = {
+    {DataFlags::Scope::kShared, "shared"}, {DataFlags::Scope::kHost, "host"}};
+
+constexpr Choice<DataFlags::Format> kFormats[] = {
+    {DataFlags::Format::kAuto, "auto"},
+    {DataFlags::Format::kLibSvm, "libsvm"},
+    {DataFlags::Format::kTfRecord, "tfrecord"},
+    {DataFlags::Format::kCriteo, "criteo"}};
+
+}  // namespace
 
 void DataFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Data");
@@ -16,16 +28,15 @@ void DataFlags::AddRows(JobFlagRows* rows) {
             {"val_data_dir", &val_data_dir,
              "Files to evaluate on, or to predict for, in the same "
              "manner."});
-  rows->Add(kProcesses, Canonical::kYes,
-            {"data_scope", &data_scope,
+  rows->Add(kProcesses, Canonical::kInCheckpoint,
+            {"data_scope", ChoiceTarget(&data_scope, kScopes),
              "shared: every worker can read all files, and lists the "
-             "same; host: each lists and reads files of its own.",
-             Choices{{"shared", "host"}, {}}});
-  rows->Add(kAllCommands, Canonical::kYes,
+             "same; host: each lists and reads files of its own."});
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"shuffle", &shuffle,
              "Train in an order that depends on the seed and the epoch; "
              "false: as listed."});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"shuffle_rows", &shuffle_rows,
              "Rows shuffled together; a worker holds so many in memory.",
              IntRange{1, 1 << 26}});
@@ -45,11 +56,10 @@ void DataFlags::AddRows(JobFlagRows* rows) {
              "AUC, up to 13 bytes each; with more rows it comes from a "
              "histogram, with a bound on its error.",
              IntRange{1}});
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"data_format", &data_format,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"data_format", ChoiceTarget(&data_format, kFormats),
              "What the files hold, plain or as gzip or zstd. auto: what "
-             "each begins with.",
-             Choices{{"auto", "libsvm", "tfrecord", "criteo"}, {}}});
+             "each begins with."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"quarantine_dir", &quarantine_dir,
              "Directory into which each worker writes the bad rows that it "
@@ -65,7 +75,7 @@ void DataFlags::AddRows(JobFlagRows* rows) {
 
 absl::Status DataFlags::Validate(const JobFlags& job) const {
   if (job.command == Command::kPs) return absl::OkStatus();  // it reads none
-  if (job.training.task_type == "train") {
+  if (job.training.Trains()) {
     if (!training_data_dir.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "--training_data_dir is missing: there is nothing to train on without "
@@ -73,7 +83,7 @@ absl::Status DataFlags::Validate(const JobFlags& job) const {
   }
   if (!val_data_dir.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--task_type=", job.training.task_type,
+      absl::StrCat("--task_type=", job.training.TaskName(),
                    " reads --val_data_dir, which is missing"));
 }
 

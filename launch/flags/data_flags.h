@@ -13,15 +13,18 @@ struct JobFlags;
 
 // Which rows are read, and how.
 struct DataFlags {
+  enum class Scope { kShared, kHost };
+  enum class Format { kAuto, kLibSvm, kTfRecord, kCriteo };
+
   std::string training_data_dir;
   std::string val_data_dir;
-  std::string data_scope = "shared";
+  Scope data_scope = Scope::kShared;
   bool shuffle = true;
   int shuffle_rows = 65536;
   int64_t piece_bytes = -1;
   int64_t max_bad_rows = 0;
   uint64_t auc_exact_rows = 20'000'000;
-  std::string data_format = "auto";
+  Format data_format = Format::kAuto;
   std::string quarantine_dir;
   int parse_threads = 1;
 

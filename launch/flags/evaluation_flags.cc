@@ -3,6 +3,13 @@
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<EvaluationFlags::Format> kFormats[] = {
+    {EvaluationFlags::Format::kText, "text"},
+    {EvaluationFlags::Format::kBinary, "binary"}};
+
+}  // namespace
 
 void EvaluationFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Evaluation");
@@ -18,10 +25,9 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
              "cannot be parsed. Left out: predictions.txt (.f32) in "
              "--model_dir."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"predictions_format", &predictions_format,
+            {"predictions_format", ChoiceTarget(&predictions_format, kFormats),
              "text: a line each, of 9 digits; binary: little-endian "
-             "float32.",
-             Choices{{"text", "binary"}, {}}});
+             "float32."});
 }
 
 absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
@@ -29,8 +35,7 @@ absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
   const bool writes = job.command == Command::kPs
                           ? job.cluster.task_index == 0
                           : job.command != Command::kWorker;
-  if (job.training.task_type == "infer" && job.PredictionsFile().empty() &&
-      writes) {
+  if (job.training.Infers() && job.PredictionsFile().empty() && writes) {
     return absl::InvalidArgumentError(
         "--task_type=infer needs --predictions_file or --model_dir, to know "
         "where to write");

@@ -12,9 +12,11 @@ struct JobFlags;
 
 // What becomes of scores.
 struct EvaluationFlags {
+  enum class Format { kText, kBinary };
+
   int eval_every_epochs = 1;
   std::string predictions_file;  // empty: see PredictionsFile
-  std::string predictions_format = "text";
+  Format predictions_format = Format::kText;
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);

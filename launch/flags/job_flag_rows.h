@@ -24,11 +24,19 @@ constexpr unsigned kOverNetwork = kRunAlone | kProcesses;
 constexpr unsigned kAllCommands = kWholeJobs | kProcesses;
 
 // Whether a flag is part of the text by which the processes of a job agree
-// (JobFlags::CanonicalConfig): it is where it decides the variables, the
-// arithmetic or the batches. Paths, ports, threads and deadlines do not.
+// (JobFlags::CanonicalConfig), which checkpoints hold too: it is where it
+// decides the variables, the arithmetic or the batches. Paths, ports, threads
+// and deadlines do not.
 enum class Canonical {
-  kNo,   // each process may have a value of its own
-  kYes,  // a process with another value is refused
+  // Each process may have a value of its own.
+  kNo,
+  // A process with another value is refused. A job that goes on from a
+  // checkpoint may have another one: it says how fast the job learns from there
+  // on, or how the job is run.
+  kInJob,
+  // A checkpoint is refused too by a job with another value, which would change
+  // what its marks and slots mean.
+  kInCheckpoint,
 };
 
 // A row of the table of a job's flags.

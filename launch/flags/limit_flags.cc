@@ -10,7 +10,7 @@ void LimitFlags::AddRows(JobFlagRows* rows) {
              "hold; 0: no limit. Calls that are under way come on top "
              "(docs/operations.md: some 4 GiB at most).",
              ByteRange{}});
-  rows->Add(kOverNetwork, Canonical::kYes,
+  rows->Add(kOverNetwork, Canonical::kInJob,
             {"max_message_bytes", &max_message_bytes,
              "Largest message sent or taken.",
              ByteRange{1 << 20, int64_t{2047} << 20}});

@@ -4,51 +4,64 @@
 #include "absl/strings/str_join.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<ModelFlags::Kind> kModels[] = {
+    {ModelFlags::Kind::kDeepFm, "deepfm"},
+    {ModelFlags::Kind::kFm, "fm"},
+    {ModelFlags::Kind::kLr, "lr"},
+    {ModelFlags::Kind::kLinearProbe, "linear_probe"}};
+
+constexpr Choice<TableFull> kTableFull[] = {{TableFull::kRefuse, "refuse"},
+                                            {TableFull::kShare, "share"}};
+
+}  // namespace
 
 void ModelFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Model");
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"model", &model,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"model", ChoiceTarget(&model, kModels),
              "What to train: deepfm, fm (factorisation machine), lr "
              "(logistic regression) or linear_probe (for tests).",
-             Choices{{"deepfm", "fm", "lr", "linear_probe"}, {"wide_deep"}}});
-  rows->Add(kAllCommands, Canonical::kYes,
+             NotThereYet{{"wide_deep"}}});
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"feature_size", &feature_size,
              "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
              "numbers, and tables grow with the rows in use.",
              IntRange{0, int64_t{1} << 48}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"table_row_limit", &table_row_limit,
              "Rows of a table that a parameter server may hold, without "
              "--feature_size; 0: no limit.",
              IntRange{0}});
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"table_full", &table_full,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"table_full", ChoiceTarget(&table_full, kTableFull),
              "What happens to new ids at --table_row_limit: refuse ends "
-             "the job, share lets them use one row together.",
-             Choices{{"refuse", "share"}, {}}});
+             "the job, share lets them use one row together."});
   rows->Add(
-      kAllCommands, Canonical::kYes,
+      kAllCommands, Canonical::kInCheckpoint,
       {"field_size", &field_size,
        "Features of a row, at most; shorter rows are padded.",
        IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"embedding_size", &embedding_size, "Floats of an embedding (K).",
              IntRange{1, 4096}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"deep_layers", &deep_layers,
              "Units of each hidden layer of the MLP.", IntRange{1, 1 << 16}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"dropout", &dropout,
              "Chance to KEEP a unit, one a hidden layer, as in "
              "0.5,0.5,0.5; left out: keep all.",
              RealRange{0, 1, /*above_min=*/true}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"batch_norm", &batch_norm,
              "Batch norm after each hidden layer; not there yet."});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"seed", &seed, "Of initial values, order of data and dropout."});
 }
+
+std::string ModelFlags::ModelName() const { return ChoiceWord(kModels, model); }
 
 absl::Status ModelFlags::Validate() const {
   if (batch_norm) {
@@ -70,11 +83,11 @@ absl::Status ModelFlags::Validate() const {
         ": a table that is as long as --feature_size needs no limit; leave one "
         "of the two out"));
   }
-  if (table_full == "share" && table_row_limit == 0) {
+  if (table_full == TableFull::kShare && table_row_limit == 0) {
     return absl::InvalidArgumentError(
         "--table_full=share: without --table_row_limit no table is ever full");
   }
-  if (table_full == "share" && model == "linear_probe") {
+  if (table_full == TableFull::kShare && model == Kind::kLinearProbe) {
     return absl::InvalidArgumentError(
         "--table_full=share: linear_probe takes none, since which ids share a "
         "row depends on who comes first");

@@ -4,6 +4,11 @@
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<bool> kOnOrOff[] = {{true, "on"}, {false, "off"}};
+
+}  // namespace
 
 void MonitoringFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Monitoring");
@@ -27,10 +32,9 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
              "coordinator runs; left out: to events in --model_dir, if "
              "that is given."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"memory_check", &memory_check,
+            {"memory_check", ChoiceTarget(&memory_check, kOnOrOff),
              "on refuses to start what will not fit into this host's "
-             "memory; off only says so.",
-             Choices{{"on", "off"}, {}}});
+             "memory; off only says so."});
 }
 
 absl::Status MonitoringFlags::Validate(const JobFlags& job) const {

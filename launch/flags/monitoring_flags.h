@@ -15,7 +15,7 @@ struct MonitoringFlags {
   int metrics_port = 0;  // 0: none
   std::string metrics_listen = "127.0.0.1";
   std::string tensorboard_dir;
-  std::string memory_check = "on";
+  bool memory_check = true;
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);

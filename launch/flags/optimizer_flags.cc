@@ -4,85 +4,95 @@
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<OptimizerKind> kOptimizers[] = {
+    {OptimizerKind::kSgd, "sgd"},
+    {OptimizerKind::kAdagrad, "adagrad"},
+    {OptimizerKind::kRowwiseAdagrad, "rowwise_adagrad"},
+    {OptimizerKind::kAdam, "adam"},
+    {OptimizerKind::kFtrl, "ftrl"}};
+
+constexpr Choice<L2Scope> kL2Scopes[] = {{L2Scope::kTouched, "touched"},
+                                         {L2Scope::kTable, "table"}};
+
+}  // namespace
 
 void OptimizerFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Optimizers");
-  const Choices optimizers = {
-      {"sgd", "adagrad", "rowwise_adagrad", "adam", "ftrl"}, {"momentum"}};
+  const NotThereYet later = {{"momentum"}};
   const RealRange positive = {0, 1e6, /*above_min=*/true};
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"optimizer", &optimizer,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"optimizer", ChoiceTarget(&optimizer, kOptimizers),
              "How weights are updated. Adam moves only the rows that a "
              "batch touches; rowwise_adagrad is for tables alone.",
-             optimizers});
-  rows->Add(kAllCommands, Canonical::kYes,
+             later});
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"learning_rate", &learning_rate, "Step size.",
              RealRange{0, 1e6, /*above_min=*/true}});
-  rows->Add(
-      kAllCommands, Canonical::kYes,
-      {"table_optimizer", &table_optimizer,
-       "Of embedding tables, where it differs from --optimizer.", optimizers});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"table_optimizer", ChoiceTarget(&table_optimizer, kOptimizers),
+             "Of embedding tables, where it differs from --optimizer.", later});
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"table_learning_rate", &table_learning_rate,
              "Of embedding tables; 0: as --learning_rate.", RealRange{0, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"wide_optimizer", &wide_optimizer,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"wide_optimizer", ChoiceTarget(&wide_optimizer, kOptimizers),
              "Of the tables' one weight an id (w of deepfm and lr), where "
              "it differs from --table_optimizer.",
-             optimizers});
-  rows->Add(kAllCommands, Canonical::kYes,
+             later});
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"wide_learning_rate", &wide_learning_rate,
              "Of the same; 0: as --table_learning_rate.", RealRange{0, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"warmup_batches", &warmup_batches,
              "Every rate rises from 0 to its full value over so many "
              "batches: rate * min(1, t / N) at the t-th.",
              IntRange{0}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"table_warmup_batches", &table_warmup_batches,
              "Of embedding tables; -1: as --warmup_batches.", IntRange{-1}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"l2_reg", &l2_reg,
              "L2 on table rows, added once a push for the rows of "
              "--l2_scope.",
              RealRange{0, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"wide_l2_reg", &wide_l2_reg,
              "Of the tables' one weight an id; -1: as --l2_reg.",
              RealRange{-1, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"dense_l2_reg", &dense_l2_reg,
              "L2 on dense variables, biases among them, added once a push.",
              RealRange{0, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
-            {"l2_scope", &l2_scope,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"l2_scope", ChoiceTarget(&l2_scope, kL2Scopes),
              "Rows that --l2_reg moves at every push: touched is those of "
              "the batch; table is every row in existence, in shoal train "
-             "with one worker.",
-             Choices{{"touched", "table"}, {}}});
-  rows->Add(kAllCommands, Canonical::kYes,
+             "with one worker."});
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adagrad_initial_accumulator", &adagrad_initial_accumulator,
              "What adagrad and rowwise_adagrad start summing from.", positive});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"ftrl_initial_accumulator", &ftrl_initial_accumulator,
              "What ftrl starts summing squares from.", positive});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"ftrl_l1", &ftrl_l1, "L1 of ftrl: weights that it holds are 0.",
              RealRange{0, 1e6}});
   rows->Add(
-      kAllCommands, Canonical::kYes,
+      kAllCommands, Canonical::kInCheckpoint,
       {"ftrl_l2", &ftrl_l2, "L2 of ftrl's own objective, beside --l2_reg.",
        RealRange{0, 1e6}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_beta1", &adam_beta1, "Decay of adam's mean of gradients.",
              RealRange{0, 1}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_beta2", &adam_beta2, "Decay of adam's mean of squares.",
              RealRange{0, 1}});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_epsilon", &adam_epsilon,
              "Added to the root that adam divides by.", positive});
-  rows->Add(kAllCommands, Canonical::kYes,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"clip_norm", &clip_norm,
              "Largest L2 norm of a batch's whole gradient, which is scaled "
              "down to it before it is pushed; 0: no limit.",
@@ -90,13 +100,13 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
 }
 
 absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
-  if (l2_scope == "table" &&
+  if (l2_scope == L2Scope::kTable &&
       (job.command != Command::kTrain || job.cluster.workers != 1)) {
     return absl::InvalidArgumentError(
         "--l2_scope=table moves every row of a table at every push, which is "
         "for shoal train with --workers=1 alone; leave it at touched");
   }
-  if (clip_norm > 0 && job.model.model == "linear_probe") {
+  if (clip_norm > 0 && job.model.model == ModelFlags::Kind::kLinearProbe) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--clip_norm=", clip_norm,
         ": linear_probe takes none, since its arithmetic has to be exact"));
@@ -106,9 +116,9 @@ absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
 
 OptimizerFlags OptimizerFlags::Resolved() const {
   OptimizerFlags all = *this;
-  if (all.table_optimizer.empty()) all.table_optimizer = optimizer;
+  if (!all.table_optimizer.has_value()) all.table_optimizer = optimizer;
   if (all.table_learning_rate == 0) all.table_learning_rate = learning_rate;
-  if (all.wide_optimizer.empty()) all.wide_optimizer = all.table_optimizer;
+  if (!all.wide_optimizer.has_value()) all.wide_optimizer = all.table_optimizer;
   if (all.wide_learning_rate == 0) {
     all.wide_learning_rate = all.table_learning_rate;
   }

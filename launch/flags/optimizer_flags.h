@@ -2,9 +2,10 @@
 #define SHOAL_LAUNCH_FLAGS_OPTIMIZER_FLAGS_H_
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "core/optimizer_spec.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
@@ -13,18 +14,18 @@ struct JobFlags;
 
 // How pushes change variables.
 struct OptimizerFlags {
-  std::string optimizer = "adam";
+  OptimizerKind optimizer = OptimizerKind::kAdam;
   double learning_rate = 5e-4;
-  std::string table_optimizer = "";  // "": as optimizer
-  double table_learning_rate = 0;    // 0: as learning_rate
-  std::string wide_optimizer = "";   // "": as table_optimizer
-  double wide_learning_rate = 0;     // 0: as table_learning_rate
+  std::optional<OptimizerKind> table_optimizer;  // none: as optimizer
+  double table_learning_rate = 0;                // 0: as learning_rate
+  std::optional<OptimizerKind> wide_optimizer;   // none: as table_optimizer
+  double wide_learning_rate = 0;                 // 0: as table_learning_rate
   int64_t warmup_batches = 0;
   int64_t table_warmup_batches = -1;  // -1: as warmup_batches
   double l2_reg = 0;
   double wide_l2_reg = -1;  // -1: as l2_reg
   double dense_l2_reg = 0;
-  std::string l2_scope = "touched";
+  L2Scope l2_scope = L2Scope::kTouched;
   double adagrad_initial_accumulator = 1e-8;
   double ftrl_initial_accumulator = 0.1;
   double ftrl_l1 = 0;

@@ -1,6 +1,19 @@
 #include "launch/flags/output_flags.h"
 
 namespace shoal {
+namespace {
+
+constexpr Choice<OutputFlags::Progress> kProgress[] = {
+    {OutputFlags::Progress::kText, "text"},
+    {OutputFlags::Progress::kJson, "json"},
+    {OutputFlags::Progress::kNone, "none"}};
+
+constexpr Choice<LogLevel> kLogLevels[] = {{LogLevel::kDebug, "debug"},
+                                           {LogLevel::kInfo, "info"},
+                                           {LogLevel::kWarn, "warn"},
+                                           {LogLevel::kError, "error"}};
+
+}  // namespace
 
 void OutputFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Output");
@@ -9,13 +22,12 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
              "Write the run as one JSON object to this file "
              "(docs/summary.md)."});
   rows->Add(kPsAlone, Canonical::kNo,
-            {"progress", &progress,
+            {"progress", ChoiceTarget(&progress, kProgress),
              "How task 0 tells of the job on stdout: text for people, json "
-             "(docs/commands.md) for programs.",
-             Choices{{"text", "json", "none"}, {}}});
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"log_level", &log_level, "How much to log.",
-             Choices{{"debug", "info", "warn", "error"}, {}}});
+             "(docs/commands.md) for programs."});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"log_level", ChoiceTarget(&log_level, kLogLevels), "How much to log."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"print_config", &print_config,
              "Print all flags in force at the start."});

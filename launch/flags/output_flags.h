@@ -4,15 +4,18 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "base/logger.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
 
 // What a process says and writes of the job.
 struct OutputFlags {
+  enum class Progress { kText, kJson, kNone };
+
   std::string summary;
-  std::string progress = "text";
-  std::string log_level = "info";
+  Progress progress = Progress::kText;
+  LogLevel log_level = LogLevel::kInfo;
   bool print_config = true;
   absl::Duration progress_every = absl::Seconds(2);
 

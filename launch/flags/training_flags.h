@@ -10,15 +10,28 @@ namespace shoal {
 
 // What the job does, and how a worker computes.
 struct TrainingFlags {
-  std::string task_type = "train";
-  std::string mode = "async";
+  enum class Task { kTrain, kEval, kInfer };
+  enum class Mode { kAsync };
+  enum class Backend { kAuto, kReference, kOneDnn };
+  enum class FirstLayer { kAuto, kDense, kDistinct };
+
+  Task task_type = Task::kTrain;
+  Mode mode = Mode::kAsync;
   int batch_size = 1024;
   int num_epochs = 1;
   int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
   int64_t warmup_steps = 0;
   bool canary = false;
-  std::string backend = "auto";
-  std::string first_layer = "auto";
+  Backend backend = Backend::kAuto;
+  FirstLayer first_layer = FirstLayer::kAuto;
+
+  bool Trains() const { return task_type == Task::kTrain; }
+  bool Infers() const { return task_type == Task::kInfer; }
+
+  // As they are typed; the backend as models/backend/ knows it, too.
+  std::string TaskName() const;
+  std::string ModeName() const;
+  std::string BackendName() const;
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);

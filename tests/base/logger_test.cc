@@ -46,14 +46,5 @@ TEST(Logger, OnATerminalALineTakesTheRowOfAnUnfinishedOne) {
   for (const int fd : {terminal, window, before}) close(fd);
 }
 
-TEST(Logger, LevelsAreReadByNameAndAWrongOneListsThem) {
-  EXPECT_EQ(*ParseLogLevel("debug"), LogLevel::kDebug);
-  EXPECT_EQ(*ParseLogLevel("error"), LogLevel::kError);
-  const absl::Status status = ParseLogLevel("verbose").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("verbose"), HasSubstr("debug")));
-}
-
 }  // namespace
 }  // namespace shoal

@@ -12,17 +12,22 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(ResumeTest, EpochsProcessesAndLimitsMayDiffer) {
+TEST(ResumeTest, WhatMayDifferIsPassedOver) {
+  const std::vector<std::string> may_differ = {"num_epochs", "ps",
+                                               "table_row_limit"};
   EXPECT_TRUE(CheckResumableConfig(
                   "batch_size=8\nnum_epochs=1\nps=1\n",
-                  "batch_size=8\nnum_epochs=2\nps=3\ntable_row_limit=7\n")
+                  "batch_size=8\nnum_epochs=2\nps=3\ntable_row_limit=7\n",
+                  may_differ)
                   .ok());
+  EXPECT_FALSE(
+      CheckResumableConfig("num_epochs=1\n", "num_epochs=2\n", {}).ok());
 }
 
-TEST(ResumeTest, WhatDecidesTheArithmeticIsNamed) {
-  const absl::Status status =
-      CheckResumableConfig("batch_size=8\nnum_epochs=1\noptimizer=adam\n",
-                           "batch_size=8\nnum_epochs=2\noptimizer=ftrl\n");
+TEST(ResumeTest, WhatMayNotIsNamed) {
+  const absl::Status status = CheckResumableConfig(
+      "batch_size=8\nnum_epochs=1\noptimizer=adam\n",
+      "batch_size=8\nnum_epochs=2\noptimizer=ftrl\n", {"num_epochs"});
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("--optimizer"), HasSubstr("adam"),

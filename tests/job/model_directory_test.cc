@@ -95,7 +95,7 @@ TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
 }
 
 TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
-  flags_.training.task_type = "eval";
+  flags_.training.task_type = TrainingFlags::Task::kEval;
   ASSERT_TRUE(Lock().ok());
   EXPECT_EQ(held_, nullptr);
   EXPECT_EQ(*LockWithServers(*files_, flags_, 1), nullptr);
@@ -127,7 +127,7 @@ TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
 }
 
 TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
-  flags_.training.task_type = "infer";
+  flags_.training.task_type = TrainingFlags::Task::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(Names().empty());
@@ -136,7 +136,7 @@ TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
 }
 
 TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
-  flags_.training.task_type = "infer";
+  flags_.training.task_type = TrainingFlags::Task::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_EQ(symlink("p", (directory_ + "/link").c_str()), 0);
   ASSERT_TRUE(Lock().ok());
@@ -146,7 +146,7 @@ TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
 }
 
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
-  flags_.checkpoints.resume = "must";
+  flags_.checkpoints.resume = CheckpointFlags::Resume::kMust;
   const absl::Status status = Lock();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("--resume=must"));
@@ -155,12 +155,13 @@ TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
 
 TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
   const std::string named = directory_ + "/" + CheckpointName(7);
-  for (const char* task : {"train", "eval", "infer"}) {
+  using Task = TrainingFlags::Task;
+  for (const Task task : {Task::kTrain, Task::kEval, Task::kInfer}) {
     flags_.training.task_type = task;
     flags_.evaluation.predictions_file = directory_ + "/p";
     // Only the name is that of one.
     flags_.checkpoints.model_dir = named + "-x";
-    ASSERT_TRUE(Lock().ok()) << task;
+    ASSERT_TRUE(Lock().ok()) << flags_.training.TaskName();
     held_ = nullptr;
     flags_.checkpoints.model_dir = named;
     ASSERT_TRUE(files_->CreateDirectories(named).ok());
@@ -171,7 +172,7 @@ TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
 }
 
 TEST_F(ModelDirectoryTest, NoLockIsLeftBesideWhatCannotHoldPredictions) {
-  flags_.training.task_type = "infer";
+  flags_.training.task_type = TrainingFlags::Task::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/device";
   ASSERT_EQ(symlink("/dev/null", flags_.evaluation.predictions_file.c_str()),
             0);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace shoal {
 namespace {
 
@@ -75,15 +77,48 @@ TEST(ParseFlagValue, ReadsTimesWithAndWithoutUnits) {
   }
 }
 
+enum class Mode { kAsync, kSync, kRing };
+
+constexpr Choice<Mode> kModes[] = {{Mode::kAsync, "async"},
+                                   {Mode::kSync, "sync"}};
+
 TEST(ParseFlagValue, KnowsChoicesInAnyCaseAndThoseOfLater) {
-  std::string value;
-  const Choices modes = {{"async", "sync"}, {"ring"}};
-  ASSERT_TRUE(ParseFlagValue("mode", "ASYNC", modes, &value).ok());
-  EXPECT_EQ(value, "async");
-  EXPECT_EQ(Message(ParseFlagValue("mode", "ring", modes, &value)),
-            "--mode=ring is not there yet; this version has async, sync");
-  EXPECT_EQ(Message(ParseFlagValue("mode", "fast", modes, &value)),
+  Mode value = Mode::kSync;
+  const ChoiceTarget target(&value, kModes);
+  const NotThereYet later = {{"ring"}};
+  EXPECT_EQ(PrintFlagValue(target, later), "sync");
+  ASSERT_TRUE(ParseFlagValue("mode", "ASYNC", later, target).ok());
+  EXPECT_EQ(value, Mode::kAsync);
+  EXPECT_EQ(PrintFlagValue(target, later), "async");
+  EXPECT_EQ(FlagValueKind(target, later), "async|sync");
+  EXPECT_EQ(Message(ParseFlagValue("mode", "Ring", later, target)),
+            "--mode=Ring is not there yet; this version has async, sync");
+  EXPECT_EQ(Message(ParseFlagValue("mode", "fast", later, target)),
             "--mode=fast: must be one of async, sync");
+  EXPECT_EQ(value, Mode::kAsync) << "a refused value leaves the target alone";
+}
+
+TEST(ParseFlagValue, AChoiceMayBeLeftOut) {
+  std::optional<Mode> value;
+  const ChoiceTarget target(&value, kModes);
+  EXPECT_EQ(PrintFlagValue(target), "");
+  EXPECT_EQ(Message(ParseFlagValue("mode", "", {}, target)),
+            "--mode=: must be one of async, sync");
+  EXPECT_FALSE(value.has_value());
+  ASSERT_TRUE(ParseFlagValue("mode", "sync", {}, target).ok());
+  EXPECT_EQ(value, Mode::kSync);
+  EXPECT_EQ(PrintFlagValue(target), "sync");
+}
+
+TEST(ParseFlagValue, OneWordIsNamedAlone) {
+  constexpr static Choice<bool> kOn[] = {{true, "on"}};
+  bool value = false;
+  const ChoiceTarget target(&value, kOn);
+  EXPECT_EQ(Message(ParseFlagValue("f", "off", {}, target)),
+            "--f=off: must be on");
+  EXPECT_EQ(PrintFlagValue(target), "") << "no word says false";
+  ASSERT_TRUE(ParseFlagValue("f", "on", {}, target).ok());
+  EXPECT_TRUE(value);
 }
 
 TEST(ParseFlagValue, ChecksEachEntryOfAList) {

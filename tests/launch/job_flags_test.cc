@@ -16,6 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+using Task = TrainingFlags::Task;
 
 constexpr Command kCommands[] = {Command::kTrain, Command::kRun, Command::kPs,
                                  Command::kWorker};
@@ -58,7 +61,7 @@ TEST(JobFlags, DefaultsAreValidInEveryCommand) {
 }
 
 TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
-  const auto error = [](Command command, const char* task, const char* train,
+  const auto error = [](Command command, Task task, const char* train,
                         const char* val, int task_index = 0) {
     JobFlags flags(command);
     flags.cluster.ps_hosts = flags.cluster.worker_hosts = "a:1,b:2";
@@ -66,31 +69,33 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
     flags.training.task_type = task;
     flags.data.training_data_dir = train;
     flags.data.val_data_dir = val;
-    flags.checkpoints.resume = "never";
+    flags.checkpoints.resume = CheckpointFlags::Resume::kNever;
     return std::string(flags.Validate().message());
   };
   for (const Command command :
        {Command::kTrain, Command::kRun, Command::kWorker}) {
-    EXPECT_THAT(error(command, "train", "", "/v"),
+    EXPECT_THAT(error(command, Task::kTrain, "", "/v"),
                 HasSubstr("--training_data_dir"));
-    EXPECT_EQ(error(command, "train", "/t", ""), "");
-    EXPECT_THAT(error(command, "eval", "/t", ""), HasSubstr("--val_data_dir"));
-    EXPECT_EQ(error(command, "eval", "", "/v"), "");
-    EXPECT_THAT(error(command, "infer", "/t", ""), HasSubstr("--val_data_dir"));
+    EXPECT_EQ(error(command, Task::kTrain, "/t", ""), "");
+    EXPECT_THAT(error(command, Task::kEval, "/t", ""),
+                HasSubstr("--val_data_dir"));
+    EXPECT_EQ(error(command, Task::kEval, "", "/v"), "");
+    EXPECT_THAT(error(command, Task::kInfer, "/t", ""),
+                HasSubstr("--val_data_dir"));
   }
   const char* const file = "--predictions_file";
-  EXPECT_THAT(error(Command::kTrain, "infer", "", "/v"), HasSubstr(file));
-  EXPECT_THAT(error(Command::kRun, "infer", "", "/v"), HasSubstr(file));
-  EXPECT_THAT(error(Command::kPs, "infer", "", ""), HasSubstr(file));
+  EXPECT_THAT(error(Command::kTrain, Task::kInfer, "", "/v"), HasSubstr(file));
+  EXPECT_THAT(error(Command::kRun, Task::kInfer, "", "/v"), HasSubstr(file));
+  EXPECT_THAT(error(Command::kPs, Task::kInfer, "", ""), HasSubstr(file));
   // Others write none.
-  EXPECT_EQ(error(Command::kPs, "infer", "", "", 1), "");
-  EXPECT_EQ(error(Command::kWorker, "infer", "", "/v"), "");
+  EXPECT_EQ(error(Command::kPs, Task::kInfer, "", "", 1), "");
+  EXPECT_EQ(error(Command::kWorker, Task::kInfer, "", "/v"), "");
 }
 
 TEST(JobFlags, WhatTrainsNothingNeedsACheckpoint) {
   JobFlags flags(Command::kTrain);
   flags.data.val_data_dir = "/v";
-  flags.training.task_type = "infer";
+  flags.training.task_type = Task::kInfer;
   flags.evaluation.predictions_file = "p";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--model_dir"));
@@ -106,7 +111,7 @@ TEST(JobFlags, OnlyTrainingReadsTrainingData) {
   JobFlags flags(Command::kTrain);
   flags.data.training_data_dir = "/t";
   EXPECT_EQ(flags.TrainingData(), "/t");
-  flags.training.task_type = "eval";
+  flags.training.task_type = Task::kEval;
   EXPECT_EQ(flags.TrainingData(), "");
 }
 
@@ -207,6 +212,16 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "wide_l2_reg=0\n"
             "wide_learning_rate=0.0005\n"
             "wide_optimizer=adam\n");
+}
+
+TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
+  EXPECT_THAT(JobFlags(Command::kTrain).MayDifferOnResume(),
+              UnorderedElementsAre(
+                  "clip_norm", "dense_l2_reg", "l2_reg", "learning_rate",
+                  "table_learning_rate", "table_warmup_batches",
+                  "warmup_batches", "wide_l2_reg", "wide_learning_rate",
+                  "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
+                  "table_row_limit", "task_type"));
 }
 
 TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
@@ -316,46 +331,18 @@ TEST(JobFlags, TablesAreArraysOrDynamicAndPlacedByWhatFits) {
   JobFlags flags(Command::kTrain);
   flags.data.training_data_dir = "/d";
   EXPECT_TRUE(flags.Validate().ok());
-  EXPECT_EQ(flags.Partition(), "hash");
+  EXPECT_EQ(flags.Partition(), PartitionKind::kHash);
   EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("partition=hash\n"));
   flags.model.feature_size = 10;
   EXPECT_TRUE(flags.Validate().ok());
-  EXPECT_EQ(flags.Partition(), "fixed_size");
-
-  struct Case {
-    uint64_t feature_size;
-    const char* partition;
-    uint64_t row_limit;
-    const char* full;
-    const char* message;  // "": right
-  } cases[] = {
-      {0, "hash", 0, "refuse", ""},
-      {0, "", 5, "share", ""},
-      {10, "mod", 0, "refuse", ""},
-      {0, "mod", 0, "refuse", "--partition=mod cuts tables of a known size"},
-      {0, "fixed_size", 0, "refuse", "give --feature_size too"},
-      {10, "hash", 0, "refuse", "--partition=hash with --feature_size=10"},
-      {10, "", 5, "refuse", "--table_row_limit=5 with --feature_size=10"},
-      {0, "", 0, "share", "--table_full=share: without --table_row_limit"},
-  };
-  for (const Case& c : cases) {
-    JobFlags flags(Command::kTrain);
-    flags.data.training_data_dir = "/d";
-    flags.model.feature_size = c.feature_size;
-    flags.cluster.partition = c.partition;
-    flags.model.table_row_limit = c.row_limit;
-    flags.model.table_full = c.full;
-    const absl::Status status = flags.Validate();
-    EXPECT_EQ(status.ok(), *c.message == 0) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
-  }
+  EXPECT_EQ(flags.Partition(), PartitionKind::kFixedSize);
 }
 
 TEST(JobFlags, CanonicalConfigShowsWhatADynamicTableDoesWhenFull) {
   JobFlags flags(Command::kTrain);
   flags.model.table_row_limit = 5;
   const std::string refuse = flags.CanonicalConfig();
-  flags.model.table_full = "share";
+  flags.model.table_full = TableFull::kShare;
   const std::string share = flags.CanonicalConfig();
   EXPECT_NE(refuse, share);
   flags.model.table_row_limit = 6;
@@ -406,9 +393,9 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
 
 TEST(JobFlags, TheLinearProbeSharesNoRow) {
   JobFlags flags(Command::kTrain);
-  flags.model.model = "linear_probe";
+  flags.model.model = ModelFlags::Kind::kLinearProbe;
   flags.model.table_row_limit = 5;
-  flags.model.table_full = "share";
+  flags.model.table_full = TableFull::kShare;
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--table_full=share: linear_probe takes none"));
 }

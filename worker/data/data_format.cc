@@ -133,17 +133,6 @@ absl::StatusOr<std::string> Decompressed(absl::string_view compressed,
 
 }  // namespace
 
-absl::StatusOr<DataFormat> ParseDataFormat(absl::string_view name) {
-  for (const DataFormat format : {DataFormat::kAuto, DataFormat::kLibSvm,
-                                  DataFormat::kTfRecord, DataFormat::kCriteo}) {
-    if (name == NameOf(format)) return format;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", name,
-                   "' is no data format; there are auto, libsvm, tfrecord and "
-                   "criteo"));
-}
-
 std::string ToString(DataFormat format) { return std::string(NameOf(format)); }
 
 absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,

@@ -15,8 +15,7 @@ namespace shoal {
 // How rows are written; docs/data_formats.md. kAuto: as the data shows.
 enum class DataFormat { kAuto, kLibSvm, kTfRecord, kCriteo };
 
-// "auto", "libsvm", "tfrecord", "criteo". INVALID_ARGUMENT for another name.
-absl::StatusOr<DataFormat> ParseDataFormat(absl::string_view name);
+// "auto", "libsvm", "tfrecord", "criteo".
 std::string ToString(DataFormat format);
 
 enum class Compression { kNone, kGzip, kZstd };

@@ -90,6 +90,10 @@ TEST(ClusterFlagsTest, RefusesAPlaceOrAPartitionThatCannotBe) {
        {kTrain, {"--feature_size=9", "--partition=mod"}, ""},
        {kTrain, {"--partition=hash"}, ""},
        {kTrain,
+        {"--partition=fixed_size"},
+        "--partition=fixed_size cuts tables of a known size: give "
+        "--feature_size too, or leave it to hash"},
+       {kTrain,
         {"--partition=mod"},
         "--partition=mod cuts tables of a known size: give --feature_size "
         "too, or leave it to hash"},

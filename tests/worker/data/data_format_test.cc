@@ -41,12 +41,11 @@ std::string CriteoLine(absl::string_view first_integer) {
   return line + "\n";
 }
 
-TEST(DataFormatTest, NamesAreReadAndWritten) {
-  for (const char* name : {"auto", "libsvm", "tfrecord", "criteo"}) {
-    EXPECT_EQ(ToString(ParseDataFormat(name).value()), name);
-  }
-  EXPECT_EQ(ParseDataFormat("csv").status().code(),
-            absl::StatusCode::kInvalidArgument);
+TEST(DataFormatTest, NamesAreThoseOfTheFlag) {
+  EXPECT_EQ(ToString(DataFormat::kAuto), "auto");
+  EXPECT_EQ(ToString(DataFormat::kLibSvm), "libsvm");
+  EXPECT_EQ(ToString(DataFormat::kTfRecord), "tfrecord");
+  EXPECT_EQ(ToString(DataFormat::kCriteo), "criteo");
 }
 
 TEST(DataFormatTest, IsRecognisedByWhatTheFileHolds) {

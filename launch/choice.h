@@ -1,0 +1,73 @@
+#ifndef SHOAL_LAUNCH_CHOICE_H_
+#define SHOAL_LAUNCH_CHOICE_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+// A value of a flag that takes one of a few words, and the word: a row of the
+// table of such a flag, as in
+//   constexpr Choice<Task> kTasks[] = {{Task::kTrain, "train"}, …};
+// The words are compared without regard to case, and printed as they stand.
+template <typename T>
+struct Choice {
+  T value;
+  const char* word;
+};
+
+// The word for `value`; empty if no row has it.
+template <typename T, size_t N>
+std::string ChoiceWord(const Choice<T> (&choices)[N], const T& value) {
+  for (const Choice<T>& choice : choices) {
+    if (choice.value == value) return choice.word;
+  }
+  return "";
+}
+
+// Where the value of such a flag goes. It and the table outlive the target.
+// Thread-compatible.
+class ChoiceTarget {
+ public:
+  template <typename T, size_t N>
+  ChoiceTarget(T* value, const Choice<T> (&choices)[N])
+      : words_(Words(choices)),
+        take_([value, &choices](size_t i) { *value = choices[i].value; }),
+        word_([value, &choices] { return ChoiceWord(choices, *value); }) {}
+
+  // A flag that may be left out: its value is empty until it is given.
+  template <typename T, size_t N>
+  ChoiceTarget(std::optional<T>* value, const Choice<T> (&choices)[N])
+      : words_(Words(choices)),
+        take_([value, &choices](size_t i) { *value = choices[i].value; }),
+        word_([value, &choices] {
+          return value->has_value() ? ChoiceWord(choices, **value) : "";
+        }) {}
+
+  const std::vector<std::string>& words() const { return words_; }
+
+  // Sets the value to that of words()[i]. REQUIRES: i < words().size().
+  void Take(size_t i) const { take_(i); }
+
+  // The word for the value now; empty if it has none.
+  std::string word() const { return word_(); }
+
+ private:
+  template <typename T, size_t N>
+  static std::vector<std::string> Words(const Choice<T> (&choices)[N]) {
+    std::vector<std::string> words;
+    for (const Choice<T>& choice : choices) words.push_back(choice.word);
+    return words;
+  }
+
+  std::vector<std::string> words_;
+  std::function<void(size_t)> take_;
+  std::function<std::string()> word_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_LAUNCH_CHOICE_H_
