@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "job/options_from_flags.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
