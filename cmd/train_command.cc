@@ -96,6 +96,35 @@ ExitCode Verdict(const std::string& name, const JobReport& report,
   return Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
 }
 
+// The threads of the job.
+struct Strands {
+  Strands(const Clock* clock, int workers)
+      : control({"control", 1}, clock),
+        completions({"completions", 1}, clock),
+        background({"checkpoints", 1}, clock),
+        work({"work", 1}, clock) {
+    for (int i = 0; i < workers; ++i) {
+      train.push_back(std::make_unique<ThreadExecutor>(
+          ThreadExecutorOptions{absl::StrCat("train ", i), 1}, clock));
+    }
+  }
+
+  // What is still queued is run.
+  void Shutdown() {
+    for (const auto& strand : train) strand->Shutdown();
+    background.Shutdown();
+    completions.Shutdown();
+    work.Shutdown();
+    control.Shutdown();
+  }
+
+  ThreadExecutor control;
+  ThreadExecutor completions;
+  ThreadExecutor background;
+  ThreadExecutor work;
+  std::vector<std::unique_ptr<ThreadExecutor>> train;  // by worker
+};
+
 ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", flags.output.log_level});
@@ -116,24 +145,16 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   Telemetry telemetry;
   ExportProcess(&telemetry, name, plan.job);
   ToMain<JobReport> final_report(wait);
-  ThreadExecutor control({"control", 1}, &clock);
-  ThreadExecutor completions({"completions", 1}, &clock);
-  ThreadExecutor background({"checkpoints", 1}, &clock);
-  ThreadExecutor work({"work", 1}, &clock);
-  std::vector<std::unique_ptr<ThreadExecutor>> train;
+  Strands strands(&clock, flags.cluster.workers);
   InProcessJobDependencies deps;
   deps.file_system = files.get();
   deps.logger = &logger;
-  deps.control = &control;
-  deps.completions = &completions;
-  deps.background = &background;
-  deps.work =
-      WorkOfLead(*lead, flags, files.get(), &work, &background, &logger);
-  for (int i = 0; i < flags.cluster.workers; ++i) {
-    train.push_back(std::make_unique<ThreadExecutor>(
-        ThreadExecutorOptions{absl::StrCat("train ", i), 1}, &clock));
-    deps.train.push_back(train.back().get());
-  }
+  deps.control = &strands.control;
+  deps.completions = &strands.completions;
+  deps.background = &strands.background;
+  deps.work = WorkOfLead(*lead, flags, files.get(), &strands.work,
+                         &strands.background, &logger);
+  for (const auto& strand : strands.train) deps.train.push_back(strand.get());
   if (flags.monitoring.metrics_port != 0) deps.telemetry = &telemetry;
   auto job = InProcessJob::Create(*std::move(options), std::move(deps));
   if (!job.ok()) return Complain(name, job.status(), kExitUsage);
@@ -150,13 +171,10 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const JobReport report =
       SeeThrough(job->get(), final_report, clock, &reporter, wait);
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());
-  LeaveHungDisk(&background, flags.deadlines.shutdown_timeout, code, &logger);
+  LeaveHungDisk(&strands.background, flags.deadlines.shutdown_timeout, code,
+                &logger);
   // What is still queued may refer to the job.
-  for (const auto& strand : train) strand->Shutdown();
-  background.Shutdown();
-  completions.Shutdown();
-  work.Shutdown();
-  control.Shutdown();
+  strands.Shutdown();
   return code;
 }
 

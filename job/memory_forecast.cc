@@ -10,6 +10,7 @@
 #include "base/saturating.h"
 #include "cluster/evaluation.h"
 #include "core/piece_table.h"
+#include "job/options_from_flags.h"
 #include "models/model_table.h"
 #include "rpc/codec/message_bytes.h"
 #include "rpc/parameter_client.h"

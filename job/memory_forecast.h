@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/file_system.h"
 #include "base/host_memory.h"
-#include "job/options_from_flags.h"
+#include "job/job_plan.h"
 #include "launch/job_flags.h"
 
 namespace shoal {

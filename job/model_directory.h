@@ -15,7 +15,7 @@
 #include "base/logger.h"
 #include "cluster/coordinator.h"
 #include "core/ids.h"
-#include "job/options_from_flags.h"
+#include "job/job_plan.h"
 #include "launch/job_flags.h"
 
 namespace shoal {

@@ -40,6 +40,32 @@ namespace {
 // Of a look at a server's port, one address of it.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
 
+// What task 0 has beside its PS.
+struct Leader {
+  Leader(const Clock* clock, MainWait* wait, JobReporterOptions options,
+         const FileSystem* files)
+      : report(wait),
+        reporter(std::move(options), files),
+        strand({"coordinator", 1}, clock),
+        work({"work", 1}, clock) {}
+
+  ToMain<JobReport> report;
+  JobReporter reporter;
+  Lead lead;
+  ThreadExecutor strand;
+  ThreadExecutor work;
+  std::unique_ptr<Coordinator> coordinator;
+};
+
+// What any other task has.
+struct Follower {
+  ClientLoop client_loop;
+  std::unique_ptr<ClusterClient> cluster;
+  // On the model directory; the `checkpoints` strand's.
+  std::unique_ptr<GroupLock> lock;
+  StartNumber locked_for = 0;
+};
+
 // All that a PS process is composed of.
 class PsProcess final : public JobProcess {
  public:
@@ -53,10 +79,7 @@ class PsProcess final : public JobProcess {
         logger_({ProcessName(Role::kPs, flags.cluster.task_index),
                  flags.output.log_level}),
         files_(NewPosixFileSystem()),
-        member_end_(wait),
-        report_(wait),
-        reporter_(JobReporterOptionsFromFlags(flags_, files_.get()),
-                  files_.get()) {}
+        member_end_(wait) {}
 
   ~PsProcess() override;
 
@@ -65,8 +88,8 @@ class PsProcess final : public JobProcess {
 
  private:
   bool leads() const { return flags_.cluster.task_index == 0; }
-  absl::StatusOr<ClusterService*> Lead();
-  absl::StatusOr<ClusterService*> Follow();
+  absl::StatusOr<ClusterService*> LeadJob();
+  absl::StatusOr<ClusterService*> FollowJob();
   absl::Status StartServer();
   PsLoopDependencies PartDependencies(ClusterService* cluster);
   void Probe(std::string address,
@@ -75,7 +98,7 @@ class PsProcess final : public JobProcess {
   void OnSignal(int signal);
   // The process's part is over; of task 0: the whole job's.
   bool Ended() const {
-    return member_end_.told() && (!leads() || report_.told());
+    return member_end_.told() && (!leads() || leader_->report.told());
   }
   ExitCode Verdict();
 
@@ -87,8 +110,6 @@ class PsProcess final : public JobProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   ToMain<MemberEnd> member_end_;
-  ToMain<JobReport> report_;  // of task 0
-  JobReporter reporter_;
   bool signalled_ = false;
   Telemetry telemetry_;
 
@@ -97,15 +118,8 @@ class PsProcess final : public JobProcess {
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
   ThreadExecutor probes_{{"probe", 1}, &clock_};
-  shoal::Lead lead_;  // of task 0
-  // Of any other task, on its model directory; the `checkpoints` strand's.
-  std::unique_ptr<GroupLock> servers_lock_;
-  StartNumber locked_for_ = 0;
-  std::unique_ptr<ThreadExecutor> coordinator_strand_;
-  std::unique_ptr<ThreadExecutor> work_strand_;
-  std::unique_ptr<Coordinator> coordinator_;
-  std::unique_ptr<ClientLoop> client_loop_;
-  std::unique_ptr<ClusterClient> cluster_client_;
+  std::unique_ptr<Leader> leader_;      // of task 0
+  std::unique_ptr<Follower> follower_;  // of any other
   std::unique_ptr<PsPart> part_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -120,9 +134,9 @@ PsProcess::~PsProcess() {
   // What is still queued refers to the clients and the shard.
   background_.Shutdown();
   control_.Shutdown();
-  if (work_strand_ != nullptr) work_strand_->Shutdown();
+  if (leader_ != nullptr) leader_->work.Shutdown();
   probes_.Shutdown();
-  if (coordinator_strand_ != nullptr) coordinator_strand_->Shutdown();
+  if (leader_ != nullptr) leader_->strand.Shutdown();
   completions_.Shutdown();
 }
 
@@ -131,11 +145,13 @@ absl::Status PsProcess::Start() {
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(ClusterService* const cluster,
-                         leads() ? Lead() : Follow());
+                         leads() ? LeadJob() : FollowJob());
   SHOAL_RETURN_IF_ERROR(StartServer());
   // From here on others may know of the job.
-  if (lead_.lock != nullptr) lead_.lock->Keep();
-  if (leads()) SHOAL_RETURN_IF_ERROR(reporter_.Start(clock_.Now()));
+  if (leads()) {
+    if (leader_->lead.lock != nullptr) leader_->lead.lock->Keep();
+    SHOAL_RETURN_IF_ERROR(leader_->reporter.Start(clock_.Now()));
+  }
 
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
@@ -150,35 +166,34 @@ absl::Status PsProcess::Start() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ClusterService*> PsProcess::Lead() {
-  coordinator_strand_ = std::make_unique<ThreadExecutor>(
-      ThreadExecutorOptions{"coordinator", 1}, &clock_);
-  work_strand_ = std::make_unique<ThreadExecutor>(
-      ThreadExecutorOptions{"work", 1}, &clock_);
-  SHOAL_ASSIGN_OR_RETURN(
-      lead_, TakeLead(files_.get(), flags_, plan_, &logger_, clock_.Now()));
-  CoordinatorWork work = WorkOfLead(lead_, flags_, files_.get(),
-                                    work_strand_.get(), &background_, &logger_);
+absl::StatusOr<ClusterService*> PsProcess::LeadJob() {
+  leader_ = std::make_unique<Leader>(
+      &clock_, wait_, JobReporterOptionsFromFlags(flags_, files_.get()),
+      files_.get());
+  SHOAL_ASSIGN_OR_RETURN(leader_->lead, TakeLead(files_.get(), flags_, plan_,
+                                                 &logger_, clock_.Now()));
+  CoordinatorWork work = WorkOfLead(leader_->lead, flags_, files_.get(),
+                                    &leader_->work, &background_, &logger_);
   work.probe = [this](std::string address,
                       absl::AnyInvocable<void(bool refused) &&> done) {
     Probe(std::move(address), std::move(done));
   };
-  coordinator_ =
-      ComposeCoordinator(plan_, lead_.options, std::move(work),
-                         coordinator_strand_.get(), &logger_, &telemetry_);
-  coordinator_->OnFinished(
-      [this](const JobReport& report) { report_.Tell(report); });
-  return coordinator_.get();
+  leader_->coordinator =
+      ComposeCoordinator(plan_, leader_->lead.options, std::move(work),
+                         &leader_->strand, &logger_, &telemetry_);
+  leader_->coordinator->OnFinished(
+      [this](const JobReport& report) { leader_->report.Tell(report); });
+  return leader_->coordinator.get();
 }
 
-absl::StatusOr<ClusterService*> PsProcess::Follow() {
-  client_loop_ = std::make_unique<ClientLoop>();
+absl::StatusOr<ClusterService*> PsProcess::FollowJob() {
+  follower_ = std::make_unique<Follower>();
   ClusterClientOptions options;
   options.channel = ChannelOptionsFromFlags(flags_, token_, 0);
   SHOAL_RETURN_IF_ERROR(options.Validate());
-  cluster_client_ = std::make_unique<ClusterClient>(
-      std::move(options), client_loop_.get(), &control_, &probes_);
-  return cluster_client_.get();
+  follower_->cluster = std::make_unique<ClusterClient>(
+      std::move(options), &follower_->client_loop, &control_, &probes_);
+  return follower_->cluster.get();
 }
 
 PsLoopDependencies PsProcess::PartDependencies(ClusterService* cluster) {
@@ -207,11 +222,11 @@ void PsProcess::Probe(std::string address,
 }
 
 absl::Status PsProcess::TakeDirectory(StartNumber start) {
-  if (locked_for_ == start) return absl::OkStatus();
-  servers_lock_ = nullptr;  // of a job that this process has left
-  SHOAL_ASSIGN_OR_RETURN(servers_lock_,
+  if (follower_->locked_for == start) return absl::OkStatus();
+  follower_->lock = nullptr;  // of a job that this process has left
+  SHOAL_ASSIGN_OR_RETURN(follower_->lock,
                          LockWithServers(*files_, flags_, start));
-  locked_for_ = start;
+  follower_->locked_for = start;
   return absl::OkStatus();
 }
 
@@ -228,7 +243,9 @@ absl::Status PsProcess::StartServer() {
   options.keepalive_timeout = keepalive.timeout;
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
-      server_, RpcServer::Start(options, coordinator_.get(), &completions_));
+      server_,
+      RpcServer::Start(options, leads() ? leader_->coordinator.get() : nullptr,
+                       &completions_));
   logger_.Info(
       absl::StrCat("shard ", flags_.cluster.task_index, " of ",
                    flags_.cluster.ps, ", listening on ", server_->address(),
@@ -237,19 +254,22 @@ absl::Status PsProcess::StartServer() {
 }
 
 ExitCode PsProcess::WaitForEnd() {
+  const absl::Duration pause =
+      leads() ? leader_->reporter.interval() : absl::Hours(1);
   while (!Ended()) {
-    const int signal =
-        wait_->Wait(leads() ? reporter_.interval() : absl::Hours(1));
+    const int signal = wait_->Wait(pause);
     if (signal != 0) OnSignal(signal);
-    if (!leads() || report_.told()) continue;
+    if (!leads() || leader_->report.told()) continue;
     const auto member_end = member_end_.Get();
     if (member_end.has_value() && !member_end->status.ok()) {
-      coordinator_->Stop(member_end->status);
+      leader_->coordinator->Stop(member_end->status);
     }
-    reporter_.Progress(coordinator_->Report(), clock_.Now());
+    leader_->reporter.Progress(leader_->coordinator->Report(), clock_.Now());
   }
   absl::Status written;
-  if (leads()) written = reporter_.End(*report_.Get(), clock_.Now());
+  if (leads()) {
+    written = leader_->reporter.End(*leader_->report.Get(), clock_.Now());
+  }
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
   if (code == kExitOk && !written.ok()) code = kExitFailed;
@@ -269,7 +289,8 @@ void PsProcess::OnSignal(int signal) {
   // is gone. The work is not to be lost.
   const bool save = signal != SIGINT && flags_.Saves();
   if (leads()) {
-    save ? coordinator_->SaveAndStop(reason) : coordinator_->Stop(reason);
+    save ? leader_->coordinator->SaveAndStop(reason)
+         : leader_->coordinator->Stop(reason);
   } else {
     part_->Stop(reason,
                 save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
@@ -279,7 +300,7 @@ void PsProcess::OnSignal(int signal) {
 ExitCode PsProcess::Verdict() {
   const bool over = leads() || member_end_.Get()->job_over;
   const absl::Status status =
-      leads() ? report_.Get()->status : member_end_.Get()->status;
+      leads() ? leader_->report.Get()->status : member_end_.Get()->status;
   if (status.ok()) {
     const bool left = signalled_ && !leads();
     logger_.Info(left ? "left the job" : "the job is done");

@@ -206,7 +206,7 @@ def check_arrows(tree, file):
         may = ', '.join(sorted(allowed)) or 'nothing of ours'
         yield line, 'arrow', (
             f'{file.folder}/ includes {name}; it may include {may}: move '
-            'the code or pass it in from cmd/')
+            'the code or pass it in from job/')
 
 
 def check_third_party(tree, file):

@@ -37,7 +37,7 @@ struct PsLoopOptions {
   absl::Duration directory_patience = absl::Seconds(6);
 };
 
-// What a PS is made of; the composition root (cmd) makes it. All outlive the
+// What a PS is made of; job/ps_part.h makes it. All outlive the
 // loop's end.
 struct PsLoopDependencies {
   ClusterService* cluster = nullptr;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "job/options_from_flags.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {

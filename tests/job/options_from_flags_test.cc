@@ -191,6 +191,8 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(coordinator.progress_deadline, absl::Minutes(3));
   EXPECT_EQ(coordinator.auc_exact_rows, 77u);
   EXPECT_EQ(coordinator.process, "");
+  JobFlags of_ps(Command::kPs);
+  EXPECT_EQ(CoordinatorOptionsFromFlags(of_ps, *plan).process, "ps 0");
   const PsLoopOptions ps = PsLoopOptionsFromFlags(flags);
   EXPECT_EQ(ps.ps_lease, absl::Seconds(6));
   EXPECT_EQ(ps.member.start_deadline, absl::Seconds(33));

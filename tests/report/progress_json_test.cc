@@ -110,9 +110,12 @@ TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
 }
 
 TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
-  const auto parsed = ParseJobJson(
-      EndingJson({false, "ps 1: \"x\"\n\xff", {"line 1", "line 2"}, "ps 1",
-                  true, "no space"}));
+  const auto parsed = ParseJobJson(EndingJson({false,
+                                               "ps 1: \"x\"\n\xff",
+                                               {"line 1", "line 2"},
+                                               "ps 1",
+                                               true,
+                                               "no space"}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
   EXPECT_FALSE(ending.ok);

@@ -55,6 +55,8 @@ class TidyTest(unittest.TestCase):
                            '#include "proto/config.pb.h"\n',
             'cmd/main.cc': '#include "ps/b/c.h"\nint main() { getenv("A"); '
                            'std::cout << 1; }\n',
+            'job/j.cc': '#include "ps/b/c.h"\n#include "base/a.h"\n',
+            'report/r.cc': 'void F() { std::cout << 1; }\n',
             'README.md': 'A line may be as long as it likes here, as it is '
                          'wrapped by whoever shows it to you.\n',
         })
@@ -62,8 +64,16 @@ class TidyTest(unittest.TestCase):
     def test_arrow(self):
         files = {'base/a.h': header('base/a.h'), 'ps/p.h': header('ps/p.h'),
                  'worker/w.h': header('worker/w.h'),
-                 'rpc/r.h': header('rpc/r.h')}
-        for folder, target in [('base', 'ps/p.h'), ('ps', 'worker/w.h'),
+                 'rpc/r.h': header('rpc/r.h'),
+                 'launch/l.h': header('launch/l.h'),
+                 'datatools/d.h': header('datatools/d.h'),
+                 'job/j.h': header('job/j.h'),
+                 'cmd/c.h': header('cmd/c.h')}
+        for folder, target in [('report', 'launch/l.h'), ('report', 'ps/p.h'),
+                               ('worker', 'datatools/d.h'),
+                               ('datatools', 'ps/p.h'), ('ps', 'job/j.h'),
+                               ('job', 'cmd/c.h'),
+                               ('base', 'ps/p.h'), ('ps', 'worker/w.h'),
                                ('worker', 'ps/p.h'), ('cluster', 'ps/p.h'),
                                ('core', 'rpc/r.h'), ('ps', 'rpc/r.h'),
                                ('cluster', 'rpc/r.h'), ('rpc', 'ps/p.h')]:
