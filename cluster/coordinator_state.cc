@@ -31,13 +31,7 @@ CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
 
 CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
-      patience_(now, options_.heartbeat_interval),
-      now_(now),
-      patient_now_(now),
-      start_(now),
-      worker_seen_(now),
-      progress_seen_(now),
-      phase_began_(now),
+      clock_(options_, now),
       membership_(MembershipOf(options_)),
       saver_(SaverOf(options_)),
       next_save_step_(options_.checkpoints.save_steps) {
@@ -48,12 +42,6 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
   checkpoint_report_.resumed_step = checkpoints.resume->step;
   manifest_directory_ = checkpoints.resume_name;
   manifest_text_ = checkpoints.resume_text;
-}
-
-void CoordinatorState::Advance(absl::Time now) {
-  patience_.Advance(now);
-  now_ = patience_.clock();
-  patient_now_ = patience_.now();
 }
 
 CoordinatorActions CoordinatorState::TakeActions() {
@@ -71,19 +59,19 @@ void CoordinatorState::Send(const Member& member, CoordinatorMessage message) {
 
 absl::StatusOr<RegisterReply> CoordinatorState::Register(
     const RegisterRequest& request, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   if (const Member* before = membership_.Suspended(request)) {
     Lose(Member(*before), absl::AbortedError("replaced by another process"),
          "died: its connection broke, and another process came in its place");
   }
-  if (phase_ >= Phase::kEnding) {
+  if (phase_ >= JobPhase::kEnding) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job is over",
         status_.ok() ? "" : absl::StrCat(": ", status_.message())));
   }
   RegisterReply reply;
   SHOAL_ASSIGN_OR_RETURN(reply.life,
-                         membership_.Register(request, patient_now_));
+                         membership_.Register(request, clock_.now()));
   const CheckpointOptions& checkpoints = options_.checkpoints;
   if (request.role == Role::kPs && checkpoints.resume != nullptr) {
     reply.load =
@@ -93,21 +81,22 @@ absl::StatusOr<RegisterReply> CoordinatorState::Register(
   }
   reply.heartbeat_interval = options_.heartbeat_interval;
   reply.silent_after = options_.silent_after;
-  progress_.NewLife(request.role, request.index, request.address, now_);
+  progress_.NewLife(request.role, request.index, request.address,
+                    clock_.clock());
   return reply;
 }
 
 CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
                                                  absl::Time now) {
-  Advance(now);
-  const auto opened = membership_.Open(session, life, patient_now_);
+  clock_.Advance(now);
+  const auto opened = membership_.Open(session, life, clock_.now());
   if (!opened.ok()) {
     actions_.emplace_back(EndSessionAction{session, opened.status()});
     return TakeActions();
   }
   const Member member = **opened;
-  if (phase_ >= Phase::kEnding) {
-    Send(member, JobEnd{status_, SummaryLines(Report(now_))});
+  if (phase_ >= JobPhase::kEnding) {
+    Send(member, JobEnd{status_, SummaryLines(Report(clock_.clock()))});
     return TakeActions();
   }
   Log(LogLevel::kInfo,
@@ -124,11 +113,11 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
 CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
                                                ProcessMessage message,
                                                absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindSession(session);
   if (found == nullptr) return TakeActions();
   const Member from = *found;  // handlers may remove it
-  membership_.Heard(session, patient_now_);
+  membership_.Heard(session, clock_.now());
   const absl::Status status =
       std::visit([&](auto& m) { return On(from, m); }, message);
   if (!status.ok() && membership_.FindSession(session) != nullptr) {
@@ -139,7 +128,7 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
 
 absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     const SessionOpening& opening, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindLife(opening.life);
   if (found == nullptr) {
     return absl::FailedPreconditionError(
@@ -158,7 +147,7 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     Lose(member, lost, "lost marks that it had made");
     return lost;
   }
-  membership_.Resume(member.session, patient_now_);
+  membership_.Resume(member.session, clock_.now());
   Log(LogLevel::kInfo,
       absl::StrCat(member.Name(), " is back as life ", ToString(member.life)));
   return member.session;
@@ -166,11 +155,11 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
 
 CoordinatorActions CoordinatorState::OnConnectionLost(
     uint64_t session, const absl::Status& status, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindSession(session);
   if (found == nullptr) return TakeActions();
   const Member member = *found;
-  membership_.Suspend(session, patient_now_);
+  membership_.Suspend(session, clock_.now());
   train_leases_.Suspend(member.life);
   eval_leases_.Suspend(member.life);
   Log(LogLevel::kWarn,
@@ -193,7 +182,7 @@ void CoordinatorState::Probe() {
 
 CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
                                               absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
   if (refused && member != nullptr && member->suspended) {
     Lose(Member(*member), absl::UnavailableError("its port is closed"),
@@ -205,7 +194,7 @@ CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
 CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
                                                   const absl::Status& status,
                                                   absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
   if (member == nullptr) return TakeActions();
   const std::string reason =
@@ -217,20 +206,20 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 
 CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
                                           absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   End(reason.ok() ? absl::CancelledError("the job was stopped") : reason);
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Continue(absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   continues_ = false;
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Tick(absl::Time now) {
-  Advance(now);
-  for (const Member& member : membership_.Silent(patient_now_)) {
+  clock_.Advance(now);
+  for (const Member& member : membership_.Silent(clock_.now())) {
     const std::string silence = absl::FormatDuration(options_.silent_after);
     if (member.suspended) {
       Lose(member,
@@ -248,35 +237,35 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
          absl::StrCat("was silent for more than ", silence,
                       " and is taken for dead"));
   }
-  if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
-    leases().Expire(patient_now_);
+  if (Leases(phase_)) {
+    leases().Expire(clock_.now());
     // What time alone brings (copies) is looked for now and then.
     waiting_.WakeAll();
     const LedgerTotals& totals = ledger_.totals();
     progress_.OnTrained(options_.task == JobTask::kTrain
                             ? totals.trained + totals.rejected
                             : scored_.rows(),
-                        now_);
+                        clock_.clock());
   }
   Probe();
-  CheckDeadlines();
+  if (const auto overdue = clock_.Check(phase_, AllPsOpen())) {
+    End(TooLate(*overdue));
+  }
   return TakeActions();
 }
 
 void CoordinatorState::Lose(const Member& member, const absl::Status& why,
                             const std::string& how) {
   Forget(member, why);
-  if (phase_ >= Phase::kEnding) return;
+  if (phase_ >= JobPhase::kEnding) return;
   const std::string what = absl::StrCat(member.Name(), " ", how);
-  if (member.role == Role::kPs && Gathers()) {
+  if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
     // Nothing was leased yet, so nothing was pushed.
-    const absl::Duration left = std::max(
-        start_ + options_.start_deadline - patient_now_, absl::ZeroDuration());
     Log(LogLevel::kWarn,
         absl::StrCat(what,
                      "; nothing is trained yet, so another process may take "
                      "its place, within ",
-                     absl::FormatDuration(left)));
+                     absl::FormatDuration(clock_.LeftToStart())));
   } else if (member.role == Role::kPs && member.open()) {
     End(absl::UnavailableError(
         absl::StrCat(what, "; its shard's state is lost")));
@@ -290,7 +279,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
   waiting_.Remove(member.life);
-  if (member.role == Role::kPs && Gathers()) {
+  if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
     loaded_.Drop(member.index);
     AskForMarks();
   }

@@ -18,8 +18,10 @@
 #include "absl/types/span.h"
 #include "base/logger.h"
 #include "cluster/checkpoint_saver.h"
+#include "cluster/coordinator_actions.h"
 #include "cluster/coordinator_options.h"
-#include "cluster/evaluation.h"
+#include "cluster/job_clock.h"
+#include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
 #include "cluster/lease_requests.h"
@@ -31,66 +33,8 @@
 #include "cluster/prediction_order.h"
 #include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
-#include "core/patient_time.h"
 
 namespace shoal {
-
-// What the coordinator must do after an event, in order.
-struct SendAction {
-  uint64_t session = 0;
-  CoordinatorMessage message;
-};
-// The session is over for us: OK after a Bye, otherwise why not. Nothing that
-// still comes on it counts.
-struct EndSessionAction {
-  uint64_t session = 0;
-  absl::Status status;
-};
-struct LogAction {
-  LogLevel level = LogLevel::kInfo;
-  std::string line;
-};
-// Write the manifest, which makes the directory of this name a checkpoint, and
-// bring the outcome to OnCommitted.
-struct CommitAction {
-  uint64_t number = 0;
-  std::string directory;
-  Manifest manifest;
-};
-// Find out whether connections to this address of the session's process are
-// refused, and bring the answer to OnProbed. Comes again every little while:
-// one look at a time is enough.
-struct ProbeAction {
-  uint64_t session = 0;
-  std::string address;
-};
-// More is to be done than one event may take: bring Continue, after whatever
-// waits already.
-struct ContinueAction {};
-// Answers RequestSave.
-struct SaveReplyAction {
-  uint64_t request = 0;
-  absl::StatusOr<SavedCheckpoint> saved;
-};
-// An evaluation has all its scores: work out its report, which takes seconds
-// for many of them, and bring it by OnScored. One at a time.
-struct ScoreAction {
-  std::shared_ptr<const Evaluation> evaluation;
-};
-// Write these predictions, in the order of the actions, and say so by
-// OnPredictionsWritten. The last completes the file.
-struct WritePredictionsAction {
-  std::vector<float> logits;  // NaN: of a row that could not be parsed
-  bool last = false;
-};
-// The job is over and everybody has heard, or had the time to. Once, and last.
-struct FinishedAction {};
-
-using CoordinatorAction =
-    std::variant<SendAction, EndSessionAction, LogAction, ProbeAction,
-                 CommitAction, ContinueAction, SaveReplyAction, ScoreAction,
-                 WritePredictionsAction, FinishedAction>;
-using CoordinatorActions = std::vector<CoordinatorAction>;
 
 // How much of a checkpoint's state is restored: its pieces first, then its
 // marks.
@@ -104,7 +48,8 @@ struct RestoreProgress {
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
 // threads, sockets or clocks, so that the simulator can run it.
 //
-//   gathering --all PSs, and the workers or their grace--> training
+//   gathering --all PSs, and the workers or their grace--> training, or
+//     restoring --the checkpoint's pieces and marks are read--> training
 //   training --every batch has all marks--> evaluating --every piece scored-->
 //   reporting --every shard's report--> ending --Byes or linger--> finished
 //
@@ -128,9 +73,9 @@ struct RestoreProgress {
 // ends at once where another process registers in its place, or where its
 // address refuses connections.
 //
-// Deadlines go by a patient time (core/patient_time.h), in which the span
-// between two events counts as one heartbeat interval at most: a coordinator
-// that was itself frozen takes no process for dead. Thread-compatible.
+// Deadlines go by a patient time (job_clock.h), in which the span between two
+// events counts as one heartbeat interval at most: a coordinator that was
+// itself frozen takes no process for dead. Thread-compatible.
 class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
@@ -180,21 +125,11 @@ class CoordinatorState {
   // What became of a ContinueAction.
   CoordinatorActions Continue(absl::Time now);
 
-  bool finished() const { return phase_ == Phase::kFinished; }
+  bool finished() const { return phase_ == JobPhase::kFinished; }
   JobReport Report(absl::Time now) const;
 
  private:
-  enum class Phase {
-    kGathering,
-    kTraining,
-    kEvaluating,
-    kReporting,
-    kEnding,
-    kFinished
-  };
-
   // ---- Events (coordinator_state.cc)
-  void Advance(absl::Time now);
   CoordinatorActions TakeActions();
   void Log(LogLevel level, std::string line);
   // Looks at the ports of PSs whose connection is broken.
@@ -240,12 +175,8 @@ class CoordinatorState {
 
   // ---- Phases (coordinator_state_phases.cc)
   void Step();  // as far as it goes
-  void CheckDeadlines();
-  // Processes come and go, and nothing depends on them yet.
-  bool Gathers() const {
-    return phase_ == Phase::kGathering && !restoring_.has_value();
-  }
-  void CheckGathering();
+  // Why the job ends: it has waited for this too long.
+  absl::Status TooLate(Overdue what) const;
   void StartTraining();
   // Ledger, leases and evaluations, for the pieces that are known now.
   void MakeTables();
@@ -328,19 +259,11 @@ class CoordinatorState {
   std::string FirstBadRow() const;
 
   const CoordinatorOptions options_;
-  Phase phase_ = Phase::kGathering;
+  JobPhase phase_ = JobPhase::kGathering;
   absl::Status status_;  // of the job
   CoordinatorActions actions_;
 
-  PatientTime patience_;
-  absl::Time now_;          // patience_.clock()
-  absl::Time patient_now_;  // patience_.now(); what follows is in this time
-  const absl::Time start_;
-  absl::Time worker_seen_;    // when a worker's session was last open
-  absl::Time progress_seen_;  // or when the phase began
-  absl::Time phase_began_;
-  std::optional<absl::Time> first_worker_;  // since when PSs and a worker are
-
+  JobClock clock_;
   Membership membership_;
   JobProgress progress_;
   PieceFacts train_facts_;

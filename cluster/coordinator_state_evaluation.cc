@@ -24,7 +24,7 @@ void CoordinatorState::PlanEvaluation() {
     // A job that begins where such an epoch ended makes its evaluation now: it
     // may have been stopped in it.
     const uint64_t done = ledger_.CompleteEpochs();
-    const bool due_now = phase_ == Phase::kGathering && done != 0 &&
+    const bool due_now = phase_ < JobPhase::kTraining && done != 0 &&
                          done % every == 0 && AtEndOfEpoch();
     const uint64_t next = due_now ? done : (done / every + 1) * every;
     next_evaluation_ =
@@ -42,8 +42,8 @@ bool CoordinatorState::AtEndOfEpoch() const {
 }
 
 void CoordinatorState::StartEvaluating() {
-  phase_ = Phase::kEvaluating;
-  phase_began_ = progress_seen_ = patient_now_;
+  phase_ = JobPhase::kEvaluating;
+  clock_.BeginPhase();
   if (eval_facts_.size() == 0) {
     StartReporting();
     return;
@@ -109,19 +109,19 @@ absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
         absl::StrCat(from.Name(), " sent scores, which are not its to send"));
   }
   // Scores of a copy may come when the other copy's have ended the evaluation.
-  if (phase_ != Phase::kEvaluating || message.epoch < scored_.number()) {
+  if (phase_ != JobPhase::kEvaluating || message.epoch < scored_.number()) {
     return absl::OkStatus();
   }
   const absl::StatusOr<size_t> known = scored_.Known(message);
   if (!known.ok()) return FailUnlessInvalid(from, known.status());
   const absl::Status sound = CheckScores(message);
   if (!sound.ok()) return FailUnlessInvalid(from, sound);
-  eval_leases_.Progress(message.lease, patient_now_);
+  eval_leases_.Progress(message.lease, clock_.now());
   const uint32_t piece = message.piece;
   const bool was_complete = scored_.complete(piece);
   if (was_complete) return absl::OkStatus();
   if (*known < message.labels.size() || !message.more) {
-    progress_seen_ = patient_now_;
+    clock_.SeeProgress();
   }
   scored_.Take(message, from.index);
   if (scored_.complete(piece)) {
@@ -169,8 +169,8 @@ void CoordinatorState::WriteReadyPredictions() {
 
 CoordinatorActions CoordinatorState::OnPredictionsWritten(
     uint64_t rows, bool last, const absl::Status& status, absl::Time now) {
-  Advance(now);
-  if (phase_ != Phase::kEvaluating) return TakeActions();
+  clock_.Advance(now);
+  if (phase_ != JobPhase::kEvaluating) return TakeActions();
   if (!status.ok()) {
     End(Annotate(status, "--predictions_file"));
     return TakeActions();
@@ -178,7 +178,7 @@ CoordinatorActions CoordinatorState::OnPredictionsWritten(
   predicted_ += rows;
   predictions_->Written(rows);
   eval_leases_.SetLimit(0, predictions_->limit());
-  progress_seen_ = patient_now_;
+  clock_.SeeProgress();
   if (last) StartReporting();
   return TakeActions();
 }
@@ -196,15 +196,16 @@ void CoordinatorState::ContinueEvaluating() {
 }
 
 void CoordinatorState::ResumeTraining() {
-  phase_ = Phase::kTraining;
-  phase_began_ = progress_seen_ = patient_now_;
+  phase_ = JobPhase::kTraining;
+  clock_.BeginPhase();
   PlanEvaluation();
 }
 
 CoordinatorActions CoordinatorState::OnScored(const EvalReport& figures,
                                               absl::Time now) {
-  Advance(now);
-  if (!scoring_.has_value() || phase_ >= Phase::kEnding) return TakeActions();
+  clock_.Advance(now);
+  if (!scoring_.has_value() || phase_ >= JobPhase::kEnding)
+    return TakeActions();
   EvalReport report = figures;
   report.epoch = scoring_->epoch;
   report.step = scoring_->step;
@@ -217,7 +218,8 @@ CoordinatorActions CoordinatorState::OnScored(const EvalReport& figures,
                    ": ", EvalText(report)));
   evals_.push_back(std::move(report));
   // The last one: nothing is left to train.
-  if (phase_ == Phase::kEvaluating && evaluation_ == nullptr) StartReporting();
+  if (phase_ == JobPhase::kEvaluating && evaluation_ == nullptr)
+    StartReporting();
   return TakeActions();
 }
 

@@ -22,7 +22,7 @@ absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
 }
 
 LeaseTable& CoordinatorState::leases() {
-  return phase_ == Phase::kEvaluating ? eval_leases_ : train_leases_;
+  return phase_ == JobPhase::kEvaluating ? eval_leases_ : train_leases_;
 }
 
 PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
@@ -37,16 +37,16 @@ absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
 }
 
 absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
-  progress_.OnHeartbeat(from.role, from.index, message, now_);
-  train_leases_.Renew(from.life, patient_now_);
-  eval_leases_.Renew(from.life, patient_now_);
+  progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
+  train_leases_.Renew(from.life, clock_.now());
+  eval_leases_.Renew(from.life, clock_.now());
   Send(from, HeartbeatAck{message.number});
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a LeaseRequest"));
-  if (phase_ >= Phase::kReporting) return absl::OkStatus();
+  if (phase_ >= JobPhase::kReporting) return absl::OkStatus();
   if (waiting_.Count(from.life) >= kMaxLeaseRequests) {
     return absl::ResourceExhaustedError(
         absl::StrCat(from.Name(), " has ", kMaxLeaseRequests,
@@ -58,16 +58,16 @@ absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
 
 absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a PieceReport"));
-  if (phase_ == Phase::kGathering) {
+  if (phase_ < JobPhase::kTraining) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " reported on a piece before any was leased"));
   }
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   PieceFacts& facts = this->facts(message.purpose);
   const absl::StatusOr<bool> fresh = facts.Add(message);
   if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
   if (!*fresh) return absl::OkStatus();
-  progress_seen_ = patient_now_;
+  clock_.SeeProgress();
 
   const uint64_t bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
   if (options_.max_bad_rows >= 0 &&
@@ -78,7 +78,7 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
     return absl::OkStatus();
   }
   if (message.purpose != LeasePurpose::kTrain) {
-    if (phase_ == Phase::kEvaluating && scored_.complete(message.piece) &&
+    if (phase_ == JobPhase::kEvaluating && scored_.complete(message.piece) &&
         scored_.rows(message.piece) != message.examples) {
       End(absl::DataLossError(
           absl::StrCat(from.Name(), ": ", facts.Name(message.piece), " has ",
@@ -99,21 +99,21 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
   saver_.OnLeaseEnd(message.lease, absl::OkStatus());
-  train_leases_.Done(message.lease, from.life, patient_now_);
-  eval_leases_.Done(message.lease, from.life, patient_now_);
+  train_leases_.Done(message.lease, from.life, clock_.now());
+  eval_leases_.Done(message.lease, from.life, clock_.now());
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   saver_.OnLeaseEnd(message.lease, message.status);
-  if (phase_ != Phase::kTraining && phase_ != Phase::kEvaluating) {
+  if (!Leases(phase_)) {
     return absl::OkStatus();
   }
   const auto piece = leases().Failed(message.lease, from.life);
   if (!piece.has_value()) return absl::OkStatus();
   const PieceFacts& facts =
-      this->facts(phase_ == Phase::kEvaluating ? LeasePurpose::kEvaluate
-                                               : LeasePurpose::kTrain);
+      this->facts(phase_ == JobPhase::kEvaluating ? LeasePurpose::kEvaluate
+                                                  : LeasePurpose::kTrain);
   const absl::Status status = message.status.ok()
                                   ? absl::UnknownError("no reason given")
                                   : message.status;
@@ -139,7 +139,7 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
 
 absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "marks"));
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   for (const Mark& mark : message.marks) {
     // Before the ledger makes room for the mark.
     if (mark.lease == 0 || mark.lease >= next_lease_) {
@@ -155,8 +155,8 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
     }
     if (!added.ok()) return FailUnlessInvalid(from, added.status());
     if (!added->fresh) continue;
-    progress_seen_ = patient_now_;
-    train_leases_.Progress(mark.lease, patient_now_);
+    clock_.SeeProgress();
+    train_leases_.Progress(mark.lease, clock_.now());
     if (added->piece_complete) {
       train_leases_.Complete(mark.batch.epoch, mark.batch.piece);
       const Piece& piece = train_facts_.piece(mark.batch.piece);
@@ -168,7 +168,7 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   if (!progress_.steady_open() &&
       totals.batches - resumed_batches_ >=
           static_cast<uint64_t>(options_.warmup_steps)) {
-    progress_.OpenSteady(totals.trained + totals.rejected, now_);
+    progress_.OpenSteady(totals.trained + totals.rejected, clock_.clock());
   }
   return absl::OkStatus();
 }
@@ -186,7 +186,7 @@ void CoordinatorState::EndByStrayPush(const Member& from, const Mark& mark,
 
 absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardReport"));
-  if (phase_ != Phase::kReporting) return absl::OkStatus();
+  if (phase_ != JobPhase::kReporting) return absl::OkStatus();
   progress_.OnShardReport(from.index, message.stats);
   reported_shards_.insert(from.index);
   return absl::OkStatus();
@@ -196,7 +196,7 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
   const absl::Status status =
       message.status.ok() ? absl::UnknownError("it failed and did not say why")
                           : message.status;
-  if (from.role == Role::kWorker && phase_ >= Phase::kReporting) {
+  if (from.role == Role::kWorker && phase_ >= JobPhase::kReporting) {
     // Everything is trained and scored: what it was doing was a copy.
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()));
     return absl::OkStatus();
@@ -207,9 +207,9 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, Bye& message) {
-  progress_.OnUsage(from.role, from.index, message.usage, now_);
+  progress_.OnUsage(from.role, from.index, message.usage, clock_.clock());
   Forget(from, absl::OkStatus());
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   if (from.role == Role::kPs) {
     End(absl::CancelledError(
         absl::StrCat(from.Name(), " left before the job was over")));

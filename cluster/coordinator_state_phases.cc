@@ -49,10 +49,16 @@ void CoordinatorState::SendViews() {
 }
 
 void CoordinatorState::Step() {
-  if (!membership_.Open(Role::kWorker).empty()) worker_seen_ = patient_now_;
-  if (phase_ == Phase::kGathering) CheckGathering();
+  if (!membership_.Open(Role::kWorker).empty()) clock_.SeeWorker();
+  if (phase_ == JobPhase::kRestoring) {
+    ContinueRestoring();
+  } else if (phase_ == JobPhase::kGathering &&
+             clock_.Gather(AllPsOpen(),
+                           membership_.Open(Role::kWorker).size())) {
+    StartTraining();
+  }
   StepSave();
-  if (phase_ == Phase::kTraining && train_facts_.size() != 0 &&
+  if (phase_ == JobPhase::kTraining && train_facts_.size() != 0 &&
       ledger_.AllComplete() && ledger_.totals().batches == 0) {
     End(absl::InvalidArgumentError(absl::StrCat(
         "--training_data_dir has no row to train on: ",
@@ -62,57 +68,41 @@ void CoordinatorState::Step() {
                            " are bad; the first: ", FirstBadRow()))));
   }
   // One evaluation at a time is worked out: two would need twice the memory.
-  if (phase_ == Phase::kTraining && !scoring_.has_value() &&
+  if (phase_ == JobPhase::kTraining && !scoring_.has_value() &&
       ledger_.CompleteEpochs() >= next_evaluation_ &&
       (!ledger_.AllComplete() || SavedAtEnd())) {
     if (ledger_.AllComplete()) {
       const LedgerTotals& totals = ledger_.totals();
       const uint64_t examples = totals.trained + totals.rejected;
-      progress_.OnTrained(examples, now_);
-      if (progress_.steady_open()) progress_.CloseSteady(examples, now_);
+      progress_.OnTrained(examples, clock_.clock());
+      if (progress_.steady_open()) {
+        progress_.CloseSteady(examples, clock_.clock());
+      }
     }
     StartEvaluating();
   }
-  if (phase_ == Phase::kEvaluating) ContinueEvaluating();
-  if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
+  if (phase_ == JobPhase::kEvaluating) ContinueEvaluating();
+  if (Leases(phase_)) {
     GrantLeases();
   }
-  if (phase_ == Phase::kReporting &&
+  if (phase_ == JobPhase::kReporting &&
       reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
     const LedgerTotals& totals = ledger_.totals();
     absl::Status status = CheckCanaries(
-        Report(now_).ps, totals.batches - totals.rejected_batches);
+        Report(clock_.clock()).ps, totals.batches - totals.rejected_batches);
     status.Update(end_save_status_);
     End(std::move(status));
   }
-  if (phase_ == Phase::kEnding &&
-      (membership_.empty() || patient_now_ - phase_began_ >= options_.linger)) {
+  if (phase_ == JobPhase::kEnding &&
+      (membership_.empty() || clock_.LingerOver())) {
     for (const Member& member : membership_.members()) {
       Forget(member,
              absl::DeadlineExceededError(absl::StrCat(
                  member.Name(), " said no Bye within ",
                  absl::FormatDuration(options_.linger), " of the job's end")));
     }
-    phase_ = Phase::kFinished;
+    phase_ = JobPhase::kFinished;
     actions_.emplace_back(FinishedAction{});
-  }
-}
-
-void CoordinatorState::CheckGathering() {
-  if (restoring_.has_value()) {
-    ContinueRestoring();
-    return;
-  }
-  const size_t workers = membership_.Open(Role::kWorker).size();
-  if (!AllPsOpen() || workers == 0) {
-    first_worker_.reset();
-    return;
-  }
-  if (!first_worker_.has_value()) first_worker_ = patient_now_;
-  if (workers >= static_cast<size_t>(options_.num_workers) ||
-      (!options_.host_files &&
-       patient_now_ - *first_worker_ >= options_.worker_grace)) {
-    StartTraining();
   }
 }
 
@@ -190,8 +180,8 @@ void CoordinatorState::MakeTables() {
 
 void CoordinatorState::BeginTraining() {
   PlanEvaluation();
-  phase_ = Phase::kTraining;
-  phase_began_ = progress_seen_ = patient_now_;
+  phase_ = JobPhase::kTraining;
+  clock_.BeginPhase();
   if (options_.task != JobTask::kTrain) return;
   Log(LogLevel::kInfo,
       absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
@@ -212,21 +202,21 @@ LeaseTableOptions CoordinatorState::EvalLeaseOptions() const {
 }
 
 void CoordinatorState::StartReporting() {
-  phase_ = Phase::kReporting;
-  phase_began_ = patient_now_;
+  phase_ = JobPhase::kReporting;
+  clock_.BeginPhase();
   waiting_.Clear();
   for (const Member& ps : membership_.Open(Role::kPs)) Send(ps, ReportShard{});
 }
 
 void CoordinatorState::End(absl::Status status) {
-  if (phase_ >= Phase::kEnding) return;
-  phase_ = Phase::kEnding;
-  phase_began_ = patient_now_;
+  if (phase_ >= JobPhase::kEnding) return;
+  phase_ = JobPhase::kEnding;
+  clock_.BeginPhase();
   status_ = std::move(status);
   waiting_.Clear();
   EndSaves();
-  progress_.End(now_);
-  const JobEnd end{status_, SummaryLines(Report(now_))};
+  progress_.End(clock_.clock());
+  const JobEnd end{status_, SummaryLines(Report(clock_.clock()))};
   for (const Member& member : membership_.members()) {
     if (member.open()) Send(member, end);
   }
@@ -235,7 +225,7 @@ void CoordinatorState::End(absl::Status status) {
 void CoordinatorState::GrantLeases() {
   if (saver_.withholds()) return;
   WakeWaiting();
-  while (!waiting_.empty() && !leases().NothingToTake(patient_now_)) {
+  while (!waiting_.empty() && !leases().NothingToTake(clock_.now())) {
     const std::optional<Life> life = waiting_.Next();
     if (!life.has_value()) break;
     const Member* const worker = membership_.FindLife(*life);
@@ -248,7 +238,7 @@ void CoordinatorState::GrantLeases() {
       continue;
     }
     const std::optional<LeaseTable::Held> held =
-        leases().Take(*life, worker->index, next_lease_, patient_now_);
+        leases().Take(*life, worker->index, next_lease_, clock_.now());
     if (held.has_value()) {
       ++next_lease_;
       waiting_.Forget(*life);
@@ -277,7 +267,7 @@ void CoordinatorState::WakeWaiting() {
 void CoordinatorState::Grant(const Member& worker,
                              const LeaseTable::Held& held) {
   Lease lease;
-  if (phase_ == Phase::kEvaluating) {
+  if (phase_ == JobPhase::kEvaluating) {
     lease = EvaluationLease(held);
   } else {
     lease.purpose = LeasePurpose::kTrain;
@@ -288,57 +278,51 @@ void CoordinatorState::Grant(const Member& worker,
     lease.backwards = held.copy;
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
       const LedgerTotals& totals = ledger_.totals();
-      progress_.OpenSteady(totals.trained + totals.rejected, now_);
+      progress_.OpenSteady(totals.trained + totals.rejected, clock_.clock());
     }
   }
-  progress_.Start(now_);
+  progress_.Start(clock_.clock());
   lease.number = held.number;
   lease.batch_size = options_.batch_size;
-  const FileList& files = phase_ == Phase::kTraining
+  const FileList& files = phase_ == JobPhase::kTraining
                               ? membership_.files().train()
                               : membership_.files().eval();
   lease.piece.source = files.LocalIndex(lease.piece.source);
   Send(worker, LeaseGrant{std::move(lease)});
 }
 
-void CoordinatorState::CheckDeadlines() {
-  if (Gathers() && !AllPsOpen() &&
-      patient_now_ - start_ >= options_.start_deadline) {
-    End(absl::DeadlineExceededError(
-        absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
-                     " ", MissingPs())));
-  }
-  if (Gathers() && options_.host_files && AllPsOpen() &&
-      patient_now_ - start_ >= options_.start_deadline) {
-    End(absl::DeadlineExceededError(
-        absl::StrCat("after ", absl::FormatDuration(options_.start_deadline),
-                     " the job still lacks ", WaitingFor(),
-                     ", whose files nobody else has (--data_scope=host)")));
-  }
-  const bool needs_worker = phase_ < Phase::kReporting && AllPsOpen();
-  if (needs_worker && patient_now_ - worker_seen_ >= options_.start_deadline) {
-    End(absl::DeadlineExceededError(
-        absl::StrCat("no worker is alive, for ",
-                     absl::FormatDuration(options_.start_deadline), "; ",
-                     options_.num_workers, " were expected")));
-  }
-  if ((phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) &&
-      patient_now_ - progress_seen_ >= options_.progress_deadline) {
-    End(absl::DeadlineExceededError(
-        absl::StrCat("nothing was trained or scored for ",
-                     absl::FormatDuration(options_.progress_deadline), ": ",
-                     WhoHoldsWhat())));
-  }
-  if (phase_ == Phase::kReporting &&
-      patient_now_ - phase_began_ >= options_.report_deadline) {
-    std::vector<std::string> late;
-    for (const Member& ps : membership_.Open(Role::kPs)) {
-      if (reported_shards_.count(ps.index) == 0) late.push_back(ps.Name());
+absl::Status CoordinatorState::TooLate(Overdue what) const {
+  const std::string start = absl::FormatDuration(options_.start_deadline);
+  std::string why;
+  switch (what) {
+    case Overdue::kServers:
+      why = absl::StrCat("after ", start, " ", MissingPs());
+      break;
+    case Overdue::kHosts:
+      why = absl::StrCat("after ", start, " the job still lacks ", WaitingFor(),
+                         ", whose files nobody else has (--data_scope=host)");
+      break;
+    case Overdue::kWorker:
+      why = absl::StrCat("no worker is alive, for ", start, "; ",
+                         options_.num_workers, " were expected");
+      break;
+    case Overdue::kProgress:
+      why = absl::StrCat("nothing was trained or scored for ",
+                         absl::FormatDuration(options_.progress_deadline), ": ",
+                         WhoHoldsWhat());
+      break;
+    case Overdue::kReport: {
+      std::vector<std::string> late;
+      for (const Member& ps : membership_.Open(Role::kPs)) {
+        if (reported_shards_.count(ps.index) == 0) late.push_back(ps.Name());
+      }
+      why = absl::StrCat(absl::StrJoin(late, ", "),
+                         " did not report on its shard within ",
+                         absl::FormatDuration(options_.report_deadline));
+      break;
     }
-    End(absl::DeadlineExceededError(absl::StrCat(
-        absl::StrJoin(late, ", "), " did not report on its shard within ",
-        absl::FormatDuration(options_.report_deadline))));
   }
+  return absl::DeadlineExceededError(why);
 }
 
 std::string CoordinatorState::MissingPs() const {
@@ -366,7 +350,7 @@ std::string CoordinatorState::MissingPs() const {
 }
 
 std::string CoordinatorState::WhoHoldsWhat() const {
-  const bool training = phase_ == Phase::kTraining;
+  const bool training = phase_ == JobPhase::kTraining;
   const PieceFacts& facts = training ? train_facts_ : eval_facts_;
   std::vector<std::string> parts;
   for (const LeaseTable::Held& held :

@@ -11,14 +11,15 @@ namespace shoal {
 JobReport CoordinatorState::Report(absl::Time now) const {
   JobReport report;
   report.trains = options_.task == JobTask::kTrain;
-  report.started = first_worker_.has_value();
+  report.started = clock_.gathered();
   report.waiting_for = WaitingFor();
-  report.over = phase_ >= Phase::kEnding;
+  report.over = phase_ >= JobPhase::kEnding;
   report.finished = finished();
   report.status = status_;
 
   report.samples = train_facts_.examples() * options_.num_epochs;
-  report.total_known = phase_ != Phase::kGathering && train_facts_.all_known();
+  report.total_known =
+      phase_ >= JobPhase::kTraining && train_facts_.all_known();
   report.fraction_done = FractionDone();
   report.fraction_before = fraction_before_;
   const LedgerTotals& totals = ledger_.totals();
@@ -52,7 +53,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
 }
 
 std::string CoordinatorState::WaitingFor() const {
-  if (phase_ != Phase::kGathering) return "";
+  if (phase_ >= JobPhase::kTraining) return "";
   std::vector<std::string> missing;
   auto look_for = [&](Role role, int count) {
     for (int i = 0; i < count; ++i) {
@@ -78,10 +79,10 @@ std::string CoordinatorState::FirstBadRow() const {
 
 double CoordinatorState::FractionDone() const {
   if (options_.task != JobTask::kTrain) {
-    if (phase_ > Phase::kEvaluating) return 1;
+    if (phase_ > JobPhase::kEvaluating) return 1;
     double scored = 0;
-    for (uint32_t i = 0; phase_ == Phase::kEvaluating && i < eval_facts_.size();
-         ++i) {
+    for (uint32_t i = 0;
+         phase_ == JobPhase::kEvaluating && i < eval_facts_.size(); ++i) {
       const Piece& piece = eval_facts_.piece(i);
       if (scored_.complete(i)) {
         scored += static_cast<double>(piece.end - piece.begin);
@@ -91,7 +92,7 @@ double CoordinatorState::FractionDone() const {
   }
   const double all =
       static_cast<double>(train_facts_.bytes()) * options_.num_epochs;
-  if (all == 0) return phase_ > Phase::kTraining ? 1 : 0;
+  if (all == 0) return phase_ > JobPhase::kTraining ? 1 : 0;
   double done = static_cast<double>(complete_bytes_);
   for (const LeaseTable::Held& held : train_leases_.held()) {
     if (held.copy) continue;

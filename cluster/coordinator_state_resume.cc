@@ -22,7 +22,7 @@ absl::Status CoordinatorState::On(const Member& from, ShardLoaded& message) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " loaded a checkpoint that it was not asked to load"));
   }
-  if (phase_ != Phase::kGathering) return absl::OkStatus();
+  if (phase_ >= JobPhase::kTraining) return absl::OkStatus();
   const absl::Status same = loaded_.AddShard(from.index, message.marks);
   if (!same.ok()) {
     End(same);
@@ -39,7 +39,7 @@ absl::Status CoordinatorState::On(const Member& from, MarkRuns& message) {
     return absl::InvalidArgumentError(
         absl::StrCat(from.Name(), " sent marks, which are not its to send"));
   }
-  if (phase_ != Phase::kGathering) return absl::OkStatus();
+  if (phase_ >= JobPhase::kTraining) return absl::OkStatus();
   const absl::Status added = loaded_.Add(from.index, std::move(message));
   if (!added.ok()) return FailUnlessInvalid(from, added);
   AskForMarks();
@@ -72,7 +72,7 @@ void CoordinatorState::AskForMarks() {
 
 bool CoordinatorState::AllPsLoaded() const {
   return options_.checkpoints.resume == nullptr ||
-         phase_ != Phase::kGathering ||
+         phase_ >= JobPhase::kTraining ||
          (loaded_.shards() == static_cast<size_t>(options_.num_ps) &&
           (loaded_.whole() || !options_.checkpoints.resume_training));
 }
@@ -91,6 +91,7 @@ void CoordinatorState::StartRestoring() {
     End(same);
     return;
   }
+  phase_ = JobPhase::kRestoring;
   restoring_.emplace().marks = loaded_.Take();
   ContinueRestoring();
 }
@@ -175,7 +176,7 @@ absl::Status CoordinatorState::FinishRestoring() {
   resumed_batches_ = totals.batches;
   fraction_before_ = FractionDone();
   checkpoint_report_.resumed_samples = totals.trained + totals.rejected;
-  progress_.OnTrained(checkpoint_report_.resumed_samples, now_);
+  progress_.OnTrained(checkpoint_report_.resumed_samples, clock_.clock());
   saver_.SetSaved(manifest.step, checkpoints.resume_name);
   if (const uint64_t every = checkpoints.save_steps; every != 0) {
     next_save_step_ = (totals.batches / every + 1) * every;

@@ -20,15 +20,15 @@ constexpr size_t kSaveRequestsMax = 64;
 
 CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
                                                  absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   absl::Status refused;
   if (!options_.checkpoints.save) {
     refused = absl::FailedPreconditionError(
         "the job writes no checkpoints: it was started without --model_dir");
-  } else if (phase_ == Phase::kGathering) {
+  } else if (phase_ < JobPhase::kTraining) {
     refused = absl::FailedPreconditionError(
         "nothing has been trained yet: the job waits for its processes");
-  } else if (phase_ >= Phase::kReporting) {
+  } else if (phase_ >= JobPhase::kReporting) {
     refused = absl::FailedPreconditionError("the job is ending");
   } else if (saver_.late()) {
     refused = absl::FailedPreconditionError(late_);
@@ -46,20 +46,20 @@ CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
 
 CoordinatorActions CoordinatorState::SaveAndStop(const absl::Status& reason,
                                                  absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   StopOnceSaved(reason);
   return TakeActions();
 }
 
 void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
   const bool can_save = options_.checkpoints.save &&
-                        phase_ >= Phase::kTraining &&
-                        phase_ < Phase::kReporting;
+                        phase_ >= JobPhase::kTraining &&
+                        phase_ < JobPhase::kReporting;
   if (!can_save) {
     End(reason);
   } else if (!stop_reason_.has_value()) {
     stop_reason_ = reason;
-    stop_deadline_ = patient_now_ + options_.checkpoints.stop_deadline;
+    stop_deadline_ = clock_.now() + options_.checkpoints.stop_deadline;
     saver_.Hurry(stop_deadline_);
     Log(LogLevel::kWarn,
         absl::StrCat(reason.message(), "; saving a checkpoint first"));
@@ -68,7 +68,7 @@ void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
 
 CoordinatorActions CoordinatorState::OnCommitted(
     uint64_t number, absl::StatusOr<ManifestText> manifest, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   if (manifest.ok()) {
     manifest_directory_ = committing_directory_;
     manifest_text_ = *manifest;
@@ -122,14 +122,14 @@ void CoordinatorState::DriveSaver(
 
 void CoordinatorState::StepSave() {
   if (!options_.checkpoints.save) return;
-  if (phase_ < Phase::kTraining || phase_ > Phase::kReporting) return;
+  if (phase_ < JobPhase::kTraining || phase_ > JobPhase::kReporting) return;
   if (saver_.busy()) {
     DriveSaver([this](const CheckpointSaver::View& view) {
-      return saver_.Step(view, patient_now_);
+      return saver_.Step(view, clock_.now());
     });
-    if (phase_ < Phase::kReporting && saver_.late()) EndWithoutDisk();
+    if (phase_ < JobPhase::kReporting && saver_.late()) EndWithoutDisk();
   }
-  if (saver_.busy() || phase_ >= Phase::kReporting) return;
+  if (saver_.busy() || phase_ >= JobPhase::kReporting) return;
   const uint64_t step = ledger_.totals().batches;
   const bool due = next_save_step_ != 0 && step >= next_save_step_;
   if (due || !save_requests_.empty() || stop_reason_.has_value()) BeginSave();
@@ -141,18 +141,18 @@ void CoordinatorState::BeginSave() {
     return saver_.Begin(
         view,
         stop_reason_.has_value() ? stop_deadline_ : absl::InfiniteFuture(),
-        patient_now_);
+        clock_.now());
   });
 }
 
 bool CoordinatorState::SavedAtEnd() {
   if (!options_.checkpoints.save || saved_at_end_) return true;
   if (saver_.busy()) {
-    if (!end_due_.has_value()) end_due_ = patient_now_;
+    if (!end_due_.has_value()) end_due_ = clock_.now();
     return false;
   }
   BeginSave();
-  return saved_at_end_ && phase_ == Phase::kTraining;
+  return saved_at_end_ && phase_ == JobPhase::kTraining;
 }
 
 void CoordinatorState::Perform(SaverActions actions) {
@@ -231,7 +231,7 @@ void CoordinatorState::TakeCut(const SaverCut& cut) {
   const LedgerTotals& totals = ledger_.totals();
   cut_step_ = totals.batches;
   manifest.step = totals.batches;
-  manifest.time = now_;
+  manifest.time = clock_.clock();
   manifest.job = options_.job;
   manifest.attempt = cut.attempt;
   manifest.start = options_.start;
@@ -257,10 +257,10 @@ void CoordinatorState::TakeCut(const SaverCut& cut) {
 
 void CoordinatorState::OnReleased() {
   // Training stood still: no process is late for that.
-  progress_seen_ = patient_now_;
+  clock_.SeeProgress();
   for (LeaseTable* table : {&train_leases_, &eval_leases_}) {
     for (const LeaseTable::Held& held : table->held()) {
-      table->Progress(held.number, patient_now_);
+      table->Progress(held.number, clock_.now());
     }
   }
 }
@@ -288,7 +288,7 @@ void CoordinatorState::OnLate(const SaverLate& late) {
 }
 
 void CoordinatorState::EndWithoutDisk() {
-  if (stop_reason_.has_value() && patient_now_ >= stop_deadline_) {
+  if (stop_reason_.has_value() && clock_.now() >= stop_deadline_) {
     End(absl::AbortedError(absl::StrCat(
         stop_reason_->message(),
         "; what was trained since the last checkpoint is lost: ", late_)));
@@ -297,7 +297,7 @@ void CoordinatorState::EndWithoutDisk() {
   if (!ledger_.AllComplete() || saved_at_end_) return;
   const bool is_last = cut_step_ == ledger_.totals().batches;
   const bool waited = end_due_.has_value() &&
-                      patient_now_ >= *end_due_ + options_.checkpoints.deadline;
+                      clock_.now() >= *end_due_ + options_.checkpoints.deadline;
   if (!is_last && !waited) return;
   saved_at_end_ = true;
   end_save_status_ = absl::DeadlineExceededError(
@@ -369,7 +369,7 @@ void CoordinatorState::EndSaves() {
   const std::string why = saver_.late()
                               ? absl::StrCat("the job is ending: ", late_)
                               : "the job is ending";
-  Perform(saver_.Void(absl::FailedPreconditionError(why), patient_now_));
+  Perform(saver_.Void(absl::FailedPreconditionError(why), clock_.now()));
   for (const uint64_t request : std::exchange(save_requests_, {})) {
     actions_.emplace_back(SaveReplyAction{
         request, absl::FailedPreconditionError("the job is ending")});
