@@ -34,12 +34,9 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       clock_(options_, now),
       membership_(MembershipOf(options_)),
       saver_(SaverOf(options_)),
-      next_save_step_(options_.checkpoints.save_steps) {
+      policy_(options_.checkpoints) {
   const CheckpointOptions& checkpoints = options_.checkpoints;
   if (checkpoints.resume == nullptr) return;
-  checkpoint_report_.resumed_from =
-      absl::StrCat(checkpoints.model_dir, "/", checkpoints.resume_name);
-  checkpoint_report_.resumed_step = checkpoints.resume->step;
   manifest_directory_ = checkpoints.resume_name;
   manifest_text_ = checkpoints.resume_text;
 }

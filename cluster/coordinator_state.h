@@ -31,6 +31,7 @@
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
 #include "cluster/prediction_order.h"
+#include "cluster/save_policy.h"
 #include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
 
@@ -197,6 +198,8 @@ class CoordinatorState {
 
   // ---- Checkpoints (coordinator_state_save.cc)
   void StopOnceSaved(const absl::Status& reason);
+  SavePolicy::View SaveView() const;
+  void Perform(SaveOutcome outcome);
   void StepSave();
   void BeginSave();
   // Calls `use` with what the saver looks at, and does what it returns.
@@ -210,12 +213,7 @@ class CoordinatorState {
   // the shards are synced.
   void TakeCut(const SaverCut& cut);
   void OnReleased();
-  void OnLate(const SaverLate& late);
-  // Ends what waits for a disk that hangs and has had its time: a stop, or the
-  // checkpoint of a job that is trained. REQUIRES: saver_.late().
-  void EndWithoutDisk();
   void Commit(SaverCommit& commit);
-  void OnSaveDone(const SaverDone& done);
   void EndSaves();
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
@@ -293,17 +291,8 @@ class CoordinatorState {
   std::set<int> reported_shards_;
 
   CheckpointSaver saver_;
-  uint64_t next_save_step_ = 0;          // 0: no saves every k steps
-  std::vector<uint64_t> save_requests_;  // for the next save
-  std::vector<uint64_t> being_saved_;    // for the save under way
+  SavePolicy policy_;
   Manifest cut_;  // of the save under way, from its cut on; without shards
-  std::optional<uint64_t> cut_step_;
-  std::string late_;  // what saver_.late() waits for
-  bool saved_at_end_ = false;
-  absl::Status end_save_status_;
-  std::optional<absl::Time> end_due_;  // since when an earlier save delays it
-  std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
-  absl::Time stop_deadline_;
   // The newest manifest, for PSs that ask for it: at first the one that the job
   // begins from.
   std::string manifest_directory_;
@@ -314,7 +303,6 @@ class CoordinatorState {
   bool continues_ = false;                    // a ContinueAction is out
   uint64_t resumed_batches_ = 0;
   double fraction_before_ = 0;  // FractionDone at the beginning
-  CheckpointReport checkpoint_report_;
 };
 
 }  // namespace shoal

@@ -189,7 +189,7 @@ void CoordinatorState::ContinueEvaluating() {
   scoring_->epoch = options_.task == JobTask::kTrain ? next_evaluation_ : 0;
   scoring_->step = options_.task == JobTask::kTrain
                        ? ledger_.totals().batches
-                       : checkpoint_report_.resumed_step;
+                       : policy_.report().resumed_step;
   scoring_->examples_of_worker = scored_.rows_of_worker();
   actions_.emplace_back(ScoreAction{std::exchange(evaluation_, nullptr)});
   if (next_evaluation_ < options_.num_epochs) ResumeTraining();

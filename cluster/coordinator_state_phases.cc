@@ -90,7 +90,7 @@ void CoordinatorState::Step() {
     const LedgerTotals& totals = ledger_.totals();
     absl::Status status = CheckCanaries(
         Report(clock_.clock()).ps, totals.batches - totals.rejected_batches);
-    status.Update(end_save_status_);
+    status.Update(policy_.end_status());
     End(std::move(status));
   }
   if (phase_ == JobPhase::kEnding &&

@@ -39,7 +39,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.epoch = std::min(ledger_.CompleteEpochs(), options_.num_epochs - 1);
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
-  report.checkpoint = checkpoint_report_;
+  report.checkpoint = policy_.report();
 
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {

@@ -168,21 +168,19 @@ absl::Status CoordinatorState::FinishRestoring() {
   const LedgerTotals& totals = ledger_.totals();
   if (totals.batches != manifest.step) {
     return absl::DataLossError(absl::StrCat(
-        checkpoint_report_.resumed_from, " is of step ", manifest.step,
+        policy_.report().resumed_from, " is of step ", manifest.step,
         ", but its shards have the marks of ", totals.batches, " batches"));
   }
   ledger_.SetEarlier(manifest.totals.mended, manifest.totals.recomputed,
                      manifest.totals.repeats_refused);
   resumed_batches_ = totals.batches;
   fraction_before_ = FractionDone();
-  checkpoint_report_.resumed_samples = totals.trained + totals.rejected;
-  progress_.OnTrained(checkpoint_report_.resumed_samples, clock_.clock());
+  const uint64_t samples = totals.trained + totals.rejected;
+  progress_.OnTrained(samples, clock_.clock());
   saver_.SetSaved(manifest.step, checkpoints.resume_name);
-  if (const uint64_t every = checkpoints.save_steps; every != 0) {
-    next_save_step_ = (totals.batches / every + 1) * every;
-  }
+  policy_.GoOnFrom(totals.batches, samples);
   Log(LogLevel::kInfo,
-      absl::StrCat("resumed from ", checkpoint_report_.resumed_from, ", step ",
+      absl::StrCat("resumed from ", policy_.report().resumed_from, ", step ",
                    manifest.step, ", epoch ", std::max(restoring_->epochs, 1u),
                    " of ", options_.num_epochs, ", ", totals.trained,
                    " samples trained"));

@@ -9,38 +9,13 @@
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
-namespace {
-
-// That wait for one checkpoint.
-constexpr size_t kSaveRequestsMax = 64;
-
-}  // namespace
 
 // ---- Events -----------------------------------------------------------------
 
 CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
                                                  absl::Time now) {
   clock_.Advance(now);
-  absl::Status refused;
-  if (!options_.checkpoints.save) {
-    refused = absl::FailedPreconditionError(
-        "the job writes no checkpoints: it was started without --model_dir");
-  } else if (phase_ < JobPhase::kTraining) {
-    refused = absl::FailedPreconditionError(
-        "nothing has been trained yet: the job waits for its processes");
-  } else if (phase_ >= JobPhase::kReporting) {
-    refused = absl::FailedPreconditionError("the job is ending");
-  } else if (saver_.late()) {
-    refused = absl::FailedPreconditionError(late_);
-  } else if (save_requests_.size() >= kSaveRequestsMax) {
-    refused = absl::ResourceExhaustedError(absl::StrCat(
-        kSaveRequestsMax, " requests wait for the next checkpoint already"));
-  }
-  if (refused.ok()) {
-    save_requests_.push_back(request);
-  } else {
-    actions_.emplace_back(SaveReplyAction{request, refused});
-  }
+  Perform(policy_.Request(request, SaveView()));
   return TakeActions();
 }
 
@@ -52,18 +27,8 @@ CoordinatorActions CoordinatorState::SaveAndStop(const absl::Status& reason,
 }
 
 void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
-  const bool can_save = options_.checkpoints.save &&
-                        phase_ >= JobPhase::kTraining &&
-                        phase_ < JobPhase::kReporting;
-  if (!can_save) {
-    End(reason);
-  } else if (!stop_reason_.has_value()) {
-    stop_reason_ = reason;
-    stop_deadline_ = clock_.now() + options_.checkpoints.stop_deadline;
-    saver_.Hurry(stop_deadline_);
-    Log(LogLevel::kWarn,
-        absl::StrCat(reason.message(), "; saving a checkpoint first"));
-  }
+  Perform(policy_.Stop(reason, SaveView(), clock_.now()));
+  saver_.Hurry(policy_.stop_deadline());
 }
 
 CoordinatorActions CoordinatorState::OnCommitted(
@@ -120,39 +85,46 @@ void CoordinatorState::DriveSaver(
   Perform(use(view));
 }
 
+SavePolicy::View CoordinatorState::SaveView() const {
+  SavePolicy::View view;
+  view.phase = phase_;
+  view.step = ledger_.totals().batches;
+  view.trained = ledger_.AllComplete();
+  view.busy = saver_.busy();
+  view.late = saver_.late();
+  return view;
+}
+
+void CoordinatorState::Perform(SaveOutcome outcome) {
+  for (CoordinatorAction& action : outcome.actions) {
+    actions_.push_back(std::move(action));
+  }
+  if (outcome.end.has_value()) End(*std::move(outcome.end));
+}
+
 void CoordinatorState::StepSave() {
-  if (!options_.checkpoints.save) return;
-  if (phase_ < JobPhase::kTraining || phase_ > JobPhase::kReporting) return;
+  if (!Leases(phase_) && phase_ != JobPhase::kReporting) return;
   if (saver_.busy()) {
     DriveSaver([this](const CheckpointSaver::View& view) {
       return saver_.Step(view, clock_.now());
     });
-    if (phase_ < JobPhase::kReporting && saver_.late()) EndWithoutDisk();
   }
-  if (saver_.busy() || phase_ >= JobPhase::kReporting) return;
-  const uint64_t step = ledger_.totals().batches;
-  const bool due = next_save_step_ != 0 && step >= next_save_step_;
-  if (due || !save_requests_.empty() || stop_reason_.has_value()) BeginSave();
+  if (Leases(phase_) && saver_.late()) {
+    Perform(policy_.Step(SaveView(), clock_.now()));
+  }
+  if (policy_.Due(SaveView())) BeginSave();
 }
 
 void CoordinatorState::BeginSave() {
-  being_saved_ = std::exchange(save_requests_, {});
+  policy_.Begin();
   DriveSaver([this](const CheckpointSaver::View& view) {
-    return saver_.Begin(
-        view,
-        stop_reason_.has_value() ? stop_deadline_ : absl::InfiniteFuture(),
-        clock_.now());
+    return saver_.Begin(view, policy_.stop_deadline(), clock_.now());
   });
 }
 
 bool CoordinatorState::SavedAtEnd() {
-  if (!options_.checkpoints.save || saved_at_end_) return true;
-  if (saver_.busy()) {
-    if (!end_due_.has_value()) end_due_ = clock_.now();
-    return false;
-  }
-  BeginSave();
-  return saved_at_end_ && phase_ == JobPhase::kTraining;
+  if (policy_.EndDue(SaveView(), clock_.now())) BeginSave();
+  return policy_.settled() && phase_ == JobPhase::kTraining;
 }
 
 void CoordinatorState::Perform(SaverActions actions) {
@@ -169,11 +141,13 @@ void CoordinatorState::Perform(SaverActions actions) {
     } else if (std::get_if<SaverReleased>(&action) != nullptr) {
       OnReleased();
     } else if (auto* late = std::get_if<SaverLate>(&action)) {
-      OnLate(*late);
+      const bool trains = !saver_.withholds() && !ledger_.AllComplete();
+      Perform(policy_.OnLate(*late, trains));
     } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
       Commit(*commit);
     } else if (auto* done = std::get_if<SaverDone>(&action)) {
-      OnSaveDone(*done);
+      cut_ = {};
+      Perform(policy_.OnDone(*done, SaveView()));
     }
   }
 }
@@ -229,7 +203,7 @@ void CoordinatorState::Commit(SaverCommit& commit) {
 void CoordinatorState::TakeCut(const SaverCut& cut) {
   Manifest& manifest = cut_ = Manifest();
   const LedgerTotals& totals = ledger_.totals();
-  cut_step_ = totals.batches;
+  policy_.OnCut(totals.batches);
   manifest.step = totals.batches;
   manifest.time = clock_.clock();
   manifest.job = options_.job;
@@ -265,115 +239,9 @@ void CoordinatorState::OnReleased() {
   }
 }
 
-void CoordinatorState::OnLate(const SaverLate& late) {
-  late_ = absl::StrCat(
-      "the checkpoint at step ", late.step, ", begun ",
-      absl::FormatDuration(absl::Trunc(late.began, absl::Milliseconds(1))),
-      " ago, still waits for ", late.waiting_for);
-  const bool trains = !saver_.withholds() && !ledger_.AllComplete();
-  Log(LogLevel::kWarn,
-      absl::StrCat(late_, ": does the disk hang?",
-                   trains ? " Training goes on, and no other checkpoint begins "
-                            "before that is over"
-                          : ""));
-  for (const uint64_t request : std::exchange(being_saved_, {})) {
-    actions_.emplace_back(SaveReplyAction{
-        request, absl::DeadlineExceededError(absl::StrCat(
-                     late_, "; whether it becomes one is not decided"))});
-  }
-  for (const uint64_t request : std::exchange(save_requests_, {})) {
-    actions_.emplace_back(
-        SaveReplyAction{request, absl::FailedPreconditionError(late_)});
-  }
-}
-
-void CoordinatorState::EndWithoutDisk() {
-  if (stop_reason_.has_value() && clock_.now() >= stop_deadline_) {
-    End(absl::AbortedError(absl::StrCat(
-        stop_reason_->message(),
-        "; what was trained since the last checkpoint is lost: ", late_)));
-    return;
-  }
-  if (!ledger_.AllComplete() || saved_at_end_) return;
-  const bool is_last = cut_step_ == ledger_.totals().batches;
-  const bool waited = end_due_.has_value() &&
-                      clock_.now() >= *end_due_ + options_.checkpoints.deadline;
-  if (!is_last && !waited) return;
-  saved_at_end_ = true;
-  end_save_status_ = absl::DeadlineExceededError(
-      absl::StrCat("everything was trained, but it is not saved: ", late_));
-}
-
-void CoordinatorState::OnSaveDone(const SaverDone& done) {
-  // Training may have gone on since the cut.
-  const uint64_t trained = ledger_.totals().batches;
-  const uint64_t step =
-      std::exchange(cut_step_, std::nullopt).value_or(trained);
-  cut_ = {};
-  if (const uint64_t every = options_.checkpoints.save_steps; every != 0) {
-    next_save_step_ = ((done.status.ok() ? step : trained) / every + 1) * every;
-  }
-  CheckpointReport& report = checkpoint_report_;
-  const std::string path =
-      absl::StrCat(options_.checkpoints.model_dir, "/", done.directory);
-  report.all_seconds += absl::ToDoubleSeconds(done.took);
-  if (!done.status.ok()) {
-    ++report.voided;
-    report.last_error = std::string(done.status.message());
-    Log(LogLevel::kWarn,
-        absl::StrCat("the checkpoint at step ", step,
-                     " is void: ", done.status.message(),
-                     !report.path.empty()
-                         ? absl::StrCat("; the newest is ", report.path)
-                     : !report.resumed_from.empty()
-                         ? absl::StrCat("; the newest is ", report.resumed_from)
-                         : "; there is none yet"));
-  } else if (done.fresh) {
-    ++report.saved;
-    report.path = path;
-    report.step = done.step;
-    report.seconds = absl::ToDoubleSeconds(done.took);
-    Log(LogLevel::kInfo, absl::StrCat("saved ", path, " at step ", done.step,
-                                      "; training stood still for ",
-                                      absl::FormatDuration(absl::Trunc(
-                                          done.took, absl::Milliseconds(1)))));
-  }
-  for (const uint64_t request : std::exchange(being_saved_, {})) {
-    actions_.emplace_back(SaveReplyAction{
-        request, done.status.ok() ? absl::StatusOr<SavedCheckpoint>(
-                                        SavedCheckpoint{path, done.step})
-                                  : done.status});
-  }
-  // Otherwise what was trained since is saved next, or waits for it.
-  if (step != trained) return;
-  if (ledger_.AllComplete()) {
-    saved_at_end_ = true;
-    end_save_status_ = Annotate(
-        done.status, "everything was trained, but its checkpoint is void");
-  }
-  if (!stop_reason_.has_value()) return;
-  if (done.status.ok()) {
-    End(absl::Status(
-        stop_reason_->code(),
-        absl::StrCat(stop_reason_->message(), "; saved ", path, " at step ",
-                     done.step, ", from where the same command goes on")));
-  } else {
-    End(absl::AbortedError(absl::StrCat(stop_reason_->message(),
-                                        "; what was trained since the last "
-                                        "checkpoint is lost: ",
-                                        done.status.message())));
-  }
-}
-
 void CoordinatorState::EndSaves() {
-  const std::string why = saver_.late()
-                              ? absl::StrCat("the job is ending: ", late_)
-                              : "the job is ending";
-  Perform(saver_.Void(absl::FailedPreconditionError(why), clock_.now()));
-  for (const uint64_t request : std::exchange(save_requests_, {})) {
-    actions_.emplace_back(SaveReplyAction{
-        request, absl::FailedPreconditionError("the job is ending")});
-  }
+  Perform(saver_.Void(policy_.Ending(SaveView()), clock_.now()));
+  Perform(policy_.RefuseAll());
 }
 
 }  // namespace shoal
