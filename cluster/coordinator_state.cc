@@ -46,6 +46,12 @@ CoordinatorActions CoordinatorState::TakeActions() {
   return std::exchange(actions_, {});
 }
 
+void CoordinatorState::Perform(CoordinatorActions actions) {
+  for (CoordinatorAction& action : actions) {
+    actions_.push_back(std::move(action));
+  }
+}
+
 void CoordinatorState::Log(LogLevel level, std::string line) {
   actions_.emplace_back(LogAction{level, std::move(line)});
 }
@@ -158,7 +164,7 @@ CoordinatorActions CoordinatorState::OnConnectionLost(
   const Member member = *found;
   membership_.Suspend(session, clock_.now());
   train_leases_.Suspend(member.life);
-  eval_leases_.Suspend(member.life);
+  evaluation_.leases().Suspend(member.life);
   Log(LogLevel::kWarn,
       absl::StrCat("the connection of ", member.Name(), " broke (",
                    status.message(), "); it has ",
@@ -241,7 +247,7 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
     const LedgerTotals& totals = ledger_.totals();
     progress_.OnTrained(options_.task == JobTask::kTrain
                             ? totals.trained + totals.rejected
-                            : scored_.rows(),
+                            : evaluation_.rows(),
                         clock_.clock());
   }
   Probe();
@@ -281,7 +287,7 @@ void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
     AskForMarks();
   }
   train_leases_.EndOwner(member.life);
-  eval_leases_.EndOwner(member.life);
+  evaluation_.leases().EndOwner(member.life);
   if (member.open()) {
     actions_.emplace_back(EndSessionAction{member.session, why});
   }

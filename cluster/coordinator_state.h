@@ -20,6 +20,7 @@
 #include "cluster/checkpoint_saver.h"
 #include "cluster/coordinator_actions.h"
 #include "cluster/coordinator_options.h"
+#include "cluster/evaluation_run.h"
 #include "cluster/job_clock.h"
 #include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
@@ -30,9 +31,7 @@
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
-#include "cluster/prediction_order.h"
 #include "cluster/save_policy.h"
-#include "cluster/scored_rows.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -172,15 +171,15 @@ class CoordinatorState {
   void EndByStrayPush(const Member& from, const Mark& mark,
                       const std::string& which);
   LeaseTable& leases();  // of the present phase
-  PieceFacts& facts(LeasePurpose purpose);
 
   // ---- Phases (coordinator_state_phases.cc)
   void Step();  // as far as it goes
   // Why the job ends: it has waited for this too long.
   absl::Status TooLate(Overdue what) const;
   void StartTraining();
-  // Ledger, leases and evaluations, for the pieces that are known now.
+  // Ledger and leases, for the pieces that are known now.
   void MakeTables();
+  EvaluationRunOptions EvaluationOptions() const;
   // The rest of StartTraining, when what a checkpoint has is restored.
   void BeginTraining();
   // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
@@ -199,6 +198,7 @@ class CoordinatorState {
   // ---- Checkpoints (coordinator_state_save.cc)
   void StopOnceSaved(const absl::Status& reason);
   SavePolicy::View SaveView() const;
+  void Perform(CoordinatorActions actions);
   void Perform(SaveOutcome outcome);
   void StepSave();
   void BeginSave();
@@ -236,24 +236,17 @@ class CoordinatorState {
   absl::Status FinishRestoring();
 
   // ---- Evaluation (coordinator_state_evaluation.cc)
-  // After how many epochs the next one is due: the first multiple of
-  // eval_every_epochs that is not behind us, or the end.
   void PlanEvaluation();
   // Every epoch of which a batch is marked is complete. REQUIRES: one is.
   bool AtEndOfEpoch() const;
   void StartEvaluating();
   // Goes on once every piece has its scores.
   void ContinueEvaluating();
-  void ResumeTraining();
-  absl::Status CheckScores(const EvalResult& result) const;
-  absl::Status TakeScores(EvalResult result, size_t known);
-  void WriteReadyPredictions();
-  LeaseTableOptions EvalLeaseOptions() const;
-  Lease EvaluationLease(const LeaseTable::Held& held) const;
 
   // coordinator_state_report.cc
   std::string WaitingFor() const;
   double FractionDone() const;
+  uint64_t BadRows() const;
   std::string FirstBadRow() const;
 
   const CoordinatorOptions options_;
@@ -265,28 +258,14 @@ class CoordinatorState {
   Membership membership_;
   JobProgress progress_;
   PieceFacts train_facts_;
-  PieceFacts eval_facts_;
   Ledger ledger_;
   LeaseTable train_leases_;
-  LeaseTable eval_leases_;
   LeaseRequests waiting_;  // workers that want a lease
   uint64_t next_lease_ = 1;
   std::string last_lease_failure_;
   uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
 
-  uint32_t next_evaluation_ = 0;  // after how many epochs
-  uint32_t evaluations_ = 0;      // begun; numbers them
-  ScoredRows scored_;             // of the newest
-  // Of the one that gathers scores; null: there is none, or it is to be scored,
-  // or predictions are written instead.
-  std::shared_ptr<Evaluation> evaluation_;
-  std::optional<EvalReport> scoring_;  // what is known already of what is out
-  std::vector<EvalReport> evals_;
-  std::map<int, uint64_t> scored_before_;  // rows, by worker, of older ones
-  std::optional<PredictionOrder> predictions_;
-  bool predictions_ended_ = false;  // the last action is out
-  uint64_t predicted_ = 0;
-  uint64_t predicted_nan_ = 0;
+  EvaluationRun evaluation_;
 
   std::set<int> reported_shards_;
 

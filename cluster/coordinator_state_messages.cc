@@ -22,16 +22,12 @@ absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
 }
 
 LeaseTable& CoordinatorState::leases() {
-  return phase_ == JobPhase::kEvaluating ? eval_leases_ : train_leases_;
-}
-
-PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
-  return purpose == LeasePurpose::kTrain ? train_facts_ : eval_facts_;
+  return phase_ == JobPhase::kEvaluating ? evaluation_.leases() : train_leases_;
 }
 
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
                                                  const absl::Status& status) {
-  if (absl::IsInvalidArgument(status)) return status;
+  if (status.ok() || absl::IsInvalidArgument(status)) return status;
   End(Annotate(status, from.Name()));
   return absl::OkStatus();
 }
@@ -39,7 +35,7 @@ absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
 absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
   train_leases_.Renew(from.life, clock_.now());
-  eval_leases_.Renew(from.life, clock_.now());
+  evaluation_.leases().Renew(from.life, clock_.now());
   Send(from, HeartbeatAck{message.number});
   return absl::OkStatus();
 }
@@ -63,36 +59,28 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
         from.Name(), " reported on a piece before any was leased"));
   }
   if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
-  PieceFacts& facts = this->facts(message.purpose);
-  const absl::StatusOr<bool> fresh = facts.Add(message);
+  const bool trains = message.purpose == LeasePurpose::kTrain;
+  const absl::StatusOr<bool> fresh =
+      trains ? train_facts_.Add(message) : evaluation_.Learn(message);
   if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
   if (!*fresh) return absl::OkStatus();
   clock_.SeeProgress();
-
-  const uint64_t bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
   if (options_.max_bad_rows >= 0 &&
-      bad_rows > static_cast<uint64_t>(options_.max_bad_rows)) {
+      BadRows() > static_cast<uint64_t>(options_.max_bad_rows)) {
     End(absl::InvalidArgumentError(absl::StrCat(
-        bad_rows, " rows could not be parsed, more than --max_bad_rows=",
+        BadRows(), " rows could not be parsed, more than --max_bad_rows=",
         options_.max_bad_rows, "; the first: ", FirstBadRow())));
     return absl::OkStatus();
   }
-  if (message.purpose != LeasePurpose::kTrain) {
-    if (phase_ == JobPhase::kEvaluating && scored_.complete(message.piece) &&
-        scored_.rows(message.piece) != message.examples) {
-      End(absl::DataLossError(
-          absl::StrCat(from.Name(), ": ", facts.Name(message.piece), " has ",
-                       message.examples, " examples, but ",
-                       scored_.rows(message.piece), " were scored")));
-    }
-    return absl::OkStatus();
+  if (!trains) {
+    return phase_ == JobPhase::kEvaluating
+               ? FailUnlessInvalid(from, evaluation_.CheckCount(message.piece))
+               : absl::OkStatus();
   }
   const auto complete = ledger_.SetExamples(message.piece, message.examples);
   if (!complete.ok()) return FailUnlessInvalid(from, complete.status());
   for (const uint32_t epoch : *complete) {
-    train_leases_.Complete(epoch, message.piece);
-    const Piece& piece = facts.piece(message.piece);
-    complete_bytes_ += piece.end - piece.begin;
+    OnPieceComplete(epoch, message.piece);
   }
   return absl::OkStatus();
 }
@@ -100,7 +88,7 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
   saver_.OnLeaseEnd(message.lease, absl::OkStatus());
   train_leases_.Done(message.lease, from.life, clock_.now());
-  eval_leases_.Done(message.lease, from.life, clock_.now());
+  evaluation_.leases().Done(message.lease, from.life, clock_.now());
   return absl::OkStatus();
 }
 
@@ -112,8 +100,7 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   const auto piece = leases().Failed(message.lease, from.life);
   if (!piece.has_value()) return absl::OkStatus();
   const PieceFacts& facts =
-      this->facts(phase_ == JobPhase::kEvaluating ? LeasePurpose::kEvaluate
-                                                  : LeasePurpose::kTrain);
+      phase_ == JobPhase::kEvaluating ? evaluation_.facts() : train_facts_;
   const absl::Status status = message.status.ok()
                                   ? absl::UnknownError("no reason given")
                                   : message.status;
@@ -158,9 +145,7 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
     clock_.SeeProgress();
     train_leases_.Progress(mark.lease, clock_.now());
     if (added->piece_complete) {
-      train_leases_.Complete(mark.batch.epoch, mark.batch.piece);
-      const Piece& piece = train_facts_.piece(mark.batch.piece);
-      complete_bytes_ += piece.end - piece.begin;
+      OnPieceComplete(mark.batch.epoch, mark.batch.piece);
     }
   }
   ledger_.SetRepeatsRefused(from.index, message.repeats_refused);

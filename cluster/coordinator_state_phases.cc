@@ -68,8 +68,8 @@ void CoordinatorState::Step() {
                            " are bad; the first: ", FirstBadRow()))));
   }
   // One evaluation at a time is worked out: two would need twice the memory.
-  if (phase_ == JobPhase::kTraining && !scoring_.has_value() &&
-      ledger_.CompleteEpochs() >= next_evaluation_ &&
+  if (phase_ == JobPhase::kTraining && !evaluation_.working_out() &&
+      ledger_.CompleteEpochs() >= evaluation_.due_after() &&
       (!ledger_.AllComplete() || SavedAtEnd())) {
     if (ledger_.AllComplete()) {
       const LedgerTotals& totals = ledger_.totals();
@@ -139,20 +139,23 @@ void CoordinatorState::StartTraining() {
   }
   train_facts_ = PieceFacts("training", train_files.files, *std::move(train),
                             options_.batch_size);
-  eval_facts_ = PieceFacts("evaluation", eval_files.files, *std::move(eval),
-                           options_.batch_size);
+  PieceFacts to_score("evaluation", eval_files.files, *std::move(eval),
+                      options_.batch_size);
   const bool untrained = trains && !train_files.files.empty();
-  if (train_facts_.size() == 0 && (untrained || eval_facts_.size() == 0)) {
+  if (train_facts_.size() == 0 && (untrained || to_score.size() == 0)) {
     End(absl::InvalidArgumentError(absl::StrCat(
         "all files of ", trains ? "--training_data_dir" : "--val_data_dir",
         " are empty")));
     return;
   }
-  if (eval_facts_.size() == 0 && !eval_files.files.empty()) {
+  if (to_score.size() == 0 && !eval_files.files.empty()) {
     End(absl::InvalidArgumentError("all files of --val_data_dir are empty"));
     return;
   }
   MakeTables();
+  EvaluationRunOptions scores = EvaluationOptions();
+  scores.leases.hosts = HostsOf(to_score, eval_files);
+  evaluation_ = EvaluationRun(std::move(scores), std::move(to_score));
   if (GoesOn()) {
     StartRestoring();
   } else {
@@ -191,14 +194,18 @@ void CoordinatorState::BeginTraining() {
                    Counted(membership_.Open(Role::kWorker).size(), "worker")));
 }
 
-LeaseTableOptions CoordinatorState::EvalLeaseOptions() const {
-  LeaseTableOptions leases;
-  leases.hosts = HostsOf(eval_facts_, membership_.files().eval());
-  leases.num_pieces = eval_facts_.size();
-  leases.shuffle = false;
-  leases.lease_time = options_.worker_lease;
-  leases.speculate_after = options_.speculate_after;
-  return leases;
+EvaluationRunOptions CoordinatorState::EvaluationOptions() const {
+  EvaluationRunOptions evaluation;
+  evaluation.task = options_.task;
+  evaluation.batch_size = options_.batch_size;
+  evaluation.num_epochs = options_.num_epochs;
+  evaluation.eval_every_epochs = options_.eval_every_epochs;
+  evaluation.auc_exact_rows = options_.auc_exact_rows;
+  evaluation.pieces_ahead =
+      2 * static_cast<uint32_t>(std::max(1, options_.num_workers));
+  evaluation.leases.lease_time = options_.worker_lease;
+  evaluation.leases.speculate_after = options_.speculate_after;
+  return evaluation;
 }
 
 void CoordinatorState::StartReporting() {
@@ -268,7 +275,7 @@ void CoordinatorState::Grant(const Member& worker,
                              const LeaseTable::Held& held) {
   Lease lease;
   if (phase_ == JobPhase::kEvaluating) {
-    lease = EvaluationLease(held);
+    lease = evaluation_.LeaseOf(held);
   } else {
     lease.purpose = LeasePurpose::kTrain;
     lease.epoch = held.epoch;
@@ -351,10 +358,10 @@ std::string CoordinatorState::MissingPs() const {
 
 std::string CoordinatorState::WhoHoldsWhat() const {
   const bool training = phase_ == JobPhase::kTraining;
-  const PieceFacts& facts = training ? train_facts_ : eval_facts_;
+  const PieceFacts& facts = training ? train_facts_ : evaluation_.facts();
   std::vector<std::string> parts;
   for (const LeaseTable::Held& held :
-       (training ? train_leases_ : eval_leases_).held()) {
+       (training ? train_leases_ : evaluation_.leases()).held()) {
     for (const Member& worker : membership_.Open(Role::kWorker)) {
       if (worker.life != held.owner) continue;
       parts.push_back(

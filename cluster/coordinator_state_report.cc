@@ -25,17 +25,14 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   const LedgerTotals& totals = ledger_.totals();
   report.trained = totals.trained;
   report.rejected = totals.rejected;
-  report.bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
+  report.bad_rows = BadRows();
   report.first_bad_row = FirstBadRow();
   report.batches = totals.batches;
   report.mended = totals.mended;
   report.recomputed = totals.recomputed;
   report.repeats_refused = totals.repeats_refused;
-  report.evals = evals_;
-  if (!evals_.empty()) report.eval = evals_.back();
-  report.predicted = predicted_;
-  report.predicted_nan = predicted_nan_;
-  report.leases = train_leases_.held().size() + eval_leases_.held().size();
+  report.leases =
+      train_leases_.held().size() + evaluation_.leases().held().size();
   report.epoch = std::min(ledger_.CompleteEpochs(), options_.num_epochs - 1);
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
@@ -44,11 +41,8 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
-    const auto before = scored_before_.find(worker.index);
-    if (before != scored_before_.end()) worker.scored = before->second;
-    const auto now = scored_.rows_of_worker().find(worker.index);
-    if (now != scored_.rows_of_worker().end()) worker.scored += now->second;
   }
+  evaluation_.Fill(&report);
   return report;
 }
 
@@ -73,22 +67,17 @@ std::string CoordinatorState::WaitingFor() const {
 }
 
 std::string CoordinatorState::FirstBadRow() const {
-  return train_facts_.first_error().empty() ? eval_facts_.first_error()
+  return train_facts_.first_error().empty() ? evaluation_.facts().first_error()
                                             : train_facts_.first_error();
+}
+
+uint64_t CoordinatorState::BadRows() const {
+  return train_facts_.bad_rows() + evaluation_.facts().bad_rows();
 }
 
 double CoordinatorState::FractionDone() const {
   if (options_.task != JobTask::kTrain) {
-    if (phase_ > JobPhase::kEvaluating) return 1;
-    double scored = 0;
-    for (uint32_t i = 0;
-         phase_ == JobPhase::kEvaluating && i < eval_facts_.size(); ++i) {
-      const Piece& piece = eval_facts_.piece(i);
-      if (scored_.complete(i)) {
-        scored += static_cast<double>(piece.end - piece.begin);
-      }
-    }
-    return scored == 0 ? 0 : scored / static_cast<double>(eval_facts_.bytes());
+    return phase_ > JobPhase::kEvaluating ? 1 : evaluation_.FractionScored();
   }
   const double all =
       static_cast<double>(train_facts_.bytes()) * options_.num_epochs;

@@ -96,9 +96,7 @@ SavePolicy::View CoordinatorState::SaveView() const {
 }
 
 void CoordinatorState::Perform(SaveOutcome outcome) {
-  for (CoordinatorAction& action : outcome.actions) {
-    actions_.push_back(std::move(action));
-  }
+  Perform(std::move(outcome.actions));
   if (outcome.end.has_value()) End(*std::move(outcome.end));
 }
 
@@ -232,7 +230,7 @@ void CoordinatorState::TakeCut(const SaverCut& cut) {
 void CoordinatorState::OnReleased() {
   // Training stood still: no process is late for that.
   clock_.SeeProgress();
-  for (LeaseTable* table : {&train_leases_, &eval_leases_}) {
+  for (LeaseTable* table : {&train_leases_, &evaluation_.leases()}) {
     for (const LeaseTable::Held& held : table->held()) {
       table->Progress(held.number, clock_.now());
     }
