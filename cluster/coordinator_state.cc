@@ -141,7 +141,7 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
   if (!found->open()) return absl::NotFoundError("no session was opened yet");
   const Member member = *found;
   // A complete batch has the mark of every shard.
-  const uint64_t complete = ledger_.totals().batches;
+  const uint64_t complete = book_.totals().batches;
   const uint64_t has = opening.marks.applied + opening.marks.rejected;
   if (member.role == Role::kPs && has < complete) {
     const absl::Status lost = absl::FailedPreconditionError(absl::StrCat(
@@ -163,7 +163,7 @@ CoordinatorActions CoordinatorState::OnConnectionLost(
   if (found == nullptr) return TakeActions();
   const Member member = *found;
   membership_.Suspend(session, clock_.now());
-  train_leases_.Suspend(member.life);
+  book_.leases().Suspend(member.life);
   evaluation_.leases().Suspend(member.life);
   Log(LogLevel::kWarn,
       absl::StrCat("the connection of ", member.Name(), " broke (",
@@ -244,10 +244,8 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
     leases().Expire(clock_.now());
     // What time alone brings (copies) is looked for now and then.
     waiting_.WakeAll();
-    const LedgerTotals& totals = ledger_.totals();
-    progress_.OnTrained(options_.task == JobTask::kTrain
-                            ? totals.trained + totals.rejected
-                            : evaluation_.rows(),
+    progress_.OnTrained(options_.task == JobTask::kTrain ? book_.examples()
+                                                         : evaluation_.rows(),
                         clock_.clock());
   }
   Probe();
@@ -286,7 +284,7 @@ void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
     loaded_.Drop(member.index);
     AskForMarks();
   }
-  train_leases_.EndOwner(member.life);
+  book_.leases().EndOwner(member.life);
   evaluation_.leases().EndOwner(member.life);
   if (member.open()) {
     actions_.emplace_back(EndSessionAction{member.session, why});

@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "base/logger.h"
 #include "cluster/checkpoint_saver.h"
 #include "cluster/coordinator_actions.h"
@@ -27,23 +26,13 @@
 #include "cluster/job_report.h"
 #include "cluster/lease_requests.h"
 #include "cluster/lease_table.h"
-#include "cluster/ledger.h"
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
-#include "cluster/piece_facts.h"
 #include "cluster/save_policy.h"
+#include "cluster/training_book.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
-
-// How much of a checkpoint's state is restored: its pieces first, then its
-// marks.
-struct RestoreProgress {
-  uint32_t piece = 0;  // the next
-  std::vector<MarkRun> marks;
-  size_t run = 0;       // the next of `marks`
-  uint32_t epochs = 0;  // that have a mark
-};
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
 // threads, sockets or clocks, so that the simulator can run it.
@@ -177,13 +166,8 @@ class CoordinatorState {
   // Why the job ends: it has waited for this too long.
   absl::Status TooLate(Overdue what) const;
   void StartTraining();
-  // Ledger and leases, for the pieces that are known now.
-  void MakeTables();
-  EvaluationRunOptions EvaluationOptions() const;
   // The rest of StartTraining, when what a checkpoint has is restored.
   void BeginTraining();
-  // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
-  absl::Status CheckSavable(absl::Span<const Piece> pieces) const;
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();
@@ -217,7 +201,6 @@ class CoordinatorState {
   void EndSaves();
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
-  void OnPieceComplete(uint32_t epoch, uint32_t piece);
   bool GoesOn() const {
     return options_.checkpoints.resume != nullptr &&
            options_.checkpoints.resume_training;
@@ -226,19 +209,14 @@ class CoordinatorState {
   // told of its marks.
   bool AllPsLoaded() const;
   void AskForMarks();
-  // Brings the pieces, ledger and leases to where the checkpoint left them, a
-  // part an event; then training begins.
+  // Brings the book to where the checkpoint left it, a part an event; then
+  // training begins.
   void StartRestoring();
   void ContinueRestoring();
-  absl::Status RestoreSome();
-  absl::Status RestorePieces(size_t* budget);
-  absl::Status RestoreMarks(size_t budget);
-  absl::Status FinishRestoring();
+  void OnRestored();
 
   // ---- Evaluation (coordinator_state_evaluation.cc)
   void PlanEvaluation();
-  // Every epoch of which a batch is marked is complete. REQUIRES: one is.
-  bool AtEndOfEpoch() const;
   void StartEvaluating();
   // Goes on once every piece has its scores.
   void ContinueEvaluating();
@@ -257,13 +235,10 @@ class CoordinatorState {
   JobClock clock_;
   Membership membership_;
   JobProgress progress_;
-  PieceFacts train_facts_;
-  Ledger ledger_;
-  LeaseTable train_leases_;
+  TrainingBook book_;
   LeaseRequests waiting_;  // workers that want a lease
   uint64_t next_lease_ = 1;
   std::string last_lease_failure_;
-  uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
 
   EvaluationRun evaluation_;
 
@@ -278,10 +253,7 @@ class CoordinatorState {
   ManifestText manifest_text_;
   std::string committing_directory_;  // of the CommitAction under way
   LoadedMarks loaded_;
-  std::optional<RestoreProgress> restoring_;  // between gathering and training
-  bool continues_ = false;                    // a ContinueAction is out
-  uint64_t resumed_batches_ = 0;
-  double fraction_before_ = 0;  // FractionDone at the beginning
+  bool continues_ = false;  // a ContinueAction is out
 };
 
 }  // namespace shoal

@@ -10,19 +10,9 @@ namespace shoal {
 void CoordinatorState::PlanEvaluation() {
   // A job that begins where such an epoch ended makes its evaluation now: it
   // may have been stopped in it.
-  const uint32_t complete = ledger_.CompleteEpochs();
-  const bool may_be_now =
-      phase_ < JobPhase::kTraining && complete != 0 && AtEndOfEpoch();
-  evaluation_.Plan(complete, may_be_now);
-  train_leases_.SetLimit(evaluation_.due_after());
-}
-
-bool CoordinatorState::AtEndOfEpoch() const {
-  uint64_t batches = 0;  // of an epoch
-  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
-    batches += train_facts_.batches(i);
-  }
-  return ledger_.totals().batches == ledger_.CompleteEpochs() * batches;
+  const bool may_be_now = phase_ < JobPhase::kTraining && book_.AtEndOfEpoch();
+  evaluation_.Plan(book_.CompleteEpochs(), may_be_now);
+  book_.leases().SetLimit(evaluation_.due_after());
 }
 
 void CoordinatorState::StartEvaluating() {
@@ -64,7 +54,7 @@ CoordinatorActions CoordinatorState::OnPredictionsWritten(
 
 void CoordinatorState::ContinueEvaluating() {
   const uint64_t step = options_.task == JobTask::kTrain
-                            ? ledger_.totals().batches
+                            ? book_.totals().batches
                             : policy_.report().resumed_step;
   if (!evaluation_.Step(step, &actions_) || evaluation_.is_last()) return;
   phase_ = JobPhase::kTraining;

@@ -22,7 +22,8 @@ absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
 }
 
 LeaseTable& CoordinatorState::leases() {
-  return phase_ == JobPhase::kEvaluating ? evaluation_.leases() : train_leases_;
+  return phase_ == JobPhase::kEvaluating ? evaluation_.leases()
+                                         : book_.leases();
 }
 
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
@@ -34,7 +35,7 @@ absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
 
 absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
-  train_leases_.Renew(from.life, clock_.now());
+  book_.leases().Renew(from.life, clock_.now());
   evaluation_.leases().Renew(from.life, clock_.now());
   Send(from, HeartbeatAck{message.number});
   return absl::OkStatus();
@@ -61,7 +62,7 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
   if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   const bool trains = message.purpose == LeasePurpose::kTrain;
   const absl::StatusOr<bool> fresh =
-      trains ? train_facts_.Add(message) : evaluation_.Learn(message);
+      trains ? book_.Learn(message) : evaluation_.Learn(message);
   if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
   if (!*fresh) return absl::OkStatus();
   clock_.SeeProgress();
@@ -77,17 +78,12 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
                ? FailUnlessInvalid(from, evaluation_.CheckCount(message.piece))
                : absl::OkStatus();
   }
-  const auto complete = ledger_.SetExamples(message.piece, message.examples);
-  if (!complete.ok()) return FailUnlessInvalid(from, complete.status());
-  for (const uint32_t epoch : *complete) {
-    OnPieceComplete(epoch, message.piece);
-  }
-  return absl::OkStatus();
+  return FailUnlessInvalid(from, book_.Count(message.piece));
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
   saver_.OnLeaseEnd(message.lease, absl::OkStatus());
-  train_leases_.Done(message.lease, from.life, clock_.now());
+  book_.leases().Done(message.lease, from.life, clock_.now());
   evaluation_.leases().Done(message.lease, from.life, clock_.now());
   return absl::OkStatus();
 }
@@ -100,7 +96,7 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   const auto piece = leases().Failed(message.lease, from.life);
   if (!piece.has_value()) return absl::OkStatus();
   const PieceFacts& facts =
-      phase_ == JobPhase::kEvaluating ? evaluation_.facts() : train_facts_;
+      phase_ == JobPhase::kEvaluating ? evaluation_.facts() : book_.facts();
   const absl::Status status = message.status.ok()
                                   ? absl::UnknownError("no reason given")
                                   : message.status;
@@ -135,25 +131,20 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
           absl::StrCat(" under lease ", mark.lease, ", which was never given"));
       return absl::OkStatus();
     }
-    const absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
-    if (absl::IsNotFound(added.status())) {
+    const absl::StatusOr<bool> fresh =
+        book_.AddMark(from.index, mark, clock_.now());
+    if (absl::IsNotFound(fresh.status())) {
       EndByStrayPush(from, mark, ", which this job does not have");
       return absl::OkStatus();
     }
-    if (!added.ok()) return FailUnlessInvalid(from, added.status());
-    if (!added->fresh) continue;
-    clock_.SeeProgress();
-    train_leases_.Progress(mark.lease, clock_.now());
-    if (added->piece_complete) {
-      OnPieceComplete(mark.batch.epoch, mark.batch.piece);
-    }
+    if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
+    if (*fresh) clock_.SeeProgress();
   }
-  ledger_.SetRepeatsRefused(from.index, message.repeats_refused);
-  const LedgerTotals& totals = ledger_.totals();
+  book_.SetRepeatsRefused(from.index, message.repeats_refused);
   if (!progress_.steady_open() &&
-      totals.batches - resumed_batches_ >=
+      book_.totals().batches - book_.restored_batches() >=
           static_cast<uint64_t>(options_.warmup_steps)) {
-    progress_.OpenSteady(totals.trained + totals.rejected, clock_.clock());
+    progress_.OpenSteady(book_.examples(), clock_.clock());
   }
   return absl::OkStatus();
 }

@@ -7,7 +7,7 @@
 #include "base/counted.h"
 #include "cluster/canary_check.h"
 #include "cluster/coordinator_state.h"
-#include "core/piece_table.h"
+#include "cluster/job_pieces.h"
 
 namespace shoal {
 namespace {
@@ -15,14 +15,30 @@ namespace {
 // The only map of a job so far.
 constexpr MapVersion kMapVersion = 1;
 
-// By piece, who alone can read it; empty: everybody.
-std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
-  std::vector<int> hosts;
-  if (files.hosts.empty()) return hosts;
-  for (uint32_t i = 0; i < pieces.size(); ++i) {
-    hosts.push_back(files.hosts[pieces.piece(i).source]);
-  }
-  return hosts;
+TrainingBookOptions BookOf(const CoordinatorOptions& options) {
+  TrainingBookOptions book;
+  book.num_shards = options.num_ps;
+  book.batch_size = options.batch_size;
+  book.leases.num_epochs = options.num_epochs;
+  book.leases.seed = options.seed;
+  book.leases.shuffle = options.shuffle;
+  book.leases.lease_time = options.worker_lease;
+  book.leases.speculate_after = options.speculate_after;
+  return book;
+}
+
+EvaluationRunOptions EvaluationOf(const CoordinatorOptions& options) {
+  EvaluationRunOptions evaluation;
+  evaluation.task = options.task;
+  evaluation.batch_size = options.batch_size;
+  evaluation.num_epochs = options.num_epochs;
+  evaluation.eval_every_epochs = options.eval_every_epochs;
+  evaluation.auc_exact_rows = options.auc_exact_rows;
+  evaluation.pieces_ahead =
+      2 * static_cast<uint32_t>(std::max(1, options.num_workers));
+  evaluation.leases.lease_time = options.worker_lease;
+  evaluation.leases.speculate_after = options.speculate_after;
+  return evaluation;
 }
 
 }  // namespace
@@ -58,25 +74,22 @@ void CoordinatorState::Step() {
     StartTraining();
   }
   StepSave();
-  if (phase_ == JobPhase::kTraining && train_facts_.size() != 0 &&
-      ledger_.AllComplete() && ledger_.totals().batches == 0) {
+  if (phase_ == JobPhase::kTraining && book_.HasNoRow()) {
     End(absl::InvalidArgumentError(absl::StrCat(
         "--training_data_dir has no row to train on: ",
-        train_facts_.bad_rows() == 0
+        book_.facts().bad_rows() == 0
             ? "there is none"
-            : absl::StrCat("all ", train_facts_.bad_rows(),
+            : absl::StrCat("all ", book_.facts().bad_rows(),
                            " are bad; the first: ", FirstBadRow()))));
   }
   // One evaluation at a time is worked out: two would need twice the memory.
   if (phase_ == JobPhase::kTraining && !evaluation_.working_out() &&
-      ledger_.CompleteEpochs() >= evaluation_.due_after() &&
-      (!ledger_.AllComplete() || SavedAtEnd())) {
-    if (ledger_.AllComplete()) {
-      const LedgerTotals& totals = ledger_.totals();
-      const uint64_t examples = totals.trained + totals.rejected;
-      progress_.OnTrained(examples, clock_.clock());
+      book_.CompleteEpochs() >= evaluation_.due_after() &&
+      (!book_.complete() || SavedAtEnd())) {
+    if (book_.complete()) {
+      progress_.OnTrained(book_.examples(), clock_.clock());
       if (progress_.steady_open()) {
-        progress_.CloseSteady(examples, clock_.clock());
+        progress_.CloseSteady(book_.examples(), clock_.clock());
       }
     }
     StartEvaluating();
@@ -87,7 +100,7 @@ void CoordinatorState::Step() {
   }
   if (phase_ == JobPhase::kReporting &&
       reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
-    const LedgerTotals& totals = ledger_.totals();
+    const LedgerTotals& totals = book_.totals();
     absl::Status status = CheckCanaries(
         Report(clock_.clock()).ps, totals.batches - totals.rejected_batches);
     status.Update(policy_.end_status());
@@ -106,79 +119,25 @@ void CoordinatorState::Step() {
   }
 }
 
-absl::Status CoordinatorState::CheckSavable(
-    absl::Span<const Piece> pieces) const {
-  if (!options_.checkpoints.save) return absl::OkStatus();
-  const uint64_t bytes = ManifestBytesOf(pieces);
-  if (bytes <= kPiecesBytesMax) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the data are ", pieces.size(), " pieces, which may take ", bytes,
-      " bytes of a checkpoint's manifest, where ", kPiecesBytesMax,
-      " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
-}
-
 void CoordinatorState::StartTraining() {
   membership_.Begin();
-  const FileList& train_files = membership_.files().train();
-  const FileList& eval_files = membership_.files().eval();
-  std::optional<uint64_t> piece_bytes;
-  if (options_.piece_bytes >= 0) {
-    piece_bytes = static_cast<uint64_t>(options_.piece_bytes);
-  }
-  const bool trains = options_.task == JobTask::kTrain;
-  auto train = BuildPieceTable(
-      trains ? train_files.files : std::vector<SourceInfo>{}, piece_bytes);
-  auto eval = BuildPieceTable(eval_files.files, piece_bytes);
-  if (!train.ok() || !eval.ok()) {
-    End(train.ok() ? eval.status() : train.status());
+  absl::StatusOr<JobPieces> pieces = CutJob(options_, membership_.files());
+  if (!pieces.ok()) {
+    End(pieces.status());
     return;
   }
-  if (const absl::Status fits = CheckSavable(*train); !fits.ok()) {
-    End(fits);
-    return;
-  }
-  train_facts_ = PieceFacts("training", train_files.files, *std::move(train),
-                            options_.batch_size);
-  PieceFacts to_score("evaluation", eval_files.files, *std::move(eval),
-                      options_.batch_size);
-  const bool untrained = trains && !train_files.files.empty();
-  if (train_facts_.size() == 0 && (untrained || to_score.size() == 0)) {
-    End(absl::InvalidArgumentError(absl::StrCat(
-        "all files of ", trains ? "--training_data_dir" : "--val_data_dir",
-        " are empty")));
-    return;
-  }
-  if (to_score.size() == 0 && !eval_files.files.empty()) {
-    End(absl::InvalidArgumentError("all files of --val_data_dir are empty"));
-    return;
-  }
-  MakeTables();
-  EvaluationRunOptions scores = EvaluationOptions();
-  scores.leases.hosts = HostsOf(to_score, eval_files);
-  evaluation_ = EvaluationRun(std::move(scores), std::move(to_score));
+  TrainingBookOptions training = BookOf(options_);
+  training.leases.hosts = std::move(pieces->train.hosts);
+  book_ = TrainingBook(std::move(training), std::move(pieces->train.pieces));
+  EvaluationRunOptions scores = EvaluationOf(options_);
+  scores.leases.hosts = std::move(pieces->eval.hosts);
+  evaluation_ =
+      EvaluationRun(std::move(scores), std::move(pieces->eval.pieces));
   if (GoesOn()) {
     StartRestoring();
   } else {
     BeginTraining();
   }
-}
-
-void CoordinatorState::MakeTables() {
-  LedgerOptions ledger;
-  ledger.num_shards = options_.num_ps;
-  ledger.num_epochs = options_.num_epochs;
-  ledger.num_pieces = train_facts_.size();
-  ledger.batch_size = options_.batch_size;
-  ledger_ = Ledger(ledger);
-  LeaseTableOptions leases;
-  leases.hosts = HostsOf(train_facts_, membership_.files().train());
-  leases.num_epochs = options_.num_epochs;
-  leases.num_pieces = train_facts_.size();
-  leases.seed = options_.seed;
-  leases.shuffle = options_.shuffle;
-  leases.lease_time = options_.worker_lease;
-  leases.speculate_after = options_.speculate_after;
-  train_leases_ = LeaseTable(leases);
 }
 
 void CoordinatorState::BeginTraining() {
@@ -187,25 +146,11 @@ void CoordinatorState::BeginTraining() {
   clock_.BeginPhase();
   if (options_.task != JobTask::kTrain) return;
   Log(LogLevel::kInfo,
-      absl::StrCat("training on ", train_facts_.bytes(), " bytes in ",
-                   Counted(train_facts_.size(), "piece"), ", ",
+      absl::StrCat("training on ", book_.facts().bytes(), " bytes in ",
+                   Counted(book_.facts().size(), "piece"), ", ",
                    Counted(options_.num_epochs, "epoch"), ", with ",
                    options_.num_ps, " ps and ",
                    Counted(membership_.Open(Role::kWorker).size(), "worker")));
-}
-
-EvaluationRunOptions CoordinatorState::EvaluationOptions() const {
-  EvaluationRunOptions evaluation;
-  evaluation.task = options_.task;
-  evaluation.batch_size = options_.batch_size;
-  evaluation.num_epochs = options_.num_epochs;
-  evaluation.eval_every_epochs = options_.eval_every_epochs;
-  evaluation.auc_exact_rows = options_.auc_exact_rows;
-  evaluation.pieces_ahead =
-      2 * static_cast<uint32_t>(std::max(1, options_.num_workers));
-  evaluation.leases.lease_time = options_.worker_lease;
-  evaluation.leases.speculate_after = options_.speculate_after;
-  return evaluation;
 }
 
 void CoordinatorState::StartReporting() {
@@ -277,15 +222,9 @@ void CoordinatorState::Grant(const Member& worker,
   if (phase_ == JobPhase::kEvaluating) {
     lease = evaluation_.LeaseOf(held);
   } else {
-    lease.purpose = LeasePurpose::kTrain;
-    lease.epoch = held.epoch;
-    lease.piece = train_facts_.piece(held.piece);
-    lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
-    lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
-    lease.backwards = held.copy;
+    lease = book_.LeaseOf(held);
     if (options_.warmup_steps <= 0 && !progress_.steady_open()) {
-      const LedgerTotals& totals = ledger_.totals();
-      progress_.OpenSteady(totals.trained + totals.rejected, clock_.clock());
+      progress_.OpenSteady(book_.examples(), clock_.clock());
     }
   }
   progress_.Start(clock_.clock());
@@ -358,10 +297,10 @@ std::string CoordinatorState::MissingPs() const {
 
 std::string CoordinatorState::WhoHoldsWhat() const {
   const bool training = phase_ == JobPhase::kTraining;
-  const PieceFacts& facts = training ? train_facts_ : evaluation_.facts();
+  const PieceFacts& facts = training ? book_.facts() : evaluation_.facts();
   std::vector<std::string> parts;
   for (const LeaseTable::Held& held :
-       (training ? train_leases_ : evaluation_.leases()).held()) {
+       (training ? book_.leases() : evaluation_.leases()).held()) {
     for (const Member& worker : membership_.Open(Role::kWorker)) {
       if (worker.life != held.owner) continue;
       parts.push_back(

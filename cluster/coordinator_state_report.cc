@@ -17,23 +17,14 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.finished = finished();
   report.status = status_;
 
-  report.samples = train_facts_.examples() * options_.num_epochs;
   report.total_known =
-      phase_ >= JobPhase::kTraining && train_facts_.all_known();
+      phase_ >= JobPhase::kTraining && book_.facts().all_known();
+  book_.Fill(&report);
   report.fraction_done = FractionDone();
-  report.fraction_before = fraction_before_;
-  const LedgerTotals& totals = ledger_.totals();
-  report.trained = totals.trained;
-  report.rejected = totals.rejected;
   report.bad_rows = BadRows();
   report.first_bad_row = FirstBadRow();
-  report.batches = totals.batches;
-  report.mended = totals.mended;
-  report.recomputed = totals.recomputed;
-  report.repeats_refused = totals.repeats_refused;
   report.leases =
-      train_leases_.held().size() + evaluation_.leases().held().size();
-  report.epoch = std::min(ledger_.CompleteEpochs(), options_.num_epochs - 1);
+      book_.leases().held().size() + evaluation_.leases().held().size();
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
   report.checkpoint = policy_.report();
@@ -67,29 +58,20 @@ std::string CoordinatorState::WaitingFor() const {
 }
 
 std::string CoordinatorState::FirstBadRow() const {
-  return train_facts_.first_error().empty() ? evaluation_.facts().first_error()
-                                            : train_facts_.first_error();
+  return book_.facts().first_error().empty() ? evaluation_.facts().first_error()
+                                             : book_.facts().first_error();
 }
 
 uint64_t CoordinatorState::BadRows() const {
-  return train_facts_.bad_rows() + evaluation_.facts().bad_rows();
+  return book_.facts().bad_rows() + evaluation_.facts().bad_rows();
 }
 
 double CoordinatorState::FractionDone() const {
   if (options_.task != JobTask::kTrain) {
     return phase_ > JobPhase::kEvaluating ? 1 : evaluation_.FractionScored();
   }
-  const double all =
-      static_cast<double>(train_facts_.bytes()) * options_.num_epochs;
-  if (all == 0) return phase_ > JobPhase::kTraining ? 1 : 0;
-  double done = static_cast<double>(complete_bytes_);
-  for (const LeaseTable::Held& held : train_leases_.held()) {
-    if (held.copy) continue;
-    const Piece& piece = train_facts_.piece(held.piece);
-    done += static_cast<double>(piece.end - piece.begin) *
-            ledger_.FractionComplete(held.epoch, held.piece);
-  }
-  return std::min(1.0, done / all);
+  if (book_.facts().bytes() == 0) return phase_ > JobPhase::kTraining ? 1 : 0;
+  return book_.FractionDone();
 }
 
 }  // namespace shoal

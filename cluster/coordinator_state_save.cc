@@ -75,12 +75,12 @@ void CoordinatorState::DriveSaver(
     absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
   // While training goes on the saver does not ask, and every mark comes here.
   std::vector<std::pair<uint32_t, uint32_t>> half_marked;
-  if (saver_.withholds()) half_marked = ledger_.HalfMarked();
+  if (saver_.withholds()) half_marked = book_.HalfMarked();
   CheckpointSaver::View view;
   view.ps = membership_.Open(Role::kPs);
   view.workers = membership_.Open(Role::kWorker);
   view.num_ps = static_cast<size_t>(options_.num_ps);
-  view.step = ledger_.totals().batches;
+  view.step = book_.totals().batches;
   view.half_marked = half_marked;
   Perform(use(view));
 }
@@ -88,8 +88,8 @@ void CoordinatorState::DriveSaver(
 SavePolicy::View CoordinatorState::SaveView() const {
   SavePolicy::View view;
   view.phase = phase_;
-  view.step = ledger_.totals().batches;
-  view.trained = ledger_.AllComplete();
+  view.step = book_.totals().batches;
+  view.trained = book_.complete();
   view.busy = saver_.busy();
   view.late = saver_.late();
   return view;
@@ -139,7 +139,7 @@ void CoordinatorState::Perform(SaverActions actions) {
     } else if (std::get_if<SaverReleased>(&action) != nullptr) {
       OnReleased();
     } else if (auto* late = std::get_if<SaverLate>(&action)) {
-      const bool trains = !saver_.withholds() && !ledger_.AllComplete();
+      const bool trains = !saver_.withholds() && !book_.complete();
       Perform(policy_.OnLate(*late, trains));
     } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
       Commit(*commit);
@@ -152,26 +152,20 @@ void CoordinatorState::Perform(SaverActions actions) {
 
 void CoordinatorState::Mend(const SaverMend& mend) {
   const FileList& files = membership_.files().train();
-  const Piece piece = train_facts_.piece(mend.piece);
+  const Piece piece = book_.facts().piece(mend.piece);
   for (const Member& worker : membership_.Open(Role::kWorker)) {
     if (worker.suspended) continue;
     if (!files.hosts.empty() && files.hosts[piece.source] != worker.index) {
       continue;
     }
-    Lease lease;
+    Lease lease = book_.MendOf(mend.epoch, mend.piece);
     lease.number = next_lease_++;
-    lease.purpose = LeasePurpose::kTrain;
-    lease.epoch = mend.epoch;
-    lease.piece = piece;
     lease.piece.source = files.LocalIndex(piece.source);
     lease.batch_size = options_.batch_size;
-    lease.skip = ledger_.AllButHalfMarked(mend.epoch, mend.piece);
-    lease.skip_rest = true;
-    lease.rejected = ledger_.HalfRejected(mend.epoch, mend.piece);
     saver_.OnMendGranted(mend, lease.number, worker.life);
     Log(LogLevel::kInfo,
         absl::StrCat(worker.Name(), " trains batches of ",
-                     train_facts_.Name(mend.piece),
+                     book_.facts().Name(mend.piece),
                      " that not every shard has, before they are saved"));
     Send(worker, LeaseGrant{std::move(lease)});
     return;
@@ -199,10 +193,8 @@ void CoordinatorState::Commit(SaverCommit& commit) {
 }
 
 void CoordinatorState::TakeCut(const SaverCut& cut) {
+  policy_.OnCut(book_.totals().batches);
   Manifest& manifest = cut_ = Manifest();
-  const LedgerTotals& totals = ledger_.totals();
-  policy_.OnCut(totals.batches);
-  manifest.step = totals.batches;
   manifest.time = clock_.clock();
   manifest.job = options_.job;
   manifest.attempt = cut.attempt;
@@ -210,27 +202,15 @@ void CoordinatorState::TakeCut(const SaverCut& cut) {
   manifest.config = options_.config;
   manifest.model = options_.checkpoints.model;
   manifest.map = options_.checkpoints.map;
-  manifest.data.batch_size = options_.batch_size;
-  manifest.data.num_epochs = options_.num_epochs;
   manifest.data.sources = membership_.files().train().files;
   manifest.data.hosts = membership_.files().train().hosts;
-  manifest.data.pieces.reserve(train_facts_.size());
-  for (uint32_t i = 0; i < train_facts_.size(); ++i) {
-    const Piece& piece = train_facts_.piece(i);
-    SavedPiece saved{piece.source, piece.begin, piece.end, std::nullopt};
-    if (train_facts_.known(i)) saved.facts = train_facts_.facts(i);
-    manifest.data.pieces.push_back(std::move(saved));
-  }
-  manifest.totals = {totals.trained,        totals.rejected,
-                     totals.batches,        totals.rejected_batches,
-                     totals.mended,         totals.recomputed,
-                     totals.repeats_refused};
+  book_.SaveInto(&manifest);
 }
 
 void CoordinatorState::OnReleased() {
   // Training stood still: no process is late for that.
   clock_.SeeProgress();
-  for (LeaseTable* table : {&train_leases_, &evaluation_.leases()}) {
+  for (LeaseTable* table : {&book_.leases(), &evaluation_.leases()}) {
     for (const LeaseTable::Held& held : table->held()) {
       table->Progress(held.number, clock_.now());
     }
