@@ -243,7 +243,7 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   if (Leases(phase_)) {
     leases().Expire(clock_.now());
     // What time alone brings (copies) is looked for now and then.
-    waiting_.WakeAll();
+    desk_.WakeAll();
     progress_.OnTrained(options_.task == JobTask::kTrain ? book_.examples()
                                                          : evaluation_.rows(),
                         clock_.clock());
@@ -279,7 +279,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
-  waiting_.Remove(member.life);
+  desk_.Remove(member.life);
   if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
     loaded_.Drop(member.index);
     AskForMarks();

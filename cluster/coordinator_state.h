@@ -24,7 +24,7 @@
 #include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
-#include "cluster/lease_requests.h"
+#include "cluster/lease_desk.h"
 #include "cluster/lease_table.h"
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
@@ -171,7 +171,6 @@ class CoordinatorState {
   void StartReporting();
   void End(absl::Status status);
   void GrantLeases();
-  void WakeWaiting();
   void Grant(const Member& worker, const LeaseTable::Held& held);
   bool AllPsOpen() const;
   ClusterView View() const;
@@ -236,8 +235,7 @@ class CoordinatorState {
   Membership membership_;
   JobProgress progress_;
   TrainingBook book_;
-  LeaseRequests waiting_;  // workers that want a lease
-  uint64_t next_lease_ = 1;
+  LeaseDesk desk_;
   std::string last_lease_failure_;
 
   EvaluationRun evaluation_;

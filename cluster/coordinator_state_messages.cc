@@ -6,14 +6,6 @@
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
-namespace {
-
-// A worker asks for the next lease when it has read the last; it may look a
-// few pieces ahead.
-constexpr int kMaxLeaseRequests = 16;
-
-}  // namespace
-
 absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
                                         const char* what) {
   if (from.role == role) return absl::OkStatus();
@@ -44,13 +36,7 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
 absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a LeaseRequest"));
   if (phase_ >= JobPhase::kReporting) return absl::OkStatus();
-  if (waiting_.Count(from.life) >= kMaxLeaseRequests) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(from.Name(), " has ", kMaxLeaseRequests,
-                     " lease requests waiting and sent another"));
-  }
-  waiting_.Ask(from.life);
-  return absl::OkStatus();
+  return desk_.Ask(from);
 }
 
 absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
@@ -125,7 +111,7 @@ absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   for (const Mark& mark : message.marks) {
     // Before the ledger makes room for the mark.
-    if (mark.lease == 0 || mark.lease >= next_lease_) {
+    if (!desk_.Gave(mark.lease)) {
       EndByStrayPush(
           from, mark,
           absl::StrCat(" under lease ", mark.lease, ", which was never given"));

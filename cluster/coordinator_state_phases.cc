@@ -156,7 +156,7 @@ void CoordinatorState::BeginTraining() {
 void CoordinatorState::StartReporting() {
   phase_ = JobPhase::kReporting;
   clock_.BeginPhase();
-  waiting_.Clear();
+  desk_.Clear();
   for (const Member& ps : membership_.Open(Role::kPs)) Send(ps, ReportShard{});
 }
 
@@ -165,7 +165,7 @@ void CoordinatorState::End(absl::Status status) {
   phase_ = JobPhase::kEnding;
   clock_.BeginPhase();
   status_ = std::move(status);
-  waiting_.Clear();
+  desk_.Clear();
   EndSaves();
   progress_.End(clock_.clock());
   const JobEnd end{status_, SummaryLines(Report(clock_.clock()))};
@@ -176,44 +176,10 @@ void CoordinatorState::End(absl::Status status) {
 
 void CoordinatorState::GrantLeases() {
   if (saver_.withholds()) return;
-  WakeWaiting();
-  while (!waiting_.empty() && !leases().NothingToTake(clock_.now())) {
-    const std::optional<Life> life = waiting_.Next();
-    if (!life.has_value()) break;
-    const Member* const worker = membership_.FindLife(*life);
-    if (worker == nullptr || !worker->open()) {
-      waiting_.Forget(*life);
-      continue;
-    }
-    if (worker->suspended) {
-      waiting_.PutBack(*life);
-      continue;
-    }
-    const std::optional<LeaseTable::Held> held =
-        leases().Take(*life, worker->index, next_lease_, clock_.now());
-    if (held.has_value()) {
-      ++next_lease_;
-      waiting_.Forget(*life);
-      Grant(*worker, *held);
-    } else if (leases().has_hosts()) {
-      waiting_.Park(*life, worker->index);
-    } else {
-      waiting_.PutBack(*life);
-    }
-    // What was passed over for this worker may be another host's.
-    WakeWaiting();
-  }
-  waiting_.Retry();
-}
-
-void CoordinatorState::WakeWaiting() {
-  for (const int host : leases().TakeNews()) {
-    if (host == LeaseTable::kEveryHost) {
-      waiting_.WakeAll();
-    } else {
-      waiting_.Wake(host);
-    }
-  }
+  desk_.Serve(membership_, &leases(), clock_.now(),
+              [this](const Member& worker, const LeaseTable::Held& held) {
+                Grant(worker, held);
+              });
 }
 
 void CoordinatorState::Grant(const Member& worker,

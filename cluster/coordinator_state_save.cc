@@ -159,7 +159,7 @@ void CoordinatorState::Mend(const SaverMend& mend) {
       continue;
     }
     Lease lease = book_.MendOf(mend.epoch, mend.piece);
-    lease.number = next_lease_++;
+    lease.number = desk_.TakeNumber();
     lease.piece.source = files.LocalIndex(piece.source);
     lease.batch_size = options_.batch_size;
     saver_.OnMendGranted(mend, lease.number, worker.life);
