@@ -34,12 +34,8 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       clock_(options_, now),
       membership_(MembershipOf(options_)),
       saver_(SaverOf(options_)),
-      policy_(options_.checkpoints) {
-  const CheckpointOptions& checkpoints = options_.checkpoints;
-  if (checkpoints.resume == nullptr) return;
-  manifest_directory_ = checkpoints.resume_name;
-  manifest_text_ = checkpoints.resume_text;
-}
+      policy_(options_.checkpoints),
+      manifests_(options_.checkpoints) {}
 
 CoordinatorActions CoordinatorState::TakeActions() {
   Step();

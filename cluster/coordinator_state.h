@@ -21,6 +21,7 @@
 #include "cluster/coordinator_options.h"
 #include "cluster/evaluation_run.h"
 #include "cluster/job_clock.h"
+#include "cluster/job_manifests.h"
 #include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
@@ -196,7 +197,7 @@ class CoordinatorState {
   // the shards are synced.
   void TakeCut(const SaverCut& cut);
   void OnReleased();
-  void Commit(SaverCommit& commit);
+  void Commit(SaverCommit commit);
   void EndSaves();
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
@@ -244,12 +245,7 @@ class CoordinatorState {
 
   CheckpointSaver saver_;
   SavePolicy policy_;
-  Manifest cut_;  // of the save under way, from its cut on; without shards
-  // The newest manifest, for PSs that ask for it: at first the one that the job
-  // begins from.
-  std::string manifest_directory_;
-  ManifestText manifest_text_;
-  std::string committing_directory_;  // of the CommitAction under way
+  JobManifests manifests_;
   LoadedMarks loaded_;
   bool continues_ = false;  // a ContinueAction is out
 };

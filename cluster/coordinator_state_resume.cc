@@ -44,12 +44,7 @@ absl::Status CoordinatorState::On(const Member& from,
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " asked for a manifest, which is not its to ask"));
   }
-  const bool have = manifest_text_.text != nullptr &&
-                    message.directory == manifest_directory_;
-  Send(from, PartOf(message.directory,
-                    have ? absl::string_view(*manifest_text_.text)
-                         : absl::string_view(),
-                    message.offset));
+  Send(from, manifests_.Answer(message));
   return absl::OkStatus();
 }
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "checkpoint/checkpoint_directory.h"
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
@@ -34,10 +33,7 @@ void CoordinatorState::StopOnceSaved(const absl::Status& reason) {
 CoordinatorActions CoordinatorState::OnCommitted(
     uint64_t number, absl::StatusOr<ManifestText> manifest, absl::Time now) {
   clock_.Advance(now);
-  if (manifest.ok()) {
-    manifest_directory_ = committing_directory_;
-    manifest_text_ = *manifest;
-  }
+  if (manifest.ok()) manifests_.OnWritten(*manifest);
   saver_.OnCommitted(number, manifest.status(),
                      manifest.ok() ? OfferOf(*manifest) : ManifestOffer{});
   return TakeActions();
@@ -142,9 +138,9 @@ void CoordinatorState::Perform(SaverActions actions) {
       const bool trains = !saver_.withholds() && !book_.complete();
       Perform(policy_.OnLate(*late, trains));
     } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
-      Commit(*commit);
+      Commit(std::move(*commit));
     } else if (auto* done = std::get_if<SaverDone>(&action)) {
-      cut_ = {};
+      manifests_.Drop();
       Perform(policy_.OnDone(*done, SaveView()));
     }
   }
@@ -172,29 +168,20 @@ void CoordinatorState::Mend(const SaverMend& mend) {
   }
 }
 
-void CoordinatorState::Commit(SaverCommit& commit) {
-  Manifest manifest = std::exchange(cut_, {});
-  absl::Status status;
-  for (size_t k = 0; k < commit.entries.size(); ++k) {
-    auto entry = ShardEntryFromText(commit.entries[k]);
-    status.Update(
-        Annotate(entry.status(), ProcessName(Role::kPs, static_cast<int>(k))));
-    if (entry.ok()) manifest.shards.push_back(*std::move(entry));
-  }
-  if (status.ok()) status = ValidateManifest(manifest);
-  if (!status.ok()) {
+void CoordinatorState::Commit(SaverCommit commit) {
+  const uint64_t number = commit.number;
+  absl::StatusOr<CommitAction> action = manifests_.Finish(std::move(commit));
+  if (action.ok()) {
+    actions_.emplace_back(*std::move(action));
+  } else {
     // Taken at the next step of the saver.
-    saver_.OnCommitted(commit.number, status, {});
-    return;
+    saver_.OnCommitted(number, action.status(), {});
   }
-  committing_directory_ = commit.directory;
-  actions_.emplace_back(CommitAction{commit.number, std::move(commit.directory),
-                                     std::move(manifest)});
 }
 
 void CoordinatorState::TakeCut(const SaverCut& cut) {
   policy_.OnCut(book_.totals().batches);
-  Manifest& manifest = cut_ = Manifest();
+  Manifest manifest;
   manifest.time = clock_.clock();
   manifest.job = options_.job;
   manifest.attempt = cut.attempt;
@@ -205,6 +192,7 @@ void CoordinatorState::TakeCut(const SaverCut& cut) {
   manifest.data.sources = membership_.files().train().files;
   manifest.data.hosts = membership_.files().train().hosts;
   book_.SaveInto(&manifest);
+  manifests_.Cut(std::move(manifest));
 }
 
 void CoordinatorState::OnReleased() {
