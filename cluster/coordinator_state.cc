@@ -35,7 +35,8 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       membership_(MembershipOf(options_)),
       saver_(SaverOf(options_)),
       policy_(options_.checkpoints),
-      manifests_(options_.checkpoints) {}
+      manifests_(options_.checkpoints),
+      loaded_(options_.num_ps, GoesOn()) {}
 
 CoordinatorActions CoordinatorState::TakeActions() {
   Step();
@@ -100,6 +101,10 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
   }
   Log(LogLevel::kInfo,
       absl::StrCat(member.Name(), " joined as life ", ToString(member.life)));
+  if (member.role == Role::kPs && options_.checkpoints.resume == nullptr) {
+    // It starts from the initial values.
+    loaded_.AddShard(member.index, {}).IgnoreError();
+  }
   if (member.role == Role::kPs && AllPsOpen()) {
     // The last PS: those who came before it have waited for this.
     SendViews();
@@ -276,7 +281,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
   desk_.Remove(member.life);
-  if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
+  if (member.role == Role::kPs) {
     loaded_.Drop(member.index);
     AskForMarks();
   }

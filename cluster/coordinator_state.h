@@ -205,9 +205,6 @@ class CoordinatorState {
     return options_.checkpoints.resume != nullptr &&
            options_.checkpoints.resume_training;
   }
-  // All PSs have loaded the checkpoint, where there is one, and one of them has
-  // told of its marks.
-  bool AllPsLoaded() const;
   void AskForMarks();
   // Brings the book to where the checkpoint left it, a part an event; then
   // training begins.

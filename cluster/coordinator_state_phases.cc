@@ -46,7 +46,7 @@ EvaluationRunOptions EvaluationOf(const CoordinatorOptions& options) {
 bool CoordinatorState::AllPsOpen() const {
   return membership_.Open(Role::kPs).size() ==
              static_cast<size_t>(options_.num_ps) &&
-         AllPsLoaded();
+         loaded_.all();
 }
 
 ClusterView CoordinatorState::View() const {
@@ -242,10 +242,11 @@ std::string CoordinatorState::MissingPs() const {
   for (int i = 0; i < options_.num_ps; ++i) {
     const Member* ps = membership_.Find(Role::kPs, i);
     if (ps != nullptr && ps->open()) {
-      if (!AllPsLoaded() && !loaded_.has(i)) {
+      if (!loaded_.has(i)) {
         missing.push_back(
             absl::StrCat(ps->Name(), ", which still loads its shard"));
-      } else if (!AllPsLoaded() && loaded_.source() == i) {
+      } else if (options_.checkpoints.resume != nullptr && !loaded_.all() &&
+                 loaded_.source() == i) {
         missing.push_back(
             absl::StrCat(ps->Name(), ", which still tells of its marks"));
       }

@@ -49,18 +49,11 @@ absl::Status CoordinatorState::On(const Member& from,
 }
 
 void CoordinatorState::AskForMarks() {
-  if (!GoesOn()) return;
+  if (phase_ != JobPhase::kGathering) return;
   const std::optional<MarkRunsRequest> request = loaded_.Ask();
   if (!request.has_value()) return;
   const Member* const ps = membership_.Find(Role::kPs, loaded_.source());
   if (ps != nullptr && ps->open()) Send(*ps, *request);
-}
-
-bool CoordinatorState::AllPsLoaded() const {
-  return options_.checkpoints.resume == nullptr ||
-         phase_ >= JobPhase::kTraining ||
-         (loaded_.shards() == static_cast<size_t>(options_.num_ps) &&
-          (loaded_.whole() || !options_.checkpoints.resume_training));
 }
 
 void CoordinatorState::StartRestoring() {
