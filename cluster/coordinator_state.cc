@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cluster/overdue_text.h"
 
 namespace shoal {
 namespace {
@@ -251,7 +252,11 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   }
   Probe();
   if (const auto overdue = clock_.Check(phase_, AllPsOpen())) {
-    End(TooLate(*overdue));
+    const bool scores = phase_ == JobPhase::kEvaluating;
+    End(TooLate(*overdue, {options_, membership_, loaded_, progress_,
+                           scores ? evaluation_.facts() : book_.facts(),
+                           scores ? evaluation_.leases() : book_.leases(),
+                           last_lease_failure_}));
   }
   return TakeActions();
 }

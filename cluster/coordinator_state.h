@@ -164,8 +164,6 @@ class CoordinatorState {
 
   // ---- Phases (coordinator_state_phases.cc)
   void Step();  // as far as it goes
-  // Why the job ends: it has waited for this too long.
-  absl::Status TooLate(Overdue what) const;
   void StartTraining();
   // The rest of StartTraining, when what a checkpoint has is restored.
   void BeginTraining();
@@ -176,8 +174,6 @@ class CoordinatorState {
   bool AllPsOpen() const;
   ClusterView View() const;
   void SendViews();  // to everybody who listens
-  std::string MissingPs() const;
-  std::string WhoHoldsWhat() const;
 
   // ---- Checkpoints (coordinator_state_save.cc)
   void StopOnceSaved(const absl::Status& reason);
@@ -219,7 +215,6 @@ class CoordinatorState {
   void ContinueEvaluating();
 
   // coordinator_state_report.cc
-  std::string WaitingFor() const;
   double FractionDone() const;
   uint64_t BadRows() const;
   std::string FirstBadRow() const;
@@ -237,8 +232,6 @@ class CoordinatorState {
   std::string last_lease_failure_;
 
   EvaluationRun evaluation_;
-
-  std::set<int> reported_shards_;
 
   CheckpointSaver saver_;
   SavePolicy policy_;

@@ -150,7 +150,6 @@ absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardReport"));
   if (phase_ != JobPhase::kReporting) return absl::OkStatus();
   progress_.OnShardReport(from.index, message.stats);
-  reported_shards_.insert(from.index);
   return absl::OkStatus();
 }
 

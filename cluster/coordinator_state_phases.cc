@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "cluster/canary_check.h"
 #include "cluster/coordinator_state.h"
@@ -99,7 +98,7 @@ void CoordinatorState::Step() {
     GrantLeases();
   }
   if (phase_ == JobPhase::kReporting &&
-      reported_shards_.size() == static_cast<size_t>(options_.num_ps)) {
+      progress_.reports() == static_cast<size_t>(options_.num_ps)) {
     const LedgerTotals& totals = book_.totals();
     absl::Status status = CheckCanaries(
         Report(clock_.clock()).ps, totals.batches - totals.rejected_batches);
@@ -201,82 +200,6 @@ void CoordinatorState::Grant(const Member& worker,
                               : membership_.files().eval();
   lease.piece.source = files.LocalIndex(lease.piece.source);
   Send(worker, LeaseGrant{std::move(lease)});
-}
-
-absl::Status CoordinatorState::TooLate(Overdue what) const {
-  const std::string start = absl::FormatDuration(options_.start_deadline);
-  std::string why;
-  switch (what) {
-    case Overdue::kServers:
-      why = absl::StrCat("after ", start, " ", MissingPs());
-      break;
-    case Overdue::kHosts:
-      why = absl::StrCat("after ", start, " the job still lacks ", WaitingFor(),
-                         ", whose files nobody else has (--data_scope=host)");
-      break;
-    case Overdue::kWorker:
-      why = absl::StrCat("no worker is alive, for ", start, "; ",
-                         options_.num_workers, " were expected");
-      break;
-    case Overdue::kProgress:
-      why = absl::StrCat("nothing was trained or scored for ",
-                         absl::FormatDuration(options_.progress_deadline), ": ",
-                         WhoHoldsWhat());
-      break;
-    case Overdue::kReport: {
-      std::vector<std::string> late;
-      for (const Member& ps : membership_.Open(Role::kPs)) {
-        if (reported_shards_.count(ps.index) == 0) late.push_back(ps.Name());
-      }
-      why = absl::StrCat(absl::StrJoin(late, ", "),
-                         " did not report on its shard within ",
-                         absl::FormatDuration(options_.report_deadline));
-      break;
-    }
-  }
-  return absl::DeadlineExceededError(why);
-}
-
-std::string CoordinatorState::MissingPs() const {
-  std::vector<std::string> missing;
-  for (int i = 0; i < options_.num_ps; ++i) {
-    const Member* ps = membership_.Find(Role::kPs, i);
-    if (ps != nullptr && ps->open()) {
-      if (!loaded_.has(i)) {
-        missing.push_back(
-            absl::StrCat(ps->Name(), ", which still loads its shard"));
-      } else if (options_.checkpoints.resume != nullptr && !loaded_.all() &&
-                 loaded_.source() == i) {
-        missing.push_back(
-            absl::StrCat(ps->Name(), ", which still tells of its marks"));
-      }
-      continue;
-    }
-    const bool placed = static_cast<size_t>(i) < options_.ps_addresses.size();
-    missing.push_back(absl::StrCat(
-        ProcessName(Role::kPs, i),
-        placed ? absl::StrCat(" (at ", options_.ps_addresses[i], ")") : "",
-        ps != nullptr ? ", which registered but opened no session" : ""));
-  }
-  return absl::StrCat("the job still lacks ", absl::StrJoin(missing, "; "),
-                      "; is it running, and can it reach the coordinator?");
-}
-
-std::string CoordinatorState::WhoHoldsWhat() const {
-  const bool training = phase_ == JobPhase::kTraining;
-  const PieceFacts& facts = training ? book_.facts() : evaluation_.facts();
-  std::vector<std::string> parts;
-  for (const LeaseTable::Held& held :
-       (training ? book_.leases() : evaluation_.leases()).held()) {
-    for (const Member& worker : membership_.Open(Role::kWorker)) {
-      if (worker.life != held.owner) continue;
-      parts.push_back(
-          absl::StrCat(worker.Name(), " holds ", facts.Name(held.piece)));
-    }
-  }
-  if (parts.empty()) parts.push_back("no live worker holds a lease");
-  if (!last_lease_failure_.empty()) parts.push_back(last_lease_failure_);
-  return absl::StrJoin(parts, "; ");
 }
 
 }  // namespace shoal

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cluster/coordinator_state.h"
+#include "cluster/overdue_text.h"
 
 namespace shoal {
 
@@ -12,7 +10,9 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   JobReport report;
   report.trains = options_.task == JobTask::kTrain;
   report.started = clock_.gathered();
-  report.waiting_for = WaitingFor();
+  if (phase_ < JobPhase::kTraining) {
+    report.waiting_for = MissingProcesses(options_, membership_);
+  }
   report.over = phase_ >= JobPhase::kEnding;
   report.finished = finished();
   report.status = status_;
@@ -35,26 +35,6 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   }
   evaluation_.Fill(&report);
   return report;
-}
-
-std::string CoordinatorState::WaitingFor() const {
-  if (phase_ >= JobPhase::kTraining) return "";
-  std::vector<std::string> missing;
-  auto look_for = [&](Role role, int count) {
-    for (int i = 0; i < count; ++i) {
-      const Member* member = membership_.Find(role, i);
-      if (member == nullptr || !member->open()) {
-        missing.push_back(ProcessName(role, i));
-      }
-    }
-  };
-  look_for(Role::kPs, options_.num_ps);
-  look_for(Role::kWorker, options_.num_workers);
-  constexpr size_t kNamed = 8;
-  if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");
-  const size_t more = missing.size() - kNamed;
-  missing.resize(kNamed);
-  return absl::StrCat(absl::StrJoin(missing, ", "), " and ", more, " more");
 }
 
 std::string CoordinatorState::FirstBadRow() const {
