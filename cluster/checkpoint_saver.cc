@@ -31,22 +31,15 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
     return Take();
   }
   failure_ = absl::OkStatus();
-  told_.clear();
-  held_.clear();
-  sealing_.clear();
-  sealed_.clear();
-  to_mend_.clear();
-  mends_.clear();
-  saving_.clear();
-  written_.clear();
-  answered_.clear();
-  entries_.clear();
-  commit_status_.reset();
+  workers_ = {next_number_++, {}, {}};
+  seals_ = {};
+  mends_ = {};
+  files_ = {};
+  commit_ = {};
   released_.reset();
-  hold_ = next_number_++;
   for (const Member& worker : view.workers) {
-    told_.insert(worker.life);
-    Send(worker.life, Hold{hold_});
+    workers_.told.insert(worker.life);
+    Send(worker.life, Hold{workers_.number});
   }
   phase_ = Phase::kHolding;
   return Step(view, now);
@@ -54,19 +47,19 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
 
 void CheckpointSaver::OnHeld(const Member& from, const Held& held) {
   if (from.role == Role::kWorker) {
-    if (phase_ == Phase::kHolding && held.number == hold_) {
-      held_.insert(from.life);
+    if (phase_ == Phase::kHolding && held.number == workers_.number) {
+      workers_.held.insert(from.life);
     }
-  } else if (phase_ == Phase::kSealing && held.number == seal_) {
-    sealed_[from.index] = held.marks;
+  } else if (phase_ == Phase::kSealing && held.number == seals_.number) {
+    seals_.marks[from.index] = held.marks;
   }
 }
 
 void CheckpointSaver::OnWritten(const Member& from,
                                 const ShardWritten& written) {
   // The number is the attempt's: no other save has it.
-  if (phase_ != Phase::kWriting || written.number != seal_) return;
-  written_.insert(from.index);
+  if (phase_ != Phase::kWriting || written.number != seals_.number) return;
+  files_.written.insert(from.index);
 }
 
 void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
@@ -75,12 +68,12 @@ void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
                         phase_ == Phase::kSyncing ||
                         phase_ == Phase::kClearing ||
                         (phase_ == Phase::kSealing && !saved.status.ok());
-  if (!expected || saved.number != seal_) return;
-  answered_.insert(from.index);
+  if (!expected || saved.number != seals_.number) return;
+  files_.answered.insert(from.index);
   if (phase_ == Phase::kClearing) return;
   if (saved.status.ok()) {
-    written_.insert(from.index);
-    entries_[from.index] = std::move(saved.entry);
+    files_.written.insert(from.index);
+    files_.entries[from.index] = std::move(saved.entry);
   } else {
     failure_.Update(Annotate(saved.status, from.Name()));
   }
@@ -88,30 +81,31 @@ void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
 
 void CheckpointSaver::OnMendGranted(const SaverMend& mend, uint64_t lease,
                                     Life worker) {
-  to_mend_.erase(std::remove(to_mend_.begin(), to_mend_.end(), mend),
-                 to_mend_.end());
-  mends_[lease] = worker;
+  mends_.to_lease.erase(
+      std::remove(mends_.to_lease.begin(), mends_.to_lease.end(), mend),
+      mends_.to_lease.end());
+  mends_.leases[lease] = worker;
 }
 
 void CheckpointSaver::OnLeaseEnd(uint64_t lease, const absl::Status& status) {
-  if (mends_.erase(lease) == 0) return;
+  if (mends_.leases.erase(lease) == 0) return;
   failure_.Update(
       Annotate(status, "a batch that not every shard has cannot be trained"));
 }
 
 void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
                                   ManifestOffer manifest) {
-  if (phase_ != Phase::kCommitting || number != seal_) return;
+  if (phase_ != Phase::kCommitting || number != seals_.number) return;
   failure_.Update(status);
-  commit_status_ = status;
-  manifest_ = std::move(manifest);
+  commit_.status = status;
+  commit_.manifest = std::move(manifest);
 }
 
 SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (!busy()) return Take();
-  if (phase_ == Phase::kCommitting && commit_status_ == absl::OkStatus()) {
-    for (const auto& [index, life] : saving_) {
-      Send(life, CheckpointDone{directory_, manifest_});
+  if (phase_ == Phase::kCommitting && commit_.status == absl::OkStatus()) {
+    for (const auto& [index, life] : files_.told) {
+      Send(life, CheckpointDone{directory_, commit_.manifest});
     }
     Finish(absl::OkStatus(), now);
     return Take();
@@ -121,8 +115,8 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (phase_ == Phase::kHolding &&
       std::all_of(view.workers.begin(), view.workers.end(),
                   [this](const Member& worker) {
-                    return told_.count(worker.life) == 0 ||
-                           held_.count(worker.life) != 0;
+                    return workers_.told.count(worker.life) == 0 ||
+                           workers_.held.count(worker.life) != 0;
                   })) {
     StartSealing(view);
   }
@@ -148,80 +142,77 @@ void CheckpointSaver::CheckDeadline(const View& view, absl::Time now) {
 }
 
 void CheckpointSaver::StartSealing(const View& view) {
-  seal_ = next_number_++;
-  sealing_.clear();
-  sealed_.clear();
+  seals_ = {next_number_++, {}, {}};
   for (const Member& ps : view.ps) {
-    sealing_[ps.index] = ps.life;
-    Send(ps.life, Hold{seal_});
+    seals_.told[ps.index] = ps.life;
+    Send(ps.life, Hold{seals_.number});
   }
   phase_ = Phase::kSealing;
 }
 
 void CheckpointSaver::CheckSeals(const View& view) {
-  if (sealed_.size() < view.num_ps) return;
+  if (seals_.marks.size() < view.num_ps) return;
   if (!view.half_marked.empty()) {
     StartMending(view);
     return;
   }
-  for (const auto& [index, marks] : sealed_) {
-    if (marks == sealed_.begin()->second &&
+  for (const auto& [index, marks] : seals_.marks) {
+    if (marks == seals_.marks.begin()->second &&
         marks.applied + marks.rejected == view.step) {
       continue;
     }
     failure_ = absl::InternalError(absl::StrCat(
         ProcessName(Role::kPs, index), " has the marks of ", marks.applied,
         " + ", marks.rejected, " batches, ", ProcessName(Role::kPs, 0),
-        " those of ", sealed_.begin()->second.applied, " + ",
-        sealed_.begin()->second.rejected, ", the coordinator counts ",
-        view.step,
-        ": a process outside this job is pushing to its servers"));
+        " those of ", seals_.marks.begin()->second.applied, " + ",
+        seals_.marks.begin()->second.rejected, ", the coordinator counts ",
+        view.step, ": a process outside this job is pushing to its servers"));
     return;
   }
   step_ = view.step;
   directory_ = CheckpointName(step_);
-  attempt_ = options_.first_attempt + seal_;
-  actions_.emplace_back(SaverCut{attempt_});
-  saving_ = sealing_;
-  for (const auto& [index, life] : saving_) {
-    Send(life, SaveShard{seal_, directory_, attempt_});
+  const uint64_t attempt = options_.first_attempt + seals_.number;
+  actions_.emplace_back(SaverCut{attempt});
+  files_.told = seals_.told;
+  for (const auto& [index, life] : files_.told) {
+    Send(life, SaveShard{seals_.number, directory_, attempt});
   }
   phase_ = Phase::kWriting;
 }
 
 void CheckpointSaver::StartMending(const View& view) {
   ReleaseShards();
-  to_mend_.clear();
+  mends_.to_lease.clear();
   for (const auto& [epoch, piece] : view.half_marked) {
-    to_mend_.push_back({epoch, piece});
+    mends_.to_lease.push_back({epoch, piece});
   }
   phase_ = Phase::kMending;
 }
 
 void CheckpointSaver::CheckMends(const View& view) {
-  for (auto it = mends_.begin(); it != mends_.end();) {
+  for (auto it = mends_.leases.begin(); it != mends_.leases.end();) {
     const bool alive = std::any_of(
         view.workers.begin(), view.workers.end(),
         [&](const Member& worker) { return worker.life == it->second; });
-    it = alive ? std::next(it) : mends_.erase(it);
+    it = alive ? std::next(it) : mends_.leases.erase(it);
   }
-  for (const SaverMend& mend : to_mend_) actions_.emplace_back(mend);
-  if (to_mend_.empty() && mends_.empty()) StartSealing(view);
+  for (const SaverMend& mend : mends_.to_lease) actions_.emplace_back(mend);
+  if (mends_.to_lease.empty() && mends_.leases.empty()) StartSealing(view);
 }
 
 void CheckpointSaver::CheckWritten(const View& view, absl::Time now) {
-  if (written_.size() < view.num_ps) return;
+  if (files_.written.size() < view.num_ps) return;
   if (hurry_ == absl::InfiniteFuture()) Release(now);
   deadline_ = std::min(hurry_, now + options_.deadline);
   phase_ = Phase::kSyncing;
 }
 
 void CheckpointSaver::CheckSynced(const View& view) {
-  if (entries_.size() < view.num_ps) return;
+  if (files_.entries.size() < view.num_ps) return;
   SaverCommit commit;
-  commit.number = seal_;
+  commit.number = seals_.number;
   commit.directory = directory_;
-  for (auto& [index, entry] : entries_) {
+  for (auto& [index, entry] : files_.entries) {
     commit.entries.push_back(std::move(entry));
   }
   actions_.emplace_back(std::move(commit));
@@ -229,14 +220,15 @@ void CheckpointSaver::CheckSynced(const View& view) {
 }
 
 void CheckpointSaver::ReleaseShards() {
-  for (const auto& [index, life] : sealing_) Send(life, Resume{seal_});
-  sealing_.clear();
+  for (const auto& [index, life] : seals_.told)
+    Send(life, Resume{seals_.number});
+  seals_.told.clear();
 }
 
 void CheckpointSaver::Release(absl::Time now) {
   ReleaseShards();
-  for (const Life& life : told_) Send(life, Resume{hold_});
-  told_.clear();
+  for (const Life& life : workers_.told) Send(life, Resume{workers_.number});
+  workers_.told.clear();
   released_ = now;
   actions_.emplace_back(SaverReleased{});
 }
@@ -249,14 +241,15 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
   }
   failure_ = absl::OkStatus();
   if (phase_ == Phase::kCommitting &&
-      (!commit_status_.has_value() || commit_status_->ok())) {
+      (!commit_.status.has_value() || commit_.status->ok())) {
     // The manifest is there, or it is not known whether it comes: shards must
     // keep what they wrote.
-    saving_.clear();
+    files_.told.clear();
   }
-  for (const auto& [index, life] : saving_) Send(life, CheckpointVoid{seal_});
+  for (const auto& [index, life] : files_.told)
+    Send(life, CheckpointVoid{seals_.number});
   Finish(std::move(why), now);
-  if (answered_.size() < saving_.size()) {
+  if (files_.answered.size() < files_.told.size()) {
     phase_ = Phase::kClearing;
     late_ = false;
     deadline_ = std::min(hurry_, now + options_.deadline);
@@ -273,7 +266,7 @@ void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
 }
 
 void CheckpointSaver::CheckCleared() {
-  if (answered_.size() == saving_.size()) phase_ = Phase::kIdle;
+  if (files_.answered.size() == files_.told.size()) phase_ = Phase::kIdle;
 }
 
 std::string CheckpointSaver::WaitingFor(const View& view) const {
@@ -285,7 +278,8 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kHolding:
       what = " to end the batches in flight";
       for (const Member& worker : view.workers) {
-        if (told_.count(worker.life) != 0 && held_.count(worker.life) == 0) {
+        if (workers_.told.count(worker.life) != 0 &&
+            workers_.held.count(worker.life) == 0) {
           names.push_back(worker.Name());
         }
       }
@@ -293,13 +287,13 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kSealing:
       what = " to end the pushes in progress";
       for (const Member& ps : view.ps) {
-        if (sealed_.count(ps.index) == 0) names.push_back(ps.Name());
+        if (seals_.marks.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kMending:
       what = " to train the batches that not every shard has";
       for (const Member& worker : view.workers) {
-        for (const auto& [lease, life] : mends_) {
+        for (const auto& [lease, life] : mends_.leases) {
           if (life == worker.life) names.push_back(worker.Name());
         }
       }
@@ -308,13 +302,13 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kWriting:
       what = " to write its shard";
       for (const Member& ps : view.ps) {
-        if (written_.count(ps.index) == 0) names.push_back(ps.Name());
+        if (files_.written.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kSyncing:
       what = " to sync its shard to the disk";
       for (const Member& ps : view.ps) {
-        if (answered_.count(ps.index) == 0) names.push_back(ps.Name());
+        if (files_.answered.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kCommitting:
@@ -322,8 +316,8 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kClearing:
       what = " to give up its part in a void checkpoint";
       for (const Member& ps : view.ps) {
-        const bool asked = saving_.count(ps.index) != 0;
-        if (asked && answered_.count(ps.index) == 0) {
+        const bool asked = files_.told.count(ps.index) != 0;
+        if (asked && files_.answered.count(ps.index) == 0) {
           names.push_back(ps.Name());
         }
       }

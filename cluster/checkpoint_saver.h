@@ -171,6 +171,33 @@ class CheckpointSaver {
     kClearing
   };
 
+  // What a save has by phases; each begins empty with the save.
+  struct HeldWorkers {    // kHolding, until they are let go
+    uint64_t number = 0;  // of their Hold
+    std::set<Life> told;
+    std::set<Life> held;  // have answered
+  };
+  struct SealedShards {  // kSealing, anew after each kMending
+    // Of their Hold, and of all that comes of it: SaveShard, SaverCommit.
+    uint64_t number = 0;
+    std::map<int, Life> told;         // by index; until they are let go
+    std::map<int, MarkTotals> marks;  // of those that have answered
+  };
+  struct Mends {  // kMending
+    std::vector<SaverMend> to_lease;
+    std::map<uint64_t, Life> leases;  // under way, whose
+  };
+  struct ShardFiles {                    // kWriting to kClearing
+    std::map<int, Life> told;            // to save, by index
+    std::set<int> written;               // have every byte
+    std::set<int> answered;              // with ShardSaved
+    std::map<int, std::string> entries;  // of those that are on the disk
+  };
+  struct Commit {                        // kCommitting
+    std::optional<absl::Status> status;  // once the manifest is decided
+    ManifestOffer manifest;
+  };
+
   // Training goes on, and the disks decide.
   bool OnDisk() const { return phase_ >= Phase::kSyncing; }
   void CheckDeadline(const View& view, absl::Time now);
@@ -203,22 +230,12 @@ class CheckpointSaver {
   std::optional<absl::Time> released_;  // when workers and shards were let go
   std::string directory_;
   uint64_t step_ = 0;
-  uint64_t attempt_ = 0;
-  absl::Status failure_;         // of a part; voids the save at the next Step
-  uint64_t hold_ = 0;            // number of the workers' Hold
-  std::set<Life> told_;          // workers that were told to hold
-  std::set<Life> held_;          // and have answered
-  uint64_t seal_ = 0;            // number of the PSs' Hold
-  std::map<int, Life> sealing_;  // PSs that were told, by index
-  std::map<int, MarkTotals> sealed_;    // and have answered
-  std::map<int, Life> saving_;          // PSs that were told to save
-  std::set<int> written_;               // whose shard has every byte
-  std::set<int> answered_;              // with ShardSaved
-  std::vector<SaverMend> to_mend_;      // not leased yet
-  std::map<uint64_t, Life> mends_;      // leases under way, whose
-  std::map<int, std::string> entries_;  // of the shards that are written
-  ManifestOffer manifest_;
-  std::optional<absl::Status> commit_status_;  // once the manifest is decided
+  absl::Status failure_;  // of a part; voids the save at the next Step
+  HeldWorkers workers_;
+  SealedShards seals_;
+  Mends mends_;
+  ShardFiles files_;
+  Commit commit_;
 };
 
 }  // namespace shoal

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cluster/overdue_text.h"
 
 namespace shoal {
 namespace {
@@ -31,34 +32,22 @@ CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
 
 CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
-      patience_(now, options_.heartbeat_interval),
-      now_(now),
-      patient_now_(now),
-      start_(now),
-      worker_seen_(now),
-      progress_seen_(now),
-      phase_began_(now),
+      clock_(options_, now),
       membership_(MembershipOf(options_)),
       saver_(SaverOf(options_)),
-      next_save_step_(options_.checkpoints.save_steps) {
-  const CheckpointOptions& checkpoints = options_.checkpoints;
-  if (checkpoints.resume == nullptr) return;
-  checkpoint_report_.resumed_from =
-      absl::StrCat(checkpoints.model_dir, "/", checkpoints.resume_name);
-  checkpoint_report_.resumed_step = checkpoints.resume->step;
-  manifest_directory_ = checkpoints.resume_name;
-  manifest_text_ = checkpoints.resume_text;
-}
-
-void CoordinatorState::Advance(absl::Time now) {
-  patience_.Advance(now);
-  now_ = patience_.clock();
-  patient_now_ = patience_.now();
-}
+      policy_(options_.checkpoints),
+      manifests_(options_.checkpoints),
+      loaded_(options_.num_ps, GoesOn()) {}
 
 CoordinatorActions CoordinatorState::TakeActions() {
   Step();
   return std::exchange(actions_, {});
+}
+
+void CoordinatorState::Perform(CoordinatorActions actions) {
+  for (CoordinatorAction& action : actions) {
+    actions_.push_back(std::move(action));
+  }
 }
 
 void CoordinatorState::Log(LogLevel level, std::string line) {
@@ -71,19 +60,19 @@ void CoordinatorState::Send(const Member& member, CoordinatorMessage message) {
 
 absl::StatusOr<RegisterReply> CoordinatorState::Register(
     const RegisterRequest& request, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   if (const Member* before = membership_.Suspended(request)) {
     Lose(Member(*before), absl::AbortedError("replaced by another process"),
          "died: its connection broke, and another process came in its place");
   }
-  if (phase_ >= Phase::kEnding) {
+  if (phase_ >= JobPhase::kEnding) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job is over",
         status_.ok() ? "" : absl::StrCat(": ", status_.message())));
   }
   RegisterReply reply;
   SHOAL_ASSIGN_OR_RETURN(reply.life,
-                         membership_.Register(request, patient_now_));
+                         membership_.Register(request, clock_.now()));
   const CheckpointOptions& checkpoints = options_.checkpoints;
   if (request.role == Role::kPs && checkpoints.resume != nullptr) {
     reply.load =
@@ -93,25 +82,30 @@ absl::StatusOr<RegisterReply> CoordinatorState::Register(
   }
   reply.heartbeat_interval = options_.heartbeat_interval;
   reply.silent_after = options_.silent_after;
-  progress_.NewLife(request.role, request.index, request.address, now_);
+  progress_.NewLife(request.role, request.index, request.address,
+                    clock_.clock());
   return reply;
 }
 
 CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
                                                  absl::Time now) {
-  Advance(now);
-  const auto opened = membership_.Open(session, life, patient_now_);
+  clock_.Advance(now);
+  const auto opened = membership_.Open(session, life, clock_.now());
   if (!opened.ok()) {
     actions_.emplace_back(EndSessionAction{session, opened.status()});
     return TakeActions();
   }
   const Member member = **opened;
-  if (phase_ >= Phase::kEnding) {
-    Send(member, JobEnd{status_, SummaryLines(Report(now_))});
+  if (phase_ >= JobPhase::kEnding) {
+    Send(member, JobEnd{status_, SummaryLines(Report(clock_.clock()))});
     return TakeActions();
   }
   Log(LogLevel::kInfo,
       absl::StrCat(member.Name(), " joined as life ", ToString(member.life)));
+  if (member.role == Role::kPs && options_.checkpoints.resume == nullptr) {
+    // It starts from the initial values.
+    loaded_.AddShard(member.index, {}).IgnoreError();
+  }
   if (member.role == Role::kPs && AllPsOpen()) {
     // The last PS: those who came before it have waited for this.
     SendViews();
@@ -124,11 +118,11 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
 CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
                                                ProcessMessage message,
                                                absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindSession(session);
   if (found == nullptr) return TakeActions();
   const Member from = *found;  // handlers may remove it
-  membership_.Heard(session, patient_now_);
+  membership_.Heard(session, clock_.now());
   const absl::Status status =
       std::visit([&](auto& m) { return On(from, m); }, message);
   if (!status.ok() && membership_.FindSession(session) != nullptr) {
@@ -139,7 +133,7 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
 
 absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     const SessionOpening& opening, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindLife(opening.life);
   if (found == nullptr) {
     return absl::FailedPreconditionError(
@@ -149,7 +143,7 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
   if (!found->open()) return absl::NotFoundError("no session was opened yet");
   const Member member = *found;
   // A complete batch has the mark of every shard.
-  const uint64_t complete = ledger_.totals().batches;
+  const uint64_t complete = book_.totals().batches;
   const uint64_t has = opening.marks.applied + opening.marks.rejected;
   if (member.role == Role::kPs && has < complete) {
     const absl::Status lost = absl::FailedPreconditionError(absl::StrCat(
@@ -158,7 +152,7 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     Lose(member, lost, "lost marks that it had made");
     return lost;
   }
-  membership_.Resume(member.session, patient_now_);
+  membership_.Resume(member.session, clock_.now());
   Log(LogLevel::kInfo,
       absl::StrCat(member.Name(), " is back as life ", ToString(member.life)));
   return member.session;
@@ -166,13 +160,13 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
 
 CoordinatorActions CoordinatorState::OnConnectionLost(
     uint64_t session, const absl::Status& status, absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* found = membership_.FindSession(session);
   if (found == nullptr) return TakeActions();
   const Member member = *found;
-  membership_.Suspend(session, patient_now_);
-  train_leases_.Suspend(member.life);
-  eval_leases_.Suspend(member.life);
+  membership_.Suspend(session, clock_.now());
+  book_.leases().Suspend(member.life);
+  evaluation_.leases().Suspend(member.life);
   Log(LogLevel::kWarn,
       absl::StrCat("the connection of ", member.Name(), " broke (",
                    status.message(), "); it has ",
@@ -193,7 +187,7 @@ void CoordinatorState::Probe() {
 
 CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
                                               absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
   if (refused && member != nullptr && member->suspended) {
     Lose(Member(*member), absl::UnavailableError("its port is closed"),
@@ -205,7 +199,7 @@ CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
 CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
                                                   const absl::Status& status,
                                                   absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
   if (member == nullptr) return TakeActions();
   const std::string reason =
@@ -217,21 +211,21 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 
 CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
                                           absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   End(reason.ok() ? absl::CancelledError("the job was stopped") : reason,
       options_.process);
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Continue(absl::Time now) {
-  Advance(now);
+  clock_.Advance(now);
   continues_ = false;
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Tick(absl::Time now) {
-  Advance(now);
-  for (const Member& member : membership_.Silent(patient_now_)) {
+  clock_.Advance(now);
+  for (const Member& member : membership_.Silent(clock_.now())) {
     const std::string silence = absl::FormatDuration(options_.silent_after);
     if (member.suspended) {
       Lose(member,
@@ -249,35 +243,37 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
          absl::StrCat("was silent for more than ", silence,
                       " and is taken for dead"));
   }
-  if (phase_ == Phase::kTraining || phase_ == Phase::kEvaluating) {
-    leases().Expire(patient_now_);
+  if (Leases(phase_)) {
+    leases().Expire(clock_.now());
     // What time alone brings (copies) is looked for now and then.
-    waiting_.WakeAll();
-    const LedgerTotals& totals = ledger_.totals();
-    progress_.OnTrained(options_.task == JobTask::kTrain
-                            ? totals.trained + totals.rejected
-                            : scored_.rows(),
-                        now_);
+    desk_.WakeAll();
+    progress_.OnTrained(options_.task == JobTask::kTrain ? book_.examples()
+                                                         : evaluation_.rows(),
+                        clock_.clock());
   }
   Probe();
-  CheckDeadlines();
+  if (const auto overdue = clock_.Check(phase_, AllPsOpen())) {
+    const bool scores = phase_ == JobPhase::kEvaluating;
+    End(TooLate(*overdue, {options_, membership_, loaded_, progress_,
+                           scores ? evaluation_.facts() : book_.facts(),
+                           scores ? evaluation_.leases() : book_.leases(),
+                           last_lease_failure_}));
+  }
   return TakeActions();
 }
 
 void CoordinatorState::Lose(const Member& member, const absl::Status& why,
                             const std::string& how) {
   Forget(member, why);
-  if (phase_ >= Phase::kEnding) return;
+  if (phase_ >= JobPhase::kEnding) return;
   const std::string what = absl::StrCat(member.Name(), " ", how);
-  if (member.role == Role::kPs && Gathers()) {
+  if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
     // Nothing was leased yet, so nothing was pushed.
-    const absl::Duration left = std::max(
-        start_ + options_.start_deadline - patient_now_, absl::ZeroDuration());
     Log(LogLevel::kWarn,
         absl::StrCat(what,
                      "; nothing is trained yet, so another process may take "
                      "its place, within ",
-                     absl::FormatDuration(left)));
+                     absl::FormatDuration(clock_.LeftToStart())));
   } else if (member.role == Role::kPs && member.open()) {
     End(absl::UnavailableError(
             absl::StrCat(what, "; its shard's state is lost")),
@@ -291,13 +287,13 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
-  waiting_.Remove(member.life);
-  if (member.role == Role::kPs && Gathers()) {
+  desk_.Remove(member.life);
+  if (member.role == Role::kPs) {
     loaded_.Drop(member.index);
     AskForMarks();
   }
-  train_leases_.EndOwner(member.life);
-  eval_leases_.EndOwner(member.life);
+  book_.leases().EndOwner(member.life);
+  evaluation_.leases().EndOwner(member.life);
   if (member.open()) {
     actions_.emplace_back(EndSessionAction{member.session, why});
   }

@@ -15,104 +15,31 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "base/logger.h"
 #include "cluster/checkpoint_saver.h"
+#include "cluster/coordinator_actions.h"
 #include "cluster/coordinator_options.h"
-#include "cluster/evaluation.h"
+#include "cluster/evaluation_run.h"
+#include "cluster/job_clock.h"
+#include "cluster/job_manifests.h"
+#include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
-#include "cluster/lease_requests.h"
+#include "cluster/lease_desk.h"
 #include "cluster/lease_table.h"
-#include "cluster/ledger.h"
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
-#include "cluster/piece_facts.h"
-#include "cluster/prediction_order.h"
-#include "cluster/scored_rows.h"
+#include "cluster/save_policy.h"
+#include "cluster/training_book.h"
 #include "core/cluster_service.h"
-#include "core/ids.h"
-#include "core/lease.h"
-#include "core/mark.h"
-#include "core/mark_run.h"
-#include "core/patient_time.h"
-#include "core/registration.h"
-#include "core/save_messages.h"
-#include "core/session_messages.h"
 
 namespace shoal {
-
-// What the coordinator must do after an event, in order.
-struct SendAction {
-  uint64_t session = 0;
-  CoordinatorMessage message;
-};
-// The session is over for us: OK after a Bye, otherwise why not. Nothing that
-// still comes on it counts.
-struct EndSessionAction {
-  uint64_t session = 0;
-  absl::Status status;
-};
-struct LogAction {
-  LogLevel level = LogLevel::kInfo;
-  std::string line;
-};
-// Write the manifest, which makes the directory of this name a checkpoint, and
-// bring the outcome to OnCommitted.
-struct CommitAction {
-  uint64_t number = 0;
-  std::string directory;
-  Manifest manifest;
-};
-// Find out whether connections to this address of the session's process are
-// refused, and bring the answer to OnProbed. Comes again every little while:
-// one look at a time is enough.
-struct ProbeAction {
-  uint64_t session = 0;
-  std::string address;
-};
-// More is to be done than one event may take: bring Continue, after whatever
-// waits already.
-struct ContinueAction {};
-// Answers RequestSave.
-struct SaveReplyAction {
-  uint64_t request = 0;
-  absl::StatusOr<SavedCheckpoint> saved;
-};
-// An evaluation has all its scores: work out its report, which takes seconds
-// for many of them, and bring it by OnScored. One at a time.
-struct ScoreAction {
-  std::shared_ptr<const Evaluation> evaluation;
-};
-// Write these predictions, in the order of the actions, and say so by
-// OnPredictionsWritten. The last completes the file.
-struct WritePredictionsAction {
-  // Rows × C. NaN: of a row that could not be parsed.
-  std::vector<float> logits;
-  bool last = false;
-};
-// The job is over and everybody has heard, or had the time to. Once, and last.
-struct FinishedAction {};
-
-using CoordinatorAction =
-    std::variant<SendAction, EndSessionAction, LogAction, ProbeAction,
-                 CommitAction, ContinueAction, SaveReplyAction, ScoreAction,
-                 WritePredictionsAction, FinishedAction>;
-using CoordinatorActions = std::vector<CoordinatorAction>;
-
-// How much of a checkpoint's state is restored: its pieces first, then its
-// marks.
-struct RestoreProgress {
-  uint32_t piece = 0;  // the next
-  std::vector<MarkRun> marks;
-  size_t run = 0;       // the next of `marks`
-  uint32_t epochs = 0;  // that have a mark
-};
 
 // The whole protocol of a job as pure logic: (state, event, now) → actions. No
 // threads, sockets or clocks, so that the simulator can run it.
 //
-//   gathering --all PSs, and the workers or their grace--> training
+//   gathering --all PSs, and the workers or their grace--> training, or
+//     restoring --the checkpoint's pieces and marks are read--> training
 //   training --every batch has all marks--> evaluating --every piece scored-->
 //   reporting --every shard's report--> ending --Byes or linger--> finished
 //
@@ -136,9 +63,9 @@ struct RestoreProgress {
 // ends at once where another process registers in its place, or where its
 // address refuses connections.
 //
-// Deadlines go by a patient time (core/patient_time.h), in which the span
-// between two events counts as one heartbeat interval at most: a coordinator
-// that was itself frozen takes no process for dead. Thread-compatible.
+// Deadlines go by a patient time (job_clock.h), in which the span between two
+// events counts as one heartbeat interval at most: a coordinator that was
+// itself frozen takes no process for dead. Thread-compatible.
 class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
@@ -189,21 +116,11 @@ class CoordinatorState {
   // What became of a ContinueAction.
   CoordinatorActions Continue(absl::Time now);
 
-  bool finished() const { return phase_ == Phase::kFinished; }
+  bool finished() const { return phase_ == JobPhase::kFinished; }
   JobReport Report(absl::Time now) const;
 
  private:
-  enum class Phase {
-    kGathering,
-    kTraining,
-    kEvaluating,
-    kReporting,
-    kEnding,
-    kFinished
-  };
-
   // ---- Events (coordinator_state.cc)
-  void Advance(absl::Time now);
   CoordinatorActions TakeActions();
   void Log(LogLevel level, std::string line);
   // Looks at the ports of PSs whose connection is broken.
@@ -245,37 +162,26 @@ class CoordinatorState {
   void EndByStrayPush(const Member& from, const Mark& mark,
                       const std::string& which);
   LeaseTable& leases();  // of the present phase
-  PieceFacts& facts(LeasePurpose purpose);
 
   // ---- Phases (coordinator_state_phases.cc)
   void Step();  // as far as it goes
-  void CheckDeadlines();
-  // Processes come and go, and nothing depends on them yet.
-  bool Gathers() const {
-    return phase_ == Phase::kGathering && !restoring_.has_value();
-  }
-  void CheckGathering();
   void StartTraining();
-  // Ledger, leases and evaluations, for the pieces that are known now.
-  void MakeTables();
   // The rest of StartTraining, when what a checkpoint has is restored.
   void BeginTraining();
-  // INVALID_ARGUMENT: no checkpoint could hold so many pieces.
-  absl::Status CheckSavable(absl::Span<const Piece> pieces) const;
   void StartReporting();
   // `first` as JobReport's. `stopped`: too, though `status` is not CANCELLED.
   void End(absl::Status status, std::string first = "", bool stopped = false);
   void GrantLeases();
-  void WakeWaiting();
   void Grant(const Member& worker, const LeaseTable::Held& held);
   bool AllPsOpen() const;
   ClusterView View() const;
   void SendViews();  // to everybody who listens
-  std::string MissingPs() const;
-  std::string WhoHoldsWhat() const;
 
   // ---- Checkpoints (coordinator_state_save.cc)
   void StopOnceSaved(const absl::Status& reason, std::string first);
+  SavePolicy::View SaveView() const;
+  void Perform(CoordinatorActions actions);
+  void Perform(SaveOutcome outcome);
   void StepSave();
   void BeginSave();
   // Calls `use` with what the saver looks at, and does what it returns.
@@ -289,122 +195,53 @@ class CoordinatorState {
   // the shards are synced.
   void TakeCut(const SaverCut& cut);
   void OnReleased();
-  void OnLate(const SaverLate& late);
-  // Ends what waits for a disk that hangs and has had its time: a stop, or the
-  // checkpoint of a job that is trained. REQUIRES: saver_.late().
-  void EndWithoutDisk();
-  void Commit(SaverCommit& commit);
-  void OnSaveDone(const SaverDone& done);
+  void Commit(SaverCommit commit);
   void EndSaves();
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
-  void OnPieceComplete(uint32_t epoch, uint32_t piece);
   bool GoesOn() const {
     return options_.checkpoints.resume != nullptr &&
            options_.checkpoints.resume_training;
   }
-  // All PSs have loaded the checkpoint, where there is one, and one of them has
-  // told of its marks.
-  bool AllPsLoaded() const;
   void AskForMarks();
-  // Brings the pieces, ledger and leases to where the checkpoint left them, a
-  // part an event; then training begins.
+  // Brings the book to where the checkpoint left it, a part an event; then
+  // training begins.
   void StartRestoring();
   void ContinueRestoring();
-  absl::Status RestoreSome();
-  absl::Status RestorePieces(size_t* budget);
-  absl::Status RestoreMarks(size_t budget);
-  absl::Status FinishRestoring();
+  void OnRestored();
 
   // ---- Evaluation (coordinator_state_evaluation.cc)
-  // After how many epochs the next one is due: the first multiple of
-  // eval_every_epochs that is not behind us, or the end.
   void PlanEvaluation();
-  // Every epoch of which a batch is marked is complete. REQUIRES: one is.
-  bool AtEndOfEpoch() const;
   void StartEvaluating();
   // Goes on once every piece has its scores.
   void ContinueEvaluating();
-  void ResumeTraining();
-  absl::Status CheckScores(const EvalResult& result) const;
-  absl::Status TakeScores(EvalResult result, size_t known);
-  void WriteReadyPredictions();
-  LeaseTableOptions EvalLeaseOptions() const;
-  Lease EvaluationLease(const LeaseTable::Held& held) const;
 
   // coordinator_state_report.cc
-  std::string WaitingFor() const;
   double FractionDone() const;
+  uint64_t BadRows() const;
   std::string FirstBadRow() const;
 
   const CoordinatorOptions options_;
-  Phase phase_ = Phase::kGathering;
+  JobPhase phase_ = JobPhase::kGathering;
   absl::Status status_;  // of the job
   std::string first_;    // as in JobReport, and `stopped`
   bool stopped_ = false;
   CoordinatorActions actions_;
 
-  PatientTime patience_;
-  absl::Time now_;          // patience_.clock()
-  absl::Time patient_now_;  // patience_.now(); what follows is in this time
-  const absl::Time start_;
-  absl::Time worker_seen_;    // when a worker's session was last open
-  absl::Time progress_seen_;  // or when the phase began
-  absl::Time phase_began_;
-  std::optional<absl::Time> first_worker_;  // since when PSs and a worker are
-
+  JobClock clock_;
   Membership membership_;
   JobProgress progress_;
-  PieceFacts train_facts_;
-  PieceFacts eval_facts_;
-  Ledger ledger_;
-  LeaseTable train_leases_;
-  LeaseTable eval_leases_;
-  LeaseRequests waiting_;  // workers that want a lease
-  uint64_t next_lease_ = 1;
+  TrainingBook book_;
+  LeaseDesk desk_;
   std::string last_lease_failure_;
-  uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
 
-  uint32_t next_evaluation_ = 0;  // after how many epochs
-  uint32_t evaluations_ = 0;      // begun; numbers them
-  ScoredRows scored_;             // of the newest
-  // Of the one that gathers scores; null: there is none, or it is to be scored,
-  // or predictions are written instead.
-  std::shared_ptr<Evaluation> evaluation_;
-  std::optional<EvalReport> scoring_;  // what is known already of what is out
-  std::vector<EvalReport> evals_;
-  std::map<int, uint64_t> scored_before_;  // rows, by worker, of older ones
-  std::optional<PredictionOrder> predictions_;
-  bool predictions_ended_ = false;  // the last action is out
-  uint64_t predicted_ = 0;
-  uint64_t predicted_nan_ = 0;
-
-  std::set<int> reported_shards_;
+  EvaluationRun evaluation_;
 
   CheckpointSaver saver_;
-  uint64_t next_save_step_ = 0;          // 0: no saves every k steps
-  std::vector<uint64_t> save_requests_;  // for the next save
-  std::vector<uint64_t> being_saved_;    // for the save under way
-  Manifest cut_;  // of the save under way, from its cut on; without shards
-  std::optional<uint64_t> cut_step_;
-  std::string late_;  // what saver_.late() waits for
-  bool saved_at_end_ = false;
-  absl::Status end_save_status_;
-  std::optional<absl::Time> end_due_;  // since when an earlier save delays it
-  std::optional<absl::Status> stop_reason_;  // SaveAndStop; saved first
-  std::string stop_first_;                   // whose it is
-  absl::Time stop_deadline_;
-  // The newest manifest, for PSs that ask for it: at first the one that the job
-  // begins from.
-  std::string manifest_directory_;
-  ManifestText manifest_text_;
-  std::string committing_directory_;  // of the CommitAction under way
+  SavePolicy policy_;
+  JobManifests manifests_;
   LoadedMarks loaded_;
-  std::optional<RestoreProgress> restoring_;  // between gathering and training
-  bool continues_ = false;                    // a ContinueAction is out
-  uint64_t resumed_batches_ = 0;
-  double fraction_before_ = 0;  // FractionDone at the beginning
-  CheckpointReport checkpoint_report_;
+  bool continues_ = false;  // a ContinueAction is out
 };
 
 }  // namespace shoal

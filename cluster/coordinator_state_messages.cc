@@ -6,14 +6,6 @@
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
-namespace {
-
-// A worker asks for the next lease when it has read the last; it may look a
-// few pieces ahead.
-constexpr int kMaxLeaseRequests = 16;
-
-}  // namespace
-
 absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
                                         const char* what) {
   if (from.role == role) return absl::OkStatus();
@@ -22,98 +14,75 @@ absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
 }
 
 LeaseTable& CoordinatorState::leases() {
-  return phase_ == Phase::kEvaluating ? eval_leases_ : train_leases_;
-}
-
-PieceFacts& CoordinatorState::facts(LeasePurpose purpose) {
-  return purpose == LeasePurpose::kTrain ? train_facts_ : eval_facts_;
+  return phase_ == JobPhase::kEvaluating ? evaluation_.leases()
+                                         : book_.leases();
 }
 
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
                                                  const absl::Status& status) {
-  if (absl::IsInvalidArgument(status)) return status;
+  if (status.ok() || absl::IsInvalidArgument(status)) return status;
   End(Annotate(status, from.Name()), from.Name());
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
-  progress_.OnHeartbeat(from.role, from.index, message, now_);
-  train_leases_.Renew(from.life, patient_now_);
-  eval_leases_.Renew(from.life, patient_now_);
+  progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
+  book_.leases().Renew(from.life, clock_.now());
+  evaluation_.leases().Renew(from.life, clock_.now());
   Send(from, HeartbeatAck{message.number});
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a LeaseRequest"));
-  if (phase_ >= Phase::kReporting) return absl::OkStatus();
-  if (waiting_.Count(from.life) >= kMaxLeaseRequests) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(from.Name(), " has ", kMaxLeaseRequests,
-                     " lease requests waiting and sent another"));
-  }
-  waiting_.Ask(from.life);
-  return absl::OkStatus();
+  if (phase_ >= JobPhase::kReporting) return absl::OkStatus();
+  return desk_.Ask(from);
 }
 
 absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kWorker, from, "a PieceReport"));
-  if (phase_ == Phase::kGathering) {
+  if (phase_ < JobPhase::kTraining) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " reported on a piece before any was leased"));
   }
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
-  PieceFacts& facts = this->facts(message.purpose);
-  const absl::StatusOr<bool> fresh = facts.Add(message);
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
+  const bool trains = message.purpose == LeasePurpose::kTrain;
+  const absl::StatusOr<bool> fresh =
+      trains ? book_.Learn(message) : evaluation_.Learn(message);
   if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
   if (!*fresh) return absl::OkStatus();
-  progress_seen_ = patient_now_;
-
-  const uint64_t bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
+  clock_.SeeProgress();
   if (options_.max_bad_rows >= 0 &&
-      bad_rows > static_cast<uint64_t>(options_.max_bad_rows)) {
+      BadRows() > static_cast<uint64_t>(options_.max_bad_rows)) {
     End(absl::InvalidArgumentError(absl::StrCat(
-        bad_rows, " rows could not be parsed, more than --max_bad_rows=",
+        BadRows(), " rows could not be parsed, more than --max_bad_rows=",
         options_.max_bad_rows, "; the first: ", FirstBadRow())));
     return absl::OkStatus();
   }
-  if (message.purpose != LeasePurpose::kTrain) {
-    if (phase_ == Phase::kEvaluating && scored_.complete(message.piece) &&
-        scored_.rows(message.piece) != message.examples) {
-      End(absl::DataLossError(
-          absl::StrCat(from.Name(), ": ", facts.Name(message.piece), " has ",
-                       message.examples, " examples, but ",
-                       scored_.rows(message.piece), " were scored")));
-    }
-    return absl::OkStatus();
+  if (!trains) {
+    return phase_ == JobPhase::kEvaluating
+               ? FailUnlessInvalid(from, evaluation_.CheckCount(message.piece))
+               : absl::OkStatus();
   }
-  const auto complete = ledger_.SetExamples(message.piece, message.examples);
-  if (!complete.ok()) return FailUnlessInvalid(from, complete.status());
-  for (const uint32_t epoch : *complete) {
-    train_leases_.Complete(epoch, message.piece);
-    const Piece& piece = facts.piece(message.piece);
-    complete_bytes_ += piece.end - piece.begin;
-  }
-  return absl::OkStatus();
+  return FailUnlessInvalid(from, book_.Count(message.piece));
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
   saver_.OnLeaseEnd(message.lease, absl::OkStatus());
-  train_leases_.Done(message.lease, from.life, patient_now_);
-  eval_leases_.Done(message.lease, from.life, patient_now_);
+  book_.leases().Done(message.lease, from.life, clock_.now());
+  evaluation_.leases().Done(message.lease, from.life, clock_.now());
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
   saver_.OnLeaseEnd(message.lease, message.status);
-  if (phase_ != Phase::kTraining && phase_ != Phase::kEvaluating) {
+  if (!Leases(phase_)) {
     return absl::OkStatus();
   }
   const auto piece = leases().Failed(message.lease, from.life);
   if (!piece.has_value()) return absl::OkStatus();
   const PieceFacts& facts =
-      this->facts(phase_ == Phase::kEvaluating ? LeasePurpose::kEvaluate
-                                               : LeasePurpose::kTrain);
+      phase_ == JobPhase::kEvaluating ? evaluation_.facts() : book_.facts();
   const absl::Status status = message.status.ok()
                                   ? absl::UnknownError("no reason given")
                                   : message.status;
@@ -141,36 +110,29 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
 
 absl::Status CoordinatorState::On(const Member& from, MarkDelta& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "marks"));
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   for (const Mark& mark : message.marks) {
     // Before the ledger makes room for the mark.
-    if (mark.lease == 0 || mark.lease >= next_lease_) {
+    if (!desk_.Gave(mark.lease)) {
       EndByStrayPush(
           from, mark,
           absl::StrCat(" under lease ", mark.lease, ", which was never given"));
       return absl::OkStatus();
     }
-    const absl::StatusOr<Ledger::Added> added = ledger_.Add(from.index, mark);
-    if (absl::IsNotFound(added.status())) {
+    const absl::StatusOr<bool> fresh =
+        book_.AddMark(from.index, mark, clock_.now());
+    if (absl::IsNotFound(fresh.status())) {
       EndByStrayPush(from, mark, ", which this job does not have");
       return absl::OkStatus();
     }
-    if (!added.ok()) return FailUnlessInvalid(from, added.status());
-    if (!added->fresh) continue;
-    progress_seen_ = patient_now_;
-    train_leases_.Progress(mark.lease, patient_now_);
-    if (added->piece_complete) {
-      train_leases_.Complete(mark.batch.epoch, mark.batch.piece);
-      const Piece& piece = train_facts_.piece(mark.batch.piece);
-      complete_bytes_ += piece.end - piece.begin;
-    }
+    if (!fresh.ok()) return FailUnlessInvalid(from, fresh.status());
+    if (*fresh) clock_.SeeProgress();
   }
-  ledger_.SetRepeatsRefused(from.index, message.repeats_refused);
-  const LedgerTotals& totals = ledger_.totals();
+  book_.SetRepeatsRefused(from.index, message.repeats_refused);
   if (!progress_.steady_open() &&
-      totals.batches - resumed_batches_ >=
+      book_.totals().batches - book_.restored_batches() >=
           static_cast<uint64_t>(options_.warmup_steps)) {
-    progress_.OpenSteady(totals.trained + totals.rejected, now_);
+    progress_.OpenSteady(book_.examples(), clock_.clock());
   }
   return absl::OkStatus();
 }
@@ -188,9 +150,8 @@ void CoordinatorState::EndByStrayPush(const Member& from, const Mark& mark,
 
 absl::Status CoordinatorState::On(const Member& from, ShardReport& message) {
   SHOAL_RETURN_IF_ERROR(OnlyFrom(Role::kPs, from, "a ShardReport"));
-  if (phase_ != Phase::kReporting) return absl::OkStatus();
+  if (phase_ != JobPhase::kReporting) return absl::OkStatus();
   progress_.OnShardReport(from.index, message.stats);
-  reported_shards_.insert(from.index);
   return absl::OkStatus();
 }
 
@@ -198,7 +159,7 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
   const absl::Status status =
       message.status.ok() ? absl::UnknownError("it failed and did not say why")
                           : message.status;
-  if (from.role == Role::kWorker && phase_ >= Phase::kReporting) {
+  if (from.role == Role::kWorker && phase_ >= JobPhase::kReporting) {
     // Everything is trained and scored: what it was doing was a copy.
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()));
     return absl::OkStatus();
@@ -210,9 +171,9 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, Bye& message) {
-  progress_.OnUsage(from.role, from.index, message.usage, now_);
+  progress_.OnUsage(from.role, from.index, message.usage, clock_.clock());
   Forget(from, absl::OkStatus());
-  if (phase_ >= Phase::kEnding) return absl::OkStatus();
+  if (phase_ >= JobPhase::kEnding) return absl::OkStatus();
   if (from.role == Role::kPs) {
     End(absl::CancelledError(
             absl::StrCat(from.Name(), " left before the job was over")),

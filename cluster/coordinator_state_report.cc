@@ -1,107 +1,59 @@
 #include <algorithm>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cluster/coordinator_state.h"
+#include "cluster/overdue_text.h"
 
 namespace shoal {
 
 JobReport CoordinatorState::Report(absl::Time now) const {
   JobReport report;
   report.trains = options_.task == JobTask::kTrain;
-  report.started = first_worker_.has_value();
-  report.waiting_for = WaitingFor();
-  report.over = phase_ >= Phase::kEnding;
+  report.started = clock_.gathered();
+  if (phase_ < JobPhase::kTraining) {
+    report.waiting_for = MissingProcesses(options_, membership_);
+  }
+  report.over = phase_ >= JobPhase::kEnding;
   report.finished = finished();
   report.status = status_;
   report.first = first_;
   report.stopped = stopped_;
 
-  report.samples = train_facts_.examples() * options_.num_epochs;
-  report.total_known = phase_ != Phase::kGathering && train_facts_.all_known();
+  report.total_known =
+      phase_ >= JobPhase::kTraining && book_.facts().all_known();
+  book_.Fill(&report);
   report.fraction_done = FractionDone();
-  report.fraction_before = fraction_before_;
-  const LedgerTotals& totals = ledger_.totals();
-  report.trained = totals.trained;
-  report.rejected = totals.rejected;
-  report.bad_rows = train_facts_.bad_rows() + eval_facts_.bad_rows();
+  report.bad_rows = BadRows();
   report.first_bad_row = FirstBadRow();
-  report.batches = totals.batches;
-  report.mended = totals.mended;
-  report.recomputed = totals.recomputed;
-  report.repeats_refused = totals.repeats_refused;
-  report.evals = evals_;
-  if (!evals_.empty()) report.eval = evals_.back();
-  report.predicted = predicted_;
-  report.predicted_nan = predicted_nan_;
-  report.leases = train_leases_.held().size() + eval_leases_.held().size();
-  report.epoch = std::min(ledger_.CompleteEpochs(), options_.num_epochs - 1);
+  report.leases =
+      book_.leases().held().size() + evaluation_.leases().held().size();
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
-  report.checkpoint = checkpoint_report_;
+  report.checkpoint = policy_.report();
 
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
-    const auto before = scored_before_.find(worker.index);
-    if (before != scored_before_.end()) worker.scored = before->second;
-    const auto now = scored_.rows_of_worker().find(worker.index);
-    if (now != scored_.rows_of_worker().end()) worker.scored += now->second;
   }
+  evaluation_.Fill(&report);
   return report;
 }
 
-std::string CoordinatorState::WaitingFor() const {
-  if (phase_ != Phase::kGathering) return "";
-  std::vector<std::string> missing;
-  auto look_for = [&](Role role, int count) {
-    for (int i = 0; i < count; ++i) {
-      const Member* member = membership_.Find(role, i);
-      if (member == nullptr || !member->open()) {
-        missing.push_back(ProcessName(role, i));
-      }
-    }
-  };
-  look_for(Role::kPs, options_.num_ps);
-  look_for(Role::kWorker, options_.num_workers);
-  constexpr size_t kNamed = 8;
-  if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");
-  const size_t more = missing.size() - kNamed;
-  missing.resize(kNamed);
-  return absl::StrCat(absl::StrJoin(missing, ", "), " and ", more, " more");
+std::string CoordinatorState::FirstBadRow() const {
+  return book_.facts().first_error().empty() ? evaluation_.facts().first_error()
+                                             : book_.facts().first_error();
 }
 
-std::string CoordinatorState::FirstBadRow() const {
-  return train_facts_.first_error().empty() ? eval_facts_.first_error()
-                                            : train_facts_.first_error();
+uint64_t CoordinatorState::BadRows() const {
+  return book_.facts().bad_rows() + evaluation_.facts().bad_rows();
 }
 
 double CoordinatorState::FractionDone() const {
   if (options_.task != JobTask::kTrain) {
-    if (phase_ > Phase::kEvaluating) return 1;
-    double scored = 0;
-    for (uint32_t i = 0; phase_ == Phase::kEvaluating && i < eval_facts_.size();
-         ++i) {
-      const Piece& piece = eval_facts_.piece(i);
-      if (scored_.complete(i)) {
-        scored += static_cast<double>(piece.end - piece.begin);
-      }
-    }
-    return scored == 0 ? 0 : scored / static_cast<double>(eval_facts_.bytes());
+    return phase_ > JobPhase::kEvaluating ? 1 : evaluation_.FractionScored();
   }
-  const double all =
-      static_cast<double>(train_facts_.bytes()) * options_.num_epochs;
-  if (all == 0) return phase_ > Phase::kTraining ? 1 : 0;
-  double done = static_cast<double>(complete_bytes_);
-  for (const LeaseTable::Held& held : train_leases_.held()) {
-    if (held.copy) continue;
-    const Piece& piece = train_facts_.piece(held.piece);
-    done += static_cast<double>(piece.end - piece.begin) *
-            ledger_.FractionComplete(held.epoch, held.piece);
-  }
-  return std::min(1.0, done / all);
+  if (book_.facts().bytes() == 0) return phase_ > JobPhase::kTraining ? 1 : 0;
+  return book_.FractionDone();
 }
 
 }  // namespace shoal

@@ -49,6 +49,17 @@ void JobProgress::OnShardReport(int shard, const StatsReply& stats) {
   ps_[shard].stats = stats;
 }
 
+bool JobProgress::reported(int shard) const {
+  const auto it = ps_.find(shard);
+  return it != ps_.end() && it->second.stats.has_value();
+}
+
+size_t JobProgress::reports() const {
+  size_t count = 0;
+  for (const auto& [shard, ps] : ps_) count += ps.stats.has_value();
+  return count;
+}
+
 void JobProgress::Start(absl::Time now) {
   if (start_.has_value()) return;
   start_ = now;

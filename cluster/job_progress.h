@@ -30,6 +30,8 @@ class JobProgress {
   void OnUsage(Role role, int index, const ResourceUsage& usage,
                absl::Time now);
   void OnShardReport(int shard, const StatsReply& stats);
+  bool reported(int shard) const;
+  size_t reports() const;  // shards that have reported
 
   // The first lease; the job's end. Their difference is the wall time.
   void Start(absl::Time now);

@@ -34,13 +34,13 @@ absl::Status LoadedMarks::AddShard(int shard, const MarkTotals& marks) {
 void LoadedMarks::Drop(int shard) {
   shards_.erase(shard);
   if (source_ != shard) return;
-  LoadedMarks others;
+  LoadedMarks others(static_cast<int>(num_shards_), wanted_);
   others.shards_ = std::move(shards_);
   *this = std::move(others);
 }
 
 std::optional<MarkRunsRequest> LoadedMarks::Ask() {
-  if (shards_.empty() || asked_ || whole_) return std::nullopt;
+  if (!wanted_ || shards_.empty() || asked_ || whole_) return std::nullopt;
   source_ = source();
   asked_ = true;
   return MarkRunsRequest{runs_.size()};

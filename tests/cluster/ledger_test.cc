@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/lease.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

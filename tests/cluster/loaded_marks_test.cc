@@ -33,8 +33,42 @@ class LoadedMarksTest : public testing::Test {
                                       {0, 4, 1, 3, Verdict::kApplied},
                                       {1, 0, 0, 1, Verdict::kApplied}};
   const MarkTotals totals_ = {5, 1, 77};
-  LoadedMarks marks_;
+  LoadedMarks marks_{3};
 };
+
+TEST_F(LoadedMarksTest, NotAllAreThereByDefault) {
+  EXPECT_FALSE(LoadedMarks().all());
+  EXPECT_FALSE(LoadedMarks(0, false).all()) << "all of none";
+  EXPECT_FALSE(LoadedMarks(2, false).all());
+  EXPECT_FALSE(marks_.all());
+}
+
+TEST_F(LoadedMarksTest, AllAreThereWithTheLastShardOrTheLastOfItsMarks) {
+  LoadedMarks unwanted(2, false);
+  ASSERT_TRUE(unwanted.AddShard(1, {}).ok());
+  EXPECT_FALSE(unwanted.all());
+  ASSERT_TRUE(unwanted.AddShard(0, {}).ok());
+  EXPECT_TRUE(unwanted.all());
+  EXPECT_FALSE(unwanted.Ask().has_value());
+  LoadedMarks wanted(1, true);
+  ASSERT_TRUE(wanted.AddShard(0, totals_).ok());
+  EXPECT_FALSE(wanted.all());
+  ASSERT_TRUE(wanted.Ask().has_value());
+  ASSERT_TRUE(wanted.Add(0, {0, runs_, false}).ok());
+  EXPECT_TRUE(wanted.all());
+  wanted.Take();
+  EXPECT_TRUE(wanted.all());
+}
+
+TEST_F(LoadedMarksTest, AServerThatIsGoneIsNotThereWheneverItGoes) {
+  LoadedMarks marks(1, true);
+  ASSERT_TRUE(marks.AddShard(0, totals_).ok());
+  ASSERT_TRUE(marks.Ask().has_value());
+  ASSERT_TRUE(marks.Add(0, {0, runs_, false}).ok());
+  marks.Take();  // the job trains
+  marks.Drop(0);
+  EXPECT_FALSE(marks.all());
+}
 
 TEST_F(LoadedMarksTest, RunsComePartByPartFromOneShard) {
   ASSERT_TRUE(marks_.AddShard(2, totals_).ok());

@@ -35,7 +35,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     std::shared_ptr<LeaseTrainer> trainer;
     // While `trainer` is held: trains what the coordinator leases all the same.
     std::shared_ptr<LeaseTrainer> mender;
-    bool held = false;
+    uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
   };
 
@@ -44,6 +44,8 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<LeaseTrainer> MakeTrainer(LeaseTrainer::Send send);
   void OnLease(Lease lease);
   void OnHold(uint64_t number);
+  // REQUIRES: held, with a trainer. Tells once the trainer has no batch.
+  void HoldTrainer();
   void OnResume();
   void EndTraining(const std::shared_ptr<OneLife>& life);
   void EndLife();
@@ -97,7 +99,7 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
 void WorkerLoop::Impl::OnLease(Lease lease) {
   if (life_->trainer == nullptr) return;
   std::shared_ptr<LeaseTrainer> trainer = life_->trainer;
-  if (life_->held) {
+  if (life_->hold != 0) {
     if (life_->mender == nullptr) {
       life_->mender =
           MakeTrainer([session = life_->session](ProcessMessage message) {
@@ -113,21 +115,25 @@ void WorkerLoop::Impl::OnLease(Lease lease) {
 }
 
 void WorkerLoop::Impl::OnHold(uint64_t number) {
-  life_->held = true;
+  life_->hold = number;
   if (life_->trainer == nullptr) {
     life_->session->Send(Held{number, {}});
     return;
   }
-  deps_.train->Post(
-      [trainer = life_->trainer, session = life_->session, number]() mutable {
-        trainer->Hold([session = std::move(session), number] {
-          session->Send(Held{number, {}});
-        });
-      });
+  HoldTrainer();
+}
+
+void WorkerLoop::Impl::HoldTrainer() {
+  deps_.train->Post([trainer = life_->trainer, session = life_->session,
+                     number = life_->hold]() mutable {
+    trainer->Hold([session = std::move(session), number] {
+      session->Send(Held{number, {}});
+    });
+  });
 }
 
 void WorkerLoop::Impl::OnResume() {
-  life_->held = false;
+  life_->hold = 0;
   if (life_->trainer == nullptr) return;
   deps_.train->Post([trainer = life_->trainer] { trainer->Resume(); });
 }
@@ -153,6 +159,8 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
       MakeTrainer([session = life_->session](ProcessMessage message) {
         session->Send(std::move(message));
       });
+  // The trainer before this one may not have answered.
+  if (life_->hold != 0) HoldTrainer();
   deps_.train->Post([trainer = life_->trainer] { trainer->Start(); });
   return absl::OkStatus();
 }

@@ -144,5 +144,31 @@ TEST_F(WorkerLoopTest, TheCallsUnderAViewThatIsReplacedAreCancelled) {
   EXPECT_EQ(log_.alive, 1) << "the client of the new view";
 }
 
+// As where a shard has a new life while a checkpoint is saved.
+TEST_F(WorkerLoopTest, AViewThatComesToAHeldWorkerKeepsItHeld) {
+  StartTraining();
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 0) << "batches are in flight";
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 5}}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 1) << "none is, under the new view";
+  const int calls = log_.calls;
+  cluster_.Tell(Resume{7});
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_GT(log_.calls, calls);
+}
+
+// It says so again: the trainer of the view is another one.
+TEST_F(WorkerLoopTest, AWorkerThatIsHeldBeforeAViewBeginsNoBatch) {
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 1);
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 2);
+}
+
 }  // namespace
 }  // namespace shoal
