@@ -9,7 +9,7 @@ namespace {
 constexpr Choice<DataFlags::Scope> kScopes[] = {
     {DataFlags::Scope::kShared, "shared"}, {DataFlags::Scope::kHost, "host"}};
 
-constexpr Choice<DataFlags::Format> kFormats[] = {
+constexpr Choice<DataFlags::Format> kDataFormats[] = {
     {DataFlags::Format::kAuto, "auto"},
     {DataFlags::Format::kLibSvm, "libsvm"},
     {DataFlags::Format::kTfRecord, "tfrecord"},
@@ -57,7 +57,7 @@ void DataFlags::AddRows(JobFlagRows* rows) {
              "histogram, with a bound on its error.",
              IntRange{1}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"data_format", ChoiceTarget(&data_format, kFormats),
+            {"data_format", ChoiceTarget(&data_format, kDataFormats),
              "What the files hold, plain or as gzip or zstd. auto: what "
              "each begins with."});
   rows->Add(kAllCommands, Canonical::kNo,

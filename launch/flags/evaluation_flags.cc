@@ -5,7 +5,7 @@
 namespace shoal {
 namespace {
 
-constexpr Choice<EvaluationFlags::Format> kFormats[] = {
+constexpr Choice<EvaluationFlags::Format> kPredictionsFormats[] = {
     {EvaluationFlags::Format::kText, "text"},
     {EvaluationFlags::Format::kBinary, "binary"}};
 
@@ -25,7 +25,8 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
              "cannot be parsed. Left out: predictions.txt (.f32) in "
              "--model_dir."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"predictions_format", ChoiceTarget(&predictions_format, kFormats),
+            {"predictions_format",
+             ChoiceTarget(&predictions_format, kPredictionsFormats),
              "text: a line each, of 9 digits; binary: little-endian "
              "float32."});
 }
