@@ -277,7 +277,7 @@ void CoordinatorState::Lose(const Member& member, const absl::Status& why,
   } else if (member.role == Role::kPs && member.open()) {
     End(absl::UnavailableError(
             absl::StrCat(what, "; its shard's state is lost")),
-        member.Name());
+        ProcessName(member.role, member.index));
   } else {
     Log(LogLevel::kWarn,
         absl::StrCat(

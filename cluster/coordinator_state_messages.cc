@@ -21,7 +21,7 @@ LeaseTable& CoordinatorState::leases() {
 absl::Status CoordinatorState::FailUnlessInvalid(const Member& from,
                                                  const absl::Status& status) {
   if (status.ok() || absl::IsInvalidArgument(status)) return status;
-  End(Annotate(status, from.Name()), from.Name());
+  End(Annotate(status, from.Name()), ProcessName(from.role, from.index));
   return absl::OkStatus();
 }
 
@@ -103,7 +103,7 @@ absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
             absl::StrCat(last_lease_failure_, workers.size() > 1
                                                   ? "; nor can any other worker"
                                                   : "")),
-        from.Name());
+        ProcessName(from.role, from.index));
   }
   return absl::OkStatus();
 }
@@ -166,7 +166,7 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
   }
   // Who was stopped says who it is.
   End(absl::IsCancelled(status) ? status : Annotate(status, from.Name()),
-      from.Name());
+      ProcessName(from.role, from.index));
   return absl::OkStatus();
 }
 
@@ -177,7 +177,7 @@ absl::Status CoordinatorState::On(const Member& from, Bye& message) {
   if (from.role == Role::kPs) {
     End(absl::CancelledError(
             absl::StrCat(from.Name(), " left before the job was over")),
-        from.Name());
+        ProcessName(from.role, from.index));
   } else {
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), " left; its leases return"));
   }

@@ -62,7 +62,7 @@ absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " asked to stop the job, which is not its to ask"));
   }
-  StopOnceSaved(message.reason, from.Name());
+  StopOnceSaved(message.reason, ProcessName(from.role, from.index));
   return absl::OkStatus();
 }
 
