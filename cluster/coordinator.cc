@@ -106,8 +106,8 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void SaveCheckpoint(const SaveCheckpointRequest& request,
-                      Done<SavedCheckpoint> done) {
-    executor_->Post([self = shared_from_this(), job = request.job,
+                      absl::Duration timeout, Done<SavedCheckpoint> done) {
+    executor_->Post([self = shared_from_this(), job = request.job, timeout,
                      done = std::move(done)]() mutable {
       if (job != self->job_) {
         std::move(done)(absl::FailedPreconditionError(
@@ -121,6 +121,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
       }
       const uint64_t number = self->next_save_++;
       self->saves_.emplace(number, std::move(done));
+      self->GiveUpSaveAfter(timeout, number);
       self->Handle([number](CoordinatorState& state, absl::Time now) {
         return state.RequestSave(number, now);
       });
@@ -155,6 +156,19 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
  private:
+  // The asker of a save waits no longer; the job goes on with it.
+  void GiveUpSaveAfter(absl::Duration timeout, uint64_t number) {
+    executor_->PostAfter(timeout, [weak = weak_from_this(), number] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      SaveReplyAction late{
+          number, absl::DeadlineExceededError("the checkpoint is not saved "
+                                              "yet; the job goes on saving "
+                                              "it")};
+      self->Do(late);
+    });
+  }
+
   absl::StatusOr<RegisterReply> RegisterNow(const RegisterRequest& request,
                                             absl::Time deadline) {
     if (abandoned_) return absl::UnavailableError("the coordinator is gone");
@@ -391,9 +405,10 @@ std::unique_ptr<ClusterSession> Coordinator::OpenSession(
                                    std::move(handler));
 }
 
-void Coordinator::SaveCheckpoint(SaveCheckpointRequest request, absl::Duration,
+void Coordinator::SaveCheckpoint(SaveCheckpointRequest request,
+                                 absl::Duration timeout,
                                  Done<SavedCheckpoint> done) {
-  impl_->SaveCheckpoint(request, std::move(done));
+  impl_->SaveCheckpoint(request, timeout, std::move(done));
 }
 
 void Coordinator::OnFinished(absl::AnyInvocable<void(const JobReport&)> done) {
