@@ -63,7 +63,7 @@ class LeaseQueue {
   // keeps the queue alive until it has run or is dropped.
   void ReadNext(Taker take);
 
-  // Takes the scores of a batch of an evaluation, and sends what is due.
+  // Takes the scores (B × C) of a batch of an evaluation; sends what is due.
   void AddScores(OpenLease* lease, uint32_t batch,
                  absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
