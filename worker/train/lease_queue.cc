@@ -46,16 +46,19 @@ void LeaseQueue::OnRead(const std::shared_ptr<OpenLease>& lease,
   if (stopped_) return;
   std::optional<Batch> batch;
   if (!read.ok()) {
-    lease->failed = true;
+    lease->state = OpenLease::State::kFailed;
     send_(LeaseFailed{lease->lease.number, read.status()});
     StopReading(lease.get());
+    EndComputingIfDone(lease.get());
   } else if (!read->has_value()) {
-    lease->all_read = true;
+    lease->state = OpenLease::State::kRead;
     lease->examples = lease->source->report().examples;
     send_(lease->source->report());
     StopReading(lease.get());
+    EndComputingIfDone(lease.get());
     EndLeaseIfDone(lease.get());
   } else {
+    ++lease->batches_ahead;
     ++lease->batches_out;
     batch = *std::move(read);
   }
@@ -75,6 +78,19 @@ void LeaseQueue::AddScores(OpenLease* lease, uint32_t batch,
                      [this](EvalResult scores) { send_(std::move(scores)); });
 }
 
+void LeaseQueue::OnComputed(OpenLease* lease) {
+  --lease->batches_ahead;
+  EndComputingIfDone(lease);
+}
+
+void LeaseQueue::EndComputingIfDone(OpenLease* lease) {
+  if (lease->evaluates() || lease->state == OpenLease::State::kReading ||
+      lease->batches_ahead > 0) {
+    return;
+  }
+  last_computed_(lease->lease);
+}
+
 void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
   if (lease->source != nullptr) lease->source->Recycle(std::move(batch));
   --lease->batches_out;
@@ -82,7 +98,7 @@ void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
 }
 
 void LeaseQueue::EndLeaseIfDone(OpenLease* lease) {
-  if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
+  if (lease->state != OpenLease::State::kRead || lease->batches_out > 0) return;
   if (lease->scores.has_value()) {
     lease->scores->End(lease->examples, strand_->Now(),
                        [this](EvalResult scores) { send_(std::move(scores)); });

@@ -18,13 +18,19 @@ namespace shoal {
 
 // A lease of which batches are read, or on their way.
 struct OpenLease {
+  enum class State {
+    kReading,
+    kRead,    // to its end
+    kFailed,  // and not to be read any further
+  };
+
   Lease lease;
   std::unique_ptr<BatchSource> source;  // nullptr once it is read
   std::optional<ScoreSender> scores;    // of an evaluation
   uint64_t examples = 0;                // of the piece, once it is read
-  int batches_out = 0;                  // read and not yet ended
-  bool all_read = false;
-  bool failed = false;
+  State state = State::kReading;
+  int batches_ahead = 0;  // read and not yet computed
+  int batches_out = 0;    // read and not yet ended
 
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
@@ -32,7 +38,8 @@ struct OpenLease {
 // The leases of one worker life, one after the other, and what the coordinator
 // hears of them: asks for a lease whenever the last one is read, delivers its
 // batches in order, and reports each piece that was read, each lease that is
-// done and each that failed. Owned by the strand.
+// done and each that failed. Says of each training lease when its last batch is
+// computed. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =
@@ -43,13 +50,18 @@ class LeaseQueue {
   using Taker = absl::AnyInvocable<void(std::shared_ptr<OpenLease>,
                                         std::optional<Batch>)>;
 
+  // All batches of a training lease that were read are computed, and no other
+  // comes. Called once a lease, before its LeaseDone.
+  using LastComputed = absl::AnyInvocable<void(const Lease&)>;
+
   // `open_source` is called on the strand. It and the strand outlive the queue.
   LeaseQueue(ScoreSenderOptions scores, OpenSource* open_source,
-             Executor* strand, Send send)
+             Executor* strand, Send send, LastComputed last_computed)
       : scores_(scores),
         open_source_(open_source),
         strand_(strand),
-        send_(std::move(send)) {}
+        send_(std::move(send)),
+        last_computed_(std::move(last_computed)) {}
 
   // Asks for a lease, unless one was asked for that has not come.
   void Request();
@@ -67,6 +79,8 @@ class LeaseQueue {
                  absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
 
+  // A batch of this lease that was taken is computed.
+  void OnComputed(OpenLease* lease);
   // A batch that was taken is through. Gives back its memory, and ends its
   // lease with the last of them.
   void EndBatch(std::shared_ptr<OpenLease> lease, Batch batch);
@@ -83,12 +97,14 @@ class LeaseQueue {
   void OnRead(const std::shared_ptr<OpenLease>& lease,
               absl::StatusOr<std::optional<Batch>> read, Taker take);
   void StopReading(OpenLease* lease);
+  void EndComputingIfDone(OpenLease* lease);
   void EndLeaseIfDone(OpenLease* lease);
 
   const ScoreSenderOptions scores_;
   OpenSource* const open_source_;
   Executor* const strand_;
   Send send_;
+  LastComputed last_computed_;
   bool requested_ = false;
   bool reading_ = false;
   bool stopped_ = false;

@@ -31,7 +31,7 @@ void StepPipeline::Abandon() {
   read_.clear();
   // Calls in flight hold their own steps.
   begun_.clear();
-  pushes_ = 0;
+  exchanges_ = 0;
 }
 
 bool StepPipeline::BecomesHeld() {
@@ -59,6 +59,7 @@ void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
     idle_.pop_back();
   }
   step->stage = PipelineStep::Stage::kRead;
+  step->train.lease = lease->lease.number;
   step->lease = std::move(lease);
   step->train.batch = std::move(batch);
   read_.push_back(std::move(step));
@@ -68,7 +69,7 @@ bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
   // Parameters stand still in an evaluation, so nothing grows stale.
   if (next.evaluates()) return begun_.size() <= depth_;
   return begun_.size() < std::max<size_t>(depth_, 1) &&
-         static_cast<size_t>(pushes_) <= depth_;
+         static_cast<size_t>(exchanges_) <= depth_;
 }
 
 StepPipeline::Step StepPipeline::BeginPull() {
@@ -89,7 +90,7 @@ void StepPipeline::OnPulled(PipelineStep* step) {
 bool StepPipeline::BeginCompute() {
   if (!alive() || begun_.empty() ||
       begun_.front()->stage != PipelineStep::Stage::kPulled ||
-      static_cast<size_t>(pushes_) > depth_) {
+      static_cast<size_t>(exchanges_) > depth_) {
     return false;
   }
   begun_.front()->stage = PipelineStep::Stage::kComputing;
@@ -105,16 +106,16 @@ StepPipeline::Step StepPipeline::TakeComputing() {
   return step;
 }
 
-void StepPipeline::BeginPush(PipelineStep* step) {
+void StepPipeline::BeginExchange(PipelineStep* step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing);
-  step->stage = PipelineStep::Stage::kPushing;
-  ++pushes_;
+  step->stage = PipelineStep::Stage::kExchanged;
+  ++exchanges_;
 }
 
 void StepPipeline::End(Step step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing ||
-               step->stage == PipelineStep::Stage::kPushing);
-  if (step->stage == PipelineStep::Stage::kPushing) --pushes_;
+               step->stage == PipelineStep::Stage::kExchanged);
+  if (step->stage == PipelineStep::Stage::kExchanged) --exchanges_;
   idle_.push_back(std::move(step));
 }
 
@@ -136,7 +137,7 @@ StepState StepPipeline::WaitsFor(bool leases) const {
         return StepState::kWaitPull;
     }
   }
-  if (pushes_ > 0 && !read_.empty()) return StepState::kWaitPush;
+  if (exchanges_ > 0 && !read_.empty()) return StepState::kWaitPush;
   return leases ? StepState::kWaitData : StepState::kWaitLease;
 }
 

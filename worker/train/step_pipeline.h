@@ -21,7 +21,7 @@ struct PipelineStep {
     kPulling,    // its pull is in flight
     kPulled,     // waits for its turn to be computed
     kComputing,  // its computation is posted, or runs
-    kPushing,    // its gradient is in flight
+    kExchanged,  // its gradient is in the hands of the GradientExchange
   };
 
   Stage stage = Stage::kRead;
@@ -40,9 +40,9 @@ struct PipelineStep {
 //   Add → read → BeginPull → pulling → OnPulled → pulled → BeginCompute →
 //   computing → TakeComputing, then
 //     of an evaluation: End
-//     of training:      BeginPush → pushing → End
+//     of training:      BeginExchange → exchanged → End
 //
-// Steps are pulled and computed in the order in which they were added; pushes
+// Steps are pulled and computed in the order in which they were added; they
 // may end in any order. A step is in flight from BeginPull to End.
 //
 //   running --Hold--> holding --no step in flight--> held
@@ -95,20 +95,20 @@ class StepPipeline {
   // The step of BeginCompute; nullptr where no step goes on any more.
   Step TakeComputing();
   // REQUIRES: it comes from TakeComputing.
-  void BeginPush(PipelineStep* step);
+  void BeginExchange(PipelineStep* step);
   // The step is through; its memory is used again. REQUIRES: it comes from
   // TakeComputing, and is not used after this.
   void End(Step step);
 
   // In flight.
   int pulls() const;
-  int pushes() const { return pushes_; }
+  int exchanges() const { return exchanges_; }
   // What the worker waits for if no step goes on now; `leases`: there is
   // something to be read.
   StepState WaitsFor(bool leases) const;
 
  private:
-  bool InFlight() const { return !begun_.empty() || pushes_ > 0; }
+  bool InFlight() const { return !begun_.empty() || exchanges_ > 0; }
   // Does the depth allow the pull of `next`?
   bool HasRoomFor(const PipelineStep& next) const;
 
@@ -116,7 +116,7 @@ class StepPipeline {
   State state_ = State::kRunning;
   std::deque<Step> read_;
   std::deque<Step> begun_;  // from BeginPull to TakeComputing
-  int pushes_ = 0;          // from BeginPush to End
+  int exchanges_ = 0;       // steps from BeginExchange to End
   std::vector<Step> idle_;  // memory for reuse
 };
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "worker/train/progress_meter.h"
+#include "worker/train/push_exchange.h"
 
 namespace shoal {
 
@@ -180,11 +181,12 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;
   deps.telemetry = deps_.telemetry;
-  return std::make_shared<LeaseTrainer>(
-      options_.trainer, deps,
-      std::make_unique<ShardedClient>(std::move(client), std::move(shards),
-                                      deps_.train),
-      std::move(send));
+  auto sharded = std::make_unique<ShardedClient>(
+      std::move(client), std::move(shards), deps_.train);
+  auto exchange = std::make_unique<PushExchange>(sharded.get());
+  return std::make_shared<LeaseTrainer>(options_.trainer, deps,
+                                        std::move(sharded), std::move(exchange),
+                                        std::move(send));
 }
 
 void WorkerLoop::Impl::EndTraining(const std::shared_ptr<OneLife>& life) {

@@ -82,6 +82,9 @@ class LeaseQueueTest : public testing::Test {
       simulator_.RunUntilIdle();
     }
   }
+  void ComputeAll() {
+    for (auto& [lease, batch] : taken_) queue_.OnComputed(lease.get());
+  }
   void EndAll() {
     for (auto& [lease, batch] : std::exchange(taken_, {})) {
       queue_.EndBatch(lease, std::move(batch));
@@ -107,10 +110,14 @@ class LeaseQueueTest : public testing::Test {
   int sources_ = 0;  // alive
   LeaseQueue::OpenSource open_;
   std::vector<ProcessMessage> told_;
+  std::vector<uint64_t> computed_;  // leases whose last batch is computed
   std::vector<std::pair<std::shared_ptr<OpenLease>, Batch>> taken_;
-  LeaseQueue queue_{{}, &open_, &strand_, [this](ProcessMessage message) {
-                      told_.push_back(std::move(message));
-                    }};
+  LeaseQueue queue_{
+      {},
+      &open_,
+      &strand_,
+      [this](ProcessMessage message) { told_.push_back(std::move(message)); },
+      [this](const Lease& lease) { computed_.push_back(lease.number); }};
 };
 
 TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
@@ -144,6 +151,28 @@ TEST_F(LeaseQueueTest, WhatCannotBeOpenedOrReadHasFailedAndIsNeverDone) {
   EndAll();
   EXPECT_THAT(Told(), ElementsAre('f', 'r', 'f', 'r'));
   EXPECT_EQ(std::get<LeaseFailed>(told_[2]).lease, 2u);
+}
+
+TEST_F(LeaseQueueTest, SaysOnceWhenTheLastBatchOfALeaseIsComputed) {
+  batches_ = 2;
+  Add(1);
+  ReadAll();
+  EXPECT_THAT(computed_, IsEmpty());
+  ComputeAll();
+  EXPECT_THAT(computed_, ElementsAre(1));
+  EXPECT_THAT(Told(), ElementsAre('p', 'r')) << "its batches have not ended";
+  EndAll();
+  EXPECT_THAT(computed_, ElementsAre(1));
+  batches_ = 0;
+  Add(2);
+  ReadAll();
+  EXPECT_THAT(computed_, ElementsAre(1, 2));
+  batches_ = 1;
+  read_error_ = absl::DataLossError("damaged");
+  Add(3);
+  ReadAll();
+  ComputeAll();
+  EXPECT_THAT(computed_, ElementsAre(1, 2, 3));
 }
 
 TEST_F(LeaseQueueTest, StoppedItEndsWhatIsOutAndTakesNothingMore) {

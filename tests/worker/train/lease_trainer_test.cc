@@ -13,6 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/harness/simulated_executor.h"
+#include "worker/train/push_exchange.h"
 
 namespace shoal {
 namespace {
@@ -194,13 +195,14 @@ class LeaseTrainerTest : public testing::Test {
     deps.strand = &strand;
     deps.open_source = &open_source;
     deps.telemetry = &telemetry;
+    auto sharded = std::make_unique<ShardedClient>(
+        client,
+        std::vector<std::shared_ptr<ParameterService>>(shards.begin(),
+                                                       shards.end()),
+        &strand);
+    auto exchange = std::make_unique<PushExchange>(sharded.get());
     trainer = std::make_shared<LeaseTrainer>(
-        options, deps,
-        std::make_unique<ShardedClient>(
-            client,
-            std::vector<std::shared_ptr<ParameterService>>(shards.begin(),
-                                                           shards.end()),
-            &strand),
+        options, deps, std::move(sharded), std::move(exchange),
         [this](ProcessMessage m) { sent.push_back(std::move(m)); });
     trainer->Start();
   }

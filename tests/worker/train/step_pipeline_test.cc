@@ -34,7 +34,7 @@ class StepPipelineTest : public testing::Test {
   }
   static Step Push(StepPipeline* pipeline) {
     Step step = Compute(pipeline);
-    if (step != nullptr) pipeline->BeginPush(step.get());
+    if (step != nullptr) pipeline->BeginExchange(step.get());
     return step;
   }
 
@@ -62,8 +62,8 @@ TEST_F(StepPipelineTest, AtDepthOneAStepIsPulledBesideOnePush) {
   EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pulls at once";
   pipeline.OnPulled(second.get());
   ASSERT_TRUE(pipeline.BeginCompute());
-  pipeline.BeginPush(pipeline.TakeComputing().get());
-  EXPECT_EQ(pipeline.pushes(), 2);
+  pipeline.BeginExchange(pipeline.TakeComputing().get());
+  EXPECT_EQ(pipeline.exchanges(), 2);
   EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pushes are in flight";
 }
 
@@ -133,7 +133,7 @@ TEST_F(StepPipelineTest, DrainedItEndsWhatIsInFlightAndNothingElse) {
   EXPECT_EQ(pipeline.BeginPull(), nullptr);
   ASSERT_TRUE(pipeline.BeginCompute()) << "it was in flight";
   EXPECT_EQ(pipeline.TakeComputing(), pulled);
-  pipeline.BeginPush(pulled.get());
+  pipeline.BeginExchange(pulled.get());
   pipeline.Hold();
   pipeline.Resume();
   pipeline.End(std::move(pushed));
@@ -171,7 +171,7 @@ TEST_F(StepPipelineTest, ItSaysWhatTheWorkerWaitsFor) {
   pipeline.OnPulled(step.get());
   ASSERT_TRUE(pipeline.BeginCompute());
   EXPECT_EQ(pipeline.WaitsFor(true), StepState::kCompute);
-  pipeline.BeginPush(pipeline.TakeComputing().get());
+  pipeline.BeginExchange(pipeline.TakeComputing().get());
   EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
 }
 
