@@ -19,27 +19,31 @@ namespace shoal {
 // A lease of which batches are read, or on their way.
 struct OpenLease {
   enum class State {
-    kReading,
-    kRead,    // to its end
-    kFailed,  // and not to be read any further
+    kReady,    // to be read further
+    kReading,  // a batch is on its way
+    kRead,     // to its end
+    kFailed,   // and not to be read any further
   };
 
   Lease lease;
+  // The hold of the worker (StepPipeline::hold) in which the lease came, and
+  // for which it need not wait; 0: none.
+  uint64_t hold = 0;
   std::unique_ptr<BatchSource> source;  // nullptr once it is read
   std::optional<ScoreSender> scores;    // of an evaluation
   uint64_t examples = 0;                // of the piece, once it is read
-  State state = State::kReading;
+  State state = State::kReady;
   int batches_ahead = 0;  // read and not yet computed
   int batches_out = 0;    // read and not yet ended
 
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
 
-// The leases of one worker life, one after the other, and what the coordinator
-// hears of them: asks for a lease whenever the last one is read, delivers its
-// batches in order, and reports each piece that was read, each lease that is
-// done and each that failed. Says of each training lease when its last batch is
-// computed. Owned by the strand.
+// The leases of one worker life, one after the other (those of a hold first),
+// and what the coordinator hears of them: asks for a lease whenever the last
+// one is read, delivers its batches in order, and reports each piece that was
+// read, each lease that is done and each that failed. Says of each training
+// lease when its last batch is computed. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =
@@ -65,13 +69,16 @@ class LeaseQueue {
 
   // Asks for a lease, unless one was asked for that has not come.
   void Request();
-  void Add(Lease lease);
-  // Nothing is left to be read.
-  bool empty() const { return leases_.empty(); }
+  // A lease that comes in a hold goes before the others, and was not asked for.
+  void Add(Lease lease, uint64_t hold = 0);
+  // The lease that is to be read next, or nullptr.
+  const OpenLease* next() const {
+    return leases_.empty() ? nullptr : leases_.front().get();
+  }
 
-  // Reads the next batch for `take`, which runs later, on the strand; does
-  // nothing where a batch is being read, or where there is no lease. `take`
-  // keeps the queue alive until it has run or is dropped.
+  // Reads a batch of next() for `take`, which runs later, on the strand; does
+  // nothing where one is being read, or where there is no lease. `take` keeps
+  // the queue alive until it has run or is dropped.
   void ReadNext(Taker take);
 
   // Takes the scores of a batch of an evaluation, and sends what is due.
@@ -96,7 +103,7 @@ class LeaseQueue {
  private:
   void OnRead(const std::shared_ptr<OpenLease>& lease,
               absl::StatusOr<std::optional<Batch>> read, Taker take);
-  void StopReading(OpenLease* lease);
+  void StopReading(const std::shared_ptr<OpenLease>& lease);
   void EndComputingIfDone(OpenLease* lease);
   void EndLeaseIfDone(OpenLease* lease);
 
@@ -106,9 +113,8 @@ class LeaseQueue {
   Send send_;
   LastComputed last_computed_;
   bool requested_ = false;
-  bool reading_ = false;
   bool stopped_ = false;
-  std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
+  std::deque<std::shared_ptr<OpenLease>> leases_;  // not read to their ends
 };
 
 }  // namespace shoal

@@ -29,7 +29,7 @@ void LeaseTrainer::Start() { leases_.Request(); }
 
 void LeaseTrainer::AddLease(Lease lease) {
   if (pipeline_.ended()) return;
-  leases_.Add(std::move(lease));
+  leases_.Add(std::move(lease), pipeline_.hold());
   Pump();
 }
 
@@ -79,9 +79,13 @@ void LeaseTrainer::Pump() {
     std::exchange(drained_, nullptr)();
     return;
   }
-  while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
-  if (pipeline_.WantsBatch()) ReadNext();
+  // First, since a held pipeline may begin what it could not while holding.
   if (pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
+  while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
+  if (const OpenLease* const next = leases_.next();
+      next != nullptr && pipeline_.WantsBatchOf(*next)) {
+    ReadNext();
+  }
   if (pipeline_.BeginCompute()) {
     // Posted, so that replies which have already come are seen first.
     deps_.strand->Post([self = shared_from_this()] { self->ComputeNext(); });
@@ -91,7 +95,7 @@ void LeaseTrainer::Pump() {
 
 void LeaseTrainer::EnterWait() {
   if (deps_.telemetry == nullptr) return;
-  clock_.Enter(pipeline_.WaitsFor(/*leases=*/!leases_.empty()),
+  clock_.Enter(pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr),
                deps_.strand->Now());
 }
 

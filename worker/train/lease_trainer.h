@@ -88,8 +88,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Abandon();
 
   // Begins no further batch and calls `held` once none is in flight; what was
-  // read stays, and leases may still come. The callback is dropped if the life
-  // ends first.
+  // read stays. Leases that come from then on, until Resume, are trained all
+  // the same, before what was read: the coordinator gives a held worker the
+  // batches that some shards have and others lack (cluster/checkpoint_saver.h).
+  // The callback is dropped if the life ends first.
   void Hold(absl::AnyInvocable<void() &&> held);
   // Goes on after Hold; `held` is not called any more.
   void Resume();

@@ -10,10 +10,11 @@ namespace shoal {
 void StepPipeline::Hold() {
   if (!alive() || state_ == State::kDraining) return;
   state_ = State::kHolding;
+  ++holds_;
 }
 
 void StepPipeline::Resume() {
-  if (state_ != State::kHolding && state_ != State::kHeld) return;
+  if (!InHold()) return;
   state_ = State::kRunning;
 }
 
@@ -46,8 +47,13 @@ bool StepPipeline::BecomesDrained() {
   return true;
 }
 
-bool StepPipeline::WantsBatch() const {
-  return alive() && state_ != State::kDraining && read_.size() <= depth_;
+bool StepPipeline::WantsBatchOf(const OpenLease& lease) const {
+  if (!alive() || state_ == State::kDraining) return false;
+  // What waits for the end of a hold is not in the way of what is of the hold.
+  const auto read = std::count_if(
+      read_.begin(), read_.end(),
+      [&](const Step& step) { return step->lease->hold == lease.hold; });
+  return static_cast<size_t>(read) <= depth_;
 }
 
 void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
@@ -62,7 +68,13 @@ void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
   step->train.lease = lease->lease.number;
   step->lease = std::move(lease);
   step->train.batch = std::move(batch);
-  read_.push_back(std::move(step));
+  const uint64_t hold = step->lease->hold;
+  const auto at = hold == 0 ? read_.end()
+                            : std::find_if(read_.begin(), read_.end(),
+                                           [hold](const Step& other) {
+                                             return other->lease->hold != hold;
+                                           });
+  read_.insert(at, std::move(step));
 }
 
 bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
@@ -73,8 +85,11 @@ bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
 }
 
 StepPipeline::Step StepPipeline::BeginPull() {
-  if (state_ != State::kRunning || read_.empty()) return nullptr;
-  if (!HasRoomFor(*read_.front())) return nullptr;
+  if (read_.empty()) return nullptr;
+  const PipelineStep& next = *read_.front();
+  const bool may_begin = state_ == State::kRunning ||
+                         (state_ == State::kHeld && next.lease->hold == holds_);
+  if (!may_begin || !HasRoomFor(next)) return nullptr;
   Step step = std::move(read_.front());
   read_.pop_front();
   step->stage = PipelineStep::Stage::kPulling;

@@ -142,5 +142,28 @@ TEST_F(WorkerLoopTest, TheCallsUnderAViewThatIsReplacedAreCancelled) {
   EXPECT_EQ(log_.alive, 1) << "the client of the new view";
 }
 
+TEST_F(WorkerLoopTest, AViewThatComesToAHeldWorkerKeepsItHeld) {
+  StartTraining();
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 0) << "a pull is in flight";
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 5}}}});
+  Settle();
+  ASSERT_EQ(cluster_.Heard<Held>(), 1);
+  EXPECT_EQ(std::get<Held>(cluster_.heard.back()).number, 7u);
+}
+
+TEST_F(WorkerLoopTest, AHeldWorkerTrainsTheLeaseThatItIsGiven) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 1);
+  const int requests = cluster_.Heard<LeaseRequest>();
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_GT(log_.calls, 0);
+  EXPECT_EQ(cluster_.Heard<LeaseRequest>(), requests);
+}
+
 }  // namespace
 }  // namespace shoal
