@@ -1,5 +1,6 @@
 #include "worker/train/lease_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace shoal {
@@ -10,29 +11,37 @@ void LeaseQueue::Request() {
   send_(LeaseRequest{});
 }
 
-void LeaseQueue::Add(Lease lease) {
+void LeaseQueue::Add(Lease lease, uint64_t hold) {
   if (stopped_) return;
-  requested_ = false;
+  if (hold == 0) requested_ = false;
   auto open = std::make_shared<OpenLease>();
   open->lease = std::move(lease);
+  open->hold = hold;
   absl::StatusOr<std::unique_ptr<BatchSource>> source =
       (*open_source_)(open->lease);
   if (!source.ok()) {
     send_(LeaseFailed{open->lease.number, source.status()});
-    Request();
+    if (hold == 0) Request();
     return;
   }
   open->source = *std::move(source);
   if (open->evaluates()) {
     open->scores.emplace(scores_, open->lease, strand_->Now());
   }
-  leases_.push_back(std::move(open));
+  const auto at =
+      hold == 0 ? leases_.end()
+                : std::find_if(leases_.begin(), leases_.end(),
+                               [hold](const std::shared_ptr<OpenLease>& other) {
+                                 return other->hold != hold;
+                               });
+  leases_.insert(at, std::move(open));
 }
 
 void LeaseQueue::ReadNext(Taker take) {
-  if (reading_ || leases_.empty()) return;
-  reading_ = true;
+  if (leases_.empty()) return;
   std::shared_ptr<OpenLease> lease = leases_.front();
+  if (lease->state != OpenLease::State::kReady) return;
+  lease->state = OpenLease::State::kReading;
   BatchSource* source = lease->source.get();
   source->Next([this, lease = std::move(lease), take = std::move(take)](
                    absl::StatusOr<std::optional<Batch>> read) mutable {
@@ -42,30 +51,33 @@ void LeaseQueue::ReadNext(Taker take) {
 
 void LeaseQueue::OnRead(const std::shared_ptr<OpenLease>& lease,
                         absl::StatusOr<std::optional<Batch>> read, Taker take) {
-  reading_ = false;
+  lease->state = OpenLease::State::kReady;
   if (stopped_) return;
   std::optional<Batch> batch;
   if (!read.ok()) {
-    lease->failed = true;
+    lease->state = OpenLease::State::kFailed;
     send_(LeaseFailed{lease->lease.number, read.status()});
-    StopReading(lease.get());
+    StopReading(lease);
+    EndComputingIfDone(lease.get());
   } else if (!read->has_value()) {
-    lease->all_read = true;
+    lease->state = OpenLease::State::kRead;
     lease->examples = lease->source->report().examples;
     send_(lease->source->report());
-    StopReading(lease.get());
+    StopReading(lease);
+    EndComputingIfDone(lease.get());
     EndLeaseIfDone(lease.get());
   } else {
+    ++lease->batches_ahead;
     ++lease->batches_out;
     batch = *std::move(read);
   }
   take(lease, std::move(batch));
 }
 
-void LeaseQueue::StopReading(OpenLease* lease) {
+void LeaseQueue::StopReading(const std::shared_ptr<OpenLease>& lease) {
   lease->source.reset();
-  leases_.pop_front();
-  Request();
+  leases_.erase(std::find(leases_.begin(), leases_.end(), lease));
+  if (lease->hold == 0) Request();
 }
 
 void LeaseQueue::AddScores(OpenLease* lease, uint32_t batch,
@@ -75,6 +87,19 @@ void LeaseQueue::AddScores(OpenLease* lease, uint32_t batch,
                      [this](EvalResult scores) { send_(std::move(scores)); });
 }
 
+void LeaseQueue::OnComputed(OpenLease* lease) {
+  --lease->batches_ahead;
+  EndComputingIfDone(lease);
+}
+
+void LeaseQueue::EndComputingIfDone(OpenLease* lease) {
+  if (lease->evaluates() || lease->source != nullptr ||
+      lease->batches_ahead > 0) {
+    return;
+  }
+  last_computed_(lease->lease);
+}
+
 void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
   if (lease->source != nullptr) lease->source->Recycle(std::move(batch));
   --lease->batches_out;
@@ -82,7 +107,7 @@ void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
 }
 
 void LeaseQueue::EndLeaseIfDone(OpenLease* lease) {
-  if (!lease->all_read || lease->failed || lease->batches_out > 0) return;
+  if (lease->state != OpenLease::State::kRead || lease->batches_out > 0) return;
   if (lease->scores.has_value()) {
     lease->scores->End(lease->examples, strand_->Now(),
                        [this](EvalResult scores) { send_(std::move(scores)); });

@@ -19,21 +19,32 @@ namespace shoal {
 
 // A lease of which batches are read, or on their way.
 struct OpenLease {
+  enum class State {
+    kReady,    // to be read further
+    kReading,  // a batch is on its way
+    kRead,     // to its end
+    kFailed,   // and not to be read any further
+  };
+
   Lease lease;
+  // The hold of the worker (StepPipeline::hold) in which the lease came, and
+  // for which it need not wait; 0: none.
+  uint64_t hold = 0;
   std::unique_ptr<BatchSource> source;  // nullptr once it is read
   std::optional<ScoreSender> scores;    // of an evaluation
   uint64_t examples = 0;                // of the piece, once it is read
-  int batches_out = 0;                  // read and not yet ended
-  bool all_read = false;
-  bool failed = false;
+  State state = State::kReady;
+  int batches_ahead = 0;  // read and not yet computed
+  int batches_out = 0;    // read and not yet ended
 
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
 
-// The leases of one worker life, one after the other, and what the coordinator
-// hears of them: asks for a lease whenever the last one is read, delivers its
-// batches in order, and reports each piece that was read, each lease that is
-// done and each that failed. Owned by the strand.
+// The leases of one worker life, one after the other (those of a hold first),
+// and what the coordinator hears of them: asks for a lease whenever the last
+// one is read, delivers its batches in order, and reports each piece that was
+// read, each lease that is done and each that failed. Says of each training
+// lease when its last batch is computed. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =
@@ -44,23 +55,31 @@ class LeaseQueue {
   using Taker = absl::AnyInvocable<void(std::shared_ptr<OpenLease>,
                                         std::optional<Batch>)>;
 
+  // All batches of a training lease that were read are computed, and no other
+  // comes. Called once a lease, before its LeaseDone.
+  using LastComputed = absl::AnyInvocable<void(const Lease&)>;
+
   // `open_source` is called on the strand. It and the strand outlive the queue.
   LeaseQueue(ScoreSenderOptions scores, OpenSource* open_source,
-             Executor* strand, Send send)
+             Executor* strand, Send send, LastComputed last_computed)
       : scores_(scores),
         open_source_(open_source),
         strand_(strand),
-        send_(std::move(send)) {}
+        send_(std::move(send)),
+        last_computed_(std::move(last_computed)) {}
 
   // Asks for a lease, unless one was asked for that has not come.
   void Request();
-  void Add(Lease lease);
-  // Nothing is left to be read.
-  bool empty() const { return leases_.empty(); }
+  // A lease that comes in a hold goes before the others, and was not asked for.
+  void Add(Lease lease, uint64_t hold = 0);
+  // The lease that is to be read next, or nullptr.
+  const OpenLease* next() const {
+    return leases_.empty() ? nullptr : leases_.front().get();
+  }
 
-  // Reads the next batch for `take`, which runs later, on the strand; does
-  // nothing where a batch is being read, or where there is no lease. `take`
-  // keeps the queue alive until it has run or is dropped.
+  // Reads a batch of next() for `take`, which runs later, on the strand; does
+  // nothing where one is being read, or where there is no lease. `take` keeps
+  // the queue alive until it has run or is dropped.
   void ReadNext(Taker take);
 
   // Takes the scores (B × C) of a batch of an evaluation; sends what is due.
@@ -68,6 +87,8 @@ class LeaseQueue {
                  absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
 
+  // A batch of this lease that was taken is computed.
+  void OnComputed(OpenLease* lease);
   // A batch that was taken is through. Gives back its memory, and ends its
   // lease with the last of them.
   void EndBatch(std::shared_ptr<OpenLease> lease, Batch batch);
@@ -83,17 +104,18 @@ class LeaseQueue {
  private:
   void OnRead(const std::shared_ptr<OpenLease>& lease,
               absl::StatusOr<std::optional<Batch>> read, Taker take);
-  void StopReading(OpenLease* lease);
+  void StopReading(const std::shared_ptr<OpenLease>& lease);
+  void EndComputingIfDone(OpenLease* lease);
   void EndLeaseIfDone(OpenLease* lease);
 
   const ScoreSenderOptions scores_;
   OpenSource* const open_source_;
   Executor* const strand_;
   Send send_;
+  LastComputed last_computed_;
   bool requested_ = false;
-  bool reading_ = false;
   bool stopped_ = false;
-  std::deque<std::shared_ptr<OpenLease>> leases_;  // the front is being read
+  std::deque<std::shared_ptr<OpenLease>> leases_;  // not read to their ends
 };
 
 }  // namespace shoal

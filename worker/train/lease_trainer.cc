@@ -13,11 +13,15 @@ namespace shoal {
 
 LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
                            LeaseTrainerDependencies deps,
-                           std::unique_ptr<ShardedClient> client, Send send)
+                           std::unique_ptr<ShardedClient> client,
+                           std::unique_ptr<GradientExchange> exchange,
+                           Send send)
     : options_(options),
       deps_(deps),
       client_(std::move(client)),
-      leases_(options.scores, deps.open_source, deps.strand, std::move(send)),
+      exchange_(std::move(exchange)),
+      leases_(options.scores, deps.open_source, deps.strand, std::move(send),
+              [this](const Lease& lease) { exchange_->EndLease(lease); }),
       pipeline_(options.pipeline_depth),
       clock_(deps.telemetry) {}
 
@@ -25,7 +29,7 @@ void LeaseTrainer::Start() { leases_.Request(); }
 
 void LeaseTrainer::AddLease(Lease lease) {
   if (pipeline_.ended()) return;
-  leases_.Add(std::move(lease));
+  leases_.Add(std::move(lease), pipeline_.hold());
   Pump();
 }
 
@@ -34,8 +38,9 @@ void LeaseTrainer::Abandon() {
   if (deps_.telemetry != nullptr) {
     // What is in flight is nobody's from now on.
     deps_.telemetry->pulls_in_flight->Add(-pipeline_.pulls());
-    deps_.telemetry->pushes_in_flight->Add(-pipeline_.pushes());
+    deps_.telemetry->pushes_in_flight->Add(-pipeline_.exchanges());
   }
+  if (!pipeline_.ended()) exchange_->Cancel();
   pipeline_.Abandon();
   leases_.Abandon();
   drained_ = nullptr;
@@ -70,12 +75,17 @@ void LeaseTrainer::Pump() {
   if (!pipeline_.alive()) return;
   if (pipeline_.BecomesDrained()) {
     clock_.Stop(deps_.strand->Now());
+    exchange_->Cancel();
     std::exchange(drained_, nullptr)();
     return;
   }
-  while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
-  if (pipeline_.WantsBatch()) ReadNext();
+  // First, since a held pipeline may begin what it could not while holding.
   if (pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
+  while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
+  if (const OpenLease* const next = leases_.next();
+      next != nullptr && pipeline_.WantsBatchOf(*next)) {
+    ReadNext();
+  }
   if (pipeline_.BeginCompute()) {
     // Posted, so that replies which have already come are seen first.
     deps_.strand->Post([self = shared_from_this()] { self->ComputeNext(); });
@@ -85,7 +95,7 @@ void LeaseTrainer::Pump() {
 
 void LeaseTrainer::EnterWait() {
   if (deps_.telemetry == nullptr) return;
-  clock_.Enter(pipeline_.WaitsFor(/*leases=*/!leases_.empty()),
+  clock_.Enter(pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr),
                deps_.strand->Now());
 }
 
@@ -163,6 +173,7 @@ void LeaseTrainer::Evaluate(Step step) {
 }
 
 void LeaseTrainer::Train(Step step) {
+  exchange_->Begin(&step->train);
   ComputeStep(options_.field_size, deps_.model, &step->train);
   CheckGradient(step->train.loss_sum, options_.clip_norm,
                 &step->train.parameters);
@@ -173,28 +184,28 @@ void LeaseTrainer::Train(Step step) {
     deps_.progress->AddScores(step->train.logits.span(),
                               step->train.batch.examples.labels);
   }
-  pipeline_.BeginPush(step.get());
+  pipeline_.BeginExchange(step.get());
   step->sent = deps_.strand->Now();
   clock_.Enter(StepState::kSend, step->sent);
   if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
-  SendPush(std::move(step));
+  const std::shared_ptr<OpenLease> lease = step->lease;
+  Finish(std::move(step));
+  leases_.OnComputed(lease.get());
 }
 
-void LeaseTrainer::SendPush(Step step) {
+void LeaseTrainer::Finish(Step step) {
   if (deps_.logger->Enabled(LogLevel::kDebug)) {
     deps_.logger->Debug(
         absl::StrCat("push sent ", ToString(step->train.batch.id)));
   }
-  const TrainStep& train = step->train;
-  const uint64_t lease = step->lease->lease.number;
-  client_->Push(train.batch.id, lease, train.parameters,
-                [self = shared_from_this(), step = std::move(step)](
-                    absl::StatusOr<Verdict> verdict) mutable {
-                  self->OnPushed(std::move(step), std::move(verdict));
-                });
+  TrainStep* const train = &step->train;
+  exchange_->Finish(train, [self = shared_from_this(), step = std::move(step)](
+                               absl::StatusOr<Verdict> verdict) mutable {
+    self->OnFinished(std::move(step), std::move(verdict));
+  });
 }
 
-void LeaseTrainer::OnPushed(Step step, absl::StatusOr<Verdict> verdict) {
+void LeaseTrainer::OnFinished(Step step, absl::StatusOr<Verdict> verdict) {
   if (pipeline_.ended()) return;
   const Batch& batch = step->train.batch;
   if (verdict.ok()) {
@@ -212,19 +223,19 @@ void LeaseTrainer::OnPushed(Step step, absl::StatusOr<Verdict> verdict) {
       deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }
     step->full_since = absl::InfiniteFuture();
-    MeasurePushed(*step, *verdict);
+    MeasureFinished(*step, *verdict);
     EndStep(std::move(step));
     Pump();
   } else if (MayPass(verdict.status(), step.get())) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
-          if (!self->pipeline_.ended()) self->SendPush(std::move(step));
+          if (!self->pipeline_.ended()) self->Finish(std::move(step));
         });
   }
 }
 
-void LeaseTrainer::MeasurePushed(const PipelineStep& step, Verdict verdict) {
+void LeaseTrainer::MeasureFinished(const PipelineStep& step, Verdict verdict) {
   const WorkerTelemetry* const telemetry = deps_.telemetry;
   if (telemetry == nullptr) return;
   telemetry->pushes_in_flight->Add(-1);

@@ -16,6 +16,7 @@
 #include "worker/client/sharded_client.h"
 #include "worker/client/unique_ids.h"
 #include "worker/data/batch_source.h"
+#include "worker/train/gradient_exchange.h"
 #include "worker/train/lease_queue.h"
 #include "worker/train/progress_meter.h"
 #include "worker/train/score_sender.h"
@@ -66,18 +67,19 @@ struct LeaseTrainerDependencies {
 };
 
 // Trains (or scores) leased pieces for one worker life: a state machine that
-// never blocks its strand on a pull or push. Its leases, and what it reports of
-// them with `send`: lease_queue.h.
+// never blocks its strand on a call. Its leases, and what it reports of them
+// with `send`: lease_queue.h. Which step goes on: step_pipeline.h. What becomes
+// of a gradient: gradient_exchange.h.
 //
 // Batches are computed in the order in which they were read. One whose loss or
 // gradient is not finite, or that the lease names as rejected by a shard
-// (Lease::rejected), is pushed as rejected, and counts for nothing in the
-// progress. A pull or push
-// that fails for a passing reason (UNAVAILABLE, DEADLINE_EXCEEDED) is sent
-// again, with the same batch id, for as long as the life lasts: the coordinator
-// decides who is dead. RESOURCE_EXHAUSTED may pass too, but not for longer than
-// full_patience. Any other error is reported as Failure. (A service may retry
-// by itself before it reports: rpc/retrying_parameter_service.h.)
+// (Lease::rejected), is handed on as rejected, and counts for nothing in the
+// progress. A pull, or the Finish of an exchange, that fails for a passing
+// reason (UNAVAILABLE, DEADLINE_EXCEEDED) is asked for again, with the same
+// batch id, for as long as the life lasts: the coordinator decides who is dead.
+// RESOURCE_EXHAUSTED may pass too, but not for longer than full_patience. Any
+// other error is reported as Failure. (A service may retry by itself before it
+// reports: rpc/retrying_parameter_service.h.)
 //
 // Owned by the strand. Held by shared_ptr, since calls in flight keep the
 // memory that they point into.
@@ -85,8 +87,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
  public:
   using Send = LeaseQueue::Send;
 
+  // Pulls with `client`, which the exchange may use too.
   LeaseTrainer(LeaseTrainerOptions options, LeaseTrainerDependencies deps,
-               std::unique_ptr<ShardedClient> client, Send send);
+               std::unique_ptr<ShardedClient> client,
+               std::unique_ptr<GradientExchange> exchange, Send send);
 
   // Asks for the first lease.
   void Start();
@@ -97,8 +101,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Abandon();
 
   // Begins no further batch and calls `held` once none is in flight; what was
-  // read stays, and leases may still come. The callback is dropped if the life
-  // ends first.
+  // read stays. Leases that come from then on, until Resume, are trained all
+  // the same, before what was read: the coordinator gives a held worker the
+  // batches that some shards have and others lack (cluster/checkpoint_saver.h).
+  // The callback is dropped if the life ends first.
   void Hold(absl::AnyInvocable<void() &&> held);
   // Goes on after Hold; `held` is not called any more.
   void Resume();
@@ -111,9 +117,9 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
 
   // A batch's way; after each arrow Pump moves on whatever the pipeline lets go
   // on:
-  //   ReadNext → StartPull → SendPull → OnPulled → ComputeNext → SendPush →
-  //   OnPushed → EndStep
-  // A pull or push whose failure may pass is sent again by On…ed.
+  //   ReadNext → StartPull → SendPull → OnPulled → ComputeNext → Finish →
+  //   OnFinished → EndStep
+  // A pull or Finish whose failure may pass is asked for again by On…ed.
   void Pump();
   void ReadNext();
   void StartPull(Step step);
@@ -122,18 +128,19 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void ComputeNext();
   void Evaluate(Step step);
   void Train(Step step);
-  void SendPush(Step step);
-  void OnPushed(Step step, absl::StatusOr<Verdict> verdict);
+  void Finish(Step step);
+  void OnFinished(Step step, absl::StatusOr<Verdict> verdict);
   void EndStep(Step step);
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, PipelineStep* step);
   // Tells the clock what the strand now waits for.
   void EnterWait();
-  void MeasurePushed(const PipelineStep& step, Verdict verdict);
+  void MeasureFinished(const PipelineStep& step, Verdict verdict);
 
   const LeaseTrainerOptions options_;
   const LeaseTrainerDependencies deps_;
   const std::unique_ptr<ShardedClient> client_;
+  const std::unique_ptr<GradientExchange> exchange_;
   LeaseQueue leases_;
 
   StepPipeline pipeline_;

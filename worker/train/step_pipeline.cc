@@ -10,10 +10,11 @@ namespace shoal {
 void StepPipeline::Hold() {
   if (!alive() || state_ == State::kDraining) return;
   state_ = State::kHolding;
+  ++holds_;
 }
 
 void StepPipeline::Resume() {
-  if (state_ != State::kHolding && state_ != State::kHeld) return;
+  if (!InHold()) return;
   state_ = State::kRunning;
 }
 
@@ -31,7 +32,7 @@ void StepPipeline::Abandon() {
   read_.clear();
   // Calls in flight hold their own steps.
   begun_.clear();
-  pushes_ = 0;
+  exchanges_ = 0;
 }
 
 bool StepPipeline::BecomesHeld() {
@@ -46,8 +47,13 @@ bool StepPipeline::BecomesDrained() {
   return true;
 }
 
-bool StepPipeline::WantsBatch() const {
-  return alive() && state_ != State::kDraining && read_.size() <= depth_;
+bool StepPipeline::WantsBatchOf(const OpenLease& lease) const {
+  if (!alive() || state_ == State::kDraining) return false;
+  // What waits for the end of a hold is not in the way of what is of the hold.
+  const auto read = std::count_if(
+      read_.begin(), read_.end(),
+      [&](const Step& step) { return step->lease->hold == lease.hold; });
+  return static_cast<size_t>(read) <= depth_;
 }
 
 void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
@@ -59,21 +65,31 @@ void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
     idle_.pop_back();
   }
   step->stage = PipelineStep::Stage::kRead;
+  step->train.lease = lease->lease.number;
   step->lease = std::move(lease);
   step->train.batch = std::move(batch);
-  read_.push_back(std::move(step));
+  const uint64_t hold = step->lease->hold;
+  const auto at = hold == 0 ? read_.end()
+                            : std::find_if(read_.begin(), read_.end(),
+                                           [hold](const Step& other) {
+                                             return other->lease->hold != hold;
+                                           });
+  read_.insert(at, std::move(step));
 }
 
 bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
   // Parameters stand still in an evaluation, so nothing grows stale.
   if (next.evaluates()) return begun_.size() <= depth_;
   return begun_.size() < std::max<size_t>(depth_, 1) &&
-         static_cast<size_t>(pushes_) <= depth_;
+         static_cast<size_t>(exchanges_) <= depth_;
 }
 
 StepPipeline::Step StepPipeline::BeginPull() {
-  if (state_ != State::kRunning || read_.empty()) return nullptr;
-  if (!HasRoomFor(*read_.front())) return nullptr;
+  if (read_.empty()) return nullptr;
+  const PipelineStep& next = *read_.front();
+  const bool may_begin = state_ == State::kRunning ||
+                         (state_ == State::kHeld && next.lease->hold == holds_);
+  if (!may_begin || !HasRoomFor(next)) return nullptr;
   Step step = std::move(read_.front());
   read_.pop_front();
   step->stage = PipelineStep::Stage::kPulling;
@@ -89,7 +105,7 @@ void StepPipeline::OnPulled(PipelineStep* step) {
 bool StepPipeline::BeginCompute() {
   if (!alive() || begun_.empty() ||
       begun_.front()->stage != PipelineStep::Stage::kPulled ||
-      static_cast<size_t>(pushes_) > depth_) {
+      static_cast<size_t>(exchanges_) > depth_) {
     return false;
   }
   begun_.front()->stage = PipelineStep::Stage::kComputing;
@@ -105,16 +121,16 @@ StepPipeline::Step StepPipeline::TakeComputing() {
   return step;
 }
 
-void StepPipeline::BeginPush(PipelineStep* step) {
+void StepPipeline::BeginExchange(PipelineStep* step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing);
-  step->stage = PipelineStep::Stage::kPushing;
-  ++pushes_;
+  step->stage = PipelineStep::Stage::kExchanged;
+  ++exchanges_;
 }
 
 void StepPipeline::End(Step step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing ||
-               step->stage == PipelineStep::Stage::kPushing);
-  if (step->stage == PipelineStep::Stage::kPushing) --pushes_;
+               step->stage == PipelineStep::Stage::kExchanged);
+  if (step->stage == PipelineStep::Stage::kExchanged) --exchanges_;
   idle_.push_back(std::move(step));
 }
 
@@ -136,7 +152,7 @@ StepState StepPipeline::WaitsFor(bool leases) const {
         return StepState::kWaitPull;
     }
   }
-  if (pushes_ > 0 && !read_.empty()) return StepState::kWaitPush;
+  if (exchanges_ > 0 && !read_.empty()) return StepState::kWaitPush;
   return leases ? StepState::kWaitData : StepState::kWaitLease;
 }
 

@@ -21,9 +21,10 @@ namespace shoal {
 //   ShardedClient::Pull     → parameters.rows, parameters.dense
 //   ComputeStep   forward, loss, backward → parameters.d_rows, .d_dense
 //   CheckGradient (gradient_check.h) rejected, or clipped, as a whole
-//   ShardedClient::Push     gradients → all shards
+//   GradientExchange        what becomes of the gradients (gradient_exchange.h)
 struct TrainStep {
   Batch batch;
+  uint64_t lease = 0;  // under which the batch is trained
   StepParameters parameters;
   // Of each table: B × F, -1 where an example is short.
   std::vector<AlignedBuffer<int32_t>> row_index;

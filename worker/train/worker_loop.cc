@@ -1,11 +1,13 @@
 #include "worker/train/worker_loop.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "worker/train/progress_meter.h"
+#include "worker/train/push_exchange.h"
 
 namespace shoal {
 
@@ -29,22 +31,20 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
 
     Life life;
     std::shared_ptr<ClusterSession> session;
-    // The clients of the newest view: their end cancels the trainers' calls.
+    // The clients of the newest view: their end cancels the trainer's calls.
     std::vector<std::shared_ptr<ParameterService>> shards;
     std::vector<Life> shard_lives;
     std::shared_ptr<LeaseTrainer> trainer;
-    // While `trainer` is held: trains what the coordinator leases all the same.
-    std::shared_ptr<LeaseTrainer> mender;
-    uint64_t hold = 0;  // number of the Hold; 0: not held
+    std::optional<uint64_t> hold;  // the Hold that is in force
     ProgressMeter progress;
   };
 
   void OnMessage(CoordinatorMessage message);
   absl::Status OnView(const ClusterView& view);
-  std::shared_ptr<LeaseTrainer> MakeTrainer(LeaseTrainer::Send send);
+  std::shared_ptr<LeaseTrainer> MakeTrainer();
   void OnLease(Lease lease);
   void OnHold(uint64_t number);
-  // REQUIRES: held, with a trainer. Tells once the trainer has no batch.
+  // As life_->hold says.
   void HoldTrainer();
   void OnResume();
   void EndTraining(const std::shared_ptr<OneLife>& life);
@@ -98,34 +98,24 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
 
 void WorkerLoop::Impl::OnLease(Lease lease) {
   if (life_->trainer == nullptr) return;
-  std::shared_ptr<LeaseTrainer> trainer = life_->trainer;
-  if (life_->hold != 0) {
-    if (life_->mender == nullptr) {
-      life_->mender =
-          MakeTrainer([session = life_->session](ProcessMessage message) {
-            if (std::holds_alternative<LeaseRequest>(message)) return;
-            session->Send(std::move(message));
-          });
-    }
-    trainer = life_->mender;
-  }
-  deps_.train->Post([trainer, lease = std::move(lease)]() mutable {
-    trainer->AddLease(std::move(lease));
-  });
+  deps_.train->Post(
+      [trainer = life_->trainer, lease = std::move(lease)]() mutable {
+        trainer->AddLease(std::move(lease));
+      });
 }
 
 void WorkerLoop::Impl::OnHold(uint64_t number) {
   life_->hold = number;
   if (life_->trainer == nullptr) {
     life_->session->Send(Held{number, {}});
-    return;
+  } else {
+    HoldTrainer();
   }
-  HoldTrainer();
 }
 
 void WorkerLoop::Impl::HoldTrainer() {
   deps_.train->Post([trainer = life_->trainer, session = life_->session,
-                     number = life_->hold]() mutable {
+                     number = *life_->hold]() mutable {
     trainer->Hold([session = std::move(session), number] {
       session->Send(Held{number, {}});
     });
@@ -133,7 +123,7 @@ void WorkerLoop::Impl::HoldTrainer() {
 }
 
 void WorkerLoop::Impl::OnResume() {
-  life_->hold = 0;
+  life_->hold.reset();
   if (life_->trainer == nullptr) return;
   deps_.train->Post([trainer = life_->trainer] { trainer->Resume(); });
 }
@@ -155,18 +145,13 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
   for (const PsInfo& ps : view.ps) life_->shard_lives.push_back(ps.life);
-  life_->trainer =
-      MakeTrainer([session = life_->session](ProcessMessage message) {
-        session->Send(std::move(message));
-      });
-  // The trainer before this one may not have answered.
-  if (life_->hold != 0) HoldTrainer();
+  life_->trainer = MakeTrainer();
   deps_.train->Post([trainer = life_->trainer] { trainer->Start(); });
+  if (life_->hold.has_value()) HoldTrainer();
   return absl::OkStatus();
 }
 
-std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
-    LeaseTrainer::Send send) {
+std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   ShardedClientOptions client;
   client.job = options_.member.registration.job;
   client.worker = life_->life;
@@ -191,22 +176,23 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer(
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;
   deps.telemetry = deps_.telemetry;
+  auto sharded = std::make_unique<ShardedClient>(
+      std::move(client), std::move(shards), deps_.train);
+  auto exchange = std::make_unique<PushExchange>(sharded.get());
   return std::make_shared<LeaseTrainer>(
-      options_.trainer, deps,
-      std::make_unique<ShardedClient>(std::move(client), std::move(shards),
-                                      deps_.train),
-      std::move(send));
+      options_.trainer, deps, std::move(sharded), std::move(exchange),
+      [session = life_->session](ProcessMessage message) {
+        session->Send(std::move(message));
+      });
 }
 
 void WorkerLoop::Impl::EndTraining(const std::shared_ptr<OneLife>& life) {
   if (life->trainer == nullptr) return;
-  // Holds the life, whose progress meter the trainers use until then.
+  // Holds the life, whose progress meter the trainer uses until then.
   deps_.train->Post([life, trainer = std::exchange(life->trainer, nullptr),
-                     mender = std::exchange(life->mender, nullptr),
                      shards = std::exchange(life->shards, {})]() mutable {
     trainer->Abandon();
-    if (mender != nullptr) mender->Abandon();
-    // The trainers make no further call.
+    // The trainer makes no further call.
     shards.clear();
   });
 }

@@ -64,10 +64,10 @@ class LeaseQueueTest : public testing::Test {
     };
   }
 
-  void Add(uint64_t number) {
+  void Add(uint64_t number, uint64_t hold = 0) {
     Lease lease;
     lease.number = number;
-    queue_.Add(lease);
+    queue_.Add(lease, hold);
   }
   // Reads until nothing more comes.
   void ReadAll() {
@@ -81,6 +81,9 @@ class LeaseQueueTest : public testing::Test {
           });
       simulator_.RunUntilIdle();
     }
+  }
+  void ComputeAll() {
+    for (auto& [lease, batch] : taken_) queue_.OnComputed(lease.get());
   }
   void EndAll() {
     for (auto& [lease, batch] : std::exchange(taken_, {})) {
@@ -107,10 +110,14 @@ class LeaseQueueTest : public testing::Test {
   int sources_ = 0;  // alive
   LeaseQueue::OpenSource open_;
   std::vector<ProcessMessage> told_;
+  std::vector<uint64_t> computed_;  // leases whose last batch is computed
   std::vector<std::pair<std::shared_ptr<OpenLease>, Batch>> taken_;
-  LeaseQueue queue_{{}, &open_, &strand_, [this](ProcessMessage message) {
-                      told_.push_back(std::move(message));
-                    }};
+  LeaseQueue queue_{
+      {},
+      &open_,
+      &strand_,
+      [this](ProcessMessage message) { told_.push_back(std::move(message)); },
+      [this](const Lease& lease) { computed_.push_back(lease.number); }};
 };
 
 TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
@@ -121,7 +128,7 @@ TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
   ReadAll();
   EXPECT_EQ(taken_.size(), 2u);
   EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r'));
-  EXPECT_TRUE(queue_.empty());
+  EXPECT_EQ(queue_.next(), nullptr);
   EndAll();
   EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r', 'd'));
 }
@@ -144,6 +151,53 @@ TEST_F(LeaseQueueTest, WhatCannotBeOpenedOrReadHasFailedAndIsNeverDone) {
   EndAll();
   EXPECT_THAT(Told(), ElementsAre('f', 'r', 'f', 'r'));
   EXPECT_EQ(std::get<LeaseFailed>(told_[2]).lease, 2u);
+}
+
+TEST_F(LeaseQueueTest, SaysOnceWhenTheLastBatchOfALeaseIsComputed) {
+  batches_ = 2;
+  Add(1);
+  ReadAll();
+  EXPECT_THAT(computed_, IsEmpty());
+  ComputeAll();
+  EXPECT_THAT(computed_, ElementsAre(1));
+  EXPECT_THAT(Told(), ElementsAre('p', 'r')) << "its batches have not ended";
+  EndAll();
+  EXPECT_THAT(computed_, ElementsAre(1));
+  batches_ = 0;
+  Add(2);
+  ReadAll();
+  EXPECT_THAT(computed_, ElementsAre(1, 2));
+  batches_ = 1;
+  read_error_ = absl::DataLossError("damaged");
+  Add(3);
+  ReadAll();
+  ComputeAll();
+  EXPECT_THAT(computed_, ElementsAre(1, 2, 3));
+}
+
+TEST_F(LeaseQueueTest, TheLeasesOfAHoldAreReadFirstAndAskForNone) {
+  queue_.Request();
+  Add(1);
+  // A batch of it is on its way when the others come.
+  std::vector<uint64_t> order;
+  const auto take = [&](std::shared_ptr<OpenLease> lease,
+                        std::optional<Batch> batch) {
+    if (batch.has_value()) order.push_back(lease->lease.number);
+  };
+  queue_.ReadNext(take);
+  batches_ = 1;
+  Add(2, /*hold=*/1);
+  Add(3, /*hold=*/1);
+  for (int i = 0; i < 9; ++i) {
+    queue_.ReadNext(take);
+    simulator_.RunUntilIdle();
+  }
+  EXPECT_THAT(order, ElementsAre(1, 2, 3, 1));
+  // Asked for the first and, once that was read, for one more.
+  EXPECT_THAT(Told(), ElementsAre('r', 'p', 'p', 'p', 'r'));
+  open_error_ = absl::NotFoundError("gone");
+  Add(4, /*hold=*/2);
+  EXPECT_EQ(Told().back(), 'f');
 }
 
 TEST_F(LeaseQueueTest, StoppedItEndsWhatIsOutAndTakesNothingMore) {

@@ -34,7 +34,7 @@ class StepPipelineTest : public testing::Test {
   }
   static Step Push(StepPipeline* pipeline) {
     Step step = Compute(pipeline);
-    if (step != nullptr) pipeline->BeginPush(step.get());
+    if (step != nullptr) pipeline->BeginExchange(step.get());
     return step;
   }
 
@@ -62,8 +62,8 @@ TEST_F(StepPipelineTest, AtDepthOneAStepIsPulledBesideOnePush) {
   EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pulls at once";
   pipeline.OnPulled(second.get());
   ASSERT_TRUE(pipeline.BeginCompute());
-  pipeline.BeginPush(pipeline.TakeComputing().get());
-  EXPECT_EQ(pipeline.pushes(), 2);
+  pipeline.BeginExchange(pipeline.TakeComputing().get());
+  EXPECT_EQ(pipeline.exchanges(), 2);
   EXPECT_EQ(pipeline.BeginPull(), nullptr) << "two pushes are in flight";
 }
 
@@ -117,9 +117,41 @@ TEST_F(StepPipelineTest, ItIsHeldOnceAHoldWhenNothingIsInFlight) {
   EXPECT_TRUE(pipeline.BecomesHeld());
   EXPECT_FALSE(pipeline.BecomesHeld());
   EXPECT_EQ(pipeline.BeginPull(), nullptr);
-  EXPECT_FALSE(pipeline.WantsBatch()) << "two are read";
+  EXPECT_FALSE(pipeline.WantsBatchOf(*training_)) << "two are read";
   pipeline.Resume();
   EXPECT_NE(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, HeldItBeginsTheStepsOfItsHoldFirstAndAlone) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 2);
+  EXPECT_EQ(pipeline.hold(), 0u);
+  pipeline.Hold();
+  const auto urgent = std::make_shared<OpenLease>();
+  urgent->hold = pipeline.hold();
+  EXPECT_NE(urgent->hold, 0u);
+  EXPECT_FALSE(pipeline.WantsBatchOf(*training_));
+  EXPECT_TRUE(pipeline.WantsBatchOf(*urgent));
+  Add(&pipeline, 2, urgent);
+  EXPECT_FALSE(pipeline.WantsBatchOf(*urgent));
+  EXPECT_EQ(pipeline.BeginPull(), nullptr) << "it is not held yet";
+  ASSERT_TRUE(pipeline.BecomesHeld());
+  for (const uint32_t index : {2, 3}) {
+    Step step = Push(&pipeline);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->train.batch.id.index, index);
+    pipeline.End(std::move(step));
+  }
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  // A later hold is not for what came in this one.
+  Add(&pipeline, 1, urgent);
+  pipeline.Resume();
+  pipeline.Hold();
+  ASSERT_TRUE(pipeline.BecomesHeld());
+  EXPECT_NE(pipeline.hold(), urgent->hold);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  pipeline.Resume();
+  EXPECT_EQ(pipeline.BeginPull()->lease, urgent);
 }
 
 TEST_F(StepPipelineTest, DrainedItEndsWhatIsInFlightAndNothingElse) {
@@ -129,11 +161,11 @@ TEST_F(StepPipelineTest, DrainedItEndsWhatIsInFlightAndNothingElse) {
   Step pulled = pipeline.BeginPull();
   pipeline.OnPulled(pulled.get());
   pipeline.Drain();
-  EXPECT_FALSE(pipeline.WantsBatch());
+  EXPECT_FALSE(pipeline.WantsBatchOf(*training_));
   EXPECT_EQ(pipeline.BeginPull(), nullptr);
   ASSERT_TRUE(pipeline.BeginCompute()) << "it was in flight";
   EXPECT_EQ(pipeline.TakeComputing(), pulled);
-  pipeline.BeginPush(pulled.get());
+  pipeline.BeginExchange(pulled.get());
   pipeline.Hold();
   pipeline.Resume();
   pipeline.End(std::move(pushed));
@@ -153,7 +185,7 @@ TEST_F(StepPipelineTest, NoStepGoesOnAfterAFailureOrTheEnd) {
     fails ? pipeline.Fail() : pipeline.Abandon();
     pipeline.Resume();
     EXPECT_EQ(pipeline.TakeComputing(), nullptr);
-    EXPECT_FALSE(pipeline.WantsBatch());
+    EXPECT_FALSE(pipeline.WantsBatchOf(*training_));
     Add(&pipeline, 1);
     EXPECT_EQ(pipeline.BeginPull(), nullptr);
     EXPECT_EQ(pipeline.failed(), fails);
@@ -171,7 +203,7 @@ TEST_F(StepPipelineTest, ItSaysWhatTheWorkerWaitsFor) {
   pipeline.OnPulled(step.get());
   ASSERT_TRUE(pipeline.BeginCompute());
   EXPECT_EQ(pipeline.WaitsFor(true), StepState::kCompute);
-  pipeline.BeginPush(pipeline.TakeComputing().get());
+  pipeline.BeginExchange(pipeline.TakeComputing().get());
   EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
 }
 

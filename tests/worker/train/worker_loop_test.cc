@@ -170,5 +170,17 @@ TEST_F(WorkerLoopTest, AWorkerThatIsHeldBeforeAViewBeginsNoBatch) {
   EXPECT_EQ(cluster_.Heard<Held>(), 2);
 }
 
+TEST_F(WorkerLoopTest, AHeldWorkerTrainsTheLeaseThatItIsGiven) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Held>(), 1);
+  const int requests = cluster_.Heard<LeaseRequest>();
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_GT(log_.calls, 0);
+  EXPECT_EQ(cluster_.Heard<LeaseRequest>(), requests);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -1,0 +1,341 @@
+#include "worker/train/gradient_exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "models/binary_objective.h"
+#include "tests/harness/simulated_executor.h"
+#include "worker/train/lease_trainer.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Log = std::vector<std::string>;
+
+// Answers every pull after a millisecond, and takes no push.
+class PulledShard final : public ParameterService {
+ public:
+  explicit PulledShard(Executor* executor) : executor_(executor) {}
+  void Pull(PullRequest, absl::Duration, Done<PullReply> done) override {
+    executor_->PostAfter(
+        absl::Milliseconds(1),
+        [done = std::move(done)]() mutable { std::move(done)(PullReply{}); });
+  }
+  void Push(PushRequest, absl::Duration, Done<PushReply>) override {
+    ADD_FAILURE() << "what becomes of a gradient is the exchange's business";
+  }
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+ private:
+  Executor* const executor_;
+};
+
+class LoggedModel final : public Model {
+ public:
+  explicit LoggedModel(Log* log) : log_(log) {
+    spec_.tables.push_back({"t", 10, {{"w", 1, {}, {}}}});
+  }
+  const ModelSpec& spec() const override { return spec_; }
+  const Objective& objective() const override { return kBinaryObjective; }
+  void Predict(const ModelInput&, absl::Span<float>) override {
+    log_->push_back("predict");
+  }
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override {
+    log_->push_back(absl::StrCat("compute ", input.batch.index));
+    for (float& d : output->d_rows[0]) d = 1 + input.batch.index;
+    output->loss_sum = input.batch.index == bad_loss ? NAN : 1;
+  }
+  uint32_t bad_loss = ~0u;  // of the batch with this index
+
+ private:
+  Log* const log_;
+  ModelSpec spec_;
+};
+
+// `batches` batches of one example; the end of the piece takes a while.
+class SlowlyEndingSource final : public BatchSource {
+ public:
+  SlowlyEndingSource(Executor* executor, const Lease& lease, uint32_t batches,
+                     absl::Duration end_after)
+      : executor_(executor), left_(batches), end_after_(end_after) {
+    report_.piece = lease.piece.index;
+  }
+  void Next(Done<std::optional<Batch>> done) override {
+    std::optional<Batch> batch;
+    if (left_ > 0) {
+      --left_;
+      batch.emplace().id.index = next_++;
+      batch->examples.labels = {1};
+      batch->examples.offsets = {0, 1};
+      batch->examples.ids = {3};
+      batch->examples.values = {1};
+    }
+    executor_->PostAfter(
+        batch.has_value() ? absl::ZeroDuration() : end_after_,
+        [done = std::move(done), batch = std::move(batch)]() mutable {
+          std::move(done)(std::move(batch));
+        });
+  }
+  void Recycle(Batch) override {}
+  const PieceReport& report() const override { return report_; }
+
+ private:
+  Executor* const executor_;
+  uint32_t left_;
+  const absl::Duration end_after_;
+  uint32_t next_ = 0;
+  PieceReport report_;
+};
+
+// Writes down what is asked of it. Each Finish ends after a millisecond with
+// the next of `answers`, or as applied; or when it is let go.
+class RecordingExchange final : public GradientExchange {
+ public:
+  struct Shared {
+    Log log;
+    std::deque<absl::StatusOr<Verdict>> answers;
+    bool keeps = false;  // Finish ends by LetGo alone
+    std::vector<Done<Verdict>> kept;
+    std::vector<float> gradients;  // the first row's, of each Finish
+
+    void LetGo() {
+      for (Done<Verdict>& done : std::exchange(kept, {})) {
+        std::move(done)(Verdict::kApplied);
+      }
+    }
+  };
+
+  RecordingExchange(Executor* executor, Shared* shared)
+      : executor_(executor), shared_(shared) {}
+
+  void Begin(TrainStep* step) override { Write("begin ", *step); }
+  void Finish(TrainStep* step, Done<Verdict> done) override {
+    Write(step->parameters.rejected ? "finish rejected " : "finish ", *step);
+    shared_->gradients.push_back(step->parameters.tables[0].d_rows.data()[0]);
+    if (shared_->keeps) {
+      shared_->kept.push_back(std::move(done));
+      return;
+    }
+    absl::StatusOr<Verdict> answer =
+        step->parameters.rejected ? Verdict::kRejected : Verdict::kApplied;
+    if (!shared_->answers.empty()) {
+      answer = shared_->answers.front();
+      shared_->answers.pop_front();
+    }
+    executor_->PostAfter(absl::Milliseconds(1),
+                         [done = std::move(done), answer]() mutable {
+                           std::move(done)(std::move(answer));
+                         });
+  }
+  void EndLease(const Lease& lease) override {
+    shared_->log.push_back(absl::StrCat("end of lease ", lease.number));
+  }
+  void Cancel() override { shared_->log.push_back("cancel"); }
+
+ private:
+  void Write(const char* what, const TrainStep& step) {
+    shared_->log.push_back(absl::StrCat(what, step.batch.id.index));
+    if (step.lease != 4) shared_->log.push_back("under another lease");
+  }
+
+  Executor* const executor_;
+  Shared* const shared_;
+};
+
+class GradientExchangeTest : public testing::Test {
+ protected:
+  void Start(int depth, uint32_t batches,
+             LeasePurpose purpose = LeasePurpose::kTrain) {
+    ShardedClientOptions client;
+    client.map.num_shards = 1;
+    client.map.tables = {{PartitionKind::kMod, 10, 1}};
+    client.shard_lives = {{1, 1}};
+    client.row_dims = {1};
+    LeaseTrainerOptions options;
+    options.field_size = 1;
+    options.pipeline_depth = depth;
+    LeaseTrainerDependencies deps;
+    deps.model = &model_;
+    deps.progress = &progress_;
+    deps.logger = &logger_;
+    deps.strand = &strand_;
+    deps.open_source = &open_source_;
+    batches_ = batches;
+    trainer_ = std::make_shared<LeaseTrainer>(
+        options, deps,
+        std::make_unique<ShardedClient>(
+            client,
+            std::vector<std::shared_ptr<ParameterService>>{
+                std::make_shared<PulledShard>(&strand_)},
+            &strand_),
+        std::make_unique<RecordingExchange>(&strand_, &exchange_),
+        [this](ProcessMessage m) {
+          if (std::holds_alternative<LeaseDone>(m)) log().push_back("done");
+          if (std::holds_alternative<Failure>(m)) log().push_back("failure");
+        });
+    Lease lease;
+    lease.number = 4;
+    lease.purpose = purpose;
+    lease.batch_size = 1;
+    trainer_->Start();
+    trainer_->AddLease(std::move(lease));
+  }
+  Log& log() { return exchange_.log; }
+
+  Simulator simulator_;
+  SimulatedExecutor strand_{&simulator_};
+  Logger logger_{{"", LogLevel::kError}};
+  RecordingExchange::Shared exchange_;
+  LoggedModel model_{&exchange_.log};
+  ProgressMeter progress_{&kBinaryMetrics};
+  uint32_t batches_ = 0;
+  absl::Duration end_after_;
+  LeaseQueue::OpenSource open_source_ =
+      [this](
+          const Lease& lease) -> absl::StatusOr<std::unique_ptr<BatchSource>> {
+    return std::make_unique<SlowlyEndingSource>(&strand_, lease, batches_,
+                                                end_after_);
+  };
+  std::shared_ptr<LeaseTrainer> trainer_;
+};
+
+TEST_F(GradientExchangeTest, EachStepBeginsBeforeItIsComputedAndFinishesAfter) {
+  Start(0, 2);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(),
+              ElementsAre("begin 0", "compute 0", "finish 0", "begin 1",
+                          "compute 1", "finish 1", "end of lease 4", "done"));
+  EXPECT_THAT(exchange_.gradients, ElementsAre(1, 2));
+  EXPECT_EQ(progress_.Snapshot().batches, 2u);
+}
+
+TEST_F(GradientExchangeTest, ALeaseEndsBehindItsLastFinishDoneOrNot) {
+  exchange_.keeps = true;
+  Start(1, 2);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0", "begin 1",
+                                 "compute 1", "finish 1", "end of lease 4"));
+  exchange_.LetGo();
+  EXPECT_EQ(log().back(), "done");
+}
+
+TEST_F(GradientExchangeTest, ALeaseWhoseEndIsReadLateEndsThen) {
+  end_after_ = absl::Seconds(1);
+  Start(0, 1);
+  simulator_.RunFor(absl::Milliseconds(500));
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0"));
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0",
+                                 "end of lease 4", "done"));
+}
+
+TEST_F(GradientExchangeTest, ALeaseWithoutStepsEndsToo) {
+  Start(1, 0);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("end of lease 4", "done"));
+}
+
+TEST_F(GradientExchangeTest, NoMoreStepsAreUnfinishedThanTheDepthAllows) {
+  exchange_.keeps = true;
+  for (const int depth : {0, 1, 2}) {
+    SCOPED_TRACE(depth);
+    Start(depth, 9);
+    simulator_.RunUntilIdle();
+    EXPECT_EQ(exchange_.kept.size(), static_cast<size_t>(depth + 1));
+    trainer_->Abandon();
+    exchange_.kept.clear();
+  }
+}
+
+TEST_F(GradientExchangeTest, WhatFailedForAPassingReasonIsFinishedAgain) {
+  exchange_.answers = {absl::UnavailableError("starting"),
+                       absl::DeadlineExceededError("slow"),
+                       absl::ResourceExhaustedError("full")};
+  Start(0, 1);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(),
+              ElementsAre("begin 0", "compute 0", "finish 0", "end of lease 4",
+                          "finish 0", "finish 0", "finish 0", "done"));
+  EXPECT_THAT(exchange_.gradients, ElementsAre(1, 1, 1, 1));
+}
+
+TEST_F(GradientExchangeTest, AnyOtherErrorEndsTheWorkerAndNoStepBegins) {
+  exchange_.answers = {absl::FailedPreconditionError("ranks differ")};
+  Start(0, 3);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(),
+              ElementsAre("begin 0", "compute 0", "finish 0", "failure"));
+  trainer_->Abandon();
+  EXPECT_EQ(log().back(), "cancel");
+}
+
+TEST_F(GradientExchangeTest, ABatchThatIsNotSoundIsFinishedAsRejected) {
+  model_.bad_loss = 1;
+  Start(0, 2);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0", "begin 1",
+                                 "compute 1", "finish rejected 1",
+                                 "end of lease 4", "done"));
+  EXPECT_EQ(progress_.Snapshot().batches, 1u);
+}
+
+TEST_F(GradientExchangeTest, TheEndOfALifeCancelsAndIsTheLastCall) {
+  exchange_.keeps = true;
+  Start(1, 9);
+  simulator_.RunUntilIdle();
+  log().clear();
+  trainer_->Abandon();
+  trainer_->Abandon();
+  EXPECT_THAT(log(), ElementsAre("cancel"));
+  // What ends now counts for nothing.
+  exchange_.LetGo();
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("cancel"));
+  EXPECT_EQ(progress_.Snapshot().batches, 0u);
+}
+
+TEST_F(GradientExchangeTest, AStepThatWaitsToBeFinishedAgainIsCancelledToo) {
+  exchange_.answers = {absl::UnavailableError("starting")};
+  Start(0, 1);
+  simulator_.RunFor(absl::Milliseconds(5));
+  log().clear();
+  trainer_->Abandon();
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("cancel"));
+}
+
+TEST_F(GradientExchangeTest, DrainedItIsCancelledWhenEveryFinishIsDone) {
+  exchange_.keeps = true;
+  Start(0, 9);
+  simulator_.RunUntilIdle();
+  bool idle = false;
+  trainer_->Drain([&] { idle = true; });
+  EXPECT_FALSE(idle);
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0"));
+  exchange_.LetGo();
+  EXPECT_TRUE(idle);
+  trainer_->Abandon();
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0", "cancel"));
+}
+
+TEST_F(GradientExchangeTest, EvaluationsAreNoneOfItsBusiness) {
+  Start(1, 2, LeasePurpose::kEvaluate);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("predict", "predict", "done"));
+  EXPECT_THAT(exchange_.gradients, IsEmpty());
+}
+
+}  // namespace
+}  // namespace shoal
