@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "checkpoint/manifest.h"
+#include "core/mark_run.h"
 #include "core/piece_table.h"
 
 namespace shoal {
@@ -21,6 +22,16 @@ absl::Status CheckSavable(absl::Span<const Piece> pieces) {
       "the data are ", pieces.size(), " pieces, which may take ", bytes,
       " bytes of a checkpoint's manifest, where ", kPiecesBytesMax,
       " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
+}
+
+// Later is too late: a shard without room ends the job.
+absl::Status CheckMarkable(uint64_t pieces, uint64_t epochs) {
+  if (pieces * epochs <= kMaxMarkChunks) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the data are ", pieces, " pieces, trained in ", epochs,
+      " epochs, and a server keeps the marks of ", kMaxMarkChunks,
+      " pieces over all epochs: give a larger --piece_bytes (0: each file is "
+      "one piece) or fewer --num_epochs"));
 }
 
 // By piece, who alone can read it; empty: everybody.
@@ -58,6 +69,7 @@ absl::StatusOr<JobPieces> CutJob(const CoordinatorOptions& options,
   SHOAL_ASSIGN_OR_RETURN(auto eval,
                          BuildPieceTable(files.eval().files, piece_bytes));
   if (options.checkpoints.save) SHOAL_RETURN_IF_ERROR(CheckSavable(train));
+  SHOAL_RETURN_IF_ERROR(CheckMarkable(train.size(), options.num_epochs));
   const bool untrained = trains && !files.train().files.empty();
   if (train.empty() && (untrained || eval.empty())) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -22,7 +22,8 @@ struct JobPieces {
 
 // What the job has to do, from the files that its workers list.
 // INVALID_ARGUMENT says what to give instead: files that are all empty, more
-// pieces than a checkpoint's manifest can hold, and those of BuildPieceTable.
+// pieces than a checkpoint's manifest can hold or, over all epochs, than a
+// server's marks can, and those of BuildPieceTable.
 absl::StatusOr<JobPieces> CutJob(const CoordinatorOptions& options,
                                  const JobFiles& files);
 

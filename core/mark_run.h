@@ -7,6 +7,12 @@
 
 namespace shoal {
 
+// A shard keeps marks in chunks of up to 64 batches of one piece in one epoch,
+// and not more of them than this: a bound against foreign clients, far above
+// any job whose pieces are long (4 M chunks are 268 M batches). A job whose
+// pieces, over its epochs, are more is refused at its start.
+inline constexpr uint64_t kMaxMarkChunks = uint64_t{4} << 20;
+
 // Marks of consecutive batches [begin, end) of one piece, with one verdict: a
 // shard's marks as they are saved. A whole set is ascending by (epoch, piece,
 // begin), without overlaps, and no two runs could be one.

@@ -20,10 +20,8 @@
 namespace shoal {
 
 struct MarksOptions {
-  // Batches are kept 64 to a chunk of about 100 bytes; beyond so many chunks
-  // new batches are refused. A bound against foreign clients, far above any
-  // job: 4 M chunks are 268 M batches whose pieces are long.
-  size_t chunks_max = size_t{4} << 20;
+  // Of about 100 bytes each; beyond so many new batches are refused.
+  size_t chunks_max = kMaxMarkChunks;
   // Marks that TakeMarks has not fetched, of 32 bytes each.
   size_t pending_max = size_t{1} << 20;
   // Copies that wait for a batch that is being applied.

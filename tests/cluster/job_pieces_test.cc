@@ -68,6 +68,19 @@ TEST_F(JobPiecesTest, AJobThatScoresAloneHasNoTrainingPieces) {
   EXPECT_EQ(pieces->eval.pieces.size(), 1u);
 }
 
+TEST_F(JobPiecesTest, MorePiecesOverAllEpochsThanAServerMarksAreRefused) {
+  options_.piece_bytes = 1;
+  options_.num_epochs = 3;
+  List(0, {{"a", kMaxMarkChunks / 3, 1}}, {});
+  files_.Pin();
+  EXPECT_EQ(Why(), "");
+  files_ = JobFiles(false);
+  List(0, {{"a", kMaxMarkChunks / 3 + 1, 1}}, {});
+  files_.Pin();
+  EXPECT_THAT(Why(), HasSubstr("1398102 pieces, trained in 3 epochs"));
+  EXPECT_THAT(Why(), HasSubstr("give a larger --piece_bytes"));
+}
+
 TEST_F(JobPiecesTest, FilesWithoutAByteAreRefused) {
   List(0, {{"a", 0, 1}}, {{"e", 30, 2}});
   files_.Pin();
