@@ -21,22 +21,13 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   return membership;
 }
 
-CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
-  CheckpointSaverOptions saver;
-  saver.deadline = options.checkpoints.deadline;
-  saver.first_attempt = options.checkpoints.first_attempt;
-  return saver;
-}
-
 }  // namespace
 
 CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
       clock_(options_, now),
       membership_(MembershipOf(options_)),
-      saver_(SaverOf(options_)),
-      policy_(options_.checkpoints),
-      manifests_(options_.checkpoints),
+      saves_(options_),
       loaded_(options_.num_ps, GoesOn()) {}
 
 CoordinatorActions CoordinatorState::TakeActions() {

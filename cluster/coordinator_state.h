@@ -2,34 +2,24 @@
 #define SHOAL_CLUSTER_COORDINATOR_STATE_H_
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/logger.h"
-#include "cluster/checkpoint_saver.h"
 #include "cluster/coordinator_actions.h"
 #include "cluster/coordinator_options.h"
 #include "cluster/evaluation_run.h"
 #include "cluster/job_clock.h"
-#include "cluster/job_manifests.h"
 #include "cluster/job_phase.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
+#include "cluster/job_saves.h"
 #include "cluster/lease_desk.h"
 #include "cluster/lease_table.h"
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
-#include "cluster/save_policy.h"
 #include "cluster/training_book.h"
 #include "core/cluster_service.h"
 
@@ -42,6 +32,13 @@ namespace shoal {
 //     restoring --the checkpoint's pieces and marks are read--> training
 //   training --every batch has all marks--> evaluating --every piece scored-->
 //   reporting --every shard's report--> ending --Byes or linger--> finished
+//
+// This class owns the phases and the routing: an event goes to the parts that
+// it concerns, and what they say becomes actions. Each part is pure and has a
+// test of its own: who is there (Membership, LoadedMarks), what is trained
+// (TrainingBook), scored (EvaluationRun) and saved (JobSaves), who is given a
+// lease (LeaseDesk), what time it is (JobClock), and the job in figures
+// (JobProgress).
 //
 // Between epochs it goes from training to evaluating and back: no piece of a
 // later epoch is leased before every batch of the earlier ones has all its
@@ -122,6 +119,7 @@ class CoordinatorState {
  private:
   // ---- Events (coordinator_state.cc)
   CoordinatorActions TakeActions();
+  void Perform(CoordinatorActions actions);
   void Log(LogLevel level, std::string line);
   // Looks at the ports of PSs whose connection is broken.
   void Probe();
@@ -178,25 +176,10 @@ class CoordinatorState {
   void SendViews();  // to everybody who listens
 
   // ---- Checkpoints (coordinator_state_save.cc)
-  void StopOnceSaved(const absl::Status& reason, std::string first);
-  SavePolicy::View SaveView() const;
-  void Perform(CoordinatorActions actions);
-  void Perform(SaveOutcome outcome);
-  void StepSave();
-  void BeginSave();
-  // Calls `use` with what the saver looks at, and does what it returns.
-  void DriveSaver(
-      absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
+  JobSaves::View SavesView();
+  void Perform(SaveEffects effects);
   // Whether training may be taken for done: its end is saved, or not wanted.
   bool SavedAtEnd();
-  void Perform(SaverActions actions);
-  void Mend(const SaverMend& mend);
-  // Takes down what the manifest says of the job, which training changes while
-  // the shards are synced.
-  void TakeCut(const SaverCut& cut);
-  void OnReleased();
-  void Commit(SaverCommit commit);
-  void EndSaves();
 
   // ---- Going on from a checkpoint (coordinator_state_resume.cc)
   bool GoesOn() const {
@@ -237,9 +220,7 @@ class CoordinatorState {
 
   EvaluationRun evaluation_;
 
-  CheckpointSaver saver_;
-  SavePolicy policy_;
-  JobManifests manifests_;
+  JobSaves saves_;
   LoadedMarks loaded_;
   bool continues_ = false;  // a ContinueAction is out
 };

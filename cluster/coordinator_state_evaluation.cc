@@ -55,7 +55,7 @@ CoordinatorActions CoordinatorState::OnPredictionsWritten(
 void CoordinatorState::ContinueEvaluating() {
   const uint64_t step = options_.task == JobTask::kTrain
                             ? book_.totals().batches
-                            : policy_.report().resumed_step;
+                            : saves_.report().resumed_step;
   if (!evaluation_.Step(step, &actions_) || evaluation_.is_last()) return;
   phase_ = JobPhase::kTraining;
   clock_.BeginPhase();

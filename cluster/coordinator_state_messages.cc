@@ -68,14 +68,14 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
-  saver_.OnLeaseEnd(message.lease, absl::OkStatus());
+  saves_.OnLeaseEnd(message.lease, absl::OkStatus());
   book_.leases().Done(message.lease, from.life, clock_.now());
   evaluation_.leases().Done(message.lease, from.life, clock_.now());
   return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, LeaseFailed& message) {
-  saver_.OnLeaseEnd(message.lease, message.status);
+  saves_.OnLeaseEnd(message.lease, message.status);
   if (!Leases(phase_)) {
     return absl::OkStatus();
   }

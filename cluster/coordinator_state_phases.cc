@@ -73,7 +73,7 @@ void CoordinatorState::Step() {
                            membership_.Open(Role::kWorker).size())) {
     StartTraining();
   }
-  StepSave();
+  Perform(saves_.Step(SavesView()));
   if (phase_ == JobPhase::kTraining && book_.HasNoRow()) {
     End(absl::InvalidArgumentError(absl::StrCat(
         "--training_data_dir has no row to train on: ",
@@ -103,7 +103,7 @@ void CoordinatorState::Step() {
     const LedgerTotals& totals = book_.totals();
     absl::Status status = CheckCanaries(
         Report(clock_.clock()).ps, totals.batches - totals.rejected_batches);
-    status.Update(policy_.end_status());
+    status.Update(saves_.end_status());
     End(std::move(status));
   }
   if (phase_ == JobPhase::kEnding &&
@@ -169,7 +169,7 @@ void CoordinatorState::End(absl::Status status, std::string first,
   first_ = std::move(first);
   status_ = std::move(status);
   desk_.Clear();
-  EndSaves();
+  Perform(saves_.End(SavesView()));
   progress_.End(clock_.clock());
   const JobEnd end{status_, SummaryLines(Report(clock_.clock()))};
   for (const Member& member : membership_.members()) {
@@ -178,7 +178,7 @@ void CoordinatorState::End(absl::Status status, std::string first,
 }
 
 void CoordinatorState::GrantLeases() {
-  if (saver_.withholds()) return;
+  if (saves_.withholds()) return;
   desk_.Serve(membership_, &leases(), clock_.now(),
               [this](const Member& worker, const LeaseTable::Held& held) {
                 Grant(worker, held);

@@ -29,7 +29,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
       book_.leases().held().size() + evaluation_.leases().held().size();
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
 
-  report.checkpoint = policy_.report();
+  report.checkpoint = saves_.report();
 
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {

@@ -44,7 +44,7 @@ absl::Status CoordinatorState::On(const Member& from,
     return absl::InvalidArgumentError(absl::StrCat(
         from.Name(), " asked for a manifest, which is not its to ask"));
   }
-  Send(from, manifests_.Answer(message));
+  Send(from, saves_.Answer(message));
   return absl::OkStatus();
 }
 
@@ -58,7 +58,7 @@ void CoordinatorState::AskForMarks() {
 
 void CoordinatorState::StartRestoring() {
   const absl::Status same = book_.StartRestoring(
-      options_.checkpoints.resume, policy_.report().resumed_from,
+      options_.checkpoints.resume, saves_.report().resumed_from,
       membership_.files().train(), loaded_.Take());
   if (!same.ok()) {
     End(same);
@@ -81,14 +81,13 @@ void CoordinatorState::ContinueRestoring() {
 }
 
 void CoordinatorState::OnRestored() {
-  const uint64_t step = book_.totals().batches;
   progress_.OnTrained(book_.examples(), clock_.clock());
-  saver_.SetSaved(step, options_.checkpoints.resume_name);
-  policy_.GoOnFrom(step, book_.examples());
+  saves_.GoOnFrom(book_);
   Log(LogLevel::kInfo,
-      absl::StrCat("resumed from ", policy_.report().resumed_from, ", step ",
-                   step, ", epoch ", std::max(book_.restored_epochs(), 1u),
-                   " of ", options_.num_epochs, ", ", book_.totals().trained,
+      absl::StrCat("resumed from ", saves_.report().resumed_from, ", step ",
+                   book_.totals().batches, ", epoch ",
+                   std::max(book_.restored_epochs(), 1u), " of ",
+                   options_.num_epochs, ", ", book_.totals().trained,
                    " samples trained"));
 }
 

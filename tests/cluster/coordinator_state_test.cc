@@ -16,6 +16,12 @@ using ::testing::SizeIs;
 
 // ---- Start
 
+TEST_F(CoordinatorStateTest, AJobThatGathersIsInItsFirstEpoch) {
+  options_.num_epochs = 3;
+  Restart();
+  EXPECT_EQ(state_->Report(now_).epoch, 0u);
+}
+
 TEST_F(CoordinatorStateTest, TheViewComesWithTheLastPsWhateverTheOrder) {
   const uint64_t worker = Join(Role::kWorker, 0);
   const uint64_t ps1 = Join(Role::kPs, 1);

@@ -30,10 +30,11 @@ class JobManifestsTest : public testing::Test {
     manifest.map.num_shards = 1;
     return manifest;
   }
-  static std::string Entry(uint64_t marks) {
+  static std::string Entry(uint64_t marks, int shard = 0, int shards = 1) {
     ShardEntry entry;
+    entry.shard = shard;
     entry.marks = marks;
-    entry.file.file = ShardFileName(0, 2);
+    entry.file.file = ShardFileName(shard, shards);
     return ShardEntryToText(entry);
   }
   std::string Asked(const std::string& directory) const {
@@ -65,15 +66,24 @@ TEST_F(JobManifestsTest, AnEntryThatCannotBeReadNamesItsServer) {
   EXPECT_THAT(std::string(action.status().message()), HasSubstr("ps 0"));
 }
 
-TEST_F(JobManifestsTest, ShardsWithOtherMarksThanTheCutAreNoCheckpoint) {
-  manifests_.Cut(CutAt(3));
-  EXPECT_FALSE(manifests_.Finish({7, "new", {Entry(4)}}).ok());
+TEST_F(JobManifestsTest, ShardsOfDifferentMarksAreNoCheckpoint) {
+  Manifest two = CutAt(3);
+  two.map.num_shards = 2;
+  manifests_.Cut(two);
+  EXPECT_TRUE(
+      manifests_.Finish({7, "new", {Entry(3, 0, 2), Entry(3, 1, 2)}}).ok());
+  manifests_.Cut(two);
+  EXPECT_FALSE(
+      manifests_.Finish({8, "new", {Entry(3, 0, 2), Entry(4, 1, 2)}}).ok());
 }
 
-TEST_F(JobManifestsTest, ACutThatIsDroppedIsNotWritten) {
+TEST_F(JobManifestsTest, ACutThatIsDroppedIsForgotten) {
   manifests_.Cut(CutAt(3));
   manifests_.Drop();
-  EXPECT_FALSE(manifests_.Finish({7, "new", {Entry(3)}}).ok());
+  manifests_.Cut(CutAt(4));
+  const auto action = manifests_.Finish({7, "new", {Entry(4)}});
+  ASSERT_TRUE(action.ok()) << action.status();
+  EXPECT_EQ(action->manifest.step, 4u);
   EXPECT_EQ(Asked("old"), "its text");
 }
 

@@ -87,7 +87,8 @@ TEST_F(TrainingBookTest, APieceIsCompleteByItsLastMark) {
   ASSERT_TRUE(Read(held.piece, 10).ok());
   EXPECT_TRUE(Mark1(0, {0, held.piece, 0}));
   EXPECT_NE(book_.leases().Find(held.number), nullptr);
-  EXPECT_FALSE(Mark1(0, {0, held.piece, 0})) << "a repeat";
+  const Mark repeat{{0, held.piece, 0}, Verdict::kApplied, 2, true};
+  EXPECT_FALSE(book_.AddMark(0, repeat, now_).value());
   EXPECT_TRUE(Mark1(1, {0, held.piece, 0}));
   EXPECT_EQ(book_.leases().Find(held.number), nullptr);
   EXPECT_EQ(book_.examples(), 10u);
