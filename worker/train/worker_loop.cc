@@ -1,6 +1,5 @@
 #include "worker/train/worker_loop.h"
 
-#include <optional>
 #include <utility>
 #include <variant>
 
@@ -35,7 +34,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     std::vector<std::shared_ptr<ParameterService>> shards;
     std::vector<Life> shard_lives;
     std::shared_ptr<LeaseTrainer> trainer;
-    std::optional<uint64_t> hold;  // the Hold that is in force
+    uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
   };
 
@@ -44,7 +43,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<LeaseTrainer> MakeTrainer();
   void OnLease(Lease lease);
   void OnHold(uint64_t number);
-  // As life_->hold says.
+  // REQUIRES: held, with a trainer. Tells once the trainer has no batch.
   void HoldTrainer();
   void OnResume();
   void EndTraining(const std::shared_ptr<OneLife>& life);
@@ -108,14 +107,14 @@ void WorkerLoop::Impl::OnHold(uint64_t number) {
   life_->hold = number;
   if (life_->trainer == nullptr) {
     life_->session->Send(Held{number, {}});
-  } else {
-    HoldTrainer();
+    return;
   }
+  HoldTrainer();
 }
 
 void WorkerLoop::Impl::HoldTrainer() {
   deps_.train->Post([trainer = life_->trainer, session = life_->session,
-                     number = *life_->hold]() mutable {
+                     number = life_->hold]() mutable {
     trainer->Hold([session = std::move(session), number] {
       session->Send(Held{number, {}});
     });
@@ -123,7 +122,7 @@ void WorkerLoop::Impl::HoldTrainer() {
 }
 
 void WorkerLoop::Impl::OnResume() {
-  life_->hold.reset();
+  life_->hold = 0;
   if (life_->trainer == nullptr) return;
   deps_.train->Post([trainer = life_->trainer] { trainer->Resume(); });
 }
@@ -146,8 +145,9 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   life_->shard_lives.clear();
   for (const PsInfo& ps : view.ps) life_->shard_lives.push_back(ps.life);
   life_->trainer = MakeTrainer();
+  // The trainer before this one may not have answered.
+  if (life_->hold != 0) HoldTrainer();
   deps_.train->Post([trainer = life_->trainer] { trainer->Start(); });
-  if (life_->hold.has_value()) HoldTrainer();
   return absl::OkStatus();
 }
 
