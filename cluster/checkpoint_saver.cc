@@ -9,8 +9,8 @@
 namespace shoal {
 
 void CheckpointSaver::SetSaved(uint64_t step, std::string directory) {
-  saved_step_ = step;
-  saved_directory_ = std::move(directory);
+  saved_.step = step;
+  saved_.directory = std::move(directory);
 }
 
 void CheckpointSaver::Send(Life to, CoordinatorMessage message) {
@@ -24,10 +24,10 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
   hurry_ = deadline;
   deadline_ = std::min(deadline, now + options_.deadline);
   late_ = false;
-  if (!saved_directory_.empty() && saved_step_ == view.step) {
+  if (!saved_.directory.empty() && saved_.step == view.step) {
     // Marks only grow, so as many of them are the same ones.
-    actions_.emplace_back(SaverDone{absl::OkStatus(), saved_directory_,
-                                    saved_step_, false, absl::ZeroDuration()});
+    actions_.emplace_back(SaverDone{absl::OkStatus(), saved_.directory,
+                                    saved_.step, false, absl::ZeroDuration()});
     return Take();
   }
   failure_ = absl::OkStatus();

@@ -171,6 +171,11 @@ class CheckpointSaver {
     kClearing
   };
 
+  struct Saved {
+    std::string directory;  // empty: there is none
+    uint64_t step = 0;
+  };
+
   // What a save has by phases; each begins empty with the save.
   struct HeldWorkers {    // kHolding, until they are let go
     uint64_t number = 0;  // of their Hold
@@ -219,8 +224,7 @@ class CheckpointSaver {
   SaverActions actions_;
   Phase phase_ = Phase::kIdle;
   uint64_t next_number_ = 1;
-  std::string saved_directory_;  // the newest checkpoint; empty: none
-  uint64_t saved_step_ = 0;
+  Saved saved_;  // the newest checkpoint
 
   // Of the save under way.
   absl::Time began_;

@@ -20,7 +20,9 @@
 namespace shoal {
 
 // One session's stream, from the process's side. Thread-safe. Kept alive by its
-// operations and by the handle that the process holds.
+// operations and by the handle that the process holds. It has many members: of
+// each of the four operations of gRPC's stream (start, read, write, finish) the
+// operation, what it fills and whether it is under way.
 class ClientStream final : public Peer::Activity,
                            public std::enable_shared_from_this<ClientStream> {
  public:

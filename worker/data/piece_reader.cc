@@ -129,8 +129,8 @@ PieceReader::PieceReader(const FileSystem* file_system, std::string path,
       {uint64_t{window_rows_} * options.field_size,
        format.compression == Compression::kNone ? bytes / 4 : bytes * 4,
        kMostReserved});
-  window_.ids.reserve(most);
-  window_.values.reserve(most);
+  window_.rows.ids.reserve(most);
+  window_.rows.values.reserve(most);
 }
 
 absl::Status PieceReader::OpenExamples() {
@@ -164,17 +164,19 @@ absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {
     const bool skip = lease_.Skips(index);
     uint32_t taken = 0;
     while (taken < lease_.batch_size) {
-      if (cursor_ == order_.size()) {
-        if (rows_ended_) break;
-        SHOAL_RETURN_IF_ERROR(ReadWindow(window_index_++, &bad_));
-        cursor_ = 0;
-        rows_ended_ = order_.size() < window_rows_;
+      if (window_.cursor == window_.order.size()) {
+        if (window_.last) break;
+        SHOAL_RETURN_IF_ERROR(ReadWindow(window_.index++, &bad_));
+        window_.cursor = 0;
+        window_.last = window_.order.size() < window_rows_;
         continue;
       }
-      const uint32_t n = std::min<uint32_t>(lease_.batch_size - taken,
-                                            order_.size() - cursor_);
-      if (!skip) AppendOrdered(cursor_, cursor_ + n, &batch->examples);
-      cursor_ += n;
+      const uint32_t n = std::min<uint32_t>(
+          lease_.batch_size - taken, window_.order.size() - window_.cursor);
+      if (!skip) {
+        AppendOrdered(window_.cursor, window_.cursor + n, &batch->examples);
+      }
+      window_.cursor += n;
       taken += n;
     }
     rows_ += taken;
@@ -191,7 +193,7 @@ absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {
 }
 
 absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
-  if (!surveyed_) SHOAL_RETURN_IF_ERROR(Survey());
+  if (!back_.surveyed) SHOAL_RETURN_IF_ERROR(Survey());
   while (next_batch_ > 0 && lease_.Skips(next_batch_ - 1)) --next_batch_;
   if (next_batch_ == 0) return false;
   const uint32_t index = --next_batch_;
@@ -203,11 +205,11 @@ absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
     SHOAL_RETURN_IF_ERROR(LoadWindow(static_cast<uint32_t>(window)));
     const uint64_t window_begin = window * window_rows_;
     const uint64_t from = std::max(begin, window_begin);
-    joined_.Clear();
+    back_.joined.Clear();
     AppendOrdered(static_cast<uint32_t>(from - window_begin),
-                  static_cast<uint32_t>(to - window_begin), &joined_);
-    AppendRange(batch->examples, 0, batch->examples.size(), &joined_);
-    std::swap(joined_, batch->examples);
+                  static_cast<uint32_t>(to - window_begin), &back_.joined);
+    AppendRange(batch->examples, 0, batch->examples.size(), &back_.joined);
+    std::swap(back_.joined, batch->examples);
     to = from;
   }
   batch->id = {lease_.epoch, lease_.piece.index, index};
@@ -217,52 +219,52 @@ absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
 absl::Status PieceReader::Survey() {
   rows_ = 0;
   do {
-    window_starts_.push_back(examples_->position());
+    back_.starts.push_back(examples_->position());
     SHOAL_RETURN_IF_ERROR(
-        ReadWindow(static_cast<uint32_t>(window_starts_.size() - 1), &bad_));
-    window_crcs_.push_back(RowsCrc32c(window_));
-    rows_ += order_.size();
-  } while (order_.size() == window_rows_);
-  window_index_ = static_cast<uint32_t>(window_starts_.size() - 1);
+        ReadWindow(static_cast<uint32_t>(back_.starts.size() - 1), &bad_));
+    back_.crcs.push_back(RowsCrc32c(window_.rows));
+    rows_ += window_.order.size();
+  } while (window_.order.size() == window_rows_);
+  window_.index = static_cast<uint32_t>(back_.starts.size() - 1);
   SHOAL_RETURN_IF_ERROR(FinishReport(rows_));
   next_batch_ = report_.batches;
-  surveyed_ = true;
+  back_.surveyed = true;
   return absl::OkStatus();
 }
 
 absl::Status PieceReader::ReadWindow(uint32_t window, BadRowSink* bad) {
-  window_.Clear();
-  SHOAL_RETURN_IF_ERROR(examples_->ReadRows(window_rows_, &window_, bad));
-  const auto rows = static_cast<uint32_t>(window_.size());
+  window_.rows.Clear();
+  SHOAL_RETURN_IF_ERROR(examples_->ReadRows(window_rows_, &window_.rows, bad));
+  const auto rows = static_cast<uint32_t>(window_.rows.size());
   if (shuffle_) {
     ShuffledOrder({options_.seed, lease_.epoch, lease_.piece.index, window},
-                  rows, &order_);
+                  rows, &window_.order);
   } else {
-    order_.resize(rows);
-    std::iota(order_.begin(), order_.end(), 0);
+    window_.order.resize(rows);
+    std::iota(window_.order.begin(), window_.order.end(), 0);
   }
   return absl::OkStatus();
 }
 
 absl::Status PieceReader::LoadWindow(uint32_t window) {
-  if (window_index_ == window) return absl::OkStatus();
-  window_index_ = kNoWindow;
-  examples_->Seek(window_starts_[window]);
+  if (window_.index == window) return absl::OkStatus();
+  window_.index = kNoWindow;
+  examples_->Seek(back_.starts[window]);
   SHOAL_RETURN_IF_ERROR(ReadWindow(window, nullptr));
   const uint64_t expected =
       std::min<uint64_t>(window_rows_, rows_ - uint64_t{window} * window_rows_);
-  if (order_.size() != expected) {
+  if (window_.order.size() != expected) {
     return absl::DataLossError(absl::StrCat(
         "piece ", lease_.piece.index, " changed while it was ",
-        "read: ", order_.size(), " rows where there were ", expected));
+        "read: ", window_.order.size(), " rows where there were ", expected));
   }
-  if (RowsCrc32c(window_) != window_crcs_[window]) {
+  if (RowsCrc32c(window_.rows) != back_.crcs[window]) {
     return absl::DataLossError(
         absl::StrCat("piece ", lease_.piece.index,
                      " changed while it was read: the rows from row ",
                      uint64_t{window} * window_rows_, " on are others"));
   }
-  window_index_ = window;
+  window_.index = window;
   return absl::OkStatus();
 }
 
@@ -271,8 +273,9 @@ void PieceReader::AppendOrdered(uint32_t begin, uint32_t end,
   // A shuffled row is cold; by then the memory of this one has come.
   constexpr uint32_t kAhead = 8;
   for (uint32_t i = begin; i < end; ++i) {
-    if (shuffle_ && i + kAhead < end) PrefetchRow(window_, order_[i + kAhead]);
-    AppendRow(window_, order_[i], to);
+    if (shuffle_ && i + kAhead < end)
+      PrefetchRow(window_.rows, window_.order[i + kAhead]);
+    AppendRow(window_.rows, window_.order[i], to);
   }
 }
 

@@ -109,6 +109,21 @@ class PieceReader {
     BadRow first_;
   };
 
+  struct Window {
+    ExampleBatch rows;            // as read
+    std::vector<uint32_t> order;  // in which they come
+    uint32_t index = 0;
+    uint32_t cursor = 0;  // forwards: next position in `order`
+    bool last = false;    // forwards: no window comes after this one
+  };
+  // Of a lease that works backwards.
+  struct Backwards {
+    bool surveyed = false;         // starts and crcs are known
+    std::vector<uint64_t> starts;  // of the windows, of examples_
+    std::vector<uint32_t> crcs;    // of their rows
+    ExampleBatch joined;           // scratch
+  };
+
   PieceReader(const FileSystem* file_system, std::string path,
               std::unique_ptr<RandomAccessFile> file, const FileFormat& format,
               const Lease& lease, const PieceReaderOptions& options);
@@ -144,19 +159,10 @@ class PieceReader {
   FirstPass bad_{this};
   PieceReport report_;
 
-  // The window held: its rows as read, and the order in which they come.
-  ExampleBatch window_;
-  std::vector<uint32_t> order_;
-  uint32_t window_index_ = 0;
-  uint32_t cursor_ = 0;      // next position in order_ (forwards)
-  bool rows_ended_ = false;  // forwards: no window comes after this one
-
   uint64_t rows_ = 0;        // forwards: handed out or skipped; else all
   uint32_t next_batch_ = 0;  // backwards: one more than the next
-  bool surveyed_ = false;
-  std::vector<uint64_t> window_starts_;  // backwards: of examples_
-  std::vector<uint32_t> window_crcs_;    // backwards: of their rows
-  ExampleBatch joined_;                  // backwards: scratch
+  Window window_;            // the one held
+  Backwards back_;
 };
 
 }  // namespace shoal
