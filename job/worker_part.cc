@@ -8,6 +8,7 @@
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
 #include "worker/data/open_batch_source.h"
+#include "worker/train/push_exchange.h"
 
 namespace shoal {
 
@@ -38,6 +39,9 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   deps.model = part->model_.get();
   deps.open_source = [self = part.get()](const Lease& lease) {
     return self->OpenSource(lease);
+  };
+  deps.make_exchange = [](ShardedClient* shards) {
+    return std::make_unique<PushExchange>(shards);
   };
   part->loop_ = std::make_unique<WorkerLoop>(std::move(loop), std::move(deps));
   return part;

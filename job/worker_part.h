@@ -34,8 +34,8 @@ struct WorkerPartOptions {
 class WorkerPart {
  public:
   // Who the worker is and what it has is filled into options.loop, and of
-  // `deps` the model and open_source. `files` outlives the part. Errors: those
-  // of CreateBackend and CreateModel.
+  // `deps` the model, open_source and make_exchange. `files` outlives the part.
+  // Errors: those of CreateBackend and CreateModel.
   static absl::StatusOr<std::unique_ptr<WorkerPart>> Create(
       const JobPlan& plan, int index, WorkerPartOptions options,
       WorkerLoopDependencies deps, const FileSystem* files);

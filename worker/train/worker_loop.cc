@@ -6,7 +6,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "worker/train/progress_meter.h"
-#include "worker/train/push_exchange.h"
 
 namespace shoal {
 
@@ -178,7 +177,7 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   deps.telemetry = deps_.telemetry;
   auto sharded = std::make_unique<ShardedClient>(
       std::move(client), std::move(shards), deps_.train);
-  auto exchange = std::make_unique<PushExchange>(sharded.get());
+  auto exchange = deps_.make_exchange(sharded.get());
   return std::make_shared<LeaseTrainer>(
       options_.trainer, deps, std::move(sharded), std::move(exchange),
       [session = life_->session](ProcessMessage message) {

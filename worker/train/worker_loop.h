@@ -16,7 +16,9 @@
 #include "core/session_messages.h"
 #include "core/shard_map.h"
 #include "models/model.h"
+#include "worker/client/sharded_client.h"
 #include "worker/data/batch_source.h"
+#include "worker/train/gradient_exchange.h"
 #include "worker/train/lease_trainer.h"
 
 namespace shoal {
@@ -49,6 +51,11 @@ struct WorkerLoopDependencies {
   absl::AnyInvocable<absl::StatusOr<
       std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&)>
       connect;
+  // What becomes of the gradients under a view: a mode of training. Over the
+  // view's clients of the shards, which outlive it; called on the control
+  // strand.
+  absl::AnyInvocable<std::unique_ptr<GradientExchange>(ShardedClient*)>
+      make_exchange;
   // Resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
   // May be nullptr: nothing is measured.

@@ -9,6 +9,7 @@
 #include "models/binary_objective.h"
 #include "tests/harness/scripted_cluster.h"
 #include "tests/harness/simulated_executor.h"
+#include "worker/train/push_exchange.h"
 
 namespace shoal {
 namespace {
@@ -94,6 +95,9 @@ class WorkerLoopTest : public testing::Test {
     deps.connect = [this](const ClusterView&) {
       return std::vector<std::shared_ptr<ParameterService>>{
           std::make_shared<SilentShard>(&log_)};
+    };
+    deps.make_exchange = [](ShardedClient* shards) {
+      return std::make_unique<PushExchange>(shards);
     };
     deps.usage = [] { return ResourceUsage{}; };
     loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
