@@ -102,7 +102,7 @@ TEST_P(ClusterServiceConformance, RegisterRefusesWhatDiffersAndNamesIt) {
   };
   const Case cases[] = {
       {[](RegisterRequest* r) { ++r->protocol_version; }, "protocol version"},
-      {[](RegisterRequest* r) { r->job = "another"; }, "'another'"},
+      {[](RegisterRequest* r) { r->job = "another"; }, "another"},
       {[](RegisterRequest* r) { r->config = "batch_size=10\nseed=8"; }, "seed"},
       {[](RegisterRequest* r) { r->train_sources[0].size = 999; }, "a.libsvm"},
       {[](RegisterRequest* r) { r->train_sources[0].compressed = false; },
