@@ -234,16 +234,21 @@ TEST_F(LaunchedJobTest, WhatALineSaysDecidesNothing) {
 }
 
 TEST_F(LaunchedJobTest, WhatAReasonSaysDecidesNothing) {
-  // It only looks as if somebody had been stopped.
+  // It only looks as if somebody had been stopped. The launcher has taken note
+  // of the death of ps 1 before ps 0 ends.
+  const std::string pid = absl::StrCat(directory_, "/pid");
   Ps(absl::StrCat(
+      Until("pid"), "; ",
       Print(EndingJson({false,
                         "worker 0: /data/was stopped by SIG.txt: gone",
                         {},
                         "worker 0",
                         false})),
-      "; ", Touch("ended"), "; ", Until("left"), "; exit 1"));
-  Ps(absl::StrCat(Until("ended"), "; ", Touch("left"), "; exit 1"));
-  Worker(absl::StrCat(Until("left"), "; exit 1"));
+      "; ", Touch("ended"), "; while kill -0 $(cat ", pid,
+      ") 2>/dev/null; do sleep 0.01; done; exit 1"));
+  Ps(absl::StrCat("echo $$ > ", pid, ".tmp; mv ", pid, ".tmp ", pid, "; ",
+                  Until("ended"), "; exit 1"));
+  Worker(UntilStopped());
   EXPECT_EQ(Run().status.message(),
             "worker 0: /data/was stopped by SIG.txt: gone");
 }
