@@ -40,10 +40,11 @@ namespace shoal {
 // lease (LeaseDesk), what time it is (JobClock), and the job in figures
 // (JobProgress).
 //
-// Between epochs it goes from training to evaluating and back: no piece of a
-// later epoch is leased before every batch of the earlier ones has all its
-// marks and every evaluation piece its scores. So an evaluation sees the
-// weights of exactly so many epochs, and nothing changes them while it lasts.
+// Where an evaluation is due between two epochs, the job goes from training to
+// evaluating and back: no piece of a later epoch is leased before every batch
+// of the earlier ones has all its marks and every evaluation piece its scores.
+// So an evaluation sees the weights of exactly so many epochs, and nothing
+// changes them while it lasts.
 //
 // A failure goes straight to ending; the first one is the job's status and
 // names its process. Failures are: a PS that ends, is silent or breaks the
@@ -57,8 +58,8 @@ namespace shoal {
 // A connection that breaks is no death. The life is suspended: what is sent to
 // it waits (cluster/session_table.h), a worker's pieces may be copied to others
 // at once, and the process has silent_after to resume its session. Its life
-// ends at once where another process registers in its place, or where its
-// address refuses connections.
+// ends at once where another process registers in its place, or where the
+// address of a PS refuses connections.
 //
 // Deadlines go by a patient time (job_clock.h), in which the span between two
 // events counts as one heartbeat interval at most: a coordinator that was

@@ -36,12 +36,13 @@ struct LeaseTableOptions {
 //
 // Epochs follow each other without a barrier: when an epoch's last piece is
 // leased, the next one's first may be, unless there is a limit (SetLimit). A
-// piece is leased until it is complete; a lease that ends before (its owner
-// died, its time ran out, its reader failed) makes it leasable again, before
-// any piece that was never leased. LeaseDone only says that the marks are on
-// their way: the piece *settles*, leased to no other worker, until it is
-// complete or the lease's time runs out. A piece has at most two leases at a
-// time: the second is a speculative copy. Where pieces belong to hosts, one
+// piece is leased until it is complete; a lease that ends before (its owner's
+// life is over, its time ran out, its reader failed) makes it leasable again,
+// before any piece that was never leased. LeaseDone only says that the marks
+// are on their way: the lease *settles*, and its piece is leased to no other
+// worker, until the piece is complete or the lease's time runs out. The end of
+// the owner's life does not end such a lease. A piece has at most two leases at
+// a time: the second is a speculative copy. Where pieces belong to hosts, one
 // host may be an epoch ahead of the others.
 //
 // Every call takes time by what it changes, not by what the table holds, but
@@ -98,6 +99,7 @@ class LeaseTable {
   void Done(uint64_t lease, Life owner, absl::Time now);
   std::optional<std::pair<uint32_t, uint32_t>> Failed(uint64_t lease,
                                                       Life owner);
+  // The owner's life is over: its leases end, except those that settle.
   void EndOwner(Life owner);
   // Ends the leases whose time has run out. Looks at all of them.
   void Expire(absl::Time now);

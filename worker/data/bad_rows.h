@@ -17,7 +17,7 @@ struct BadRow {
 
 // SEAM: what is done with bad rows as they are met, in their order.
 // Implementations: those of PieceReader (count them, keep the first, write them
-// to a Quarantine) and of tests. Thread-compatible.
+// to a Quarantine), of `shoal data stat` and of tests. Thread-compatible.
 class BadRowSink {
  public:
   virtual ~BadRowSink() = default;

@@ -13,7 +13,8 @@ namespace shoal {
 // offsets[i + 1]) of ids and values, in the order of its line; the j-th is
 // field j. Thread-compatible.
 struct ExampleBatch {
-  std::vector<uint8_t> labels;  // 0 or 1, or kBadRowLabel (cluster_service.h)
+  // 0 or 1, or kBadRowLabel (core/session_messages.h).
+  std::vector<uint8_t> labels;
   std::vector<uint32_t> offsets = {0};
   std::vector<FeatureId> ids;
   std::vector<float> values;

@@ -32,8 +32,8 @@ struct WorkerLoopOptions {
   absl::Duration push_timeout = absl::Seconds(10);
 };
 
-// What a worker is made of; the composition root (cmd) makes it. All outlive
-// the loop's end.
+// What a worker is made of. WorkerPart (job/worker_part.h) fills in the model
+// and open_source, and its owner the rest. All outlive the loop's end.
 struct WorkerLoopDependencies {
   ClusterService* cluster = nullptr;
   Model* model = nullptr;
