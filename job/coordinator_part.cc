@@ -41,6 +41,7 @@ std::unique_ptr<Coordinator> ComposeCoordinator(
     Executor* strand, Logger* logger, Telemetry* telemetry) {
   options.job = plan.job;
   options.config = plan.config;
+  options.metrics = &MetricsOf(plan);
   options.checkpoints.model = plan.spec;
   options.checkpoints.map = plan.map;
   auto coordinator =

@@ -117,11 +117,11 @@ absl::Status CheckWritable(const FileSystem& files,
   return Annotate(writable, "--quarantine_dir");
 }
 
+}  // namespace
+
 const ScoreMetrics& MetricsOf(const JobPlan& plan) {
   return FindModel(plan.model.model)->objective->metrics();
 }
-
-}  // namespace
 
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   JobPlan plan;

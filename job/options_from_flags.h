@@ -11,6 +11,7 @@
 #include "base/logger.h"
 #include "cluster/coordinator.h"
 #include "cluster/predictions_file.h"
+#include "core/score_metrics.h"
 #include "job/job_plan.h"
 #include "launch/job_flags.h"
 #include "ps/server/ps_loop.h"
@@ -24,6 +25,9 @@ namespace shoal {
 // The plan of a job over flags.cluster.ps shards. REQUIRES: flags.Validate()
 // was OK. INVALID_ARGUMENT names the flag.
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
+
+// How the scores of the plan's model are judged; lives for ever.
+const ScoreMetrics& MetricsOf(const JobPlan& plan);
 
 // The options of each component. Who it is, what it holds and what it reads is
 // left to the parts (job/ps_part.h, job/worker_part.h).

@@ -65,7 +65,7 @@ struct RpcServerOptions {
   absl::Duration token_deadline = absl::Seconds(10);
   // Threads that decode requests and call the services.
   int threads = 1;
-  // How long a service may take for a call that says nothing itself.
+  // How long a service may take for a call without a deadline within a day.
   absl::Duration max_call_time = absl::Seconds(60);
   // A client that is silent is asked for a sign of life after the first, and
   // taken for dead after the second; rpc/keepalive.h.

@@ -56,13 +56,11 @@ absl::Duration UnaryCall::TimeLeft() {
   const gpr_timespec left = gpr_time_sub(
       gpr_convert_clock_type(rpc_->context.raw_deadline(), GPR_CLOCK_MONOTONIC),
       gpr_now(GPR_CLOCK_MONOTONIC));
-  const absl::Duration most = state_->options().max_call_time;
   if (gpr_time_cmp(left, gpr_time_from_hours(24, GPR_TIMESPAN)) > 0) {
-    return most;
+    return state_->options().max_call_time;
   }
-  return std::clamp(
-      absl::Seconds(left.tv_sec) + absl::Nanoseconds(left.tv_nsec),
-      absl::ZeroDuration(), most);
+  return std::max(absl::Seconds(left.tv_sec) + absl::Nanoseconds(left.tv_nsec),
+                  absl::ZeroDuration());
 }
 
 void UnaryCall::OnEvent(bool ok) {

@@ -39,7 +39,8 @@ class UnaryCall final : private CompletionTag {
   // Kept until the call is over.
   void Keep(ByteBudget::Share share);
   uint64_t owner() const { return owner_; }
-  // Until the client's deadline, at most max_call_time; 0 beyond it.
+  // Until the client's deadline, 0 beyond it; max_call_time where the client
+  // gave none, or one that is more than a day ahead.
   absl::Duration TimeLeft();
 
  private:

@@ -13,6 +13,7 @@
 #include "rpc/cluster_client.h"
 #include "tests/conformance/completion.h"
 #include "tests/conformance/session_listener.h"
+#include "tests/harness/fake_cluster.h"
 #include "tests/harness/notification.h"
 #include "tests/rpc/fake_coordinator.h"
 #include "tests/rpc/loopback.h"
@@ -85,6 +86,32 @@ TEST_F(SessionTest, RegistrationGoesThroughAndItsErrorsToo) {
                 .status()
                 .code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// Answers a request for a checkpoint by how long it may take.
+class TimedCluster final : public ForwardingCluster {
+ public:
+  using ForwardingCluster::ForwardingCluster;
+  void SaveCheckpoint(SaveCheckpointRequest, absl::Duration timeout,
+                      Done<SavedCheckpoint> done) override {
+    const int64_t seconds = absl::ToInt64Seconds(timeout);
+    std::move(done)(SavedCheckpoint{"", static_cast<uint64_t>(seconds)});
+  }
+};
+
+TEST_F(SessionTest, ACallMayTakeAsLongAsItsClientSays) {
+  TimedCluster cluster(&coordinator_);
+  RpcServerOptions options;
+  options.max_call_time = absl::Seconds(1);  // of a client that does not say
+  LoopbackServer server(options, &cluster);
+  ClusterClientOptions to;
+  to.channel = ChannelTo(server->address(), options.token);
+  ClusterClient client(to, &process_.loop, &process_.executor, &probes_);
+  const auto saved = CallAndWait<SavedCheckpoint>([&](auto done) {
+    client.SaveCheckpoint({}, absl::Minutes(5), std::move(done));
+  });
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_GT(saved->step, 240u);
 }
 
 TEST_F(SessionTest, AClientThatNeverSaysWhoItIsLosesItsPlace) {
