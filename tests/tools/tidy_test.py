@@ -119,7 +119,7 @@ class TidyTest(unittest.TestCase):
         for path, name in [('rpc/client.h', 'grpcpp/channel.h'),
                            ('base/logger.h', 'spdlog/spdlog.h'),
                            ('launch/flags.h', 'CLI/CLI.hpp'),
-                           ('cmd/out.h', 'nlohmann/json.hpp')]:
+                           ('base/out.h', 'nlohmann/json.hpp')]:
             self.assert_fires('heavy-header', f'{path}:3', {
                 path: header(path, f'#include <{name}>\n')})
         self.assert_clean({'rpc/wire/a.h': header(
