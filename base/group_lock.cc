@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -125,6 +126,7 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::Take(
     // Another process withdrew it since it was opened: this is no name's lock.
     if (!IsNameOf(path, lock->file_)) return Take(path, group, holder);
     SHOAL_RETURN_IF_ERROR(WriteText(lock->file_, group, holder, path));
+    lock->alone_ = group == 0;
     if (group == 0) return lock;
   } else if (error != EAGAIN) {
     return LockError(error, path);
@@ -149,11 +151,14 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::AcquireAlone(
 }
 
 absl::Status GroupLock::Share(uint64_t group, absl::string_view holder) {
+  SHOAL_DCHECK(alone_);
   Gate gate(file_);
   SHOAL_RETURN_IF_ERROR(gate.Enter(path_));
   SHOAL_RETURN_IF_ERROR(WriteText(file_, group, holder, path_));
   const int error = SetLock(file_, F_RDLCK, kHoldersByte);
-  return error == 0 ? absl::OkStatus() : LockError(error, path_);
+  if (error != 0) return LockError(error, path_);
+  alone_ = false;
+  return absl::OkStatus();
 }
 
 void GroupLock::Withdraw() {

@@ -62,6 +62,7 @@ class GroupLock {
   const FileDescriptor file_;
   const std::string path_;
   bool made_;
+  bool alone_ = false;  // taken alone, and not shared since
 };
 
 }  // namespace shoal

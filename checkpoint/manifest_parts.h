@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/check.h"
 #include "core/save_messages.h"
 
 namespace shoal {
@@ -49,7 +50,10 @@ class ManifestParts {
   bool whole() const { return text_.size() == name_.bytes; }
 
   // What to ask for next. REQUIRES: !whole().
-  ManifestRequest Next() const { return {directory_, text_.size()}; }
+  ManifestRequest Next() const {
+    SHOAL_DCHECK(!whole());
+    return {directory_, text_.size()};
+  }
 
   // Takes the answer to Next(). After an error the text is of no use:
   //   INVALID_ARGUMENT   a part of another checkpoint; one that does not begin
@@ -60,7 +64,10 @@ class ManifestParts {
   absl::Status Add(const ManifestPart& part);
 
   // The text, and nothing after that. REQUIRES: whole().
-  std::string Take() { return std::move(text_); }
+  std::string Take() {
+    SHOAL_DCHECK(whole());
+    return std::move(text_);
+  }
 
  private:
   std::string directory_;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/check.h"
 #include "core/mark_run.h"
 #include "core/save_messages.h"
 
@@ -39,7 +41,10 @@ class LoadedMarks {
 
   // The PS whose runs are gathered, or that is to be asked for them. REQUIRES:
   // has() of some shard.
-  int source() const { return source_.value_or(shards_.begin()->first); }
+  int source() const {
+    SHOAL_DCHECK(!shards_.empty());
+    return source_.value_or(shards_.begin()->first);
+  }
   // What to ask source() for now, if anything: one part is under way at a time.
   std::optional<MarkRunsRequest> Ask();
   // The answer of `shard`. Errors:
@@ -48,10 +53,11 @@ class LoadedMarks {
   //   DATA_LOSS         the last part, where all runs together are not what the
   //                     shard's totals say
   absl::Status Add(int shard, MarkRuns part);
-  // All runs are there.
-  bool whole() const { return whole_; }
-  // They, and none after that. REQUIRES: whole().
-  std::vector<MarkRun> Take() { return std::move(runs_); }
+  // All runs, and none after that. REQUIRES: all(), or the last part was added.
+  std::vector<MarkRun> Take() {
+    SHOAL_DCHECK(whole_);
+    return std::move(runs_);
+  }
 
  private:
   size_t num_shards_;

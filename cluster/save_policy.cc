@@ -206,6 +206,7 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
 
 // REQUIRES: stop_.
 void SavePolicy::EndStopped(absl::Status status, SaveOutcome* outcome) const {
+  SHOAL_DCHECK(stop_.has_value());
   outcome->end = std::move(status);
   outcome->first = stop_->first;
   outcome->stopped = true;
@@ -213,6 +214,7 @@ void SavePolicy::EndStopped(absl::Status status, SaveOutcome* outcome) const {
 
 // REQUIRES: stop_.
 absl::Status SavePolicy::Lost(absl::string_view why) const {
+  SHOAL_DCHECK(stop_.has_value());
   return absl::AbortedError(absl::StrCat(
       stop_->reason.message(),
       "; what was trained since the last checkpoint is lost: ", why));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "core/registration.h"
 
@@ -27,7 +28,11 @@ bool NeverTookPart(const ProcessExit& exit, int restarts) {
 }  // namespace
 
 LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
-    : options_(std::move(options)), output_(output) {}
+    : options_(std::move(options)), output_(output) {
+  SHOAL_DCHECK(std::count_if(options_.processes.begin(),
+                             options_.processes.end(),
+                             [](const auto& p) { return p.leads; }) == 1);
+}
 
 LaunchedJobEnd LaunchedJob::Run() {
   LauncherOptions options;
@@ -170,7 +175,7 @@ std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
   if (!failure.has_value()) return "";
   const Member& member = members_[failure->process];
   std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
-  // Whom SIGKILL hits does not see it coming.
+  // A process that SIGKILL hits does not see it coming.
   if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
     absl::StrAppend(&cause, "; its last words: ", member.last_line);
   }
@@ -191,8 +196,8 @@ std::string LaunchedJob::StoppedBy(int signal) const {
   return absl::StrCat(stopped, ": ", ending_->reason);
 }
 
-// Who exits by itself exits because the job has failed, unless it never had a
-// part in it, and the leader was stopped for that.
+// A process that exits by itself exits because the job has failed, unless it
+// never had a part in it, and the leader was stopped for that.
 std::string LaunchedJob::FailedReason(
     const std::optional<Failure>& first) const {
   if (!first.has_value()) return ending_->reason;

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 #include "job/exit_code.h"
 #include "launch/process_launcher.h"
 #include "report/live_output.h"
@@ -22,13 +22,13 @@ struct LaunchedProcess {
   int index = 0;
   std::vector<std::string> command;  // command[0] is a path
   // It holds the coordinator and tells of the job on stdout (--progress=json).
-  // One of the job's.
   bool leads = false;
   // When a signal has killed it, another life of it takes its place.
   bool may_restart = false;
 };
 
 struct LaunchedJobOptions {
+  // REQUIRES: exactly one of them leads.
   std::vector<LaunchedProcess> processes;
   // What each process's stdin begins with (ProcessSpec::input); may be empty.
   std::string input = "";

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
+
 namespace shoal {
 
 // A value of a flag that takes one of a few words, and the word: a row of the
@@ -50,7 +52,10 @@ class ChoiceTarget {
   const std::vector<std::string>& words() const { return words_; }
 
   // Sets the value to that of words()[i]. REQUIRES: i < words().size().
-  void Take(size_t i) const { take_(i); }
+  void Take(size_t i) const {
+    SHOAL_DCHECK(i < words_.size());
+    take_(i);
+  }
 
   // The word for the value now; empty if it has none.
   std::string word() const { return word_(); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "checkpoint/safetensors_reader.h"
@@ -428,6 +429,9 @@ absl::StatusOr<ShardCounters> LoadShard(const LoadShardOptions& options,
                                         const ModelSpec& model,
                                         const ShardMap& map, int shard,
                                         const ShardContents& contents) {
+  SHOAL_DCHECK(shard >= 0 && shard < map.num_shards);
+  SHOAL_DCHECK(map.tables.size() == model.tables.size());
+  SHOAL_DCHECK(contents.tables.size() == model.tables.size());
   return ShardLoader(options, model, map, shard, contents).Load();
 }
 

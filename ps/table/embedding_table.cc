@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
@@ -97,6 +96,8 @@ void EmbeddingTable::Settle(uint64_t created, RowRefs* refs) {
 void EmbeddingTable::Gather(absl::Span<const FeatureId> ids, bool read_only,
                             RowRefs* refs, absl::Span<float> values) {
   const size_t dim = layout_.row_dim();
+  SHOAL_DCHECK(refs->records.size() == ids.size());
+  SHOAL_DCHECK(values.size() >= ids.size() * dim);
   const absl::Span<RecordHeader* const> records = refs->records;
   uint64_t created = 0;
   VisitLocked(
@@ -165,6 +166,7 @@ void EmbeddingTable::Apply(absl::Span<const OptimizerStep> steps,
 
 void EmbeddingTable::ApplyToOthers(absl::Span<const OptimizerStep> steps,
                                    uint8_t colour, const RowRefs& refs) {
+  SHOAL_DCHECK(steps.size() == spec_.columns.size());
   std::vector<const RecordHeader*> named(refs.records.begin(),
                                          refs.records.end());
   std::sort(named.begin(), named.end());

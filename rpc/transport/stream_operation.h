@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.h"
 #include "base/mutex.h"
 #include "rpc/transport/completion_tag.h"
 
@@ -18,8 +19,10 @@ class StreamOperation final : public CompletionTag {
   StreamOperation(Owner* owner, Mutex* mu, void (Owner::*handle)(bool))
       : owner_(owner), mu_(mu), handle_(handle) {}
 
-  // The tag for an operation that starts now. REQUIRES: the mutex is held.
+  // The tag for an operation that starts now. REQUIRES: the mutex is held, and
+  // no operation of this kind is under way.
   void* Tag() {
+    SHOAL_DCHECK(keep_ == nullptr);
     keep_ = owner_->shared_from_this();
     return CompletionTag::Tag();
   }

@@ -81,9 +81,7 @@ TEST_F(LoadedMarksTest, RunsComePartByPartFromOneShard) {
   EXPECT_EQ(Asked(), 1u);
   ASSERT_TRUE(marks_.Add(2, {1, {runs_[1], runs_[2]}, true}).ok());
   EXPECT_EQ(Asked(), 3u);
-  EXPECT_FALSE(marks_.whole());
   ASSERT_TRUE(marks_.Add(2, {3, {runs_[3]}, false}).ok());
-  EXPECT_TRUE(marks_.whole());
   EXPECT_FALSE(marks_.Ask().has_value());
   EXPECT_EQ(marks_.Take(), runs_);
 }
@@ -135,10 +133,11 @@ TEST_F(LoadedMarksTest, WithoutItsSourceItBeginsAgainWithAnother) {
 }
 
 TEST_F(LoadedMarksTest, ACheckpointWithoutMarksIsWholeAtOnce) {
-  ASSERT_TRUE(marks_.AddShard(0, {}).ok());
-  Asked();
-  EXPECT_TRUE(marks_.Add(0, {0, {}, false}).ok());
-  EXPECT_TRUE(marks_.whole());
+  LoadedMarks marks(1, true);
+  ASSERT_TRUE(marks.AddShard(0, {}).ok());
+  ASSERT_TRUE(marks.Ask().has_value());
+  EXPECT_TRUE(marks.Add(0, {0, {}, false}).ok());
+  EXPECT_TRUE(marks.all());
 }
 
 }  // namespace

@@ -305,6 +305,7 @@ TEST_F(LaunchedJobTest, WhatSshLostIsStartedAgainAndNotCalledAnExitCode) {
 TEST_F(LaunchedJobTest, SaysWhichProgramCannotBeStarted) {
   LaunchedProcess process;
   process.command = {"/no/such/shoal-ps"};
+  process.leads = true;
   options_.processes.push_back(process);
   EXPECT_THAT(std::string(Run().status.message()),
               HasSubstr("/no/such/shoal-ps"));
