@@ -12,7 +12,8 @@
 #include "base/logger.h"
 #include "checkpoint/manifest.h"
 #include "cluster/evaluation.h"
-#include "core/cluster_service.h"
+#include "core/save_messages.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 
@@ -65,7 +66,8 @@ struct WritePredictionsAction {
   std::vector<float> logits;
   bool last = false;
 };
-// The job is over and everybody has heard, or had the time to. Once, and last.
+// The job is over and every process has heard, or had the time to. Once, and
+// last.
 struct FinishedAction {};
 
 using CoordinatorAction =

@@ -1,6 +1,5 @@
 #include "cluster/coordinator_state.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,11 +1,9 @@
-#include <algorithm>
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
+
 absl::Status CoordinatorState::OnlyFrom(Role role, const Member& from,
                                         const char* what) {
   if (from.role == role) return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include "cluster/coordinator_state.h"
 
 namespace shoal {
+
 absl::Status CoordinatorState::On(const Member& from, ShardLoaded& message) {
   if (from.role != Role::kPs || options_.checkpoints.resume == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
-#include "core/cluster_service.h"
+#include "core/registration.h"
 
 namespace shoal {
 

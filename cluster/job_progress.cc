@@ -1,7 +1,5 @@
 #include "cluster/job_progress.h"
 
-#include <algorithm>
-
 namespace shoal {
 
 UsageMeter& JobProgress::Usage(Role role, int index) {

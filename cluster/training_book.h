@@ -17,8 +17,10 @@
 #include "cluster/lease_table.h"
 #include "cluster/ledger.h"
 #include "cluster/piece_facts.h"
-#include "core/cluster_service.h"
+#include "core/lease.h"
+#include "core/mark.h"
 #include "core/mark_run.h"
+#include "core/session_messages.h"
 
 namespace shoal {
 
@@ -67,8 +69,6 @@ class TrainingBook {
   // Of what was restored: batches, and epochs that have a mark.
   uint64_t restored_batches() const { return restored_batches_; }
   uint32_t restored_epochs() const { return restored_epochs_; }
-  // FractionDone by then.
-  double fraction_restored() const { return fraction_restored_; }
 
   // A worker has read a piece whole: true at the first report on it, after
   // which Count is to be called. Errors: those of PieceFacts::Add.
@@ -133,7 +133,7 @@ class TrainingBook {
   std::optional<Restoring> restoring_;
   uint64_t restored_batches_ = 0;
   uint32_t restored_epochs_ = 0;
-  double fraction_restored_ = 0;
+  double fraction_restored_ = 0;  // FractionDone after Restore
 };
 
 }  // namespace shoal

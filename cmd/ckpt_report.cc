@@ -1,6 +1,5 @@
 #include "cmd/ckpt_report.h"
 
-#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,5 @@
 #include "launch/job_flag_set.h"
 
-#include <utility>
-
 #include "absl/strings/str_join.h"
 
 namespace shoal {

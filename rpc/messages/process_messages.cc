@@ -1,5 +1,4 @@
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"

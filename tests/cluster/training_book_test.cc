@@ -184,7 +184,9 @@ TEST_F(TrainingBookTest, ABookIsRestoredToWhereItWasSaved) {
   EXPECT_TRUE(*done);
   EXPECT_EQ(book_.restored_batches(), 1u);
   EXPECT_EQ(book_.restored_epochs(), 1u);
-  EXPECT_EQ(book_.fraction_restored(), 100 / 800.0);
+  JobReport report;
+  book_.Fill(&report);
+  EXPECT_EQ(report.fraction_before, 100 / 800.0);
   EXPECT_EQ(Take().piece, 1u) << "the other one is complete";
 }
 

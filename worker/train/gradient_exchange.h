@@ -1,7 +1,9 @@
 #ifndef SHOAL_WORKER_TRAIN_GRADIENT_EXCHANGE_H_
 #define SHOAL_WORKER_TRAIN_GRADIENT_EXCHANGE_H_
 
-#include "core/cluster_service.h"
+#include "core/done.h"
+#include "core/lease.h"
+#include "core/mark.h"
 #include "core/parameter_service.h"
 #include "worker/train/train_step.h"
 
