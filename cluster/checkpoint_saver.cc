@@ -246,8 +246,9 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
     // keep what they wrote.
     files_.told.clear();
   }
-  for (const auto& [index, life] : files_.told)
+  for (const auto& [index, life] : files_.told) {
     Send(life, CheckpointVoid{seals_.number});
+  }
   Finish(std::move(why), now);
   if (files_.answered.size() < files_.told.size()) {
     phase_ = Phase::kClearing;

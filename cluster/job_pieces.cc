@@ -24,17 +24,20 @@ absl::Status CheckSavable(absl::Span<const Piece> pieces) {
       " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
 }
 
-// Later is too late: a shard without room ends the job.
+// A server keeps the marks of at most kMaxMarkChunks pieces over all epochs,
+// fewer where a piece has more than 64 batches, which only reading tells. Later
+// is too late: a shard without room ends the job.
 absl::Status CheckMarkable(uint64_t pieces, uint64_t epochs) {
   if (pieces * epochs <= kMaxMarkChunks) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the data are ", pieces, " pieces, trained in ", epochs,
-      " epochs, and a server keeps the marks of ", kMaxMarkChunks,
-      " pieces over all epochs: give a larger --piece_bytes (0: each file is "
-      "one piece) or fewer --num_epochs"));
+      " epochs, and a server keeps the marks of at most ", kMaxMarkChunks,
+      " pieces over all epochs, fewer where a piece has more than 64 batches: "
+      "give a larger --piece_bytes (0: each file is one piece) or fewer "
+      "--num_epochs"));
 }
 
-// By piece, who alone can read it; empty: everybody.
+// By piece, the host that can read it; empty: every worker can.
 std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
   std::vector<int> hosts;
   if (files.hosts.empty()) return hosts;

@@ -24,14 +24,17 @@ class LeaseDesk {
   // The worker wants one more lease. RESOURCE_EXHAUSTED: kMaxRequests of it
   // wait.
   absl::Status Ask(const Member& worker);
-  // The worker's life is over; no request is served any more; requests that
-  // were passed over are to be looked at again, since time has passed.
+  // Drops the requests of a worker whose life is over.
   void Remove(Life worker) { waiting_.Remove(worker); }
+  // Drops all requests.
   void Clear() { waiting_.Clear(); }
+  // Time has passed: the next Serve looks again at the requests for which the
+  // table had nothing.
   void WakeAll() { waiting_.WakeAll(); }
 
-  // Serves whom `table` has a lease for now: calls `give` with each worker and
-  // what it is given. Workers whose connection is broken keep their place.
+  // Serves the waiting requests for which `table` has a lease now: calls `give`
+  // with each worker and what that worker is given. Workers whose connection is
+  // broken keep their place.
   void Serve(
       const Membership& membership, LeaseTable* table, absl::Time now,
       absl::FunctionRef<void(const Member& worker, const LeaseTable::Held&)>

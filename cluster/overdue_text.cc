@@ -83,7 +83,8 @@ absl::Status TooLate(Overdue what, const OverdueView& view) {
     case Overdue::kHosts:
       why = absl::StrCat("after ", start, " the job still lacks ",
                          MissingProcesses(view.options, view.membership),
-                         ", whose files nobody else has (--data_scope=host)");
+                         ", whose files no other worker has "
+                         "(--data_scope=host)");
       break;
     case Overdue::kWorker:
       why = absl::StrCat("no worker is alive, for ", start, "; ",

@@ -10,11 +10,10 @@ namespace shoal {
 
 // Puts the scores of an inference, which come from many workers, into the order
 // of the input: piece by piece, row by row, the C scores of a row together. The
-// piece that is next goes through
-// as it comes; what comes of later ones waits in memory. So that little does,
-// pieces are leased in order and only `window` ahead (limit()), and none ahead
-// while half of max_scores wait; beyond max_scores the job has to end. Thread-
-// compatible.
+// piece that is next goes through as it comes; what comes of later ones waits
+// in memory. So that little does, pieces are leased in order and only `window`
+// ahead (limit()), and none ahead while half of max_scores wait; beyond
+// max_scores the job has to end. Thread-compatible.
 class PredictionOrder {
  public:
   // Scores that may wait here or be on their way to the file: 256 MiB.

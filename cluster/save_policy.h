@@ -56,7 +56,7 @@ class SavePolicy {
   // The job goes on from a checkpoint of this step and so many samples.
   void GoOnFrom(uint64_t step, uint64_t samples);
 
-  // Somebody wants a checkpoint; `request` names the answer. It is refused with
+  // A checkpoint is requested; `request` names the answer. It is refused with
   // FAILED_PRECONDITION (the job saves none, has trained nothing, is ending, or
   // a disk hangs) or RESOURCE_EXHAUSTED.
   SaveOutcome Request(uint64_t request, const View& view);

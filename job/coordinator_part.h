@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-// What a process takes for its job to lead it, before anybody knows of the
+// What a process takes for its job to lead it, before any process knows of the
 // job.
 struct Lead {
   std::unique_ptr<OutputLock> lock;  // null: the job writes nothing

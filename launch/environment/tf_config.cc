@@ -57,8 +57,9 @@ struct Cluster {
 absl::StatusOr<Cluster> ReadCluster(const JsonNode& root) {
   if (!root.Has("cluster")) return Wrong("cluster", "is missing");
   const JsonNode object = root.Field("cluster");
-  if (object.kind() != JsonKind::kObject)
+  if (object.kind() != JsonKind::kObject) {
     return Wrong("cluster", "must be an object");
+  }
   Cluster cluster;
   SHOAL_ASSIGN_OR_RETURN(cluster.ps, Hosts(object, "ps"));
   if (cluster.ps.empty()) {
@@ -94,8 +95,9 @@ absl::StatusOr<int64_t> ReadIndex(const JsonNode& root, const Cluster& cluster,
                                   Command command) {
   if (!root.Has("task")) return Wrong("task", "is missing");
   const JsonNode task = root.Field("task");
-  if (task.kind() != JsonKind::kObject)
+  if (task.kind() != JsonKind::kObject) {
     return Wrong("task", "must be an object");
+  }
   if (!task.Has("type") || task.Field("type").kind() != JsonKind::kText) {
     return Wrong("task.type",
                  "must be \"ps\", \"worker\", \"chief\" or "

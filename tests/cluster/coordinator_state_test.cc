@@ -90,7 +90,7 @@ TEST_F(CoordinatorStateTest, FilesOfAHostThatNeverComesAreNamed) {
   Join(Role::kWorker, 1);
   Pass(options_.start_deadline + absl::Seconds(1), {1, 2, 3});
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(Why(), HasSubstr("worker 0, whose files nobody else has"));
+  EXPECT_THAT(Why(), HasSubstr("worker 0, whose files no other worker has"));
 }
 
 TEST_F(CoordinatorStateTest, AMissingPsIsNamedWithItsPlace) {
