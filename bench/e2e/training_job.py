@@ -161,7 +161,7 @@ class Job:
                         f"--val_data_dir={rows}/te*"]
         else:
             command += [f"--training_data_dir={rows}/{WINDOW_FILES}",
-                        "--num_epochs=1000000"]
+                        "--num_epochs=100000"]
         command += [f"--metrics_port={self.port}",
                     f"--summary={self.summary_path}",
                     *job_flags(args, net, batch, instead)]
