@@ -16,9 +16,11 @@ add_library(shoal_options INTERFACE)
 target_include_directories(shoal_options INTERFACE ${CMAKE_SOURCE_DIR})
 # gcc 12 warns of std::string assignments that are fine (its bug 105651).
 # x86-64-v2 is the oldest processor served; faster kernels are chosen at run
-# time, so one binary runs on every host.
+# time, so one binary runs on every host. __FILE__ is the path below the checkout,
+# so that clones share what ccache keeps.
 target_compile_options(shoal_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-march=x86-64-v2>
   $<$<BOOL:${SHOAL_WERROR}>:-Werror>
