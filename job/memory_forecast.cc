@@ -11,9 +11,9 @@
 #include "core/piece_table.h"
 #include "job/options_from_flags.h"
 #include "models/model_table.h"
-#include "rpc/codec/message_bytes.h"
 #include "rpc/parameter_client.h"
 #include "rpc/server.h"
+#include "wire/codec/message_bytes.h"
 #include "worker/data/batch_prefetcher.h"
 #include "worker/train/train_step.h"
 

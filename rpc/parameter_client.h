@@ -28,7 +28,7 @@ struct ParameterClientOptions {
 
   // What the calls of a worker take at most, with so many batches under way,
   // each of whose pulls and pushes is of so many bytes over all shards
-  // (rpc/codec/message_bytes.h): a message as it is encoded and as gRPC holds
+  // (wire/codec/message_bytes.h): a message as it is encoded and as gRPC holds
   // it.
   static uint64_t MemoryBytes(uint64_t message_bytes, uint64_t batches) {
     return SaturatingTimes(message_bytes, 2 * batches);

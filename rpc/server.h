@@ -32,7 +32,7 @@ struct RpcServerOptions {
   uint64_t max_request_bytes = uint64_t{1} << 30;
   // Replies of pulls that are made or sent at once, likewise.
   uint64_t max_reply_bytes = 512 << 20;
-  // Chunked pushes that are not complete (rpc/codec/chunk_assembler.h).
+  // Chunked pushes that are not complete (wire/codec/chunk_assembler.h).
   uint64_t max_staged_bytes = 512 << 20;
   absl::Duration chunk_deadline = absl::Seconds(30);
   // Memory of requests and of replies that is kept for the next ones: of

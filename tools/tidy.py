@@ -26,14 +26,15 @@ ARROWS = {
     'cluster': {'base', 'core', 'checkpoint'},
     'models': {'base', 'core'},
     'proto': set(),
-    'rpc': {'base', 'core', 'proto'},
+    'wire': {'base', 'core', 'proto'},
+    'rpc': {'base', 'core', 'proto', 'wire'},
     'ps': {'base', 'core', 'partitioner', 'checkpoint'},
     'worker': {'base', 'core', 'partitioner', 'models'},
     'launch': {'base', 'core', 'proto'},
     'report': {'base', 'core', 'partitioner', 'cluster'},
     'datatools': {'base', 'core', 'partitioner', 'worker'},
     'job': {'base', 'core', 'partitioner', 'checkpoint', 'cluster', 'models',
-            'rpc', 'ps', 'worker', 'launch', 'report', 'datatools'},
+            'wire', 'rpc', 'ps', 'worker', 'launch', 'report', 'datatools'},
 }
 COMPOSERS = {'cmd', 'tests', 'bench'}
 
@@ -41,9 +42,10 @@ COMPOSERS = {'cmd', 'tests', 'bench'}
 # include all): what, how it is recognised, where.
 THIRD_PARTY = [
     ('gRPC', r'grpc(pp)?/|grpc\+\+/', {'rpc'}),
-    ('protobuf', r'google/protobuf/', {'rpc', 'launch'}),
-    ('the wire schema', r'proto/(?!config\b)\w+(\.grpc)?\.pb\.h', {'rpc'}),
-    ('the config schema', r'proto/config(\.grpc)?\.pb\.h', {'launch'}),
+    ('protobuf', r'google/protobuf/', {'wire', 'launch'}),
+    ('the wire schema', r'proto/(?!config\b)\w+\.pb\.h', {'wire', 'rpc'}),
+    ("the wire schema's gRPC services", r'proto/\w+\.grpc\.pb\.h', {'rpc'}),
+    ('the config schema', r'proto/config\.pb\.h', {'launch'}),
     ('spdlog', r'spdlog/', {'base'}),
     ('prometheus-cpp', r'prometheus/|[Cc]ivet', {'base'}),
     ('CLI11', r'CLI/', {'launch', 'cmd'}),
@@ -53,8 +55,8 @@ THIRD_PARTY = [
     ('zlib and zstd', r'zlib\.h|zstd\.h', {'worker'}),
 ]
 
-# A second to parse, or more: they belong into .cc files. rpc's own subfolders
-# are not seen by others (rule wire-reach).
+# A second to parse, or more: they belong into .cc files. The subfolders of wire
+# and rpc may have them in headers, which others do not reach (rule wire-reach).
 HEAVY = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$|spdlog/|CLI/'
                    r'|nlohmann/|prometheus/')
 WIRE = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$')
@@ -224,9 +226,9 @@ def check_third_party(tree, file):
 
 
 def check_heavy_header(tree, file):
-    if file.suffix != '.h' or re.match(r'rpc/\w+/', file.path):
+    if file.suffix != '.h' or re.match(r'(wire|rpc)/\w+/', file.path):
         return
-    if file.path.startswith('tests/rpc/'):
+    if file.path.startswith(('tests/wire/', 'tests/rpc/')):
         return
     for line, name in file.includes:
         if HEAVY.match(name):
@@ -236,14 +238,14 @@ def check_heavy_header(tree, file):
 
 
 def check_wire_reach(tree, file):
-    if not file.is_cpp or file.folder in ('rpc', 'tests', 'bench'):
+    if not file.is_cpp or file.folder in ('wire', 'rpc', 'tests', 'bench'):
         return
     for line, name in file.includes:
         chain = tree.to_wire(name)
         if chain:
             yield line, 'wire-reach', (
                 f'leads to gRPC or protobuf: {" -> ".join(chain)}; '
-                'rpc/ shows others headers without them')
+                'take a header of wire/ or rpc/ without them')
 
 
 def check_own_header_first(tree, file):

@@ -11,8 +11,8 @@
 #include "base/mutex.h"
 #include "core/parameter_service.h"
 #include "rpc/client/peer.h"
-#include "rpc/codec/chunk_codec.h"
-#include "rpc/codec/wire_buffer.h"
+#include "wire/codec/chunk_codec.h"
+#include "wire/codec/wire_buffer.h"
 
 namespace shoal {
 

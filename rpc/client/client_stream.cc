@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/messages/common_messages.h"
-#include "rpc/messages/session_messages.h"
 #include "rpc/port_probe.h"
 #include "rpc/transport/at_end.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/grpc_status.h"
 #include "rpc/transport/method_names.h"
+#include "wire/messages/common_messages.h"
+#include "wire/messages/session_messages.h"
 
 namespace shoal {
 namespace {

@@ -6,9 +6,9 @@
 #include "base/status_macros.h"
 #include "rpc/client/client_stream.h"
 #include "rpc/client/peer.h"
-#include "rpc/messages/register_messages.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/method_names.h"
+#include "wire/messages/register_messages.h"
 
 namespace shoal {
 namespace {

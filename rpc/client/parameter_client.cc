@@ -9,14 +9,14 @@
 #include "rpc/client/chunked_push.h"
 #include "rpc/client/peer.h"
 #include "rpc/client/split_pull.h"
-#include "rpc/codec/identity_codec.h"
-#include "rpc/codec/pull_codec.h"
-#include "rpc/codec/pull_plan.h"
-#include "rpc/codec/push_codec.h"
-#include "rpc/messages/common_messages.h"
-#include "rpc/messages/stats_messages.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/method_names.h"
+#include "wire/codec/identity_codec.h"
+#include "wire/codec/pull_codec.h"
+#include "wire/codec/pull_plan.h"
+#include "wire/codec/push_codec.h"
+#include "wire/messages/common_messages.h"
+#include "wire/messages/stats_messages.h"
 
 namespace shoal {
 namespace {

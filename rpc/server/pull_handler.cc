@@ -2,9 +2,9 @@
 #include <optional>
 #include <utility>
 
-#include "rpc/codec/pull_frame.h"
 #include "rpc/server/handlers.h"
 #include "rpc/transport/byte_buffer.h"
+#include "wire/codec/pull_frame.h"
 
 namespace shoal {
 

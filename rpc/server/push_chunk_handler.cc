@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "rpc/codec/chunk_codec.h"
-#include "rpc/codec/push_frame.h"
 #include "rpc/server/handlers.h"
 #include "rpc/transport/at_end.h"
 #include "rpc/transport/byte_buffer.h"
+#include "wire/codec/chunk_codec.h"
+#include "wire/codec/push_frame.h"
 
 namespace shoal {
 namespace {

@@ -1,9 +1,9 @@
 #include <memory>
 #include <utility>
 
-#include "rpc/codec/push_frame.h"
 #include "rpc/server/handlers.h"
 #include "rpc/transport/byte_buffer.h"
+#include "wire/codec/push_frame.h"
 
 namespace shoal {
 

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "rpc/messages/register_messages.h"
 #include "rpc/server/handlers.h"
 #include "rpc/transport/byte_buffer.h"
+#include "wire/messages/register_messages.h"
 
 namespace shoal {
 

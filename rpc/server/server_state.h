@@ -13,14 +13,14 @@
 #include "base/object_pool.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
-#include "rpc/codec/chunk_assembler.h"
-#include "rpc/codec/codec_limits.h"
-#include "rpc/codec/pull_frame.h"
-#include "rpc/codec/push_frame.h"
-#include "rpc/codec/wire_buffer.h"
 #include "rpc/server.h"
 #include "rpc/server/byte_budget.h"
 #include "rpc/server/transfer_watch.h"
+#include "wire/codec/chunk_assembler.h"
+#include "wire/codec/codec_limits.h"
+#include "wire/codec/pull_frame.h"
+#include "wire/codec/push_frame.h"
+#include "wire/codec/wire_buffer.h"
 
 namespace shoal {
 

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "rpc/messages/common_messages.h"
-#include "rpc/messages/session_messages.h"
 #include "rpc/transport/byte_buffer.h"
 #include "rpc/transport/grpc_status.h"
+#include "wire/messages/common_messages.h"
+#include "wire/messages/session_messages.h"
 
 namespace shoal {
 

@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "rpc/messages/common_messages.h"
-#include "rpc/messages/stats_messages.h"
 #include "rpc/server/handlers.h"
 #include "rpc/transport/byte_buffer.h"
+#include "wire/messages/common_messages.h"
+#include "wire/messages/stats_messages.h"
 
 namespace shoal {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/shoal.pb.h"
-#include "rpc/codec/wire_buffer.h"
+#include "wire/codec/wire_buffer.h"
 
 namespace shoal {
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "base/stable_hash.h"
-#include "rpc/codec/chunk_codec.h"
-#include "rpc/codec/push_codec.h"
-#include "rpc/codec/push_frame.h"
+#include "wire/codec/chunk_codec.h"
+#include "wire/codec/push_codec.h"
+#include "wire/codec/push_frame.h"
 
 namespace shoal {
 namespace {

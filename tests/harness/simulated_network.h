@@ -15,10 +15,10 @@
 #include "absl/time/time.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
-#include "rpc/codec/chunk_assembler.h"
 #include "tests/harness/keyed_draw.h"
 #include "tests/harness/simulated_executor.h"
 #include "tests/harness/simulated_process.h"
+#include "wire/codec/chunk_assembler.h"
 
 namespace shoal {
 

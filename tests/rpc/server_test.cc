@@ -22,8 +22,8 @@
 #include "rpc/address.h"
 #include "tests/conformance/completion.h"
 #include "tests/harness/notification.h"
-#include "tests/rpc/codec_test_util.h"
 #include "tests/rpc/loopback.h"
+#include "tests/wire/codec_test_util.h"
 
 namespace shoal {
 namespace {

@@ -49,8 +49,14 @@ class TidyTest(unittest.TestCase):
             'base/a.h': header('base/a.h', '#include <mutex>\n'),
             'base/a.cc': '#include "base/a.h"\n\n#include <spdlog/spdlog.h>\n',
             'ps/b/c.h': header('ps/b/c.h', '#include "base/a.h"\n'),
+            'wire/m/m.h': header('wire/m/m.h',
+                                 '#include "proto/shoal.pb.h"\n'),
+            'wire/m/m.cc': '#include "wire/m/m.h"\n'
+                           '#include <google/protobuf/message.h>\n',
             'rpc/client.cc': '#include <grpcpp/grpcpp.h>\n'
-                             '#include "proto/shoal.pb.h"\n',
+                             '#include "proto/shoal.grpc.pb.h"\n'
+                             '#include "proto/shoal.pb.h"\n'
+                             '#include "wire/m/m.h"\n',
             'launch/f.cc': '#include <CLI/CLI.hpp>\n'
                            '#include "proto/config.pb.h"\n',
             'cmd/main.cc': '#include "ps/b/c.h"\nint main() { getenv("A"); '
@@ -64,6 +70,7 @@ class TidyTest(unittest.TestCase):
     def test_arrow(self):
         files = {'base/a.h': header('base/a.h'), 'ps/p.h': header('ps/p.h'),
                  'worker/w.h': header('worker/w.h'),
+                 'wire/w.h': header('wire/w.h'),
                  'rpc/r.h': header('rpc/r.h'),
                  'launch/l.h': header('launch/l.h'),
                  'datatools/d.h': header('datatools/d.h'),
@@ -76,7 +83,8 @@ class TidyTest(unittest.TestCase):
                                ('base', 'ps/p.h'), ('ps', 'worker/w.h'),
                                ('worker', 'ps/p.h'), ('cluster', 'ps/p.h'),
                                ('core', 'rpc/r.h'), ('ps', 'rpc/r.h'),
-                               ('cluster', 'rpc/r.h'), ('rpc', 'ps/p.h')]:
+                               ('cluster', 'rpc/r.h'), ('rpc', 'ps/p.h'),
+                               ('wire', 'rpc/r.h'), ('ps', 'wire/w.h')]:
             self.assert_fires('arrow', f'{folder}/x.cc:2', {
                 **files, f'{folder}/x.cc': f'\n#include "{target}"\n'})
         self.assert_fires('arrow', 'newcomer/x.cc:1',
@@ -89,14 +97,18 @@ class TidyTest(unittest.TestCase):
 
     def test_third_party(self):
         for name, path in [('grpcpp/grpcpp.h', 'ps/x.cc'),
+                           ('grpcpp/grpcpp.h', 'wire/x.cc'),
+                           ('proto/shoal.grpc.pb.h', 'wire/x.cc'),
                            ('google/protobuf/message.h', 'cluster/x.cc'),
+                           ('google/protobuf/message.h', 'rpc/x.cc'),
                            ('spdlog/spdlog.h', 'ps/x.cc'),
                            ('CLI/CLI.hpp', 'worker/x.cc'),
                            ('nlohmann/json.hpp', 'cluster/x.cc'),
                            ('dnnl.hpp', 'worker/x.cc'),
                            ('hwy/highway.h', 'base/x.cc'),
                            ('zlib.h', 'base/x.cc'),
-                           ('proto/config.pb.h', 'rpc/x.cc')]:
+                           ('proto/config.pb.h', 'rpc/x.cc'),
+                           ('proto/config.pb.h', 'wire/x.cc')]:
             found = self.check({path: f'#include <{name}>\n'})
             self.assertTrue(any(f'{path}:1: third-party: ' in text
                                 for text in found), (name, found))
@@ -106,14 +118,18 @@ class TidyTest(unittest.TestCase):
 
     def test_wire_reach(self):
         files = {
-            'rpc/wire/a.h': header('rpc/wire/a.h',
-                                   '#include <grpcpp/grpcpp.h>\n'),
-            'rpc/b.h': header('rpc/b.h', '#include "rpc/wire/a.h"\n'),
+            'wire/a/a.h': header('wire/a/a.h',
+                                 '#include "proto/shoal.pb.h"\n'),
+            'wire/a/light.h': header('wire/a/light.h'),
+            'rpc/a/a.h': header('rpc/a/a.h', '#include <grpcpp/grpcpp.h>\n'),
+            'rpc/b.h': header('rpc/b.h', '#include "rpc/a/a.h"\n'),
             'tests/rpc/t.cc': '#include "rpc/b.h"\n',
+            'job/j.cc': '#include "wire/a/light.h"\n',
         }
         self.assert_clean(files)
-        self.assert_fires('wire-reach', 'cmd/main.cc:1', {
-            **files, 'cmd/main.cc': '#include "rpc/b.h"\n'})
+        for name in ['rpc/b.h', 'wire/a/a.h']:
+            self.assert_fires('wire-reach', 'cmd/main.cc:1', {
+                **files, 'cmd/main.cc': f'#include "{name}"\n'})
 
     def test_heavy_header(self):
         for path, name in [('rpc/client.h', 'grpcpp/channel.h'),
@@ -122,8 +138,9 @@ class TidyTest(unittest.TestCase):
                            ('base/out.h', 'nlohmann/json.hpp')]:
             self.assert_fires('heavy-header', f'{path}:3', {
                 path: header(path, f'#include <{name}>\n')})
-        self.assert_clean({'rpc/wire/a.h': header(
-            'rpc/wire/a.h', '#include "proto/shoal.pb.h"\n')})
+        for path in ['rpc/a/a.h', 'wire/a/a.h']:
+            self.assert_clean({path: header(
+                path, '#include "proto/shoal.pb.h"\n')})
 
     def test_own_header(self):
         self.assert_fires('own-header', 'base/a.cc:1', {

@@ -1,0 +1,74 @@
+#ifndef SHOAL_WIRE_CODEC_WIRE_WRITER_H_
+#define SHOAL_WIRE_CODEC_WIRE_WRITER_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+#include "base/protobuf_wire.h"
+
+namespace shoal {
+
+// FieldBytes (base/protobuf_wire.h) where an empty field is left out, as proto3
+// does.
+constexpr uint64_t FieldBytesOrNone(uint64_t size) {
+  return size == 0 ? 0 : FieldBytes(size);
+}
+// Bytes of a varint field (number below 16); 0 is left out, as proto3 does.
+constexpr uint64_t VarintFieldBytes(uint64_t value) {
+  return value == 0 ? 0 : 1 + VarintBytes(value);
+}
+
+// Writes protobuf's wire format into memory that the caller has sized by the
+// functions above and FieldBytes. Field numbers are below 16, so that tags take
+// one byte. Thread-compatible.
+class WireWriter {
+ public:
+  explicit WireWriter(char* out) : out_(out) {}
+
+  char* position() const { return out_; }
+
+  void Varint(uint64_t value) {
+    while (value >= 0x80) {
+      *out_++ = static_cast<char>(value | 0x80);
+      value >>= 7;
+    }
+    *out_++ = static_cast<char>(value);
+  }
+  // A varint field; 0 is left out.
+  void VarintField(uint32_t number, uint64_t value) {
+    if (value == 0) return;
+    *out_++ = static_cast<char>(number << 3);
+    Varint(value);
+  }
+  void Fixed32Field(uint32_t number, uint32_t value) {
+    if (value == 0) return;
+    *out_++ = static_cast<char>(number << 3 | 5);
+    std::memcpy(out_, &value, sizeof(value));
+    out_ += sizeof(value);
+  }
+  // The start of a length-delimited field; its `size` bytes come next.
+  void BytesHeader(uint32_t number, uint64_t size) {
+    *out_++ = static_cast<char>(number << 3 | 2);
+    Varint(size);
+  }
+  void BytesHeaderOrNone(uint32_t number, uint64_t size) {
+    if (size > 0) BytesHeader(number, size);
+  }
+  void Raw(const void* bytes, uint64_t size) {
+    if (size > 0) std::memcpy(out_, bytes, size);
+    out_ += size;
+  }
+  void BytesField(uint32_t number, absl::string_view bytes) {
+    if (bytes.empty()) return;
+    BytesHeader(number, bytes.size());
+    Raw(bytes.data(), bytes.size());
+  }
+
+ private:
+  char* out_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WIRE_CODEC_WIRE_WRITER_H_
