@@ -50,7 +50,7 @@ class ClusterSession {
 };
 
 // SEAM: the coordinator as a process sees it. Implementations: Coordinator in
-// process (cluster), the gRPC client (rpc). Thread-safe.
+// process (coordinator), the gRPC client (rpc). Thread-safe.
 class ClusterService {
  public:
   virtual ~ClusterService() = default;

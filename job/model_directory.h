@@ -13,7 +13,7 @@
 #include "base/file_system.h"
 #include "base/group_lock.h"
 #include "base/logger.h"
-#include "cluster/coordinator.h"
+#include "coordinator/coordinator.h"
 #include "core/ids.h"
 #include "job/job_plan.h"
 #include "launch/job_flags.h"

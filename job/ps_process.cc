@@ -16,7 +16,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
-#include "cluster/coordinator.h"
+#include "coordinator/coordinator.h"
 #include "job/coordinator_part.h"
 #include "job/job_token.h"
 #include "job/leave_hung_disk.h"

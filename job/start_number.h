@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/file_system.h"
-#include "cluster/checkpoint_options.h"
+#include "coordinator/checkpoint_options.h"
 #include "core/ids.h"
 #include "launch/job_flags.h"
 

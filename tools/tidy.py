@@ -24,6 +24,7 @@ ARROWS = {
     'partitioner': {'base', 'core'},
     'checkpoint': {'base', 'core', 'partitioner'},
     'cluster': {'base', 'core', 'checkpoint'},
+    'coordinator': {'base', 'core', 'checkpoint', 'cluster'},
     'models': {'base', 'core'},
     'proto': set(),
     'wire': {'base', 'core', 'proto'},
@@ -33,8 +34,9 @@ ARROWS = {
     'launch': {'base', 'core', 'proto'},
     'report': {'base', 'core', 'partitioner', 'cluster'},
     'datatools': {'base', 'core', 'partitioner', 'worker'},
-    'job': {'base', 'core', 'partitioner', 'checkpoint', 'cluster', 'models',
-            'wire', 'rpc', 'ps', 'worker', 'launch', 'report', 'datatools'},
+    'job': {'base', 'core', 'partitioner', 'checkpoint', 'cluster',
+            'coordinator', 'models', 'wire', 'rpc', 'ps', 'worker', 'launch',
+            'report', 'datatools'},
 }
 COMPOSERS = {'cmd', 'tests', 'bench'}
 

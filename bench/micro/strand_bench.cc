@@ -24,7 +24,7 @@
 #include "checkpoint/checkpoint_directory.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/manifest_parts.h"
-#include "cluster/coordinator_state.h"
+#include "coordinator/coordinator_state.h"
 
 namespace shoal {
 namespace {

@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/thread_executor.h"
-#include "cluster/coordinator.h"
+#include "coordinator/coordinator.h"
 #include "core/cluster_service.h"
 #include "core/registration.h"
 #include "core/save_messages.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
-#include "cluster/coordinator.h"
+#include "coordinator/coordinator.h"
 #include "tests/harness/keyed_draw.h"
 #include "tests/harness/simulated_network.h"
 #include "tests/harness/simulated_process.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/functional/any_invocable.h"
-#include "cluster/coordinator.h"
+#include "coordinator/coordinator.h"
 #include "core/cluster_member.h"
 #include "job/ps_part.h"
 #include "tests/harness/simulated_process.h"

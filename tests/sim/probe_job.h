@@ -6,8 +6,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "checkpoint/checkpoint_directory.h"
-#include "cluster/coordinator_options.h"
 #include "cluster/job_report.h"
+#include "coordinator/coordinator_options.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 #include "job/job_plan.h"

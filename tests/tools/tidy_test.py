@@ -75,6 +75,7 @@ class TidyTest(unittest.TestCase):
                  'launch/l.h': header('launch/l.h'),
                  'datatools/d.h': header('datatools/d.h'),
                  'job/j.h': header('job/j.h'),
+                 'coordinator/k.h': header('coordinator/k.h'),
                  'cmd/c.h': header('cmd/c.h')}
         for folder, target in [('report', 'launch/l.h'), ('report', 'ps/p.h'),
                                ('worker', 'datatools/d.h'),
@@ -84,7 +85,10 @@ class TidyTest(unittest.TestCase):
                                ('worker', 'ps/p.h'), ('cluster', 'ps/p.h'),
                                ('core', 'rpc/r.h'), ('ps', 'rpc/r.h'),
                                ('cluster', 'rpc/r.h'), ('rpc', 'ps/p.h'),
-                               ('wire', 'rpc/r.h'), ('ps', 'wire/w.h')]:
+                               ('wire', 'rpc/r.h'), ('ps', 'wire/w.h'),
+                               ('cluster', 'coordinator/k.h'),
+                               ('report', 'coordinator/k.h'),
+                               ('coordinator', 'ps/p.h')]:
             self.assert_fires('arrow', f'{folder}/x.cc:2', {
                 **files, f'{folder}/x.cc': f'\n#include "{target}"\n'})
         self.assert_fires('arrow', 'newcomer/x.cc:1',

@@ -1,0 +1,32 @@
+#ifndef SHOAL_COORDINATOR_JOB_PIECES_H_
+#define SHOAL_COORDINATOR_JOB_PIECES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cluster/job_files.h"
+#include "cluster/piece_facts.h"
+#include "coordinator/coordinator_options.h"
+
+namespace shoal {
+
+// The files of one purpose, cut into pieces.
+struct CutFiles {
+  PieceFacts pieces;
+  std::vector<int> hosts;  // by piece, as LeaseTableOptions::hosts
+};
+struct JobPieces {
+  CutFiles train;  // none, unless the job trains
+  CutFiles eval;
+};
+
+// What the job has to do, from the files that its workers list.
+// INVALID_ARGUMENT says what to give instead: files that are all empty, more
+// pieces than a checkpoint's manifest can hold or, over all epochs, than a
+// server's marks can, and those of BuildPieceTable.
+absl::StatusOr<JobPieces> CutJob(const CoordinatorOptions& options,
+                                 const JobFiles& files);
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_JOB_PIECES_H_

@@ -1,0 +1,204 @@
+#include "coordinator/job_saves.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+CheckpointSaverOptions SaverOf(const CheckpointOptions& options) {
+  CheckpointSaverOptions saver;
+  saver.deadline = options.deadline;
+  saver.first_attempt = options.first_attempt;
+  return saver;
+}
+
+void Add(SaveOutcome outcome, SaveEffects* effects) {
+  for (CoordinatorAction& action : outcome.actions) {
+    effects->actions.push_back(std::move(action));
+  }
+  if (!outcome.end.has_value()) return;
+  effects->end = std::move(outcome.end);
+  effects->first = std::move(outcome.first);
+  effects->stopped = outcome.stopped;
+}
+
+}  // namespace
+
+JobSaves::JobSaves(const CoordinatorOptions& options)
+    : options_(options),
+      saver_(SaverOf(options.checkpoints)),
+      policy_(options.checkpoints),
+      manifests_(options.checkpoints) {}
+
+void JobSaves::GoOnFrom(const TrainingBook& book) {
+  saver_.SetSaved(book.totals().batches, options_.checkpoints.resume_name);
+  policy_.GoOnFrom(book.totals().batches, book.examples());
+}
+
+SavePolicy::View JobSaves::PolicyView(const View& view) const {
+  SavePolicy::View policy;
+  policy.phase = view.phase;
+  policy.step = view.book.totals().batches;
+  policy.trained = view.book.complete();
+  policy.busy = saver_.busy();
+  policy.late = saver_.late();
+  return policy;
+}
+
+SaveEffects JobSaves::Request(uint64_t request, const View& view) {
+  SaveEffects effects;
+  Add(policy_.Request(request, PolicyView(view)), &effects);
+  return effects;
+}
+
+SaveEffects JobSaves::Stop(const absl::Status& reason, std::string first,
+                           const View& view) {
+  SaveEffects effects;
+  Add(policy_.Stop(reason, std::move(first), PolicyView(view), view.now),
+      &effects);
+  saver_.Hurry(policy_.stop_deadline());
+  return effects;
+}
+
+SaveEffects JobSaves::SaveEnd(const View& view) {
+  SaveEffects effects;
+  if (policy_.EndDue(PolicyView(view), view.now)) Begin(view, &effects);
+  return effects;
+}
+
+SaveEffects JobSaves::Step(const View& view) {
+  SaveEffects effects;
+  if (!Leases(view.phase) && view.phase != JobPhase::kReporting) return effects;
+  if (saver_.busy()) {
+    Drive(view, &effects, [&](const CheckpointSaver::View& saver) {
+      return saver_.Step(saver, view.now);
+    });
+  }
+  if (effects.end.has_value()) return effects;
+  if (Leases(view.phase) && saver_.late()) {
+    Add(policy_.Step(PolicyView(view), view.now), &effects);
+  }
+  if (effects.end.has_value()) return effects;
+  if (policy_.Due(PolicyView(view))) Begin(view, &effects);
+  return effects;
+}
+
+SaveEffects JobSaves::End(const View& view) {
+  SaveEffects effects;
+  Perform(saver_.Void(policy_.Ending(PolicyView(view)), view.now), view,
+          &effects);
+  Add(policy_.RefuseAll(), &effects);
+  return effects;
+}
+
+void JobSaves::OnCommitted(uint64_t number,
+                           absl::StatusOr<ManifestText> manifest) {
+  if (manifest.ok()) manifests_.OnWritten(*manifest);
+  saver_.OnCommitted(number, manifest.status(),
+                     manifest.ok() ? OfferOf(*manifest) : ManifestOffer{});
+}
+
+void JobSaves::Begin(const View& view, SaveEffects* effects) {
+  policy_.Begin();
+  Drive(view, effects, [&](const CheckpointSaver::View& saver) {
+    return saver_.Begin(saver, policy_.stop_deadline(), view.now);
+  });
+}
+
+void JobSaves::Drive(
+    const View& view, SaveEffects* effects,
+    absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
+  // While training goes on the saver does not ask, and every mark comes here.
+  std::vector<std::pair<uint32_t, uint32_t>> half_marked;
+  if (saver_.withholds()) half_marked = view.book.HalfMarked();
+  CheckpointSaver::View saver;
+  saver.ps = view.membership.Open(Role::kPs);
+  saver.workers = view.membership.Open(Role::kWorker);
+  saver.num_ps = static_cast<size_t>(options_.num_ps);
+  saver.step = view.book.totals().batches;
+  saver.half_marked = half_marked;
+  Perform(use(saver), view, effects);
+}
+
+void JobSaves::Perform(SaverActions actions, const View& view,
+                       SaveEffects* effects) {
+  for (SaverAction& action : actions) {
+    if (auto* send = std::get_if<SaverSend>(&action)) {
+      const Member* const member = view.membership.FindLife(send->to);
+      if (member != nullptr && member->open()) {
+        effects->actions.emplace_back(
+            SendAction{member->session, std::move(send->message)});
+      }
+    } else if (auto* mend = std::get_if<SaverMend>(&action)) {
+      Mend(*mend, view, effects);
+    } else if (auto* cut = std::get_if<SaverCut>(&action)) {
+      TakeCut(*cut, view);
+    } else if (std::get_if<SaverReleased>(&action) != nullptr) {
+      effects->released = true;
+    } else if (auto* late = std::get_if<SaverLate>(&action)) {
+      const bool trains = !saver_.withholds() && !view.book.complete();
+      Add(policy_.OnLate(*late, trains), effects);
+    } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
+      Commit(std::move(*commit), effects);
+    } else if (auto* done = std::get_if<SaverDone>(&action)) {
+      manifests_.Drop();
+      Add(policy_.OnDone(*done, PolicyView(view)), effects);
+    }
+  }
+}
+
+void JobSaves::Mend(const SaverMend& mend, const View& view,
+                    SaveEffects* effects) {
+  const FileList& files = view.membership.files().train();
+  const uint32_t source = view.book.facts().piece(mend.piece).source;
+  for (const Member& worker : view.membership.Open(Role::kWorker)) {
+    if (worker.suspended) continue;
+    if (!files.hosts.empty() && files.hosts[source] != worker.index) continue;
+    Lease lease = view.book.MendOf(mend.epoch, mend.piece);
+    lease.number = view.desk.TakeNumber();
+    lease.piece.source = files.LocalIndex(source);
+    lease.batch_size = options_.batch_size;
+    saver_.OnMendGranted(mend, lease.number, worker.life);
+    effects->actions.emplace_back(LogAction{
+        LogLevel::kInfo,
+        absl::StrCat(worker.Name(), " trains batches of ",
+                     view.book.facts().Name(mend.piece),
+                     " that not every shard has, before they are saved")});
+    effects->actions.emplace_back(
+        SendAction{worker.session, LeaseGrant{std::move(lease)}});
+    return;
+  }
+}
+
+void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
+  policy_.OnCut(view.book.totals().batches);
+  Manifest manifest;
+  manifest.time = view.clock;
+  manifest.job = options_.job;
+  manifest.attempt = cut.attempt;
+  manifest.start = options_.start;
+  manifest.config = options_.config;
+  manifest.model = options_.checkpoints.model;
+  manifest.map = options_.checkpoints.map;
+  manifest.data.sources = view.membership.files().train().files;
+  manifest.data.hosts = view.membership.files().train().hosts;
+  view.book.SaveInto(&manifest);
+  manifests_.Cut(std::move(manifest));
+}
+
+void JobSaves::Commit(SaverCommit commit, SaveEffects* effects) {
+  const uint64_t number = commit.number;
+  absl::StatusOr<CommitAction> action = manifests_.Finish(std::move(commit));
+  if (action.ok()) {
+    effects->actions.emplace_back(*std::move(action));
+  } else {
+    // Taken at the next step of the saver.
+    saver_.OnCommitted(number, action.status(), {});
+  }
+}
+
+}  // namespace shoal

@@ -1,0 +1,111 @@
+#ifndef SHOAL_COORDINATOR_JOB_SAVES_H_
+#define SHOAL_COORDINATOR_JOB_SAVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cluster/checkpoint_saver.h"
+#include "cluster/membership.h"
+#include "coordinator/coordinator_actions.h"
+#include "coordinator/coordinator_options.h"
+#include "coordinator/job_manifests.h"
+#include "coordinator/job_phase.h"
+#include "coordinator/lease_desk.h"
+#include "coordinator/save_policy.h"
+#include "coordinator/training_book.h"
+
+namespace shoal {
+
+// What an event about checkpoints leads to, in this order.
+struct SaveEffects {
+  CoordinatorActions actions;
+  // Training stood still and goes on: no process is late for that.
+  bool released = false;
+  std::optional<absl::Status> end;  // the job ends with this status
+  std::string first;                // of `end`: as in JobReport, and `stopped`
+  bool stopped = false;
+};
+
+// The checkpoints of a job: SavePolicy says when one is saved, CheckpointSaver
+// how, JobManifests what is written. This drives the three with what they look
+// at, and says what they want as the coordinator's actions. Pure logic, whose
+// states are theirs. Thread-compatible.
+class JobSaves {
+ public:
+  // The job as it is now.
+  struct View {
+    const Membership& membership;
+    const TrainingBook& book;
+    LeaseDesk& desk;  // numbers the leases that a save needs
+    JobPhase phase;
+    absl::Time now;    // patient time, as all deadlines
+    absl::Time clock;  // for people
+  };
+
+  explicit JobSaves(const CoordinatorOptions& options);
+
+  // The job goes on from the checkpoint that it was given; the book is
+  // restored.
+  void GoOnFrom(const TrainingBook& book);
+
+  // As in SavePolicy.
+  SaveEffects Request(uint64_t request, const View& view);
+  SaveEffects Stop(const absl::Status& reason, std::string first,
+                   const View& view);
+  // Everything is trained: saves the end, unless that is settled or an earlier
+  // save is under way.
+  SaveEffects SaveEnd(const View& view);
+  bool settled() const { return policy_.settled(); }
+  const absl::Status& end_status() const { return policy_.end_status(); }
+
+  // After every event.
+  SaveEffects Step(const View& view);
+  // The job is ending: gives up what is under way and answers all who wait.
+  SaveEffects End(const View& view);
+
+  // As in CheckpointSaver.
+  bool withholds() const { return saver_.withholds(); }
+  void OnHeld(const Member& from, const Held& m) { saver_.OnHeld(from, m); }
+  void OnWritten(const Member& from, const ShardWritten& written) {
+    saver_.OnWritten(from, written);
+  }
+  void OnSaved(const Member& from, ShardSaved& saved) {
+    saver_.OnSaved(from, saved);
+  }
+  void OnLeaseEnd(uint64_t lease, const absl::Status& status) {
+    saver_.OnLeaseEnd(lease, status);
+  }
+  // Of a CommitAction.
+  void OnCommitted(uint64_t number, absl::StatusOr<ManifestText> manifest);
+
+  ManifestPart Answer(const ManifestRequest& request) const {
+    return manifests_.Answer(request);
+  }
+  const CheckpointReport& report() const { return policy_.report(); }
+
+ private:
+  SavePolicy::View PolicyView(const View& view) const;
+  void Begin(const View& view, SaveEffects* effects);
+  // Calls `use` with what the saver looks at, and does what it returns.
+  void Drive(const View& view, SaveEffects* effects,
+             absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
+  void Perform(SaverActions actions, const View& view, SaveEffects* effects);
+  // Gives the half-marked batches of a piece to a worker that can read it.
+  void Mend(const SaverMend& mend, const View& view, SaveEffects* effects);
+  void TakeCut(const SaverCut& cut, const View& view);
+  void Commit(SaverCommit commit, SaveEffects* effects);
+
+  const CoordinatorOptions options_;
+  CheckpointSaver saver_;
+  SavePolicy policy_;
+  JobManifests manifests_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_JOB_SAVES_H_

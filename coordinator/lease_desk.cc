@@ -1,0 +1,63 @@
+#include "coordinator/lease_desk.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+
+absl::Status LeaseDesk::Ask(const Member& worker) {
+  if (waiting_.Count(worker.life) >= kMaxRequests) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(worker.Name(), " has ", kMaxRequests,
+                     " lease requests waiting and sent another"));
+  }
+  waiting_.Ask(worker.life);
+  return absl::OkStatus();
+}
+
+void LeaseDesk::Serve(
+    const Membership& membership, LeaseTable* table, absl::Time now,
+    absl::FunctionRef<void(const Member& worker, const LeaseTable::Held&)>
+        give) {
+  Wake(table);
+  while (!waiting_.empty() && !table->NothingToTake(now)) {
+    const std::optional<Life> life = waiting_.Next();
+    if (!life.has_value()) break;
+    const Member* const worker = membership.FindLife(*life);
+    if (worker == nullptr || !worker->open()) {
+      waiting_.Forget(*life);
+      continue;
+    }
+    if (worker->suspended) {
+      waiting_.PutBack(*life);
+      continue;
+    }
+    const std::optional<LeaseTable::Held> held =
+        table->Take(*life, worker->index, next_number_, now);
+    if (held.has_value()) {
+      ++next_number_;
+      waiting_.Forget(*life);
+      give(*worker, *held);
+    } else if (table->has_hosts()) {
+      waiting_.Park(*life, worker->index);
+    } else {
+      waiting_.PutBack(*life);
+    }
+    // What was passed over for this worker may be another host's.
+    Wake(table);
+  }
+  waiting_.Retry();
+}
+
+void LeaseDesk::Wake(LeaseTable* table) {
+  for (const int host : table->TakeNews()) {
+    if (host == LeaseTable::kEveryHost) {
+      waiting_.WakeAll();
+    } else {
+      waiting_.Wake(host);
+    }
+  }
+}
+
+}  // namespace shoal

@@ -1,0 +1,132 @@
+#ifndef SHOAL_COORDINATOR_SAVE_POLICY_H_
+#define SHOAL_COORDINATOR_SAVE_POLICY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "cluster/checkpoint_saver.h"
+#include "cluster/job_report.h"
+#include "coordinator/checkpoint_options.h"
+#include "coordinator/coordinator_actions.h"
+#include "coordinator/job_phase.h"
+
+namespace shoal {
+
+// What an event about checkpoints leads to.
+struct SaveOutcome {
+  CoordinatorActions actions;       // SaveReplyAction and LogAction
+  std::optional<absl::Status> end;  // then the job ends with this status
+  std::string first;                // of `end`: as in JobReport, and `stopped`
+  bool stopped = false;
+};
+
+// When a job saves a checkpoint, and what becomes of the job by it: pure logic
+// beside CheckpointSaver, which says how one is saved. The owner drives both.
+//
+// A checkpoint is due at every save_steps-th step, for a request, for a stop,
+// and at the end of training. Those that ask while a save is under way wait for
+// the next one.
+//
+//   the end:  open --everything is trained--> awaited --its save is over, or
+//     a disk has had its time--> settled
+//   a stop:   none --Stop--> saving --its save is over, or a disk has had its
+//     time--> the job ends
+//
+// A save is of the end, or of a stop, if nothing was trained since its cut. A
+// disk that hangs voids no checkpoint (the saver's kSyncing), but a job does
+// not wait for it for ever: at its end for the checkpoints' deadline again, at
+// a stop until the stop's deadline. Thread-compatible.
+class SavePolicy {
+ public:
+  // The job, and the saver beside it, as they are now.
+  struct View {
+    JobPhase phase = JobPhase::kGathering;
+    uint64_t step = 0;     // batches with all marks
+    bool trained = false;  // every batch has all marks
+    bool busy = false;     // CheckpointSaver::busy
+    bool late = false;     // CheckpointSaver::late
+  };
+
+  explicit SavePolicy(const CheckpointOptions& options);
+
+  // The job goes on from a checkpoint of this step and so many samples.
+  void GoOnFrom(uint64_t step, uint64_t samples);
+
+  // A checkpoint is requested; `request` names the answer. It is refused with
+  // FAILED_PRECONDITION (the job saves none, has trained nothing, is ending, or
+  // a disk hangs) or RESOURCE_EXHAUSTED.
+  SaveOutcome Request(uint64_t request, const View& view);
+  // The job is to end with `reason`: after a save, where it can make one.
+  // `first`: the process that was asked to stop (JobReport::first).
+  SaveOutcome Stop(const absl::Status& reason, std::string first,
+                   const View& view, absl::Time now);
+  // When the job is to stop; InfiniteFuture: it is not. A save is hurried by
+  // that.
+  absl::Time stop_deadline() const;
+
+  // Whether a save has to begin now.
+  bool Due(const View& view) const;
+  // Everything is trained. True: the save of the end has to begin now.
+  bool EndDue(const View& view, absl::Time now);
+  // Training may be taken for done: its end is saved, or is not to be.
+  bool settled() const { return settled_; }
+  // Of a job that is settled: OK, or why its end is not saved.
+  const absl::Status& end_status() const { return end_status_; }
+
+  // A save begins, which answers the requests that wait.
+  void Begin();
+  // Its cut is of this step.
+  void OnCut(uint64_t step) { cut_step_ = step; }
+  // The disks of the save under way are late. `trains`: training goes on.
+  SaveOutcome OnLate(const SaverLate& late, bool trains);
+  // The save is over. `view` is as before the saver is idle or not.
+  SaveOutcome OnDone(const SaverDone& done, const View& view);
+  // After every event while the disks are late: ends what has waited for them
+  // for long enough. REQUIRES: view.late.
+  SaveOutcome Step(const View& view, absl::Time now);
+
+  // The job is ending, and so gives up the save under way: why that is void.
+  absl::Status Ending(const View& view) const;
+  // Answers those who wait for a save that will not be.
+  SaveOutcome RefuseAll();
+
+  const CheckpointReport& report() const { return report_; }
+
+ private:
+  struct Stopping {
+    absl::Status reason;
+    std::string first;
+    absl::Time deadline;
+  };
+
+  void Count(const SaverDone& done, uint64_t step, const std::string& path,
+             SaveOutcome* outcome);
+  // The job ends as it was to be stopped, with this status.
+  void EndStopped(absl::Status status, SaveOutcome* outcome) const;
+  absl::Status Lost(absl::string_view why) const;
+
+  const bool saves_;
+  const std::string model_dir_;
+  const uint64_t every_;  // steps; 0: not
+  const absl::Duration deadline_;
+  const absl::Duration stop_time_;
+
+  uint64_t next_step_;                       // as of every_
+  std::vector<uint64_t> requests_;           // for the next save
+  std::vector<uint64_t> being_saved_;        // for the save under way
+  std::optional<uint64_t> cut_step_;         // of the save under way
+  std::string late_;                         // what that waits for
+  std::optional<absl::Time> awaited_since_;  // the save of the end
+  bool settled_;
+  absl::Status end_status_;
+  std::optional<Stopping> stop_;
+  CheckpointReport report_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_SAVE_POLICY_H_

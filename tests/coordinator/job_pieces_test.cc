@@ -1,0 +1,95 @@
+#include "coordinator/job_pieces.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class JobPiecesTest : public testing::Test {
+ protected:
+  JobPiecesTest() { options_.piece_bytes = 40; }
+
+  void List(int worker, std::vector<SourceInfo> train,
+            std::vector<SourceInfo> eval) {
+    RegisterRequest request;
+    request.role = Role::kWorker;
+    request.index = worker;
+    request.train_sources = std::move(train);
+    request.eval_sources = std::move(eval);
+    ASSERT_TRUE(files_.Check(request).ok());
+    files_.Add(request);
+  }
+  std::string Why() {
+    return std::string(CutJob(options_, files_).status().message());
+  }
+
+  CoordinatorOptions options_;
+  JobFiles files_{false};
+};
+
+TEST_F(JobPiecesTest, BothKindsOfFilesAreCut) {
+  List(0, {{"a", 100, 1}}, {{"e", 30, 2}});
+  files_.Pin();
+  const auto pieces = CutJob(options_, files_);
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_EQ(pieces->train.pieces.size(), 3u);
+  EXPECT_EQ(pieces->eval.pieces.size(), 1u);
+  EXPECT_THAT(pieces->train.hosts, IsEmpty());
+  EXPECT_EQ(pieces->eval.pieces.Name(0),
+            "evaluation piece 0 (e, bytes 0 to 30)");
+}
+
+TEST_F(JobPiecesTest, APieceIsItsFilesHosts) {
+  files_ = JobFiles(true);
+  List(0, {{"a", 50, 1}}, {});
+  List(1, {{"b", 40, 1}}, {});
+  files_.Pin();
+  const auto pieces = CutJob(options_, files_);
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_THAT(pieces->train.hosts, ElementsAre(0, 0, 1));
+}
+
+TEST_F(JobPiecesTest, AJobThatScoresAloneHasNoTrainingPieces) {
+  options_.task = JobTask::kEvaluate;
+  List(0, {{"a", 100, 1}}, {{"e", 30, 2}});
+  files_.Pin();
+  const auto pieces = CutJob(options_, files_);
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_EQ(pieces->train.pieces.size(), 0u);
+  EXPECT_EQ(pieces->eval.pieces.size(), 1u);
+}
+
+TEST_F(JobPiecesTest, MorePiecesOverAllEpochsThanAServerMarksAreRefused) {
+  options_.piece_bytes = 1;
+  options_.num_epochs = 3;
+  List(0, {{"a", kMaxMarkChunks / 3, 1}}, {});
+  files_.Pin();
+  EXPECT_EQ(Why(), "");
+  files_ = JobFiles(false);
+  List(0, {{"a", kMaxMarkChunks / 3 + 1, 1}}, {});
+  files_.Pin();
+  EXPECT_THAT(Why(), HasSubstr("1398102 pieces, trained in 3 epochs"));
+  EXPECT_THAT(Why(), HasSubstr("give a larger --piece_bytes"));
+}
+
+TEST_F(JobPiecesTest, FilesWithoutAByteAreRefused) {
+  List(0, {{"a", 0, 1}}, {{"e", 30, 2}});
+  files_.Pin();
+  EXPECT_THAT(Why(), HasSubstr("all files of --training_data_dir are empty"));
+  files_ = JobFiles(false);
+  List(0, {{"a", 10, 1}}, {{"e", 0, 2}});
+  files_.Pin();
+  EXPECT_THAT(Why(), HasSubstr("all files of --val_data_dir are empty"));
+}
+
+}  // namespace
+}  // namespace shoal

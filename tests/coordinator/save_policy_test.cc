@@ -1,0 +1,318 @@
+#include "coordinator/save_policy.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+// A job that trains and saves into the model directory "m".
+class SavePolicyTest : public testing::Test {
+ protected:
+  SavePolicyTest() {
+    options_.save = true;
+    options_.model_dir = "m";
+    options_.deadline = absl::Seconds(100);
+    options_.stop_deadline = absl::Seconds(20);
+    view_.phase = JobPhase::kTraining;
+  }
+
+  SavePolicy Make() const { return SavePolicy(options_); }
+
+  void Do(SaveOutcome outcome) {
+    for (CoordinatorAction& action : outcome.actions) {
+      if (auto* reply = std::get_if<SaveReplyAction>(&action)) {
+        replies_.emplace_back(reply->request, reply->saved.status());
+      } else if (auto* log = std::get_if<LogAction>(&action)) {
+        logs_.push_back(log->line);
+      }
+    }
+    if (outcome.end.has_value()) {
+      ends_.push_back(*outcome.end);
+      EXPECT_EQ(outcome.first, "ps 1") << "the process that was stopped";
+    }
+  }
+  // A save begins and is cut at this step.
+  void BeginAt(SavePolicy& policy, uint64_t step) {
+    policy.Begin();
+    view_.busy = true;
+    view_.step = step;
+    policy.OnCut(step);
+  }
+  void Done(SavePolicy& policy, absl::Status status, uint64_t step = 0) {
+    view_.busy = view_.late = false;
+    Do(policy.OnDone({std::move(status), "d", step, true, absl::Seconds(1)},
+                     view_));
+  }
+  void Late(SavePolicy& policy, uint64_t step) {
+    view_.late = true;
+    Do(policy.OnLate({step, absl::Seconds(100), "ps 1 to sync"}, true));
+  }
+
+  CheckpointOptions options_;
+  SavePolicy::View view_;
+  absl::Time now_ = absl::UnixEpoch();
+  std::vector<std::pair<uint64_t, absl::Status>> replies_;
+  std::vector<std::string> logs_;
+  std::vector<absl::Status> ends_;
+};
+
+// ---- When one is due
+
+TEST_F(SavePolicyTest, EveryKStepsCountedFromTheLastThatWasSaved) {
+  options_.save_steps = 10;
+  SavePolicy policy = Make();
+  view_.step = 9;
+  EXPECT_FALSE(policy.Due(view_));
+  view_.step = 12;
+  EXPECT_TRUE(policy.Due(view_));
+  BeginAt(policy, 12);
+  EXPECT_FALSE(policy.Due(view_)) << "one at a time";
+  view_.step = 25;  // training went on while the disks synced
+  Done(policy, absl::OkStatus(), 12);
+  EXPECT_TRUE(policy.Due(view_)) << "20 is behind us";
+  BeginAt(policy, 25);
+  Done(policy, absl::UnavailableError("full"));
+  EXPECT_FALSE(policy.Due(view_)) << "a void one is tried again at 30 only";
+  view_.step = 30;
+  EXPECT_TRUE(policy.Due(view_));
+}
+
+TEST_F(SavePolicyTest, AJobThatGoesOnCountsFromItsCheckpoint) {
+  options_.save_steps = 10;
+  SavePolicy policy = Make();
+  policy.GoOnFrom(20, 200);
+  view_.step = 29;
+  EXPECT_FALSE(policy.Due(view_));
+  view_.step = 30;
+  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_EQ(policy.report().resumed_samples, 200u);
+}
+
+TEST_F(SavePolicyTest, NothingIsDueOutsideTraining) {
+  options_.save_steps = 1;
+  view_.step = 5;
+  for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kRestoring,
+                               JobPhase::kReporting, JobPhase::kEnding}) {
+    view_.phase = phase;
+    EXPECT_FALSE(Make().Due(view_));
+  }
+  view_.phase = JobPhase::kEvaluating;
+  EXPECT_TRUE(Make().Due(view_));
+}
+
+// ---- Requests
+
+TEST_F(SavePolicyTest, ARequestIsAnsweredByTheNextSaveThatBegins) {
+  SavePolicy policy = Make();
+  EXPECT_FALSE(policy.Due(view_));
+  Do(policy.Request(1, view_));
+  EXPECT_TRUE(policy.Due(view_));
+  BeginAt(policy, 3);
+  Do(policy.Request(2, view_));
+  Done(policy, absl::OkStatus(), 3);
+  EXPECT_THAT(replies_, ElementsAre(Pair(1, absl::OkStatus())));
+  EXPECT_TRUE(policy.Due(view_));
+  BeginAt(policy, 4);
+  Done(policy, absl::UnavailableError("full"));
+  EXPECT_THAT(replies_, ElementsAre(Pair(1, absl::OkStatus()),
+                                    Pair(2, absl::UnavailableError("full"))));
+}
+
+TEST_F(SavePolicyTest, ARequestIsRefusedWhereNothingCanBeSaved) {
+  SavePolicy policy = Make();
+  uint64_t request = 0;
+  for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kRestoring,
+                               JobPhase::kReporting, JobPhase::kEnding}) {
+    view_.phase = phase;
+    Do(policy.Request(++request, view_));
+    ASSERT_THAT(replies_, SizeIs(request));
+    EXPECT_EQ(replies_.back().second.code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+  view_.phase = JobPhase::kTraining;
+  options_.save = false;
+  SavePolicy other = Make();
+  Do(other.Request(9, view_));
+  EXPECT_THAT(replies_.back().second.message(), HasSubstr("--model_dir"));
+}
+
+TEST_F(SavePolicyTest, SoManyRequestsMayWaitAndTheEndRefusesThem) {
+  SavePolicy policy = Make();
+  for (uint64_t i = 0; i < 65; ++i) Do(policy.Request(i, view_));
+  ASSERT_THAT(replies_, SizeIs(1));
+  EXPECT_EQ(replies_[0].second.code(), absl::StatusCode::kResourceExhausted);
+  Do(policy.RefuseAll());
+  EXPECT_THAT(replies_, SizeIs(65));
+}
+
+// ---- The end
+
+TEST_F(SavePolicyTest, TheEndIsSettledOnceItsSaveIsOver) {
+  for (const absl::Status& status :
+       {absl::OkStatus(), absl::UnavailableError("full")}) {
+    SavePolicy policy = Make();
+    view_.step = 7;
+    view_.trained = true;
+    EXPECT_TRUE(policy.EndDue(view_, now_));
+    EXPECT_FALSE(policy.settled());
+    BeginAt(policy, 7);
+    EXPECT_FALSE(policy.EndDue(view_, now_));
+    Done(policy, status, 7);
+    EXPECT_TRUE(policy.settled());
+    EXPECT_EQ(policy.end_status().code(), status.code());
+    EXPECT_FALSE(policy.EndDue(view_, now_));
+  }
+}
+
+TEST_F(SavePolicyTest, AnEarlierSaveIsNotTheEnds) {
+  SavePolicy policy = Make();
+  BeginAt(policy, 5);
+  view_.step = 7;
+  view_.trained = true;
+  EXPECT_FALSE(policy.EndDue(view_, now_));
+  Done(policy, absl::OkStatus(), 5);
+  EXPECT_FALSE(policy.settled());
+  EXPECT_TRUE(policy.EndDue(view_, now_));
+}
+
+TEST_F(SavePolicyTest, AJobThatSavesNothingIsSettled) {
+  options_.save = false;
+  EXPECT_TRUE(Make().settled());
+}
+
+// ---- Disks that hang
+
+TEST_F(SavePolicyTest, WhoWaitsHearsThatTheDisksAreLate) {
+  SavePolicy policy = Make();
+  Do(policy.Request(1, view_));
+  BeginAt(policy, 3);
+  Do(policy.Request(2, view_));
+  Late(policy, 3);
+  ASSERT_THAT(replies_, SizeIs(2));
+  EXPECT_EQ(replies_[0].second.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(replies_[1].second.code(), absl::StatusCode::kFailedPrecondition);
+  Do(policy.Request(3, view_));
+  ASSERT_THAT(replies_, SizeIs(3));
+  EXPECT_THAT(replies_[2].second.message(), HasSubstr("ps 1 to sync"));
+}
+
+TEST_F(SavePolicyTest, TheEndDoesNotWaitForTheDisksOfItsOwnSave) {
+  SavePolicy policy = Make();
+  BeginAt(policy, 7);
+  view_.trained = true;
+  Late(policy, 7);
+  Do(policy.Step(view_, now_));
+  EXPECT_TRUE(policy.settled());
+  EXPECT_EQ(policy.end_status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SavePolicyTest, TheEndWaitsTheDeadlineForAnEarlierSave) {
+  SavePolicy policy = Make();
+  BeginAt(policy, 5);
+  Late(policy, 5);
+  view_.step = 7;
+  view_.trained = true;
+  EXPECT_FALSE(policy.EndDue(view_, now_));
+  now_ += absl::Seconds(99);
+  EXPECT_FALSE(policy.EndDue(view_, now_));
+  Do(policy.Step(view_, now_));
+  EXPECT_FALSE(policy.settled());
+  now_ += absl::Seconds(1);
+  Do(policy.Step(view_, now_));
+  EXPECT_TRUE(policy.settled());
+}
+
+// ---- Stops
+
+TEST_F(SavePolicyTest, AStopSavesAndThenEndsTheJob) {
+  for (const absl::Status& saved :
+       {absl::OkStatus(), absl::UnavailableError("full")}) {
+    ends_.clear();
+    SavePolicy policy = Make();
+    Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+    EXPECT_THAT(ends_, IsEmpty());
+    EXPECT_EQ(policy.stop_deadline(), now_ + absl::Seconds(20));
+    EXPECT_TRUE(policy.Due(view_));
+    BeginAt(policy, 3);
+    Done(policy, saved, 3);
+    ASSERT_THAT(ends_, SizeIs(1));
+    EXPECT_EQ(ends_[0].code(), saved.ok() ? absl::StatusCode::kCancelled
+                                          : absl::StatusCode::kAborted);
+    EXPECT_THAT(ends_[0].message(),
+                HasSubstr(saved.ok() ? "SIGTERM; saved m/d at step 3"
+                                     : "checkpoint is lost: full"));
+  }
+}
+
+TEST_F(SavePolicyTest, WhatWasTrainedSinceASavesCutIsSavedBeforeAStop) {
+  SavePolicy policy = Make();
+  BeginAt(policy, 3);
+  Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+  view_.step = 4;
+  Done(policy, absl::OkStatus(), 3);
+  EXPECT_THAT(ends_, IsEmpty());
+  EXPECT_TRUE(policy.Due(view_));
+}
+
+TEST_F(SavePolicyTest, AStopDoesNotOutwaitItsDeadline) {
+  SavePolicy policy = Make();
+  Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+  BeginAt(policy, 3);
+  Late(policy, 3);
+  now_ += absl::Seconds(19);
+  Do(policy.Step(view_, now_));
+  EXPECT_THAT(ends_, IsEmpty());
+  now_ += absl::Seconds(1);
+  Do(policy.Step(view_, now_));
+  ASSERT_THAT(ends_, SizeIs(1));
+  EXPECT_EQ(ends_[0].code(), absl::StatusCode::kAborted);
+}
+
+TEST_F(SavePolicyTest, WhereNothingCanBeSavedAStopIsTheEnd) {
+  for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kReporting}) {
+    view_.phase = phase;
+    ends_.clear();
+    SavePolicy policy = Make();
+    Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+    EXPECT_THAT(ends_, ElementsAre(absl::CancelledError("SIGTERM")));
+    EXPECT_EQ(policy.stop_deadline(), absl::InfiniteFuture());
+  }
+}
+
+// ---- What people read
+
+TEST_F(SavePolicyTest, AVoidOneSaysWhichIsTheNewest) {
+  auto manifest = std::make_shared<Manifest>();
+  manifest->step = 2;
+  options_.resume = manifest;
+  options_.resume_name = "c2";
+  SavePolicy policy = Make();
+  EXPECT_EQ(policy.report().resumed_from, "m/c2");
+  EXPECT_EQ(policy.report().resumed_step, 2u);
+  BeginAt(policy, 3);
+  Done(policy, absl::UnavailableError("full"));
+  EXPECT_THAT(logs_.back(), HasSubstr("is void: full; the newest is m/c2"));
+  BeginAt(policy, 4);
+  Done(policy, absl::OkStatus(), 4);
+  BeginAt(policy, 5);
+  Done(policy, absl::UnavailableError("full"));
+  EXPECT_THAT(logs_.back(), HasSubstr("the newest is m/d"));
+  EXPECT_EQ(policy.report().saved, 1u);
+  EXPECT_EQ(policy.report().voided, 2u);
+  EXPECT_EQ(policy.report().all_seconds, 3);
+}
+
+}  // namespace
+}  // namespace shoal
