@@ -121,7 +121,7 @@ TEST(MessagesTest, EveryProcessMessageKeepsEveryField) {
     v1::ProcessMessage wire;
     Filler().Fill(&wire, descriptor->field(i));
     if (wire.has_shard_report()) {
-      // Who answers whom goes without saying on a session.
+      // A session has one process, so that reports on it carry no identity.
       wire.mutable_shard_report()->mutable_stats()->clear_identity();
     }
     ExpectRoundTrip<ProcessMessage>(wire);
@@ -161,7 +161,7 @@ TEST(MessagesTest, RegistrationAndStatsKeepEveryField) {
 TEST(MessagesTest, AnotherProtocolVersionIsRefusedByBothNumbers) {
   v1::RegisterRequest wire;
   wire.set_protocol_version(kProtocolVersion + 5);
-  // What else a later version means by its fields is not looked at.
+  // The other fields are not read, because a later version may change them.
   wire.set_role(static_cast<v1::Role>(77));
   RegisterRequest core;
   const absl::Status status = FromProto(wire, &core);

@@ -161,7 +161,7 @@ TEST_F(PullCodecTest, AReplyThatIsNotWhatWasAskedForIsRefused) {
   absl::Status status = Decode(reply);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("52 bytes for table 0 where 48 were asked"));
+              HasSubstr("52 bytes for table 0, but 48 were asked"));
 
   reply = Reply();
   reply.mutable_tables(0)->mutable_values()->pop_back();

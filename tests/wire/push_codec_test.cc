@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-// Of 64 bits, as start numbers are.
+// A number of 64 bits, as start numbers are.
 constexpr StartNumber kBigStart = 0x3a5f2e10c4d79b68;
 
 class PushCodecTest : public testing::Test {

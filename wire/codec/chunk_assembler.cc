@@ -23,8 +23,9 @@ absl::Status CheckNumbers(const PushChunk& chunk) {
       chunk.index >= chunk.count || bytes == 0 || bytes > chunk.total_bytes ||
       chunk.count > chunk.total_bytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("chunk ", chunk.index, " of ", chunk.count, " with ",
-                     bytes, " of ", chunk.total_bytes, " bytes cannot be"));
+        absl::StrCat("impossible chunk: index ", chunk.index, " of ",
+                     chunk.count, " chunks, with ", bytes, " of ",
+                     chunk.total_bytes, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -69,7 +70,7 @@ absl::StatusOr<ChunkAssembler::Uploads::iterator> ChunkAssembler::Find(
     if (number > chunk.upload) {
       return absl::FailedPreconditionError(absl::StrCat(
           "upload ", chunk.upload, " of batch ", ToString(chunk.batch),
-          " was given up for upload ", number));
+          " was replaced by upload ", number));
     }
     Drop(found);
   }
@@ -77,9 +78,10 @@ absl::StatusOr<ChunkAssembler::Uploads::iterator> ChunkAssembler::Find(
       chunk.total_bytes > options_.max_staged_bytes - staged_bytes_) {
     return absl::ResourceExhaustedError(
         absl::StrCat(uploads_.size(), " chunked pushes with ", staged_bytes_,
-                     " bytes are staged; with ", chunk.total_bytes,
-                     " more the limit would be passed (", options_.max_uploads,
-                     ", ", options_.max_staged_bytes, " bytes): retry later"));
+                     " bytes are staged; a push of ", chunk.total_bytes,
+                     " more bytes would exceed the limit of ",
+                     options_.max_uploads, " pushes or ",
+                     options_.max_staged_bytes, " bytes: retry later"));
   }
   Upload upload;
   upload.number = chunk.upload;
@@ -104,8 +106,8 @@ absl::StatusOr<std::optional<ChunkAssembler::Whole>> ChunkAssembler::Add(
       upload.crc32c != chunk.crc32c || upload.parts.size() != chunk.count) {
     Drop(it);
     return absl::InvalidArgumentError(absl::StrCat(
-        "chunk ", chunk.index, " has another count, size or digest than the ",
-        "first one of upload ", chunk.upload));
+        "chunk ", chunk.index, " of upload ", chunk.upload,
+        " differs from the first chunk in count, size or digest"));
   }
   Part& part = upload.parts[chunk.index];
   if (part.owner != nullptr) return std::nullopt;
@@ -131,12 +133,12 @@ absl::StatusOr<std::optional<ChunkAssembler::Whole>> ChunkAssembler::Add(
   if (bytes != chunk.total_bytes) {
     return absl::DataLossError(absl::StrCat(
         "the chunks of batch ", ToString(chunk.batch), " have ", bytes,
-        " bytes or more, announced were ", chunk.total_bytes));
+        " bytes or more, but ", chunk.total_bytes, " were announced"));
   }
   if (crc != chunk.crc32c) {
     return absl::DataLossError(absl::StrCat(
         "the chunks of batch ", ToString(chunk.batch), " have the CRC-32C ",
-        absl::Hex(crc), ", announced was ", absl::Hex(chunk.crc32c)));
+        absl::Hex(crc), ", but ", absl::Hex(chunk.crc32c), " was announced"));
   }
   staged_bytes_ += whole.bytes;
   return whole;

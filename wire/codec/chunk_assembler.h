@@ -17,45 +17,51 @@
 namespace shoal {
 
 struct ChunkAssemblerOptions {
-  // Bytes of all uploads that have begun and are not served, each counted whole
-  // from its first chunk on. Also the most that one upload may have.
+  // Limit on the bytes of all uploads that have begun and have not been served.
+  // Each upload counts with its total size from its first chunk on. So this is
+  // also the limit on the size of one upload.
   uint64_t max_staged_bytes = 512 << 20;
+  // Limit on the number of uploads that are not complete.
   uint64_t max_uploads = 64;
-  // An upload that is not complete so long after its first chunk is dropped.
+  // Time from an upload's first chunk until the upload is dropped if it is not
+  // complete.
   absl::Duration deadline = absl::Seconds(30);
 };
 
-// Joins the chunks of large pushes. Pure: time comes in as an argument.
+// Joins the chunks of large pushes. Pure: the time is an argument.
 // Thread-compatible.
 class ChunkAssembler {
  public:
   explicit ChunkAssembler(ChunkAssemblerOptions options) : options_(options) {}
 
-  // A whole PushRequest: `fragments` lie in what `owners` hold.
+  // A whole encoded PushRequest. `owners` own the memory of `fragments`.
   struct Whole {
     std::vector<absl::string_view> fragments;
     std::vector<std::shared_ptr<const void>> owners;
     uint64_t bytes = 0;
   };
 
-  // Stages a chunk, whose data lies in what `owner` holds. nullopt while chunks
-  // are missing; the last one, whichever it is, gets the whole. A chunk that is
-  // there already changes nothing. An upload ends the same batch's older ones.
-  // The bytes of a whole count as staged until they are released.
-  // Errors end the upload: INVALID_ARGUMENT (impossible numbers, or other ones
-  // than the upload's first chunk had), DATA_LOSS (the bytes do not have the
-  // size or the digest), RESOURCE_EXHAUSTED (no room: retry later),
-  // FAILED_PRECONDITION (a newer upload of the batch has begun).
+  // Stages a chunk, whose data lies in memory that `owner` owns. Returns
+  // nullopt while chunks of the upload are missing, and the whole push for the
+  // chunk that arrives last. Chunks may arrive in any order. A chunk that is
+  // there already changes nothing. The first chunk of an upload drops older
+  // uploads of the same batch. The bytes of a whole push count as staged until
+  // Release. Errors end the upload: INVALID_ARGUMENT (the numbers are
+  // impossible, or they differ from those of the upload's first chunk),
+  // DATA_LOSS (the bytes do not have the announced size or digest),
+  // RESOURCE_EXHAUSTED (no room: retry later), FAILED_PRECONDITION (a newer
+  // upload of the batch has begun).
   absl::StatusOr<std::optional<Whole>> Add(const PushChunk& chunk,
                                            std::shared_ptr<const void> owner,
                                            absl::Time now);
 
-  // The whole of so many bytes was served, and its memory is free.
+  // Says that a whole push of `bytes` bytes was served and its memory is free.
   void Release(uint64_t bytes);
 
-  // Drops the uploads whose deadline has passed; how many these were.
+  // Drops the uploads whose deadline has passed, and returns their number.
   int Expire(absl::Time now);
-  // When the first upload's deadline passes; InfiniteFuture if there is none.
+  // The earliest deadline of all uploads; InfiniteFuture if there are no
+  // uploads.
   absl::Time NextExpiry() const;
 
   uint64_t staged_bytes() const { return staged_bytes_; }
@@ -64,15 +70,15 @@ class ChunkAssembler {
  private:
   struct Part {
     std::vector<absl::string_view> data;
-    std::shared_ptr<const void> owner;  // null: not there yet
+    std::shared_ptr<const void> owner;  // null until the chunk arrives
   };
   struct Upload {
     uint64_t number = 0;
     uint64_t total_bytes = 0;
     uint32_t crc32c = 0;
     absl::Time until;
-    uint64_t bytes = 0;  // that have arrived
-    uint32_t arrived = 0;
+    uint64_t bytes = 0;    // of the chunks that have arrived
+    uint32_t arrived = 0;  // chunks
     std::vector<Part> parts;
   };
   // Two workers may send the same batch at once.

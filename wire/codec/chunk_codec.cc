@@ -10,7 +10,7 @@
 namespace shoal {
 
 std::string EncodePushChunkHead(const PushChunk& chunk, uint64_t data_bytes) {
-  // The bounds of all fields are known: a tag, a varint of at most 10 bytes.
+  // All fields have a bound: each is a tag and a varint of at most 10 bytes.
   std::string head(kMaxJobBytes + 256, '\0');
   WireWriter out(head.data());
   out.BytesHeader(1, IdentitySize(chunk.identity));

@@ -17,7 +17,7 @@ namespace shoal {
 struct PushChunk {
   CallIdentity identity;
   BatchId batch;
-  uint64_t upload = 0;  // grows with each upload of one worker life
+  uint64_t upload = 0;  // number of the upload; grows within a worker's life
   uint32_t index = 0;
   uint32_t count = 0;
   uint64_t total_bytes = 0;  // of all chunks' data
@@ -25,19 +25,21 @@ struct PushChunk {
   std::vector<absl::string_view> data;
 };
 
-// Everything of a PushChunkRequest before its data, which comes last:
-// `data_bytes` of it.
+// Encodes all of a PushChunkRequest but its data. The data is the last field:
+// the caller sends its `data_bytes` bytes after the returned bytes.
 std::string EncodePushChunkHead(const PushChunk& chunk, uint64_t data_bytes);
 
-// The data stays where it is: in `fragments`. INVALID_ARGUMENT: malformed.
+// Copies no data: chunk->data points into `fragments`. INVALID_ARGUMENT: the
+// request is malformed.
 absl::Status DecodePushChunk(absl::Span<const absl::string_view> fragments,
                              PushChunk* chunk);
 
-// `push`: an encoded PushReply, for the chunk that completed the set.
+// `push` is an encoded PushReply for the chunk that completed the push, and
+// empty for the other chunks.
 std::string EncodePushChunkReply(const CallIdentity& asked,
                                  absl::string_view push);
 
-// nullopt while chunks are missing. Errors as DecodePushReply.
+// `push` is nullopt while the server lacks chunks. Errors as DecodePushReply.
 absl::Status DecodePushChunkReply(absl::Span<const absl::string_view> fragments,
                                   const CallIdentity& asked,
                                   std::optional<PushReply>* push);

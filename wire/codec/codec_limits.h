@@ -5,13 +5,14 @@
 
 namespace shoal {
 
-// What a decoder takes from a peer before it allocates anything for it. Beyond
-// the counts: INVALID_ARGUMENT; beyond the bytes: RESOURCE_EXHAUSTED.
+// Limits on what a peer may ask of a decoder. The decoder checks them before it
+// allocates memory. Counts above a limit are INVALID_ARGUMENT, bytes above a
+// limit are RESOURCE_EXHAUSTED.
 struct CodecLimits {
   uint64_t max_tables = 4096;      // of one request
   uint64_t max_blocks = 65536;     // of one request
   uint32_t max_row_dim = 1 << 20;  // floats
-  // Of a reply; a pull that asks for more is refused before it is served.
+  // Bytes of a reply. A pull that asks for more is refused before it is served.
   uint64_t max_reply_bytes = 64 << 20;
 };
 

@@ -9,10 +9,10 @@
 
 namespace shoal {
 
-// Bytes that arrived in pieces, read once from front to back, wherever the
-// pieces' borders lie. Owns nothing: the fragments and the array that lists
-// them outlive every reader over them. Cheap to copy; a copy reads on its own.
-// Thread-compatible.
+// Reads bytes that arrived in fragments, once and from front to back. A value
+// may lie in several fragments. Owns nothing: the fragments and the array that
+// lists them must outlive every reader over them. Cheap to copy; a copy has a
+// position of its own. Thread-compatible.
 class FragmentReader {
  public:
   FragmentReader() = default;
@@ -20,8 +20,8 @@ class FragmentReader {
 
   uint64_t remaining() const { return remaining_; }
 
-  // Each of these returns false, and reads nothing, where fewer bytes remain
-  // than it needs.
+  // Each of the following returns false, and reads nothing, if fewer bytes
+  // remain than it needs.
 
   // A base-128 varint of at most 10 bytes and 64 bits.
   bool ReadVarint(uint64_t* value);
@@ -30,19 +30,19 @@ class FragmentReader {
   bool ReadFixed64(uint64_t* value);
   bool CopyTo(void* out, uint64_t size);
   bool Skip(uint64_t size);
-  // A reader over the next `size` bytes, which this one skips.
+  // Makes `body` a reader over the next `size` bytes, and skips them here.
   bool Take(uint64_t size, FragmentReader* body);
 
-  // Appends what remains, as the pieces in which it lies; reads nothing.
+  // Appends the fragments of the bytes that remain; reads nothing.
   void ListFragments(std::vector<absl::string_view>* out) const;
 
  private:
-  // Moves past `size` bytes that are known to be there.
+  // Moves past `size` bytes. REQUIRES: size <= remaining().
   void Advance(uint64_t size);
 
   const absl::string_view* fragment_ = nullptr;
   uint64_t offset_ = 0;     // in *fragment_
-  uint64_t remaining_ = 0;  // in this reader, not only in the fragment
+  uint64_t remaining_ = 0;  // in all fragments
 };
 
 }  // namespace shoal

@@ -127,27 +127,28 @@ absl::Status CheckAnswers(const CallIdentity& asked, const CallIdentity& reply,
                           const Version* version) {
   if (reply.job != asked.job) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the reply is of job '", reply.job, "', asked was '", asked.job, "'"));
+        "the reply is from job '", reply.job, "', but job '", asked.job,
+        "' was asked"));
   }
   if (reply.worker != asked.worker) {
     return absl::FailedPreconditionError(
         absl::StrCat("the reply is for worker life ", ToString(reply.worker),
-                     ", asked had ", ToString(asked.worker)));
+                     ", but worker life ", ToString(asked.worker), " asked"));
   }
   if (reply.shard != asked.shard) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the reply is of shard life ", ToString(reply.shard),
-                     ", asked was ", ToString(asked.shard)));
+        absl::StrCat("the reply is from shard life ", ToString(reply.shard),
+                     ", but shard life ", ToString(asked.shard), " was asked"));
   }
   if (reply.map_version != asked.map_version) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the reply is under map version ", reply.map_version,
-                     ", asked was ", asked.map_version));
+        absl::StrCat("the reply has map version ", reply.map_version,
+                     ", but the request has ", asked.map_version));
   }
   if (version != nullptr && version->life != asked.shard) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the reply's version is of shard life ", ToString(version->life),
-        ", asked was ", ToString(asked.shard)));
+        "the reply's version is from shard life ", ToString(version->life),
+        ", but shard life ", ToString(asked.shard), " was asked"));
   }
   return absl::OkStatus();
 }

@@ -11,13 +11,14 @@
 
 namespace shoal {
 
-// The small messages that every request and reply carries. Size… are the bytes
-// of the message's body, without the tag and length before it; Write… write
-// just these. Decode… read a body into `out`, whose other members stay as they
-// are (that is how protobuf merges a field that comes twice);
-// INVALID_ARGUMENT says what is wrong.
+// Codecs of the small messages that every request and reply carries. XSize
+// returns the bytes of the message's body, without the tag and length before
+// the body. WriteX writes these bytes. DecodeX reads a body into `out`. A
+// member of `out` that the body lacks stays as it is, because this is how
+// protobuf merges a field that comes twice. INVALID_ARGUMENT says what is
+// wrong.
 
-// A job's label is at most this long on the wire.
+// The most bytes that a job's label may have on the wire.
 inline constexpr uint64_t kMaxJobBytes = 256;
 
 uint64_t LifeSize(const Life& life);
@@ -36,10 +37,9 @@ uint64_t VersionSize(const Version& version);
 void WriteVersion(const Version& version, WireWriter* out);
 absl::Status DecodeVersion(FragmentReader body, Version* out);
 
-// Whether `reply` answers the request that bore `asked`: it repeats the
-// identity, and `version`, if there is one, is of the shard life that was
-// asked. FAILED_PRECONDITION names what differs: such an answer counts for
-// nothing.
+// OK if `reply` answers the request with the identity `asked`: it repeats this
+// identity, and `version`, unless null, is of the shard life that was asked.
+// FAILED_PRECONDITION names what differs. The caller must drop such a reply.
 absl::Status CheckAnswers(const CallIdentity& asked, const CallIdentity& reply,
                           const Version* version);
 

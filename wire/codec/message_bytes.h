@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-// Bytes of one batch's pull or push over all shards, about: the distinct ids,
-// the floats of their rows, and the elements of all dense variables.
+// Approximate bytes of one batch's pull, or push, over all shards: the distinct
+// ids, the floats of their rows, and the elements of all dense variables.
 inline uint64_t BatchMessageBytes(uint64_t distinct_ids, uint64_t row_floats,
                                   uint64_t dense_floats) {
   const uint64_t row = sizeof(FeatureId) + sizeof(float) * row_floats;

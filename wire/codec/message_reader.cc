@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// protobuf's own limit on nesting.
+// The limit on nesting of protobuf's own parsers.
 constexpr int kMaxGroupDepth = 100;
 constexpr uint64_t kMaxFieldNumber = (1u << 29) - 1;
 
@@ -61,7 +61,7 @@ bool MessageReader::Next(WireField* field) {
     if (!ReadField(field) || field->type == WireType::kEndGroup ||
         (field->type == WireType::kStartGroup &&
          !SkipGroup(field->number, 1))) {
-      Fail("malformed or cut short");
+      Fail("malformed or truncated");
       return false;
     }
     if (field->type != WireType::kStartGroup) return true;
@@ -74,7 +74,7 @@ void MessageReader::Uint32(const WireField& field, absl::string_view name,
   if (field.type != WireType::kVarint) return;
   if (field.value > std::numeric_limits<uint32_t>::max()) {
     return Fail(
-        absl::StrCat(name, " = ", field.value, " does not fit into 32 bits"));
+        absl::StrCat(name, " = ", field.value, " has more than 32 bits"));
   }
   *out = static_cast<uint32_t>(field.value);
 }
@@ -99,7 +99,7 @@ void MessageReader::String(const WireField& field, absl::string_view name,
   FragmentReader body = field.body;
   if (body.remaining() > max_bytes) {
     return Fail(absl::StrCat(name, " has ", body.remaining(),
-                             " bytes; at most ", max_bytes, " are taken"));
+                             " bytes; the limit is ", max_bytes));
   }
   out->resize(body.remaining());
   body.CopyTo(out->data(), out->size());

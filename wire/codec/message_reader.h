@@ -14,13 +14,13 @@ namespace shoal {
 struct WireField {
   uint32_t number = 0;
   WireType type = WireType::kVarint;
-  uint64_t value = 0;   // of kVarint, kFixed32, kFixed64
-  FragmentReader body;  // of kBytes
+  uint64_t value = 0;   // for kVarint, kFixed32 and kFixed64
+  FragmentReader body;  // for kBytes
 };
 
-// Reads one message field by field, in any order, and checks as it goes. The
-// first error sticks: Next then returns false and status() says what is wrong
-// and in which message (INVALID_ARGUMENT). Thread-compatible.
+// Reads one protobuf message field by field, in any order, and checks each
+// field. After the first error Next returns false, and status() says what is
+// wrong and in which message (INVALID_ARGUMENT). Thread-compatible.
 //
 //   MessageReader reader("BatchId", body);
 //   for (WireField f; reader.Next(&f);) {
@@ -30,23 +30,24 @@ struct WireField {
 //   }
 //   return reader.status();
 //
-// A field of a known number and another type is skipped as an unknown one is,
-// as protobuf's own parsers do; of a singular field the last one counts.
+// As in protobuf's own parsers, a field that has a known number but an
+// unexpected type is skipped like an unknown field. If a singular field comes
+// several times, the last value counts.
 class MessageReader {
  public:
-  // `message` names it in errors and outlives the reader.
+  // `message` is the message's name in errors. It must outlive the reader.
   MessageReader(absl::string_view message, FragmentReader body)
       : message_(message), body_(body) {}
 
   // False at the end of the message or at the first error. Groups are skipped.
   bool Next(WireField* field);
 
-  // Refuses a value of more than 32 bits, which protobuf would cut off.
+  // Refuses a value of more than 32 bits, which protobuf would truncate.
   void Uint32(const WireField& field, absl::string_view name, uint32_t* out);
   void Uint64(const WireField& field, uint64_t* out);
   void Bool(const WireField& field, bool* out);
   void Fixed32(const WireField& field, uint32_t* out);
-  // Refuses more than `max_bytes`, and what is not UTF-8.
+  // Refuses more than `max_bytes` bytes, and bytes that are not UTF-8.
   void String(const WireField& field, absl::string_view name,
               uint64_t max_bytes, std::string* out);
   void Body(const WireField& field, FragmentReader* out);
@@ -54,8 +55,9 @@ class MessageReader {
   void Array(const WireField& field, absl::string_view name,
              uint64_t element_bytes, FragmentReader* out);
 
-  // An error found by the caller, or the status of a nested message.
+  // Takes an error that the caller found.
   void Fail(absl::string_view what);
+  // Takes the status of a nested message.
   void Merge(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }

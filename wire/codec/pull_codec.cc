@@ -29,7 +29,7 @@ uint64_t BlockRangeSize(const BlockPull& block) {
          VarintFieldBytes(block.offset);
 }
 
-// The next bulk field of a reply: what it says it is, and its values.
+// A bulk field of a reply: the table or block that it names, and its values.
 struct ReplyPart {
   uint32_t index = 0;   // of the table or block
   uint64_t offset = 0;  // of a block
@@ -69,20 +69,22 @@ absl::Status DecodeBlockValues(FragmentReader body, ReplyPart* part) {
   return reader.status();
 }
 
-// Copies the values of `part` to where table or block `index` was asked to go.
+// Copies the values of `part` to `out`. DATA_LOSS if `part` is not the table or
+// block `index` from `offset` on, or has another length than `out`.
 absl::Status CopyValues(absl::string_view what, ReplyPart part, uint32_t index,
                         uint64_t offset, absl::Span<float> out,
                         CopyCounter* copies) {
   if (part.index != index || part.offset != offset) {
     return absl::DataLossError(absl::StrCat(
-        "the reply has ", what, " ", part.index, " at element ", part.offset,
-        " where ", what, " ", index, " at element ", offset, " was asked"));
+        "the reply has ", what, " ", part.index, " from element ", part.offset,
+        " on, but ", what, " ", index, " from element ", offset,
+        " on was asked"));
   }
   const uint64_t bytes = out.size() * sizeof(float);
   if (part.values.remaining() != bytes) {
     return absl::DataLossError(
         absl::StrCat("the reply has ", part.values.remaining(), " bytes for ",
-                     what, " ", index, " where ", bytes, " were asked"));
+                     what, " ", index, ", but ", bytes, " were asked"));
   }
   part.values.CopyTo(out.data(), bytes);
   copies->Add(bytes, bytes);
@@ -97,8 +99,8 @@ absl::Status CheckPullRequest(const PullRequest& request) {
                           : table.values.size() % table.ids.size() != 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("pull of table ", table.table, ": ", table.values.size(),
-                       " floats for ", table.ids.size(),
-                       " ids is no number of floats each"));
+                       " floats are not a multiple of the ", table.ids.size(),
+                       " ids"));
     }
   }
   return absl::OkStatus();
@@ -193,7 +195,7 @@ absl::Status DecodePullReply(absl::Span<const absl::string_view> fragments,
       CheckAnswers(request.identity, identity, &reply->version));
   if (tables != request.tables.size() || blocks != request.blocks.size()) {
     return absl::DataLossError(absl::StrCat(
-        "the reply has ", tables, " tables and ", blocks, " blocks where ",
+        "the reply has ", tables, " tables and ", blocks, " blocks, but ",
         request.tables.size(), " and ", request.blocks.size(), " were asked"));
   }
   return absl::OkStatus();

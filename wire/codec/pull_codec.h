@@ -9,21 +9,22 @@
 
 namespace shoal {
 
-// The client's side of Pull: shoal.v1.PullRequest from core's request, and
-// shoal.v1.PullReply straight into the caller's spans. The server's side is
-// pull_frame.h.
+// The client's side of Pull: encodes core's request as shoal.v1.PullRequest,
+// and decodes shoal.v1.PullReply straight into the caller's spans. The server's
+// side is pull_frame.h.
 
-// REQUIRES: CheckPullRequest(request).ok(). The ids are copied once.
+// Copies the ids once. REQUIRES: CheckPullRequest(request).ok().
 WireMessage EncodePullRequest(const PullRequest& request, WireBufferPool* pool,
                               CopyCounter* copies);
 
-// A table's values must be a whole number of floats for each of its ids:
-// INVALID_ARGUMENT. (That it is the right number the shard checks.)
+// INVALID_ARGUMENT if the floats of a table's values are not a multiple of the
+// table's ids. The shard checks that the row dim is the table's.
 absl::Status CheckPullRequest(const PullRequest& request);
 
-// Copies the values into the spans of `request`, once. Errors, all of which
-// leave the spans undefined: FAILED_PRECONDITION (the answer to something
-// else), DATA_LOSS (malformed, or other tables, blocks or lengths than asked).
+// Copies the values once, into the spans of `request`. After an error the
+// contents of the spans are undefined. Errors: FAILED_PRECONDITION (the reply
+// answers another request), DATA_LOSS (the reply is malformed, or its tables,
+// blocks or lengths are not those that were asked).
 absl::Status DecodePullReply(absl::Span<const absl::string_view> fragments,
                              const PullRequest& request, CopyCounter* copies,
                              PullReply* reply);

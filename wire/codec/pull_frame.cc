@@ -12,12 +12,13 @@
 namespace shoal {
 namespace {
 
-// Room before a part's values for its tags and lengths: two tags of a byte and
-// two lengths, the index (5 bytes) and the offset (10) with their tags.
+// Bytes before a part's values for its tags and lengths: two tags of a byte,
+// two lengths, and the index (5 bytes) and the offset (10 bytes) with their
+// tags.
 constexpr uint64_t kHeadRoom = 64;
 static_assert(kHeadRoom >= 1 + 10 + 1 + 5 + 1 + 10 + 1 + 10);
 
-// Room for the reply's identity, version and colour.
+// Bytes for the reply's identity, version and colour.
 constexpr uint64_t kPrefixRoom = kMaxJobBytes + 128;
 
 constexpr uint64_t kAlign = AlignedBuffer<char>::kAlignment;
@@ -71,7 +72,7 @@ absl::Status PullFrame::DecodeBlockRange(FragmentReader body, Part* part) {
   constexpr uint64_t kMaxElements = uint64_t{1} << 48;
   if (size > kMaxElements || part->offset > kMaxElements) {
     reader.Fail(absl::StrCat("size = ", size, " at offset ", part->offset,
-                             " is beyond any block"));
+                             " is larger than any block"));
   }
   part->value_bytes = size * sizeof(float);
   return reader.status();
@@ -113,7 +114,8 @@ absl::Status PullFrame::DecodeFields(FragmentReader body,
       return absl::ResourceExhaustedError(
           absl::StrCat("the pull asks for ", value_bytes,
                        " bytes or more; the limit is ", limits.max_reply_bytes,
-                       ": ask for less at once or raise --max_message_bytes"));
+                       ": pull fewer rows at once or raise "
+                       "--max_message_bytes"));
     }
   }
   return reader.status();

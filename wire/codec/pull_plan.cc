@@ -5,7 +5,7 @@
 namespace shoal {
 namespace {
 
-// The tags, lengths and indices around one table or block.
+// Bytes of the tags, lengths and indices around one table or block.
 constexpr uint64_t kPartOverhead = 64;
 
 class Planner {
@@ -18,7 +18,8 @@ class Planner {
   void Add(const TablePull& table) {
     const uint64_t row_dim =
         table.ids.empty() ? 0 : table.values.size() / table.ids.size();
-    // The larger of what an id costs on the way there and back.
+    // An id takes 8 bytes in the request and its row's floats in the reply. The
+    // larger of the two counts.
     const uint64_t row_bytes =
         std::max<uint64_t>(sizeof(FeatureId), row_dim * sizeof(float));
     uint64_t begin = 0;
@@ -51,8 +52,8 @@ class Planner {
     bytes_ = 0;
   }
 
-  // How many of `wanted` elements go into the present pull; starts the next one
-  // where this one has no room left.
+  // Returns how many of `wanted` elements go into the current pull. Starts a
+  // new pull first if the current pull has no room left.
   uint64_t TakeElements(uint64_t wanted, uint64_t element_bytes) {
     if (bytes_ > 0 && bytes_ + kPartOverhead + element_bytes > max_bytes_) {
       NextPull();
@@ -68,7 +69,7 @@ class Planner {
   const PullRequest& request_;
   const uint64_t max_bytes_;
   std::vector<PullRequest> pulls_;
-  uint64_t bytes_ = 0;  // of the present pull
+  uint64_t bytes_ = 0;  // of the current pull
 };
 
 }  // namespace

@@ -8,10 +8,11 @@
 
 namespace shoal {
 
-// Cuts a pull into pulls whose requests and replies hold at most about
-// `max_bytes` of ids and values each (a single row may exceed it): tables by
-// ranges of their ids, blocks by ranges of their elements, everything in order.
-// The parts' spans lie in those of `request`. A pull that fits is one part.
+// Splits a pull into smaller pulls, so that each request and each reply has at
+// most about `max_bytes` bytes of ids and values. (A single row may have more.)
+// Tables are split by ranges of their ids, and blocks by ranges of their
+// elements, in order. The spans of the result lie in those of `request`. A pull
+// that fits is returned as the only one.
 std::vector<PullRequest> PlanPulls(const PullRequest& request,
                                    uint64_t max_bytes);
 

@@ -11,12 +11,13 @@ namespace shoal {
 
 // The client's side of Push. The server's side is push_frame.h.
 
-// Ids and gradients are copied once, so the caller's spans are free after it.
+// Copies ids and gradients once. The caller's spans may be changed after the
+// call.
 WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
                               CopyCounter* copies);
 
-// Errors: FAILED_PRECONDITION (the answer to something else), DATA_LOSS
-// (malformed).
+// Errors: FAILED_PRECONDITION (the reply answers another request), DATA_LOSS
+// (the reply is malformed).
 absl::Status DecodePushReply(absl::Span<const absl::string_view> fragments,
                              const CallIdentity& asked, PushReply* reply);
 

@@ -11,8 +11,8 @@
 namespace shoal {
 namespace {
 
-// Floats from one part's gradients to the next, so that each starts on a cache
-// line.
+// `n` rounded up to whole cache lines of floats, so that each part's gradients
+// start on a cache line.
 uint64_t RoundUpFloats(uint64_t n) {
   constexpr uint64_t kAlign = AlignedBuffer<float>::kAlignment / sizeof(float);
   return (n + kAlign - 1) / kAlign * kAlign;

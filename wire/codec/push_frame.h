@@ -15,21 +15,22 @@
 
 namespace shoal {
 
-// The server's side of one Push at a time: shoal.v1.PushRequest into core's
-// request, its ids and gradients copied once into aligned memory that is kept
-// for the next push. Thread-compatible.
+// The server's side of one Push at a time: decodes shoal.v1.PushRequest into
+// core's request. Ids and gradients are copied once, into aligned memory that
+// the frame keeps for the next push. Thread-compatible.
 class PushFrame {
  public:
-  // Errors: INVALID_ARGUMENT (malformed, or beyond a count of `limits`).
+  // Errors: INVALID_ARGUMENT (malformed, or above a count of `limits`).
   absl::Status Decode(absl::Span<const absl::string_view> fragments,
                       const CodecLimits& limits, CopyCounter* copies);
 
-  // REQUIRES, of both: Decode returned OK. The request's spans are valid until
-  // the frame is used again.
+  // The decoded request. Its spans are valid until the frame is used again.
+  // REQUIRES: Decode returned OK.
   const PushRequest& request() const { return request_; }
+  // REQUIRES: Decode returned OK.
   WireMessage EncodeReply(const PushReply& reply, WireBufferPool* pool) const;
 
-  // Memory that the frame takes until the next push.
+  // Bytes of memory that the frame keeps until the next push.
   uint64_t kept_bytes() const {
     return sizeof(*this) + most_ids_ * sizeof(FeatureId) +
            most_floats_ * sizeof(float);
@@ -49,7 +50,7 @@ class PushFrame {
   std::vector<Part> blocks_;
   AlignedBuffer<FeatureId> ids_;
   AlignedBuffer<float> gradients_;
-  // Of any push so far, for which there is memory.
+  // The most in a push so far; ids_ and gradients_ have memory for them.
   uint64_t most_ids_ = 0;
   uint64_t most_floats_ = 0;
 };

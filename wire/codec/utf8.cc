@@ -6,14 +6,14 @@
 namespace shoal {
 namespace {
 
-// Bytes of the sequence that starts with `lead`, and the range of its second
-// byte; 0 if no sequence starts so.
+// The bytes of a sequence, and the range of its second byte.
 struct Sequence {
   size_t size = 0;
   uint8_t second_least = 0x80;
   uint8_t second_most = 0xbf;
 };
 
+// The sequence that starts with `lead`. Its size is 0 if no sequence does.
 Sequence SequenceOf(uint8_t lead) {
   if (lead < 0x80) return {1};
   if (lead < 0xc2) return {0};

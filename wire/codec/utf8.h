@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-// Whether the bytes are well-formed UTF-8 (Unicode 15, table 3-7), as a proto3
+// True if the bytes are well-formed UTF-8 (Unicode 15, table 3-7), as a proto3
 // string must be: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool IsValidUtf8(absl::string_view bytes);
 

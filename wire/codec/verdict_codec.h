@@ -9,7 +9,8 @@
 
 namespace shoal {
 
-// shoal.v1.Verdict has the numbers of core's. INVALID_ARGUMENT for others.
+// shoal.v1.Verdict has the same numbers as core's Verdict. Other numbers are
+// INVALID_ARGUMENT.
 inline absl::Status DecodeVerdict(uint32_t number, Verdict* out) {
   for (const Verdict verdict : {Verdict::kApplied, Verdict::kRejected}) {
     if (number == static_cast<uint32_t>(verdict)) {

@@ -44,7 +44,8 @@ void WireBufferPool::Return(std::unique_ptr<WireBuffer> buffer) {
 
 void WireBuffer::Unref() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  // The pool may die with its last buffer: keep it until Return is through.
+  // This may be the last reference to the pool: keep the pool until Return has
+  // returned.
   const std::shared_ptr<WireBufferPool> pool = std::move(pool_);
   pool->Return(std::unique_ptr<WireBuffer>(this));
 }

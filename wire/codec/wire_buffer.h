@@ -15,9 +15,10 @@ namespace shoal {
 
 class WireBuffer;
 
-// Keeps the memory of sent messages for the next ones: fresh pages cost
-// several times what writing them costs. Thread-safe; made shared, since the
-// transport may hold a message longer than whoever sent it lives.
+// Keeps the memory of sent messages for later messages. The reason is that
+// fresh pages cost several times as much as writing to them. A pool is shared,
+// because the transport may hold a message longer than its sender exists.
+// Thread-safe.
 class WireBufferPool : public std::enable_shared_from_this<WireBufferPool> {
  public:
   // Keeps at most `max_kept_bytes` of memory that is not in use.
@@ -35,12 +36,12 @@ class WireBufferPool : public std::enable_shared_from_this<WireBufferPool> {
   explicit WireBufferPool(uint64_t max_kept_bytes);
   void Return(std::unique_ptr<WireBuffer> buffer);
 
-  // By the logarithm of the capacity, which is a power of two.
+  // Indexed by the logarithm of the capacity, which is a power of two.
   ObjectPool<WireBuffer, 64> kept_;
 };
 
-// Memory that several slices of a message share; goes back to its pool when
-// the last reference is dropped, on whatever thread that happens.
+// Memory that several slices of a message share. It goes back to its pool when
+// the last reference is dropped, on any thread.
 class WireBuffer {
  public:
   char* data() { return bytes_.data(); }
@@ -55,10 +56,10 @@ class WireBuffer {
 
   std::atomic<int> references_{1};
   AlignedBuffer<char> bytes_;
-  std::shared_ptr<WireBufferPool> pool_;  // while in use
+  std::shared_ptr<WireBufferPool> pool_;  // null while the pool keeps it
 };
 
-// Owns one reference. Thread-compatible.
+// Owns one reference to a buffer, or none. Thread-compatible.
 class WireBufferRef {
  public:
   WireBufferRef() = default;
@@ -80,15 +81,16 @@ class WireBufferRef {
   WireBuffer* buffer_ = nullptr;
 };
 
-// An encoded message: `fragments`, joined, point into `buffer`.
+// An encoded message: the bytes of `fragments`, one after another. The
+// fragments point into `buffer`.
 struct WireMessage {
   WireBufferRef buffer;
   std::vector<absl::string_view> fragments;
   uint64_t size = 0;  // bytes of all fragments
 };
 
-// Bulk bytes (ids, values, gradients) that went through a codec, and how often
-// each was copied there. Thread-safe.
+// Counts the bulk bytes (ids, values, gradients) that went through a codec, and
+// the bytes that the codec copied for them. Thread-safe.
 struct CopyCounter {
   std::atomic<uint64_t> payload_bytes{0};
   std::atomic<uint64_t> copied_bytes{0};

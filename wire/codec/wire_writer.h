@@ -9,19 +9,20 @@
 
 namespace shoal {
 
-// FieldBytes (base/protobuf_wire.h) where an empty field is left out, as proto3
-// does.
+// As FieldBytes (base/protobuf_wire.h), but 0 for an empty field, because
+// proto3 leaves it out.
 constexpr uint64_t FieldBytesOrNone(uint64_t size) {
   return size == 0 ? 0 : FieldBytes(size);
 }
-// Bytes of a varint field (number below 16); 0 is left out, as proto3 does.
+// Bytes of a varint field, tag and all; 0 for the value 0, because proto3
+// leaves it out. REQUIRES: the field's number is below 16.
 constexpr uint64_t VarintFieldBytes(uint64_t value) {
   return value == 0 ? 0 : 1 + VarintBytes(value);
 }
 
-// Writes protobuf's wire format into memory that the caller has sized by the
-// functions above and FieldBytes. Field numbers are below 16, so that tags take
-// one byte. Thread-compatible.
+// Writes protobuf's wire format into memory. The caller computes the size of
+// the memory with the functions above and FieldBytes. REQUIRES: field numbers
+// are below 16, so that a tag is one byte. Thread-compatible.
 class WireWriter {
  public:
   explicit WireWriter(char* out) : out_(out) {}
@@ -35,7 +36,7 @@ class WireWriter {
     }
     *out_++ = static_cast<char>(value);
   }
-  // A varint field; 0 is left out.
+  // Writes nothing for the value 0.
   void VarintField(uint32_t number, uint64_t value) {
     if (value == 0) return;
     *out_++ = static_cast<char>(number << 3);
@@ -47,7 +48,7 @@ class WireWriter {
     std::memcpy(out_, &value, sizeof(value));
     out_ += sizeof(value);
   }
-  // The start of a length-delimited field; its `size` bytes come next.
+  // Starts a length-delimited field. The caller writes its `size` bytes next.
   void BytesHeader(uint32_t number, uint64_t size) {
     *out_++ = static_cast<char>(number << 3 | 2);
     Varint(size);

@@ -91,7 +91,7 @@ absl::Status FromProto(const v1::Histogram& in, Histogram* out) {
     return absl::InvalidArgumentError(
         absl::StrCat("Histogram: ", in.edges_size(), " edges, ",
                      in.counts_size(), " counts, sum ", in.sum(), " and max ",
-                     in.max(), " do not belong together"));
+                     in.max(), " do not fit together"));
   }
   *out = *std::move(histogram);
   return absl::OkStatus();

@@ -11,10 +11,10 @@
 
 namespace shoal {
 
-// Conversions between core's types and the messages of proto/shoal.proto for
-// everything that is not on the hot path. ToProto overwrites `out`. FromProto
-// validates: INVALID_ARGUMENT says which field is wrong and why. Only rpc/ sees
-// this header.
+// Conversions between core's types and the messages of proto/shoal.proto that
+// are not on the hot path. ToProto overwrites `out`. FromProto validates:
+// INVALID_ARGUMENT says which field is wrong and why. Only wire/ and rpc/
+// include this header.
 
 void ToProto(const Life& in, v1::Life* out);
 Life FromProto(const v1::Life& in);

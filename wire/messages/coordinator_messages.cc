@@ -117,7 +117,7 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   const v1::Piece& piece = in.piece();
   if (piece.begin() > piece.end()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "Lease.piece [", piece.begin(), ", ", piece.end(), ") is no range"));
+        "Lease.piece [", piece.begin(), ", ", piece.end(), ") is not a range"));
   }
   if (in.batch_size() == 0) {
     return absl::InvalidArgumentError("Lease.batch_size is 0");
@@ -138,7 +138,7 @@ absl::Status Get(const v1::ManifestPart& in, ManifestPart* out) {
   if (in.text().size() > kManifestPartBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("ManifestPart.text has ", in.text().size(),
-                     " bytes, where ", kManifestPartBytes, " may be"));
+                     " bytes; the limit is ", kManifestPartBytes));
   }
   *out = {in.directory(), in.offset(), in.text()};
   return absl::OkStatus();
@@ -202,7 +202,7 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("a coordinator message of no known kind");
+  return absl::InvalidArgumentError("a coordinator message of an unknown kind");
 }
 
 }  // namespace shoal

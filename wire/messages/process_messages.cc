@@ -190,7 +190,7 @@ absl::Status Get(const v1::PieceReport& in, PieceReport* out) {
   return absl::OkStatus();
 }
 
-// A failure without an error would end nothing.
+// Refuses the status OK, because a failure must have an error.
 absl::Status GetError(absl::string_view field, const v1::Status& in,
                       absl::Status* out) {
   SHOAL_RETURN_IF_ERROR(Annotate(FromProto(in, out), field));
@@ -229,8 +229,9 @@ absl::Status Get(const v1::MarkRuns& in, MarkRuns* out) {
   const auto runs = static_cast<size_t>(in.runs_size());
   if (runs > kRunsPerMessage || (runs == 0 && in.more())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("MarkRuns has ", runs, " runs, where 1 to ",
-                     kRunsPerMessage, " are a part"));
+        absl::StrCat("MarkRuns has ", runs, " runs; the limit is ",
+                     kRunsPerMessage,
+                     ", and a part that is not the last has at least 1"));
   }
   out->offset = in.offset();
   out->more = in.more();
@@ -244,7 +245,7 @@ absl::Status Get(const v1::MarkRuns& in, MarkRuns* out) {
     if (added.begin >= added.end) {
       return absl::InvalidArgumentError(
           absl::StrCat("MarkRuns.runs: batches [", added.begin, ", ", added.end,
-                       ") are no run"));
+                       ") are not a run"));
     }
     SHOAL_RETURN_IF_ERROR(
         Annotate(FromProto(run.verdict(), &added.verdict), "MarkRuns.runs"));
@@ -255,13 +256,13 @@ absl::Status Get(const v1::MarkRuns& in, MarkRuns* out) {
 absl::Status Get(const v1::EvalResult& in, EvalResult* out) {
   const std::string& logits = in.logits();
   const std::string& labels = in.labels();
-  // How many scores a row has is the job's business.
+  // The job knows how many scores a row has; this function does not.
   const size_t row = labels.size() * sizeof(float);
   if (labels.empty() ? !logits.empty()
                      : logits.empty() || logits.size() % row != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("EvalResult: ", logits.size(), " bytes of logits for ",
-                     labels.size(), " labels"));
+        absl::StrCat("EvalResult: ", logits.size(), " bytes of logits do not ",
+                     "fit ", labels.size(), " labels"));
   }
   out->lease = in.lease();
   out->epoch = in.epoch();
@@ -288,7 +289,7 @@ void ToProto(const SessionOpening& in, v1::SessionOpen* out) {
 absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out) {
   out->life = FromProto(in.life());
   if (!out->life.valid()) {
-    return absl::InvalidArgumentError("SessionOpen has no life");
+    return absl::InvalidArgumentError("SessionOpen.life is missing");
   }
   out->resume = in.resume();
   out->taken = in.taken();
@@ -353,7 +354,7 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::MESSAGE_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("a process message of no known kind");
+  return absl::InvalidArgumentError("a process message of an unknown kind");
 }
 
 }  // namespace shoal

@@ -8,7 +8,7 @@ namespace shoal {
 namespace {
 
 constexpr uint32_t kMaxIndex = 1 << 20;  // processes of a role
-// A day: more is a mistake, and everything below fits absl::Duration.
+// A day. A longer interval is a mistake, and a shorter one fits absl::Duration.
 constexpr uint64_t kMaxIntervalUs = uint64_t{86'400} * 1'000'000;
 
 void ToProto(const std::vector<SourceInfo>& in,
@@ -63,7 +63,7 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
   if (in.protocol_version() != kProtocolVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the coordinator speaks protocol version ", kProtocolVersion,
-        ", the process that registers speaks ", in.protocol_version(),
+        ", but the process that registers speaks ", in.protocol_version(),
         ": run the same version of Shoal on every host"));
   }
   out->protocol_version = in.protocol_version();
@@ -109,7 +109,7 @@ void ToProto(const RegisterReply& in, v1::RegisterReply* out) {
 absl::Status FromProto(const v1::RegisterReply& in, RegisterReply* out) {
   out->life = FromProto(in.life());
   if (!out->life.valid()) {
-    return absl::InvalidArgumentError("RegisterReply has no life");
+    return absl::InvalidArgumentError("RegisterReply.life is missing");
   }
   out->initialise = in.initialise();
   out->load.reset();

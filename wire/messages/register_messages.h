@@ -7,10 +7,10 @@
 
 namespace shoal {
 
-// As common_messages.h.
+// Conversions of registration messages, with the contract of common_messages.h.
 void ToProto(const RegisterRequest& in, v1::RegisterRequest* out);
-// FAILED_PRECONDITION names both protocol versions where they differ: what the
-// other fields of another version mean is not known.
+// FAILED_PRECONDITION if the protocol versions differ; the message names both.
+// The other fields are then not read, because they may mean something else.
 absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out);
 
 void ToProto(const RegisterReply& in, v1::RegisterReply* out);

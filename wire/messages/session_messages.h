@@ -8,9 +8,10 @@
 
 namespace shoal {
 
-// As common_messages.h, for what travels on a session. SessionOpen, the first
-// message of a stream, is none of core's messages: INVALID_ARGUMENT here, as is
-// a message of a kind that is not known.
+// Conversions of the messages of a session, with the contract of
+// common_messages.h. SessionOpen, the first message of a stream, is not one of
+// core's ProcessMessages: FromProto returns INVALID_ARGUMENT for it, and for
+// messages of unknown kinds.
 void ToProto(const SessionOpening& in, v1::SessionOpen* out);
 absl::Status FromProto(const v1::SessionOpen& in, SessionOpening* out);
 

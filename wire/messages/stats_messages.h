@@ -7,7 +7,8 @@
 
 namespace shoal {
 
-// As common_messages.h. A StatsReply's identity is left to the caller.
+// Conversions of statistics, with the contract of common_messages.h. The caller
+// converts the identity of a StatsReply.
 void ToProto(const StatsReply& in, v1::StatsReply* out);
 absl::Status FromProto(const v1::StatsReply& in, StatsReply* out);
 
