@@ -11,7 +11,7 @@ namespace {
 
 absl::Status Bad(absl::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "'", text, "' is no address: ", why,
+      "'", text, "' is not an address: ", why,
       "; expected host:port, 1.2.3.4:port or [IPv6 address]:port"));
 }
 
@@ -47,7 +47,7 @@ absl::StatusOr<Address> ParseAddress(absl::string_view text) {
   Address address;
   if (!absl::SimpleAtoi(port_text, &address.port) || address.port < 0 ||
       address.port > 65535) {
-    return Bad(text, "the port is no number in [0, 65535]");
+    return Bad(text, "the port is not a number in [0, 65535]");
   }
   if (absl::ConsumePrefix(&host, "[")) {
     in6_addr v6;
@@ -59,7 +59,7 @@ absl::StatusOr<Address> ParseAddress(absl::string_view text) {
     if (host.empty()) return Bad(text, "it has no host");
     for (const char c : host) {
       if (!IsHostCharacter(c)) {
-        return Bad(text, "the host has a character that no host name has");
+        return Bad(text, "a host name cannot have one of its characters");
       }
     }
   }

@@ -8,19 +8,19 @@
 
 namespace shoal {
 
-// Where a process listens or is reached: "host:port", "1.2.3.4:port" or
-// "[::1]:port".
+// The address on which a process listens or at which it is reached:
+// "host:port", "1.2.3.4:port" or "[::1]:port".
 struct Address {
   std::string host;  // without brackets
-  int port = 0;      // 0: to listen on any free one
+  int port = 0;      // 0: listen on any free port
 
   std::string ToString() const;
-  // Only this machine reaches it: localhost, 127.0.0.0/8 or ::1.
+  // True if only this machine can reach it: localhost, 127.0.0.0/8 or ::1.
   bool IsLoopback() const;
 };
 
-// INVALID_ARGUMENT says what is wrong; other schemes (unix:, dns:///) are
-// refused.
+// Refuses all other schemes (unix:, dns:///). INVALID_ARGUMENT says what is
+// wrong.
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
 }  // namespace shoal

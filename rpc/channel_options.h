@@ -9,24 +9,27 @@
 
 namespace shoal {
 
-// What a message has beside its bulk, with room to spare.
+// Bytes of a message beside its bulk fields: an upper bound, generously
+// rounded.
 inline constexpr uint64_t kMessageOverhead = 64 << 10;
 
-// How a client reaches one server.
+// The options of a client's connection to one server.
 struct ChannelOptions {
   std::string address;  // rpc/address.h
-  std::string peer;     // for people: "ps 2"
-  std::string token;    // sent with every call; empty: none
-  // Larger replies are refused (RESOURCE_EXHAUSTED). At least 1 MiB.
+  std::string peer;     // the server's name in messages: "ps 2"
+  std::string token;    // sent with every call; empty: no token
+  // Limit on the bytes of a reply; larger replies are RESOURCE_EXHAUSTED. At
+  // least 1 MiB.
   uint64_t max_message_bytes = 64 << 20;
-  // A lost server is tried again after this, growing to the maximum.
+  // Delay before the client connects to a lost server again. The delay grows
+  // from the first value to the second.
   absl::Duration reconnect_initial = absl::Milliseconds(50);
   absl::Duration reconnect_max = absl::Seconds(1);
-  // How long to wait for a connection that is neither made nor refused.
+  // Limit on one attempt to connect that is neither accepted nor refused.
   absl::Duration connect_timeout = absl::Seconds(5);
-  // A server that is silent is asked for a sign of life after the first, and
-  // taken for dead after the second (a frozen process, a host without power);
-  // rpc/keepalive.h.
+  // Keepalive (rpc/keepalive.h): a server that is silent for keepalive_time
+  // gets a ping. A server that does not answer within keepalive_timeout is
+  // taken for dead, such as a frozen process or a host without power.
   absl::Duration keepalive_time = absl::Seconds(2);
   absl::Duration keepalive_timeout = absl::Seconds(5);
 

@@ -5,12 +5,13 @@
 
 namespace shoal {
 
-// The threads on which a process's gRPC clients hear of their replies: one is
-// enough for most, since they only decode and post. Thread-safe.
+// The threads that take the replies for a process's gRPC clients. One thread is
+// enough for most processes, because it only decodes and posts. Thread-safe.
 class ClientLoop {
  public:
   explicit ClientLoop(int threads = 1);
-  // REQUIRES: every client on it is destroyed. Not on one of its threads.
+  // REQUIRES: every client on the loop is destroyed, and the caller is not a
+  // thread of the loop.
   ~ClientLoop();
   ClientLoop(const ClientLoop&) = delete;
   ClientLoop& operator=(const ClientLoop&) = delete;

@@ -17,32 +17,33 @@ namespace shoal {
 
 struct ClusterClientOptions {
   ChannelOptions channel;
-  // Of messages that a session has taken and not yet sent. Beyond it the
-  // session ends with RESOURCE_EXHAUSTED: the coordinator does not keep up.
+  // Limit on the bytes of messages that a session has queued and not yet sent.
+  // Beyond the limit the session ends with RESOURCE_EXHAUSTED, because the
+  // coordinator does not keep up.
   uint64_t max_queued_bytes = 64 << 20;
 
   absl::Status Validate() const;
 };
 
-// The coordinator in another process, over gRPC.
+// A coordinator in another process, called over gRPC.
 //
-// A connection ends (on_end) within milliseconds of the death of either
-// process, and within keepalive_time + keepalive_timeout where the other is
-// frozen. One that was to resume a session and is refused ends with NOT_FOUND:
-// no process listens at the coordinator's address any more. The
-// next message is taken from the wire when on_message has returned. A message
-// that exceeds the coordinator's max_message_bytes ends the session
-// (RESOURCE_EXHAUSTED): an EvalResult of n examples takes 5 n bytes.
+// A connection ends (on_end) within milliseconds of the end of either process,
+// and within keepalive_time + keepalive_timeout if the other process is frozen.
+// A connection that was to resume a session ends with NOT_FOUND if no process
+// listens at the coordinator's address any more. The client reads the next
+// message after on_message has returned. A message larger than the
+// coordinator's max_message_bytes ends the session (RESOURCE_EXHAUSTED): an
+// EvalResult of n examples takes 5 n bytes.
 class ClusterClient final : public ClusterService {
  public:
-  // REQUIRES: options.Validate().ok(). Callbacks run on `executor`. Whether a
-  // process still listens at the coordinator's address is looked at on
-  // `probes`, which may wait for the network, and for the name to be resolved.
-  // All three must outlive the client and its sessions.
+  // Callbacks run on `executor`. `probes` runs the check whether a process
+  // still listens at the coordinator's address; it may wait for the network and
+  // for the resolution of the name. `loop`, `executor` and `probes` must
+  // outlive the client and its sessions. REQUIRES: options.Validate().ok().
   ClusterClient(ClusterClientOptions options, ClientLoop* loop,
                 Executor* executor, Executor* probes);
-  // Ends calls and sessions in progress: CANCELLED. Not on a thread of the
-  // loop.
+  // Ends calls and sessions in progress with CANCELLED. REQUIRES: the caller is
+  // not a thread of the loop.
   ~ClusterClient() override;
 
   void Register(RegisterRequest request, absl::Duration timeout,

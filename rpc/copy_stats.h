@@ -5,9 +5,10 @@
 
 namespace shoal {
 
-// Of one side since it started: bytes of ids, values and gradients that were
-// encoded or decoded, and how many bytes of them were copied for it. At most
-// one copy a byte: copied_bytes <= payload_bytes.
+// Counts of one client or server since its start. payload_bytes are the bytes
+// of ids, values and gradients that were encoded or decoded. copied_bytes are
+// the bytes that were copied for this. A byte is copied at most once:
+// copied_bytes <= payload_bytes.
 struct CopyStats {
   uint64_t payload_bytes = 0;
   uint64_t copied_bytes = 0;

@@ -7,18 +7,18 @@
 
 namespace shoal {
 
-// When a connection on which nothing arrives is asked for a sign of life, and
-// how long after that it is given up. gRPC does both, on either side.
+// gRPC's keepalive, on either side of a connection.
 struct Keepalive {
-  absl::Duration time;
-  absl::Duration timeout;
+  absl::Duration time;     // silence until a ping is sent
+  absl::Duration timeout;  // wait for the answer until the connection is closed
 };
 
-// For processes that take each other for dead after `silent_after`: a
-// connection to a frozen process outlives that deadline, so that the deadline
-// decides, and is given up soon after it. A PS's lease is never longer.
+// The keepalive for processes that take each other for dead after
+// `silent_after`. A connection to a frozen process lasts longer than
+// `silent_after`, so that this deadline decides, and is closed soon after it. A
+// PS's lease is never longer than `silent_after`.
 inline Keepalive KeepaliveFor(absl::Duration silent_after) {
-  // Servers take a sign of life every 500 ms (rpc/server/rpc_server.cc).
+  // Servers accept a ping every 500 ms (rpc/server/rpc_server.cc).
   const absl::Duration timeout =
       std::clamp(silent_after, absl::Seconds(1), absl::Hours(1));
   return {timeout / 2, timeout};

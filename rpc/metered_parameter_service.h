@@ -7,13 +7,14 @@
 
 namespace shoal {
 
-// A ParameterService that counts what goes through it and how long it takes
-// (docs/metrics.md: shoal_ps_requests_total, shoal_ps_requests_failed_total,
-// shoal_ps_request_seconds, shoal_ps_requests_in_flight). Thread-safe.
+// A ParameterService that counts the calls that go through it, and measures
+// their time (docs/metrics.md: shoal_ps_requests_total,
+// shoal_ps_requests_failed_total, shoal_ps_request_seconds,
+// shoal_ps_requests_in_flight). Thread-safe.
 class MeteredParameterService final : public ParameterService {
  public:
-  // All outlive the calls. `labels` stand on every metric. `executor` is asked
-  // for the time.
+  // `service`, `telemetry` and `executor` must outlive the calls. Every metric
+  // has the labels `labels`. `executor` gives the time.
   MeteredParameterService(ParameterService* service, Telemetry* telemetry,
                           const MetricLabels& labels, const Executor* executor);
 

@@ -16,40 +16,40 @@ namespace shoal {
 
 struct ParameterClientOptions {
   ChannelOptions channel;
-  // A push that takes more bytes on the wire travels in chunks of this size; a
-  // pull that asks for more, as several pulls. Not above the server's
-  // max_message_bytes less 64 KiB. Smaller ones share the connection more
-  // evenly and cost more calls.
+  // Bytes of a chunk. A push with more bytes on the wire is sent in chunks of
+  // this size, and a pull that asks for more bytes is sent as several pulls. At
+  // most the server's max_message_bytes less 64 KiB. Smaller chunks share the
+  // connection more evenly and cost more calls.
   uint64_t chunk_bytes = 16 << 20;
-  // Chunks of one push, and parts of one pull, that are under way at once.
+  // Chunks of one push, or parts of one pull, that are under way at once.
   int chunks_in_flight = 3;
 
   absl::Status Validate() const;
 
-  // What the calls of a worker take at most, with so many batches under way,
-  // each of whose pulls and pushes is of so many bytes over all shards
-  // (wire/codec/message_bytes.h): a message as it is encoded and as gRPC holds
-  // it.
+  // Upper bound on the memory of a worker's calls with `batches` batches under
+  // way. `message_bytes` are the bytes of one batch's pull or push over all
+  // shards (wire/codec/message_bytes.h). Each message counts twice: as it is
+  // encoded, and as gRPC holds it.
   static uint64_t MemoryBytes(uint64_t message_bytes, uint64_t batches) {
     return SaturatingTimes(message_bytes, 2 * batches);
   }
 };
 
-// A shard in another process, over gRPC. Every error names the server. Errors
-// beyond ParameterService's own: DATA_LOSS (a reply that is not what was asked
-// for), CANCELLED (the client was destroyed first), others that the server or
-// gRPC may return.
+// A shard in another process, called over gRPC. Every error names the server.
+// Errors beyond those of ParameterService: DATA_LOSS (the reply is not what was
+// asked for), CANCELLED (the client was destroyed before the reply), and others
+// that the server or gRPC may return.
 //
-// Gradients are copied once, before Push returns; ids and values once, on a
-// thread of the loop, before `done` is posted.
+// Gradients are copied once, before Push returns. Ids and values are copied
+// once, on a thread of the loop, before `done` is posted.
 class ParameterClient final : public ParameterService {
  public:
-  // REQUIRES: options.Validate().ok(). `done`s are posted on `executor`. The
-  // loop and the executor must outlive the client.
+  // Callbacks `done` are posted on `executor`. `loop` and `executor` must
+  // outlive the client. REQUIRES: options.Validate().ok().
   ParameterClient(ParameterClientOptions options, ClientLoop* loop,
                   Executor* executor);
-  // Cancels calls in progress; their `done`s are posted before it returns. Not
-  // on a thread of the loop.
+  // Cancels calls in progress, and posts their `done` before it returns.
+  // REQUIRES: the caller is not a thread of the loop.
   ~ParameterClient() override;
 
   void Pull(PullRequest request, absl::Duration timeout,

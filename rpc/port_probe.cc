@@ -19,13 +19,14 @@ PortState StateOf(int error) {
   return error == ECONNREFUSED ? PortState::kRefused : PortState::kUnknown;
 }
 
-// This host has no address of the family, so no process of it is asked.
+// True if this host does not use the address's family. The address then says
+// nothing about the process.
 bool NoSuchFamily(int error) {
   return error == EAFNOSUPPORT || error == EADDRNOTAVAIL ||
          error == ENETUNREACH;
 }
 
-// 0, or why there is no connection.
+// Returns 0, or the errno of why there is no connection.
 int Connect(const addrinfo& address, absl::Duration timeout) {
   const int fd = socket(address.ai_family,
                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -7,16 +7,17 @@
 
 namespace shoal {
 
-// What a TCP connection to an address meets.
+// The result of a TCP connection to an address.
 enum class PortState {
   kOpen,     // some process listens there, even if it is frozen
-  kRefused,  // the host is there, and no process listens
-  kUnknown,  // no answer in time, no route, no such name, no address
+  kRefused,  // the host answers, and no process listens
+  kUnknown,  // no answer in time, no route, no such name, or not an address
 };
 
-// Connects to `address` (rpc/address.h) and hangs up. A name with several
-// addresses is refused if each is that this host can reach. Blocks the caller:
-// `timeout` an address at most, and as long as the name takes to be resolved.
+// Connects to `address` (rpc/address.h) and closes the connection. A name with
+// several addresses is kRefused if every address that this host can reach is.
+// Blocks the caller for the resolution of the name, and for at most `timeout`
+// with each address.
 PortState ProbePort(const std::string& address, absl::Duration timeout);
 
 }  // namespace shoal

@@ -10,23 +10,25 @@
 
 namespace shoal {
 
-// A ParameterService that tries again where time may help (RetrySchedule),
-// within the caller's timeout. A push keeps its batch id, by which the shard
-// knows its copies, so a retry is safe even where the first one was applied:
-// its reply then says `repeat`.
+// A ParameterService that repeats a call after an error that may pass with time
+// (RetrySchedule), within the caller's timeout. All attempts of a push have the
+// same batch id, by which the shard recognises a copy. So a retry is safe even
+// if an earlier attempt was applied. The reply then says `repeat`.
 //
-// When the time is up: DEADLINE_EXCEEDED, or RESOURCE_EXHAUSTED where that was
-// the last error, with the number of attempts and the last error. Other errors
-// come through as they are.
+// When the timeout has passed, the call ends with DEADLINE_EXCEEDED, or with
+// RESOURCE_EXHAUSTED if this was the last error. The message has the number of
+// attempts and the last error. Errors that time does not help are returned as
+// they are.
 class RetryingParameterService final : public ParameterService {
  public:
-  // Waits and completes on `executor`, on which `service` completes too, and
-  // which must outlive this. `seed` tells one process's delays from another's.
-  // `retries`, if there is one, counts attempts that follow another.
+  // Waits and completes on `executor`, which must outlive this. `service` must
+  // complete on the same executor. Processes need different values of `seed`,
+  // so that their delays differ. `retries`, unless null, counts all attempts
+  // but the first of each call.
   RetryingParameterService(std::unique_ptr<ParameterService> service,
                            RetryOptions options, uint64_t seed,
                            Executor* executor, Counter* retries = nullptr);
-  // Calls that wait for their next attempt end: CANCELLED.
+  // Ends calls that wait for their next attempt with CANCELLED.
   ~RetryingParameterService() override;
 
   void Pull(PullRequest request, absl::Duration timeout,

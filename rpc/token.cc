@@ -43,7 +43,7 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
 absl::StatusOr<std::string> MakeToken() {
   char bytes[32];
   if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
-    return absl::ErrnoToStatus(errno, "no random bytes for a token");
+    return absl::ErrnoToStatus(errno, "cannot get random bytes for a token");
   }
   return absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes)));
 }
@@ -64,7 +64,7 @@ absl::Status CheckToken(absl::string_view token) {
 }
 
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
-  // O_NONBLOCK: a FIFO must not hold up the start; it is refused below.
+  // O_NONBLOCK, so that a FIFO, which is refused below, does not block.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return SystemError(path, "cannot open it");
   struct stat info;
@@ -81,7 +81,7 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
                      absl::Hex(info.st_mode & 7)),
         ", so others can use the token: run chmod 600 '", path, "'"));
   }
-  char bytes[kMaxTokenBytes + 3];  // room for the line's end and one too many
+  char bytes[kMaxTokenBytes + 3];  // a token, a line's end, one byte too many
   const ssize_t size = read(file.get(), bytes, sizeof(bytes));
   if (size < 0) return SystemError(path, "cannot read it");
   absl::string_view token(bytes, static_cast<size_t>(size));
@@ -96,7 +96,7 @@ absl::Status WriteTokenFile(const std::string& path, absl::string_view token) {
   SHOAL_RETURN_IF_ERROR(CheckToken(token));
   const Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0) return SystemError(path, "cannot make it");
+  if (file.get() < 0) return SystemError(path, "cannot create it");
   const std::string line = absl::StrCat(token, "\n");
   if (write(file.get(), line.data(), line.size()) !=
       static_cast<ssize_t>(line.size())) {
@@ -109,7 +109,7 @@ absl::Status WriteTokenFile(const std::string& path, absl::string_view token) {
 
 bool ConstantTimeEquals(absl::string_view a, absl::string_view b) {
   if (a.size() != b.size()) return false;
-  // volatile: the loop must not end at the first difference.
+  // volatile, so that the compiler cannot end the loop at the first difference.
   volatile unsigned char difference = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     difference = static_cast<unsigned char>(

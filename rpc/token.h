@@ -11,23 +11,25 @@ namespace shoal {
 
 // The secret that all processes of a job share and that every call bears.
 
-// A new token: 32 random bytes of the system, in hexadecimal.
+// Returns a new token: 32 random bytes from the system, in hexadecimal.
 absl::StatusOr<std::string> MakeToken();
 
-// The token in the file's first line. The file is a regular one that its owner
-// alone can read (mode 0600 or 0400), with nothing else in it. Errors name the
-// path and what to do: NOT_FOUND, PERMISSION_DENIED (not readable, or others
-// can read it), INVALID_ARGUMENT (empty, over 512 characters, a blank or a
-// character that is not printable ASCII).
+// Returns the token in a file. The file must be a regular file that only its
+// owner can read (mode 0600 or 0400), with the token as its only line. Errors
+// name the path and what to do: NOT_FOUND, PERMISSION_DENIED (this process
+// cannot read the file, or others can), INVALID_ARGUMENT (the file is not a
+// regular file, or CheckToken refuses its text).
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
-// Makes a file of mode 0600 with `token` in it. ALREADY_EXISTS if there is one.
+// Creates a file of mode 0600 with `token` in it. ALREADY_EXISTS if the path
+// exists.
 absl::Status WriteTokenFile(const std::string& path, absl::string_view token);
 
-// What ReadTokenFile demands of the text.
+// INVALID_ARGUMENT if the token is empty, has more than 512 characters, or has
+// a blank or a character that is not printable ASCII.
 absl::Status CheckToken(absl::string_view token);
 
-// Equality in a time that depends on the lengths alone.
+// True if `a` equals `b`. The time that this takes depends only on the lengths.
 bool ConstantTimeEquals(absl::string_view a, absl::string_view b);
 
 }  // namespace shoal

@@ -21,7 +21,8 @@ ChunkedPush::ChunkedPush(Peer* peer, const Executor* clock,
       message_(std::move(message)),
       chunk_bytes_(chunk_bytes),
       deadline_(deadline),
-      result_(absl::DataLossError("the server never gave a verdict")) {
+      result_(absl::DataLossError(
+          "the server took all chunks and gave no verdict")) {
   SHOAL_DCHECK(message_.fragments.size() == 1);
   head_.identity = request.identity;
   head_.batch = request.batch;
@@ -79,7 +80,7 @@ void ChunkedPush::OnReply(absl::Status status, const grpc::ByteBuffer& bytes) {
   }
   {
     MutexLock lock(&mu_);
-    // The first error is the cause; later chunks only meet its consequences.
+    // The first error is the cause. Later errors are its consequences.
     if (!status.ok() && !failed_) {
       failed_ = true;
       result_ = std::move(status);

@@ -16,24 +16,26 @@
 
 namespace shoal {
 
-// Sends one encoded push as chunks, a few at a time. Thread-safe; lives while
-// its calls do.
+// Sends one encoded push as chunks, a few at a time. Its calls keep it alive.
+// Thread-safe.
 class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
  public:
   using OnVerdict = absl::AnyInvocable<void(absl::StatusOr<PushReply>) &&>;
 
-  // `upload` tells this attempt from earlier ones at the same batch; `deadline`
-  // is one of `clock`. `peer` and `clock` must outlive the calls. REQUIRES:
-  // `message` is one fragment.
+  // `upload` is a number that differs from those of earlier attempts at the
+  // same batch. `deadline` is a time of `clock`. `peer` and `clock` must
+  // outlive the calls. REQUIRES: `message` is one fragment.
   ChunkedPush(Peer* peer, const Executor* clock, const PushRequest& request,
               uint64_t upload, WireMessage message, uint64_t chunk_bytes,
               absl::Time deadline);
 
-  // `on_verdict` runs once, on a thread of the loop, when every call is over.
+  // Sends the chunks with at most `in_flight` calls at once. `on_verdict` runs
+  // once, when every call is over, on a thread of the loop.
   void Start(int in_flight, OnVerdict on_verdict);
 
  private:
-  // What a lane does next: sends a chunk, or ends; the last one to end reports.
+  // The next step of a lane: sends a chunk, or ends the lane if no chunk is
+  // left. The lane that ends last calls on_verdict_.
   void SendNext();
   void OnReply(absl::Status status, const grpc::ByteBuffer& bytes);
 
@@ -42,7 +44,7 @@ class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
   const WireMessage message_;
   const uint64_t chunk_bytes_;
   const absl::Time deadline_;
-  PushChunk head_;  // but for the index; constant
+  PushChunk head_;  // of every chunk, without the index; constant
 
   Mutex mu_;
   uint32_t next_ ABSL_GUARDED_BY(mu_) = 0;

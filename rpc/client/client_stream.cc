@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-// Of a look at the coordinator's port, one address of it.
+// Timeout of the probe of one address of the coordinator.
 constexpr absl::Duration kProbeTimeout = absl::Milliseconds(250);
 
 grpc::ByteBuffer Encode(const ProcessMessage& message) {
@@ -72,7 +72,7 @@ void ClientStream::Abort(absl::Status reason) {
   if (reason_.ok()) reason_ = std::move(reason);
   broken_ = true;
   context_.TryCancel();
-  // Whoever cancels may be the one to whom the message was given.
+  // on_message may be the caller, so the end must not wait until it returns.
   if (delivering_) Finish();
 }
 
@@ -81,8 +81,9 @@ void ClientStream::Queue(const grpc::ByteBuffer& bytes) {
   const uint64_t size = bytes.Length();
   if (queued_bytes_ + size > max_queued_bytes_) {
     return Abort(absl::ResourceExhaustedError(absl::StrCat(
-        "the coordinator does not keep up: ", queued_bytes_, " bytes wait and ",
-        size, " more would pass the session's limit of ", max_queued_bytes_)));
+        "the coordinator does not keep up: ", queued_bytes_,
+        " bytes wait to be sent, and ", size,
+        " more would exceed the session's limit of ", max_queued_bytes_)));
   }
   queued_bytes_ += size;
   queue_.push_back(bytes);
@@ -142,7 +143,7 @@ void ClientStream::OnWritten(bool ok) {
   if (finished_) return;
   queued_bytes_ -= queue_.front().Length();
   queue_.pop_front();
-  // The end of the stream shows at the read.
+  // The stream has ended. The read will fail too, and handles the end.
   if (!ok) broken_ = true;
   WriteNext();
 }
@@ -176,11 +177,11 @@ void ClientStream::OnFinished(bool ok) {
     queue_.clear();
     end_ = peer_->Explain(reason_.ok() ? FromGrpcStatus(status_) : reason_);
     finished_ = true;
-    // The process hears of the end after the last message.
+    // on_end comes after the last on_message has returned.
     if (!delivering_) PostEnd();
   }
-  // From here on the peer may be gone. A write may still be under way: it ends
-  // at once and touches the stream alone.
+  // After Remove the peer may be destroyed. A write may still be under way. It
+  // ends at once and uses only the stream.
   peer_->Remove(this);
 }
 

@@ -19,10 +19,13 @@
 
 namespace shoal {
 
-// One session's stream, from the process's side. Thread-safe. Kept alive by its
-// operations and by the handle that the process holds. It has many members: of
-// each of the four operations of gRPC's stream (start, read, write, finish) the
-// operation, what it fills and whether it is under way.
+// The stream of one session, in the process that opened the session. Its
+// operations and the handle that the process holds keep it alive. Thread-safe.
+//
+// The class has many members, because gRPC's stream has four operations (start,
+// read, write, finish). For each of them the class has the operation, the
+// object that the operation fills, and a bool that is true while it is under
+// way.
 class ClientStream final : public Peer::Activity,
                            public std::enable_shared_from_this<ClientStream> {
  public:
@@ -33,7 +36,7 @@ class ClientStream final : public Peer::Activity,
   // Opens the stream; its first message is `opening`.
   void Start(const SessionOpening& opening);
   void Send(ProcessMessage message);
-  // The process wants no more of it.
+  // Says that the process has closed its handle.
   void Close();
   void Cancel() override;
 
@@ -53,7 +56,7 @@ class ClientStream final : public Peer::Activity,
   void PostEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Deliver(absl::Status end);
   void Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends the stream for a reason of our own, which on_end will say.
+  // Ends the stream. on_end will get `reason`.
   void Abort(absl::Status reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Peer* const peer_;
@@ -62,7 +65,7 @@ class ClientStream final : public Peer::Activity,
   const std::string address_;
   const uint64_t max_queued_bytes_;
   bool resumes_ = false;  // set before anything starts
-  // Used on the executor alone, one callback at a time.
+  // Used only on the executor, one callback at a time.
   SessionHandler handler_;
   grpc::ClientContext context_;
 
@@ -72,16 +75,16 @@ class ClientStream final : public Peer::Activity,
       stream_ ABSL_GUARDED_BY(mu_);
   grpc::ByteBuffer read_ ABSL_GUARDED_BY(mu_);
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
-  absl::Status reason_ ABSL_GUARDED_BY(mu_);  // ours, for the end
+  absl::Status reason_ ABSL_GUARDED_BY(mu_);  // why we ended it; OK: we did not
   bool started_ ABSL_GUARDED_BY(mu_) = false;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;  // by the process
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  // A message is with the process, so no read is under way.
+  // on_message is posted or runs, so no read is under way.
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Status end_ ABSL_GUARDED_BY(mu_);     // once finished
-  bool broken_ ABSL_GUARDED_BY(mu_) = false;  // takes nothing to send any more
+  absl::Status end_ ABSL_GUARDED_BY(mu_);     // set when finished_ is
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;  // messages can no longer be sent
   std::deque<grpc::ByteBuffer> queue_ ABSL_GUARDED_BY(mu_);
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 

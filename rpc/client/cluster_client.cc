@@ -105,7 +105,7 @@ class ClusterClient::Impl {
   const uint64_t max_queued_bytes_;
   Executor* const executor_;
   Executor* const probes_;
-  Peer peer_;  // last: its end waits for all that use the others
+  Peer peer_;  // last: its destructor waits for all that use the others
 };
 
 ClusterClient::ClusterClient(ClusterClientOptions options, ClientLoop* loop,

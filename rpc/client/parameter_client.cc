@@ -21,7 +21,7 @@
 namespace shoal {
 namespace {
 
-// Memory of sent messages that one client keeps for the next ones.
+// Bytes of memory that one client keeps for later messages.
 constexpr uint64_t kKeptBytes = 128 << 20;
 
 }  // namespace
@@ -60,7 +60,8 @@ class ParameterClient::Impl {
         });
   }
 
-  // One pull that fits into one message. `request` is valid until `on_reply`.
+  // Sends a pull that fits into one message. `request` must be valid until
+  // `on_reply` is called.
   void PullOne(const PullRequest& request, absl::Duration timeout,
                SplitPull::OnPart on_reply) {
     peer_.Call(kPullMethod,
@@ -170,7 +171,7 @@ class ParameterClient::Impl {
   const std::shared_ptr<WireBufferPool> pool_;
   CopyCounter copies_;
   std::atomic<uint64_t> uploads_{0};
-  Peer peer_;  // last: its end waits for all that use the others
+  Peer peer_;  // last: its destructor waits for all that use the others
 };
 
 ParameterClient::ParameterClient(ParameterClientOptions options,

@@ -22,11 +22,11 @@ int Millis(absl::Duration duration) {
 std::shared_ptr<grpc::Channel> MakeChannel(const ChannelOptions& options) {
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
-  args.SetMaxSendMessageSize(-1);  // the server says what it takes
+  args.SetMaxSendMessageSize(-1);  // the server has the limit
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
               Millis(options.reconnect_initial));
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, Millis(options.reconnect_max));
-  // gRPC's name for the time that one attempt to connect gets.
+  // The time that one attempt to connect gets has this name in gRPC.
   args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS,
               Millis(options.connect_timeout));
   args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS,
@@ -35,15 +35,17 @@ std::shared_ptr<grpc::Channel> MakeChannel(const ChannelOptions& options) {
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Millis(options.keepalive_timeout));
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Retries are ours: they keep the batch id and end with the caller's time.
+  // RetryingParameterService retries: it keeps the batch id, and ends with the
+  // caller's timeout.
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A connection of its own for each client: sessions do not queue behind bulk.
+  // Each client has its own connection, so that the messages of sessions do not
+  // queue behind bulk.
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(options.address,
                                    grpc::InsecureChannelCredentials(), args);
 }
 
-// What gRPC itself says when the time is up.
+// gRPC's own message when the deadline has passed.
 constexpr char kDeadlineText[] = "Deadline Exceeded";
 
 // One unary call. Deletes itself after its reply.
@@ -59,7 +61,7 @@ class UnaryCall final : public CompletionTag, public Peer::Activity {
     peer_->Prepare(&context_);
     const absl::Duration bounded =
         std::clamp(timeout, absl::ZeroDuration(), absl::Hours(24));
-    // By the clock that does not jump.
+    // The monotonic clock does not jump.
     context_.set_deadline(
         gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                      gpr_time_from_micros(absl::ToInt64Microseconds(bounded),
@@ -154,7 +156,7 @@ void Peer::Call(const char* method, const grpc::ByteBuffer& request,
     return std::move(on_reply)(
         Explain(absl::CancelledError("the client is being destroyed")), {});
   }
-  // Its event may come, and delete it, before Start returns.
+  // The event of the call may come, and delete the call, before Start returns.
   call.release()->Start(method, request, timeout, std::move(on_reply));
 }
 

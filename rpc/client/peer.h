@@ -18,46 +18,49 @@
 
 namespace shoal {
 
-// The client's end of one connection to one server, and the calls on it.
+// The client's side of a connection to one server, and the calls on it.
 // Thread-safe.
 class Peer {
  public:
-  // Something in progress that the peer's end has to cut short.
+  // A call or stream that the destructor of Peer must cancel.
   class Activity {
    public:
-    // May be called at any time while it is registered; on any thread.
+    // May be called at any time while the activity is registered, on any
+    // thread.
     virtual void Cancel() = 0;
 
    protected:
     ~Activity() = default;
   };
 
-  // Runs once, as a rule on a thread of the loop: decode and post, nothing
-  // else. A status names the peer. `reply` is empty unless the status is OK.
+  // Called once, usually on a thread of the loop. It may decode and post, and
+  // must do nothing that takes longer. The status names the peer. `reply` is
+  // empty unless the status is OK.
   using OnReply =
       absl::AnyInvocable<void(absl::Status, grpc::ByteBuffer reply) &&>;
 
-  // REQUIRES: options.Validate().ok(). `loop` must outlive the peer. Connects
-  // when first used, and again whenever the connection is lost.
+  // Connects at the first call, and again whenever the connection is lost.
+  // `loop` must outlive the peer. REQUIRES: options.Validate().ok().
   Peer(ChannelOptions options, ClientLoop* loop);
-  // Cancels what is in progress and waits until its last event was handled. Not
-  // on a thread of the loop.
+  // Cancels all activities and waits until their last event was handled.
+  // REQUIRES: the caller is not a thread of the loop.
   ~Peer();
 
-  // `on_reply` may run inside the call where it cannot be made.
+  // `on_reply` may run before Call returns, if the call cannot be made.
   void Call(const char* method, const grpc::ByteBuffer& request,
             absl::Duration timeout, OnReply on_reply);
 
-  // For streams: registers and forgets an activity; whether the peer still
-  // takes one; what every call needs in its context.
+  // The following functions are for streams. Add registers an activity; it
+  // returns false if the peer is being destroyed. Remove undoes Add.
   bool Add(Activity* activity);
   void Remove(Activity* activity);
+  // Adds the metadata of every call to its context.
   void Prepare(grpc::ClientContext* context) const;
   grpc::GenericStub* stub() { return &stub_; }
   grpc::CompletionQueue* queue() { return queue_; }
   const std::string& address() const { return options_.address; }
 
-  // The status of a call in words that name the peer.
+  // Adds the peer's name and address to the message of a call's status.
   absl::Status Explain(const grpc::Status& status) const;
   absl::Status Explain(const absl::Status& status) const;
 

@@ -50,7 +50,7 @@ void SplitPull::OnReply(absl::StatusOr<PullReply> reply) {
       reply_ = *reply;
       any_ = true;
     } else {
-      // All parts come from one life: each reply was checked against it.
+      // The versions are of one shard life: each reply was checked against it.
       reply_.version.count =
           std::min(reply_.version.count, reply->version.count);
       reply_.colour = std::max(reply_.colour, reply->colour);

@@ -21,14 +21,15 @@ MeteredParameterService::Method MeteredParameterService::AddMethod(
   method.requests =
       telemetry->AddCounter("shoal_ps_requests_total",
                             "Requests that the shard has answered.", labels);
-  method.failed =
-      telemetry->AddCounter("shoal_ps_requests_failed_total",
-                            "Requests that it answered with an error.", labels);
+  method.failed = telemetry->AddCounter(
+      "shoal_ps_requests_failed_total",
+      "Requests that the shard has answered with an error.", labels);
   method.in_flight = telemetry->AddGauge(
-      "shoal_ps_requests_in_flight", "Requests that it is serving.", labels);
+      "shoal_ps_requests_in_flight", "Requests that the shard is serving.",
+      labels);
   method.seconds = telemetry->AddDistribution(
       "shoal_ps_request_seconds",
-      "From a decoded request to its answer, before that is sent.",
+      "Time from a decoded request to its answer, before the answer is sent.",
       RequestSecondsBounds(), labels);
   return method;
 }

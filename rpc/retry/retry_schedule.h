@@ -12,31 +12,34 @@ namespace shoal {
 
 struct RetryOptions {
   BackoffOptions backoff;
-  // Longest wait for one attempt's answer, so that a frozen server leaves time
-  // for another attempt. InfiniteDuration: what the call has left.
+  // Limit on one attempt, so that a frozen server leaves time for another
+  // attempt. InfiniteDuration: an attempt may take all the time that the call
+  // has left.
   absl::Duration attempt_timeout = absl::Seconds(5);
 };
 
-// When to try a call again: UNAVAILABLE, DEADLINE_EXCEEDED and
-// RESOURCE_EXHAUSTED pass by themselves; every other error would only come
-// again. Pure: time comes in as an argument. Thread-compatible.
+// Decides when to try a call again. UNAVAILABLE, DEADLINE_EXCEEDED and
+// RESOURCE_EXHAUSTED may pass with time. After any other error the call is not
+// repeated, because the error would only come again. Pure: the time is an
+// argument. Thread-compatible.
 class RetrySchedule {
  public:
-  // `seed` tells one call's delays from another's.
+  // Calls need different values of `seed`, so that their delays differ.
   RetrySchedule(const RetryOptions& options, absl::Time deadline, uint64_t seed)
       : options_(options), deadline_(deadline), seed_(seed) {}
 
   static bool IsRetryable(absl::StatusCode code);
 
-  // What the attempt that starts now may take.
+  // The timeout of an attempt that starts now.
   absl::Duration AttemptTimeout(absl::Time now) const;
 
-  // After an attempt failed: the delay before the next one; nullopt if there
-  // is none, because of the error or because the deadline would come first.
+  // Says that an attempt failed, and returns the delay before the next attempt.
+  // Returns nullopt if the call is not repeated, because of the error or
+  // because the deadline comes first.
   std::optional<absl::Duration> NextDelay(absl::StatusCode code,
                                           absl::Time now);
 
-  int attempts() const { return attempts_; }  // that failed so far
+  int attempts() const { return attempts_; }  // failed attempts so far
 
  private:
   const RetryOptions options_;

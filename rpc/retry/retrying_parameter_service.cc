@@ -10,7 +10,7 @@
 
 namespace shoal {
 
-// What calls need of the service, also after its end.
+// The state that calls need, also after the service was destroyed.
 struct RetryingParameterService::Shared {
   Shared(std::unique_ptr<ParameterService> service, RetryOptions options,
          uint64_t seed, Executor* executor, Counter* retries)
@@ -30,12 +30,13 @@ struct RetryingParameterService::Shared {
   CondVar idle;
   std::unique_ptr<ParameterService> service ABSL_GUARDED_BY(mu);
   bool ended ABSL_GUARDED_BY(mu) = false;
-  int in_service ABSL_GUARDED_BY(mu) = 0;  // threads inside a call of it
-  // How to end each call that waits for its next attempt, by its number.
+  int in_service ABSL_GUARDED_BY(mu) = 0;  // threads in a function of `service`
+  // For each call that waits for its next attempt: the task that ends the call,
+  // by the call's number.
   std::map<uint64_t, Task> waiting ABSL_GUARDED_BY(mu);
 };
 
-// One call, through all its attempts.
+// One call with all its attempts.
 template <typename Request, typename Reply>
 class RetryingParameterService::Call
     : public std::enable_shared_from_this<Call<Request, Reply>> {
@@ -70,15 +71,15 @@ class RetryingParameterService::Call
     if (!RetrySchedule::IsRetryable(reply.status().code())) {
       return std::move(done_)(std::move(reply));
     }
-    // A caller may bear with a full server for less long than with a silent
-    // one.
+    // A separate code for a full server, because a caller may give up earlier
+    // on a full server than on a silent one.
     const absl::StatusCode code = absl::IsResourceExhausted(reply.status())
                                       ? absl::StatusCode::kResourceExhausted
                                       : absl::StatusCode::kDeadlineExceeded;
     std::move(done_)(absl::Status(
         code,
         absl::StrCat("gave up after ", absl::FormatDuration(timeout_), " and ",
-                     schedule_.attempts(), " attempts; the last one: ",
+                     schedule_.attempts(), " attempts; the last error is ",
                      absl::StatusCodeToString(reply.status().code()), ": ",
                      reply.status().message())));
   }
@@ -88,7 +89,7 @@ class RetryingParameterService::Call
     if (waited && shared_->retries != nullptr) shared_->retries->Add();
     {
       MutexLock lock(&shared_->mu);
-      // The end completes those that it found waiting.
+      // The destructor completes the calls that it found waiting.
       if (waited && shared_->waiting.erase(number_) == 0) return;
       ++shared_->in_service;
       service = shared_->service.get();
@@ -102,13 +103,13 @@ class RetryingParameterService::Call
     if (--shared_->in_service == 0) shared_->idle.SignalAll();
   }
 
-  // False once the service has ended.
+  // Returns false if the service was destroyed.
   bool Wait() {
     MutexLock lock(&shared_->mu);
     if (shared_->ended) return false;
     shared_->waiting.emplace(number_, [self = this->shared_from_this()] {
       std::move(self->done_)(
-          absl::CancelledError("the service ended while the call waited"));
+          absl::CancelledError("the client is being destroyed"));
     });
     return true;
   }
@@ -117,7 +118,7 @@ class RetryingParameterService::Call
   const Method method_;
   const Request request_;
   const absl::Duration timeout_;
-  // From here on: used by one attempt or wait at a time.
+  // The following members are used by one attempt or wait at a time.
   RetrySchedule schedule_;
   Done<Reply> done_;
 };
@@ -138,7 +139,8 @@ RetryingParameterService::~RetryingParameterService() {
     while (shared_->in_service > 0) shared_->idle.Wait(&shared_->mu);
     service.swap(shared_->service);
   }
-  // Ends the attempts in progress; each completes its call.
+  // Destroys the service, which ends the attempts in progress. Each of them
+  // completes its call.
   service.reset();
   for (auto& [number, end] : waiting) shared_->executor->Post(std::move(end));
 }

@@ -26,7 +26,7 @@ std::optional<ByteBudget::Share> ByteBudget::TryTake(uint64_t owner,
                                                      uint64_t bytes) {
   SHOAL_DCHECK(bytes <= limit_);
   MutexLock lock(&mu_);
-  // Those that wait for their owner's sake alone do not stand in the way.
+  // A waiter whose owner has no room does not keep others from the room.
   for (const Waiter& waiter : waiters_) {
     if (OwnerHasRoom(waiter.owner, waiter.bytes)) return std::nullopt;
   }
@@ -65,8 +65,8 @@ void ByteBudget::GiveBack(uint64_t owner, uint64_t bytes) {
   Post(std::move(served));
 }
 
-// Not under the lock: an executor that was shut down destroys the tasks, and
-// with them their shares.
+// Called without the lock, because an executor that was shut down destroys the
+// tasks, and with them their shares.
 void ByteBudget::Post(std::vector<Task> tasks) {
   for (Task& task : tasks) executor_->Post(std::move(task));
 }

@@ -15,18 +15,18 @@
 
 namespace shoal {
 
-// Room for the bytes that the calls of one server hold together. A call that
-// finds no room waits, and the longest waiting call comes first. An owner (one
-// connection) gets a part of the room at most, so that the calls of a frozen or
-// flooding connection leave room for those of others. Thread-safe.
+// Limits the bytes that all calls of one server hold together. A call that
+// finds no room waits, and the call that has waited longest comes first. An
+// owner (one connection) gets only a part of the room, so that the calls of a
+// frozen or flooding connection leave room for other connections. Thread-safe.
 //
 //   budget.Take(owner, 64 << 20, [](ByteBudget::Share share) {
 //     … share.ShrinkTo(read); …   // the destructor gives the rest back
 //   });
 class ByteBudget {
  public:
-  // Bytes that are taken; its end gives them back. Thread-compatible. The
-  // budget must outlive it.
+  // Bytes that a call has taken. The destructor gives them back. The budget
+  // must outlive the share. Thread-compatible.
   class Share {
    public:
     Share() = default;
@@ -40,7 +40,7 @@ class ByteBudget {
     ~Share() { ShrinkTo(0); }
 
     uint64_t bytes() const { return bytes_; }
-    // No effect where `bytes` is more than the share has.
+    // Gives back all but `bytes` bytes. No effect if the share has fewer.
     void ShrinkTo(uint64_t bytes);
 
    private:
@@ -54,16 +54,17 @@ class ByteBudget {
   };
   using Taken = absl::AnyInvocable<void(Share) &&>;
 
-  // At most `limit` bytes are taken at once, and by one owner at most
-  // `owner_limit`, or more in a single share. `executor` must outlive the
-  // budget.
+  // At most `limit` bytes are taken at once. One owner takes at most
+  // `owner_limit` bytes, but a single share may be larger. `executor` must
+  // outlive the budget.
   ByteBudget(uint64_t limit, uint64_t owner_limit, Executor* executor)
       : limit_(limit), owner_limit_(owner_limit), executor_(executor) {}
 
-  // The share if there is room now and no call waits that could have it.
+  // Returns a share if there is room now that no waiting call could use.
   // REQUIRES: bytes <= limit.
   std::optional<Share> TryTake(uint64_t owner, uint64_t bytes);
-  // Posts `taken` with the share once there is room. REQUIRES: bytes <= limit.
+  // Posts `taken` with a share as soon as there is room. REQUIRES:
+  // bytes <= limit.
   void Take(uint64_t owner, uint64_t bytes, Taken taken);
 
   uint64_t taken_bytes() const;
@@ -79,7 +80,7 @@ class ByteBudget {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Share Add(uint64_t owner, uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveBack(uint64_t owner, uint64_t bytes);
-  // What is to be posted to those that have room now.
+  // Returns the tasks of the waiters that have room now. The caller posts them.
   std::vector<Task> ServeWaiters() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Post(std::vector<Task> tasks);
 

@@ -12,19 +12,20 @@
 namespace shoal {
 namespace {
 
-// Calls that gRPC may hand over before the first of them is looked at.
+// Calls that gRPC may hand over before the first of them is handled.
 constexpr int kSlots = 16;
 
 }  // namespace
 
-// Waits for a call, hands it on, waits for the next.
+// Waits for one call at a time, and passes it to CallAcceptor::Take.
 class CallAcceptor::Slot final : private CompletionTag {
  public:
   explicit Slot(CallAcceptor* acceptor) : acceptor_(acceptor) {}
 
   void Listen() {
     rpc_ = std::make_unique<IncomingCall>();
-    // The event may come, on another thread, before RequestCall returns.
+    // The event may come on another thread before RequestCall returns, so this
+    // object is not used after the call.
     grpc::AsyncGenericService* const service = acceptor_->service_;
     grpc::ServerCompletionQueue* const queue = acceptor_->queue_;
     IncomingCall* const rpc = rpc_.get();
@@ -35,7 +36,7 @@ class CallAcceptor::Slot final : private CompletionTag {
   void OnEvent(bool ok) override {
     std::unique_ptr<IncomingCall> rpc = std::move(rpc_);
     CallAcceptor* const acceptor = acceptor_;
-    // Otherwise the server shuts down.
+    // Not ok: the server shuts down.
     if (!ok) return acceptor->state_->Leave();
     Listen();
     acceptor->Take(std::move(rpc));
@@ -93,8 +94,8 @@ void CallAcceptor::StartUnary(UnaryHandler* handler, uint64_t connection,
   const int most = state_->options().max_calls;
   if (others >= most) {
     return Refuse(std::move(rpc), absl::ResourceExhaustedError(absl::StrCat(
-                                      others, " calls wait or are served, and ",
-                                      most, " are the limit: retry later")));
+                                      others, " calls wait or are served; the ",
+                                      "limit is ", most, ": retry later")));
   }
   UnaryCall::Serve(state_, handler, connection, std::move(rpc),
                    std::move(place));
@@ -108,8 +109,8 @@ void CallAcceptor::StartSession(std::unique_ptr<IncomingCall> rpc) {
   const int most = state_->options().max_sessions;
   if (others >= most) {
     return Refuse(std::move(rpc), absl::ResourceExhaustedError(absl::StrCat(
-                                      others, " sessions are open, and ", most,
-                                      " are the limit: retry later")));
+                                      others, " sessions are open; the limit ",
+                                      "is ", most, ": retry later")));
   }
   SessionStream::Start(state_->shared_from_this(), std::move(rpc),
                        std::move(place));

@@ -18,22 +18,23 @@
 
 namespace shoal {
 
-// The door of the server: takes the calls of all methods as they come, before
-// anything but their metadata is read, and refuses those without the token, of
-// an unknown method, or beyond a limit; the others go to their method's
-// handler, or become sessions. Thread-safe.
+// Accepts the calls of all methods of a server. At that time only the metadata
+// of a call has been read. Calls without the token, of an unknown method or
+// beyond a limit are refused. Other calls go to the handler of their method, or
+// become sessions. Thread-safe.
 class CallAcceptor {
  public:
-  // All outlive the acceptor, which outlives every call (ServerState::Leave).
+  // All arguments must outlive the acceptor. The acceptor must outlive every
+  // call (ServerState::Leave).
   CallAcceptor(ServerState* state, ConnectionGate* gate,
                grpc::AsyncGenericService* service,
                grpc::ServerCompletionQueue* queue);
   ~CallAcceptor();
 
-  // Before Listen.
+  // REQUIRES: Listen was not called.
   void AddHandler(std::string method, std::unique_ptr<UnaryHandler> handler);
 
-  // Waits for calls. Once.
+  // Starts to accept calls. REQUIRES: called once.
   void Listen();
 
  private:

@@ -22,16 +22,16 @@
 namespace shoal {
 namespace {
 
-// How long to wait for descriptors to come free.
+// Time to wait for free file descriptors.
 constexpr int kShortageMillis = 50;
 
-// What an event is about, in epoll's words: a listening socket, or the number
-// of a connection.
+// Values of epoll_event::data: kListening with a listening socket's descriptor,
+// kStop, or the number of a connection.
 constexpr uint64_t kListening = uint64_t{1} << 63;
 constexpr uint64_t kStop = ~uint64_t{0};
 
-// "10.0.0.1" of the peer of a connection, "::1" too; a version 4 address in a
-// version 6 one as the former.
+// The host of a connection's peer, such as "10.0.0.1" or "::1". An IPv4 address
+// that is mapped into IPv6 is written as IPv4.
 std::string HostOf(const sockaddr_storage& name) {
   char text[INET6_ADDRSTRLEN] = "";
   if (name.ss_family == AF_INET6) {
@@ -48,6 +48,7 @@ std::string HostOf(const sockaddr_storage& name) {
   return text;
 }
 
+// The key of a connection's peer: "10.0.0.1 40000".
 std::string PeerOf(const sockaddr_storage& name, absl::string_view host) {
   const in_port_t port =
       name.ss_family == AF_INET6
@@ -56,7 +57,7 @@ std::string PeerOf(const sockaddr_storage& name, absl::string_view host) {
   return absl::StrCat(host, " ", ntohs(port));
 }
 
-// The same of what gRPC says: "ipv4:10.0.0.1:40000",
+// The same key from gRPC's form of the peer: "ipv4:10.0.0.1:40000",
 // "ipv6:%5Bfe80::1%25eth0%5D:40000".
 std::string PeerOf(absl::string_view text) {
   const size_t scheme = text.find(':');
@@ -177,7 +178,7 @@ void ConnectionGate::Accept(int listening_fd) {
       const std::vector<Id> late = table_.Add(id, host, clock_->Now());
       refused = !late.empty() && late.back() == id;
       Close(late);
-      // The end of the connection alone, which epoll always reports.
+      // No events but the connection's end, which epoll always reports.
       Watch(epoll_fd_, own, EPOLLET, id);
       if (refused) Forget(id);
     }
@@ -189,7 +190,8 @@ void ConnectionGate::Accept(int listening_fd) {
   }
 }
 
-// gRPC sees the end of the connection and closes its descriptor; then Forget.
+// Only shuts the connections down. gRPC then closes its descriptors, and Run
+// calls Forget.
 void ConnectionGate::Close(const std::vector<Id>& ids) {
   for (const Id id : ids) {
     const auto found = connections_.find(id);
@@ -200,10 +202,10 @@ void ConnectionGate::Close(const std::vector<Id>& ids) {
 void ConnectionGate::Forget(Id id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
-  // Closed alone it would stay watched for as long as gRPC's descriptor lives.
+  // close() alone does not end the watch while gRPC's descriptor is open.
   epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, found->second.fd, nullptr);
   close(found->second.fd);
-  // A new connection may come from the same port already.
+  // A new connection may already have come from the same port.
   const auto by_peer = by_peer_.find(found->second.peer);
   if (by_peer != by_peer_.end() && by_peer->second == id) {
     by_peer_.erase(by_peer);

@@ -19,36 +19,40 @@
 
 namespace shoal {
 
-// Accepts a server's connections on a thread of its own and hands them to gRPC,
-// which by itself takes any number of them, keeps those that say nothing for
-// two minutes and stops listening when the process has no more file
-// descriptors. Closes those that ConnectionTable wants closed. Thread-safe.
+// Accepts a server's connections on its own thread, hands them to gRPC, and
+// closes those that ConnectionTable wants closed. gRPC's own listener would
+// accept any number of connections, would keep silent ones for two minutes, and
+// would stop to listen when the process has no file descriptors left.
+// Thread-safe.
 class ConnectionGate {
  public:
-  // Takes over the descriptor of a connection that came on a listening one.
+  // Takes over `fd`, a connection that was accepted from `listening_fd`.
   using HandOver = std::function<void(int listening_fd, int fd)>;
 
-  // `clock` gives the time and must outlive the gate.
+  // `clock` gives the time, and must outlive the gate.
   ConnectionGate(ListeningSockets sockets, ConnectionLimits limits,
                  const Executor* clock);
   ~ConnectionGate();
 
-  // From now on connections are accepted. Once. INTERNAL: the system refuses.
+  // Starts to accept connections. INTERNAL: the system cannot watch the
+  // sockets. REQUIRES: called once.
   absl::Status Start(HandOver hand_over);
-  // No connection is accepted any more. Before what HandOver needs ends.
+  // Accepts no more connections. Call it before anything that HandOver needs is
+  // destroyed.
   void Stop();
 
-  // A call came from `peer`, in gRPC's words ("ipv4:10.0.0.1:40000"): the
-  // number of its connection, 0 if it is not known. One that sends too many
-  // calls without the token is closed.
+  // Says that a call came from `peer`, which has gRPC's form
+  // ("ipv4:10.0.0.1:40000"). Returns the number of the call's connection, or 0
+  // if it is unknown. Closes a connection with too many calls without the
+  // token.
   uint64_t OnCall(const std::string& peer, bool has_token);
 
  private:
   using Id = ConnectionTable::Id;
   struct Connection {
     std::string peer;
-    // A second descriptor of the connection: to see its end and to bring it
-    // about, however long gRPC's own lives.
+    // A second descriptor of the connection, to notice its end and to close it
+    // while gRPC still has the first descriptor.
     int fd = -1;
   };
 

@@ -23,33 +23,37 @@ struct ConnectionLimits {
   absl::Duration token_deadline = absl::Seconds(10);
 };
 
-// The connections of a server: which of them have shown the token, and which
-// are to be closed, because they do not show it in time or are too many. The
-// oldest connection without a token makes room for a new one: a client of the
-// job shows its token as soon as it is connected. Pure: time comes in as an
-// argument. Thread-compatible.
+// The connections of a server. The table knows which connections have shown the
+// token, and decides which connections are closed because they do not show it
+// in time or are too many. A new connection replaces the oldest connection
+// without a token, because a client of the job shows its token as soon as it is
+// connected. Pure: the time is an argument. Thread-compatible.
 class ConnectionTable {
  public:
-  // Grows from one connection to the next.
+  // Number of a connection. Later connections have larger numbers.
   using Id = uint64_t;
 
   explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
 
-  // Takes a new connection; those to be closed for it, which may be itself.
+  // Adds a new connection. Returns the connections to close for it; this may be
+  // the new connection itself.
   std::vector<Id> Add(Id id, const std::string& host, absl::Time now);
-  // The connection is over.
+  // Says that the connection has ended.
   void Remove(Id id);
 
-  // A call with the token came on the connection.
+  // Says that a call with the token came on the connection.
   void OnToken(Id id);
-  // A call without the token came: whether the connection is to be closed.
+  // Says that a call without the token came. True if the connection is to be
+  // closed.
   bool OnRefused(Id id);
 
-  // Those to be closed, as they have shown no token in time.
+  // Returns the connections to close because they have shown no token in time.
   std::vector<Id> Expire(absl::Time now);
-  // When the next one's time is up; InfiniteFuture if there is none.
+  // The time at which Expire next has a connection to close; InfiniteFuture if
+  // no connection is to show the token.
   absl::Time NextExpiry() const;
-  // The oldest one without a token, to be closed; none if the result is empty.
+  // Returns the oldest connection without a token, to be closed; empty if there
+  // is no such connection.
   std::vector<Id> CloseOldest();
 
   size_t size() const { return connections_.size(); }
@@ -67,7 +71,7 @@ class ConnectionTable {
 
   const ConnectionLimits limits_;
   std::map<Id, Connection> connections_;
-  // Those without a token, the oldest first, in all and by host.
+  // Connections without a token, the oldest first: in all, and by host.
   std::set<Id> unknown_;
   std::map<std::string, std::set<Id>> unknown_of_host_;
 };

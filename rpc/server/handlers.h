@@ -5,11 +5,11 @@
 
 namespace shoal {
 
-// One class for each unary method of proto/shoal.proto; each in the .cc file of
-// its name. All decode and validate on the thread that read the request, call
-// the service there (a pull that waited for its reply's room: on the server's
-// executor, if its client still waits), and encode the reply on the thread that
-// completes it.
+// One class for each unary method of proto/shoal.proto, each in the .cc file of
+// its name. A handler decodes and validates the request on the thread that read
+// it, calls the service on the same thread, and encodes the reply on the thread
+// that completes it. A pull that had to wait for room for its reply calls the
+// service on the server's executor, if its client still waits.
 
 class PullHandler final : public UnaryHandler {
  public:
@@ -25,7 +25,7 @@ class PushHandler final : public UnaryHandler {
               Answer answer) override;
 };
 
-// Stages the chunk; with the last one of a push, serves the push.
+// Stages the chunk. Serves the push when its last chunk has arrived.
 class PushChunkHandler final : public UnaryHandler {
  public:
   using UnaryHandler::UnaryHandler;

@@ -5,8 +5,9 @@
 
 namespace shoal {
 
-// A call of any method, as gRPC hands it over: its metadata are here, and gRPC
-// takes no more of its messages than the stream's window until one is read.
+// A call of any method, as gRPC hands it over. The metadata of the call is
+// there. Until a message is read, gRPC accepts no more bytes of the call's
+// messages than the stream's window.
 struct IncomingCall {
   grpc::GenericServerContext context;
   grpc::GenericServerAsyncReaderWriter stream{&context};

@@ -69,7 +69,7 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Open(
   if (resolved != 0) {
     return absl::UnavailableError(
         absl::StrCat("cannot listen on ", address.ToString(), ": ",
-                     gai_strerror(resolved), ": check the name"));
+                     gai_strerror(resolved), ": check the host's name"));
   }
   ListeningSockets sockets;
   sockets.port_ = address.port;
@@ -83,11 +83,12 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Open(
       continue;
     }
     Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    // What is accepted inherits these.
+    // Accepted connections inherit these options.
     Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
         static_cast<int>(absl::ToInt64Milliseconds(user_timeout)));
-    // All addresses of a name on one port, also where that is any free one.
+    // All addresses of a name get the same port, also if any free port was
+    // asked for.
     SetPort(a->ai_addr, sockets.port_);
     if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 ||
         listen(fd, SOMAXCONN) != 0) {

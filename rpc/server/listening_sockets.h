@@ -11,13 +11,14 @@
 
 namespace shoal {
 
-// Sockets that listen on one address: one for each of what its host's name
-// stands for. Closed at the end. Thread-compatible.
+// Sockets that listen on one address: one socket for each address that the
+// host's name resolves to. The destructor closes them. Thread-compatible.
 class ListeningSockets {
  public:
-  // `user_timeout`: how long a connection may leave what is sent to it
-  // unacknowledged. Errors: ALREADY_EXISTS (the address is in use), UNAVAILABLE
-  // (it cannot be listened on); the message says what to do.
+  // `user_timeout` is the longest time for which a connection may leave sent
+  // bytes unacknowledged. Errors, whose messages say what to do: ALREADY_EXISTS
+  // (the address is in use), UNAVAILABLE (the process cannot listen on the
+  // address).
   static absl::StatusOr<ListeningSockets> Open(const Address& address,
                                                absl::Duration user_timeout);
 
@@ -30,7 +31,7 @@ class ListeningSockets {
   ~ListeningSockets();
 
   absl::Span<const int> fds() const { return fds_; }
-  int port() const { return port_; }  // also where any free one was asked for
+  int port() const { return port_; }  // never 0, even if `address` had port 0
 
  private:
   void Swap(ListeningSockets& other) {

@@ -21,7 +21,8 @@ void Serve(ServerState* state, ParameterService* parameters,
       std::move(pull), timeout,
       [state, frame = std::move(frame),
        answer = std::move(answer)](absl::StatusOr<PullReply> reply) mutable {
-        // The server may be gone once the answer is sent.
+        // The server may be destroyed as soon as the answer is sent, so the
+        // answer is sent last.
         grpc::ByteBuffer bytes;
         if (reply.ok()) bytes = ToByteBuffer(frame->EncodeReply(*reply));
         frame->DropReply();
@@ -59,11 +60,11 @@ void PullHandler::Handle(const grpc::ByteBuffer& request,
        answer = std::move(answer)](ByteBudget::Share taken) mutable {
         const absl::Duration left = answer.TimeLeft();
         if (left <= absl::ZeroDuration()) {
-          // The room goes to a pull whose client still waits.
+          // The room is left to a pull whose client still waits.
           state->pull_frames()->Return(std::move(frame));
           return answer.Send(absl::DeadlineExceededError(
-              "the pull's time was up before there was room for its reply: "
-              "too many pulls are under way, or clients take them slowly"));
+              "the pull's deadline passed before there was room for its reply: "
+              "too many pulls are under way, or clients read replies slowly"));
         }
         answer.Keep(std::move(taken));
         Serve(state, parameters, std::move(frame), left, std::move(answer));

@@ -40,7 +40,8 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
     return absl::OkStatus();
   }
 
-  // The server may be gone once the answer is sent: released before that.
+  // The server may be destroyed as soon as the answer is sent, so the bytes are
+  // released before.
   AtEnd staged(
       [state = state(), bytes = whole->bytes] { state->ReleaseStaged(bytes); });
   auto frame = std::make_unique<PushFrame>();
@@ -51,11 +52,11 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
   if (push.batch != chunk.batch ||
       push.identity.worker != chunk.identity.worker) {
     return absl::InvalidArgumentError(
-        "the chunks bear another batch or worker than the push in them");
+        "the chunks name another batch or worker than the push in them");
   }
   parameters->Push(
       std::move(push), timeout,
-      // A dropped answer is sent last, too.
+      // `answer` is the first capture, so that a dropped task destroys it last.
       [answer = std::move(*answer), state = state(), frame = std::move(frame),
        staged = std::optional<AtEnd>(std::move(staged))](
           absl::StatusOr<PushReply> reply) mutable {

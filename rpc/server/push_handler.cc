@@ -25,7 +25,8 @@ void PushHandler::Handle(const grpc::ByteBuffer& request,
              [state = state(), frame = std::move(frame),
               answer =
                   std::move(answer)](absl::StatusOr<PushReply> reply) mutable {
-               // The server may be gone once the answer is sent.
+               // The server may be destroyed as soon as the answer is sent, so
+               // the answer is sent last.
                grpc::ByteBuffer bytes;
                if (reply.ok()) {
                  bytes =

@@ -23,8 +23,8 @@
 namespace shoal {
 namespace {
 
-// The server's limits, and no more connections than the process may have
-// descriptors for, of which each takes two.
+// The server's limits on connections. A connection takes two file descriptors,
+// so the limits are lowered to what the process may open.
 ConnectionLimits LimitsOf(const RpcServerOptions& options) {
   ConnectionLimits limits;
   limits.max_connections = options.max_connections;
@@ -42,7 +42,7 @@ ConnectionLimits LimitsOf(const RpcServerOptions& options) {
   return limits;
 }
 
-// Large frames cost less to parse.
+// Large frames cost less to parse than small ones.
 constexpr int kFrameBytes = 1 << 20;
 
 int Millis(absl::Duration duration) {
@@ -52,20 +52,20 @@ int Millis(absl::Duration duration) {
 void Configure(const RpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(
       static_cast<int>(options.max_message_bytes));
-  builder->SetMaxSendMessageSize(-1);  // replies are bounded at the request
+  builder->SetMaxSendMessageSize(-1);  // requests limit their replies
   grpc::ResourceQuota quota("shoal");
   quota.Resize(options.memory_quota_bytes());
   builder->SetResourceQuota(quota);
-  // What a client may send of a call before the call is read. gRPC would let it
-  // grow with the speed of the connection, to 4 MiB and more.
+  // Limits the bytes that a client may send before its call is read. gRPC alone
+  // would let them grow with the speed of the connection, to 4 MiB and more.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
                               RpcServerOptions::kUnreadBytes);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
-  // A message of a few bytes could unpack to any size.
+  // A compressed message of a few bytes could unpack to any size.
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-  // Two servers must never share a port in silence.
+  // Two servers must never share a port without an error.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                               options.max_streams);
@@ -74,8 +74,7 @@ void Configure(const RpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                               Millis(options.keepalive_timeout));
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // Our own clients ask for signs of life more often than gRPC's default
-  // allows.
+  // Our own clients send pings more often than gRPC's default allows.
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
@@ -123,7 +122,7 @@ class RpcServer::Impl {
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return absl::InternalError(
-          absl::StrCat("gRPC does not serve on ", address_));
+          absl::StrCat("gRPC cannot serve on ", address_));
     }
     Listen();
     for (int i = 0; i < options.threads; ++i) {
@@ -161,7 +160,7 @@ class RpcServer::Impl {
     acceptor_->Listen();
   }
 
-  // Sessions' callbacks may hold on to it for a little longer.
+  // Shared, because the callbacks of sessions may hold it a little longer.
   const std::shared_ptr<ServerState> state_;
   std::unique_ptr<ConnectionGate> gate_;
   grpc::AsyncGenericService service_;

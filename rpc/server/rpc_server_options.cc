@@ -12,8 +12,8 @@ namespace shoal {
 namespace {
 
 constexpr int kMany = 1 << 20;
-// Of a message, while it comes and while it goes. Measured by
-// bench/e2e/memory.py.
+// Copies of a message that are in memory while it is received or sent. Measured
+// by bench/e2e/memory.py.
 constexpr uint64_t kCopies = 3;
 
 absl::Status CheckRange(absl::string_view name, int64_t value, int64_t least,
@@ -33,7 +33,8 @@ absl::Status CheckDuration(absl::string_view name, absl::Duration value) {
   return absl::OkStatus();
 }
 
-// Two, since the buffer of a reply is up to twice as large as the reply.
+// The limit must hold two messages, because the buffer of a reply is up to
+// twice as large as the reply.
 absl::Status CheckHoldsTwo(absl::string_view name, uint64_t bytes,
                            uint64_t message_bytes) {
   if (bytes / 2 < message_bytes) {
@@ -71,8 +72,8 @@ absl::Status RpcServerOptions::Validate() const {
   if (token.empty()) {
     if (!address.IsLoopback()) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "listening on ", listen, ", beyond this machine, needs a token: ",
-          "give every process --token_file, or listen on 127.0.0.1"));
+          "listening on ", listen, ", which other machines can reach, needs a ",
+          "token: give every process --token_file, or listen on 127.0.0.1"));
     }
   } else {
     SHOAL_RETURN_IF_ERROR(CheckToken(token));

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// The part of a budget that one connection may have.
+// One connection may have 1 / kConnectionPart of a budget.
 constexpr uint64_t kConnectionPart = 4;
 
 CodecLimits MakeLimits(const RpcServerOptions& options) {
@@ -51,13 +51,13 @@ absl::Status ServerState::Authenticate(
   const auto found = metadata.find("authorization");
   if (found == metadata.end()) {
     return absl::UnauthenticatedError(
-        "the call bears no token: give every process the same --token_file");
+        "the call has no token: give every process the same --token_file");
   }
   const absl::string_view given(found->second.data(), found->second.size());
   if (!ConstantTimeEquals(given, authorization_)) {
     return absl::UnauthenticatedError(
-        "the call bears another token than this job's: give every process the "
-        "same --token_file");
+        "the call's token is not this job's: give every process the same "
+        "--token_file");
   }
   return absl::OkStatus();
 }
@@ -70,7 +70,7 @@ void ServerState::set_parameters(ParameterService* parameters) {
 absl::StatusOr<ParameterService*> ServerState::parameters() {
   MutexLock lock(&mu_);
   if (parameters_ == nullptr) {
-    return absl::UnavailableError("starting: the shard is not there yet");
+    return absl::UnavailableError("starting: the shard is not ready yet");
   }
   return parameters_;
 }
@@ -78,7 +78,7 @@ absl::StatusOr<ParameterService*> ServerState::parameters() {
 absl::StatusOr<ClusterService*> ServerState::cluster() const {
   if (cluster_ == nullptr) {
     return absl::UnimplementedError(
-        "this process is not the job's coordinator, which is in ps 0");
+        "this process is not the job's coordinator: connect to ps 0");
   }
   return cluster_;
 }

@@ -24,7 +24,7 @@
 
 namespace shoal {
 
-// What the handlers of one server share. Thread-safe.
+// The state that all handlers of one server share. Thread-safe.
 class ServerState : public std::enable_shared_from_this<ServerState> {
  public:
   ServerState(const RpcServerOptions& options, ClusterService* cluster,
@@ -42,23 +42,23 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ByteBudget* reply_budget() { return &reply_budget_; }
   TransferWatch* transfers() const { return transfers_.get(); }
 
-  // UNAUTHENTICATED unless the call bears the token.
+  // UNAUTHENTICATED if the call does not bear the token.
   absl::Status Authenticate(const grpc::ServerContext& context) const;
 
   void set_parameters(ParameterService* parameters);
-  // UNAVAILABLE while there is none.
+  // UNAVAILABLE until set_parameters was called.
   absl::StatusOr<ParameterService*> parameters();
-  // UNIMPLEMENTED where there is none.
+  // UNIMPLEMENTED if this process has no coordinator.
   absl::StatusOr<ClusterService*> cluster() const;
 
-  // ChunkAssembler::Add; what is not completed in time is dropped.
+  // ChunkAssembler::Add. Uploads that are not complete in time are dropped.
   absl::StatusOr<std::optional<ChunkAssembler::Whole>> Stage(
       const PushChunk& chunk, std::shared_ptr<const void> owner);
   // ChunkAssembler::Release.
   void ReleaseStaged(uint64_t bytes);
 
-  // A call or session that has an operation or a service's call under way.
-  // The completion queue must not be shut down before all have left.
+  // A call or session is inside from its first operation or service call to its
+  // last. The completion queue must not be shut down before all have left.
   void Enter();
   void Leave();
   void WaitUntilAllLeft();

@@ -35,7 +35,7 @@ void SessionStream::EndUnlessOpen(absl::Duration deadline) {
     if (opened_) return;
   }
   End(absl::DeadlineExceededError(
-          absl::StrCat("the session was not opened with a life within ",
+          absl::StrCat("the first message of the session did not come within ",
                        absl::FormatDuration(deadline))),
       /*flush=*/false);
 }
@@ -60,7 +60,7 @@ void SessionStream::OnRead(bool ok) {
     return LeaveIfOver();
   }
   MutexLock lock(&mu_);
-  // The end needs no read to be under way, and is not held up by one.
+  // Finish needs no read to be under way, and a read does not delay it.
   if (!finishing_) ReadNext();
 }
 
@@ -82,7 +82,7 @@ absl::Status SessionStream::TakeMessage(const grpc::ByteBuffer& bytes) {
   SessionOpening opening;
   if (!wire.has_open() || !FromProto(wire.open(), &opening).ok()) {
     return absl::InvalidArgumentError(
-        "the first message of a session must be `open` with a life");
+        "the first message of a session must be `open` with a valid life");
   }
   return Open(std::move(opening));
 }
@@ -103,7 +103,8 @@ absl::Status SessionStream::Open(SessionOpening opening) {
   std::shared_ptr<ClusterSession> session =
       cluster->OpenSession(std::move(opening), std::move(handler));
   MutexLock lock(&mu_);
-  // The coordinator may have ended it already; it is dropped unlocked then.
+  // The coordinator may have ended the session already. `session` is then
+  // destroyed after the lock is released.
   if (!ending_) session_.swap(session);
   return absl::OkStatus();
 }
@@ -126,8 +127,9 @@ void SessionStream::Send(const CoordinatorMessage& message) {
     }
   }
   End(absl::ResourceExhaustedError(absl::StrCat(
-          "the process does not keep up: ", waiting, " bytes wait and ", size,
-          " more would pass the session's limit of ", limit)),
+          "the process does not keep up: ", waiting,
+          " bytes wait to be sent, and ", size,
+          " more would exceed the session's limit of ", limit)),
       /*flush=*/false);
 }
 
@@ -143,7 +145,7 @@ void SessionStream::OnWritten(bool ok) {
     writing_ = false;
     queued_bytes_ -= queue_.front().Length();
     queue_.pop_front();
-    // The process is gone, as the read will say.
+    // The process is gone. The read will fail too, and handles the end.
     if (!ok) queue_.clear();
     WriteNext();
     FinishIfDrained();
@@ -154,16 +156,18 @@ void SessionStream::OnWritten(bool ok) {
 void SessionStream::End(absl::Status status, bool flush) {
   std::shared_ptr<ClusterSession> session;
   MutexLock lock(&mu_);
-  // Reset after the lock is gone: the coordinator may call back.
+  // `session` is destroyed after the lock is released, because the coordinator
+  // may call back.
   if (!flush) {
-    // What is being written stays in front until it is.
+    // The message that is being written stays in front until it is written.
     while (queue_.size() > (writing_ ? 1u : 0u)) queue_.pop_back();
   }
   if (!ending_) {
     ending_ = true;
     end_ = std::move(status);
     session.swap(session_);
-    // The process may open its next session as soon as it hears of the end.
+    // The place is free before the process learns of the end, because the
+    // process may then open its next session.
     place_.reset();
   }
   FinishIfDrained();

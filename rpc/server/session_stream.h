@@ -21,13 +21,14 @@
 
 namespace shoal {
 
-// One session's stream, from the coordinator's side: bridges it to a
-// ClusterSession of the coordinator, and ends with whichever of the two ends
-// first. Kept alive by its operations and by the coordinator's callbacks.
+// The stream of one session, in the coordinator's process. It connects the
+// stream to a ClusterSession of the coordinator. When one of the two ends, the
+// other is ended too. Its operations and the coordinator's callbacks keep it
+// alive.
 class SessionStream final : public std::enable_shared_from_this<SessionStream> {
  public:
-  // For a call that bears the token, where there is a coordinator. `place` is
-  // destroyed when the session ends.
+  // `place` is destroyed when the session ends. REQUIRES: the call bears the
+  // token, and this process has a coordinator.
   static void Start(std::shared_ptr<ServerState> state,
                     std::unique_ptr<IncomingCall> rpc, AtEnd place);
 
@@ -47,23 +48,24 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
   absl::Status TakeMessage(const grpc::ByteBuffer& bytes);
   absl::Status Open(SessionOpening opening);
   void EndUnlessOpen(absl::Duration deadline);
-  // From the coordinator.
+  // Sends a message of the coordinator.
   void Send(const CoordinatorMessage& message);
 
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Lets go of the coordinator's session and ends the stream: with `status`,
-  // after what is queued if `flush`.
+  // Drops the coordinator's session and ends the stream with `status`. If
+  // `flush`, the queued messages are sent first.
   void End(absl::Status status, bool flush);
   void FinishIfDrained() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // At the end of each event: lets go of the stream after its last.
+  // Drops the stream if its last event has come. Called at the end of each
+  // event.
   void LeaveIfOver();
 
   const std::shared_ptr<ServerState> state_;
 
   Mutex mu_;
-  // Until the stream is over: the coordinator may hold its callbacks, and so
-  // this object, longer than the server lives.
+  // Null after the stream is over, because the coordinator may hold its
+  // callbacks, and so this object, longer than the server exists.
   std::unique_ptr<IncomingCall> rpc_ ABSL_GUARDED_BY(mu_);
   std::optional<AtEnd> place_ ABSL_GUARDED_BY(mu_);
   grpc::ByteBuffer read_ ABSL_GUARDED_BY(mu_);
@@ -73,9 +75,9 @@ class SessionStream final : public std::enable_shared_from_this<SessionStream> {
   bool opened_ ABSL_GUARDED_BY(mu_) = false;
   bool reading_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  bool ending_ ABSL_GUARDED_BY(mu_) = false;  // end_ is known
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;  // end_ is set
   absl::Status end_ ABSL_GUARDED_BY(mu_);
-  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // the last operation runs
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // Finish has started
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
 
   Operation read_op_{this, &mu_, &SessionStream::OnRead};

@@ -13,9 +13,9 @@
 
 namespace shoal {
 
-// Messages that are on their way between a client and the server. One that
-// takes too long is cancelled with its call, so that a client which stops in
-// the middle of a message does not keep the message's room. Thread-safe.
+// Watches the messages that are on their way between clients and the server. If
+// a message takes too long, its call is cancelled. So a client that stops in
+// the middle of a message does not keep the room for the message. Thread-safe.
 class TransferWatch : public std::enable_shared_from_this<TransferWatch> {
  public:
   // `executor` (timers) must outlive the watch.
@@ -28,7 +28,7 @@ class TransferWatch : public std::enable_shared_from_this<TransferWatch> {
   };
   using Entry = std::list<Transfer>::iterator;
 
-  // From here on until Remove the context must live.
+  // Starts to watch the call's message. The context must live until Remove.
   Entry Add(grpc::ServerContext* context);
   void Remove(Entry entry);
 
@@ -39,7 +39,7 @@ class TransferWatch : public std::enable_shared_from_this<TransferWatch> {
   const absl::Duration limit_;
   Executor* const executor_;
   Mutex mu_;
-  // In the order of `until`; cancelled ones, which wait for their removal,
+  // In the order of `until`. Cancelled transfers, which wait for Remove, come
   // last.
   std::list<Transfer> transfers_ ABSL_GUARDED_BY(mu_);
   bool scheduled_ ABSL_GUARDED_BY(mu_) = false;

@@ -34,7 +34,7 @@ void UnaryCall::Refuse(ServerState* state, std::unique_ptr<IncomingCall> rpc,
 }
 
 void UnaryCall::WaitForRoom() {
-  // How large the request is, only reading it will tell.
+  // The size of the request is not known until it is read.
   const uint64_t bytes = state_->options().max_message_bytes;
   ByteBudget* const budget = state_->request_budget();
   std::optional<ByteBudget::Share> share = budget->TryTake(owner_, bytes);
@@ -52,7 +52,7 @@ void UnaryCall::Read(ByteBudget::Share share) {
 
 absl::Duration UnaryCall::TimeLeft() {
   MutexLock lock(&mu_);
-  // By the clock that does not jump.
+  // The monotonic clock does not jump.
   const gpr_timespec left = gpr_time_sub(
       gpr_convert_clock_type(rpc_->context.raw_deadline(), GPR_CLOCK_MONOTONIC),
       gpr_now(GPR_CLOCK_MONOTONIC));

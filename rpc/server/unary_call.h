@@ -22,25 +22,26 @@ namespace shoal {
 
 class UnaryHandler;
 
-// One call with one request and one reply: waits for room, reads the request,
-// has it served, replies. Deletes itself after its last event.
+// One call with one request and one reply. It waits for room, reads the
+// request, passes it to the handler and sends the reply. Deletes itself after
+// its last event.
 class UnaryCall final : private CompletionTag {
  public:
   // Serves a call that bears the token. `owner` is the call's connection;
   // `place` is destroyed when the call is over.
   static void Serve(ServerState* state, UnaryHandler* handler, uint64_t owner,
                     std::unique_ptr<IncomingCall> rpc, AtEnd place);
-  // Answers a call without reading it.
+  // Answers a call with `status`, without reading the request.
   static void Refuse(ServerState* state, std::unique_ptr<IncomingCall> rpc,
                      absl::Status status);
 
-  // For the handler's answer, once:
+  // Sends the handler's answer. REQUIRES: called once.
   void Reply(absl::StatusOr<grpc::ByteBuffer> reply);
-  // Kept until the call is over.
+  // Keeps `share` until the call is over.
   void Keep(ByteBudget::Share share);
   uint64_t owner() const { return owner_; }
-  // Until the client's deadline, 0 beyond it; max_call_time where the client
-  // gave none, or one that is more than a day ahead.
+  // The time until the client's deadline; 0 after it. max_call_time if the
+  // client gave no deadline, or one that is more than a day away.
   absl::Duration TimeLeft();
 
  private:
@@ -56,7 +57,7 @@ class UnaryCall final : private CompletionTag {
   void OnRead(bool ok);
 
   ServerState* const state_;
-  UnaryHandler* const handler_;  // null: refused
+  UnaryHandler* const handler_;  // null for a call that is refused
   const uint64_t owner_;
   std::optional<AtEnd> place_;
 
@@ -65,7 +66,7 @@ class UnaryCall final : private CompletionTag {
   Step step_ ABSL_GUARDED_BY(mu_) = Step::kReading;
   grpc::ByteBuffer request_ ABSL_GUARDED_BY(mu_);
   TransferWatch::Entry transfer_ ABSL_GUARDED_BY(mu_);
-  // What the request takes, read or decoded, and what the reply takes.
+  // The room of the request, read or decoded, and the room of the reply.
   ByteBudget::Share request_share_ ABSL_GUARDED_BY(mu_);
   ByteBudget::Share reply_share_ ABSL_GUARDED_BY(mu_);
 };

@@ -13,14 +13,16 @@
 
 namespace shoal {
 
-// Serves the calls of one method, any number at once. Thread-safe.
+// Serves the calls of one method. Many calls may be under way at once.
+// Thread-safe.
 class UnaryHandler {
  public:
   explicit UnaryHandler(ServerState* state) : state_(state) {}
   virtual ~UnaryHandler() = default;
 
-  // The obligation to answer one call, on any thread. Where it is dropped
-  // unused (a service lost the completion), the call ends as UNAVAILABLE.
+  // The obligation to answer one call, on any thread. If it is destroyed before
+  // Send, because a service dropped the completion, the call ends with
+  // UNAVAILABLE.
   class Answer {
    public:
     explicit Answer(UnaryCall* call) : call_(call) {}
@@ -35,19 +37,19 @@ class UnaryHandler {
       std::exchange(call_, nullptr)->Reply(std::move(reply));
     }
 
-    // The connection that the call came on.
+    // Number of the connection on which the call came.
     uint64_t owner() const { return call_->owner(); }
-    // What the client's deadline leaves, for a call that has waited.
+    // The time that the client's deadline leaves, for a call that has waited.
     absl::Duration TimeLeft() const { return call_->TimeLeft(); }
-    // Keeps the room that the reply takes until the call is over.
+    // Keeps the room of the reply until the call is over.
     void Keep(ByteBudget::Share share) { call_->Keep(std::move(share)); }
 
    private:
     UnaryCall* call_;
   };
 
-  // Serves a call that bears the token. `request` is valid during the call
-  // only; `timeout` is what the client's deadline leaves at that moment.
+  // Serves a call that bears the token. `request` is valid until Handle
+  // returns. `timeout` is the time that the client's deadline leaves.
   virtual void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
                       Answer answer) = 0;
 

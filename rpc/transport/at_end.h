@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-// Runs once, when it is destroyed: inside a posted task, also where an executor
-// that was shut down drops the task unrun.
+// Runs a function once, when this object is destroyed. In a posted task, the
+// function also runs if an executor that was shut down drops the task.
 class AtEnd {
  public:
   explicit AtEnd(absl::AnyInvocable<void() &&> run) : run_(std::move(run)) {}

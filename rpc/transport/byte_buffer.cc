@@ -9,7 +9,8 @@
 namespace shoal {
 namespace {
 
-// Below this a copy costs less than a reference.
+// Fragments with fewer bytes are copied, because that costs less than a
+// reference.
 constexpr size_t kCopyBelow = 64;
 
 grpc::Slice Share(WireBuffer* buffer, absl::string_view bytes) {
@@ -46,18 +47,19 @@ grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message) {
 
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes,
                           google::protobuf::MessageLite* message) {
-  // The reader wants to change the buffer for compression, which we refuse.
+  // The reader needs a mutable buffer to decompress it. We refuse compression,
+  // so it changes nothing.
   grpc::ByteBuffer copy(bytes);
   grpc::ProtoBufferReader reader(&copy);
   if (reader.status().ok() && message->ParseFromZeroCopyStream(&reader)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("the bytes are no ", message->GetTypeName()));
+      absl::StrCat("the bytes are not a ", message->GetTypeName()));
 }
 
 ReceivedMessage::ReceivedMessage(const grpc::ByteBuffer& bytes) {
-  // Fails only for a buffer without a message, which is an empty one.
+  // Dump fails only for a buffer without a message. It counts as empty.
   if (!bytes.Valid() || !bytes.Dump(&slices_).ok()) slices_.clear();
   fragments_.reserve(slices_.size());
   for (const grpc::Slice& slice : slices_) {

@@ -13,18 +13,19 @@
 
 namespace shoal {
 
-// Shares the message's memory; copies nothing but tiny fragments.
+// Shares the message's memory, and copies only tiny fragments.
 grpc::ByteBuffer ToByteBuffer(const WireMessage& message);
-// `head`, copied, and then `rest`, which lies in `buffer` and is shared.
+// Makes a buffer of `head`, which is copied, and `rest`, whose memory in
+// `buffer` is shared.
 grpc::ByteBuffer ToByteBuffer(absl::string_view head, WireBuffer* buffer,
                               absl::string_view rest);
 grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message);
 
-// INVALID_ARGUMENT: the bytes are no such message.
+// INVALID_ARGUMENT: the bytes cannot be parsed as such a message.
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes,
                           google::protobuf::MessageLite* message);
 
-// A received message as fragments; holds their memory. Thread-compatible.
+// The fragments of a received message. Owns their memory. Thread-compatible.
 class ReceivedMessage {
  public:
   explicit ReceivedMessage(const grpc::ByteBuffer& bytes);

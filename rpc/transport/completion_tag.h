@@ -11,16 +11,18 @@
 
 namespace shoal {
 
-// Every tag of our completion queues is one of these. Whoever starts an
-// operation with a tag keeps the tag alive until its event.
+// The base class of all tags of our completion queues. The caller that starts
+// an operation with a tag must keep the tag alive until the operation's event.
 //
-// What was written before an operation starts is seen at its event: the queue
-// hands it over. That happens inside gRPC, where ThreadSanitizer cannot see it,
-// so it is told. Not handed over is what the starting thread still does after
-// the start: an object that goes on there needs a lock of its own.
+// OnEvent sees everything that the starting thread wrote before the operation
+// started, because the queue synchronises the two threads. The queue does so
+// inside gRPC, where ThreadSanitizer cannot see it; Tag and RunQueue therefore
+// tell ThreadSanitizer. What the starting thread writes after the start is not
+// synchronised: an object that the thread still uses then needs a lock.
 class CompletionTag {
  public:
-  // The tag to start one operation with, asked for as it starts.
+  // Returns the tag for one operation. Call it right before the operation
+  // starts.
   void* Tag() {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
     __tsan_release(this);
@@ -28,7 +30,7 @@ class CompletionTag {
     return this;
   }
 
-  // Handles events until the queue is shut down and empty.
+  // Calls OnEvent for each event until the queue is shut down and empty.
   static void RunQueue(grpc::CompletionQueue* queue) {
     void* tag;
     bool ok;
@@ -44,7 +46,7 @@ class CompletionTag {
   ~CompletionTag() = default;
 
  private:
-  // Once for each operation, on a thread of the queue. `ok`: see gRPC.
+  // Called once for each operation, on a thread of the queue. `ok` is gRPC's.
   virtual void OnEvent(bool ok) = 0;
 };
 

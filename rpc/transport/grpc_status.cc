@@ -9,7 +9,8 @@
 namespace shoal {
 namespace {
 
-// Each byte may take three in the header (%XX); headers hold 8 KiB by default.
+// A byte may take three bytes in the header (%XX). A header has at most 8 KiB
+// by default.
 constexpr size_t kMaxMessageBytes = 2048;
 
 }  // namespace
@@ -33,7 +34,8 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
   if (code == absl::StatusCode::kResourceExhausted &&
       absl::StrContains(message, "larger than max")) {
     absl::StrAppend(&message,
-                    ": raise --max_message_bytes on the side that receives it");
+                    ": raise --max_message_bytes in the process that receives "
+                    "the message");
   }
   return absl::Status(code, message);
 }

@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-// absl's and gRPC's codes have the same numbers. A message is cut to what fits
-// beside other metadata in an HTTP/2 header (4 KiB).
+// The codes of absl and gRPC have the same numbers. A message is truncated to
+// 2 KiB, so that it fits beside other metadata into an HTTP/2 header (8 KiB).
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // Codes that gRPC does not define become UNKNOWN.

@@ -3,7 +3,7 @@
 
 namespace shoal {
 
-// The paths of proto/shoal.proto's methods, as gRPC forms them.
+// The paths that gRPC forms for the methods of proto/shoal.proto.
 inline constexpr char kPullMethod[] = "/shoal.v1.ParameterServer/Pull";
 inline constexpr char kPushMethod[] = "/shoal.v1.ParameterServer/Push";
 inline constexpr char kPushChunkMethod[] =

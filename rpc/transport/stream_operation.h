@@ -10,17 +10,18 @@
 
 namespace shoal {
 
-// One kind of operation of a stream (read, write, …), of which one at a time is
-// under way; meanwhile it keeps its owner alive. Guarded by the owner's mutex.
+// One kind of operation of a stream (read, write, …). At most one operation of
+// a kind is under way at a time. It keeps the owner alive until its event.
+// Guarded by the owner's mutex.
 template <typename Owner>
 class StreamOperation final : public CompletionTag {
  public:
-  // `handle` runs at each event, without the mutex.
+  // `handle` runs at each event. The mutex is not held then.
   StreamOperation(Owner* owner, Mutex* mu, void (Owner::*handle)(bool))
       : owner_(owner), mu_(mu), handle_(handle) {}
 
-  // The tag for an operation that starts now. REQUIRES: the mutex is held, and
-  // no operation of this kind is under way.
+  // Returns the tag for an operation that starts now. REQUIRES: the caller
+  // holds the mutex, and no operation of this kind is under way.
   void* Tag() {
     SHOAL_DCHECK(keep_ == nullptr);
     keep_ = owner_->shared_from_this();
