@@ -31,7 +31,7 @@ absl::Status AucHistogram::Add(absl::Span<const ScoredExample> examples) {
   if (examples.size() > kMaxExamples - examples_) {
     return absl::ResourceExhaustedError(
         absl::StrCat("an evaluation takes at most ", kMaxExamples,
-                     " examples; evaluate on less"));
+                     " examples; evaluate on fewer"));
   }
   for (const ScoredExample& example : examples) {
     ++bins_[BinOf(example.score)].of_label[example.label != 0];

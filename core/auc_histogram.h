@@ -16,24 +16,26 @@ struct AucEstimate {
   double error = 0;  // the exact AUC is at most this far from `auc`
 };
 
-// The AUC of any number of examples in bounded memory: how many positives and
-// negatives fell into each of 2^24 bins of equal width over logits in [-32, 32)
-// (3.8e-6 each; what lies beyond falls into the outermost). Scores of one bin
-// count as ties, which count half, so with p and n of bin b, and P and N in
-// all:
+// The AUC of many examples in bounded memory. The histogram counts the
+// positives and negatives in each of 2^24 bins of equal width, 3.8e-6, over
+// logits in [-32, 32); logits beyond fall into the outermost bins. Scores of
+// one bin count as ties, and ties count half. With p_b positives and n_b
+// negatives in bin b, and P and N in all:
 //
-//   auc    Σ_b p_b (n of the bins below b + n_b / 2) / (P N)
+//   auc    Σ_b p_b (Σ_{a < b} n_a + n_b / 2) / (P N)
 //   error  ½ Σ_b p_b n_b / (P N)
 //
-// since the pairs within a bin are truly won by between none and all of them.
+// The error follows since the positives win between none and all of the pairs
+// within a bin.
 //
-// Why bins of the logit: the top 24 bits of a float are 3e-5 wide near 1 and
-// -1, where scores are dense; 24 bits of the probability are narrow there but
-// leave 16 bins for all scores below 1e-6; these are 3.8e-6 wide everywhere,
-// and at the far ends floats themselves lie half as far apart.
+// Why bins of equal width in the logit: bins by the top 24 bits of a float are
+// 3e-5 wide near 1 and -1, where scores are dense. Bins by 24 bits of the
+// probability are narrow there, but only 16 of them are left for all scores
+// below 1e-6. Bins in the logit are 3.8e-6 wide everywhere; at the far ends
+// neighbouring floats are half as far apart.
 //
-// Memory: 128 MiB of address space; of it the pages become real in which a
-// score fell. At most 2^32 - 1 examples. Thread-compatible.
+// Memory: 128 MiB of address space, of which only the pages with a score are
+// used. At most 2^32 - 1 examples. Thread-compatible.
 class AucHistogram {
  public:
   static constexpr uint32_t kBins = 1u << 24;
@@ -45,7 +47,7 @@ class AucHistogram {
   // RESOURCE_EXHAUSTED, nothing added: too many examples.
   absl::Status Add(absl::Span<const ScoredExample> examples);
 
-  // 0.5 and no error where one class is missing, as ExactAuc.
+  // 0.5 with an error of 0 if one class is missing, as ExactAuc.
   AucEstimate Estimate() const;
 
   uint64_t examples() const { return examples_; }

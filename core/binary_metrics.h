@@ -11,8 +11,8 @@ namespace shoal {
 
 // Clicks: C = 1 score, the logit z of the chance σ(z) = 1 / (1 + exp(-z)) that
 // the label y, 0 or 1, is 1. The loss is log(1 + exp(z)) - y z; the calibration
-// is Σ σ(z) over Σ y; the AUC ranks each example by z, one that is not a number
-// as the lowest; the prediction is σ(z). Formulas: core/metrics.h.
+// is Σ σ(z) over Σ y; the AUC ranks each example by z, with NaN as the lowest;
+// the prediction is σ(z). Formulas: core/metrics.h.
 class BinaryMetrics final : public ScoreMetrics {
  public:
   int num_scores() const override { return 1; }

@@ -15,11 +15,12 @@
 namespace shoal {
 namespace {
 
-// Of one attempt to register; the deadlines bound the attempts together.
+// Time limit of one attempt to register. The deadlines of the options limit all
+// attempts together.
 constexpr absl::Duration kRegisterTimeout = absl::Seconds(5);
 
 bool MayPass(const absl::Status& status) {
-  // ALREADY_EXISTS: the coordinator has not yet seen our last life end.
+  // ALREADY_EXISTS: the coordinator has not yet seen that our last life ended.
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsAlreadyExists(status);
 }
@@ -44,14 +45,15 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   void Leave() {
     if (finished_ || end_.has_value()) return;
     leaving_ = true;
-    // Without a life the answer to Register, which is out, ends it.
+    // Without a life a Register call is out: its answer ends the membership.
     if (life_ != nullptr) SayBye({});
   }
 
   Executor* strand() const { return strand_; }
 
  private:
-  // One registration. Callbacks of an old one find that it is not life_.
+  // One registration. A callback of an old registration finds that its life is
+  // not life_.
   struct OneLife {
     OneLife(const RegisterReply& reply, absl::Time now)
         : life(reply.life),
@@ -64,21 +66,23 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
     const absl::Duration heartbeat_interval;
     const absl::Duration silent_after;
     PatientTime time;
-    // Last word of the coordinator, or the break, in patient time.
+    // When the coordinator was last heard or the connection broke, in patient
+    // time.
     absl::Time heard;
     const std::shared_ptr<MemberSession> session =
         std::make_shared<MemberSession>();
     uint64_t taken = 0;  // messages of the session
-    // Numbers the connections: callbacks of an old one are of no use.
+    // Number of the newest connection; callbacks of older ones are ignored.
     uint64_t connection = 0;
-    // While no connection carries the session: why not; how often was tried
-    // since; and the connection that is being made, which is not answered yet.
+    // While no connection carries the session: why the last one broke, the
+    // number of attempts since, and the new connection that waits for
+    // SessionResumed.
     std::optional<absl::Status> broken;
     int attempt = 0;
     std::shared_ptr<ClusterSession> opening;
     uint64_t next_heartbeat = 1;
-    // When the heartbeats that are not acknowledged yet were sent; the last is
-    // number next_heartbeat - 1.
+    // Send times of the heartbeats that are not acknowledged yet. The last one
+    // is number next_heartbeat - 1.
     std::deque<absl::Time> beats;
   };
 
@@ -108,12 +112,12 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   ClusterMemberHandlers handlers_;
   bool finished_ = false;
   bool leaving_ = false;
-  std::optional<MemberEnd> end_;  // set: Bye was said, this is the outcome
+  std::optional<MemberEnd> end_;  // the outcome, set when Bye is sent
   absl::Time give_up_;
   int attempt_ = 0;
   const uint64_t process_ = RandomBits();
-  uint64_t registrations_ = 0;  // that were sent
-  absl::Time asked_;            // when the newest of them was
+  uint64_t registrations_ = 0;  // sent so far
+  absl::Time asked_;            // when the newest one was sent
   std::shared_ptr<OneLife> life_;
 };
 
@@ -164,7 +168,8 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
 void ClusterMember::Impl::Join(const RegisterReply& reply) {
   auto life = std::make_shared<OneLife>(reply, strand_->Now());
   life_ = life;
-  logger_->Info(absl::StrCat("registered as life ", ToString(life->life)));
+  logger_->Info(absl::StrCat("registered with the coordinator as ",
+                             ToString(life->life)));
   Connect(life, /*resume=*/false);
   if (leaving_) {
     SayBye({});
@@ -211,7 +216,7 @@ void ClusterMember::Impl::Connect(const std::shared_ptr<OneLife>& life,
 
 void ClusterMember::Impl::OnResumed(const std::shared_ptr<OneLife>& life,
                                     uint64_t taken) {
-  // Not asked for: not by a coordinator of ours.
+  // Not asked for; a coordinator of ours does not send this.
   if (life->opening == nullptr) return;
   const absl::Status carried =
       life->session->Carry(std::exchange(life->opening, nullptr), taken);
@@ -221,7 +226,8 @@ void ClusterMember::Impl::OnResumed(const std::shared_ptr<OneLife>& life,
   }
   life->broken.reset();
   logger_->Info(
-      absl::StrCat("the session of life ", ToString(life->life), " goes on"));
+      absl::StrCat("connected to the coordinator again; registration ",
+                   ToString(life->life), " is still valid"));
   if (!end_.has_value()) SendHeartbeat(life.get());
 }
 
@@ -232,7 +238,7 @@ void ClusterMember::Impl::OnConnectionEnd(const std::shared_ptr<OneLife>& life,
     return;
   }
   if (!life->broken.has_value()) {
-    // From here on there is silent_after to come back.
+    // From now on the connection has silent_after to come back.
     life->time.Advance(strand_->Now());
     life->heard = life->time.now();
     life->attempt = 0;
@@ -262,7 +268,7 @@ void ClusterMember::Impl::Beat(std::shared_ptr<OneLife> life) {
                   why.ok()
                       ? absl::StrCat("the coordinator has been silent for ",
                                      absl::FormatDuration(silence))
-                      : absl::StrCat("no connection for ",
+                      : absl::StrCat("no connection to the coordinator for ",
                                      absl::FormatDuration(silence), ": ",
                                      why.message())));
     return;
@@ -285,7 +291,7 @@ void ClusterMember::Impl::SendHeartbeat(OneLife* life) {
 
 void ClusterMember::Impl::OnAck(OneLife* life, uint64_t number) {
   const uint64_t first = life->next_heartbeat - life->beats.size();
-  // Acknowledged before, or never sent: not by a coordinator of ours.
+  // Acknowledged before, or never sent; a coordinator of ours does not do this.
   if (number < first || number >= life->next_heartbeat) return;
   const auto acknowledged =
       life->beats.begin() + static_cast<ptrdiff_t>(number - first);
@@ -325,15 +331,16 @@ void ClusterMember::Impl::OnSessionEnd(const std::shared_ptr<OneLife>& life,
   } else if (!options_.rejoin) {
     Finish({Annotate(status, "lost the coordinator"), ""});
   } else {
-    logger_->Warn(absl::StrCat("life ", ToString(life->life), " is over: ",
-                               status.message(), "; joining again"));
+    logger_->Warn(absl::StrCat("registration ", ToString(life->life),
+                               " is over: ", status.message(),
+                               "; joining again"));
     BeginRegistering(options_.reconnect_deadline);
   }
 }
 
 void ClusterMember::Impl::EndLife() {
   if (life_ == nullptr) return;
-  // Also breaks the circle of the connection's handler and the connection.
+  // Also breaks the cycle of ownership between connection and handler.
   life_->session->Close();
   life_->opening = nullptr;
   life_ = nullptr;
@@ -342,14 +349,14 @@ void ClusterMember::Impl::EndLife() {
 
 void ClusterMember::Impl::SayBye(MemberEnd end) {
   end_ = std::move(end);
-  // What was done since the newest heartbeat counts, too.
+  // Work since the newest heartbeat counts, too.
   Heartbeat last = handlers_.heartbeat();
   last.number = life_->next_heartbeat;
   last.taken = life_->taken;
   const Bye bye{last.usage};
   life_->session->Send(std::move(last));
   life_->session->Send(bye);
-  // Unheard, the last word changes nothing about the outcome.
+  // If Bye is not heard, the outcome is the same.
   strand_->PostAfter(options_.shutdown_deadline, [self = shared_from_this()] {
     if (self->finished_) return;
     self->EndLife();
@@ -360,7 +367,7 @@ void ClusterMember::Impl::SayBye(MemberEnd end) {
 void ClusterMember::Impl::Finish(MemberEnd end) {
   if (finished_) return;
   finished_ = true;
-  // The handlers usually own what owns this member: let go of them.
+  // The handlers usually own the owner of this member, so release them.
   ClusterMemberHandlers handlers = std::move(handlers_);
   std::move(handlers.on_end)(std::move(end));
 }

@@ -17,63 +17,65 @@ namespace shoal {
 
 struct ClusterMemberOptions {
   RegisterRequest registration;
-  // After a life is over: register again for a new one (a worker, which keeps
-  // nothing), or end with an error (a PS, whose state the job has given up).
+  // True: register again for a new life when a life is over (a worker, which
+  // keeps no state). False: end with an error (a PS, whose state the job has
+  // given up).
   bool rejoin = true;
-  // How long to try to reach the coordinator: at first, and after a life was
-  // over.
+  // Time to try to reach the coordinator: for the first life, and after a life
+  // is over.
   absl::Duration start_deadline = absl::Seconds(120);
   absl::Duration reconnect_deadline = absl::Seconds(10);
-  // How long to wait for the end of the session after the last word.
+  // Time to wait for the end of the session after Bye was sent.
   absl::Duration shutdown_deadline = absl::Seconds(5);
 };
 
-// How a process's part in a job ended: OK after the job ended well, or after
-// Leave; otherwise why not. `summary` is what the coordinator said for people.
+// The end of a process's part in a job. `status` is OK if the job ended well or
+// the process left with Leave. `summary` is the coordinator's closing text, for
+// people.
 struct MemberEnd {
   absl::Status status;
   std::string summary;
-  bool job_over = false;  // the coordinator said so: `status` is the job's
+  bool job_over = false;  // the coordinator ended the job with `status`
 };
 
-// What a process does with its membership. All run on the member's strand.
+// Callbacks of ClusterMember. All run on the member's strand.
 struct ClusterMemberHandlers {
-  // A life begins. The session is for sending; it ends with the life, and not
-  // with its connection.
+  // A life begins. The session is for sending; it ends with the life, not with
+  // a connection.
   absl::AnyInvocable<void(const RegisterReply&,
                           std::shared_ptr<ClusterSession>)>
       on_joined;
-  // Every message of the present life but JobEnd, which the member answers, and
-  // HeartbeatAck, which becomes on_acknowledged.
+  // A message of the present life has arrived. The member itself answers JobEnd
+  // and turns HeartbeatAck into on_acknowledged.
   absl::AnyInvocable<void(CoordinatorMessage)> on_message;
-  // The coordinator has acknowledged a word that this process sent at `sent`:
-  // the registration, right after on_joined, or a heartbeat. A lease with the
-  // coordinator runs from then. May be null.
+  // The coordinator has acknowledged the registration (right after on_joined)
+  // or a heartbeat that this process sent at `sent`. A lease with the
+  // coordinator runs from `sent`. May be null.
   absl::AnyInvocable<void(absl::Time sent)> on_acknowledged;
   // The life that on_joined began is over; another may follow.
   absl::AnyInvocable<void()> on_left;
-  // The next Heartbeat; called every heartbeat interval of a life.
+  // Returns the next Heartbeat. Called every heartbeat interval of a life.
   absl::AnyInvocable<Heartbeat()> heartbeat;
-  // SessionOpening::marks; called when a session is resumed. May be null: the
-  // process has no shard.
+  // Returns SessionOpening::marks. Called when a session is resumed. Null if
+  // the process has no shard.
   absl::AnyInvocable<MarkTotals()> marks;
-  // Once, and last.
+  // Called once, after all other callbacks.
   absl::AnyInvocable<void(MemberEnd) &&> on_end;
 };
 
-// A process's side of membership, the same for PSs and workers: registers until
-// it is heard, holds the session, sends heartbeats, takes a coordinator that is
-// silent for silent_after for lost, and says Bye when the job ends. Silence is
-// measured in patient time (core/patient_time.h): a process that was itself
-// frozen gives the coordinator a new chance.
+// A process's side of membership, the same for PSs and workers: it registers
+// until the coordinator answers, holds the session, sends heartbeats, gives up
+// a coordinator that is silent for silent_after, and says Bye when the job
+// ends. Silence is measured in patient time (core/patient_time.h): a process
+// that was itself frozen gives the coordinator a new chance.
 //
-// A connection that breaks is no end: the member tries for silent_after to
-// resume the session over another one, and what was not acknowledged is sent
-// again. Only then, or when the coordinator says that the life is over, the
-// life ends.
+// A broken connection does not end the life. The member tries for silent_after
+// to resume the session over another connection, and sends again all messages
+// that were not acknowledged. The life ends if that fails, or if the
+// coordinator says that the life is over.
 //
-// Thread-safe; works on its strand, which must never be busy for long, so that
-// heartbeats are timely.
+// Thread-safe. All work runs on the strand, which must never be busy for long,
+// so that heartbeats are timely.
 class ClusterMember {
  public:
   // `cluster`, `strand` and `logger` outlive the member's last callback.
@@ -81,11 +83,12 @@ class ClusterMember {
                 Executor* strand, Logger* logger);
   ~ClusterMember();
 
-  // Begins; returns at once.
+  // Begins to register. Returns at once.
   void Start(ClusterMemberHandlers handlers);
 
-  // Leaves the job in good order, whatever state it is in; on_end says OK. A
-  // process that has work in flight finishes it first.
+  // Leaves the job in good order, whatever the state of the member; on_end gets
+  // OK. A process with work in flight must finish that work before it calls
+  // this.
   void Leave();
 
  private:

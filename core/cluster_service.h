@@ -16,36 +16,38 @@
 
 namespace shoal {
 
-// What a process says when it opens a connection for the session of its life.
+// The first words of a process on a new connection for the session of its life.
 struct SessionOpening {
   Life life;
-  // The session had a connection before, or tried to: it goes on. Answered by
-  // SessionResumed.
+  // True if the process opened a connection for this session before, whether or
+  // not it succeeded. The coordinator answers with SessionResumed.
   bool resume = false;
   uint64_t taken = 0;  // messages of the session that the process has taken
-  // Of a PS: all the marks that its shard has. A shard that has lost some of
-  // them cannot go on.
+  // For a PS, all the marks of its shard. A shard that has lost some of its
+  // marks cannot go on.
   MarkTotals marks;
 };
 
-// Callbacks of one connection, run in order on the executor of the
-// ClusterService and never inside a call of ours.
+// Callbacks of one connection. They run in order on the executor of the
+// ClusterService, never inside a call to it.
 struct SessionHandler {
   absl::AnyInvocable<void(CoordinatorMessage)> on_message;
-  // The connection is over; runs once and last. OK after a Bye that the
-  // coordinator took. UNAVAILABLE: the connection broke, or could not be made;
-  // the process may resume the session over another one. Anything else ends the
-  // life (NOT_FOUND: the coordinator is gone): the process may register again.
+  // The connection is over; runs once and last. OK: the coordinator took a Bye.
+  // UNAVAILABLE: the connection broke or could not be made, and the process may
+  // resume the session over another connection. Any other status ends the life
+  // (NOT_FOUND: the coordinator is gone), and the process may register again.
   absl::AnyInvocable<void(absl::Status)> on_end;
 };
 
-// One connection of a process to the coordinator. A session is all that is said
-// in one life, over one connection after the other. Thread-safe. Destroying it
-// ends it; on_end may still run once after that.
+// One connection of a process to the coordinator. A session is the sequence of
+// all messages of one life; one connection after another may carry the session.
+// Destroying a ClusterSession ends the connection; on_end may still run once
+// after that. Thread-safe.
 class ClusterSession {
  public:
   virtual ~ClusterSession() = default;
-  // Queued and delivered in order, or the connection ends. Never blocks.
+  // Queues a message. Messages are delivered in order, or the connection ends.
+  // Never blocks.
   virtual void Send(ProcessMessage message) = 0;
 };
 
@@ -56,27 +58,28 @@ class ClusterService {
   virtual ~ClusterService() = default;
 
   // Makes the process known and gives it a life. A life whose session is not
-  // open yet, or whose connection is broken, ends with the next request of its
-  // role and index, which is a later one of its process or another process's.
-  // Errors: FAILED_PRECONDITION (protocol version, job, the first flag that
-  // differs, sources that differ, a shard whose state is lost; the message says
-  // which and what to do), ALREADY_EXISTS (a live process has this role and
-  // index), UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (no life was given,
-  // or its answer came too late). `done` as in ParameterService.
+  // open yet, or whose connection is broken, ends when the next request with
+  // the same role and index arrives, from the same process or from another one.
+  // Errors: FAILED_PRECONDITION (wrong protocol version, wrong job, a flag or a
+  // source that differs, a shard whose state is lost; the message names the
+  // first difference and says what to do), ALREADY_EXISTS (a live process has
+  // this role and index), UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (the
+  // coordinator gave no life, or its reply came too late). `done` as in
+  // ParameterService.
   virtual void Register(RegisterRequest request, absl::Duration timeout,
                         Done<RegisterReply> done) = 0;
 
   // Opens the session of a registered life, or resumes it over a new
-  // connection. Failure comes by on_end: FAILED_PRECONDITION (the life is not
-  // known, or over), OUT_OF_RANGE (what was not acknowledged is not kept any
-  // more).
+  // connection. A failure is reported by on_end: FAILED_PRECONDITION (the life
+  // is unknown or over), OUT_OF_RANGE (messages that the process lacks are no
+  // longer kept).
   virtual std::unique_ptr<ClusterSession> OpenSession(
       SessionOpening opening, SessionHandler handler) = 0;
 
-  // Saves a checkpoint of the job now, for somebody who is no member of it.
-  // Errors: FAILED_PRECONDITION (other job, one that saves none or is ending),
-  // why the checkpoint is void, and those of a call. `done` as in
-  // ParameterService.
+  // Saves a checkpoint of the job now. The caller need not be a member of the
+  // job. Errors: FAILED_PRECONDITION (another job, or the job saves no
+  // checkpoints or is ending), the reason for which the checkpoint failed, and
+  // the errors of any call. `done` as in ParameterService.
   virtual void SaveCheckpoint(SaveCheckpointRequest request,
                               absl::Duration timeout,
                               Done<SavedCheckpoint> done) = 0;

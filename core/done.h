@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-// What a call hands its result to, once.
+// The callback that gets the result of a call, exactly once.
 template <typename T>
 using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 

@@ -18,9 +18,9 @@ using MapVersion = uint32_t;
 // Number of the cut that a push belongs to; a record keeps its low byte.
 using Colour = uint32_t;
 
-// Number of one start of a job's coordinator. It tells jobs apart: it never
-// repeats, not over restarts of a job, resumes from one checkpoint and jobs on
-// one port. 0 is no start.
+// Number of one start of a job's coordinator. The number tells jobs apart: it
+// never repeats, not over restarts of a job, resumes from one checkpoint or
+// jobs on one port. 0 is no start.
 using StartNumber = uint64_t;
 
 // One registration of one process: the start number of its job and a number
@@ -44,9 +44,9 @@ inline std::string ToString(const Life& life) {
   return absl::StrCat(absl::Hex(life.start), ".", life.n);
 }
 
-// Identity of a batch and so of its pushes: a function of the data alone,
-// never of who trains it. `epoch` counts from 0, `piece`
-// indexes the job's piece table, `index` counts the piece's batches from 0.
+// Identity of a batch, and so of its pushes: a function of the data alone,
+// never of the worker. `epoch` counts from 0, `piece` indexes the job's piece
+// table, `index` counts the piece's batches from 0.
 struct BatchId {
   uint32_t epoch = 0;
   uint32_t piece = 0;
@@ -64,8 +64,8 @@ inline std::string ToString(const BatchId& batch) {
                       ")");
 }
 
-// State of a shard: which life of it, and how many pushes that life's state
-// has applied. Counts of different lives cannot be compared.
+// The state of a shard: the shard's life, and the count of pushes that the
+// state of that life has applied. Counts of different lives cannot be compared.
 struct Version {
   Life life;
   uint64_t count = 0;

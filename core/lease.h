@@ -17,29 +17,32 @@ struct Piece {
   uint64_t end = 0;
 };
 
-// To evaluate is to score the piece's rows; to infer is the same for rows whose
-// labels mean nothing and whose place must be kept (EvalResult).
+// The purpose of a lease. Both kEvaluate and kInfer score the rows of the
+// piece. With kInfer labels mean nothing, and every row keeps its place
+// (EvalResult).
 enum class LeasePurpose : uint8_t { kTrain = 1, kEvaluate = 2, kInfer = 3 };
 
 // A piece given to one worker until a time that each heartbeat renews.
 struct Lease {
-  uint64_t number = 0;  // grows within a job; names the forward passes under it
+  uint64_t number = 0;  // grows within a job; names the lease's forward passes
   LeasePurpose purpose = LeasePurpose::kTrain;
-  uint32_t epoch = 0;  // of an evaluation: which evaluation
+  uint32_t epoch = 0;  // for kEvaluate, the number of the evaluation
   Piece piece;
   uint32_t batch_size = 0;  // examples; fixed with the piece table
-  // Batches not to train: complete, or left to another lease. Bit i of byte
-  // i / 8 is batch i; batches beyond the end are to be trained.
+  // Batches not to train, since they are complete or left to another lease.
+  // Batch i is bit i % 8 of byte i / 8. Batches beyond the end are to be
+  // trained, unless skip_rest is set.
   std::vector<uint8_t> skip;
-  // A speculative copy works from the end, towards the straggler.
+  // True for a speculative copy, which works from the end towards the
+  // straggler.
   bool backwards = false;
-  Colour colour = 0;  // for batches that no shard has seen
-  // Batches beyond the end of `skip` are not to be trained either: the lease is
-  // of a few batches that lack a mark.
+  Colour colour = 0;  // of batches that no shard has seen
+  // True if batches beyond the end of `skip` are not to be trained either: the
+  // lease is for a few batches that lack a mark.
   bool skip_rest = false;
-  // Batches that a shard has rejected and another shard has not marked yet, as
-  // bits like `skip`: whatever this pass makes of such a batch, it is pushed as
-  // rejected, so that all shards have one verdict.
+  // Batches that one shard has rejected and another shard has not marked yet,
+  // as bits like `skip`. The worker pushes such a batch as rejected, whatever
+  // it computes, so that all shards have the same verdict.
   std::vector<uint8_t> rejected;
 
   bool Skips(uint32_t index) const {

@@ -7,15 +7,17 @@
 
 namespace shoal {
 
-// A shard keeps marks in chunks of up to 64 batches of one piece in one epoch,
-// and not more of them than this: a bound against foreign clients, far above
-// any job whose pieces are long (4 M chunks are 268 M batches). A job whose
-// pieces, over its epochs, are more is refused at its start.
+// The most chunks of marks of one shard. A chunk holds the marks of up to 64
+// batches of one piece in one epoch. The limit protects the shard against
+// foreign clients and is far above any job with long pieces (4 M chunks are 268
+// M batches). A job whose pieces, times its epochs, are more than this is
+// refused at its start.
 inline constexpr uint64_t kMaxMarkChunks = uint64_t{4} << 20;
 
-// Marks of consecutive batches [begin, end) of one piece, with one verdict: a
-// shard's marks as they are saved. A whole set is ascending by (epoch, piece,
-// begin), without overlaps, and no two runs could be one.
+// The marks of consecutive batches [begin, end) of one piece that have the same
+// verdict: the form in which a shard's marks are saved. A whole set of runs is
+// ascending by (epoch, piece, begin), without overlaps, and neighbouring runs
+// are merged.
 struct MarkRun {
   uint32_t epoch = 0;
   uint32_t piece = 0;
@@ -26,7 +28,7 @@ struct MarkRun {
   friend bool operator==(const MarkRun&, const MarkRun&) = default;
 };
 
-// A whole set of marks in three numbers: equal for equal sets.
+// A whole set of marks in three numbers. Equal sets have equal totals.
 struct MarkTotals {
   uint64_t applied = 0;   // batches
   uint64_t rejected = 0;  // batches

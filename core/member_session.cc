@@ -13,7 +13,7 @@ void MemberSession::Send(ProcessMessage message) {
   MutexLock lock(&mu_);
   if (closed_) return;
   // Under the lock, so that messages of several threads are sent in the order
-  // in which they are numbered.
+  // of their numbers.
   if (connection_ != nullptr) connection_->Send(message);
   sent_.Add(std::move(message), bytes);
 }

@@ -13,16 +13,17 @@
 
 namespace shoal {
 
-// The session of one life from the process's side. It outlives the connections
-// that carry it: what is sent while there is none waits, and what the
-// coordinator has not taken when a connection breaks is sent again over the
-// next one. The member makes the connections. Thread-safe.
+// The process's side of the session of one life. The session outlives the
+// connections that carry it. A message that is sent while there is no
+// connection waits. A message that the coordinator had not taken when a
+// connection broke is sent again over the next connection. ClusterMember makes
+// the connections. Thread-safe.
 class MemberSession final : public ClusterSession {
  public:
-  // What may wait to be acknowledged; see ResendQueue.
+  // The most bytes of messages that wait to be acknowledged; see ResendQueue.
   static constexpr uint64_t kMaxUnacknowledgedBytes = 256 << 20;
 
-  // After Close nothing is sent any more.
+  // Sends nothing after Close.
   void Send(ProcessMessage message) override;
 
   // From now on `connection` carries the session, of which the coordinator has
@@ -32,7 +33,7 @@ class MemberSession final : public ClusterSession {
                      uint64_t taken);
   // The coordinator has taken the first `taken` messages.
   void Acknowledge(uint64_t taken);
-  // The connection broke; ends it.
+  // The connection broke. Ends the connection, not the session.
   void Break();
   // The life is over.
   void Close();

@@ -17,7 +17,8 @@ uint64_t Of(const std::vector<T>& list) {
   return list.size() * sizeof(T);
 }
 
-// What lies outside the message itself. Kinds that are not named have nothing.
+// Bytes that a message holds outside the struct itself. Kinds that are not
+// named here hold none.
 struct Outside {
   template <typename Message>
   uint64_t operator()(const Message&) const {

@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-// About how many bytes a message holds, its lists and texts included: for
-// bounds on what is kept.
+// The approximate size of a message in memory, in bytes, with its lists and
+// texts. For limits on kept messages.
 uint64_t MemoryOf(const ProcessMessage& message);
 uint64_t MemoryOf(const CoordinatorMessage& message);
 

@@ -49,7 +49,7 @@ double LogLoss(float logit, uint8_t label) {
 }
 
 double Probability(float logit) {
-  // exp of what is not positive cannot overflow.
+  // exp of a number that is not positive cannot overflow.
   const double e = std::exp(-std::abs(static_cast<double>(logit)));
   return logit >= 0 ? 1 / (1 + e) : e / (1 + e);
 }

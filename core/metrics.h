@@ -10,14 +10,14 @@ namespace shoal {
 
 // Area under the ROC curve: the chance that a random positive example has a
 // higher score than a random negative one, ties counting half. Exact, by ranks
-// (Mann-Whitney U). labels are 0 or 1, one a score. 0.5 where one class is
-// missing, as then nothing can be ranked. A score that is not a number counts
-// as the lowest. O(n log n), copies its input.
+// (Mann-Whitney U). Each score has one label, 0 or 1. Returns 0.5 if one class
+// is missing, since nothing can be ranked then. A NaN score counts as the
+// lowest. O(n log n); copies its input.
 double ExactAuc(absl::Span<const float> scores,
                 absl::Span<const uint8_t> labels);
 
-// The same of examples that are given away, in their own memory. No score is
-// NaN.
+// The same for examples that the caller gives away; sorts them in place.
+// REQUIRES: no score is NaN.
 struct ScoredExample {
   float score = 0;
   uint8_t label = 0;

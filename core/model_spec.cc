@@ -13,7 +13,7 @@ constexpr int kMaxDim = 1 << 16;
 constexpr int64_t kMaxDenseSize = int64_t{1} << 40;
 constexpr uint64_t kMaxFeatureSize = uint64_t{1} << 48;
 
-// How many rows the table has, and where.
+// Checks the fields that say how many rows the table has, and where.
 absl::Status CheckRows(const TableSpec& table) {
   const std::string who = absl::StrCat("table '", table.name, "' ");
   if (table.feature_size > kMaxFeatureSize) {
@@ -102,7 +102,9 @@ absl::Status ModelSpec::Validate() const {
     for (const int64_t length : variable.shape) {
       if (length < 1 || length > kMaxDenseSize / size) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "variable '", variable.name, "' has an axis of length ", length));
+            "variable '", variable.name, "' has an axis of length ", length,
+            "; every axis must have at least 1 and the whole variable at most ",
+            kMaxDenseSize, " elements"));
       }
       size *= length;
     }

@@ -19,8 +19,9 @@ enum class InitializerKind {
   kUniform,
 };
 
-// Initial values are a function of (seed, variable's name, element), never of
-// the order of arrival: partitioner-independent, equal in every mode.
+// The distribution of a variable's initial values. The values are a function of
+// (seed, variable's name, element), never of the order of arrival, so they are
+// equal in every mode and with every partitioner.
 struct InitializerSpec {
   InitializerKind kind = InitializerKind::kZeros;
   float scale = 0;
@@ -48,10 +49,10 @@ struct ColumnSpec {
   InitializerSpec initializer;
 };
 
-// What a dynamic table does with an id that it has no room for.
+// The behaviour of a dynamic table for an id that it has no room for.
 enum class TableFull {
-  kRefuse,  // the request fails (OUT_OF_RANGE, or RESOURCE_EXHAUSTED while
-            // others that may make room are in progress) and changes nothing
+  kRefuse,  // the request fails and changes nothing: OUT_OF_RANGE, or
+            // RESOURCE_EXHAUSTED while other requests may still make room
   kShare,   // all such ids read and update one row, the shard's shared row
 };
 
@@ -63,12 +64,12 @@ struct TableSpec {
   // 64-bit numbers, and only the rows that were used take memory.
   uint64_t feature_size = 0;
   std::vector<ColumnSpec> columns;
-  // Of a dynamic table: rows that one shard may hold, beside the shared one; 0:
-  // no limit.
+  // Rows of a dynamic table that one shard may hold, without the shared row.
+  // 0: no limit.
   uint64_t row_limit = 0;
   TableFull when_full = TableFull::kRefuse;
-  // Outside the partition: every shard has rows of its own for any id (the
-  // canary, core/canary.h). Dynamic tables alone.
+  // True for a table that is not partitioned: every shard has its own row for
+  // any id (core/canary.h). Only for dynamic tables.
   bool on_every_shard = false;
 
   bool dynamic() const { return feature_size == 0; }
@@ -77,8 +78,9 @@ struct TableSpec {
   int slot_dim() const;  // floats of optimizer state in a row
 };
 
-// All variables of a model, in an order that is the same on every process:
-// their index is their name on the wire. Built by models/ from its own options.
+// All variables of a model. Their order is the same on every process: a
+// variable's index is its name on the wire. Built by models/ from the options
+// of a model.
 struct ModelSpec {
   std::string model;  // "deepfm", "lr", …
   uint64_t seed = 0;

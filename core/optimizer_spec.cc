@@ -27,7 +27,7 @@ absl::StatusOr<OptimizerKind> ParseOptimizerKind(absl::string_view name) {
     if (lower == OptimizerName(kind)) return kind;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "optimizer '", name, "' is none of ",
+      "optimizer '", name, "' is not one of ",
       absl::StrJoin(kKinds, ", ", [](std::string* out, OptimizerKind kind) {
         absl::StrAppend(out, OptimizerName(kind));
       })));

@@ -17,9 +17,9 @@ enum class OptimizerKind { kSgd, kAdagrad, kRowwiseAdagrad, kAdam, kFtrl };
 absl::StatusOr<OptimizerKind> ParseOptimizerKind(absl::string_view name);
 absl::string_view OptimizerName(OptimizerKind kind);
 
-// Which rows of a table a push pulls towards 0 by L2.
+// The rows of a table that L2 pulls towards 0 at a push.
 enum class L2Scope {
-  kTouched,  // those of the push
+  kTouched,  // the rows of the push
   kTable,    // every row in existence
 };
 
@@ -30,13 +30,13 @@ struct OptimizerSpec {
   // A shard applies its push number t, from 1, at the rate
   // learning_rate * min(1, t / warmup_batches). 0: always at learning_rate.
   uint64_t warmup_batches = 0;
-  // Adds l2 * w to the gradient at apply, once a push, in the rows of l2_scope;
-  // a dense block always counts as touched. 0: none. With kTable and an l2 the
-  // gradient of a table is dense: the rows that a push does not name are
-  // updated too, by l2 * w alone, and so are their slots.
+  // L2 weight: l2 * w is added to the gradient at apply, once a push, in the
+  // rows of l2_scope. A dense block always counts as touched. 0: no L2. With
+  // kTable and l2 > 0 the gradient of a table is dense: rows that the push does
+  // not name are updated too, with the gradient l2 * w, and so are their slots.
   float l2 = 0;
   L2Scope l2_scope = L2Scope::kTouched;
-  float adagrad_initial_accumulator = 1e-8f;  // also of rowwise_adagrad
+  float adagrad_initial_accumulator = 1e-8f;  // also for rowwise_adagrad
   float ftrl_initial_accumulator = 0.1f;
   float ftrl_l1 = 0;
   float ftrl_l2 = 0;

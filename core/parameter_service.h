@@ -15,11 +15,12 @@
 
 namespace shoal {
 
-// Who asks whom. Every request names both lives, and every reply comes from
-// the shard life that was asked: an answer of another life counts for nothing.
-// Both lives are of one start of the job, or the shard refuses the request.
+// The worker life that calls and the shard life that is called. Every request
+// names both lives. The reply must come from the same shard life: the caller
+// drops a reply of any other life. The shard refuses a request whose two lives
+// belong to different starts of the job.
 struct CallIdentity {
-  std::string job;  // its label, --job
+  std::string job;  // the job's label (--job)
   Life worker;
   Life shard;
   MapVersion map_version = 0;
@@ -33,10 +34,10 @@ struct TablePull {
   absl::Span<float> values;  // written
 };
 
-// One dense block: its elements from `offset` on, as many as `values` holds.
-// All of it, unless it is larger than a transport takes at once: parts of one
-// block may come from different versions, as rows may. `block` indexes
-// ShardMap::blocks.
+// values.size() elements of one dense block, from element `offset` on. `block`
+// indexes ShardMap::blocks. A pull covers the whole block, unless the block is
+// larger than a transport takes at once. Parts of one block may come from
+// different versions, as rows may.
 struct BlockPull {
   uint32_t block = 0;
   absl::Span<float> values;  // written
@@ -79,18 +80,19 @@ struct PushRequest {
   // parts of one batch from two leases are counted as mended.
   uint64_t lease = 0;
   Colour colour = 0;
-  Version pulled;  // what this shard's pull reply said
-  // The worker found the batch's loss or gradient not sound: there is nothing
-  // to apply, and every shard marks the batch kRejected. Such a push brings no
-  // tables and no blocks.
+  Version pulled;  // the version in this shard's pull reply
+  // True if the worker found that the batch's loss or gradient is not sound.
+  // Every shard then marks the batch kRejected and applies nothing. Such a push
+  // has no tables and no blocks.
   bool rejected = false;
   std::vector<TablePush> tables;
   std::vector<BlockPush> blocks;
 };
 
 struct PushReply {
-  Verdict verdict = Verdict::kApplied;  // of the first copy
-  // This copy changed nothing: the shard had the batch's verdict already.
+  Verdict verdict = Verdict::kApplied;  // on the first copy of the batch
+  // True if this copy changed nothing, since the shard had a verdict on the
+  // batch already.
   bool repeat = false;
   Version version;  // after this push
   Colour colour = 0;
@@ -98,21 +100,21 @@ struct PushReply {
 
 struct VariableStats {
   std::string variable;
-  uint64_t bytes = 0;   // weights and slots held
+  uint64_t bytes = 0;   // of weights and slots
   uint64_t rows = 0;    // rows in existence; 0 for dense variables
   Histogram staleness;  // of the pushes that touched the variable
 };
 
-// The canary table (core/canary.h) of one shard: whether each push that it
-// applied was applied once.
+// Counts over the canary table (core/canary.h) of one shard. They show whether
+// the shard applied each push exactly once.
 struct CanaryStats {
   uint64_t rows = 0;     // batches whose push was applied
   uint64_t not_one = 0;  // rows that do not hold exactly 1
-  // The extremes of all rows; 0 without any.
+  // Smallest and largest value of all rows; both 0 if there are no rows.
   float smallest = 0;
   float largest = 0;
-  // Rows whose push came from a worker of another start of the job, and that
-  // were not there when the shard was loaded.
+  // Rows that were pushed by a worker of another start of the job, without the
+  // rows that were there when the shard was loaded.
   uint64_t foreign = 0;
 
   friend bool operator==(const CanaryStats&, const CanaryStats&) = default;
@@ -122,50 +124,52 @@ struct StatsRequest {
   CallIdentity identity;
 };
 
-// The canary table is in `canary` alone, not in bytes, rows, digest and
-// variables: those are the model's.
+// Statistics of one shard. `bytes`, `rows`, `digest` and `variables` are those
+// of the model alone; the canary table is counted only in `canary`.
 struct StatsReply {
   Version version;
-  uint64_t bytes = 0;    // weights and slots held, all variables
+  uint64_t bytes = 0;    // of weights and slots, all variables
   uint64_t rows = 0;     // rows in existence, all tables
   uint64_t lookups = 0;  // ids served by pulls
   uint64_t pushes_applied = 0;
   uint64_t pushes_rejected = 0;
   uint64_t repeats_refused = 0;
   // Sum modulo 2^64, over every element in existence, of a hash of (variable,
-  // element's index or row id, bits of the weight): the same for equal models
-  // however they are sharded.
+  // element's index or row id, bits of the weight). Equal models have equal
+  // digests, however they are sharded.
   uint64_t digest = 0;
   std::vector<VariableStats> variables;
-  // Pushes applied by worker life: count at apply minus count at the pull.
+  // Staleness of the applied pushes by worker life: count at apply minus count
+  // at the pull.
   std::vector<std::pair<Life, Histogram>> staleness;
-  // Pushes whose pull saw another life of this shard; not in the histograms.
+  // Applied pushes whose pull was answered by another life of this shard. They
+  // are not in the histograms.
   uint64_t pulled_in_other_life = 0;
-  std::optional<CanaryStats> canary;  // where the job has one
+  std::optional<CanaryStats> canary;  // if the job has a canary table
 };
 
 // SEAM: one shard of the parameters. Implementations: ParameterShard in process
-// (ps/shard), the gRPC client (rpc), a
-// retrying decorator (rpc), and the faulty network of tests/harness.
+// (ps/shard), the gRPC client (rpc), a retrying decorator (rpc), and the faulty
+// network of tests/harness.
 //
 // Ownership: every span belongs to the caller and stays valid and unmoved until
 // `done` runs; outputs are undefined if the call failed. Spans are aligned for
 // their type. Thread-safe. `done` runs exactly once, on the executor given to
-// the implementation, never inside the call. A call ends by `timeout`
-// (DEADLINE_EXCEEDED) at the latest; after that nothing touches the spans.
+// the implementation, never inside the call. A call ends after `timeout`
+// (DEADLINE_EXCEEDED) at the latest; nothing touches the spans after that.
 //
 // Errors
 //   INVALID_ARGUMENT     unknown table or block, wrong length, id out of range,
-//                        repeated id, a rejected push with contents: a bug or a
-//                        foreign client; do not retry
+//                        repeated id, a rejected push with contents. The caller
+//                        has a bug or is a foreign client; do not retry
 //   FAILED_PRECONDITION  other job, shard life or map version, or a worker life
 //                        of another start number (both are named)
-//   OUT_OF_RANGE         a limit that waiting does not pass: a table's rows
+//   OUT_OF_RANGE         a lasting limit is reached: the rows of a table
 //                        (--table_row_limit), the shard's memory
-//                        (--max_ps_bytes; the message names the flag), its
-//                        marks; do not retry
-//   RESOURCE_EXHAUSTED   a limit that may pass: work in flight, and memory that
-//                        other requests have reserved; retry later
+//                        (--max_ps_bytes; the message names the flag) or the
+//                        shard's marks; do not retry
+//   RESOURCE_EXHAUSTED   a passing limit is reached: requests in flight, or
+//                        memory that other requests have reserved; retry later
 //   UNAVAILABLE          not reachable, or serving nothing at present; retry
 //   DEADLINE_EXCEEDED    no answer in time; a push may have been applied: send
 //                        the same batch again

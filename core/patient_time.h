@@ -7,23 +7,23 @@
 
 namespace shoal {
 
-// The time in which a process judges the silence of others: the span between
-// two of its own events counts as `longest_step` at most. A process that was
-// itself frozen, alone or with its whole host, so takes no other process for
-// dead: what the others said meanwhile still lies in its queues.
+// The time by which a process measures the silence of other processes. The span
+// between two events of the process counts as `longest_step` at most. So a
+// process that was itself frozen, alone or with its whole host, does not take
+// other processes for dead: their messages still wait in its queues.
 //
 //   PatientTime time(executor->Now(), heartbeat_interval);
 //   time.Advance(executor->Now());  // at every event
 //   if (time.now() - heard > silent_after) …
 //
-// It is never ahead of the clock, and it keeps up with the clock as long as
-// there is an event every `longest_step`. Thread-compatible.
+// Patient time is never ahead of the clock, and it keeps up with the clock as
+// long as there is an event every `longest_step`. Thread-compatible.
 class PatientTime {
  public:
   PatientTime(absl::Time start, absl::Duration longest_step)
       : longest_step_(longest_step), clock_(start), now_(start) {}
 
-  // The clock says `clock`. One that went back is ignored.
+  // The clock says `clock`. A clock that went back is ignored.
   void Advance(absl::Time clock) {
     if (clock <= clock_) return;
     now_ += std::min(clock - clock_, longest_step_);
@@ -31,7 +31,7 @@ class PatientTime {
   }
 
   absl::Time now() const { return now_; }
-  // What the clock said last.
+  // The latest time of the clock.
   absl::Time clock() const { return clock_; }
 
  private:

@@ -18,7 +18,8 @@ absl::StatusOr<uint64_t> TotalBytes(absl::Span<const SourceInfo> sources) {
   for (const SourceInfo& source : sources) {
     if (source.size > std::numeric_limits<uint64_t>::max() - total) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "source '", source.name, "' claims ", source.size, " bytes"));
+          "source '", source.name, "' claims ", source.size,
+          " bytes, which makes the total size of the sources overflow"));
     }
     total += source.size;
   }

@@ -12,20 +12,20 @@
 
 namespace shoal {
 
-// More pieces than this are refused: 256 TiB at the largest default size.
+// The most pieces of a job: 256 TiB at the largest default piece size.
 inline constexpr uint64_t kMaxPieces = uint64_t{1} << 22;
 
-// The size of a piece where none is given: total / 32 within 64 KiB and 64 MiB.
-// From the data alone, never from the number of workers, since the pieces are
-// part of a batch's identity.
+// The default size of a piece: total_bytes / 32, but at least 64 KiB and at
+// most 64 MiB. It depends on the data alone, never on the number of workers,
+// since the pieces are part of a batch's identity.
 uint64_t DefaultPieceBytes(uint64_t total_bytes);
 
 // The pieces of `sources`, in their order, index i at position i. A file is cut
 // into the fewest parts of at most `piece_bytes` bytes (nullopt: the default
 // size), whose lengths differ by one byte at most; 0 keeps each file whole. A
-// compressed file is kept whole, an empty one has no piece. Pure, so every life
-// of a coordinator makes the same one. INVALID_ARGUMENT for more than
-// kMaxPieces and for sizes that overflow.
+// compressed file is kept whole, and an empty file has no piece. A pure
+// function, so every start of a coordinator makes the same table.
+// INVALID_ARGUMENT for more than kMaxPieces and for sizes that overflow.
 absl::StatusOr<std::vector<Piece>> BuildPieceTable(
     absl::Span<const SourceInfo> sources,
     std::optional<uint64_t> piece_bytes = std::nullopt);

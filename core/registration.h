@@ -12,7 +12,8 @@
 
 namespace shoal {
 
-// How a process becomes a member of a job (ClusterService::Register).
+// The request by which a process becomes a member of a job, and the reply
+// (ClusterService::Register).
 
 inline constexpr uint32_t kProtocolVersion = 2;
 
@@ -21,12 +22,12 @@ enum class Role : uint8_t { kPs = 1, kWorker = 2 };
 // "ps 2" or "worker 0".
 std::string ProcessName(Role role, int index);
 
-// A file that a worker can read, as all workers must see it.
+// A file that a worker can read. All workers must see the same file.
 struct SourceInfo {
   std::string name;          // path below the given directory, or the base name
   uint64_t size = 0;         // bytes
   uint32_t head_crc32c = 0;  // of the first min(size, 64 KiB)
-  bool compressed = false;   // so that it cannot be cut: it is one piece
+  bool compressed = false;   // a compressed file cannot be cut: one piece
 
   friend bool operator==(const SourceInfo&, const SourceInfo&) = default;
 };
@@ -36,28 +37,30 @@ struct RegisterRequest {
   std::string job;  // label, the same on every process; may be empty
   Role role = Role::kWorker;
   int index = 0;        // among the processes of its role
-  std::string address;  // of a PS: where workers reach it
-  // Random number of the process, which no other process has.
+  std::string address;  // where workers reach a PS
+  // Random number that identifies the process.
   uint64_t process = 0;
-  // Number of this request among those of the process, which grows: the process
-  // heard no answer to the earlier ones, or has given up the life in it.
+  // Number of this request among the requests of the process; it grows. The
+  // process got no answer to its earlier requests, or has given up the lives in
+  // the answers.
   uint64_t attempt = 0;
   // The flags that must agree on every process, one `name=value` a line, sorted
-  // by name: the error names the first that differs.
+  // by name. The error of Register names the first flag that differs.
   std::string config;
-  // Of a worker, in an order that all share: what it can train and evaluate on.
+  // The files that a worker can train and evaluate on, in the same order on
+  // every worker.
   std::vector<SourceInfo> train_sources;
   std::vector<SourceInfo> eval_sources;
 };
 
 struct RegisterReply {
   Life life;
-  // Of a PS: the shard starts from the initial values. Otherwise its state has
-  // to come from a checkpoint.
+  // For a PS. True: the shard starts from the initial values. False: its state
+  // comes from a checkpoint.
   bool initialise = false;
-  absl::Duration heartbeat_interval;  // how often to send Heartbeat
-  absl::Duration silent_after;        // no word for so long: taken for dead
-  // Of a PS that does not initialise: load this and answer ShardLoaded.
+  absl::Duration heartbeat_interval;  // between two Heartbeats
+  absl::Duration silent_after;        // a longer silence counts as death
+  // For a PS that does not initialise: load this and answer ShardLoaded.
   std::optional<LoadFrom> load;
 };
 

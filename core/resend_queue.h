@@ -12,12 +12,14 @@
 
 namespace shoal {
 
-// What one end of a session has sent and the other end has not acknowledged
-// yet: what has to be sent again when the connection under the session broke.
+// The messages that one end of a session has sent and the other end has not
+// acknowledged yet. They are sent again when the connection under the session
+// breaks.
 //
 // Messages are numbered from 1 in the order in which they are sent, over all
-// connections of the session. The number does not travel: each end counts what
-// it takes, and acknowledges by that count. Pure logic; thread-compatible.
+// connections of the session. The number does not travel: each end counts the
+// messages that it takes, and acknowledges by that count. Pure logic;
+// thread-compatible.
 //
 //   queue.Add(message, bytes);        // at each sending
 //   queue.Acknowledge(heard.taken);   // now and then
@@ -25,12 +27,13 @@ namespace shoal {
 template <typename Message>
 class ResendQueue {
  public:
-  // Beyond `max_bytes` the oldest messages go, never the newest: a session
-  // whose connection breaks then cannot be resumed unless the other end has
-  // taken those.
+  // Beyond `max_bytes` the oldest messages are dropped, never the newest. If
+  // the connection breaks after that, the session can be resumed only if the
+  // other end has taken all dropped messages.
   explicit ResendQueue(uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Keeps a message that is being sent, which holds about so many bytes.
+  // Keeps a message that is being sent. `bytes` is about the size of the
+  // message in memory.
   void Add(Message message, uint64_t bytes) {
     kept_.push_back({std::move(message), bytes});
     bytes_ += bytes;
@@ -45,18 +48,19 @@ class ResendQueue {
   }
 
   // The messages that follow the first `count`, in order. Errors:
-  // INVALID_ARGUMENT (so many were not sent), OUT_OF_RANGE (some of them are
-  // not kept any more).
+  // INVALID_ARGUMENT (fewer than `count` messages were sent), OUT_OF_RANGE
+  // (some of the messages are no longer kept).
   absl::StatusOr<std::vector<Message>> After(uint64_t count) const {
     if (count > sent()) {
       return absl::InvalidArgumentError(
           absl::StrCat("the other end has taken ", count,
-                       " messages of the session, of ", sent()));
+                       " messages of the session, but only ", sent(),
+                       " were sent"));
     }
     if (count < dropped_) {
       return absl::OutOfRangeError(absl::StrCat(
           "the other end has taken ", count, " messages of the session, and ",
-          dropped_ - count, " that follow are not kept any more"));
+          dropped_ - count, " that follow are no longer kept"));
     }
     std::vector<Message> messages;
     for (uint64_t i = count - dropped_; i < kept_.size(); ++i) {
@@ -65,9 +69,9 @@ class ResendQueue {
     return messages;
   }
 
-  // How many messages were sent so far.
+  // Messages that were sent so far.
   uint64_t sent() const { return dropped_ + kept_.size(); }
-  // What the kept ones hold.
+  // Bytes of the messages that are kept.
   uint64_t bytes() const { return bytes_; }
 
  private:

@@ -11,14 +11,14 @@
 
 namespace shoal {
 
-// What coordinator, PSs and workers say to each other to save a checkpoint and
-// to begin from one (docs/consistency.md, "A checkpoint"). They travel on the
-// sessions of core/cluster_service.h, in order with everything else.
+// The messages between coordinator, PSs and workers that save a checkpoint and
+// begin from one (docs/consistency.md, "A checkpoint"). They travel on the
+// sessions of core/cluster_service.h, in order with all other messages.
 
-// The text of one manifest part at most.
+// The most text, in bytes, that one ManifestPart holds.
 inline constexpr size_t kManifestPartBytes = size_t{512} << 10;
 
-// Which manifest: the length of its text and the CRC-32C of that.
+// Identifies a manifest by the length and the CRC-32C of its text.
 struct ManifestName {
   uint64_t bytes = 0;
   uint32_t crc32c = 0;
@@ -26,17 +26,17 @@ struct ManifestName {
   friend bool operator==(const ManifestName&, const ManifestName&) = default;
 };
 
-// A manifest that a PS can have. The text may have hundreds of MiB, which no
-// message holds: a PS that has no such file already asks for it part by part
-// (ManifestRequest).
+// A manifest that a PS can get. The text may be hundreds of MiB long, more than
+// a message holds. A PS that does not have the manifest already asks for it
+// part by part (ManifestRequest).
 struct ManifestOffer {
   ManifestName name;
-  std::string text;  // all of it, where one part holds it; otherwise empty
+  std::string text;  // the whole text if it fits one part; otherwise empty
 };
 
 // A checkpoint that a PS is to begin from.
 struct LoadFrom {
-  std::string directory;  // its name below the PS's own model directory
+  std::string directory;  // name below the PS's own model directory
   ManifestOffer manifest;
 };
 
@@ -45,7 +45,7 @@ struct SaveCheckpointRequest {
   std::string job;
 };
 
-// Where a checkpoint lies, and what it holds.
+// The place and the step of a checkpoint that was saved.
 struct SavedCheckpoint {
   std::string path;   // as the coordinator's host knows it
   uint64_t step = 0;  // batches with all marks
@@ -53,39 +53,41 @@ struct SavedCheckpoint {
 
 // ---- From the coordinator
 
-// To a worker: begin no further batch, end those in flight, answer Held. A
-// lease that it is given while it is held it trains all the same: the
-// coordinator wants just that.
-// To a PS: refuse pushes and pulls for training (UNAVAILABLE), end those in
-// progress, send the marks made, answer Held. Until Resume nothing in the shard
-// changes.
+// To a worker: begin no further batch, finish the batches in flight, then
+// answer Held. The worker still trains a lease that it gets while it is held:
+// the coordinator grants such a lease on purpose.
+//
+// To a PS: refuse pushes and pulls for training (UNAVAILABLE), finish the calls
+// in progress, send their marks, then answer Held. Nothing in the shard changes
+// until Resume.
 struct Hold {
   uint64_t number = 0;  // grows; never 0
 };
 
-// Ends the Hold of this number. What a PS has written meanwhile stays.
+// Ends the Hold of this number. Files that a PS has written meanwhile stay.
 struct Resume {
   uint64_t number = 0;
 };
 
-// To a PS that is held: write the shard, answer ShardWritten when its file has
-// every byte and ShardSaved when it is on the disk. One at a time.
+// To a PS that is held: write the shard, answer ShardWritten when the file has
+// every byte and ShardSaved when the file is on the disk. The coordinator sends
+// one SaveShard at a time.
 struct SaveShard {
-  uint64_t number = 0;    // of its Hold
+  uint64_t number = 0;    // of the Hold
   std::string directory;  // name below the model directory
-  uint64_t attempt = 0;   // in the file's name: no attempt has another's
+  uint64_t attempt = 0;   // unique; part of the file's name
 };
 
-// To a PS: no checkpoint comes of the SaveShard of this number. The PS gives it
-// up and removes what it has written for it.
+// To a PS: the checkpoint of the SaveShard of this number has failed. The PS
+// stops writing and removes what it has written for that checkpoint.
 struct CheckpointVoid {
   uint64_t number = 0;
 };
 
-// To a PS: the checkpoint has become one. It keeps the manifest beside its own
-// shard, where that is on a disk of its own. The coordinator has the parts of
-// the newest manifest alone: a PS that still fetches an older one has no copy
-// of it, nor needs one.
+// To a PS: the checkpoint is complete. A PS whose shard is on a disk of its own
+// keeps a copy of the manifest beside the shard. The coordinator has only the
+// parts of the newest manifest: a PS that is still fetching an older manifest
+// ends without a copy, and needs none.
 struct CheckpointDone {
   std::string directory;
   ManifestOffer manifest;
@@ -95,13 +97,13 @@ struct CheckpointDone {
 struct ManifestPart {
   std::string directory;  // of the request
   uint64_t offset = 0;    // of the request
-  // The text from there on, at most kManifestPartBytes of it. Empty: the
-  // coordinator does not have that manifest, or not any more.
+  // The text from `offset` on, at most kManifestPartBytes. Empty: the
+  // coordinator does not have that manifest, or no longer has it.
   std::string text;
 };
 
-// To the PS whose marks are to be the job's: send MarkRuns, from the run of
-// this index on.
+// To the PS whose marks become the job's: send MarkRuns, from the run with
+// index `offset` on.
 struct MarkRunsRequest {
   uint64_t offset = 0;
 };
@@ -110,26 +112,27 @@ struct MarkRunsRequest {
 
 struct Held {
   uint64_t number = 0;  // of the Hold
-  MarkTotals marks;     // of a PS: all that it has
+  MarkTotals marks;     // for a PS, all marks of its shard
 };
 
-// The shard's file has every byte, which may be on their way to the disk still:
-// as far as this shard goes, training may go on. Nothing is said of a file that
-// could not be written but ShardSaved.
+// The shard's file has every byte, though some bytes may still be on their way
+// to the disk. This shard no longer needs training to be held. If the file
+// could not be written, only ShardSaved is sent.
 struct ShardWritten {
   uint64_t number = 0;  // of the SaveShard
 };
 
-// The shard's file is on the disk, or is not. Where the disk hangs it comes
-// late, or never.
+// The shard's file is on the disk (OK), or could not be written. Comes late, or
+// never, if the disk hangs.
 struct ShardSaved {
   uint64_t number = 0;  // of the SaveShard
   absl::Status status;
-  std::string entry;  // what the manifest says of the shard
+  std::string entry;  // the shard's entry in the manifest (ShardEntryToText)
 };
 
-// The shard that RegisterReply::load asked for is there, with these marks. The
-// coordinator asks one PS for them by run (MarkRunsRequest).
+// The PS has loaded the shard that RegisterReply::load asked for, with these
+// marks. The coordinator asks one PS for the marks themselves
+// (MarkRunsRequest).
 struct ShardLoaded {
   MarkTotals marks;
 };
@@ -141,19 +144,19 @@ struct ManifestRequest {
   uint64_t offset = 0;
 };
 
-// The runs of one message at most. A run takes at most 32 bytes on the wire.
+// The most runs of one message. A run takes at most 32 bytes on the wire.
 inline constexpr size_t kRunsPerMessage = size_t{16} << 10;
 
 // A part of the marks with which a shard was loaded: the answer to one
 // MarkRunsRequest.
 struct MarkRuns {
   uint64_t offset = 0;        // index of the first run among all of them
-  std::vector<MarkRun> runs;  // kRunsPerMessage at most
+  std::vector<MarkRun> runs;  // at most kRunsPerMessage
   bool more = false;          // false: these are the last
 };
 
-// The process was asked to end, as by SIGTERM: the job shall save its state, if
-// it can, and end for `reason` (not OK).
+// The process was asked to end, for example by SIGTERM. The job saves its state
+// if it can and ends with `reason` (not OK).
 struct StopRequest {
   absl::Status reason;
 };

@@ -12,15 +12,15 @@ namespace shoal {
 // Sums over examples, in their order.
 struct ScoreSums {
   double loss = 0;
-  // The calibration is the first over the second; an objective without one
-  // leaves both at 0.
+  // The calibration is `predicted` over `positives`. An objective without a
+  // calibration leaves both at 0.
   double predicted = 0;
   uint64_t positives = 0;
 };
 
-// SEAM: how the scores of a model are judged and what they predict, for those
-// who see no model: the coordinator, a worker's progress, the predictions file.
-// Each objective (models/objective.h) has one.
+// SEAM: how the scores of a model are judged, and what they predict. For code
+// that does not see the model: the coordinator, a worker's progress, the
+// predictions file. Each objective (models/objective.h) has one ScoreMetrics.
 //
 //   metrics.Sum(scores, labels, &sums);      // sums.loss / n: the logloss
 //   metrics.AppendRanked(scores, labels, &ranked);
@@ -30,7 +30,7 @@ struct ScoreSums {
 // `labels` are n. A constant without state; thread-safe.
 class ScoreMetrics {
  public:
-  // C: the scores of one example, at least 1.
+  // C: the number of scores of one example, at least 1.
   virtual int num_scores() const = 0;
   // Labels are 0 … num_labels() - 1.
   virtual int num_labels() const = 0;
@@ -39,16 +39,17 @@ class ScoreMetrics {
   virtual void Sum(absl::Span<const float> scores,
                    absl::Span<const uint8_t> labels, ScoreSums* sums) const = 0;
 
-  // R: what the AUC ranks of one example, at least 1.
+  // R: the number of entries that one example has in the ranking of the AUC, at
+  // least 1.
   virtual int num_ranked() const = 0;
-  // Appends what the AUC ranks: n × R, of which none is NaN. REQUIRES: labels
-  // are in range.
+  // Appends the n × R entries that the AUC ranks. No score among them is NaN.
+  // REQUIRES: labels are in range.
   virtual void AppendRanked(absl::Span<const float> scores,
                             absl::Span<const uint8_t> labels,
                             std::vector<ScoredExample>* ranked) const = 0;
 
-  // The predictions that the scores make, n × C, overwritten; NaN where the
-  // score is.
+  // Overwrites `predictions` with the n × C predictions of the scores; NaN
+  // where the score is NaN.
   virtual void Predict(absl::Span<const float> scores,
                        absl::Span<float> predictions) const = 0;
 

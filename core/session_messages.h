@@ -17,39 +17,42 @@
 
 namespace shoal {
 
-// What travels on a session, both ways, in order; with core/save_messages.h.
+// The messages of a session, in both directions. Each direction is in order.
+// The messages about checkpoints are in core/save_messages.h.
 
 // ---- From a process to the coordinator
 
-// What a worker life has done since it registered. Sums and counts grow.
+// The work of a worker life since it registered. Sums and counts only grow.
 struct TrainProgress {
   uint64_t examples = 0;  // in batches that all shards applied
   uint64_t batches = 0;
   double loss_sum = 0;  // over those examples, before the update
-  // Exact AUC over the newest examples, each scored before it was trained on
-  // (progressive validation), and how many these are; 0 examples: none yet.
+  // Exact AUC and logloss over the newest `recent_examples` examples, each
+  // scored before it was trained on (progressive validation). No examples: no
+  // figures yet.
   double recent_auc = 0;
   double recent_logloss = 0;
   uint64_t recent_examples = 0;
 };
 
 struct Heartbeat {
-  // Grows within a life, from 1; the acknowledgement repeats it. The member
-  // sets it.
+  // Number of the heartbeat, which grows within a life, from 1. The
+  // acknowledgement repeats the number. Set by ClusterMember.
   uint64_t number = 0;
-  // How many messages of the session the process has taken so far, of those
-  // that SessionOpening::taken counts. The member sets it.
+  // Messages of the session that the process has taken so far, counted as in
+  // SessionOpening::taken. Set by ClusterMember.
   uint64_t taken = 0;
   ResourceUsage usage;
-  TrainProgress progress;  // of a worker
-  Histogram staleness;     // of a PS: all pushes applied so far
+  TrainProgress progress;  // from a worker
+  Histogram staleness;     // from a PS, of all pushes applied so far
 };
 
-// A worker wants one more piece. Answered by one LeaseGrant, when there is one.
+// A worker asks for one more piece. The coordinator answers with one
+// LeaseGrant, as soon as it has a piece to give.
 struct LeaseRequest {};
 
-// The worker read the piece whole. A function of its bytes: a second report
-// that differs means that the file changed (DATA_LOSS).
+// The worker has read the whole piece. The report is a function of the piece's
+// bytes: a second report that differs means that the file changed (DATA_LOSS).
 struct PieceReport {
   LeasePurpose purpose = LeasePurpose::kTrain;
   uint32_t epoch = 0;
@@ -58,51 +61,56 @@ struct PieceReport {
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
   std::string first_error;  // file, line and reason of the first bad row
-  uint32_t crc32c = 0;      // of the piece's bytes, as they lie in the file
+  uint32_t crc32c = 0;      // of the piece's bytes, as they are in the file
 };
 
-// The worker is through with a lease: every batch of it that was not skipped
-// has a verdict of every shard. Ends the lease; only marks say `trained`.
+// The worker has finished a lease: every shard has given a verdict on every
+// batch that was not skipped. Ends the lease. Only marks make a batch count as
+// trained.
 struct LeaseDone {
   uint64_t lease = 0;
 };
 
-// A worker cannot go on with a lease (unreadable file). Ends it.
+// A worker cannot go on with a lease, for example because a file is unreadable.
+// Ends the lease.
 struct LeaseFailed {
   uint64_t lease = 0;
   absl::Status status;
 };
 
-// Label of a row that could not be parsed, where rows keep their places
-// (LeasePurpose::kInfer alone, whose other labels are 0 or 1 and mean nothing);
-// its scores are NaN.
+// The label of a row that could not be parsed; the row's scores are NaN. Only
+// used with LeasePurpose::kInfer, where every row keeps its place and the
+// labels of other rows are 0 or 1 without a meaning.
 inline constexpr uint8_t kBadRowLabel = 2;
 
-// Scores of consecutive examples of one evaluation piece, in their order. A
-// piece's scores travel as many results, so that no message grows with the
-// piece; those of one lease come in order, from the first that was not skipped.
+// Scores of consecutive examples of one evaluation piece, in the order of the
+// examples. The scores of a piece travel as several results, so that no message
+// grows with the piece. The results of one lease come in order, beginning with
+// the first example that was not skipped.
 struct EvalResult {
   uint64_t lease = 0;
   uint32_t epoch = 0;  // Lease::epoch: which evaluation
   uint32_t piece = 0;
   std::vector<float> logits;    // rows × C, of the job's ScoreMetrics
-  std::vector<uint8_t> labels;  // rows: as the metrics say, or kBadRowLabel
-  uint64_t offset = 0;          // in the piece, of the first of them
-  bool more = false;            // false: the piece ends with these
+  std::vector<uint8_t> labels;  // by row: a class, or kBadRowLabel
+  uint64_t offset = 0;          // of the first row in the piece
+  bool more = false;            // false: the piece ends with these rows
 };
 
-// A shard's answer to ReportShard. The marks made before it go before it.
+// A shard's answer to ReportShard. The shard sends all earlier marks before
+// this message.
 struct ShardReport {
   StatsReply stats;
 };
 
-// The process must end the job: bad data, torn state, its own failure.
+// The process must end the job: bad data, inconsistent state, or a failure of
+// the process.
 struct Failure {
   absl::Status status;
 };
 
-// The last word of a process that ends as the protocol wants; a last Heartbeat
-// goes before it.
+// The last message of a process that ends by protocol, sent after a last
+// Heartbeat.
 struct Bye {
   ResourceUsage usage;
 };
@@ -120,7 +128,8 @@ struct PsInfo {
   Life life;
 };
 
-// All shards are there: the job may begin. Sent again when one has a new life.
+// All shards are registered: the job may begin. Sent again when a shard gets a
+// new life.
 struct ClusterView {
   MapVersion map_version = 0;
   std::vector<PsInfo> ps;  // by shard
@@ -130,17 +139,18 @@ struct LeaseGrant {
   Lease lease;
 };
 
-// The coordinator heard the heartbeat of this number. A PS may serve for its
-// lease (PsLoopOptions::ps_lease) from when it sent that heartbeat: an
-// acknowledgement that lay in a queue prolongs nothing.
+// The coordinator heard the heartbeat of this number. A PS may serve for the
+// length of its lease (PsLoopOptions::ps_lease) from the time at which it sent
+// that heartbeat, so an acknowledgement that waited in a queue prolongs
+// nothing.
 struct HeartbeatAck {
   uint64_t number = 0;
-  uint64_t taken = 0;  // messages of the session, by the coordinator
+  uint64_t taken = 0;  // messages of the session that the coordinator took
 };
 
-// The first message on a connection that resumes a session: the coordinator has
-// taken so many messages of the process, which sends those that follow again.
-// Not counted itself.
+// The first message on a connection that resumes a session. The coordinator has
+// taken the first `taken` messages of the process, and the process sends the
+// later ones again. This message is not counted.
 struct SessionResumed {
   uint64_t taken = 0;
 };
@@ -148,7 +158,7 @@ struct SessionResumed {
 // To a PS, after the last push: send ShardReport.
 struct ReportShard {};
 
-// The job is over. OK: all samples are accounted for. Otherwise why not, naming
+// The job is over. OK: all samples are accounted for. Any other status names
 // the first failure. Answer with Bye and exit.
 struct JobEnd {
   absl::Status status;

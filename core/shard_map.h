@@ -11,16 +11,16 @@ namespace shoal {
 enum class PartitionKind {
   kFixedSize,  // contiguous ranges; the first (rows mod n) get one row more
   kMod,        // id mod n
-  kHash,       // StableHash(id) mod n; dynamic tables, and they alone
-  // Every shard owns every id, each with a row of its own: never asked for an
-  // owner (TableSpec::on_every_shard).
+  kHash,       // StableHash(id) mod n; for dynamic tables, and only those
+  // Every shard has its own row for every id, so an id has no single owner
+  // (TableSpec::on_every_shard).
   kEveryShard,
 };
 
 // Which shard owns each row of one table (partitioner/table_partition.h).
 struct TablePartition {
   PartitionKind kind = PartitionKind::kFixedSize;
-  uint64_t feature_size = 0;  // 0: dynamic, any id
+  uint64_t feature_size = 0;  // 0: a dynamic table, any id
   int num_shards = 1;
 };
 

@@ -8,13 +8,14 @@
 
 namespace shoal {
 
-// The largest size of an element of a gradient that is applied. Optimizers sum
-// squares in float32: 10^8 of this one's still make a number, while one square
-// beyond 1.8e19 makes an infinity, and a row that never moves again or is NaN.
+// The largest absolute value of a gradient element that is applied. Optimizers
+// sum squares in float32. The sum of 10^8 squares of this value is still
+// finite. The square of one value beyond 1.8e19 is infinite: the row would
+// never move again, or become NaN.
 inline constexpr float kLargestGradient = 1e15f;
 
-// Whether every element is a number, and none is larger. Reads all of them:
-// without an early end the loop is vectorised.
+// True if every element is a number of at most kLargestGradient in size. Reads
+// all elements: without an early return the loop is vectorised.
 inline bool IsSound(absl::Span<const float> gradient) {
   // Sizes compare as their bits do, with NaN and infinity above all others.
   constexpr uint32_t kLargest = std::bit_cast<uint32_t>(kLargestGradient);

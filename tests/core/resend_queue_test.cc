@@ -61,7 +61,7 @@ TEST(ResendQueueTest, BeyondItsBytesTheOldestGo) {
   EXPECT_EQ(queue.bytes(), 20u);
   EXPECT_EQ(queue.After(0).status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(queue.After(0).status().message()),
-              HasSubstr("1 that follow are not kept any more"));
+              HasSubstr("1 that follow are no longer kept"));
   EXPECT_THAT(*queue.After(1), ElementsAre("b", "c"))
       << "the other end had taken it: nothing is missing";
   queue.Add("huge", 26);
