@@ -8,15 +8,15 @@
 
 namespace shoal {
 
-// A tensor's bytes in blocks of 1 MiB from its first byte on, the last one
-// shorter: what is checked, written and read as one.
+// A tensor's bytes are checked, written and read in blocks of 1 MiB, counted
+// from its first byte; the last block may be shorter.
 inline constexpr uint64_t kChecksumBlockBytes = uint64_t{1} << 20;
 
 inline uint64_t ChecksumBlocks(uint64_t bytes) {
   return (bytes + kChecksumBlockBytes - 1) / kChecksumBlockBytes;
 }
 
-// CRC-32C of a tensor, and of each of its blocks.
+// The CRC-32C of a whole tensor and of each of its blocks.
 struct TensorChecksums {
   uint32_t crc32c = 0;
   std::vector<uint32_t> blocks;
@@ -25,12 +25,13 @@ struct TensorChecksums {
                          const TensorChecksums&) = default;
 };
 
-// Computes both of a stream, piece by piece. Thread-compatible.
+// Computes the checksums of a tensor whose bytes arrive part by part.
+// Thread-compatible.
 class ChecksumStream {
  public:
   void Append(absl::string_view bytes);
   uint64_t bytes() const { return bytes_; }
-  // Call once, at the end.
+  // Returns the checksums of all bytes. Call once, at the end.
   TensorChecksums Finish();
 
  private:

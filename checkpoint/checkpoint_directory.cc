@@ -16,10 +16,10 @@ namespace {
 
 constexpr absl::string_view kPrefix = "ckpt-";
 constexpr size_t kStepDigits = 11;
-// What a file that is set aside has after its name, before the attempt.
+// Follows the name of a file that is set aside; the attempt comes after it.
 constexpr absl::string_view kSetAside = ".stale-";
 
-// A name that only Shoal gives to a file of a checkpoint.
+// True for a name that only Shoal gives to a file of a checkpoint.
 bool IsOurs(absl::string_view name) {
   const bool temporary = absl::ConsumePrefix(&name, ".");
   name = name.substr(0, name.find(kSetAside));
@@ -42,8 +42,8 @@ absl::Status RemoveIfThere(const FileSystem& files, const std::string& path) {
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
 
-// Removes our files of a directory, and it if nothing else is in it. Returns
-// whether it is gone.
+// Removes Shoal's files from a directory, and then the directory if it is
+// empty. Returns true if the directory is gone.
 absl::StatusOr<bool> RemoveDirectory(const FileSystem& files,
                                      const std::string& path) {
   SHOAL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(path, kManifestFile)));
@@ -88,7 +88,7 @@ std::string CheckpointName(uint64_t step) {
 std::optional<uint64_t> StepOfName(absl::string_view name) {
   if (!absl::ConsumePrefix(&name, kPrefix)) return std::nullopt;
   uint64_t step = 0;
-  // One name a step: 11 digits, or more that do not begin with 0.
+  // Each step has one name: 11 digits, or more digits that do not begin with 0.
   if (name.size() < kStepDigits || !absl::SimpleAtoi(name, &step) ||
       CheckpointName(step) != absl::StrCat(kPrefix, name)) {
     return std::nullopt;
@@ -106,12 +106,13 @@ absl::StatusOr<std::string> PrepareCheckpoint(
     std::vector<std::string>* set_aside) {
   if (!StepOfName(name).has_value()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", name, "' is no name of a checkpoint"));
+        absl::StrCat("'", name, "' is not the name of a checkpoint"));
   }
   const std::string path = JoinPath(model_dir, name);
   SHOAL_RETURN_IF_ERROR(files.CreateDirectories(path));
-  // Also where it was there: who made it may have died before this. What is in
-  // it would be lost with its name, when older checkpoints are removed already.
+  // Also if the directory existed: the process that made it may have died
+  // before the sync. Without the sync a crash could lose the directory with its
+  // files after older checkpoints are already removed.
   SHOAL_RETURN_IF_ERROR(files.SyncDirectory(model_dir));
   const auto there = ReadManifest(files, path);
   if (there.status().code() == absl::StatusCode::kPermissionDenied ||
@@ -121,8 +122,9 @@ absl::StatusOr<std::string> PrepareCheckpoint(
   }
   if (there.ok() && there->attempt >= attempt) {
     return absl::AlreadyExistsError(absl::StrCat(
-        path, ": is a checkpoint already, of attempt ", there->attempt,
-        ", and this one is ", attempt, ": does another job write here?"));
+        path, ": holds a checkpoint of attempt ", there->attempt,
+        " already, and this is attempt ", attempt,
+        ": another job may be writing to this model directory"));
   }
   // The manifest first: without it the rest is no checkpoint.
   for (const std::string& file : {std::string(kManifestFile), shard_file}) {
@@ -221,7 +223,7 @@ absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
 std::string CheckpointInfo::WhyNot() const {
   if (!status.ok()) return std::string(status.message());
   return absl::StrCat(path, ": ", missing.size(), " of its ",
-                      manifest.map.num_shards, " files are not here");
+                      manifest.map.num_shards, " shard files are not here");
 }
 
 absl::StatusOr<CheckpointInfo> NewestCheckpoint(

@@ -14,110 +14,124 @@
 
 namespace shoal {
 
-// A model directory holds one directory a checkpoint:
+// A model directory holds one directory for each checkpoint:
 //
 //   MODEL_DIR/ckpt-00000012345/shard-00000-of-00002.safetensors
 //                              shard-00001-of-00002.safetensors
-//                              manifest.json             (last: makes it one)
+//                              manifest.json             (written last)
 //
-// A directory without a valid manifest is not a checkpoint. Where hosts share
-// no disk, each has its own shards and a copy of the manifest.
+// A directory without a valid manifest is not a checkpoint. If the hosts do not
+// share a disk, each host has its own shards and a copy of the manifest.
 
 inline constexpr char kManifestFile[] = "manifest.json";
 
-// "ckpt-00000012345"; 12345 of it, or nothing of any other name.
+// The directory name of a step, "ckpt-00000012345" for 12345; and the step of
+// such a name, or nothing for any other name.
 std::string CheckpointName(uint64_t step);
 std::optional<uint64_t> StepOfName(absl::string_view name);
 // "shard-00002-of-00004.safetensors".
 std::string ShardFileName(int shard, int num_shards);
 
-// Makes MODEL_DIR/name, where `shard_file` of this attempt is to be written,
-// and syncs MODEL_DIR, so that the name outlives a crash. Returns its path.
-// What is there under that step already is not this job's newest (which alone
-// could be of that step): another training's, left on a host's own disk, a
-// damaged one that was passed over, or a void attempt's. A manifest and a file
-// of the shard's name are set aside, as NAME.stale-ATTEMPT; *set_aside, which
-// may be null, gets their names. Several servers may do this at the same time.
-// ALREADY_EXISTS: a checkpoint of this attempt or a later one: then another
-// process writes here. INVALID_ARGUMENT: not a name of CheckpointName. The
-// file system's, of a manifest that cannot be read.
+// Makes the directory MODEL_DIR/name, in which this attempt will write
+// `shard_file`, and syncs MODEL_DIR, so that the name survives a crash. Returns
+// the path of the directory.
+//
+// The directory may exist already, but then it is not this job's newest
+// checkpoint. It is left over from another training on a host's own disk, or it
+// is a damaged checkpoint that was passed over, or a failed attempt. A manifest
+// in it, and a file with the name of the shard's file, are set aside as
+// NAME.stale-ATTEMPT; their names are appended to *set_aside, which may be
+// null. Several servers may call this at the same time.
+//
+// Errors: ALREADY_EXISTS (the directory has a manifest of this attempt or a
+// later one, so another process writes here); INVALID_ARGUMENT (`name` is not a
+// CheckpointName); those of the file system, also for a manifest that cannot be
+// read.
 absl::StatusOr<std::string> PrepareCheckpoint(
     const FileSystem& files, const std::string& model_dir,
     absl::string_view name, const std::string& shard_file, uint64_t attempt,
     std::vector<std::string>* set_aside = nullptr);
 
-// Commits: writes the manifest into the checkpoint's directory (temporary file,
-// fsync, rename, fsync of the directory). Used for the copies too. `directory`
-// is made if need be. Errors: ManifestToJson's, the file system's.
+// Commits a checkpoint: writes the manifest into the checkpoint's directory
+// (temporary file, fsync, rename, fsync of the directory). Also used for the
+// copies of a manifest. Makes `directory` if it does not exist. Errors: those
+// of ManifestToJson and of the file system.
 absl::Status WriteManifest(const FileSystem& files,
                            const std::string& directory,
                            const Manifest& manifest);
-// The same with bytes that a coordinator has sent; they are checked first.
+// The same for the bytes of a manifest that a coordinator has sent. Checks them
+// first.
 absl::Status WriteManifestBytes(const FileSystem& files,
                                 const std::string& directory,
                                 absl::string_view json);
 
-// Errors: ManifestFromJson's, naming the file; NOT_FOUND: there is none.
+// Reads a checkpoint's manifest. Errors: NOT_FOUND (there is no manifest);
+// those of ManifestFromJson, which then name the file.
 absl::StatusOr<Manifest> ReadManifest(const FileSystem& files,
                                       const std::string& directory);
-// Also the bytes, to hand them on as they are.
+// The same, but returns the bytes as they are in the file, to pass them on.
 absl::StatusOr<std::string> ReadManifestBytes(const FileSystem& files,
                                               const std::string& directory);
 
-// One directory of a model directory that is named as a checkpoint.
+// A directory of a model directory whose name is that of a checkpoint.
 struct CheckpointInfo {
   std::string name;
   std::string path;
-  uint64_t step = 0;  // of the name
-  // Why it is no checkpoint: NOT_FOUND (no manifest: an attempt that was void
-  // or cut off), DATA_LOSS (a damaged manifest, a file of another size),
-  // FAILED_PRECONDITION (a newer format). OK: it is one.
+  uint64_t step = 0;  // from the name
+  // OK if the directory is a checkpoint, and otherwise why it is not: NOT_FOUND
+  // (no manifest: the attempt failed or was cut off), DATA_LOSS (the manifest
+  // is damaged, or a file has another size), FAILED_PRECONDITION (a newer
+  // format).
   absl::Status status;
-  Manifest manifest;  // where status is OK
-  // Shards whose file is not here: on other hosts, or lost.
+  Manifest manifest;  // valid if status is OK
+  // Shards whose file is not here: it is on another host, or lost.
   std::vector<int> missing;
 
   bool whole() const { return status.ok() && missing.empty(); }
-  // Why it cannot be begun from, where it is not OK or not whole.
+  // Why a job cannot begin from this directory, if status is not OK or whole()
+  // is false.
   std::string WhyNot() const;
 };
 
-// One of them, looked at: manifest, and sizes of the files that are there.
+// Inspects one checkpoint directory: the manifest, and the sizes of the files
+// that are there.
 CheckpointInfo InspectCheckpoint(const FileSystem& files,
                                  const std::string& path);
 
-// All of a model directory, the largest step first. A model directory that does
-// not exist has none. Errors: the file system's.
+// Inspects all checkpoint directories of a model directory, the largest step
+// first. A model directory that does not exist has none. Errors: those of the
+// file system.
 absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
     const FileSystem& files, const std::string& model_dir);
 
-// The newest with a status of OK; `need_all_files`: and whole. Newer ones that
-// were passed over are appended to *passed_over, which may be null. NOT_FOUND:
-// there is none that was ever committed; DATA_LOSS: there is, but none is
-// valid. Both say what there was instead, newest first.
+// Returns the newest checkpoint whose status is OK and, if `need_all_files`,
+// which is whole. The reasons against newer ones that were passed over are
+// appended to *passed_over, which may be null. Errors: NOT_FOUND (no checkpoint
+// was ever committed), DATA_LOSS (checkpoints were committed, but none is
+// valid). Both errors name what is there instead, the newest first.
 absl::StatusOr<CheckpointInfo> NewestCheckpoint(
     const FileSystem& files, const std::string& model_dir, bool need_all_files,
     std::vector<std::string>* passed_over = nullptr);
 
-// What a clean-up removed, by name.
+// The names of what a clean-up removed.
 struct Removed {
   std::vector<std::string> names;
 };
 
-// Removes the temporary files of attempts that were cut off, and directories
-// named as checkpoints that are empty then. Whole shard files stay, also where
-// there is no manifest.json: where hosts share no disk its copy may not have
-// come here, and the shard may be of a checkpoint that others have.
+// Removes the temporary files of attempts that were cut off, and checkpoint
+// directories that are empty after that. Whole shard files stay, even without a
+// manifest.json: if the hosts do not share a disk, the copy of the manifest may
+// not have arrived here, and the shard may belong to a valid checkpoint.
 // REQUIRES: this process holds the model directory's lock.
 absl::StatusOr<Removed> RemoveVoidAttempts(const FileSystem& files,
                                            const std::string& model_dir);
 
-// Removes the oldest valid checkpoints until `keep` are left, and directories
-// without a manifest that are older than those (a checkpoint without its copy
-// would be due as well); 0 keeps all. `committed`, the name of the one that was
-// just written, and what is newer stay in any case. The manifest goes first,
-// and what was set aside goes with its directory. What is damaged is left alone
-// and not counted.
+// Removes the oldest valid checkpoints until `keep` are left; 0 keeps all. Also
+// removes older directories without a manifest, since a checkpoint whose copy
+// of the manifest did not arrive here would be removed as well. `committed` is
+// the name of the checkpoint that was just written: it and all newer ones stay
+// in any case. The manifest is removed first. Files that were set aside are
+// removed with their directory. Damaged checkpoints stay and are not counted.
 absl::StatusOr<Removed> KeepNewest(const FileSystem& files,
                                    const std::string& model_dir,
                                    absl::string_view committed, int keep);

@@ -23,7 +23,7 @@ constexpr size_t kNotesMax = 1024;
 constexpr size_t kSourcesMax = size_t{1} << 20;
 constexpr int kHostsMax = 1 << 20;
 
-// The last line: what comes before the CRC, and after it.
+// The last line: the text before the CRC, and after it.
 constexpr absl::string_view kTailBegin = ",\n \"manifest_crc32c\": \"";
 constexpr absl::string_view kTailEnd = "\"\n}\n";
 constexpr size_t kTailBytes = kTailBegin.size() + 8 + kTailEnd.size();
@@ -32,8 +32,8 @@ constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%E6SZ";
 
 bool HasFacts(const SavedPiece& piece) { return piece.facts.has_value(); }
 
-// CRCs of the pieces that were read whole, in their order; left out where that
-// of one is not known.
+// Writes the CRCs of the pieces that were read to their end, in order; writes
+// nothing if one of these CRCs is not known.
 void WriteCrcs(const SavedData& data, JsonWriter* writer) {
   std::vector<uint32_t> crcs;
   for (const SavedPiece& piece : data.pieces) {
@@ -61,8 +61,8 @@ void WriteData(const SavedData& data, JsonWriter* writer) {
   w.Key("hosts").BeginArray();
   for (const int host : data.hosts) w.U64(host);
   w.EndArray();
-  // By piece: source, first byte, end; where it was read whole its examples,
-  // bad rows and batches too.
+  // By piece: source, first byte, end; also examples, bad rows and batches if
+  // the piece was read to its end.
   w.Key("pieces").BeginArray();
   for (const SavedPiece& piece : data.pieces) {
     w.BeginArray();
@@ -85,7 +85,7 @@ void ReadCrcs(const JsonNode& node, SavedData* data) {
       std::count_if(data->pieces.begin(), data->pieces.end(), HasFacts));
   const std::vector<uint32_t> crcs = field.Hex32s(known);
   if (crcs.size() != known) {
-    field.Fail("has not one CRC for each piece that was read whole");
+    field.Fail("must have one CRC for each piece that was read to its end");
     return;
   }
   size_t next = 0;
@@ -98,7 +98,7 @@ SavedPiece ReadPiece(const JsonNode& node) {
   SavedPiece piece;
   const size_t size = node.Size(6);
   if (size != 3 && size != 6) {
-    node.Fail("is neither three nor six numbers");
+    node.Fail("must have three or six numbers");
     return piece;
   }
   piece.source = node.At(0).U32();
@@ -111,7 +111,7 @@ SavedPiece ReadPiece(const JsonNode& node) {
   return piece;
 }
 
-// `read`: the pieces, where they were read already.
+// `read`: the pieces, if they were read already.
 SavedData ReadData(const JsonNode& node,
                    std::optional<std::vector<SavedPiece>> read) {
   SavedData data;
@@ -155,8 +155,7 @@ void ForEachTotal(Totals& totals, const Visit& visit) {
 absl::Status CheckData(const SavedData& data) {
   if (!data.hosts.empty() && data.hosts.size() != data.sources.size()) {
     return absl::InvalidArgumentError(
-        "the sources and their hosts differ in "
-        "number");
+        "the numbers of sources and of their hosts differ");
   }
   for (size_t i = 0; i < data.pieces.size(); ++i) {
     const SavedPiece& piece = data.pieces[i];
@@ -165,8 +164,8 @@ absl::Status CheckData(const SavedData& data) {
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "piece ", i, " is no part of a source: bytes ", piece.begin, " to ",
-        piece.end, " of source ", piece.source));
+        "piece ", i, ", bytes ", piece.begin, " to ", piece.end, " of source ",
+        piece.source, ", does not lie within a source"));
   }
   return absl::OkStatus();
 }
@@ -175,15 +174,15 @@ absl::Status CheckShards(const Manifest& manifest) {
   const int n = manifest.map.num_shards;
   if (manifest.shards.size() != static_cast<size_t>(n)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there are entries of ", manifest.shards.size(),
-                     " shards and the map has ", n));
+        absl::StrCat("there are entries for ", manifest.shards.size(),
+                     " shards, but the map has ", n));
   }
   for (int i = 0; i < n; ++i) {
     const ShardEntry& entry = manifest.shards[i];
     if (entry.shard != i || entry.file.file != ShardFileName(i, n)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("where the entry of shard ", i, " of ", n,
-                       " should be there is shard ", entry.shard, ", file '",
+          absl::StrCat("entry ", i, " of ", n, " must be that of shard ", i,
+                       ", but is of shard ", entry.shard, ", file '",
                        entry.file.file, "'"));
     }
     const ShardEntry& first = manifest.shards[0];
@@ -192,10 +191,9 @@ absl::Status CheckShards(const Manifest& manifest) {
       continue;
     }
     return absl::InvalidArgumentError(
-        absl::StrCat("shard ", i, " has ", entry.marks,
-                     " marks and shard 0 has ", first.marks,
-                     ", or others: they were not saved after one set of "
-                     "batches"));
+        absl::StrCat("shard ", i, " (", entry.marks,
+                     " batches) and shard 0 (", first.marks,
+                     " batches) were not saved after the same batches"));
   }
   return absl::OkStatus();
 }
@@ -204,7 +202,8 @@ absl::Status DataLoss(const absl::Status& status) {
   return absl::DataLossError(status.message());
 }
 
-// A manifest without a last line of ours: of a later version, or damaged.
+// A manifest whose last line is not the one that Shoal writes: it is damaged,
+// or of a later version.
 absl::Status NoTail(absl::string_view json) {
   const auto document = JsonDocument::Parse(json);
   if (document.ok() && (*document)->root().Has("format_version")) {
@@ -216,7 +215,8 @@ absl::Status NoTail(absl::string_view json) {
     }
   }
   return absl::DataLossError(
-      "its last line is not the CRC of the rest: it was cut or damaged");
+      "its last line is not the CRC of the lines before: the file was cut off "
+      "or damaged");
 }
 
 absl::StatusOr<Manifest> ReadFields(
@@ -233,11 +233,11 @@ absl::StatusOr<Manifest> ReadFields(
   const JsonNode time = root.Field("time");
   std::string error;
   if (!absl::ParseTime(kTimeFormat, time.String(64), &manifest.time, &error)) {
-    time.Fail("is no time");
+    time.Fail("is not a time");
   }
   manifest.job = root.Field("job").Bytes(kTextMax);
   manifest.attempt = root.Field("attempt").U64();
-  // Older manifests have a number of 32 bits instead.
+  // Older manifests have a number of 32 bits instead of `start`.
   manifest.start = root.Has("start") ? root.Field("start").Hex64()
                                      : root.Field("coordinator_life").U32();
   manifest.config = root.Field("config").Bytes(kTextMax);
@@ -349,10 +349,10 @@ absl::StatusOr<Manifest> ManifestFromJson(absl::string_view json) {
   if (tail.substr(kTailBegin.size(), 8) !=
       absl::StrCat(absl::Hex(Crc32c(body), absl::kZeroPad8))) {
     return absl::DataLossError(
-        "its bytes do not have the CRC of its last line: it is damaged");
+        "its bytes do not have the CRC in its last line: the file is damaged");
   }
   std::optional<std::vector<SavedPiece>> pieces;
-  std::string without;  // `json`, with an empty list where they were
+  std::string without;  // `json` with an empty list in place of the pieces
   if (const auto found = FindPieces(json); found.has_value()) {
     pieces = ReadPieces(*found);
     if (pieces.has_value()) {

@@ -35,8 +35,9 @@ ManifestPart PartOf(absl::string_view directory, absl::string_view text,
 absl::Status ManifestParts::Add(const ManifestPart& part) {
   if (part.directory != directory_) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a part of the manifest of ", part.directory,
-                     " came, where that of ", directory_, " was asked for"));
+        absl::StrCat("the manifest of ", directory_,
+                     " was asked for, but a part of the manifest of ",
+                     part.directory, " came"));
   }
   if (name_.bytes > kManifestBytesMax) {
     return absl::ResourceExhaustedError(
@@ -51,7 +52,7 @@ absl::Status ManifestParts::Add(const ManifestPart& part) {
       part.text.size() > name_.bytes - text_.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "bytes ", part.offset, " to ", part.offset + part.text.size(),
-        " of the manifest of ", directory_, " came after the first ",
+        " of the manifest of ", directory_, " came, but the next byte is ",
         text_.size(), " of ", name_.bytes));
   }
   text_.reserve(name_.bytes);
@@ -60,7 +61,7 @@ absl::Status ManifestParts::Add(const ManifestPart& part) {
   if (whole() && crc32c_ != name_.crc32c) {
     return absl::DataLossError(absl::StrCat(
         "the manifest of ", directory_, " has the CRC-32C ",
-        absl::Hex(crc32c_, absl::kZeroPad8), ", and the coordinator said ",
+        absl::Hex(crc32c_, absl::kZeroPad8), ", but the coordinator said ",
         absl::Hex(name_.crc32c, absl::kZeroPad8)));
   }
   return absl::OkStatus();

@@ -13,33 +13,34 @@
 
 namespace shoal {
 
-// A manifest's text that no message holds travels in parts:
+// The text of a manifest may be too large for a message. It travels in parts:
 //
-//   ManifestParts parts(done.directory, done.manifest.name);  // who wants it
+//   ManifestParts parts(done.directory, done.manifest.name);  // receiver
 //   while (!parts.whole()) {
 //     send(parts.Next());                                // a ManifestRequest
-//     part = PartOf(directory, text, request.offset);    // who has it
+//     part = PartOf(directory, text, request.offset);    // sender
 //     SHOAL_RETURN_IF_ERROR(parts.Add(part));
 //   }
 //   use(parts.Take());
 
-// The name of the manifest with this text.
+// The length and CRC-32C of a manifest's text.
 ManifestName NameOf(absl::string_view text);
 
-// A manifest's text, to be handed on to those who ask for it.
+// A manifest's text, to be sent to the processes that ask for it.
 struct ManifestText {
   ManifestName name;
-  std::shared_ptr<const std::string> text;  // null: there is none
+  std::shared_ptr<const std::string> text;  // may be null: no manifest
 };
 ManifestText TextOf(std::string text);
 ManifestOffer OfferOf(const ManifestText& manifest);
 
-// The part that begins at `offset`. Empty if the text ends before that.
+// The part that begins at `offset`. Empty if the text ends at or before
+// `offset`.
 ManifestPart PartOf(absl::string_view directory, absl::string_view text,
                     uint64_t offset);
 
-// Puts a manifest's text together again. Time by the part, not by what is there
-// already. Pure logic; thread-compatible.
+// Puts the parts of a manifest's text together. The cost of a part does not
+// depend on the size of the text before it. Pure logic; thread-compatible.
 class ManifestParts {
  public:
   ManifestParts(std::string directory, ManifestName name)
@@ -49,21 +50,23 @@ class ManifestParts {
   const ManifestName& name() const { return name_; }
   bool whole() const { return text_.size() == name_.bytes; }
 
-  // What to ask for next. REQUIRES: !whole().
+  // The request for the next part. REQUIRES: !whole().
   ManifestRequest Next() const {
     SHOAL_DCHECK(!whole());
     return {directory_, text_.size()};
   }
 
-  // Takes the answer to Next(). After an error the text is of no use:
-  //   INVALID_ARGUMENT   a part of another checkpoint; one that does not begin
-  //                      where the last one ended; one that goes beyond the end
-  //   NOT_FOUND          an empty one: the coordinator has no such manifest
-  //   RESOURCE_EXHAUSTED a manifest of more than kManifestBytesMax
-  //   DATA_LOSS          the last one, where the whole has another CRC
+  // Takes the answer to Next(). After an error this object is of no use:
+  //   INVALID_ARGUMENT   the part is of another checkpoint, does not begin
+  //                      where the last part ended, or goes beyond the end
+  //   NOT_FOUND          the part is empty: the coordinator does not have the
+  //                      manifest
+  //   RESOURCE_EXHAUSTED the manifest is larger than kManifestBytesMax
+  //   DATA_LOSS          the part is the last one, and the whole text does not
+  //                      have the CRC of the name
   absl::Status Add(const ManifestPart& part);
 
-  // The text, and nothing after that. REQUIRES: whole().
+  // Moves the text out. REQUIRES: whole(). Call once.
   std::string Take() {
     SHOAL_DCHECK(whole());
     return std::move(text_);

@@ -29,7 +29,7 @@ Enum ReadName(const JsonNode& node, const char* const (&names)[n]) {
   for (size_t i = 0; i < n; ++i) {
     if (name == names[i]) return static_cast<Enum>(i);
   }
-  node.Fail("is no name that is known here");
+  node.Fail("is not a name that this Shoal knows");
   return static_cast<Enum>(0);
 }
 
@@ -63,7 +63,7 @@ OptimizerSpec ReadOptimizer(const JsonNode& node) {
   if (kind.ok()) {
     spec.kind = *kind;
   } else {
-    kind_node.Fail("is no optimizer that is known here");
+    kind_node.Fail("is not an optimizer that this Shoal knows");
   }
   spec.learning_rate = node.Field("learning_rate").Float();
   spec.warmup_batches = node.Field("warmup_batches").U64();
@@ -140,12 +140,12 @@ TableSpec ReadTable(const JsonNode& node) {
 }
 
 absl::Status CheckBlocks(const ModelSpec& model, const ShardMap& map) {
-  // Blocks are ascending, so those of a variable are neighbours.
+  // Blocks are ascending, so the blocks of a variable are neighbours.
   std::vector<int64_t> covered(model.dense.size());
   for (const DenseBlock& block : map.blocks) {
     if (block.variable < 0 ||
         block.variable >= static_cast<int>(model.dense.size())) {
-      return absl::InvalidArgumentError("a block is of no dense variable");
+      return absl::InvalidArgumentError("a block belongs to no dense variable");
     }
     const DenseSpec& variable = model.dense[block.variable];
     int64_t& next = covered[block.variable];
@@ -155,15 +155,17 @@ absl::Status CheckBlocks(const ModelSpec& model, const ShardMap& map) {
       return absl::InvalidArgumentError(
           absl::StrCat("the block [", block.begin, ", ", block.end,
                        ") of variable '", variable.name, "' on shard ",
-                       block.shard, " does not continue the ones before it"));
+                       block.shard,
+                       " does not follow the block before it, or its end or "
+                       "shard is out of range"));
     }
     next = block.end;
   }
   for (size_t i = 0; i < covered.size(); ++i) {
     if (covered[i] == model.dense[i].size()) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("the blocks of variable '", model.dense[i].name, "' have ",
-                     covered[i], " of its elements"));
+        absl::StrCat("the blocks of variable '", model.dense[i].name,
+                     "' cover only ", covered[i], " of its elements"));
   }
   return absl::OkStatus();
 }
@@ -253,7 +255,7 @@ ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
   const JsonNode tables = node.Field("tables");
   const size_t table_count = tables.Size(kVariablesMax);
   if (table_count != model.tables.size()) {
-    tables.Fail("are not as many as the model's");
+    tables.Fail("must have one entry for each table of the model");
   }
   for (size_t i = 0; i < table_count && node.ok(); ++i) {
     map.tables.push_back({ReadName<PartitionKind>(tables.At(i), kPartitions),
@@ -270,7 +272,7 @@ ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
   for (size_t i = 0; i < block_count && node.ok(); ++i) {
     const JsonNode item = blocks.At(i);
     if (item.Size(4) != 4) {
-      item.Fail("is no four numbers");
+      item.Fail("must have four numbers");
       break;
     }
     DenseBlock block;
@@ -293,7 +295,7 @@ ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
 absl::Status CheckPartition(const ModelSpec& model, const ShardMap& map) {
   if (map.num_shards < 1 || map.tables.size() != model.tables.size()) {
     return absl::InvalidArgumentError(
-        "the shard map has no shards, or not the model's tables");
+        "the shard map has no shards, or does not have the model's tables");
   }
   for (size_t i = 0; i < map.tables.size(); ++i) {
     const TableSpec& table = model.tables[i];

@@ -8,18 +8,18 @@
 
 namespace shoal {
 
-// The most shards that a manifest can say.
+// The most shards of a manifest.
 inline constexpr int kManifestShardsMax = 65535;
 
-// The model and its partition in a manifest; used by that alone. What a node
-// does not hold as it must is the node's error.
+// The model and its partition as JSON in a manifest; used only by manifest.cc.
+// A value that is missing or wrong becomes the error of the JSON node.
 void WriteModel(const ModelSpec& model, JsonWriter* writer);
-ModelSpec ReadModel(const JsonNode& node);  // validated
+ModelSpec ReadModel(const JsonNode& node);  // also validates the model
 void WritePartition(const ShardMap& map, JsonWriter* writer);
 ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node);
 
-// Whether the map fits the model and places every element once.
-// INVALID_ARGUMENT says what does not.
+// Checks that the map fits the model and places every element once.
+// INVALID_ARGUMENT names what does not fit.
 absl::Status CheckPartition(const ModelSpec& model, const ShardMap& map);
 
 }  // namespace shoal

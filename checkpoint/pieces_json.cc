@@ -14,7 +14,7 @@ constexpr absl::string_view kBegin = "\"pieces\": [[";
 constexpr absl::string_view kEnd = "]]";
 constexpr size_t kNumbersMax = 6;
 
-// JSON has no number that begins with a zero but zero itself.
+// In JSON only the number zero begins with the digit 0.
 bool ConsumeNumber(absl::string_view* text, uint64_t* number) {
   size_t digits = 0;
   *number = 0;

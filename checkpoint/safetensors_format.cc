@@ -70,7 +70,7 @@ TensorInfo ReadTensor(const std::string& name, const JsonNode& node) {
   }
   const JsonNode offsets = node.Field("data_offsets");
   if (offsets.Size(2) != 2) {
-    offsets.Fail("is no pair of numbers");
+    offsets.Fail("must be a pair of numbers");
     return tensor;
   }
   tensor.begin = offsets.At(0).U64(kTensorBytesMax);
@@ -92,15 +92,15 @@ absl::Status CheckTiles(const SafetensorsHeader& header) {
     if (bytes != tensor.bytes()) {
       return absl::DataLossError(
           absl::StrCat(who, "has ", tensor.bytes(),
-                       " bytes and a shape and dtype of ", bytes));
+                       " bytes, but its shape and dtype make ", bytes));
     }
     next = tensor.end;
   }
   if (next != header.data_bytes) {
     return absl::DataLossError(absl::StrCat(
-        "the tensors have ", next, " bytes and the file ", header.data_bytes,
-        " after its header: it was cut or "
-        "something was added"));
+        "the tensors have ", next, " bytes, but the file has ",
+        header.data_bytes,
+        " after its header: the file was cut off, or bytes were added"));
   }
   return absl::OkStatus();
 }
@@ -114,7 +114,7 @@ absl::StatusOr<DType> ParseDType(absl::string_view name) {
   for (const DTypeFacts& facts : kDTypes) {
     if (facts.name == name) return facts.dtype;
   }
-  return absl::InvalidArgumentError("is no dtype that is known here");
+  return absl::InvalidArgumentError("is not a dtype that this Shoal knows");
 }
 
 absl::StatusOr<uint64_t> TensorBytes(const TensorInfo& tensor) {
@@ -190,7 +190,7 @@ absl::StatusOr<std::string> BuildSafetensorsHeader(
   json.append((8 - json.size() % 8) % 8, ' ');
   if (json.size() > kSafetensorsHeaderMax) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a header of ", json.size(), " bytes; at most ",
+        absl::StrCat("the header has ", json.size(), " bytes; at most ",
                      kSafetensorsHeaderMax, " are read"));
   }
   std::string bytes;
@@ -214,8 +214,8 @@ absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
     return absl::DataLossError(absl::StrCat(
         "its header (", json.size(), " bytes from byte 8 of the file on) is ",
         document.status().message(),
-        ": the file is damaged, or no safetensors file; take another copy of "
-        "it, or an older checkpoint (`shoal ckpt verify` says which are "
+        ": the file is damaged, or not a safetensors file; take another copy "
+        "of it, or an older checkpoint (`shoal ckpt verify` says which are "
         "whole)"));
   }
   (*document)->root().ForEachField(
@@ -228,14 +228,17 @@ absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
           });
           return;
         }
-        if (name.size() > kTensorNameMax) node.Fail("has too long a name");
+        if (name.size() > kTensorNameMax) {
+          node.Fail("has a name that is too long");
+        }
         header.tensors.push_back(ReadTensor(name, node));
       });
   if (!(*document)->status().ok()) {
     return absl::DataLossError(
         absl::StrCat("in the header, ", (*document)->status().message()));
   }
-  // Empty tensors lie anywhere a tensor begins; before it they fit.
+  // An empty tensor may lie anywhere a tensor begins; it is sorted before that
+  // tensor.
   std::sort(header.tensors.begin(), header.tensors.end(),
             [](const TensorInfo& a, const TensorInfo& b) {
               return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -16,12 +16,12 @@ namespace shoal {
 //
 //   u64 little-endian N | N bytes of JSON, ended by spaces | data
 //
-// The JSON is one object: by tensor name {"dtype", "shape", "data_offsets":
-// [begin, end)} with offsets into the data, and "__metadata__", strings by
-// name. The tensors tile the data without holes.
+// The JSON is one object. It has an entry {"dtype", "shape", "data_offsets":
+// [begin, end)} by tensor name, with offsets into the data, and "__metadata__",
+// an object of strings by name. The tensors tile the data without holes.
 
-// Limits of what is read and written: a file beyond them is refused, so that no
-// number in a file can take memory.
+// Limits for reading and writing. A file beyond a limit is refused, so that a
+// number in a file cannot make the reader allocate much memory.
 inline constexpr uint64_t kSafetensorsHeaderMax = uint64_t{4} << 20;  // bytes
 inline constexpr size_t kSafetensorsTensorsMax = 16384;
 inline constexpr size_t kTensorNameMax = 512;  // bytes
@@ -45,7 +45,8 @@ enum class DType : uint8_t {
   kF64
 };
 
-// "F32", as in the JSON; and back, INVALID_ARGUMENT for any other text.
+// The name of a dtype in the JSON, such as "F32"; and back, with
+// INVALID_ARGUMENT for any other text.
 absl::string_view DTypeName(DType dtype);
 absl::StatusOr<DType> ParseDType(absl::string_view name);
 uint64_t DTypeBytes(DType dtype);
@@ -61,29 +62,32 @@ struct TensorInfo {
   friend bool operator==(const TensorInfo&, const TensorInfo&) = default;
 };
 
-// shape × dtype in bytes. INVALID_ARGUMENT: too many axes, or a product beyond
-// 2^62.
+// The size of a tensor in bytes: shape × dtype. INVALID_ARGUMENT: too many
+// axes, or a size beyond 2^62.
 absl::StatusOr<uint64_t> TensorBytes(const TensorInfo& tensor);
 
 struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
   std::vector<TensorInfo> tensors;  // ascending by begin
-  uint64_t data_begin = 0;          // byte of the file: 8 + N
+  uint64_t data_begin = 0;          // offset in the file: 8 + N
   uint64_t data_bytes = 0;
 
-  const TensorInfo* Find(absl::string_view name) const;  // nullptr: none
+  // nullptr: there is no such tensor.
+  const TensorInfo* Find(absl::string_view name) const;
 };
 
-// The bytes before the data, their length a multiple of 8, for tensors that
-// follow each other in this order; sets their begin and end. INVALID_ARGUMENT:
-// a repeated, empty or unprintable name, or a limit exceeded.
+// Builds the bytes before the data for tensors that follow each other in this
+// order, and sets begin and end of the tensors. The length of the bytes is a
+// multiple of 8. INVALID_ARGUMENT: a repeated, empty or unprintable name, or a
+// limit is exceeded.
 absl::StatusOr<std::string> BuildSafetensorsHeader(
     const std::map<std::string, std::string>& metadata,
     std::vector<TensorInfo>* tensors);
 
-// Reads the JSON of a file of `file_size` bytes. DATA_LOSS, saying what is
-// wrong of which tensor, unless everything above holds: every number is
-// checked. Any bytes. REQUIRES: json.size() <= kSafetensorsHeaderMax.
+// Reads the JSON of a file of `file_size` bytes; any bytes are safe to give.
+// Every number is checked: DATA_LOSS says what is wrong, and with which tensor,
+// unless the format and the limits above hold. REQUIRES: json.size() <=
+// kSafetensorsHeaderMax.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
                                                          uint64_t file_size);
 

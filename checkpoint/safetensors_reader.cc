@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<SafetensorsReader>> SafetensorsReader::Open(
     return absl::DataLossError(absl::StrCat(
         path, ": claims a header of ", json_bytes, " bytes; the file has ",
         size, ", and at most ", kSafetensorsHeaderMax,
-        " are read: it is damaged, or no safetensors file"));
+        " are read: it is damaged, or not a safetensors file"));
   }
   std::string json(json_bytes, '\0');
   SHOAL_RETURN_IF_ERROR(reader->ReadExactly(8, absl::MakeSpan(json)));
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<SafetensorsReader>> SafetensorsReader::Open(
     same = found != nullptr && *found == tensor.info;
     if (!same) break;
   }
-  if (!same) return damaged("its tensors are not those of the manifest");
+  if (!same) return damaged("its tensors differ from those in the manifest");
   return reader;
 }
 

@@ -15,25 +15,26 @@
 
 namespace shoal {
 
-// An open safetensors file. Any bytes may be in it: errors are DATA_LOSS with
-// the file and what is wrong, or the file system's. Thread-safe.
+// An open safetensors file, which may hold any bytes. Errors are DATA_LOSS,
+// which names the file and what is wrong, or those of the file system.
+// Thread-safe.
 class SafetensorsReader {
  public:
   static absl::StatusOr<std::unique_ptr<SafetensorsReader>> Open(
       const FileSystem& files, const std::string& path);
-  // The same for a file that a manifest knows: size, header and tensors must be
-  // those of `expected`.
+  // The same for a file with an entry in a manifest: size, header and tensors
+  // must equal those of `expected`.
   static absl::StatusOr<std::unique_ptr<SafetensorsReader>> Open(
       const FileSystem& files, const std::string& path,
       const WrittenFile& expected);
 
   const std::string& path() const { return path_; }
   const SafetensorsHeader& header() const { return header_; }
-  // Of all bytes before the data.
+  // CRC-32C of all bytes before the data.
   uint32_t header_crc32c() const { return header_crc32c_; }
 
-  // Fills `out` from the tensor's byte `offset` on; nothing is checked but that
-  // the bytes are there. REQUIRES: offset + out.size() <= tensor.bytes().
+  // Fills `out` from the tensor's byte `offset` on. Checks that the bytes are
+  // there, but no checksums. REQUIRES: offset + out.size() <= tensor.bytes().
   absl::Status Read(const TensorInfo& tensor, uint64_t offset,
                     absl::Span<char> out) const;
 
@@ -48,21 +49,21 @@ class SafetensorsReader {
   uint32_t header_crc32c_ = 0;
 };
 
-// Reads one tensor in any ranges, each block checked against its CRC when it is
-// first read: damage is DATA_LOSS naming file, tensor, block and its offset in
-// the file. Holds one block; ascending ranges read each block once.
-// Thread-compatible.
+// Reads any ranges of one tensor and checks each block against its CRC when the
+// block is loaded. Damage is DATA_LOSS, which names the file, the tensor, the
+// block and its offset in the file. Holds one block: ascending ranges read each
+// block once. Thread-compatible.
 class CheckedTensor {
  public:
-  // Both outlive it. REQUIRES: `tensor` is of the manifest entry with which the
-  // reader was opened.
+  // Both arguments outlive this object. REQUIRES: `tensor` belongs to the
+  // manifest entry with which the reader was opened.
   CheckedTensor(const SafetensorsReader* reader, const WrittenTensor* tensor)
       : reader_(reader), tensor_(tensor) {}
 
   const TensorInfo& info() const { return tensor_->info; }
   // REQUIRES: offset + out.size() <= info().bytes().
   absl::Status Read(uint64_t offset, absl::Span<char> out);
-  // The same counted in elements of T. REQUIRES: the dtype is of T's size.
+  // The same, counted in elements of T. REQUIRES: the dtype has the size of T.
   template <typename T>
   absl::Status ReadElements(uint64_t first, absl::Span<T> out) {
     SHOAL_DCHECK(DTypeBytes(info().dtype) == sizeof(T));

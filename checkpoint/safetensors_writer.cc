@@ -39,7 +39,7 @@ SafetensorsWriter::SafetensorsWriter(const FileSystem* files, std::string path,
 
 SafetensorsWriter::~SafetensorsWriter() {
   if (stage_ == Stage::kCommitted || out_ == nullptr) return;
-  // What fails here was told before, or is found by the next clean-up.
+  // An error here was reported before, or the next clean-up finds the file.
   (void)out_->Close();
   (void)files_->Remove(temporary_);
 }

@@ -16,7 +16,7 @@
 
 namespace shoal {
 
-// A file as it was written: what a manifest says of it.
+// A tensor and a file as they were written: their entries in a manifest.
 struct WrittenTensor {
   TensorInfo info;
   TensorChecksums checksums;
@@ -33,38 +33,39 @@ struct WrittenFile {
   friend bool operator==(const WrittenFile&, const WrittenFile&) = default;
 };
 
-// Writes one safetensors file tensor after tensor, so that nothing larger than
-// a block is held. It writes to `.NAME.attempt-A` beside `path`, a name that no
-// other attempt has and listings leave out, and takes its own name when it is
-// whole and on the disk. Thread-compatible.
+// Writes one safetensors file, tensor after tensor, and holds at most one block
+// in memory. The bytes go to the temporary file `.NAME.attempt-A` beside
+// `path`, a name that no other attempt has and that listings leave out. The
+// file gets the name `path` when it is whole and on the disk.
+// Thread-compatible.
 //
-// Errors are those of the file system and name the file; after one the file is
-// void. INTERNAL: the caller's tensors are not those that it declared.
+// Errors are those of the file system and name the file. INTERNAL: the tensors
+// written are not those declared. After an error the file cannot be completed.
 class SafetensorsWriter {
  public:
-  // `tensors` are declared in the order in which they come (begin and end are
-  // set here). INVALID_ARGUMENT as BuildSafetensorsHeader. `files` outlives
-  // the writer.
+  // `tensors` declares the tensors in the order in which they will be written;
+  // their begin and end are set here. INVALID_ARGUMENT as
+  // BuildSafetensorsHeader. `files` outlives the writer.
   static absl::StatusOr<std::unique_ptr<SafetensorsWriter>> Create(
       const FileSystem* files, const std::string& path, uint64_t attempt,
       const std::map<std::string, std::string>& metadata,
       std::vector<TensorInfo> tensors);
 
-  // Removes the temporary file unless Commit was there first.
+  // Removes the temporary file, unless Commit succeeded.
   ~SafetensorsWriter();
 
-  // The next bytes of tensor `index` of those declared. A tensor is complete
-  // before the next one begins.
+  // Writes the next bytes of the declared tensor `index`. Each tensor must be
+  // complete before the next one begins.
   absl::Status Append(size_t index, absl::string_view bytes);
 
-  // All tensors are complete: hands the last bytes to the system. What they
-  // were made of may change from then on.
+  // Hands the last bytes to the operating system. The memory that was written
+  // may change from then on. REQUIRES: all tensors are complete.
   absl::StatusOr<WrittenFile> Finish();
-  // Every byte is on the disk when this returns, which a bad disk may put off
-  // for ever. After Finish.
+  // Returns when every byte is on the disk, which a bad disk may delay for
+  // ever. Call after Finish.
   absl::Status Sync();
-  // Closes the file and gives it its own name, which is on the disk then too;
-  // calls Finish and Sync unless the caller has. Call once.
+  // Closes the file and gives it the name `path`, which is then on the disk,
+  // too. Calls Finish and Sync unless the caller has done so. Call once.
   absl::StatusOr<WrittenFile> Commit();
 
  private:

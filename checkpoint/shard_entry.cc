@@ -23,7 +23,7 @@ WrittenTensor ReadWrittenTensor(const JsonNode& node) {
   if (dtype.ok()) {
     tensor.info.dtype = *dtype;
   } else {
-    node.Fail("has no dtype that is known here");
+    node.Fail("has a dtype that this Shoal does not know");
   }
   const JsonNode shape = node.Field("shape");
   const size_t rank = shape.Size(kTensorRankMax);
@@ -40,7 +40,7 @@ WrittenTensor ReadWrittenTensor(const JsonNode& node) {
   } else if (tensor.info.end < tensor.info.begin ||
              tensor.info.bytes() != *bytes ||
              tensor.checksums.blocks.size() != ChecksumBlocks(*bytes)) {
-    node.Fail("has a shape, a place and blocks that do not fit together");
+    node.Fail("has a shape, offsets and blocks that do not fit together");
   }
   return tensor;
 }
@@ -101,7 +101,7 @@ ShardEntry ReadShardEntry(const JsonNode& node) {
   entry.file.file = node.Field("file").Bytes(kEntryNameMax);
   if (node.ok() && (entry.file.file.empty() || IsHiddenName(entry.file.file) ||
                     absl::StrContains(entry.file.file, '/'))) {
-    node.Fail("has a file that is no plain name");
+    node.Fail("has a file that is not a plain file name");
   }
   entry.file.size = node.Field("size").U64();
   entry.file.data_begin = node.Field("data_begin").U64();
@@ -128,14 +128,14 @@ ShardEntry ReadShardEntry(const JsonNode& node) {
     const JsonNode item = tensors.At(i);
     WrittenTensor tensor = ReadWrittenTensor(item);
     if (tensor.info.begin != next) {
-      item.Fail("does not begin where the one before it ends");
+      item.Fail("does not begin where the tensor before it ends");
     }
     next = tensor.info.end;
     entry.file.tensors.push_back(std::move(tensor));
   }
   if (entry.file.data_begin > entry.file.size ||
       entry.file.size - entry.file.data_begin != next) {
-    node.Fail("has a size that is not its header's and tensors'");
+    node.Fail("has a size that is not the sum of its header and tensors");
   }
   return entry;
 }

@@ -14,32 +14,33 @@ namespace shoal {
 // One variable on one shard.
 struct SavedVariable {
   std::string name;
-  uint64_t rows = 0;     // in existence; 0 of dense variables
-  uint64_t bytes = 0;    // weights and slots
+  uint64_t rows = 0;     // in existence; 0 for dense variables
+  uint64_t bytes = 0;    // of weights and slots
   uint64_t lookups = 0;  // ids served by pulls since the server's start
 
   friend bool operator==(const SavedVariable&, const SavedVariable&) = default;
 };
 
-// What a manifest says of one shard and its file.
+// The entry of one shard and its file in a manifest.
 struct ShardEntry {
   int shard = 0;
-  uint64_t attempt = 0;  // in which the file was written
+  uint64_t attempt = 0;  // the one in which the file was written
   WrittenFile file;
-  uint64_t rows = 0;     // of all tables, the canary's left out
+  uint64_t rows = 0;     // of all tables, without the canary's
   uint64_t lookups = 0;  // ids served by pulls, all tables
-  // Number and digest of the marks: equal on every shard of a cut.
+  // Number and digest of the marks: equal on every shard of a checkpoint.
   uint64_t marks = 0;
   uint64_t marks_digest = 0;
-  std::vector<SavedVariable> variables;  // the canary's left out
+  std::vector<SavedVariable> variables;  // without the canary's
 
   uint64_t bytes() const;  // of all variables
   friend bool operator==(const ShardEntry&, const ShardEntry&) = default;
 };
 
-// As text, for the message to the coordinator; and back. Text is ASCII without
-// newlines, some 10 bytes a block of 1 MiB and 150 a tensor. Errors of the
-// second (any text): INVALID_ARGUMENT, naming the field.
+// An entry as text, for the message to the coordinator; and back. The text is
+// ASCII without newlines, about 10 bytes for a block of 1 MiB and 150 for a
+// tensor. ShardEntryFromText takes any text; INVALID_ARGUMENT names the wrong
+// field.
 std::string ShardEntryToText(const ShardEntry& entry);
 absl::StatusOr<ShardEntry> ShardEntryFromText(absl::string_view text);
 

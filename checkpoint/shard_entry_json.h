@@ -7,10 +7,10 @@
 
 namespace shoal {
 
-// One shard in a manifest, and in the message that brings it to the
-// coordinator. Used by the manifest and by shard_entry.cc alone.
+// The entry of one shard as JSON, in a manifest and in the message to the
+// coordinator. Used only by manifest.cc and shard_entry.cc.
 void WriteShardEntry(const ShardEntry& entry, JsonWriter* writer);
-// What does not fit together is the node's error.
+// Values that do not fit together become the error of the JSON node.
 ShardEntry ReadShardEntry(const JsonNode& node);
 
 }  // namespace shoal

@@ -71,7 +71,7 @@ class Verifier {
     }
     if (crc != tensor.checksums.crc32c && report_.damaged == damaged_before) {
       Add(tensor.info.name, begin, tensor.info.bytes(),
-          "the tensor does not have its CRC, and its blocks have theirs");
+          "the tensor does not have its CRC, but all its blocks have theirs");
     }
   }
 

@@ -12,7 +12,7 @@ namespace shoal {
 
 // One thing that is wrong with a checkpoint.
 struct Damage {
-  std::string file;     // its name
+  std::string file;     // name of the file
   std::string tensor;   // empty: the file as a whole, or its header
   uint64_t offset = 0;  // of the damaged bytes, in the file
   uint64_t bytes = 0;
@@ -20,24 +20,24 @@ struct Damage {
 };
 
 struct VerifyReport {
-  uint64_t files = 0;          // read
-  uint64_t bytes = 0;          // read
-  uint64_t blocks = 0;         // whose CRC was compared
-  std::vector<Damage> damage;  // the first kDamageListed
-  uint64_t damaged = 0;        // all
+  uint64_t files = 0;          // files read
+  uint64_t bytes = 0;          // bytes read
+  uint64_t blocks = 0;         // blocks whose CRC was compared
+  std::vector<Damage> damage;  // the first kDamageListed findings
+  uint64_t damaged = 0;        // count of all findings
 
   bool ok() const { return damaged == 0; }
 };
 inline constexpr size_t kDamageListed = 100;
 
 struct VerifyOptions {
-  // Files that are not there are damage too; else they are passed over, as on
-  // one of several hosts without a common disk.
+  // True: a missing file counts as damage. False: missing files are ignored,
+  // for one of several hosts without a common disk.
   bool need_all_files = true;
 };
 
-// Reads every byte of the files that `manifest` names in `directory` and
-// compares sizes, headers, the CRC of every block and of every tensor.
+// Reads every byte of the files that `manifest` names in `directory`. Compares
+// the sizes, the headers, and the CRCs of every block and every tensor.
 VerifyReport VerifyCheckpoint(const FileSystem& files,
                               const std::string& directory,
                               const Manifest& manifest,

@@ -105,7 +105,7 @@ TEST_F(CheckpointDirectory, WhatWasCutOffGoesAndNoWholeShard) {
                  "cut off");
   files_.AddFile(JoinPath(At(8), ".shard-00000-of-00002.safetensors.attempt-7"),
                  "cut off");
-  files_.AddFile(JoinPath(At(8), "notes.txt"), "somebody's");
+  files_.AddFile(JoinPath(At(8), "notes.txt"), "of another program");
   Write(9);
   files_.AddFile(JoinPath(At(9), kManifestFile), "damaged: kept to look at");
 
@@ -164,7 +164,7 @@ TEST_F(CheckpointDirectory, WhatWasSetAsideGoesWithItsDirectory) {
   for (const uint64_t step : {1, 2, 3}) Write(step);
   files_.AddFile(JoinPath(At(1), "manifest.json.stale-7"), "x");
   files_.AddFile(JoinPath(At(1), ShardFileName(0, 2) + ".stale-7"), "x");
-  files_.AddFile(JoinPath(At(2), "notes.txt"), "somebody's");
+  files_.AddFile(JoinPath(At(2), "notes.txt"), "of another program");
   EXPECT_THAT(KeepNewest(files_, "/m", CheckpointName(3), 1)->names,
               ElementsAre(CheckpointName(1)));
   EXPECT_THAT(Names("/m"), ElementsAre(CheckpointName(2), CheckpointName(3)));

@@ -51,7 +51,7 @@ TEST_F(ManifestPartsTest, AGapAnOverlapAndARepeatAreRefused) {
     const absl::Status status = parts.Add(PartOf(directory_, text_, offset));
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << offset;
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("after the first 524288"));
+                HasSubstr("the next byte is 524288"));
   }
 }
 
