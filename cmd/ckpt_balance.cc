@@ -17,9 +17,10 @@ namespace shoal {
 namespace {
 
 constexpr int kBarColumns = 50;
-// Largest over mean from which a job has reason to care, and bytes that the
-// fullest shard must have more than the mean: dense blocks are not cut finer
-// than 64 KiB, and nobody's memory ends there.
+// Look-ups are uneven from this ratio of the largest shard to the mean. Bytes
+// are uneven if, in addition, the fullest shard holds this many bytes more than
+// the mean: dense blocks are not cut finer than 64 KiB, and no host lacks
+// memory for that.
 constexpr double kUneven = 1.1;
 constexpr uint64_t kUnevenBytes = 1 << 20;
 
@@ -43,7 +44,7 @@ std::vector<uint64_t> BytesOf(const BalanceReport& report) {
   return bytes;
 }
 
-// By shard, what one variable has there.
+// The bytes and look-ups of one variable, by shard.
 struct VariableLoads {
   std::string name;
   std::vector<uint64_t> bytes;
@@ -70,7 +71,8 @@ std::vector<VariableLoads> LoadsByVariable(const Manifest& manifest) {
   return all;
 }
 
-// A bar as long as `value` is beside `most`, and its share of `all`.
+// A bar whose length is `value` relative to `most`, and the share of `value` in
+// `all`.
 std::string Bar(const char* what, uint64_t value, uint64_t most, uint64_t all,
                 const std::string& text) {
   const double part =
@@ -118,8 +120,8 @@ std::string SizesText(const std::vector<uint64_t>& bytes) {
       megabytes ? "MB" : "kB", Skew(bytes));
 }
 
-// The same model with all rows of its arrays, as it is placed and as whole
-// variables would be.
+// Bytes by shard of the model with every row of its arrays: as the checkpoint
+// places them, and with whole variables placed round-robin.
 struct Placements {
   std::vector<uint64_t> ours;
   std::vector<uint64_t> round_robin;
@@ -147,7 +149,7 @@ bool BytesAreUneven(const BalanceReport& report) {
          most - all / report.size() >= kUnevenBytes;
 }
 
-// What the figures mean, in sentences.
+// The findings in the figures, as sentences.
 std::string Findings(const Manifest& manifest, const BalanceReport& report) {
   std::string text;
   const auto most = std::max_element(

@@ -43,7 +43,7 @@ int CkptLsCommand(const Args& args) {
   if (const auto exit = ParseCkptArguments(
           "ls",
           "Lists the checkpoints of a model directory, the newest first, and "
-          "says of what is none why not.",
+          "says why other entries are not valid.",
           args, &arguments)) {
     return *exit;
   }
@@ -65,7 +65,8 @@ int CkptShowCommand(const Args& args) {
 int CkptBalanceCommand(const Args& args) {
   return ShowOne("balance",
                  "Shows how evenly one checkpoint, or the newest of a model "
-                 "directory, lies on its servers: bytes, rows and look-ups.",
+                 "directory, is spread over its servers: bytes, rows and "
+                 "look-ups.",
                  args, CkptBalanceText, CkptBalanceJson);
 }
 
@@ -73,10 +74,10 @@ int CkptVerifyCommand(const Args& args) {
   CkptArguments arguments;
   if (const auto exit = ParseCkptArguments(
           "verify",
-          "Reads every byte of one checkpoint, or of all of a model directory, "
-          "and compares them with the sums of its manifest. Exits 1 if "
-          "anything is damaged, or there is no checkpoint but attempts that "
-          "were cut off.",
+          "Reads every byte of one checkpoint, or of all checkpoints of a "
+          "model directory, and compares the bytes with the checksums in the "
+          "manifest. Exits with 1 if anything is damaged, or if there are "
+          "only attempts that were cut off.",
           args, &arguments)) {
     return *exit;
   }
@@ -87,10 +88,10 @@ int CkptVerifyCommand(const Args& args) {
   }
   VerifiedCheckpoints verified;
   bool damaged = false;
-  bool any = false;  // has a manifest
+  bool any = false;  // at least one has a manifest
   for (CheckpointInfo& info : *found) {
     VerifyReport report;
-    // A file of another size is found again below, with its place.
+    // A file of another size is reported below, with its place.
     const auto manifest = ReadManifest(*files, info.path);
     if (manifest.ok()) {
       info.manifest = *manifest;

@@ -16,23 +16,23 @@ std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
 }
 
-// What stands for a checkpoint's state in a list.
+// The state of a checkpoint in a list.
 std::string StateText(const CheckpointInfo& info) {
   if (!info.status.ok()) {
     return absl::StrCat("not valid: ", std::string(info.status.message()));
   }
   if (info.missing.empty()) return "valid";
-  return absl::StrCat("valid, but not all here: shards ",
+  return absl::StrCat("valid, but not all here: the files of shards ",
                       absl::StrJoin(info.missing, ", "),
                       " are on other hosts, or lost");
 }
 
-// Bytes of a path are any; a document's are ASCII.
+// A path may hold any bytes; a document must be ASCII.
 JsonWriter DocumentWriter(std::string* text) {
   return JsonWriter(text, JsonLayout::kIndented, /*ascii=*/true);
 }
 
-// The first fields of an object that the caller opened.
+// Writes the first fields of an object that the caller opened.
 void WriteState(const CheckpointInfo& info, JsonWriter* w) {
   w->Field("name", info.name).Field("path", info.path);
   w->Field("step", info.step).Field("valid", info.status.ok()).Key("error");

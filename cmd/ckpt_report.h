@@ -12,8 +12,8 @@
 
 namespace shoal {
 
-// What `shoal ckpt` prints, as text for people and as JSON for programs
-// (docs/commands.md). Pure.
+// The output of `shoal ckpt`, as text for people and as JSON for programs
+// (docs/commands.md). Pure functions.
 
 // 71,400,000 as "71.4 MB".
 std::string MegabytesText(uint64_t bytes);
@@ -27,7 +27,8 @@ std::string CkptShowJson(const CheckpointInfo& checkpoint);
 std::string CkptBalanceText(const CheckpointInfo& checkpoint);
 std::string CkptBalanceJson(const CheckpointInfo& checkpoint);
 
-// Of each checkpoint that has a manifest.
+// Each checkpoint with its report. The report of a checkpoint without a valid
+// manifest is empty.
 using VerifiedCheckpoints =
     std::vector<std::pair<CheckpointInfo, VerifyReport>>;
 std::string CkptVerifyText(const VerifiedCheckpoints& verified);

@@ -27,7 +27,7 @@
 namespace shoal {
 namespace {
 
-// The answer, from the client's strand to the main thread.
+// Carries the answer from the client's strand to the main thread.
 class Answer {
  public:
   explicit Answer(MainWait* wait) : wait_(wait) {}
@@ -57,23 +57,23 @@ struct SaveFlags {
 
 FlagSet SaveFlagSet(SaveFlags* flags) {
   FlagSet set("shoal ckpt save",
-              "Asks a running job to save a checkpoint now, and prints its "
-              "path when it is one, or why it is none.");
+              "Asks a running job to save a checkpoint now. Prints the path of "
+              "the checkpoint when it is complete, or why it failed.");
   set.Group("Job");
   set.Add({"ps_hosts",
            &flags->ps_hosts,
            "The job's --ps_hosts; the first entry is enough.",
            {},
-           "it says where the job is"});
+           "the first entry is the address of the job"});
   set.Add({"token_file", &flags->token_file,
            "File of mode 0600 that holds the job's secret."});
   set.Add({"job", &flags->job, "The job's --job."});
-  set.Add({"timeout", &flags->timeout, "How long to wait for it.",
+  set.Add({"timeout", &flags->timeout, "Time to wait for the checkpoint.",
            DurationRange{absl::Milliseconds(1), absl::Hours(24)}});
   return set;
 }
 
-// Where the job is and with which token, as far as is known without asking.
+// The address and the token of the job, from the flags.
 absl::StatusOr<ClusterClientOptions> ClientOptions(const SaveFlags& flags) {
   ClusterClientOptions options;
   if (!flags.token_file.empty()) {
@@ -97,7 +97,7 @@ absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
   Answer answer(&wait);
   ThreadExecutor control({"control", 1}, &clock);
   ClientLoop loop;
-  // It opens no session, so it probes nothing.
+  // This client opens no session, so it needs no second strand for probes.
   ClusterClient client(std::move(options), &loop, &control, &control);
   client.SaveCheckpoint(std::move(request), flags.timeout,
                         [&answer](absl::StatusOr<SavedCheckpoint> saved) {

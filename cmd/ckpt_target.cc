@@ -19,8 +19,8 @@ std::optional<ExitCode> ParseCkptArguments(const std::string& command,
   set.Add({"json", &parsed->json, "Print JSON instead of text."});
   if (command == "verify") {
     set.Add({"missing_ok", &parsed->missing_ok,
-             "Pass over files that are not here, as where each host keeps its "
-             "own."});
+             "Ignore missing files, for hosts that each keep their own "
+             "shards."});
   }
   std::vector<std::string> flags;
   for (const std::string& arg : args) {
@@ -32,7 +32,7 @@ std::optional<ExitCode> ParseCkptArguments(const std::string& command,
       return Complain(
           set.command(),
           absl::InvalidArgumentError(absl::StrCat(
-              "one directory is taken, and '", arg, "' is another")),
+              "give only one directory: '", arg, "' is a second one")),
           kExitUsage);
     }
   }
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<CheckpointInfo>> FindCheckpoints(
   SHOAL_ASSIGN_OR_RETURN(auto found, ListCheckpoints(files, directory));
   if (!found.empty()) return found;
   return absl::NotFoundError(absl::StrCat(
-      directory, ": holds no checkpoint: nothing is named ckpt-<step>"));
+      directory, ": holds no checkpoint: no entry is named ckpt-<step>"));
 }
 
 absl::StatusOr<CheckpointInfo> FindCheckpoint(const FileSystem& files,
@@ -66,7 +66,7 @@ absl::StatusOr<CheckpointInfo> FindCheckpoint(const FileSystem& files,
   for (CheckpointInfo& info : found) {
     if (info.status.ok()) return std::move(info);
   }
-  // The directory is there, and what it holds is at fault.
+  // The directory exists; its content is wrong.
   const absl::Status& why = found.front().status;
   return absl::IsNotFound(why) ? absl::DataLossError(why.message()) : why;
 }

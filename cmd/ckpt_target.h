@@ -12,28 +12,29 @@
 
 namespace shoal {
 
-// What the subcommands of `shoal ckpt` are given.
+// The arguments of the subcommands of `shoal ckpt`.
 struct CkptArguments {
   std::string directory;  // a model directory or one checkpoint
   bool json = false;
-  bool missing_ok = false;  // verify alone
+  bool missing_ok = false;  // only for verify
 };
 
-// `shoal ckpt NAME DIR [--json]`. A code to exit with if that is all there is
-// to do.
+// Parses `shoal ckpt NAME DIR [--json]`. Returns an exit code if the command
+// has nothing more to do.
 std::optional<ExitCode> ParseCkptArguments(const std::string& command,
                                            const std::string& about,
                                            const std::vector<std::string>& args,
                                            CkptArguments* parsed);
 
-// The checkpoint that `directory` is, or all of a model directory, the newest
-// first. NOT_FOUND: no such directory, or nothing in it is named as one.
+// The checkpoint in `directory`, or all checkpoints if `directory` is a model
+// directory, the newest first. NOT_FOUND: there is no such directory, or no
+// entry in it has the name of a checkpoint.
 absl::StatusOr<std::vector<CheckpointInfo>> FindCheckpoints(
     const FileSystem& files, const std::string& directory);
 
-// The one that `directory` is, or the newest valid one of a model directory.
-// NOT_FOUND: as FindCheckpoints. Otherwise why the newest is not valid:
-// DATA_LOSS where it has no manifest.
+// The checkpoint in `directory`, or the newest valid one if `directory` is a
+// model directory. NOT_FOUND: as FindCheckpoints. Other errors say why the
+// newest is not valid: DATA_LOSS if it has no manifest.
 absl::StatusOr<CheckpointInfo> FindCheckpoint(const FileSystem& files,
                                               const std::string& directory);
 

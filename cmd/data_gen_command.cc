@@ -30,32 +30,34 @@ FlagSet DataGenFlagSet(GenerateOptions* options) {
   set.Group("Data");
   set.Add({"out",
            &options->out_dir,
-           "Directory to write to, without data of other flags in it; made if "
-           "need be.",
+           "Directory to write to, made if it does not exist. It must not hold "
+           "data made with other flags.",
            {},
-           "the files need a place"});
+           "the directory to write to"});
   set.Add({"rows", &options->rows, "Rows to train on.", IntRange{1}});
   set.Add({"test_rows", &options->test_rows, "Rows to evaluate on.",
            IntRange{1, 100'000'000}});
-  set.Add({"files", &options->files, "Files that the training rows fill.",
+  set.Add({"files", &options->files, "Number of files for the training rows.",
            IntRange{1, 100'000}});
-  set.Add(
-      {"format", ChoiceTarget(&options->format, kGenFormats), "Of the files."});
+  set.Add({"format", ChoiceTarget(&options->format, kGenFormats),
+           "Format of the files."});
   set.Group("Rows");
   set.Add(
       {"fields", &options->fields, "Features of a row.", IntRange{1, 65535}});
   set.Add({"numeric_fields", &options->numeric_fields,
-           "Of these, how many have one id and a real value; -1: a third.",
+           "Number of fields that have one id and a real value; -1: a third "
+           "of all fields.",
            IntRange{-1, 65535}});
   set.Add({"ids", &options->ids,
            "Feature ids of all fields together: the --feature_size to train "
            "with.",
            IntRange{1, int64_t{1} << 48}});
   set.Add({"zipf", &options->zipf,
-           "Exponent of the frequencies of a field's ids; 0: all alike.",
+           "Exponent of the Zipf distribution of a field's ids; 0: all ids "
+           "are equally frequent.",
            RealRange{0, 10}});
-  set.Add(
-      {"seed", &options->seed, "Of everything that is drawn.", IntRange{0}});
+  set.Add({"seed", &options->seed, "Random seed for all that is drawn.",
+           IntRange{0}});
   return set;
 }
 

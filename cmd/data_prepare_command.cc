@@ -27,37 +27,39 @@ constexpr Choice<ExampleFormat> kPrepareFormats[] = {
 FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
   FlagSet set(
       "shoal data prepare",
-      "Turns raw Criteo files (label, 13 integers and 26 categories "
-      "between tabs; plain, gzip or zstd) into examples to train on: integers "
-      "scaled to [0, 1] by their range, categories that are frequent "
-      "enough numbered. docs/criteo.md has the encoding.");
+      "Turns raw Criteo files (label, 13 integers and 26 categories, "
+      "separated by tabs; plain, gzip or zstd) into examples to train on. "
+      "Integers are scaled to [0, 1] by their range, and frequent categories "
+      "are numbered. docs/criteo.md describes the encoding.");
   set.Group("Input");
   set.Add({"input",
            &options->input,
-           "Raw files to train on: a file, directory or glob, or several with "
-           "commas between. The encoding is fitted to them.",
+           "Raw files to train on: files, directories or globs, separated by "
+           "commas. The encoding is fitted to them.",
            {},
-           "there is nothing to prepare without"});
+           "the raw files to prepare"});
   set.Add({"val_input", &options->val_input,
-           "Raw files to validate with, kept apart."});
+           "Raw files to validate with, which go to files of their own."});
   set.Add({"test_input", &options->test_input,
-           "Raw files to test with, kept apart; their rows need labels too."});
+           "Raw files to test with, which go to files of their own; their rows "
+           "need labels, too."});
   set.Add({"max_bad_rows", &options->max_bad_rows,
-           "Rows of all files that cannot be read before it fails; -1: no "
-           "limit. Others are left out.",
+           "Unreadable rows in all files together that are left out; one more "
+           "ends the command with an error. -1: no limit.",
            IntRange{-1}});
   set.Group("Encoding");
   set.Add({"cutoff", &options->cutoff,
-           "Rows that have to have a category, or it counts as unknown.",
+           "Least number of rows with a category; rarer categories count as "
+           "unknown.",
            IntRange{1}});
   set.Add({"split", &options->val_share,
-           "Share of the rows of --input to validate with; with --val_input "
-           "none, unless it is given.",
+           "Share of the rows of --input to validate with. The default with "
+           "--val_input is 0.",
            RealRange{0, 0.99}});
-  set.Add(
-      {"seed", &options->seed, "Decides which rows these are.", IntRange{0}});
+  set.Add({"seed", &options->seed,
+           "Random seed for the choice of the --split rows.", IntRange{0}});
   set.Add({"features", &options->features,
-           "Apply the encoding of this file (_features.txt of another run) "
+           "File with an encoding (_features.txt of another run) to apply "
            "instead of fitting one."});
   set.Add({"max_values", &options->max_values,
            "Distinct categories that fitting may hold in memory, up to 60 "
@@ -66,13 +68,14 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
   set.Group("Output");
   set.Add({"out",
            &options->out_dir,
-           "Directory to write to, without data in it; made if need be.",
+           "Directory to write to, without data in it; made if it does not "
+           "exist.",
            {},
-           "the files need a place"});
+           "the directory to write to"});
   set.Add({"format", ChoiceTarget(&options->format, kPrepareFormats),
-           "Of the files."});
+           "Format of the files."});
   set.Add({"file_bytes", &options->file_bytes,
-           "Size of an output file, about, before the next one is begun.",
+           "Approximate size of an output file.",
            ByteRange{1}});
   return set;
 }
@@ -87,7 +90,7 @@ std::string ProgressText(const CriteoPrepareProgress& progress) {
                          static_cast<double>(progress.total_bytes) / 1e6);
 }
 
-// What is to be done about an error, where a flag can.
+// Adds what to do about an error, if a flag can help.
 absl::Status WithAdvice(const absl::Status& status) {
   if (absl::IsResourceExhausted(status) &&
       status.message().find("max_values") != absl::string_view::npos) {
@@ -102,14 +105,15 @@ absl::Status WithAdvice(const absl::Status& status) {
       status.message().find(", line ") != absl::string_view::npos) {
     return absl::Status(
         status.code(),
-        absl::StrCat(status.message(), "; --max_bad_rows allows such rows"));
+        absl::StrCat(status.message(),
+                     "; raise --max_bad_rows to leave such rows out"));
   }
   return status;
 }
 
 std::string PartLine(const char* name, const CriteoPart& part) {
   return absl::StrFormat(
-      "  %s-*  %s rows, %.2f %% of them ones, %.1f MB in %d file%s\n", name,
+      "  %s-*  %s rows, %.2f %% positive, %.1f MB in %d file%s\n", name,
       WithCommas(part.rows),
       100 * static_cast<double>(part.ones) / static_cast<double>(part.rows),
       static_cast<double>(part.bytes) / 1e6, part.files,
@@ -124,15 +128,15 @@ std::string ReportText(const CriteoPrepareOptions& options,
   if (report.validation.rows > 0) text += PartLine("va", report.validation);
   if (report.test.rows > 0) text += PartLine("te", report.test);
   if (report.bad_rows > 0) {
-    absl::StrAppend(&text, "bad rows ", WithCommas(report.bad_rows),
-                    ", left out; the first: ", report.first_bad, "\n");
+    absl::StrAppend(&text, WithCommas(report.bad_rows),
+                    " bad rows left out; the first: ", report.first_bad, "\n");
   }
   absl::StrAppend(&text, "encoding of ", WithCommas(report.categories),
                   " categories, fitted to ", WithCommas(report.fitted_rows),
                   " rows");
   if (options.features.empty()) {
     absl::StrAppend(&text, " (", WithCommas(report.distinct_values),
-                    " are distinct, cutoff ", options.cutoff, ")");
+                    " distinct ones in the data, cutoff ", options.cutoff, ")");
   }
   absl::StrAppend(&text, ": ", JoinPath(out, kCriteoFeaturesName), "\n");
   absl::StrAppend(&text, "train with --feature_size=", report.feature_size,

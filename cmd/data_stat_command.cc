@@ -39,30 +39,32 @@ struct StatFlags {
 FlagSet DataStatFlagSet(StatFlags* flags) {
   DataStatisticsOptions* const options = &flags->options;
   FlagSet set("shoal data stat",
-              "Reads data files once and says what is in them, and what to "
-              "train them with. Files, directories and globs are given beside "
-              "the flags: shoal data stat data/tr* --json.");
+              "Reads data files once, and prints statistics and suggested "
+              "flags for training. Files, directories and globs are given "
+              "beside the flags: shoal data stat data/tr* --json.");
   set.Group("Data");
   set.Add({"data_format", ChoiceTarget(&options->format, kStatFormats),
-           "How rows are written; auto: as each file shows."});
+           "Format of the files; auto: recognized by the content of each "
+           "file."});
   set.Add({"feature_size", &options->feature_size,
-           "Rows with ids at or above it are bad; raw Criteo rows are hashed "
-           "into it. 0: any id is good.",
+           "Number of feature ids: rows with an id at or above it are bad, and "
+           "raw Criteo values are hashed to ids below it. 0: any id is good.",
            IntRange{0}});
   set.Add({"field_size", &options->field_size,
-           "Rows with more features are bad; 0: none are.",
+           "Most features of a row: rows with more are bad. 0: no limit.",
            IntRange{0, 65535}});
   set.Group("Output");
   set.Add({"max_ids", &options->max_ids,
-           "Distinct ids that are counted exactly, up to 60 bytes of memory "
-           "each; of more, their number is estimated.",
+           "Most distinct ids to count exactly, with up to 60 bytes of memory "
+           "each; the number of more ids is estimated.",
            IntRange{1, int64_t{1} << 40}});
-  set.Add({"json", &flags->as_json, "Print one JSON object instead."});
+  set.Add({"json", &flags->as_json, "Print one JSON object instead of text."});
   return set;
 }
 
-// Takes the arguments that are neither flags nor their values: the files, with
-// commas between. A boolean flag has no value behind a blank here.
+// Removes the arguments that are neither flags nor values of flags from *args,
+// and returns them joined by commas: the files. A boolean flag has no separate
+// value here.
 std::string TakeFiles(const FlagSet& set, Args* args) {
   std::string files;
   Args rest;
@@ -111,7 +113,7 @@ std::string FileTable(const DataStatistics& data) {
   }
   std::string text =
       absl::StrFormat("%-*s %-12s %12s %14s %10s %8s %9s\n", width, "file",
-                      "format", "MB", "rows", "bad", "ones", "features");
+                      "format", "MB", "rows", "bad", "positive", "features");
   for (const FileStatistics& file : data.files) {
     absl::StrAppendFormat(
         &text, "%-*s %-12s %12.2f %14s %10s %6.2f %% %9s\n", width, file.path,
@@ -123,7 +125,7 @@ std::string FileTable(const DataStatistics& data) {
                       "\n");
     }
     if (file.rows.bad_rows > 0) {
-      absl::StrAppend(&text, "  the first bad one: ", file.rows.first_bad,
+      absl::StrAppend(&text, "  the first bad row: ", file.rows.first_bad,
                       "\n");
     }
   }
@@ -134,7 +136,7 @@ std::string ReportText(const DataStatistics& data) {
   std::string text = FileTable(data);
   const RowStatistics& all = data.all;
   absl::StrAppendFormat(
-      &text, "\nrows       %s, %.2f %% of them ones; %s bad\n",
+      &text, "\nrows       %s, %.2f %% positive; %s bad\n",
       WithCommas(all.rows), 100 * OnesShare(all), WithCommas(all.bad_rows));
   if (all.rows == 0) return text;
   absl::StrAppendFormat(
@@ -147,7 +149,8 @@ std::string ReportText(const DataStatistics& data) {
                         WithCommas(all.max_id));
   if (data.top_share.has_value()) {
     absl::StrAppendFormat(
-        &text, "; the most frequent 1 %% of them take %.1f %% of the look-ups",
+        &text,
+        "; the most frequent 1 %% of the ids get %.1f %% of the look-ups",
         100 * *data.top_share);
   } else if (!data.distinct_is_exact) {
     absl::StrAppend(&text, "; too many to rank them (--max_ids)");
@@ -159,10 +162,10 @@ std::string ReportText(const DataStatistics& data) {
   absl::StrAppend(&text, " --field_size=", std::max(data.field_size, 1));
   if (data.feature_size == 0) {
     absl::StrAppend(&text,
-                    " and no --feature_size: ids are spread widely, so tables "
-                    "should grow with those in use");
+                    " and no --feature_size: the ids are spread widely, so "
+                    "tables should have only the rows in use");
   } else {
-    absl::StrAppend(&text, ", or more where other files have larger ids");
+    absl::StrAppend(&text, ", or more if other files have larger ids");
   }
   return text + "\n";
 }

@@ -19,11 +19,11 @@
 namespace shoal {
 namespace {
 
-// A file that cannot be written is better known before the job than after it.
+// Finds out before the job, not after it, that the summary cannot be written.
 absl::Status CheckSummary(const JobFlags& flags) {
   if (flags.output.summary.empty()) return absl::OkStatus();
   if (!flags.cluster.hosts.empty()) {
-    return absl::OkStatus();  // it is on another host
+    return absl::OkStatus();  // another host writes it
   }
   if (flags.command == Command::kPs && flags.cluster.task_index != 0) {
     return absl::OkStatus();  // ps 0 writes it
@@ -42,7 +42,8 @@ absl::Status CheckSummary(const JobFlags& flags) {
   return absl::OkStatus();
 }
 
-// All variables: launch/environment/ knows which it reads.
+// All variables of this process's environment; launch/environment/ chooses
+// among them.
 Environment OwnEnvironment() {
   Environment environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -53,7 +54,8 @@ Environment OwnEnvironment() {
   return environment;
 }
 
-// What was not typed: from the environment, then from --config.
+// Fills the flags that were not typed: from the environment, then from
+// --config.
 absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
   const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
                       set->given("task_index");

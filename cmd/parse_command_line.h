@@ -11,24 +11,25 @@
 
 namespace shoal {
 
-// Parses the arguments of a command into its set. A code to exit with if that
-// is all there is to do: after --help was printed on stdout, or a complaint on
-// stderr.
+// Parses the arguments of a command into its flag set. Returns an exit code if
+// the command has nothing more to do: --help was printed on stdout, or an error
+// on stderr.
 std::optional<ExitCode> ParseOrExit(FlagSet* set,
                                     const std::vector<std::string>& args);
 
-// The same for the flags of a job, which are validated, and printed on stderr
-// unless --print_config=false.
+// The same for the flags of a job. Also validates the flags, and prints them on
+// stderr unless --print_config=false.
 std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
                                        const std::vector<std::string>& args);
 
-// Prints `status` on stderr as the command's complaint; returns `code`.
+// Prints `status` on stderr as an error of the command. Returns `code`.
 ExitCode Complain(const std::string& command, const absl::Status& status,
                   ExitCode code);
 
-// The same of a command that reads or writes files: kExitUsage where a place is
-// at fault (nothing is there, it may not be used, is of the wrong kind or
-// taken), kExitFailed for all else, as of bad content or a full disk.
+// The same for a command that reads or writes files. Returns kExitUsage if a
+// path is wrong (it does not exist, may not be used, is of the wrong kind or
+// already in use), and kExitFailed for all other errors, such as bad content or
+// a full disk.
 ExitCode Complain(const std::string& command, const absl::Status& status);
 
 }  // namespace shoal

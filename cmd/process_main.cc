@@ -15,8 +15,8 @@
 namespace shoal {
 namespace {
 
-// What a process whose launcher is gone may take to end by itself: a server may
-// save the job first.
+// Time for a process whose launcher is gone to end by itself. A server may save
+// the job first.
 absl::Duration EndingGrace(const JobFlags& flags) {
   const bool saves = flags.command == Command::kPs && flags.Saves();
   return flags.deadlines.shutdown_timeout + absl::Seconds(2) +

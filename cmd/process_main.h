@@ -17,9 +17,10 @@ using NewJobProcess = std::unique_ptr<JobProcess> (*)(const JobFlags& flags,
                                                       std::string token,
                                                       MainWait* wait);
 
-// What the mains of a job's processes do: with what is wrong of flags, token,
-// plan or memory they complain before the process is made. `args` follow the
-// program's name, `binary` as in "shoal-ps". Returns what to exit with.
+// The main function of the processes of a job. Reports errors in the flags, the
+// token, the plan or the memory forecast before the process is made. `args` are
+// the arguments after the program's name; `binary` is that name, such as
+// "shoal-ps". Returns the exit code.
 int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
                 Command command, NewJobProcess new_process);
 

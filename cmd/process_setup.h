@@ -3,15 +3,16 @@
 
 namespace shoal {
 
-// Settings of the whole process; call first in main, before any thread starts.
+// Makes the settings of the whole process. Call first in main, before any
+// thread starts.
 // - Denormal numbers count as zero: Adam's m of a weight without gradient
 //   decays into them, and arithmetic on them is up to 200 times slower. Threads
 //   inherit this.
-// - Freed memory is kept: giving it back and taking it again is most of what
-//   receiving large messages costs.
-// - Writing to a closed pipe is an error, not the end.
-// - As many files may be open as the system allows, 65,536 at most: each
-//   connection of a server takes two.
+// - Freed memory is kept: to give it back to the system and take it again is
+//   most of the cost of receiving large messages.
+// - Writing to a closed pipe is an error and does not end the process.
+// - The limit of open files is raised as far as the system allows, to at most
+//   65,536: each connection of a server takes two.
 void SetUpProcess();
 
 }  // namespace shoal

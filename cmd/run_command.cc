@@ -36,7 +36,7 @@ absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   return CheckNotEmpty(flags, sources);
 }
 
-// Everything on this host; `token_file` lives as long as the job.
+// All processes on this host. `token_file` lives as long as the job.
 absl::StatusOr<LaunchedJobOptions> PrepareHere(
     const JobFlags& flags, const FlagSet& set, const JobPlan& plan,
     const FileSystem& files, std::unique_ptr<TemporaryToken>* token_file) {
@@ -45,7 +45,7 @@ absl::StatusOr<LaunchedJobOptions> PrepareHere(
   return PlanLocalProcesses(flags, set, (*token_file)->path());
 }
 
-// Data and memory are the hosts' to look at.
+// All processes on other hosts, which check data and memory themselves.
 absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
                                                 const FlagSet& set) {
   SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
@@ -53,7 +53,7 @@ absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
   return PlanRemoteProcesses(flags, set, token);
 }
 
-// PS 0 writes the summary, if it lives to do so.
+// Writes the summary if PS 0 ended before it could.
 void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
                             const absl::Status& status) {
   JobReport report;
@@ -79,8 +79,8 @@ int RunCommand(const Args& args) {
       (set.given("ps") || set.given("workers"))) {
     return Complain(name,
                     absl::InvalidArgumentError(
-                        "--hosts starts one parameter server and one worker a "
-                        "host: leave --ps and --workers out"),
+                        "--hosts starts one parameter server and one worker on "
+                        "each host: leave --ps and --workers out"),
                     kExitUsage);
   }
 
@@ -93,7 +93,7 @@ int RunCommand(const Args& args) {
                        ? PrepareHere(flags, set, *plan, *files, &token_file)
                        : PrepareHosts(flags, set);
   if (!processes.ok()) {
-    // Another host may be back soon; what this one lacks stays.
+    // Another host may be back soon; an error of this host is here to stay.
     const ExitCode code = absl::IsCancelled(processes.status()) ? kExitStopped
                           : flags.cluster.hosts.empty()         ? kExitUsage
                                                                 : kExitFailed;
@@ -106,14 +106,14 @@ int RunCommand(const Args& args) {
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
 
   for (const std::string& line : end.lines) std::cout << line << "\n";
-  // It stands beside the AUC of an evaluation.
+  // The line belongs beside the AUC of an evaluation.
   const std::string best =
       flags.training.Infers()
           ? ""
           : BestPossibleAucLine(*files, flags.data.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
   std::cout << std::flush;
-  // With --hosts it is on another host.
+  // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
       flags.cluster.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);

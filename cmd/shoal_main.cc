@@ -24,19 +24,20 @@ struct Subcommand {
 
 constexpr Subcommand kSubcommands[] = {
     {"train", "Train a model in one process.", TrainCommand},
-    {"run", "Train a model with servers and workers on this host.", RunCommand},
+    {"run", "Train a model with servers and workers, on one or more hosts.",
+     RunCommand},
     {"ckpt save", "Ask a running job to save a checkpoint now.",
      CkptSaveCommand},
-    {"data gen", "Write synthetic data to try things on.", DataGenCommand},
+    {"data gen", "Write synthetic data for experiments.", DataGenCommand},
     {"data prepare", "Turn raw Criteo files into examples to train on.",
      DataPrepareCommand},
-    {"data stat", "Say what is in data files.", DataStatCommand},
+    {"data stat", "Print statistics of data files.", DataStatCommand},
     {"ckpt ls", "List the checkpoints of a model directory.", CkptLsCommand},
     {"ckpt show", "Show the variables and files of a checkpoint.",
      CkptShowCommand},
-    {"ckpt balance", "Show how evenly a checkpoint lies on its servers.",
+    {"ckpt balance", "Show how evenly a checkpoint is spread.",
      CkptBalanceCommand},
-    {"ckpt verify", "Read all of a checkpoint and find damage.",
+    {"ckpt verify", "Read all of a checkpoint and report damage.",
      CkptVerifyCommand},
 };
 
@@ -49,7 +50,7 @@ void PrintHelp(std::ostream& out) {
   }
   out << "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
          "runs\n`shoal-ps` and `shoal-worker`; see their --help. `shoal "
-         "--version` says which this is.\n";
+         "--version` prints the version.\n";
 }
 
 // Removes the words of `name` from the front of *args, if it begins with them.

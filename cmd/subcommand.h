@@ -8,8 +8,8 @@ namespace shoal {
 
 using Args = std::vector<std::string>;
 
-// The subcommands of `shoal`, a file each. `args` is what follows the
-// subcommand's name; the result is an ExitCode.
+// The subcommands of `shoal`, each in a file of its own. `args` are the
+// arguments after the subcommand's name. Each returns an ExitCode.
 int TrainCommand(const Args& args);        // train_command.cc
 int RunCommand(const Args& args);          // run_command.cc
 int DataGenCommand(const Args& args);      // data_gen_command.cc

@@ -61,7 +61,8 @@ absl::Status StopReason(int signal) {
       absl::StrCat("stopped by SIG", sigabbrev_np(signal)));
 }
 
-// Waits for the job's end, telling of it, and stops it when a signal says so.
+// Waits for the end of the job and prints its progress. Stops the job at a
+// signal.
 JobReport SeeThrough(InProcessJob* job, const ToMain<JobReport>& final_report,
                      const Clock& clock, JobReporter* reporter,
                      MainWait* wait) {
@@ -72,7 +73,7 @@ JobReport SeeThrough(InProcessJob* job, const ToMain<JobReport>& final_report,
     if (signal != 0) {
       if (signalled) _exit(kExitStopped);
       signalled = true;
-      // As in job/ps_process.cc: the work is not to be lost.
+      // As in job/ps_process.cc: the work must not be lost.
       if (signal != SIGINT) {
         job->SaveAndStop(StopReason(signal));
       } else {
@@ -83,7 +84,7 @@ JobReport SeeThrough(InProcessJob* job, const ToMain<JobReport>& final_report,
   }
 }
 
-// Tells how the job ended.
+// Reports the end of the job. Returns the exit code.
 ExitCode Verdict(const std::string& name, const JobReport& report,
                  JobReporter* reporter, absl::Time now) {
   const absl::Status told = reporter->End(report, now);
@@ -108,7 +109,7 @@ struct Strands {
     }
   }
 
-  // What is still queued is run.
+  // Runs all tasks that are still queued, and ends the threads.
   void Shutdown() {
     for (const auto& strand : train) strand->Shutdown();
     background.Shutdown();
@@ -157,7 +158,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (flags.monitoring.metrics_port != 0) deps.telemetry = &telemetry;
   auto job = InProcessJob::Create(*std::move(options), std::move(deps));
   if (!job.ok()) return Complain(name, job.status(), kExitUsage);
-  // Ends before the job, which its readers look at.
+  // Ends before the job, since the server's metrics read the job.
   auto metrics = StartMetricsServer(flags, &telemetry);
   if (!metrics.ok()) return Complain(name, metrics.status(), kExitUsage);
   const absl::Status started = reporter.Start(clock.Now());
@@ -172,7 +173,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());
   LeaveHungDisk(&strands.background, flags.deadlines.shutdown_timeout, code,
                 &logger);
-  // What is still queued may refer to the job.
+  // Tasks that are still queued may refer to the job.
   strands.Shutdown();
   return code;
 }

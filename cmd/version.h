@@ -8,12 +8,14 @@
 
 namespace shoal {
 
-// "shoal 0.5.0, protocol 1, checkpoint format 1": of the project, and what two
-// builds must have in common to work together and to read each other's
-// checkpoints.
+// The version of the project, the protocol and the checkpoint format, as in
+// "shoal 0.5.0, protocol 1, checkpoint format 1". Two builds work together if
+// their protocols are equal, and read each other's checkpoints if the formats
+// are equal.
 std::string VersionText(absl::string_view binary);
 
-// Whether `args` begin with --version; then it is printed on stdout.
+// If `args` begin with --version, prints the version on stdout and returns
+// true.
 bool PrintVersion(const std::vector<std::string>& args,
                   absl::string_view binary);
 

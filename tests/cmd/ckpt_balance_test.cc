@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is said of two shards with so many bytes.
+// The findings about two shards with these bytes.
 std::string TextOf(uint64_t first, uint64_t second) {
   FakeFileSystem files;
   CheckpointInfo info;
@@ -32,7 +32,7 @@ TEST(CkptBalance, BytesAreUnevenWhereItMatters) {
   EXPECT_THAT(TextOf(64 << 10, 0), HasSubstr("bytes and look-ups are even"));
   EXPECT_THAT(TextOf(12 * kMiB, 8 * kMiB), HasSubstr("bytes are uneven"));
   EXPECT_THAT(TextOf(12 * kMiB, 8 * kMiB), HasSubstr("1.20 x the mean"));
-  // A great many bytes, and a share of them that nobody feels.
+  // The difference is large in bytes, but a small share of them.
   EXPECT_THAT(TextOf(1010 * kMiB, 990 * kMiB),
               Not(HasSubstr("bytes are uneven")));
 }

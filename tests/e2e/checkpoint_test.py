@@ -102,7 +102,8 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual([c["valid"] for c in listed], [False, True])
         self.assertEqual(listed[1]["shards"], 2)
         os.remove(self.path(FILES[0]))
-        self.assertIn("not all here: shards 0", self.ckpt("ls", self.path()))
+        self.assertIn("not all here: the files of shards 0",
+                      self.ckpt("ls", self.path()))
 
     def test_show_has_every_variable_and_tensor(self):
         text = self.ckpt("show", self.dir)
