@@ -18,7 +18,7 @@ void* AllocateAligned(size_t bytes) {
   if (posix_memalign(&memory, huge ? kHugePage : kCacheLine, bytes) != 0) {
     throw std::bad_alloc();
   }
-  // A hint. A last page that is not filled stays one of small pages.
+  // This is only a hint. A part of a huge page at the end uses small pages.
   if (huge) (void)madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return memory;
 }

@@ -11,15 +11,15 @@
 
 namespace shoal {
 
-// `bytes` of memory on a 64-byte boundary, to be given to std::free. From 2 MiB
-// on it starts on a huge page, and lies on such where the system has them.
-// Throws std::bad_alloc.
+// Allocates `bytes` of memory on a 64-byte boundary; release it with std::free.
+// From 2 MiB on the memory starts on the boundary of a huge page, and uses huge
+// pages if the system has them. Throws std::bad_alloc.
 void* AllocateAligned(size_t bytes);
 
-// Memory for numbers that starts on a 64-byte boundary and is kept when the
-// size shrinks, since fresh pages cost more than the work done in them. See
-// AllocateAligned.
-// Thread-compatible. T is trivial; new elements have no value until written.
+// Memory for numbers that starts on a 64-byte boundary (see AllocateAligned).
+// The memory is kept when the size shrinks, since fresh pages cost more than
+// the work done in them. T is trivial; new elements have no value until
+// written. Thread-compatible.
 template <typename T>
 class AlignedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -37,8 +37,8 @@ class AlignedBuffer {
     return *this;
   }
 
-  // Sets the size. The contents are undefined afterwards; memory is only taken
-  // where `size` exceeds every size before it.
+  // Sets the size. The contents are undefined afterwards. Allocates only if
+  // `size` exceeds every earlier size.
   void ResizeDiscard(size_t size) {
     if (size > capacity_) {
       data_.reset();

@@ -16,8 +16,8 @@ struct BackoffOptions {
   double jitter = 0.3;
 };
 
-// Delay before retry number `attempt` (0 for the first): a pure function, so a
-// retry schedule can be replayed. `seed` tells one caller from another.
+// Delay before retry number `attempt`, from 0. A pure function, so a retry
+// schedule can be replayed. Each caller has its own `seed`.
 absl::Duration BackoffDelay(const BackoffOptions& options, int attempt,
                             uint64_t seed);
 

@@ -15,18 +15,19 @@ namespace check_internal {
 }  // namespace check_internal
 }  // namespace shoal
 
-// SHOAL_DCHECK(condition): ends the process where a caller of ours broke a
-// contract, with the file, the line and the condition on stderr. For mistakes
-// of this program alone, such as a REQUIRES: of a header. What a peer, a file
-// or a flag can contain is an error value, never a SHOAL_DCHECK.
+// SHOAL_DCHECK(condition): ends the process if the condition is false, with the
+// file, the line and the condition on stderr. Only for mistakes of this
+// program, such as a caller that breaks a REQUIRES: of a header. Bad input from
+// a peer, a file or a flag is an error value, never a SHOAL_DCHECK.
 //
 //   void Seek(uint64_t position) {
 //     SHOAL_DCHECK(CanSeek());
 //
-// It checks in builds without NDEBUG, and in all that define SHOAL_DCHECKS (the
-// option of that name, which the presets dev, asan and tsan set). Elsewhere the
-// condition is compiled and never evaluated, so it costs nothing and must have
-// no effect. SHOAL_DCHECKS_ON is 1 where it checks and 0 elsewhere.
+// The macro checks in builds without NDEBUG, and in builds that define
+// SHOAL_DCHECKS (the CMake option of that name, which the presets dev, asan and
+// tsan set). In other builds the condition is compiled but never evaluated: it
+// costs nothing, and so must have no side effect. SHOAL_DCHECKS_ON is 1 if the
+// macro checks, and 0 otherwise.
 #if defined(SHOAL_DCHECKS) || !defined(NDEBUG)
 #define SHOAL_DCHECKS_ON 1
 #define SHOAL_DCHECK(...)     \

@@ -5,8 +5,8 @@
 
 namespace shoal {
 
-// SEAM: the real clock, and the simulator's (tests/harness).
-// Thread-safe. Never goes backwards within one process.
+// SEAM: the time. Implementations: the real clock, and the simulator's
+// (tests/harness). Never goes backwards within one process. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

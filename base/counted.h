@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-// "1 epoch", "2 epochs": a count of things whose name takes an s.
+// "1 epoch", "2 epochs": a count and a noun whose plural takes an s.
 inline std::string Counted(uint64_t count, absl::string_view thing) {
   return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
 }

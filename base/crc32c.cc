@@ -12,17 +12,19 @@ namespace {
 
 #if defined(__SSE4_2__) && !defined(SHOAL_CRC32C_PORTABLE)
 
-// The checksum instruction takes three cycles and one can begin in each, so
-// long texts go through it as three streams, each of so many bytes, whose
-// states are put together afterwards.
+// The checksum instruction takes three cycles, and one can begin in each cycle.
+// So long texts are split into three streams of kStreamBytes each, and the
+// states of the streams are combined afterwards.
 constexpr size_t kStreamBytes = 2048;
 
-// What kStreamBytes zero bytes make of a state: linear, so the XOR of what they
-// make of its bits. A table for each byte of the state.
+// The state after kStreamBytes zero bytes, as a function of the state before
+// them. The function is linear: the XOR of its values for the single bits of
+// the state. Has one table for each byte of the state.
 using Shift = std::array<std::array<uint32_t, 256>, 4>;
 
 constexpr Shift MakeShift() {
-  // What one zero byte makes of each bit, then two, four, and so on.
+  // The values for each bit after one zero byte, then after two, four, and so
+  // on.
   std::array<uint32_t, 32> bits{};
   for (int i = 0; i < 32; ++i) {
     uint32_t state = uint32_t{1} << i;

@@ -8,12 +8,14 @@ namespace shoal {
 
 using Task = absl::AnyInvocable<void() &&>;
 
-// SEAM: threads (thread_executor.h) and the simulator's single-threaded one
-// (tests/harness). Where components run their callbacks: completions are
-// posted here, never called inline, so no caller meets its own lock again.
+// SEAM: runs the tasks and callbacks of components. Implementations: threads
+// (thread_executor.h), and the simulator's single-threaded executor
+// (tests/harness). Completions are posted to an executor and never called
+// inline, so a callback never runs under its caller's lock.
 //
 // Thread-safe. Tasks of one thread run in the order in which they were posted.
-// A task posted after the executor was shut down is destroyed unrun.
+// A task that is posted after the executor was shut down is destroyed without
+// being run.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -21,11 +23,11 @@ class Executor {
   // Runs `task` soon, never inside this call.
   virtual void Post(Task task) = 0;
 
-  // Runs `task` at `when` or soon after it. There is no cancel: a task whose
-  // reason has gone must find that out for itself.
+  // Runs `task` at `when` or soon after it. A task cannot be cancelled: it must
+  // itself find out that it is no longer needed.
   virtual void PostAt(absl::Time when, Task task) = 0;
 
-  // The clock that PostAt goes by.
+  // The time of the clock that PostAt uses.
   virtual absl::Time Now() const = 0;
 
   void PostAfter(absl::Duration delay, Task task) {

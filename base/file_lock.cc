@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-constexpr size_t kHolderMax = 512;  // bytes that are read of it
+constexpr size_t kHolderMax = 512;  // most bytes of the holder's text
 
 }  // namespace
 
@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
         absl::StrCat(path, " is locked by ",
                      who.empty() ? "another process" : absl::CHexEscape(who)));
   }
-  // Another process withdrew it since it was opened: this is no name's lock.
+  // Another process removed the file after it was opened here, so this lock
+  // locks nothing.
   if (!IsNameOf(path, file)) return Acquire(path, holder);
   if (ftruncate(file.get(), 0) != 0) return PosixError(errno, path);
   SHOAL_RETURN_IF_ERROR(WriteAll(file.get(), absl::StrCat(holder, "\n"), path));

@@ -11,19 +11,20 @@
 
 namespace shoal {
 
-// An exclusive lock that one process holds, by a file (flock). It ends with the
-// object or the process, however that ends; the file stays, and says who had it
-// last. Thread-compatible.
+// An exclusive lock that one process holds, by means of a file (flock). The
+// lock ends with the object or with the process, even one that is killed. The
+// file stays, and names the last holder. Thread-compatible.
 class FileLock {
  public:
-  // Takes the lock of `path`, which is made if need be, and writes `holder`
-  // into it. FAILED_PRECONDITION: another process has it; the message says what
-  // that one wrote. Otherwise the errors of base/file_system.h.
+  // Takes the lock of `path` and writes `holder` into the file. Makes the file
+  // if it does not exist. FAILED_PRECONDITION: another process has the lock;
+  // the message quotes what that process wrote. Otherwise the errors of
+  // base/file_system.h.
   static absl::StatusOr<std::unique_ptr<FileLock>> Acquire(
       const std::string& path, absl::string_view holder);
 
-  // Removes the file, if Acquire made it: for a process that locked and then
-  // does nothing. The lock still ends with the object.
+  // Removes the file if Acquire made it, for a process that ends without having
+  // used the lock. The lock still ends with the object.
   void Withdraw();
 
  private:

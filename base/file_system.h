@@ -25,7 +25,7 @@ class RandomAccessFile {
   // Reads up to out.size() bytes at `offset`; fewer only at the file's end.
   virtual absl::StatusOr<size_t> Read(uint64_t offset,
                                       absl::Span<char> out) const = 0;
-  virtual uint64_t size() const = 0;  // bytes, as it was when opened
+  virtual uint64_t size() const = 0;  // bytes, when the file was opened
 };
 
 // Thread-compatible.
@@ -33,11 +33,12 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual absl::Status Append(absl::string_view bytes) = 0;
-  // Hands what was appended to the system, so that readers of the file see it.
+  // Hands the appended bytes to the operating system, so that readers of the
+  // file see them.
   virtual absl::Status Flush() = 0;
-  // What was appended is on the disk when this returns (fsync).
+  // Returns when the appended bytes are on the disk (fsync).
   virtual absl::Status Sync() = 0;
-  // Flushes and closes; a file that was not closed may be incomplete.
+  // Flushes and closes. A file that was not closed may be incomplete.
   virtual absl::Status Close() = 0;
 };
 
@@ -52,8 +53,8 @@ struct DirectoryEntry {
   uint64_t size = 0;  // bytes, of a regular file
 };
 
-// SEAM: the operating system's files, and the faulty ones of tests/harness.
-// Thread-safe.
+// SEAM: files. Implementations: the operating system's, and the faulty ones of
+// tests/harness. Thread-safe.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -70,27 +71,29 @@ class FileSystem {
   virtual absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const = 0;
 
-  // Creates the directory and its parents; fine if it is there. Their names
-  // outlive a crash once SyncDirectory was called for what holds them.
+  // Creates the directory and its parents; OK if they exist already. Their
+  // names survive a crash once SyncDirectory was called for the directories
+  // that hold them.
   virtual absl::Status CreateDirectories(const std::string& path) const = 0;
-  // Replaces `path` by `bytes` whole or not at all, whatever crashes (temporary
-  // file, its sync, rename, sync of the directory).
+  // Replaces the content of `path` by `bytes`, whole or not at all, even after
+  // a crash (temporary file, fsync, rename, fsync of the directory).
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
 
-  // All that a directory holds, hidden names too, sorted by name. Links and
+  // All entries of a directory, with hidden names, sorted by name. Links and
   // devices count as what they lead to, or as files of size 0.
   virtual absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
       const std::string& path) const = 0;
-  // Gives a file another name in the same directory, replacing the file that
-  // has it, and syncs the directory, so that the new name outlives a crash.
+  // Gives a file another name in the same directory, replaces a file that has
+  // the new name, and syncs the directory, so that the new name survives a
+  // crash.
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) const = 0;
-  // Removes a file or an empty directory. FAILED_PRECONDITION: a directory that
-  // is not empty. After a crash it may be there again.
+  // Removes a file or an empty directory. FAILED_PRECONDITION: the directory is
+  // not empty. After a crash the entry may be there again.
   virtual absl::Status Remove(const std::string& path) const = 0;
-  // The names in this directory are on the disk when this returns: those that
-  // were created, renamed and removed (fsync).
+  // Returns when all names that were created, renamed or removed in this
+  // directory are on the disk (fsync).
   virtual absl::Status SyncDirectory(const std::string& path) const = 0;
 };
 

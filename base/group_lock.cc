@@ -18,17 +18,18 @@
 namespace shoal {
 namespace {
 
-constexpr size_t kTextMax = 512;  // bytes that are read of it
+constexpr size_t kTextMax = 512;  // most bytes of the file's text
 constexpr size_t kGroupDigits = 16;
-// Beyond the text: where locks are mandatory, a locked byte cannot be read.
+// The locked bytes lie beyond the text: if locks are mandatory, a locked byte
+// cannot be read.
 constexpr off_t kGateByte = 4096;
 constexpr off_t kHoldersByte = 4097;
 constexpr absl::Duration kGateTimeout = absl::Seconds(2);
 constexpr absl::Duration kGatePause = absl::Milliseconds(1);
 
-// F_WRLCK: for this description alone; F_RDLCK: shared; F_UNLCK: none. A lock
-// that is held already changes its kind with no moment in between. Returns 0 or
-// errno; EAGAIN: another description has a lock that excludes it.
+// F_WRLCK: exclusive; F_RDLCK: shared; F_UNLCK: unlocks. A lock that is held
+// already changes its kind atomically. Returns 0 or errno; EAGAIN: another open
+// file description has a conflicting lock.
 int SetLock(const FileDescriptor& file, int16_t kind, off_t byte) {
   struct flock lock = {};
   lock.l_type = kind;
@@ -50,7 +51,7 @@ absl::Status LockError(int error, const std::string& path) {
   return PosixError(error, path);
 }
 
-// The right to look at the file and to change it, as long as this lives.
+// The right to read and change the file, as long as this object lives.
 class Gate {
  public:
   explicit Gate(const FileDescriptor& file) : file_(file) {}
@@ -88,8 +89,8 @@ absl::Status WriteText(const FileDescriptor& file, uint64_t group,
       path);
 }
 
-// Who has the lock, by the text of the file. `group` is 0 where one process has
-// it alone, or where the text is not ours.
+// The owner of the lock, by the text of the file. `group` is 0 if one process
+// has the lock alone, or if the text is not Shoal's.
 struct Owner {
   uint64_t group = 0;
   std::string holder;
@@ -123,7 +124,8 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::Take(
   SHOAL_RETURN_IF_ERROR(gate.Enter(path));
   int error = SetLock(lock->file_, F_WRLCK, kHoldersByte);
   if (error == 0) {
-    // Another process withdrew it since it was opened: this is no name's lock.
+    // Another process removed the file after it was opened here, so this lock
+    // locks nothing.
     if (!IsNameOf(path, lock->file_)) return Take(path, group, holder);
     SHOAL_RETURN_IF_ERROR(WriteText(lock->file_, group, holder, path));
     lock->alone_ = group == 0;

@@ -13,43 +13,45 @@
 
 namespace shoal {
 
-// A lock that all processes of one group hold together and no process of
-// another group holds meanwhile, by a file. A group is a number, not 0. The
-// lock of a process ends with the object or with the process, however that
-// ends; the file stays, and says which group had it last and what the first
-// process of that group wrote. Thread-compatible.
+// A lock, by means of a file, that the processes of one group hold together; no
+// process of another group can hold the lock meanwhile. A group is a number
+// other than 0. The lock of a process ends with the object or with the process,
+// even one that is killed. The file stays, and says which group had the lock
+// last and what the first process of that group wrote. Thread-compatible.
 //
 // Two bytes beyond the file's text are locked, as locks of an open file
 // description: the *holders'* byte, by each holder, and the *gate's* byte, for
-// the microseconds in which one process looks at the file and changes it. So
-// the text is always that of the group that holds the lock, also where
-// processes of two groups come at once. Works between hosts where the file
-// system has such locks (NFS has).
+// the microseconds in which a process reads the file and changes it. So the
+// text is always that of the group that holds the lock, even if processes of
+// two groups come at once. Works between hosts if the file system has such
+// locks (NFS has).
 class GroupLock {
  public:
-  // Takes the lock for `group`, beside the processes of that group that have
-  // it. The file is made if need be; `holder` is written into it where no other
-  // process has the lock. Errors:
-  //   FAILED_PRECONDITION  another group has it, or one process alone; the
-  //                        message says what its first process wrote
+  // Takes the lock for `group`, together with other processes of that group.
+  // Makes the file if it does not exist. Writes `holder` into the file if no
+  // other process has the lock. Errors:
+  //   FAILED_PRECONDITION  another group has the lock, or one process has it
+  //                        alone; the message quotes what the first process of
+  //                        the holders wrote
   //   UNAVAILABLE          another process was at the gate for two seconds
   //   UNIMPLEMENTED        the file system has no such locks
   //   and those of base/file_system.h
   static absl::StatusOr<std::unique_ptr<GroupLock>> Join(
       const std::string& path, uint64_t group, absl::string_view holder);
 
-  // Takes the lock for this process alone. Errors as of Join.
+  // Takes the lock for this process alone. Errors: those of Join.
   static absl::StatusOr<std::unique_ptr<GroupLock>> AcquireAlone(
       const std::string& path, absl::string_view holder);
 
-  // From now on processes of `group` may join. At no moment in between can
-  // another group have the lock. REQUIRES: it was taken alone, and is still.
-  // Errors: those of base/file_system.h; the lock stays as it was.
+  // Lets processes of `group` join from now on. Another group cannot take the
+  // lock in between. REQUIRES: this process took the lock alone and has not
+  // shared it. Errors: those of base/file_system.h; the lock then stays as it
+  // was.
   absl::Status Share(uint64_t group, absl::string_view holder);
 
-  // Removes the file, if AcquireAlone made it: for a process that locked and
-  // then does nothing. The lock still ends with the object. REQUIRES: no other
-  // process of the group has the lock.
+  // Removes the file if AcquireAlone made it, for a process that ends without
+  // having used the lock. The lock still ends with the object. REQUIRES: no
+  // other process of the group has the lock.
   void Withdraw();
 
  private:

@@ -8,14 +8,16 @@
 namespace shoal {
 
 // Counts of small non-negative integers (staleness, queue lengths). Values up
-// to 1,023 are counted exactly, larger ones in buckets 1/64 of a power of two
-// wide (relative error below 1.6 %, reported as the bucket's lower edge), so
-// it holds at most a few thousand buckets. Thread-compatible.
+// to 1,023 are counted exactly. Larger values are counted in buckets 1/64 of a
+// power of two wide and reported as the lower edge of their bucket (relative
+// error below 1.6 %), so a histogram has at most a few thousand buckets.
+// Thread-compatible.
 class Histogram {
  public:
-  // A histogram from another process by its parts; nullopt if no histogram has
-  // them (an edge that is no bucket's, a count of 0, counts beyond 64 bits, a
-  // maximum outside the last bucket, a sum that the buckets cannot have).
+  // Makes a histogram from its parts, which another process sent. Returns
+  // nullopt if no histogram has these parts: a key is not the edge of a bucket,
+  // a count is 0, the counts exceed 64 bits, the maximum lies outside the last
+  // bucket, or the sum does not fit the buckets.
   static std::optional<Histogram> FromParts(
       std::map<uint64_t, uint64_t> buckets, double sum, uint64_t max);
 
@@ -28,7 +30,7 @@ class Histogram {
   uint64_t max() const { return max_; }
   // Smallest value v with at least q * count() values <= v; 0 if empty.
   uint64_t Quantile(double q) const;
-  // Lower edge of each bucket with its count, ascending.
+  // The count of each bucket by the bucket's lower edge, ascending.
   const std::map<uint64_t, uint64_t>& buckets() const { return buckets_; }
 
  private:

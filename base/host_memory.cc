@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// "max" and what is no number are no limit.
+// "max", and text that is not a number, mean no limit.
 std::optional<uint64_t> ReadNumber(const std::string& path) {
   std::ifstream file(path);
   uint64_t number = 0;
@@ -29,7 +29,7 @@ std::optional<uint64_t> ReadKey(const std::string& path,
   return std::nullopt;
 }
 
-// The names of one version's files.
+// The names of the files of one version of control groups.
 struct Files {
   const char* limit;
   const char* usage;

@@ -8,17 +8,17 @@ namespace shoal {
 
 // Memory that the processes of this host, or of this control group, may use.
 struct HostMemory {
-  // The host's, or the lowest limit of the control groups that this process is
-  // in. 0: the system does not tell.
+  // The host's memory, or the lowest limit of the control groups that this
+  // process is in. 0: not known.
   uint64_t total_bytes = 0;
-  // What of it nobody uses, or could be given up at once (caches).
+  // The part that is free or could be given up at once (caches).
   uint64_t available_bytes = 0;
-  // For people: "this host", or "control group /a/b".
+  // The owner of the limit, for messages: "this host" or "control group /a/b".
   std::string whose = "this host";
 };
 
-// Reads /proc/meminfo, and the control groups of both versions. `root` stands
-// before every path, for tests; "" is the system's own.
+// Reads /proc/meminfo, and the control groups of both versions. `root` is put
+// before every path, for tests.
 HostMemory ReadHostMemory(const std::string& root = "");
 
 }  // namespace shoal

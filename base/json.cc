@@ -1,5 +1,5 @@
-// The reader, and what the writer takes from the JSON library: this source
-// alone includes the library, which is a second to parse.
+// The reader, and the part of the writer that needs the JSON library. Only this
+// source includes the library, which takes a second to parse.
 
 #include "base/json_reader.h"
 
@@ -23,8 +23,9 @@ const Json& NullJson() {
   return *null;
 }
 
-// Brackets open at once, outside of strings. Text that is no JSON may give any
-// answer: it is refused later.
+// True if more than `max_depth` brackets are open at once, outside of strings.
+// The result for text that is not JSON does not matter: the parser refuses such
+// text.
 bool DeeperThan(absl::string_view text, int max_depth) {
   int depth = 0;
   bool in_string = false;
@@ -149,7 +150,7 @@ JsonNode JsonNode::Field(const char* name) const {
   const Json& json = Of(value_);
   if (!ok()) return Nothing(name);
   if (!json.is_object()) {
-    Fail("is no object");
+    Fail("is not an object");
     return Nothing(name);
   }
   const auto it = json.find(name);
@@ -163,7 +164,7 @@ size_t JsonNode::Size(size_t max) const {
   const Json& json = Of(value_);
   if (!ok()) return 0;
   if (!json.is_array()) {
-    Fail("is no array");
+    Fail("is not an array");
     return 0;
   }
   if (json.size() > max) {
@@ -186,7 +187,8 @@ void JsonNode::ForEachField(
   const Json& json = Of(value_);
   if (!ok()) return;
   if (!json.is_object() || json.size() > max) {
-    Fail(absl::StrCat("is no object with at most ", max, " fields"));
+    Fail(absl::StrCat("must be an object with at most ", max,
+                      " fields"));
     return;
   }
   for (auto it = json.begin(); it != json.end() && ok(); ++it) {
@@ -199,7 +201,7 @@ uint64_t JsonNode::U64(uint64_t max) const {
   const Json& json = Of(value_);
   if (!ok()) return 0;
   if (!json.is_number_unsigned()) {
-    Fail("is no whole number of at least 0");
+    Fail("is not a whole number of at least 0");
     return 0;
   }
   const auto number = json.get<uint64_t>();
@@ -219,7 +221,7 @@ int64_t JsonNode::Signed() const {
   const Json& json = Of(value_);
   if (!ok()) return 0;
   if (!json.is_number_integer()) {
-    Fail("is no whole number");
+    Fail("is not a whole number");
     return 0;
   }
   return json.get<int64_t>();
@@ -239,12 +241,12 @@ float JsonNode::Float() const {
   const Json& json = Of(value_);
   if (!ok()) return 0;
   if (!json.is_number()) {
-    Fail("is no number");
+    Fail("is not a number");
     return 0;
   }
   const auto wide = json.get<double>();
   if (!(std::abs(wide) <= std::numeric_limits<float>::max())) {
-    Fail("is no number in the range of a float");
+    Fail("is not a number in the range of a float");
     return 0;
   }
   return static_cast<float>(wide);
@@ -254,7 +256,7 @@ double JsonNode::Double() const {
   const Json& json = Of(value_);
   if (!ok()) return 0;
   if (!json.is_number()) {
-    Fail("is no number");
+    Fail("is not a number");
     return 0;
   }
   return json.get<double>();
@@ -264,7 +266,7 @@ std::string JsonNode::String(size_t max_bytes) const {
   const Json& json = Of(value_);
   if (!ok()) return "";
   if (!json.is_string()) {
-    Fail("is no text");
+    Fail("is not a text");
     return "";
   }
   const auto& text = json.get_ref<const std::string&>();
@@ -304,13 +306,13 @@ std::vector<uint32_t> JsonNode::Hex32s(size_t max) const {
   const Json& json = Of(value_);
   if (!ok()) return numbers;
   if (!json.is_string()) {
-    Fail("is no text");
+    Fail("is not a text");
     return numbers;
   }
   const auto& text = json.get_ref<const std::string&>();
   if (text.size() % 8 != 0 || text.size() / 8 > max) {
     Fail(absl::StrCat("has ", text.size(),
-                      " bytes; eight digits a number are needed, for at most ",
+                      " bytes; it must have eight digits for each of at most ",
                       max, " numbers"));
     return numbers;
   }
@@ -318,7 +320,7 @@ std::vector<uint32_t> JsonNode::Hex32s(size_t max) const {
   for (size_t i = 0; i < text.size(); i += 8) {
     uint64_t number = 0;
     if (!ParseHex(absl::string_view(text).substr(i, 8), &number)) {
-      Fail("has what is no hexadecimal digit");
+      Fail("has a character that is not a hexadecimal digit");
       return {};
     }
     numbers.push_back(static_cast<uint32_t>(number));
@@ -329,14 +331,14 @@ std::vector<uint32_t> JsonNode::Hex32s(size_t max) const {
 uint32_t JsonNode::Hex32() const {
   const std::vector<uint32_t> numbers = Hex32s(1);
   if (numbers.size() == 1) return numbers[0];
-  Fail("is no text of eight hexadecimal digits");
+  Fail("is not a text of eight hexadecimal digits");
   return 0;
 }
 
 uint64_t JsonNode::Hex64() const {
   const std::vector<uint32_t> numbers = Hex32s(2);
   if (numbers.size() == 2) return uint64_t{numbers[0]} << 32 | numbers[1];
-  Fail("is no text of sixteen hexadecimal digits");
+  Fail("is not a text of sixteen hexadecimal digits");
   return 0;
 }
 

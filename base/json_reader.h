@@ -14,10 +14,10 @@
 
 namespace shoal {
 
-// Reads JSON of a known shape from text that nobody vouches for. The first
-// thing that is not as it must be is kept as the document's error, with its
-// place ("shards[2].file.size"); from then on every value read is zero or
-// empty, so that the code that reads need not check each. Thread-compatible.
+// Reads JSON of a known shape from untrusted text. The first value that is
+// missing or wrong becomes the document's error, with its place
+// ("shards[2].file.size"). After that every value reads as zero or empty, so
+// the caller checks for errors once, at the end. Thread-compatible.
 class JsonDocument;
 
 enum class JsonKind : uint8_t {
@@ -30,42 +30,47 @@ enum class JsonKind : uint8_t {
   kObject = 6,
 };
 
-// A value in a document: a view, valid as long as the document and as the nodes
-// that it was reached through.
+// A value in a document. A view, valid as long as the document and the nodes
+// that led to the value.
 class JsonNode {
  public:
-  // For code that has errors of its own; null where a value is missing.
+  // The kind of the value, for callers with their own errors; kNull if the
+  // value is missing.
   JsonKind kind() const;
   bool Has(absl::string_view field) const;
-  // A field of an object; an error unless it is there.
+  // A field of an object. A missing field is an error.
   JsonNode Field(const char* name) const;
-  // Entries of an array; an error if it is none or has more than `max`.
+  // The number of entries of an array. An error if the value is not an array or
+  // has more than `max` entries.
   size_t Size(size_t max) const;
   JsonNode At(size_t i) const;  // REQUIRES: i < Size()
-  // Every field of an object, `max` at most.
+  // Visits every field of an object. More than `max` fields are an error.
   void ForEachField(
       size_t max,
       absl::FunctionRef<void(const std::string&, const JsonNode&)> visit) const;
 
   uint64_t U64(uint64_t max = ~uint64_t{0}) const;
-  // Of at most `max`, as the type of the result.
+  // A whole number of at most `max`.
   int Int(int max) const { return static_cast<int>(U64(max)); }
   uint32_t U32() const { return static_cast<uint32_t>(U64(0xffffffff)); }
-  int64_t I64() const;  // of at least 0
-  // With a sign; beyond 64 bits the digits above are lost.
+  int64_t I64() const;  // at least 0
+  // A whole number that may be negative. Beyond 64 bits the upper digits are
+  // lost.
   int64_t Signed() const;
   bool Bool() const;
   float Float() const;  // finite
   double Double() const;
   std::string String(size_t max_bytes) const;
-  // What JsonWriter::String was given: each character is a byte.
+  // The bytes that JsonWriter::String wrote: each character is one byte.
   std::string Bytes(size_t max_bytes) const;
-  // Eight hexadecimal digits, and a string of any number of such eights.
+  // A number as eight hexadecimal digits, and a string of at most `max` such
+  // numbers.
   uint32_t Hex32() const;
   std::vector<uint32_t> Hex32s(size_t max) const;
-  uint64_t Hex64() const;  // sixteen
+  uint64_t Hex64() const;  // sixteen digits
 
-  // Keeps "PLACE: what" as the document's error, if it is the first.
+  // Makes "PLACE: what" the document's error, unless the document has one
+  // already.
   void Fail(absl::string_view what) const;
   bool ok() const;
 
@@ -81,7 +86,7 @@ class JsonNode {
   std::string Place() const;
   JsonNode Nothing(const char* name) const;
 
-  const void* value_;  // the library's
+  const void* value_;  // a value of the JSON library
   const JsonDocument* document_;
   const JsonNode* parent_;
   const char* name_;  // nullptr: an entry of an array

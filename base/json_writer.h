@@ -10,16 +10,17 @@
 
 namespace shoal {
 
-// How a document is laid out.
+// The layout of a document.
 enum class JsonLayout : uint8_t {
-  // What is opened with `lines` has each of its entries on a line of its own,
-  // a blank deeper for each bracket; the rest is on one line.
+  // An array or object that was begun with `lines` has each entry on a line of
+  // its own, indented by one blank for each open bracket. The rest is on one
+  // line.
   kByBracket = 0,
-  kIndented = 1,  // every entry on a line of its own, two blanks a bracket
+  kIndented = 1,  // every entry on its own line, two blanks for each bracket
   kCompact = 2,   // no line breaks, no blanks
 };
 
-// Appends JSON to a string, value after value: the same calls give the same
+// Appends JSON to a string, value after value. The same calls give the same
 // bytes. Thread-compatible.
 //
 //   std::string text;
@@ -28,7 +29,7 @@ enum class JsonLayout : uint8_t {
 //   w.Values(shape).EndObject();
 class JsonWriter {
  public:
-  // With `ascii`, Text writes other characters as \uXXXX.
+  // With `ascii`, Text writes characters other than ASCII as \uXXXX.
   explicit JsonWriter(std::string* out,
                       JsonLayout layout = JsonLayout::kByBracket,
                       bool ascii = false)
@@ -38,26 +39,27 @@ class JsonWriter {
   JsonWriter& EndObject() { return Close('}'); }
   JsonWriter& BeginArray(bool lines = false) { return Open('[', lines); }
   JsonWriter& EndArray() { return Close(']'); }
-  // The name of the value that comes next, in an object.
+  // Writes the name of the next value of an object.
   JsonWriter& Key(absl::string_view name);
 
-  // Any bytes: those that are not printable ASCII are written as \u00XX, which
+  // Writes any bytes. Bytes that are not printable ASCII become \u00XX, which
   // JsonNode::Bytes reads back.
   JsonWriter& String(absl::string_view bytes);
-  // UTF-8 for people and other programs; bytes that are no UTF-8 become U+FFFD.
+  // Writes UTF-8 for people and other programs. Bytes that are not valid UTF-8
+  // become U+FFFD.
   JsonWriter& Text(absl::string_view utf8);
   JsonWriter& U64(uint64_t number);
   JsonWriter& I64(int64_t number);
   JsonWriter& Bool(bool value);
   JsonWriter& Float(float number);  // in digits that give the same float back
-  // The same of a double; null unless it is finite.
+  // The same for a double; writes null unless the number is finite.
   JsonWriter& Double(double number);
   JsonWriter& Null();
   JsonWriter& Hex32s(absl::Span<const uint32_t> numbers);
   JsonWriter& Hex32(uint32_t number) { return Hex32s({number}); }
   JsonWriter& Hex64(uint64_t number);
 
-  // A value as its type says; text by Text.
+  // Writes a value by its type. Text is written by Text.
   template <typename T>
   JsonWriter& Value(const T& value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -76,7 +78,7 @@ class JsonWriter {
   JsonWriter& Field(absl::string_view name, const T& value) {
     return Key(name).Value(value);
   }
-  // An array of values.
+  // Writes an array of values.
   template <typename Container>
   JsonWriter& Values(const Container& values) {
     BeginArray();

@@ -11,15 +11,16 @@ namespace shoal {
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 struct LoggerOptions {
-  // Said on every line after the time and the level, as in "worker 1".
+  // The process's name, such as "worker 1", on every line after the time and
+  // the level.
   std::string name;
   LogLevel level = LogLevel::kInfo;
 };
 
-// Lines on stderr, each flushed when it is written, so that a killed process
-// has said what it knew; on a terminal a line takes the row of an unfinished
-// one, as of a progress line. One a process, made by main and handed down;
-// libraries that are pure logic do not log at all. Thread-safe.
+// Writes log lines to stderr. Each line is flushed at once, so that the lines
+// of a killed process are not lost. On a terminal a log line overwrites an
+// unfinished line, such as a progress line. Each process has one logger, which
+// main makes and hands down. Pure logic does not log. Thread-safe.
 class Logger {
  public:
   explicit Logger(LoggerOptions options);

@@ -125,7 +125,8 @@ absl::Status CheckAddress(const std::string& host, int port,
         "metrics: cannot listen on ", address, ": ", gai_strerror(error)));
   }
   const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  // As servers do: a port whose last connection only just closed is free.
+  // As servers do: a port whose last connection was closed only just now counts
+  // as free.
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const bool bound = fd >= 0 &&
@@ -155,8 +156,8 @@ struct MetricsServer::Impl {
   std::unique_ptr<prometheus::Exposer> exposer;
 };
 
-// The HTTP server looks only every two seconds whether it is to end, but at
-// once when somebody connects.
+// The HTTP server checks only every two seconds whether it must end, but also
+// at each new connection.
 MetricsServer::Impl::~Impl() {
   if (exposer == nullptr) return;
   std::atomic<bool> ended{false};

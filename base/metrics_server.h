@@ -9,8 +9,8 @@
 
 namespace shoal {
 
-// Serves the metrics of a process as Prometheus text at http://ADDRESS/metrics,
-// on two threads of its own; more readers wait. Thread-compatible.
+// Serves the metrics of a process as Prometheus text at http://ADDRESS/metrics.
+// Has two threads of its own; further readers wait. Thread-compatible.
 class MetricsServer {
  public:
   // `host` is a name or an address (IPv6 without brackets), `port` in

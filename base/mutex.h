@@ -11,10 +11,10 @@
 
 namespace shoal {
 
-// std::mutex with clang's lock annotations: members that it guards carry
-// ABSL_GUARDED_BY, and clang refuses an access without the lock.
-// Debian's absl::Mutex is not built with ThreadSanitizer, which then calls
-// correct code a race; this one it understands.
+// std::mutex with clang's lock annotations. Members that it guards carry
+// ABSL_GUARDED_BY, and clang refuses to access them without the lock. Debian's
+// absl::Mutex is not built for ThreadSanitizer, which therefore reports races
+// in correct code; ThreadSanitizer understands this class.
 class ABSL_LOCKABLE Mutex {
  public:
   Mutex() = default;
@@ -42,7 +42,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mu_;
 };
 
-// Wakes may be spurious: wait in a loop over the condition.
+// A wake may be spurious: wait in a loop that checks the condition.
 class CondVar {
  public:
   void Wait(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
@@ -50,12 +50,12 @@ class CondVar {
     cv_.wait(lock);
     lock.release();
   }
-  // Returns true if `timeout` (at most a year is waited) passed without a wake.
+  // Returns true if `timeout` passed without a wake. Waits a year at most.
   bool WaitFor(Mutex* mu, absl::Duration timeout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     std::unique_lock<std::mutex> lock(mu->mu_, std::adopt_lock);
-    // A longer one, as InfiniteDuration, would overflow the clock and so end at
-    // once.
+    // A longer wait, such as InfiniteDuration, would overflow the clock and so
+    // end at once.
     const absl::Duration bounded = std::min(timeout, absl::Hours(24 * 365));
     const bool late = cv_.wait_for(lock, absl::ToChronoNanoseconds(bounded)) ==
                       std::cv_status::timeout;

@@ -15,10 +15,10 @@
 
 namespace shoal {
 
-// Objects that are costly to make anew, for the next one who needs one. The
-// last one returned is taken first, while the caches still hold it. Objects of
-// several kinds (sizes, as a rule) share one limit. Thread-safe: one short lock
-// a call, and no memory but that of the list.
+// Keeps objects that are costly to make, for later use. The object that was
+// returned last is taken first, since the CPU caches may still hold it. Objects
+// of several kinds (usually sizes) share one limit. Thread-safe: each call
+// takes one short lock, and the pool's own memory is only its lists.
 //
 //   ObjectPool<Frame> pool(max_kept_bytes);
 //   std::unique_ptr<Frame> frame = pool.Take();
@@ -27,20 +27,21 @@ namespace shoal {
 template <typename T, size_t kKinds = 1>
 class ObjectPool {
  public:
-  // Keeps every object that is returned: as many as were out at once.
+  // Keeps every object that is returned, so at most as many as were in use at
+  // once.
   ObjectPool() : ObjectPool(std::numeric_limits<uint64_t>::max()) {}
-  // Keeps objects with at most `max_kept_bytes` together, by T::kept_bytes():
-  // what memory the object keeps, itself included.
+  // Keeps objects of at most `max_kept_bytes` together. T::kept_bytes() is the
+  // memory of an object, with the object itself.
   explicit ObjectPool(uint64_t max_kept_bytes)
       : max_kept_bytes_(max_kept_bytes) {}
 
-  // One that was kept, or a new one.
+  // Returns a kept object, or a new one.
   std::unique_ptr<T> Take() {
     std::unique_ptr<T> object = TakeKept();
     return object != nullptr ? std::move(object) : std::make_unique<T>();
   }
 
-  // One that was kept, or null. REQUIRES: kind < kKinds.
+  // Returns a kept object, or null. REQUIRES: kind < kKinds.
   std::unique_ptr<T> TakeKept(size_t kind = 0) {
     SHOAL_DCHECK(kind < kKinds);
     MutexLock lock(&mu_);
@@ -52,6 +53,7 @@ class ObjectPool {
     return object;
   }
 
+  // Keeps `object`, or destroys it if the pool would exceed its limit.
   // REQUIRES: kind < kKinds.
   void Return(std::unique_ptr<T> object, size_t kind = 0) {
     SHOAL_DCHECK(kind < kKinds);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMaxLinks = 40;  // as Linux follows
 
-// Links there lead to what a process has open, which may have no name at all.
+// Links in these directories lead to open files of a process, which may have no
+// name at all.
 bool IsInProc(const std::string& path) {
   char real[PATH_MAX];
   return realpath(std::string(Dirname(path)).c_str(), real) != nullptr &&
@@ -40,7 +41,7 @@ absl::StatusOr<std::string> OutputPath(const std::string& path) {
   std::string at = path;
   for (int links = 0; links <= kMaxLinks; ++links) {
     struct stat info;
-    // What is wrong with its directory is for the writer to find.
+    // The writer will find errors of the directory.
     if (lstat(at.c_str(), &info) != 0) return at;
     if (!S_ISLNK(info.st_mode)) {
       SHOAL_RETURN_IF_ERROR(CheckRegular(info.st_mode, path));

@@ -10,18 +10,18 @@
 
 namespace shoal {
 
-// Output files that a user names (--summary, say). They appear whole or not at
-// all, by a rename, which replaces what has the name: so a symbolic link would
-// be lost, and so would a device.
+// Output files that a user names, for example by --summary. They appear whole
+// or not at all, by a rename. A rename replaces any file of the same name, so
+// without care a symbolic link or a device would be lost.
 
-// Where the output `path` is written: `path` itself, or where that is a
-// symbolic link, the file that the link leads to, which need not be there yet.
-// FAILED_PRECONDITION: it is a directory, a device, a FIFO, or a name of an
-// open descriptor (/dev/stdout), or the links go in a circle.
+// The path to which the output `path` is written: `path` itself or, if that is
+// a symbolic link, the file that the link leads to, which need not exist yet.
+// FAILED_PRECONDITION: the file is a directory, a device, a FIFO or an open
+// descriptor (/dev/stdout), or the links form a cycle.
 absl::StatusOr<std::string> OutputPath(const std::string& path);
 
 // Replaces the file at OutputPath(path) by `bytes`, whole or not at all.
-// Errors: OutputPath's and those of the file system.
+// Errors: those of OutputPath and of the file system.
 absl::Status WriteOutput(const FileSystem& files, const std::string& path,
                          absl::string_view bytes);
 

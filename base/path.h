@@ -9,31 +9,32 @@
 
 namespace shoal {
 
-// Paths as text: nothing here looks at a file system.
+// Functions on paths as text. They do not access a file system.
 
-// Without repeated slashes, "." steps and a slash at the end. ".." stays, as
-// what it means depends on symbolic links. "" stays ""; "./" is ".".
+// The path without repeated slashes, "." steps and a slash at the end. ".."
+// stays, since its meaning depends on symbolic links. "" stays ""; "./" becomes
+// ".".
 std::string CleanPath(absl::string_view path);
 
-// `directory`/`name`, and `name` alone where the directory is "" or ".".
+// `directory`/`name`, or only `name` if the directory is "" or ".".
 std::string JoinPath(absl::string_view directory, absl::string_view name);
 
-// What is before and after the last slash: ("a/b", "c") for a/b/c, (".", "c")
+// The parts before and after the last slash: ("a/b", "c") for a/b/c, (".", "c")
 // for c, ("/", "c") for /c.
 absl::string_view Dirname(absl::string_view path);
 absl::string_view Basename(absl::string_view path);
 
-// A name that a directory's listing leaves out: it begins with '.' or '_', as
-// of _SUCCESS and of files that are still being written.
+// True for a name that listings of a directory leave out. Such a name begins
+// with '.' or '_', like _SUCCESS and files that are still being written.
 bool IsHiddenName(absl::string_view name);
 
-// Holds one of the characters * ? [.
+// True if the pattern holds one of the characters * ? [.
 bool IsGlob(absl::string_view pattern);
 
-// The cleaned patterns of a comma-separated list; an empty one is kept.
+// The cleaned patterns of a comma-separated list. An empty pattern is kept.
 std::vector<std::string> SplitPatterns(absl::string_view list);
 
-// NOT_FOUND saying that `pattern` names no file, and of which kind it is.
+// A NOT_FOUND error which says that the glob or path `pattern` names no file.
 absl::Status NoSuchFiles(absl::string_view pattern);
 
 }  // namespace shoal

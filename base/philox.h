@@ -7,8 +7,9 @@
 namespace shoal {
 
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11): a counter-based generator.
-// The numbers are a pure function of (key, counter), so a value's randomness is
-// known by what it is for (seed, table, id), never by the order of arrival.
+// The numbers are a pure function of (key, counter). So the randomness of a
+// value depends on its purpose (seed, table, id), never on the order of
+// arrival.
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;
@@ -39,7 +40,7 @@ class Philox {
   uint32_t key_[2];
 };
 
-// A word as a float in [0, 1), of 24 random bits.
+// A random word as a float in [0, 1), made from 24 of its bits.
 inline float UniformFloat(uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }

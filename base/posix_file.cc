@@ -159,7 +159,7 @@ absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path, bool* made) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
   FileDescriptor file(open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0644));
   *made = file.valid();
-  // Also of a link to nothing.
+  // EEXIST also comes for a broken link.
   if (!*made && errno == EEXIST) {
     file = FileDescriptor(open(path.c_str(), kFlags | O_CREAT, 0644));
   }

@@ -14,17 +14,18 @@
 
 namespace shoal {
 
-// The files of posix_file_system.cc and of the locks beside it. No other code
-// includes this.
+// Internal: files for posix_file_system.cc and for the file locks of this
+// folder. Other code does not include this header.
 
-// The status of errno value `error` on `path`, by the codes of file_system.h.
+// The status for errno value `error` on `path`, with the codes of
+// file_system.h.
 absl::Status PosixError(int error, absl::string_view path);
 
-// FAILED_PRECONDITION, saying what `path` is, unless `mode` (stat's) is that of
-// a regular file.
+// FAILED_PRECONDITION unless `mode`, as from stat, is that of a regular file.
+// The message says what `path` is instead.
 absl::Status CheckRegular(mode_t mode, absl::string_view path);
 
-// Owns a descriptor. Thread-compatible.
+// Owns a file descriptor. Thread-compatible.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd = -1) : fd_(fd) {}
@@ -40,7 +41,8 @@ class FileDescriptor {
 
   bool valid() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // Closes it now, for the errors that only closing tells (quota, NFS).
+  // Closes the descriptor now. Some errors are reported only by close (quota,
+  // NFS).
   absl::Status Close(absl::string_view path);
 
  private:
@@ -48,9 +50,11 @@ class FileDescriptor {
   int fd_;
 };
 
-// Opens a file to read and write, which is made if need be: *made says so.
+// Opens a file for reading and writing. Makes the file if it does not exist,
+// and then sets *made.
 absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path, bool* made);
-// Whether the file is what `path` names: another process may have removed it.
+// True if `path` still names the open file: another process may have removed
+// it.
 bool IsNameOf(const std::string& path, const FileDescriptor& file);
 
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view path);

@@ -45,7 +45,8 @@ absl::Status AddDirectory(const std::string& path, Found* found) {
     if (IsHiddenName(entry->d_name)) continue;
     const std::string file = JoinPath(path, entry->d_name);
     struct stat info;
-    // A name may be gone since it was read, or be a link to nothing.
+    // The entry may have been removed since its name was read, or be a broken
+    // link.
     if (stat(file.c_str(), &info) != 0) continue;
     if (!S_ISREG(info.st_mode)) continue;
     found->emplace(file, info.st_size);
@@ -77,7 +78,8 @@ absl::Status AddGlob(const std::string& pattern, Found* found) {
 
 absl::Status AddPattern(const std::string& pattern, Found* found) {
   struct stat info;
-  // What is there by that very name goes before what the name matches.
+  // A file whose name is the pattern itself takes precedence over files that
+  // match the pattern.
   if (stat(pattern.c_str(), &info) != 0) {
     if (IsGlob(pattern)) return AddGlob(pattern, found);
     if (errno == ENOENT) return NoSuchFiles(pattern);
@@ -89,7 +91,7 @@ absl::Status AddPattern(const std::string& pattern, Found* found) {
   return absl::OkStatus();
 }
 
-// A new file beside `path`, which a listing leaves out.
+// A new temporary file beside `path`, with a name that listings leave out.
 absl::StatusOr<std::string> CreateTemporary(const std::string& path,
                                             FileDescriptor* fd) {
   for (int n = 0;; ++n) {
@@ -99,7 +101,8 @@ absl::StatusOr<std::string> CreateTemporary(const std::string& path,
     *fd = FileDescriptor(
         open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd->valid()) return name;
-    // Another thread's, or left by a process that died with the same number.
+    // The name is in use by another thread, or was left by a dead process with
+    // the same number.
     if (errno != EEXIST || n == 1000) return PosixError(errno, name);
   }
 }
@@ -136,7 +139,7 @@ class PosixFileSystem final : public FileSystem {
   absl::Status WriteFileAtomically(const std::string& path,
                                    absl::string_view bytes) const override {
     struct stat info;
-    // Else the rename would put a file where a device or a FIFO was.
+    // Without this check the rename would replace a device or a FIFO by a file.
     if (stat(path.c_str(), &info) == 0) {
       SHOAL_RETURN_IF_ERROR(CheckRegular(info.st_mode, path));
     }

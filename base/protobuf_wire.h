@@ -10,16 +10,15 @@
 
 namespace shoal {
 
-// Protobuf's wire types, and the little of its encoding that writes
-// TensorBoard's events and tf.Example by hand: a field is a tag, number << 3 |
-// wire type, and its value. Numbers are varints of seven bits a byte, the low
-// ones first.
-// https://protobuf.dev/programming-guides/encoding
+// Protobuf's wire types, and the part of its encoding that is needed to write
+// TensorBoard events and tf.Example by hand. A field is a tag, number << 3 |
+// wire type, and a value. A number is a varint: seven bits in each byte, the
+// low bits first. https://protobuf.dev/programming-guides/encoding
 
 enum class WireType : uint8_t {
   kVarint = 0,
   kFixed64 = 1,
-  kBytes = 2,  // a length, and so many bytes
+  kBytes = 2,  // a length, and then that number of bytes
   kStartGroup = 3,
   kEndGroup = 4,
   kFixed32 = 5,
@@ -40,7 +39,8 @@ inline void AppendTag(uint32_t field, WireType type, std::string* out) {
   AppendVarint(uint64_t{field} << 3 | static_cast<uint8_t>(type), out);
 }
 
-// What comes before `bytes` bytes of a field: a text, a message, packed values.
+// Appends the head of a field of `bytes` bytes: a text, a message, packed
+// values.
 inline void AppendFieldHead(uint32_t field, size_t bytes, std::string* out) {
   AppendTag(field, WireType::kBytes, out);
   AppendVarint(bytes, out);
@@ -52,7 +52,8 @@ inline void AppendField(uint32_t field, absl::string_view bytes,
   out->append(bytes.data(), bytes.size());
 }
 
-// Bytes of a length-delimited field, head and all. REQUIRES: field < 16.
+// Size of a length-delimited field with its head. REQUIRES: the field's number
+// is below 16.
 constexpr size_t FieldBytes(size_t bytes) {
   return 1 + VarintBytes(bytes) + bytes;
 }

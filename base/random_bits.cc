@@ -16,7 +16,8 @@ uint64_t RandomBits() {
     got = getrandom(&bits, sizeof(bits), 0);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof(bits)) return bits;
-  // A sandbox that forbids the call: the time and where the stack lies.
+  // A sandbox may forbid the call: then use the time and the address of the
+  // stack.
   const auto now = std::chrono::high_resolution_clock::now();
   return StableHashCombine(
       static_cast<uint64_t>(now.time_since_epoch().count()),

@@ -5,9 +5,8 @@
 
 namespace shoal {
 
-// 64 bits that no other process can predict, from the operating system. For
-// keys of a process, never for what a run must repeat: that is Philox's
-// (base/philox.h).
+// 64 bits from the operating system that no other process can predict. For keys
+// of a process. Values that a run must repeat come from Philox (base/philox.h).
 uint64_t RandomBits();
 
 }  // namespace shoal

@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-// The framing of TFRecord files, of data and of TensorBoard's events alike:
+// The framing of TFRecord files, for data and for TensorBoard events:
 //   u64 length | u32 masked CRC-32C of the 8 length bytes | payload |
 //   u32 masked CRC-32C of the payload
 // All little-endian; records follow each other without padding.

@@ -5,15 +5,16 @@
 
 namespace shoal {
 
-// What a process has used since it started.
+// The resources that a process has used since it started.
 struct ResourceUsage {
   double cpu_seconds = 0;  // user and system, of all threads
   uint64_t rss_bytes = 0;  // resident now
   uint64_t peak_rss_bytes = 0;
 };
 
-// Of this process; memory is 0 where the system does not tell it. One system
-// call and one small file: for heartbeats, not for inner loops. Any thread.
+// The resource usage of this process. The memory is 0 if the system does not
+// report it. Costs one system call and the reading of one small file: for
+// heartbeats, not for inner loops. Thread-safe.
 ResourceUsage CurrentResourceUsage();
 
 }  // namespace shoal

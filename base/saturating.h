@@ -6,8 +6,8 @@
 
 namespace shoal {
 
-// Sums and products of sizes that flags may make as large as they like: the
-// largest number where the true one does not fit.
+// Sums and products of sizes that come from flags. A result that does not fit
+// becomes the largest number.
 
 inline uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();

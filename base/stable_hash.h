@@ -7,8 +7,9 @@
 
 namespace shoal {
 
-// Hashes whose values are part of the file and placement formats: the same on
-// every machine and in every version, kept by golden tests. Not for secrets.
+// Hashes whose values are part of file formats and of placement. They are the
+// same on every machine and in every version, which golden tests check. Not for
+// secrets.
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection of 64
 // bits, every output bit depends on every input bit.

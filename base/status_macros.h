@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-// The same code with `context` and ": " before the message, so that an error
-// says where it came from. An OK status stays OK.
+// Returns a status with the same code and with `context` and ": " before the
+// message, so that an error says where it came from. An OK status stays OK.
 inline absl::Status Annotate(const absl::Status& status,
                              absl::string_view context) {
   if (status.ok()) return status;

@@ -17,9 +17,9 @@
 
 namespace shoal {
 
-// What a process tells of itself while it runs, for monitoring (docs/metrics.md
-// lists it). The composition root makes one Telemetry, adds metrics to it and
-// hands them down as pointers; components that got nullptr measure nothing.
+// The metrics of a running process, for monitoring (docs/metrics.md lists
+// them). The composition root makes one Telemetry, adds metrics to it and hands
+// them down as pointers. A component that gets nullptr measures nothing.
 //
 // Counters, gauges and distributions are thread-safe and never block: an
 // update is one atomic addition, and a reader takes no lock that an update
@@ -29,7 +29,7 @@ namespace shoal {
 class Counter {
  public:
   void Add(double by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
-  // The sum as something else has counted it.
+  // Sets the sum to a total that is counted elsewhere.
   void Set(double total) { value_.store(total, std::memory_order_relaxed); }
   double value() const { return value_.load(std::memory_order_relaxed); }
 
@@ -48,14 +48,14 @@ class Gauge {
   std::atomic<double> value_{0};
 };
 
-// How often values fell at or below each of some bounds.
+// Counts the values at or below each of several bounds.
 class Distribution {
  public:
-  // `bounds`: ascending; a last bucket takes what lies above them all.
+  // `bounds` are ascending. A last bucket takes the values above all of them.
   explicit Distribution(std::vector<double> bounds);
 
   void Observe(double value);
-  // The distribution as something else has counted it.
+  // Sets the distribution to one that is counted elsewhere.
   void Set(const Histogram& all);
 
   struct Snapshot {
@@ -83,9 +83,9 @@ enum class MetricKind { kCounter, kGauge, kDistribution };
 // One metric at one moment.
 struct MetricSample {
   MetricLabels labels;
-  double value = 0;                     // of a counter or a gauge
-  std::vector<double> bounds;           // of a distribution
-  Distribution::Snapshot distribution;  // of a distribution
+  double value = 0;                     // for a counter or a gauge
+  std::vector<double> bounds;           // for a distribution
+  Distribution::Snapshot distribution;  // for a distribution
 };
 
 // All metrics of one name.
@@ -96,20 +96,21 @@ struct MetricFamily {
   std::vector<MetricSample> samples;
 };
 
-// The metrics of one process. Thread-safe; metrics live as long as it does.
+// The metrics of one process. The metrics live as long as the Telemetry.
+// Thread-safe.
 class Telemetry {
  public:
-  // At Collect, hooks run again if they ran so long ago: a reader that asks
-  // without pause costs no more than that.
+  // Shortest time between two runs of the hooks: a reader that calls Collect
+  // without pause does not run them more often.
   static constexpr absl::Duration kRefreshInterval = absl::Milliseconds(50);
 
   Telemetry() = default;
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
 
-  // Names are those of Prometheus: [a-z_]+, the unit at the end, `_total` for a
-  // counter. Several metrics may share a name, with different labels; kind and
-  // help are then the first one's.
+  // Names follow Prometheus: [a-z_]+, with the unit at the end and `_total` for
+  // a counter. Several metrics may share a name, with different labels; they
+  // have the kind and the help of the first one.
   Counter* AddCounter(const std::string& name, const std::string& help,
                       MetricLabels labels = {});
   Gauge* AddGauge(const std::string& name, const std::string& help,
@@ -119,11 +120,12 @@ class Telemetry {
                                 std::vector<double> bounds,
                                 MetricLabels labels = {});
 
-  // Runs `refresh` before metrics are read, on the reader's thread: it sets
-  // what is counted elsewhere. It must not wait for training. One at a time.
+  // Adds a hook that runs on the reader's thread before metrics are read, and
+  // sets the metrics that are counted elsewhere. It must not wait for training.
+  // Hooks run one at a time.
   void OnCollect(absl::AnyInvocable<void()> refresh);
 
-  // All metrics now, in the order in which their names were added.
+  // Reads all metrics, in the order in which their names were added.
   std::vector<MetricFamily> Collect();
 
  private:

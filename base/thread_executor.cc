@@ -56,8 +56,8 @@ void ThreadExecutor::PostAt(absl::Time when, Task task) {
   if (stopping_) return;
   const auto at =
       timers_.emplace(std::make_pair(when, next_timer_++), std::move(task));
-  // Every idle thread waits for the first timer: were it one alone, that one
-  // might take a long task and the timer would be late.
+  // Every idle thread waits for the first timer. If only one thread did, it
+  // might take a long task, and the timer would be late.
   if (at.first == timers_.begin()) wake_.SignalAll();
 }
 

@@ -18,15 +18,17 @@
 namespace shoal {
 
 struct ThreadExecutorOptions {
-  // Shown in debuggers and in `top -H`; at most 15 bytes are kept.
+  // Name of the threads in debuggers and in `top -H`. Only the first 15 bytes
+  // are used.
   std::string name = "executor";
-  // With 1 thread the executor is a strand: tasks never overlap.
+  // Number of threads. With 1 thread the executor is a strand: tasks never
+  // overlap.
   int threads = 1;
 };
 
-// Executor over its own threads. The destructor runs what was posted before
-// it, drops timers that are not yet due, and joins; it must not run on one of
-// the executor's own threads.
+// An executor with its own threads. The destructor runs the tasks that were
+// posted before it, drops timers that are not yet due, and joins the threads.
+// The destructor must not run on one of these threads.
 class ThreadExecutor final : public Executor {
  public:
   // `clock` must outlive the executor.
@@ -37,11 +39,11 @@ class ThreadExecutor final : public Executor {
   void PostAt(absl::Time when, Task task) override;
   absl::Time Now() const override { return clock_->Now(); }
 
-  // What the destructor does, early. Idempotent.
+  // Does the work of the destructor early. Idempotent.
   void Shutdown();
 
-  // Waits until no task that is due is queued or runs; false: `timeout` passed
-  // first. Timers are not waited for.
+  // Waits until no task is queued or running; timers that are not yet due do
+  // not count. Returns false if `timeout` passes first.
   bool WaitUntilIdle(absl::Duration timeout);
 
  private:

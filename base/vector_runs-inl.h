@@ -17,10 +17,10 @@ HWY_BEFORE_NAMESPACE();
 namespace shoal {
 namespace HWY_NAMESPACE {
 
-// Calls visit(d, vectors, i) for runs of vectors() · Lanes(d) floats that make
-// up [0, n), in order: of kVectors whole vectors while they last, then half as
-// many at a time, then of four floats, then of one. `vectors` is an integral
-// constant.
+// Splits [i, n) into runs and calls visit(d, vectors, i) for each run of
+// vectors() · Lanes(d) floats, in order. The runs have kVectors whole vectors
+// as long as possible, then half as many and so on, then four floats, then one
+// float. `vectors` is an integral constant.
 template <int kVectors, typename Visit>
 HWY_INLINE void ForEachRun(size_t n, const Visit& visit, size_t i = 0) {
   namespace hn = hwy::HWY_NAMESPACE;

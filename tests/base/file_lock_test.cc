@@ -58,7 +58,7 @@ TEST_F(FileLockTest, WhoWithdrawsLeavesNoFileThatWasNotThere) {
   ASSERT_TRUE(first.ok()) << first.status();
   (*first)->Withdraw();
   EXPECT_NE(access(path.c_str(), F_OK), 0);
-  // Of another file by now.
+  // The path names another file by now.
   auto second = FileLock::Acquire(path, "second");
   ASSERT_TRUE(second.ok()) << second.status();
   (*first)->Withdraw();

@@ -61,7 +61,7 @@ TEST(JsonReader, TheFirstErrorStaysAndNamesItsPlace) {
   EXPECT_EQ(root.Field("nothing").Field("at all").U64(), 0u);
   EXPECT_EQ((*document)->status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ((*document)->status().message(),
-            "shards[1].size: is no whole number of at least 0");
+            "shards[1].size: is not a whole number of at least 0");
 }
 
 TEST(JsonReader, EachKindOfValueIsCheckedAgainstItsLimit) {
@@ -72,15 +72,15 @@ TEST(JsonReader, EachKindOfValueIsCheckedAgainstItsLimit) {
   };
   const Case cases[] = {
       {"[1, 2]", [](const JsonNode& n) { n.Size(1); }, "has 2 entries"},
-      {"{}", [](const JsonNode& n) { n.Size(1); }, "is no array"},
-      {"[]", [](const JsonNode& n) { n.Field("a"); }, "is no object"},
+      {"{}", [](const JsonNode& n) { n.Size(1); }, "is not an array"},
+      {"[]", [](const JsonNode& n) { n.Field("a"); }, "is not an object"},
       {"{}", [](const JsonNode& n) { n.Field("a"); }, "a: is missing"},
       {"7", [](const JsonNode& n) { n.U64(6); }, "7 is above 6"},
-      {"7.5", [](const JsonNode& n) { n.U64(); }, "no whole number"},
+      {"7.5", [](const JsonNode& n) { n.U64(); }, "not a whole number"},
       {"1e400", [](const JsonNode& n) { n.Float(); }, "not JSON"},
       {"1e39", [](const JsonNode& n) { n.Float(); }, "range of a float"},
       {"18446744073709551616", [](const JsonNode& n) { n.U64(); },
-       "no whole number"},
+       "not a whole number"},
       {"1", [](const JsonNode& n) { n.Bool(); }, "neither true nor false"},
       {"\"abc\"", [](const JsonNode& n) { n.String(2); }, "has 3 bytes"},
       {"\"\\u0100\"", [](const JsonNode& n) { n.Bytes(9); }, "above U+00FF"},
@@ -167,7 +167,7 @@ TEST(JsonReader, TellsTheKindAndReadsNumbersWithASign) {
   EXPECT_EQ(root.At(2).Double(), -3);
   EXPECT_TRUE((*document)->status().ok());
   root.At(5).Double();
-  EXPECT_EQ((*document)->status().message(), "[5]: is no number");
+  EXPECT_EQ((*document)->status().message(), "[5]: is not a number");
 }
 
 }  // namespace

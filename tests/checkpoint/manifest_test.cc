@@ -151,7 +151,7 @@ TEST_F(ManifestTest, WhatTheCrcVouchesForIsCheckedAllTheSame) {
     const char* expected;
   };
   const Case cases[] = {
-      {"\"step\": 6", "\"step\": \"6\"", "step: is no whole number"},
+      {"\"step\": 6", "\"step\": \"6\"", "step: is not a whole number"},
       {"\"step\": 6", "\"stop\": 6", "step: is missing"},
       {"\"format_version\": 1", "\"format_version\": 0", "below 1"},
       {"2026-11", "2026-13", "time: is not a time"},

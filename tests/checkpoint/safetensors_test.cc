@@ -197,15 +197,15 @@ TEST_F(Safetensors, HeadersThatLieAreRefused) {
       {"{\"a\": 7,, \"b\": 1}",
        ": its header (17 bytes from byte 8 of the file on) is not JSON from "
        "byte 8 on: the file is damaged, or not a safetensors file"},
-      {"[]", "is no object"},
-      {"{\"a\": 1}", "a: is no object"},
+      {"[]", "is not an object"},
+      {"{\"a\": 1}", "a: is not an object"},
       {"{\"a\": {}}", "is missing"},
       {R"({"a": {"dtype": "F31", "shape": [2], "data_offsets": [0, 8]}})",
        "not a dtype"},
       {R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})",
        "shape and dtype make 12"},
       {R"({"a": {"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]}})",
-       "no whole number"},
+       "not a whole number"},
       {R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}})",
        "data_offsets"},
       {R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0]}})",
@@ -223,7 +223,8 @@ TEST_F(Safetensors, HeadersThatLieAreRefused) {
       {R"({"a": {"dtype": "F32", "shape": [1,1,1,1,1,1,1,1,2],)"
        R"( "data_offsets": [0, 8]}})",
        "at most 8"},
-      {"{\"__metadata__\": {\"a\": 1}, \"a\": " + tensor + "}", "is no text"},
+      {"{\"__metadata__\": {\"a\": 1}, \"a\": " + tensor + "}",
+       "is not a text"},
       {"{\"a\": [[[[[[]]]]]]}", "nested deeper"},
   };
   for (const auto& [json, expected] : cases) {
