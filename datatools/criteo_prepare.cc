@@ -29,7 +29,7 @@ uint64_t TotalBytes(const Files& files) {
   return bytes;
 }
 
-// Reads raw files, one after the other, and judges their bad rows.
+// Reads raw files, one after the other, and counts their bad rows.
 class RowReader {
  public:
   RowReader(const FileSystem* file_system, absl::string_view doing,
@@ -79,7 +79,7 @@ class RowReader {
     return absl::InvalidArgumentError(
         max_bad_rows_ == 0
             ? first_bad_
-            : absl::StrCat(bad_rows_, " bad rows, max_bad_rows is ",
+            : absl::StrCat(bad_rows_, " bad rows, but max_bad_rows is ",
                            max_bad_rows_, "; the first: ", first_bad_));
   }
 
@@ -87,12 +87,12 @@ class RowReader {
   const int64_t max_bad_rows_;
   const Tell tell_;
   CriteoPrepareProgress progress_;
-  uint64_t bytes_before_ = 0;  // of files that were read
+  uint64_t bytes_before_ = 0;  // of the files before this one
   uint64_t bad_rows_ = 0;
   std::string first_bad_;
 };
 
-// One part of the output with what is counted of it.
+// Writes one part of the output, and counts its rows.
 class PartWriter {
  public:
   PartWriter(const FileSystem* file_system, const CriteoPrepareOptions& options,
@@ -128,7 +128,7 @@ class PartWriter {
   ExampleFiles files_;
 };
 
-// Data of another run would silently be used together with ours.
+// Data of another run would silently be used together with the new data.
 absl::Status CheckEmpty(const FileSystem& file_system,
                         const std::string& directory) {
   for (const absl::string_view pattern : {"tr*", "va*", "te*"}) {
@@ -156,7 +156,7 @@ absl::StatusOr<CriteoFeatures> ReadFeatures(const FileSystem& file_system,
   if (file->size() > kMaxFeaturesBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", file->size(),
-                     " bytes are more than a fitted encoding has"));
+                     " bytes are too many for a fitted encoding"));
   }
   std::string text(file->size(), '\0');
   SHOAL_ASSIGN_OR_RETURN(
@@ -168,7 +168,7 @@ absl::StatusOr<CriteoFeatures> ReadFeatures(const FileSystem& file_system,
   return features;
 }
 
-// Row `number` of the input is one to validate with.
+// True if row `number` of the input goes to validation.
 bool IsForValidation(const CriteoPrepareOptions& options, uint64_t number) {
   // The top 53 bits as a number in [0, 1).
   const uint64_t draw = StableHashCombine(options.seed, number) >> 11;
@@ -193,14 +193,7 @@ absl::Status CriteoPrepareOptions::Validate() const {
     return absl::InvalidArgumentError(
         "max_values and file_bytes must not be 0");
   }
-  if (out_dir.empty() || IsGlob(out_dir) ||
-      out_dir.find(',') != std::string::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("out_dir is '", out_dir,
-                     "'; it must be a path without any of * ? [ and commas, "
-                     "which mean something else where data is named"));
-  }
-  return absl::OkStatus();
+  return CheckOutDir(out_dir);
 }
 
 absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
@@ -264,11 +257,12 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
     return absl::InvalidArgumentError(absl::StrCat(
         options.input, " has no row to train on",
         report.bad_rows > 0
-            ? absl::StrCat("; the first bad one: ", report.first_bad)
+            ? absl::StrCat("; the first bad row: ", report.first_bad)
             : ""));
   }
 
-  // All or nothing, as far as renames go: the last things that can fail.
+  // The renames come last, so that nearly all errors come before any file has
+  // its name.
   for (PartWriter* part : {&train, &validation, &test}) {
     SHOAL_RETURN_IF_ERROR(part->Close());
   }

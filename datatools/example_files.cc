@@ -15,6 +15,21 @@ constexpr size_t kFlushBytes = 1 << 20;
 
 }  // namespace
 
+absl::Status CheckOutDir(const std::string& out_dir) {
+  if (!out_dir.empty() && !IsGlob(out_dir) &&
+      out_dir.find(',') == std::string::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "out_dir is '", out_dir,
+      "'; it must be a path without any of * ? [ and commas, which have "
+      "another meaning in the flags that name data"));
+}
+
+std::string PartialPath(absl::string_view directory, absl::string_view name) {
+  return JoinPath(directory, absl::StrCat(".", name, kPartialSuffix));
+}
+
 ExampleFiles::ExampleFiles(const FileSystem* file_system, std::string directory,
                            std::string stem, ExampleFormat format,
                            uint64_t file_bytes)
@@ -27,13 +42,9 @@ ExampleFiles::ExampleFiles(const FileSystem* file_system, std::string directory,
 ExampleFiles::~ExampleFiles() {
   file_.reset();
   for (size_t i = published_; i < names_.size(); ++i) {
-    // As far as it goes: the caller has a better error already.
-    file_system_->Remove(HiddenPath(names_[i])).IgnoreError();
+    // Best effort: the caller has a more important error already.
+    file_system_->Remove(PartialPath(directory_, names_[i])).IgnoreError();
   }
-}
-
-std::string ExampleFiles::HiddenPath(const std::string& name) const {
-  return JoinPath(directory_, absl::StrCat(".", name, ".partial"));
 }
 
 absl::Status ExampleFiles::Added() {
@@ -53,7 +64,8 @@ absl::Status ExampleFiles::Flush() {
   if (file_ == nullptr) {
     const std::string name = absl::StrFormat("%s-%05d%s", stem_, names_.size(),
                                              ExampleFormatSuffix(format_));
-    SHOAL_ASSIGN_OR_RETURN(file_, file_system_->Create(HiddenPath(name)));
+    SHOAL_ASSIGN_OR_RETURN(file_,
+                           file_system_->Create(PartialPath(directory_, name)));
     names_.push_back(name);
   }
   in_file_ += text_.size();
@@ -75,7 +87,7 @@ absl::Status ExampleFiles::Publish() {
   SHOAL_DCHECK(file_ == nullptr && text_.empty());
   for (; published_ < names_.size(); ++published_) {
     SHOAL_RETURN_IF_ERROR(
-        file_system_->Rename(HiddenPath(names_[published_]),
+        file_system_->Rename(PartialPath(directory_, names_[published_]),
                              JoinPath(directory_, names_[published_])));
   }
   return absl::OkStatus();

@@ -7,20 +7,29 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "base/file_system.h"
 #include "datatools/example_format.h"
 
 namespace shoal {
 
-// The files that one part of a data set is written to: STEM-00000SUFFIX and so
-// on, each begun when the one before it has file_bytes. While they are written
-// they have hidden names, .STEM-00000SUFFIX.partial, which no listing of data
-// shows; all get their own together, by Publish. Whatever has none by the end
-// of this object is removed; what a killed process leaves, the next one
-// replaces.
+// INVALID_ARGUMENT unless `out_dir` is a path at which data that is written
+// there can be named to train on: not empty, and without globs and commas.
+absl::Status CheckOutDir(const std::string& out_dir);
+
+// The end of the name of a file that is still being written.
+inline constexpr absl::string_view kPartialSuffix = ".partial";
+// DIRECTORY/.NAME.partial, which listings of data leave out.
+std::string PartialPath(absl::string_view directory, absl::string_view name);
+
+// Writes one part of a data set to the files STEM-00000SUFFIX and so on. Each
+// file begins when the file before it has file_bytes. Files have hidden names
+// (PartialPath) while they are written; Publish gives all of them their final
+// names. The destructor removes files that were not published. Files that a
+// killed process left are replaced by the next run.
 //
 // Holds a megabyte. Thread-compatible. Errors: those of the file system, with
-// the path; after one only destruction.
+// the path; after an error only the destructor may be called.
 class ExampleFiles {
  public:
   // `file_system` must outlive the files.
@@ -30,23 +39,22 @@ class ExampleFiles {
   ExampleFiles(const ExampleFiles&) = delete;
   ExampleFiles& operator=(const ExampleFiles&) = delete;
 
-  // Append an example here, and then call Added. No file is made before the
+  // Append one example to *text(), then call Added. No file is made before the
   // first example.
   std::string* text() { return &text_; }
   absl::Status Added();
 
-  // No more examples come.
+  // Ends the last file. No examples may follow.
   absl::Status Close();
-  // Gives the files their names. REQUIRES: Close was OK.
+  // Gives the files their final names. REQUIRES: Close returned OK.
   absl::Status Publish();
 
-  uint64_t bytes() const { return bytes_; }  // of what was closed or flushed
+  uint64_t bytes() const { return bytes_; }  // written to files so far
   size_t files() const { return names_.size(); }
 
  private:
   absl::Status Flush();
   absl::Status CloseFile();
-  std::string HiddenPath(const std::string& name) const;
 
   const FileSystem* const file_system_;
   const std::string directory_;

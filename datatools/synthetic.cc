@@ -15,6 +15,7 @@
 #include "base/record_framing.h"
 #include "base/status_macros.h"
 #include "core/metrics.h"
+#include "datatools/example_files.h"
 #include "datatools/tfrecord_writer.h"
 #include "partitioner/fixed_size.h"
 
@@ -22,18 +23,16 @@ namespace shoal {
 namespace {
 
 constexpr uint64_t kMaxRows = uint64_t{1} << 40;
-constexpr uint64_t kMaxTestRows = 100'000'000;  // their logits are held
+constexpr uint64_t kMaxTestRows = 100'000'000;  // logits are kept in memory
 constexpr uint64_t kMaxIds = uint64_t{1} << 48;
 constexpr int kMaxFields = 65535;
-constexpr int kMaxFiles = 100'000;  // five digits
+constexpr int kMaxFiles = 100'000;  // five digits in a name
 constexpr size_t kFlushBytes = 1 << 20;
 constexpr uint64_t kRowsBetweenProgress = 1 << 16;
 
-// Test rows are numbered from here, so that they stay the same however many
-// training rows there are.
+// The number of the first test row, so that test rows do not depend on the
+// number of training rows.
 constexpr uint64_t kFirstTestRow = uint64_t{1} << 62;
-
-constexpr absl::string_view kHiddenSuffix = ".partial";
 
 std::string TrainName(int file, ExampleFormat format) {
   return absl::StrFormat("tr-%05d%s", file, ExampleFormatSuffix(format));
@@ -55,7 +54,8 @@ int NumericFields(const GenerateOptions& options) {
                                     : options.numeric_fields;
 }
 
-// The beginning of _meta.json: what the bytes of all files are a function of.
+// The beginning of _meta.json: the options that determine the bytes of all
+// files.
 std::string OptionsJson(const GenerateOptions& options) {
   return absl::StrFormat(
       "{\n"
@@ -84,7 +84,7 @@ std::string MetaJson(const GenerateOptions& options,
                                       report.best_logloss));
 }
 
-// Whether the file `name` in out_dir begins with these options.
+// True if the file `name` in out_dir begins with these options.
 bool Names(const FileSystem& file_system, const GenerateOptions& options,
            absl::string_view name) {
   const auto meta = file_system.OpenForRead(JoinPath(options.out_dir, name));
@@ -95,20 +95,20 @@ bool Names(const FileSystem& file_system, const GenerateOptions& options,
   return size.ok() && *size == ours.size() && begin == ours;
 }
 
-// Whether the data in out_dir was made with these options, by a run that ended
-// or by one that was cut off while it gave the files their names.
+// True if the data in out_dir was made with these options, by a run that ended
+// or by one that was cut off while it gave the files their final names.
 bool MadeBefore(const FileSystem& file_system, const GenerateOptions& options) {
   return Names(file_system, options, kSyntheticMetaName) ||
          Names(file_system, options, kSyntheticUnfinishedName);
 }
 
-// Files that a run which was cut off never gave their names.
+// Removes the hidden files of runs that were cut off.
 absl::Status RemoveHidden(const FileSystem& file_system,
                           const std::string& directory) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
                          file_system.ListDirectory(directory));
   for (const DirectoryEntry& entry : entries) {
-    if (!entry.is_directory && absl::EndsWith(entry.name, kHiddenSuffix) &&
+    if (!entry.is_directory && absl::EndsWith(entry.name, kPartialSuffix) &&
         (absl::StartsWith(entry.name, ".tr-") ||
          absl::StartsWith(entry.name, ".te."))) {
       SHOAL_RETURN_IF_ERROR(
@@ -118,7 +118,7 @@ absl::Status RemoveHidden(const FileSystem& file_system,
   return absl::OkStatus();
 }
 
-// Data of another run is not to be lost, nor to be used together with ours.
+// Data of another run must not be lost, nor be used together with the new data.
 absl::Status CheckNoneLeftOver(const FileSystem& file_system,
                                const GenerateOptions& options) {
   std::set<std::string> ours;
@@ -145,7 +145,7 @@ absl::Status CheckNoneLeftOver(const FileSystem& file_system,
   return absl::OkStatus();
 }
 
-// A row as the format has it.
+// Appends rows in the format.
 class RowWriter {
  public:
   explicit RowWriter(ExampleFormat format) : format_(format) {}
@@ -167,8 +167,8 @@ class RowWriter {
   std::string payload_;
 };
 
-// One file's text, written in large pieces. Until Publish it has a hidden name,
-// and goes if it is never published.
+// Writes the text of one file in large pieces. The file has a hidden name until
+// Publish; the destructor removes a file that was not published.
 class TextFile {
  public:
   static absl::StatusOr<std::unique_ptr<TextFile>> Create(
@@ -180,7 +180,7 @@ class TextFile {
   ~TextFile() {
     if (published_) return;
     file_.reset();
-    // As far as it goes: the caller has a better error already.
+    // Best effort: the caller has a more important error already.
     file_system_->Remove(hidden_).IgnoreError();
   }
   TextFile(const TextFile&) = delete;
@@ -190,7 +190,7 @@ class TextFile {
   absl::Status FlushIfLarge() {
     return text_.size() >= kFlushBytes ? Flush() : absl::OkStatus();
   }
-  // Returns the file's bytes.
+  // Returns the size of the file in bytes.
   absl::StatusOr<uint64_t> Close() {
     SHOAL_RETURN_IF_ERROR(Flush());
     SHOAL_RETURN_IF_ERROR(file_->Close());
@@ -208,8 +208,7 @@ class TextFile {
   TextFile(const FileSystem* file_system, const std::string& path)
       : file_system_(file_system),
         path_(path),
-        hidden_(JoinPath(Dirname(path),
-                         absl::StrCat(".", Basename(path), kHiddenSuffix))) {}
+        hidden_(PartialPath(Dirname(path), Basename(path))) {}
 
   absl::Status Flush() {
     bytes_ += text_.size();
@@ -305,7 +304,7 @@ absl::Status WriteTest(const FileSystem& file_system,
   return absl::OkStatus();
 }
 
-// Gives the files their names, all together.
+// Gives all files their final names.
 absl::Status Publish(const FileSystem& file_system,
                      const GenerateOptions& options,
                      const GenerateReport& report, const TextFiles& files) {
@@ -345,14 +344,7 @@ absl::Status GenerateOptions::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat(
         "files is ", files, "; it must be in [1, ", kMaxFiles, "]"));
   }
-  if (out_dir.empty() || IsGlob(out_dir) ||
-      out_dir.find(',') != std::string::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("out_dir is '", out_dir,
-                     "'; it must be a path without any of * ? [ and commas, "
-                     "which mean something else where data is named"));
-  }
-  return absl::OkStatus();
+  return CheckOutDir(out_dir);
 }
 
 absl::StatusOr<GenerateReport> GenerateData(

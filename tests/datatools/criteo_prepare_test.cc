@@ -217,7 +217,8 @@ TEST(CriteoPrepareTest, ABadRowIsNamedUnlessItIsAllowed) {
   options.max_bad_rows = 1;
   report = Prepare(&files, options);
   EXPECT_THAT(report.status().message(),
-              HasSubstr("2 bad rows, max_bad_rows is 1; the first: /raw/b"));
+              HasSubstr("2 bad rows, but max_bad_rows is 1; the first: "
+                        "/raw/b"));
 
   options.max_bad_rows = 2;
   report = Prepare(&files, options);
