@@ -37,7 +37,7 @@ std::string BestPossibleAucLine(const FileSystem& files,
                                 const std::string& val_data_dir) {
   if (val_data_dir.empty()) return "";
   const auto listed = files.List(val_data_dir);
-  // The note is about this one file.
+  // The recorded AUC is for this one file.
   if (!listed.ok() || listed->size() != 1 ||
       !IsSyntheticTest(Basename(listed->front().path))) {
     return "";

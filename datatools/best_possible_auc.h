@@ -8,8 +8,8 @@
 namespace shoal {
 
 // A line for people about the best AUC that any model can reach on these
-// evaluation files, where `shoal data gen` wrote them and left a note of it;
-// otherwise "".
+// evaluation files. "" unless `shoal data gen` wrote the files and recorded
+// that AUC beside them.
 std::string BestPossibleAucLine(const FileSystem& files,
                                 const std::string& val_data_dir);
 

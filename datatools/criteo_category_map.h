@@ -11,9 +11,10 @@
 
 namespace shoal {
 
-// A map from one column's categories, none of them empty. Those of up to eight
-// bytes, as all of Criteo's are, take 16 bytes and the map's slack (up to 40 in
-// all, 60 while it grows). Thread-compatible.
+// A map whose keys are the categories of one column; no category is empty. A
+// category of at most eight bytes, as all of Criteo's are, takes 16 bytes and
+// the map's slack (up to 40 bytes in all, 60 while the map grows).
+// Thread-compatible.
 template <typename Value>
 class CriteoCategoryMap {
  public:
@@ -24,7 +25,7 @@ class CriteoCategoryMap {
     return texts_[category];
   }
 
-  // nullptr where it is not there.
+  // nullptr if the category is not in the map.
   const Value* Find(absl::string_view category) const {
     if (category.size() <= kWordBytes) {
       const auto it = words_.find(CriteoCategoryKey(category));
@@ -36,7 +37,7 @@ class CriteoCategoryMap {
 
   size_t size() const { return words_.size() + texts_.size(); }
 
-  // Calls visit(category, value) for each, in no order.
+  // Calls visit(category, value) for each category, in no particular order.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const auto& [word, value] : words_) {
@@ -56,7 +57,7 @@ class CriteoCategoryMap {
   static constexpr size_t kWordBytes = 8;
 
   absl::flat_hash_map<uint64_t, Value> words_;
-  absl::flat_hash_map<std::string, Value> texts_;  // of more bytes
+  absl::flat_hash_map<std::string, Value> texts_;  // longer categories
 };
 
 }  // namespace shoal

@@ -60,7 +60,8 @@ absl::StatusOr<CriteoFeatures> CriteoFeatures::Make(CriteoFacts facts) {
     const CriteoFacts::Range& range = facts.integers[i];
     if (range.min > range.max || range.min < -kMost || range.max > kMost) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "I", i + 1, " has no range from ", range.min, " to ", range.max));
+          "I", i + 1, ": the range from ", range.min, " to ", range.max,
+          " is not valid"));
     }
   }
   features.offsets_[0] = kCriteoIntegers;
@@ -74,7 +75,7 @@ absl::StatusOr<CriteoFeatures> CriteoFeatures::Make(CriteoFacts facts) {
       if (!IsCategory(values[i].value)) {
         return absl::InvalidArgumentError(absl::StrCat(
             "C", c + 1, ": '", absl::CHexEscape(values[i].value.substr(0, 80)),
-            "' is no category"));
+            "' is not a category"));
       }
       uint32_t& rank = features.ranks_[c][values[i].value];
       if (rank != 0) {

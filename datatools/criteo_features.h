@@ -14,10 +14,10 @@
 
 namespace shoal {
 
-// What fitting found in the rows that it saw (criteo_fit.h).
+// The result of fitting to rows (criteo_fit.h).
 struct CriteoFacts {
   struct Range {
-    bool seen = false;  // some row has the integer
+    bool seen = false;  // at least one row has the integer
     int64_t min = 0;
     int64_t max = 0;  // after clipping
   };
@@ -29,30 +29,34 @@ struct CriteoFacts {
   uint64_t rows = 0;
   uint64_t cutoff = 0;
   std::array<Range, kCriteoIntegers> integers;
-  // By column; the first gets the column's first id after that of the unknown.
+  // By column. The first category gets the first id after that of the column's
+  // unknown category.
   std::array<std::vector<Category>, kCriteoCategories> categories;
 };
 
-// The fitted encoding of Criteo rows, that of the reference's feature builder:
-//   Ik  id k, value (x - min_k) / (max_k - min_k) to six decimals; 0 where it
-//       is missing, and where max_k = min_k. Larger ones than max_k are above
-//       1, smaller ones than min_k below 0: clipping is for fitting alone.
-//   Ck  id offset_k + i, value 1, of the column's i-th category; i = 0 for a
-//       missing one and for all others. offset_1 = 13, and each column begins
-//       where the one before it ends: offset_k+1 = offset_k + 1 + n_k.
-// So id 0 is nobody's, and id 13 is both I13's and that of C1's unknown, as in
-// the reference, whose models can be compared with ours therefore.
+// The fitted encoding of Criteo rows, equal to that of the reference's feature
+// builder:
+//   Ik  id k, value (x - min_k) / (max_k - min_k) to six decimals; value 0 if
+//       the integer is missing or max_k = min_k. An integer above max_k gets a
+//       value above 1, one below min_k a value below 0: only fitting clips.
+//   Ck  id offset_k + i, value 1, for the column's i-th category; i = 0 for a
+//       missing or unknown category. offset_1 = 13, and each column begins
+//       where the column before it ends: offset_{k+1} = offset_k + 1 + n_k.
+// So no feature has id 0, and I13 and the unknown category of C1 share id 13.
+// The reference does the same, so its models and Shoal's can be compared.
 //
 // Thread-compatible.
 class CriteoFeatures {
  public:
-  // INVALID_ARGUMENT: a category twice, empty, too long, or not printable; more
-  // than 2^31 of them; a minimum above its maximum.
+  // INVALID_ARGUMENT: a category is there twice, is empty, too long or not
+  // printable; a column has 2^31 categories or more; a minimum is above its
+  // maximum.
   static absl::StatusOr<CriteoFeatures> Make(CriteoFacts facts);
 
-  // Ids are below it: 13 + Σ (1 + n_k).
+  // The number of ids, 13 + Σ (1 + n_k): all ids are below this.
   uint64_t feature_size() const { return offsets_[kCriteoCategories]; }
-  // Of a category's column and, with i, of its i-th category.
+  // offset_k of the column `category` = k - 1. The id of the column's i-th
+  // category is this plus i.
   uint64_t offset(int category) const { return offsets_[category]; }
   const CriteoFacts& facts() const { return facts_; }
 
@@ -61,9 +65,9 @@ class CriteoFeatures {
   void AppendLibSvm(const CriteoRow& row, std::string* text) const;
   void AppendTfRecord(const CriteoRow& row, std::string* records) const;
 
-  // The encoding as text, to apply it to other files (docs/criteo.md has the
-  // format), and back. INVALID_ARGUMENT, with the line: not such a text.
-  // DATA_LOSS: cut or damaged (its CRC does not hold).
+  // The encoding as text, to apply it to other files, and back; docs/criteo.md
+  // has the format. INVALID_ARGUMENT: not such a text; the message names the
+  // line. DATA_LOSS: the text was cut off or damaged (its CRC is wrong).
   std::string ToText() const;
   static absl::StatusOr<CriteoFeatures> FromText(absl::string_view text);
 

@@ -22,13 +22,13 @@ constexpr absl::string_view kNone = "-";
 
 using Words = std::vector<absl::string_view>;
 
-// The lines of the text, one by one, as words between tabs.
+// The lines of the text, one by one, split at tabs into words.
 class Lines {
  public:
   explicit Lines(absl::string_view text) : rest_(text) {}
 
-  // The next line, which has to have so many words and to begin with `name`
-  // unless that is empty.
+  // The next line, which must have `words` words and begin with `name`, unless
+  // `name` is empty.
   absl::StatusOr<Words> Take(absl::string_view name, size_t words) {
     ++number_;
     const size_t end = rest_.find('\n');
@@ -39,9 +39,9 @@ class Lines {
     const Words line = absl::StrSplit(rest_.substr(0, end), '\t');
     if (line.size() != words || (!name.empty() && line[0] != name)) {
       return Error(absl::StrCat(
-          "'", absl::CHexEscape(rest_.substr(0, std::min<size_t>(end, 60))),
-          "' where ", name.empty() ? "a category and its count" : name,
-          " was expected"));
+          name.empty() ? "a category and its count" : name,
+          " was expected, but the line is '",
+          absl::CHexEscape(rest_.substr(0, std::min<size_t>(end, 60))), "'"));
     }
     rest_.remove_prefix(end + 1);
     return line;
@@ -56,7 +56,7 @@ class Lines {
   absl::Status Read(absl::string_view word, Number* number) const {
     if (absl::SimpleAtoi(word, number)) return absl::OkStatus();
     return Error(absl::StrCat("'", absl::CHexEscape(word.substr(0, 60)),
-                              "' is no number"));
+                              "' is not a number"));
   }
 
   // A line "name <tab> number".
@@ -70,7 +70,7 @@ class Lines {
     uint64_t found = 0;
     SHOAL_RETURN_IF_ERROR(TakeNumber(name, &found));
     if (found == number) return absl::OkStatus();
-    return Error(absl::StrCat(name, " is ", found, "; it has to be ", number));
+    return Error(absl::StrCat(name, " is ", found, "; it must be ", number));
   }
 
   size_t left() const { return rest_.size(); }
@@ -101,9 +101,11 @@ absl::Status ReadCategories(int c, uint64_t offset, Lines* lines,
   SHOAL_RETURN_IF_ERROR(lines->Read(head[1], &first));
   SHOAL_RETURN_IF_ERROR(lines->Read(head[2], &count));
   if (first != offset) return lines->Error("its first id is wrong");
-  // What memory is reserved for has to be there: a line has four bytes or more.
+  // Memory is reserved only for categories that can be there: a line has at
+  // least four bytes.
   if (count > lines->left() / 4) {
-    return lines->Error(absl::StrCat(count, " categories are not there"));
+    return lines->Error(absl::StrCat(
+        "the text is too short for ", count, " categories"));
   }
   categories->reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
@@ -170,9 +172,11 @@ absl::StatusOr<CriteoFeatures> CriteoFeatures::FromText(
   SHOAL_ASSIGN_OR_RETURN(const Words end, lines.Take("end", 2));
   if (end[1] != absl::StrFormat("%08x", Crc32c(text.substr(0, covered)))) {
     return absl::DataLossError(
-        "the checksum does not hold: the text was changed or damaged");
+        "the checksum is wrong: the text was changed or damaged");
   }
-  if (lines.left() > 0) return lines.Error("there is text behind the end");
+  if (lines.left() > 0) {
+    return lines.Error("there is text after the line 'end'");
+  }
   return Make(std::move(facts));
 }
 

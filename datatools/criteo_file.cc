@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kMaxLineBytes = 64 << 10;
 
-// With the path, which errors of the file itself have already.
+// Adds the path to the message, unless it is there already, as in errors of the
+// file itself.
 absl::Status WithPath(const absl::Status& status, const std::string& path) {
   return absl::StrContains(status.message(), path) ? status
                                                    : Annotate(status, path);

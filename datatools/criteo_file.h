@@ -13,24 +13,25 @@
 
 namespace shoal {
 
-// The lines of one raw Criteo file, plain or compressed (data_format.h), from
-// its beginning. Holds a line, which is bad beyond 64 KiB, and a chunk of the
-// file. Thread-compatible.
+// Reads the lines of one raw Criteo file, plain or compressed (data_format.h),
+// from its beginning. A line beyond 64 KiB is bad. Holds one line and a chunk
+// of the file. Thread-compatible.
 class CriteoFile {
  public:
   // `file_system` must outlive the file. Errors, also of Next: those of the
-  // file system and of what decompresses, with the path.
+  // file system and of decompression; they name the path.
   static absl::StatusOr<std::unique_ptr<CriteoFile>> Open(
       const FileSystem* file_system, const std::string& path);
 
-  // What the next line that is not empty is; kNoRow at the file's end. *row is
+  // Reads the next line that is not empty. kNoRow: the end of the file. *row is
   // valid until the next call.
   absl::StatusOr<CriteoLine> Next(CriteoRow* row);
 
-  // Of a bad line: "path, line n: reason".
+  // What is wrong with a bad line: "path, line n: reason". REQUIRES: Next
+  // returned kBad.
   std::string Complaint() const;
-  // Bytes of the file that were read, about; at most its size. Of a compressed
-  // one they are counted decompressed.
+  // About how many bytes were read, at most the size of the file. In a
+  // compressed file decompressed bytes are counted.
   uint64_t position() const;
 
  private:

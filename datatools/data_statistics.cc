@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint32_t kRowsAtOnce = 4096;
 constexpr int kMostFields = 65535;
-// A table of an array is suggested while it has at most so many rows, or this
-// many times as many as there are ids.
+// Training with --feature_size is suggested if that makes at most kFewRows
+// rows, or at most kRowsPerId rows for each distinct id.
 constexpr uint64_t kFewRows = 1'000'000;
 constexpr uint64_t kRowsPerId = 16;
 

@@ -16,15 +16,17 @@ namespace shoal {
 
 struct DataStatisticsOptions {
   DataFormat format = DataFormat::kAuto;
-  // As to train with: ids at or above it, and rows of more features, are bad.
-  // 0: none are. Raw Criteo rows are hashed by it.
+  // As for training: rows with an id at or above feature_size, or with more
+  // than field_size features, are bad. 0: no limit. Raw Criteo values are
+  // hashed to ids below feature_size.
   uint64_t feature_size = 0;
   int field_size = 0;
-  // Distinct ids that are counted one by one (id_counts.h has their memory).
+  // Most distinct ids that are counted exactly (id_counts.h says how much
+  // memory they take).
   uint64_t max_ids = 20'000'000;
 };
 
-// What rows have, of one file or of all.
+// Statistics of the rows of one file, or of all files.
 struct RowStatistics {
   uint64_t rows = 0;
   uint64_t bad_rows = 0;
@@ -33,13 +35,13 @@ struct RowStatistics {
   uint64_t features = 0;
   uint32_t min_features = 0;  // of a row; 0 without rows
   uint32_t max_features = 0;
-  // Without a feature all 0.
+  // All 0 if no row has a feature.
   FeatureId min_id = 0;
   FeatureId max_id = 0;
   float min_value = 0;
   float max_value = 0;
 
-  // Takes what `other` has.
+  // Adds the statistics of `other`.
   void Merge(const RowStatistics& other);
 };
 
@@ -47,8 +49,8 @@ struct FileStatistics {
   std::string path;
   uint64_t bytes = 0;
   std::optional<FileFormat> format;  // nullopt: it was not recognised
-  RowStatistics rows;                // as far as it was read
-  absl::Status status;               // why it was not read to its end
+  RowStatistics rows;                // of the part that was read
+  absl::Status status;               // OK: the file was read to its end
 };
 
 struct DataStatistics {
@@ -57,24 +59,24 @@ struct DataStatistics {
   uint64_t bytes = 0;
   uint64_t distinct_ids = 0;
   bool distinct_is_exact = true;
-  // Share of the look-ups that the most frequent 1 % of the ids take; nullopt
-  // where they are too many to tell.
+  // Share of the look-ups that go to the most frequent 1 % of the ids; nullopt
+  // if there are too many ids to count exactly.
   std::optional<double> top_share;
-  // What to train with, for these rows at least: 0 is to leave it out, as ids
-  // are too spread for tables of as many rows.
+  // Suggested flags for training on these rows. feature_size 0 means to leave
+  // the flag out: the ids are spread too widely for tables with that many rows.
   uint64_t feature_size = 0;
   int field_size = 0;
 };
 
 struct DataStatisticsProgress {
   uint64_t rows = 0;
-  uint64_t bytes = 0;  // read, of
+  uint64_t bytes = 0;  // read so far
   uint64_t total_bytes = 0;
 };
 
-// Reads the files that `pattern` names (FileSystem::List) once. A file that
-// cannot be read says so in its status; errors are those of the listing, and
-// INVALID_ARGUMENT for options that make no sense.
+// Reads the files that `pattern` names (FileSystem::List) once. An error of one
+// file is in its FileStatistics::status. Errors: those of the listing;
+// INVALID_ARGUMENT for options out of range.
 absl::StatusOr<DataStatistics> CollectDataStatistics(
     const FileSystem* file_system, const std::string& pattern,
     const DataStatisticsOptions& options,

@@ -5,16 +5,17 @@
 
 namespace shoal {
 
-// How commands write examples: lines of LibSVM text, or TFRecord of tf.Example
-// (tfrecord_writer.h). The same examples in either.
+// The formats in which commands write examples: lines of LibSVM text, or
+// TFRecords of tf.Example (tfrecord_writer.h). The examples are the same in
+// both.
 enum class ExampleFormat { kLibSvm, kTfRecord };
 
-// As flags have it.
+// The format's name in flags.
 inline absl::string_view ExampleFormatName(ExampleFormat format) {
   return format == ExampleFormat::kLibSvm ? "libsvm" : "tfrecord";
 }
 
-// What the names of its files end in.
+// The end of the names of files in the format.
 inline absl::string_view ExampleFormatSuffix(ExampleFormat format) {
   return format == ExampleFormat::kLibSvm ? ".libsvm" : ".tfrecords";
 }

@@ -11,12 +11,12 @@
 
 namespace shoal {
 
-// How often each id was met, in bounded memory: exact while there are at most
-// max_ids of them, 16 bytes each and the map's slack (up to 40, 60 while it
-// grows). Beyond, only the ids of every second, fourth, ... hash are kept
-// (adaptive sampling: Flajolet 1990, "On adaptive sampling"), which estimates
-// how many there are with a standard error of 1.2 / sqrt(max_ids).
-// Thread-compatible.
+// Counts how often each id occurs, in bounded memory. The counts are exact for
+// at most max_ids distinct ids, which take 16 bytes each and the map's slack
+// (up to 40 bytes, 60 while the map grows). With more ids, only those whose
+// hash is one of every second, fourth, ... are kept (adaptive sampling:
+// Flajolet 1990, "On adaptive sampling"). That estimates the number of distinct
+// ids with a relative standard error of 1.2 / sqrt(max_ids). Thread-compatible.
 class IdCounts {
  public:
   // REQUIRES: max_ids >= 1.
@@ -27,11 +27,11 @@ class IdCounts {
   void Add(FeatureId id);
 
   bool exact() const { return level_ == 0; }
-  // How many distinct ids there were.
+  // The number of distinct ids, estimated unless exact().
   uint64_t distinct() const { return uint64_t{counts_.size()} << level_; }
-  // What share of all Adds the most frequent ids had: `share` of the distinct
-  // ones, rounded down, but at least one. nullopt where they are not exact, or
-  // there is none.
+  // The share of all Adds that the most frequent ids had. `share` says how many
+  // ids these are, as a part of the distinct ids; the number is rounded down,
+  // but at least one. nullopt unless exact(), and if there are no ids.
   std::optional<double> TopShare(double share) const;
 
  private:
@@ -39,7 +39,7 @@ class IdCounts {
   void Thin();
 
   const size_t max_ids_;
-  int level_ = 0;  // one of 2^level hashes is kept
+  int level_ = 0;  // one in 2^level_ hashes is kept
   uint64_t added_ = 0;
   absl::flat_hash_map<FeatureId, uint64_t> counts_;
 };

@@ -15,7 +15,8 @@ constexpr double kLogitMean = -1.3;
 constexpr double kLogitDeviation = 1.2;
 constexpr uint32_t kOne = 10000;  // the value 1 in ten-thousandths
 
-// Rows that only set bias and scale: numbers that no data has.
+// Rows that only determine bias and scale; no row of the data has these
+// numbers.
 constexpr uint64_t kCalibrationRows = 8192;
 constexpr uint64_t kFirstCalibrationRow = uint64_t{1} << 63;
 
@@ -27,7 +28,7 @@ double UnitDeviation(uint32_t word) {
 
 }  // namespace
 
-// The numbers of one row, in the order in which they are asked for.
+// The random numbers of one row, in the order in which they are drawn.
 class PlantedModel::Random {
  public:
   Random(uint64_t key, uint64_t row) : philox_(key), row_(row) {}
@@ -78,7 +79,7 @@ PlantedModel::PlantedModel(const PlantedModelOptions& options)
   }
   const double mean = sum / kCalibrationRows;
   const double variance = sum_of_squares / kCalibrationRows - mean * mean;
-  // Where all rows are alike there is nothing to learn, and nothing to scale.
+  // If all rows are equal there is nothing to learn, and nothing to scale.
   scale_ = variance > 1e-12 ? kLogitDeviation / std::sqrt(variance) : 0;
   bias_ = kLogitMean - scale_ * mean;
 }
@@ -119,8 +120,8 @@ double PlantedModel::DrawFeatures(Random* random, PlantedRow* row) const {
   double pairs = -sum_of_squares;
   for (const double s : sum) pairs += s * s;
   pairs /= 2;
-  // Each part over its deviation for independent categories; a sum over pairs
-  // has F(F-1)/2 products of deviation 1 for every k.
+  // Each part divided by its deviation for independent categories. The sum over
+  // pairs has F(F-1)/2 products of deviation 1 for every k.
   const double fields = options_.fields;
   const double products = kRank * fields * (fields - 1) / 2;
   double raw = std::sqrt(kLinearShare) * linear / std::sqrt(fields);

@@ -20,21 +20,22 @@ struct PlantedModelOptions {
 
 // One example of the planted model.
 struct PlantedRow {
-  std::vector<FeatureId> ids;  // one a field
-  // Values in ten-thousandths, so that text and number are the same.
+  std::vector<FeatureId> ids;  // one for each field
+  // Values in ten-thousandths, so that text and number are equal.
   std::vector<uint32_t> values;
   uint8_t label = 0;
-  float logit = 0;  // of the chance with which the label was drawn
+  float logit = 0;  // of the probability with which the label was drawn
 };
 
 // The truth behind synthetic data: a factorisation machine with random weights,
 //   logit = bias + scale (a Σ w x + b ½ Σ_k ((Σ v_k x)² − Σ (v_k x)²)),
-// k = 1 … 3, whose linear part holds 70 % of the variance. Numeric field f has
-// the one id f and values u³, u uniform in [0, 1); the categories share the
-// other ids in equal ranges, the commonest first, drawn by Zipf's law, value 1.
-// Labels are drawn by sigmoid(logit): no model ranks better than the logits.
-// bias and scale make logits of mean −1.3 and deviation 1.2, which is about 26
-// % of ones and a best AUC near .78.
+// k = 1 … 3. The linear part has 70 % of the variance. Numeric field f has the
+// single id f and values u³, u uniform in [0, 1). The categorical fields share
+// the other ids in equal ranges; their ids are drawn by Zipf's law, the most
+// frequent first, with value 1. Labels are drawn by sigmoid(logit), so no model
+// ranks better than the logits. bias and scale give the logits a mean of −1.3
+// and a deviation of 1.2: about 26 % of the labels are 1, and the best AUC is
+// near .78.
 //
 // A row is a function of (options, number) alone. Thread-safe once made.
 // REQUIRES: 0 <= numeric_fields <= fields, fields >= 1, ids >= fields.

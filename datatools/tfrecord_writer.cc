@@ -10,7 +10,7 @@ namespace shoal {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "numbers are written as they lie in memory");
+              "numbers are written as they are in memory");
 
 // Field numbers of tf.Example, of the map entries in its Features, and of
 // Feature; all of them length-delimited. A list's values are field 1.
@@ -22,13 +22,13 @@ constexpr int kFeatureFloats = 2;
 constexpr int kFeatureInt64s = 3;
 constexpr int kListValues = 1;
 
-// Bytes of the map entry of a feature whose packed list has so many.
+// Size of the map entry of a feature whose packed list has `bytes` bytes.
 size_t EntryBytes(absl::string_view key, size_t list_bytes) {
   return FieldBytes(key.size()) +
          FieldBytes(FieldBytes(FieldBytes(list_bytes)));
 }
 
-// The entry up to its packed values.
+// Appends the entry up to its packed values.
 void AppendEntryHead(absl::string_view key, int kind, size_t list_bytes,
                      std::string* out) {
   AppendFieldHead(kFeaturesEntry, EntryBytes(key, list_bytes), out);

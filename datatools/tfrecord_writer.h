@@ -9,14 +9,13 @@
 
 namespace shoal {
 
-// tf.Example by hand (docs/data_formats.md); base/record_framing.h makes
-// records of a TFRecord file of them.
+// Encodes tf.Example by hand (docs/data_formats.md). base/record_framing.h
+// makes TFRecord records from the examples.
 
 // Appends a tf.Example with the features label (one float), ids (int64) and
 // values (float), in this order and packed, as the reference pipeline writes
-// them. Ids of 2^63 and more become negative int64 of the same bits. No other
-// bytes: the same example gives the same bytes everywhere.
-// REQUIRES: as many ids as values.
+// them. Ids of 2^63 and more become negative int64 of the same bits. The same
+// example gives the same bytes everywhere. REQUIRES: as many ids as values.
 void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
                      absl::Span<const float> values, std::string* payload);
 

@@ -8,8 +8,8 @@
 namespace shoal {
 namespace {
 
-// (exp(x) - 1) / x and log(1 + x) / x, with their limits at 0: so exponents
-// next to 1 need no case of their own.
+// (exp(x) - 1) / x and log(1 + x) / x, with their limits at 0, so that
+// exponents near 1 need no special case.
 double ExpRatio(double x) {
   return std::abs(x) > 1e-8 ? std::expm1(x) / x : 1 + x / 2;
 }

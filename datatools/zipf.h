@@ -7,15 +7,16 @@
 
 namespace shoal {
 
-// Draws ranks 1 … n with chances proportional to rank^-exponent, in O(1) time
-// and memory: rejection-inversion (Hörmann, Derflinger 1996, "Rejection-
-// inversion to generate variates from monotone discrete distributions").
-// exponent 0 is uniform. Thread-compatible. REQUIRES: n >= 1, exponent >= 0.
+// Draws ranks 1 … n with probabilities proportional to rank^-exponent, in O(1)
+// time and memory, by rejection-inversion (Hörmann, Derflinger 1996,
+// "Rejection- inversion to generate variates from monotone discrete
+// distributions"). exponent 0 is uniform. Thread-compatible. REQUIRES: n >= 1,
+// exponent >= 0.
 class ZipfSampler {
  public:
   ZipfSampler(uint64_t n, double exponent);
 
-  // `uniform` gives numbers in [0, 1); 1.1 of them a call in the mean.
+  // `uniform` returns numbers in [0, 1). A call takes 1.1 of them on average.
   uint64_t Draw(absl::FunctionRef<double()> uniform) const;
 
  private:
@@ -28,7 +29,7 @@ class ZipfSampler {
   double exponent_;
   double area_begin_;
   double area_end_;
-  double accept_at_once_;  // within so much of the rank: no second look
+  double accept_at_once_;  // a draw this near to its rank needs no check
 };
 
 }  // namespace shoal

@@ -223,20 +223,20 @@ TEST(CriteoFeaturesTest, TextThatContradictsItselfIsRefused) {
     const char* message;
   } cases[] = {
       {"features\t1\n", "features\t2\n",
-       "line 1: shoal-criteo-features is 2; it has to be 1"},
-      {"rows\t4", "rows\tx", "line 2: 'x' is no number"},
-      {"field_size\t39", "field_size\t38", "it has to be 39"},
+       "line 1: shoal-criteo-features is 2; it must be 1"},
+      {"rows\t4", "rows\tx", "line 2: 'x' is not a number"},
+      {"field_size\t39", "field_size\t38", "it must be 39"},
       {"feature_size\t45", "feature_size\t46", "feature_size is 46"},
       {"I1\t1\t", "I1\t2\t", "line 6: its id is wrong"},
-      {"4\t20", "20\t4", "I1 has no range from 20 to 4"},
-      {"-2\t-2", "-2\t9223372036854775807", "I2 has no range"},
+      {"4\t20", "20\t4", "I1: the range from 20 to 4 is not valid"},
+      {"-2\t-2", "-2\t9223372036854775807", "I2: the range"},
       {"C2\t16", "C2\t17", "its first id is wrong"},
       {"C1\t13\t2", "C1\t13\t1", "was expected"},
       {"C1\t13\t2", "C1\t13\t3", "was expected"},
-      {"C1\t13\t2", "C1\t13\t18446744073709551615", "categories are not there"},
+      {"C1\t13\t2", "C1\t13\t18446744073709551615", "text is too short"},
       {"\naa\t1\n", "\nbb\t1\n", "C1: 'bb' is there twice"},
-      {"\naa\t1\n", "\n\t1\n", "'' is no category"},
-      {"\naa\t1\n", "\na\x01\t1\n", "'a\\x01' is no category"},
+      {"\naa\t1\n", "\n\t1\n", "'' is not a category"},
+      {"\naa\t1\n", "\na\x01\t1\n", "'a\\x01' is not a category"},
   };
   for (const auto& c : cases) {
     const absl::Status status = Changed(c.from, c.to);

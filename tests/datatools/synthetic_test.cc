@@ -279,7 +279,7 @@ TEST(SyntheticTest, OnlyTheSameDataIsReplaced) {
   EXPECT_THAT(std::string(refused().message()),
               HasSubstr("tr-00000.libsvm is there already"));
   EXPECT_EQ(TrainingText(files), made);
-  // Of files without their options nobody knows what they are.
+  // Files without their options may be of any run.
   options = SmallOptions();
   ASSERT_TRUE(files.Remove("/out/_meta.json").ok());
   EXPECT_EQ(refused().code(), absl::StatusCode::kFailedPrecondition);
