@@ -10,29 +10,31 @@
 
 namespace shoal {
 
-// What one shard holds and serves.
+// The load of one shard.
 struct ShardLoad {
   uint64_t bytes = 0;    // weights and slots
   uint64_t rows = 0;     // of all tables
   uint64_t lookups = 0;  // ids served by pulls; 0 in a plan
 };
 
-// By shard. At run time the fields are those of StatsReply.
+// Loads by shard. At run time the numbers come from StatsReply.
 using BalanceReport = std::vector<ShardLoad>;
 
-// Bytes and rows that each shard of `map` will hold when all rows exist; those
-// of dynamic tables are not known before and left out. REQUIRES: `map` was
-// built of `model`.
+// Bytes and rows that each shard of `map` will hold when all rows exist. The
+// rows of dynamic tables are not known before training and are left out.
+// REQUIRES: `map` was built from `model`.
 BalanceReport PlanBalance(const ModelSpec& model, const ShardMap& map);
 
-// Largest over mean: 1 is even, the number of shards is all on one; 1 too where
-// there is nothing. A job waits for its fullest shard, so this is by how much
-// more it could hold, or serve, were the shards even.
+// The largest value over the mean: 1 if the shards are even, the number of
+// shards if one shard has everything, and 1 if all values are 0. A job waits
+// for its fullest shard, so this is the factor that it would gain from even
+// shards.
 double BytesSkew(const BalanceReport& report);
 double RowsSkew(const BalanceReport& report);
 double LookupsSkew(const BalanceReport& report);
 
-// A table for people, a line a shard and one of skews, each ended by '\n'.
+// A table for people: one line for each shard and one with the skews. Every
+// line ends with '\n'.
 std::string FormatBalance(const BalanceReport& report);
 
 }  // namespace shoal

@@ -28,7 +28,8 @@ absl::StatusOr<PartitionKind> KindOf(const TableSpec& table,
                    "fixed_size or mod; hash is for dynamic tables"));
 }
 
-// Blocks of one variable cut along axis 0, one a shard that gets any of it.
+// Adds the blocks of one variable that is cut along axis 0, one for each shard
+// that gets a row.
 void CutVariable(const DenseSpec& spec, int variable, int64_t flat_begin,
                  int num_shards, std::vector<int64_t>* load,
                  std::vector<DenseBlock>* blocks) {
@@ -54,8 +55,8 @@ absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
                                        int num_shards) {
   if (num_shards < 1 || num_shards > kMaxShards) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a shard map over ", num_shards,
-                     " shards; their number must be in [1, ", kMaxShards, "]"));
+        absl::StrCat("the number of shards is ", num_shards,
+                     "; it must be in [1, ", kMaxShards, "]"));
   }
   SHOAL_RETURN_IF_ERROR(model.Validate());
   ShardMap map;
@@ -80,8 +81,9 @@ absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
     flat_begin += spec.size();
   }
 
-  // Largest first: what comes last evens out what came before. Stable, so that
-  // equal sizes go by the model's order on every machine.
+  // The largest first, so that small variables even out the load at the end.
+  // The sort is stable: variables of equal size stay in the model's order on
+  // every machine.
   std::stable_sort(whole.begin(), whole.end(),
                    [](const DenseBlock& a, const DenseBlock& b) {
                      return a.size() > b.size();

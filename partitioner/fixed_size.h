@@ -10,18 +10,18 @@
 
 namespace shoal {
 
-// The cut of an axis into contiguous parts that TensorFlow's
-// fixed_size_partitioner makes: the first (length mod parts) parts hold one
-// index more than the others. With fewer indices than parts the last parts are
-// empty. All pure. REQUIRES: length >= 0, parts >= 1, 0 <= part <= parts.
+// Cuts an axis into contiguous parts, as TensorFlow's fixed_size_partitioner
+// does: the first (length mod parts) parts hold one index more than the others.
+// If there are fewer indices than parts, the last parts are empty. All
+// functions are pure. REQUIRES: length >= 0, parts >= 1, 0 <= part <= parts.
 
-// First index of part `part`; for part == parts, the axis' length.
+// First index of part `part`; the axis' length if part == parts.
 inline uint64_t FixedSizeBegin(uint64_t length, uint64_t parts, uint64_t part) {
   SHOAL_DCHECK(parts >= 1 && part <= parts);
   return part * (length / parts) + std::min(part, length % parts);
 }
 
-// Indices that part `part` holds. REQUIRES: part < parts.
+// Number of indices of part `part`. REQUIRES: part < parts.
 inline uint64_t FixedSizeLength(uint64_t length, uint64_t parts,
                                 uint64_t part) {
   SHOAL_DCHECK(part < parts);
@@ -39,9 +39,10 @@ inline uint64_t FixedSizePart(uint64_t length, uint64_t parts, uint64_t index) {
   return longer_parts + (index - in_longer) / shorter;
 }
 
-// What fixed_size_partitioner(num_shards, axis) answers for `shape`: the number
-// of parts along each axis, 1 but for `axis`, where it is at most the axis'
-// length: (10, 10) over 5 -> {5, 1}. REQUIRES: num_shards >= 1, axis < rank.
+// The result of fixed_size_partitioner(num_shards, axis) for `shape`: the
+// number of parts along each axis. That is 1 for every axis but `axis`, where
+// it is num_shards, or the axis' length if that is less: (10, 10) over 5 -> {5,
+// 1}. REQUIRES: num_shards >= 1, axis < rank.
 inline std::vector<int64_t> FixedSizePartitions(absl::Span<const int64_t> shape,
                                                 int num_shards, int axis = 0) {
   SHOAL_DCHECK(num_shards >= 1);

@@ -10,11 +10,12 @@
 
 namespace shoal {
 
-// Places things in the order given, each on the shard with the fewest bytes so
-// far, the lowest index where several have as few (TensorFlow's
-// GreedyLoadBalancingStrategy with byte_size_load_fn). (*load)[s] is what shard
-// s holds already, and grows. Returns the shard of each. O(things × shards).
-// REQUIRES: !load->empty().
+// Places items in the given order, each on the shard with the fewest bytes so
+// far, and on the first such shard if there are several (TensorFlow's
+// GreedyLoadBalancingStrategy with byte_size_load_fn). bytes[i] is the size of
+// item i. (*load)[s] is the load of shard s in bytes, to which the items are
+// added. Returns the shard of each item. O(items × shards). REQUIRES:
+// !load->empty().
 inline std::vector<int> PlaceGreedily(absl::Span<const int64_t> bytes,
                                       std::vector<int64_t>* load) {
   SHOAL_DCHECK(!load->empty());

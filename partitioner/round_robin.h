@@ -9,11 +9,12 @@
 
 namespace shoal {
 
-// What TensorFlow does with variables that no partitioner cuts: each goes
-// whole, with its slots, to the next server in turn. Never used to place
-// anything here: the balance report says what it would give.
+// The placement of TensorFlow for variables without a partitioner: each
+// variable goes whole, with its slots, to the next server in turn. Shoal does
+// not place variables so; the balance report shows this placement for
+// comparison.
 
-// A variable and what it takes with its slots.
+// A variable and its bytes, slots included.
 struct WholeVariable {
   std::string name;
   uint64_t bytes = 0;
@@ -21,7 +22,8 @@ struct WholeVariable {
 
 // The variables in the order in which the reference script makes them: single
 // numbers (the bias), the columns of all tables, the other dense variables.
-// Bytes as if every row existed; columns of dynamic tables are left out.
+// Their bytes are those with every row in existence; columns of dynamic tables
+// are left out.
 std::vector<WholeVariable> WholeVariables(const ModelSpec& model);
 
 // Bytes by shard: variable i on shard i mod num_shards. REQUIRES: num_shards >=

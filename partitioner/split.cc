@@ -10,8 +10,8 @@
 namespace shoal {
 namespace {
 
-// A counting sort by owner. `owner` is called once an id; between the passes
-// its answers wait in `position`, so no other memory is needed.
+// A counting sort by owner. `owner` is called once for each id. Its results are
+// kept in `position` between the passes, so no other memory is needed.
 template <typename Owner>
 void SplitBy(const TablePartition& partition, absl::Span<const FeatureId> ids,
              const Owner& owner, IdSplit* split) {
@@ -30,15 +30,17 @@ void SplitBy(const TablePartition& partition, absl::Span<const FeatureId> ids,
     split->position[i] = to;
     split->ids[to] = ids[i];
   }
-  // Each begin has run to the next shard's; move them back by one.
+  // Each begin has advanced to that of the next shard: move all of them back by
+  // one.
   std::copy_backward(split->begin.begin(), split->begin.end() - 1,
                      split->begin.end());
   split->begin[0] = 0;
 }
 
-// FixedSizePart with divisions of doubles, which pipeline where those of 64-bit
-// integers do not. Exact: ids are below 2^48, so a quotient that is no integer
-// is further from one than half a unit in its last place.
+// FixedSizePart with divisions of doubles, which a CPU can pipeline, unlike
+// divisions of 64-bit integers. The result is exact: ids are below 2^48, so a
+// quotient that is not an integer differs from every integer by more than half
+// a unit in its last place.
 class FixedSizeOwner {
  public:
   explicit FixedSizeOwner(const TablePartition& partition) {
@@ -60,7 +62,7 @@ class FixedSizeOwner {
   }
 
   uint32_t longer_parts_;
-  uint64_t in_longer_;  // indices of the parts with one more
+  uint64_t in_longer_;  // indices of the longer parts
   double shorter_;      // length of the other parts
 };
 

@@ -10,21 +10,22 @@
 
 namespace shoal {
 
-// Distinct ids of one table regrouped by owner, so that each shard's part is
-// one contiguous range: requests and replies of all shards then share one ids
-// array and one values array, and merging replies costs nothing.
+// Distinct ids of one table, grouped by the shard that owns them. Each shard's
+// part is one contiguous range, so the requests and replies of all shards share
+// one array of ids and one array of values, and merging replies costs nothing.
 struct IdSplit {
-  // The ids, shard 0's first; order within a shard is that of the input.
+  // The ids, those of shard 0 first. Within a shard the ids are in the order of
+  // the input.
   std::vector<FeatureId> ids;
   // ids[begin[s], begin[s + 1]) belong to shard s; num_shards + 1 entries.
   std::vector<uint32_t> begin;
-  // Input position i went to position[i] of `ids` (the inverse index).
+  // The inverse index: the id at position i of the input is ids[position[i]].
   std::vector<uint32_t> position;
 };
 
-// Overwrites *split, reusing its memory. O(ids + shards). REQUIRES: every id is
-// below partition.feature_size, where it has one; the table is not on every
-// shard.
+// Groups `ids` by shard. Overwrites *split and reuses its memory. O(ids +
+// shards). REQUIRES: every id is below partition.feature_size, if the table has
+// one; the table is not on every shard.
 void SplitIds(const TablePartition& partition, absl::Span<const FeatureId> ids,
               IdSplit* split);
 

@@ -42,7 +42,8 @@ int ShardOf(const TablePartition& partition, FeatureId id) {
 uint64_t RowsOnShard(const TablePartition& partition, int shard) {
   SHOAL_DCHECK(partition.kind != PartitionKind::kEveryShard);
   SHOAL_DCHECK(IsShard(partition, shard));
-  // mod deals the ids 0, 1, ... in turn, so its shares are those of fixed_size.
+  // mod assigns the ids 0, 1, ... to the shards in turn, so the shards have as
+  // many rows as with fixed_size.
   return FixedSizeLength(partition.feature_size, partition.num_shards, shard);
 }
 

@@ -8,19 +8,19 @@
 
 namespace shoal {
 
-// Where the rows of one table live. All are pure and cheap enough to call once
-// an id. REQUIRES: id < partition.feature_size, where it has one; 0 <= shard <
-// num_shards; the table is not on every shard.
+// Where the rows of one table live. All functions are pure, and cheap enough to
+// be called for every id. REQUIRES: id < partition.feature_size, if the table
+// has one; 0 <= shard < num_shards; the table is not on every shard.
 
 // The shard that owns row `id`.
 int ShardOf(const TablePartition& partition, FeatureId id);
 
-// Rows of the table that `shard` owns when it is an array (fixed_size, mod); 0
-// of a dynamic table, whose rows nobody knows before.
+// Number of rows that `shard` owns of a table that is an array (fixed_size,
+// mod); 0 for a dynamic table, whose rows are not known before training.
 uint64_t RowsOnShard(const TablePartition& partition, int shard);
 
-// Position of row `id` in its shard's array, in [0, RowsOnShard); and back.
-// For fixed_size and mod alone.
+// The position of row `id` in its shard's array, in [0, RowsOnShard); and back.
+// Only for fixed_size and mod.
 uint64_t LocalRow(const TablePartition& partition, FeatureId id);
 FeatureId GlobalRow(const TablePartition& partition, int shard,
                     uint64_t local_row);
