@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How good is the memory forecast?
 
-Runs jobs of several shapes, the README's first, and prints the forecast of each
-beside the most that its processes held (the sum of their peaks, the
-launcher's too). Exits 1 if one is more than 20 % off.
+Runs jobs of several shapes, the README's first. Prints the forecast of each job
+beside the peak memory of its processes (the sum of their peaks, with the
+launcher's). Exits with 1 if a forecast is more than 20 % off.
 
   bench/e2e/memory.py [--bin=build/release/bin] [--rows=1000000]
 """
@@ -43,7 +43,7 @@ def peak_mb(pid):
 
 
 def run_job(bin_dir, data, summary, flags):
-    """(forecast, peak) in MB."""
+    """Runs a job. Returns (forecast, peak) in MB."""
     job = subprocess.Popen(
         [os.path.join(bin_dir, "shoal"), "run", "--ps=2", "--workers=2",
          "--field_size=20", *flags, f"--training_data_dir={data}/tr*",

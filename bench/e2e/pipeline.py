@@ -2,9 +2,9 @@
 """What does --pipeline_depth buy, and what does it cost?
 
 Trains DeepFM (39 fields, dim 16, MLP 400-400-400, batch 1024; Adagrad tables,
-Adam) over 2 servers and 2 workers for one short epoch at every depth, the depths
-taking turns, and prints medians: samples per second, samples per second of
-processor time of all processes, staleness, and AUC.
+Adam) over 2 servers and 2 workers for one short epoch at every depth. The depths
+take turns. Prints medians: samples per second, samples per second of processor
+time of all processes, staleness, and AUC.
 
   bench/e2e/pipeline.py [--bin=build/release/bin] [--out=FILE.json]
 """

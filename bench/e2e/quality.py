@@ -2,9 +2,10 @@
 """How good is the model that asynchronous training ends with?
 
 Trains DeepFM on synthetic rows in one process and over 2 servers and 2 workers,
-for some seeds each, and prints the AUC of both beside the best that any model
-can reach on the test rows (the planted model's own). Exits 1 if the means of
-the two differ by more than .002, or one is .01 or more below the best.
+each with several seeds. Prints the AUC of both beside the best AUC that any
+model can reach on the test rows (that of the planted model). Exits with 1 if
+the means of the two differ by more than .002, or if one is .01 or more below
+the best.
 
   bench/e2e/quality.py [--bin=build/release/bin] [--out=FILE.json]
 """
@@ -35,7 +36,7 @@ def cpu_name():
 
 
 def generate(shoal, out, **flags):
-    """Synthetic rows; what is known of them."""
+    """Writes synthetic rows. Returns the content of their _meta.json."""
     subprocess.run([shoal, "data", "gen", f"--out={out}",
                     *(f"--{name}={value}" for name, value in flags.items())],
                    check=True, stdout=subprocess.DEVNULL,
@@ -45,7 +46,7 @@ def generate(shoal, out, **flags):
 
 
 def trained(shoal, command, data):
-    """The summary of a job on the rows in `data`, to its end."""
+    """Runs a job on the rows in `data` to its end. Returns its summary."""
     summary = os.path.join(data, "summary.json")
     subprocess.run(
         [shoal, *command, f"--training_data_dir={data}/tr*",

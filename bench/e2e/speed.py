@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast is training, beside what the machine can do and beside its peers?
+"""How fast is training, compared with the machine and with the peers?
 
 Trains DeepFM on the same rows, in turns:
 
@@ -8,30 +8,31 @@ Trains DeepFM on the same rows, in turns:
   shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
   tf-one, tf-ps, torch-one  the peers (bench/peers), with --tf_python and
              --torch_python: the interpreters of their environments
-  shoal-one/NAME, shoal-2+2/NAME  the same jobs with flags of yours, one pair for
-             each --variant=NAME:FLAGS; the default's samples per CPU-second over
-             the variant's are printed as a ratio
+  shoal-one/NAME, shoal-2+2/NAME  the same jobs with your flags, one pair for
+             each --variant=NAME:FLAGS; prints the ratio of the default's
+             samples per CPU-second to the variant's
 
-All are measured from outside over a window of steady work (timed_window.py),
-on the same rows over and over. Shoal reads them from TFRecord files in the page
-cache; the first pass, which makes rows of its table, is its warm-up. AUC is of jobs
-of their own: one pass over all rows, four times as many, without --quick. For each,
-over the repeats, the median, the least and the most of
+All jobs are measured from outside over a window of steady work
+(timed_window.py), on the same rows over and over. Shoal reads the rows from
+TFRecord files in the page cache; the first pass, which makes the rows of its
+table, is its warm-up. The AUC comes from separate jobs: one pass over all rows,
+four times as many; --quick leaves these jobs out. Prints, for each job, the
+median, the least and the largest over the repeats of
 
   samples_per_second
   samples_per_cpu_second  of all processes together
   cpu_us      processor time a sample, of all processes
   share       samples_per_cpu_second x FLOP a sample / median sgemm rate
   rss_mb      resident at the end of the window, of all processes
-  others_cores  what other processes used of the machine meanwhile: where it is
-              above 0.15 the figure is marked with '!'
+  others_cores  cores that other processes used meanwhile: above 0.15 the figure
+              is marked with '!'
 
-FLOP a sample are those of the MLP's products, 2 a weight forward and 4
+FLOP a sample are those of the MLP's products, for each weight 2 forward and 4
 backward: 6 x (39 K x H1 + H1 x H2 + … + 1 x Hn), 3.42 M for model A and 2.16 M
-for B. They are those of the plain
-network, which multiplies every embedding of every sample. An id comes several
-times in a batch: an implementation that multiplies each distinct embedding once
-does fewer in the first layer, so that its share may pass 100 %.
+for B. They are those of the plain network, which multiplies every embedding of
+every sample. An id occurs several times in a batch: an implementation that
+multiplies each distinct embedding once does fewer FLOP in the first layer, so
+its share may pass 100 %.
 
   bench/e2e/speed.py --quick --only=shoal-one       two minutes
   bench/e2e/speed.py --tf_python=VENV/bin/python --torch_python=VENV/bin/python
@@ -60,7 +61,7 @@ LEGS = (*JOBS, *PEERS)
 
 
 def legs_of(wanted, variants):
-    """`wanted`, each leg of Shoal's with its variants behind it."""
+    """`wanted`, with each leg of Shoal followed by its variants."""
     return [one for leg in wanted for one in
             (leg, *(f"{leg}/{name}" for name in variants if leg in JOBS))]
 
@@ -79,7 +80,7 @@ def make_data(args):
 
 
 def library_sgemm_rates(args):
-    """What the peers' own libraries multiply at, in GFLOP/s of one thread."""
+    """GFLOP/s of the peers' own libraries in sgemm, on one thread."""
     found = {}
     for python in filter(None, (args.tf_python, args.torch_python)):
         ran = subprocess.run(
@@ -92,14 +93,14 @@ def library_sgemm_rates(args):
 
 
 def job_of(args, leg, net, batch, **options):
-    """The job of a leg of Shoal's, with its variant's flags."""
+    """The job of a leg of Shoal, with the flags of its variant."""
     kind, _, name = leg.partition("/")
     return training_job.Job(args, kind, net, batch,
                             instead=args.variants.get(name, ()), **options)
 
 
 def run_shoal(args, leg, net, batch):
-    """A window of one job."""
+    """Measures one job over a window."""
     with job_of(args, leg, net, batch) as job:
         job.warm_up()
         found = job.measure(args.window)
@@ -112,7 +113,7 @@ def run_shoal(args, leg, net, batch):
 
 
 def auc_of(args, leg, net, batch):
-    """Of the model that one pass over all rows ends with."""
+    """The AUC of the model after one pass over all rows."""
     with job_of(args, leg, net, batch, to_the_end=True) as job:
         job.wait()
         return job.summary()["eval"]["auc"]
@@ -193,7 +194,7 @@ def print_config(found):
 
 
 def write_results(args, configs):
-    """Keeps what an earlier run of other models and batches has written."""
+    """Writes the results; keeps earlier ones of other models and batches."""
     result = {}
     if os.path.exists(args.out):
         with open(args.out) as file:
@@ -219,11 +220,12 @@ def parse_args():
     parser.add_argument("--only", default="", help=",".join(LEGS))
     parser.add_argument("--variant", action="append", default=[],
                         type=training_job.variant, metavar="NAME:FLAGS",
-                        help="legs of Shoal's with these flags too; repeatable")
+                        help="also run Shoal's legs with these flags; repeatable")
     parser.add_argument("--models", default="A,B")
     parser.add_argument("--batches", default="1024,4096")
     parser.add_argument("--repeats", type=int)
-    parser.add_argument("--window", type=float, help="seconds")
+    parser.add_argument("--window", type=float,
+                        help="seconds of a window")
     parser.add_argument("--tf_python")
     parser.add_argument("--torch_python")
     parser.add_argument("--quick", action="store_true",
@@ -237,28 +239,28 @@ def parse_args():
                  if leg not in PEERS or getattr(args, PEERS[leg])]
     for leg in wanted:
         if leg not in LEGS:
-            parser.error(f"--only has {leg}; there are {', '.join(LEGS)}")
+            parser.error(f"--only has {leg}; it takes {', '.join(LEGS)}")
         if leg not in args.legs:
             print(f"{leg} is left out: no --{PEERS[leg]}", file=sys.stderr)
     if not args.legs:
-        parser.error("nothing is left to measure")
+        parser.error("there is no job to measure")
     args.variants = dict(args.variant)
     if len(args.variants) != len(args.variant):
-        parser.error("two --variant have one name")
+        parser.error("two --variant have the same name")
     if args.variants and not any(leg in JOBS for leg in args.legs):
         parser.error(f"--variant needs {' or '.join(JOBS)} in --only")
     args.legs = legs_of(args.legs, args.variants)
     for net in args.models.split(","):
         if net not in NETS:
-            parser.error(f"--models has {net}; there are {', '.join(NETS)}")
+            parser.error(f"--models has {net}; it takes {', '.join(NETS)}")
     if not all(batch.isdecimal() for batch in args.batches.split(",")):
-        parser.error(f"--batches={args.batches} are no numbers")
+        parser.error(f"--batches={args.batches} must be numbers")
     if args.repeats < 1 or args.window <= 0:
-        parser.error("--repeats and --window are above 0")
+        parser.error("--repeats and --window must be above 0")
     if not os.access(os.path.join(args.bin, "shoal"), os.X_OK):
         parser.error(f"--bin={args.bin} has no shoal: build it first")
     if args.core not in os.sched_getaffinity(0):
-        parser.error(f"--core={args.core}: this machine has no such one")
+        parser.error(f"--core={args.core}: there is no such core")
     if args.out and not os.access(os.path.dirname(args.out) or ".", os.W_OK):
         parser.error(f"--out={args.out} cannot be written")
     return args

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Where does the time of a training step go?
 
-Runs jobs of speed.py's, samples the threads of each with `perf record` (Debian's
-linux-perf) over a window of steady work, and prints
+Runs the jobs of speed.py, samples the threads of each with `perf record`
+(Debian's linux-perf) over a window of steady work, and prints
 
   - the processor time a sample that each stage took, in all processes and in
-    those of each kind: the window's cpu_us, dealt out by samples. What a sample
-    belongs to its function says, by the table STAGES here; --others lists the
-    functions that no stage has;
-  - the time line of a worker's step, from its own clock
-    (shoal_worker_step_seconds_total): a state at a time, what it did or waited
-    for; the states add up to the step.
+    the processes of each kind: the window's cpu_us, divided by perf's samples.
+    The table STAGES below assigns each function to a stage; --others lists
+    functions without a stage;
+  - the time line of a worker's step, by the worker's own clock
+    (shoal_worker_step_seconds_total): the states, in which the worker computes
+    or waits, one after the other; they add up to the step.
 
   bench/e2e/step_profile.py --jobs=shoal-2+2 --models=A --batches=1024
 """
@@ -27,8 +27,8 @@ import timed_window
 import training_job
 from quality import cpu_name
 
-# Stage, and what the names of its functions have, in our own programs. The first
-# that fits has the sample.
+# A stage, and a pattern for the names of its functions in Shoal's programs. The
+# first stage that fits gets the sample.
 OURS = r"/shoal(-ps|-worker)?$"
 OUR_STAGES = r"""
 dense products      [Gg]emm
@@ -52,7 +52,7 @@ wire                rpc::|Rpc|Wire|Codec|Encode|Decode|Message|ParameterServ
 wire                ParameterClient|ClientLoop
 shard, marks        Shard|Mark|Push|Pull
 """
-# The same of other files, whose names have the third.
+# The same for other files, with a pattern for the file's name.
 STAGES = [
     ("kernel", r"", r"\[(kernel|vdso|guest)"),
     ("dense products", r"", r"/perf-\d+\.map$|libdnnl|\[JIT\]|//anon"),
@@ -76,7 +76,7 @@ def stage_of(symbol, file):
 
 
 def record(job, pids, seconds, path):
-    """Samples of processor time, a thousand a second and core."""
+    """Records a thousand samples of processor time a second on each core."""
     process = subprocess.Popen(
         ["perf", "record", "-q", "-e", "cpu-clock", "-F", "999", "-m", "512",
          "-o", path, "-p", ",".join(map(str, pids)), "--", "sleep",
@@ -104,8 +104,8 @@ def read_samples(path):
 
 
 def by_stage(samples, kinds, cpu_us):
-    """{stage: {kind of process: CPU us a sample}}, and what has no stage.
-    `kinds`: pid -> what kind of process it is."""
+    """{stage: {kind of process: CPU us a sample}}, and the functions without a
+    stage. `kinds`: kind of process by pid."""
     counts = collections.Counter()
     others = collections.Counter()
     for pid, symbol, file in samples:
@@ -135,8 +135,8 @@ def print_stages(stages, cpu_us):
 
 
 def time_line(before, after):
-    """Of one worker, from its metrics at both ends of the window: batches, ms
-    a step by state, ms a pull and a push."""
+    """Figures of one worker, from its metrics at both ends of the window:
+    batches, ms a step by state, ms a pull and a push."""
     def grown(key):
         return after[key] - before[key]
     batches = grown("shoal_worker_batches_total")
@@ -201,7 +201,8 @@ def main():
     parser.add_argument("--jobs", default=",".join(training_job.JOBS))
     parser.add_argument("--models", default="A,B")
     parser.add_argument("--batches", default="1024,4096")
-    parser.add_argument("--window", type=float, default=6, help="seconds")
+    parser.add_argument("--window", type=float, default=6,
+                        help="seconds of a window")
     parser.add_argument("--others", type=int, default=0, metavar="N",
                         help="list the N most frequent functions without stage")
     parser.add_argument("--out", help="write the results to this JSON file")

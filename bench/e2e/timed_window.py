@@ -1,10 +1,10 @@
 """Measures processes from outside, over a window of their steady work.
 
-A process tells of its work by a count that grows by a batch at a time. A window
-begins and ends for each count at the moment that it changes, so that no part of
-a batch is counted; processor time is that of the whole tree of processes. What
-others on the machine used of it meanwhile is told too: a window that they
-disturbed says so.
+A process reports its work by a count that grows batch by batch. For each count
+the window begins and ends at the moment at which the count changes, so that no
+part of a batch is counted. The processor time is that of the whole tree of
+processes. The processor time that other processes used meanwhile is reported,
+too, so that a disturbed window can be recognised.
 """
 
 import os
@@ -13,7 +13,7 @@ import time
 import urllib.request
 
 TICK = os.sysconf("SC_CLK_TCK")
-NOISY_CORES = 0.15  # of others: a window in which they used more is marked
+NOISY_CORES = 0.15  # a window in which other processes use more is marked
 
 
 def stat_fields(pid):
@@ -41,7 +41,7 @@ def process_tree(roots):
 
 
 def cpu_seconds(pids):
-    """User and system time of processes that live."""
+    """User and system time of the processes that are alive."""
     ticks = 0
     for pid in pids:
         fields = stat_fields(pid)
@@ -50,7 +50,7 @@ def cpu_seconds(pids):
 
 
 def machine_seconds():
-    """Core-seconds that the machine was busy, or taken by its host."""
+    """Core-seconds in which the machine was busy, or its host used them."""
     with open("/proc/stat") as file:
         user, nice, system, idle, wait, irq, softirq, steal = (
             int(field) for field in file.readline().split()[1:9])
@@ -58,7 +58,7 @@ def machine_seconds():
 
 
 def rss_mb(pids):
-    """Memory resident now, of all processes together."""
+    """Resident memory of all processes together."""
     pages = 0
     for pid in pids:
         with open(f"/proc/{pid}/statm") as file:
@@ -76,7 +76,7 @@ def metrics(port):
 
 
 def examples_of(port):
-    """The count of a Shoal worker that serves its metrics on `port`."""
+    """The examples trained by the worker with its metrics on `port`."""
     def count():
         try:
             return metrics(port)["shoal_worker_examples_total"]
@@ -94,7 +94,7 @@ def wait_until(condition, what, deadline, check=lambda: None, every=0.02):
 
 
 def edge(counts, deadline, check):
-    """(time, count) of each count at its next change."""
+    """(time, count) at the next change of each count."""
     before = [count() for count in counts]
     marks = [None] * len(counts)
 
@@ -111,11 +111,11 @@ def edge(counts, deadline, check):
 
 
 def measure(roots, counts, seconds, check=lambda: None, extra=()):
-    """A window of about so many seconds over the trees of `roots`.
+    """Measures a window of about `seconds` over the trees of `roots`.
 
     `counts` are functions, one a worker, that return samples done. `check`
     raises if the work has ended. `extra` names subsets of the processes whose
-    processor time is told apart: [(key, pids)].
+    processor time is reported separately: [(key, pids)].
     """
     deadline = time.monotonic() + seconds + 120
     first = edge(counts, deadline, check)
@@ -144,7 +144,7 @@ def measure(roots, counts, seconds, check=lambda: None, extra=()):
 
 
 def end_by_signal(process, number=signal.SIGINT, grace=30):
-    """Ends a child of ours in good order, or kills it after `grace` seconds."""
+    """Ends a child process in good order, or kills it after `grace` seconds."""
     if process.poll() is None:
         process.send_signal(number)
     try:

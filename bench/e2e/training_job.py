@@ -1,4 +1,4 @@
-"""A training job of Shoal to be measured: nets A and B on synthetic rows, in one
+"""A training job of Shoal to measure: nets A and B on synthetic rows, in one
 process on one core, or over 2 servers and 2 workers.
 """
 
@@ -26,17 +26,18 @@ JOBS = ("shoal-one", "shoal-2+2")
 
 
 def flags_of(doc):
-    """A parser of the flags that make_data and Job take."""
+    """A parser for the flags of make_data and Job."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("--rows", type=int, default=1 << 20)
-    parser.add_argument("--data", help="where the rows are kept between runs")
+    parser.add_argument("--data",
+                        help="directory that keeps the rows between runs")
     parser.add_argument("--core", type=int,
                         default=max(os.sched_getaffinity(0)),
-                        help="of sgemm and of single processes")
+                        help="core for sgemm and for single processes")
     parser.add_argument("shoal_flags", nargs="*",
-                        help="after --: more flags of Shoal's jobs")
+                        help="after --: more flags for Shoal's jobs")
     return parser
 
 
@@ -48,7 +49,7 @@ def parse(parser):
 
 
 def command_line():
-    """As given, without the paths of this machine."""
+    """The command line, without the paths of this machine."""
     paths = ("--bin", "--data", "--out", "--tf_python", "--torch_python")
     given = [flag for flag in sys.argv[1:] if not flag.startswith(paths)]
     return shlex.join(["bench/e2e/" + os.path.basename(sys.argv[0]), *given])
@@ -65,8 +66,8 @@ def window_rows(args):
 
 
 def make_data(args, form):
-    """The rows, made once, and read once so that the page cache has them.
-    Returns what is known of them."""
+    """Makes the rows unless they exist, and reads them once, so that they are
+    in the page cache. Returns the content of their _meta.json."""
     out = os.path.join(args.data, form)
     meta = os.path.join(out, "_meta.json")
     if not os.path.exists(meta):
@@ -93,12 +94,12 @@ def variant(text):
         raise argparse.ArgumentTypeError(f"{text}: no name before the colon")
     if not flags or not all(flag.startswith("--") for flag in flags):
         raise argparse.ArgumentTypeError(
-            f"{text}: after the colon stand flags of Shoal's, --FLAG=VALUE")
+            f"{text}: flags of Shoal, --FLAG=VALUE, must follow the colon")
     return name, flags
 
 
 def job_flags(args, net, batch, instead=()):
-    """Flags of `instead` take the place of others of their names."""
+    """The flags of a job. Flags in `instead` replace those of the same name."""
     dim, layers = NETS[net]
     flags = [f"--feature_size={IDS}", f"--field_size={FIELDS}",
             f"--embedding_size={dim}",
@@ -113,7 +114,7 @@ def job_flags(args, net, batch, instead=()):
 
 
 def free_ports(count):
-    """The first of so many ports in a row that are free."""
+    """The first of `count` consecutive free ports."""
     while True:
         first = random.randrange(20000, 32000)
         try:
@@ -126,7 +127,7 @@ def free_ports(count):
 
 
 def sgemm_rate(args):
-    """FLOP/s of one thread."""
+    """FLOP/s of sgemm on one thread."""
     ran = subprocess.run(
         [os.path.join(args.bin, "models_bench"), "--benchmark_format=json",
          "--benchmark_filter=Sgemm1024/onednn", "--benchmark_min_time=0.5"],
@@ -136,14 +137,14 @@ def sgemm_rate(args):
 
 
 class Job:
-    """A job that trains while the `with` block runs, and is then ended: on the
-    rows of WINDOW_FILES over and over, or `to_the_end`, once on all rows, and
-    then it is evaluated. Flags of `instead` take the place of others."""
+    """A job that trains while the `with` block runs and ends with the block. It
+    trains on the rows of WINDOW_FILES over and over or, if `to_the_end`, once
+    on all rows, and is then evaluated. Flags in `instead` replace others."""
 
     def __init__(self, args, kind, net, batch, to_the_end=False, instead=()):
         self.args, self.batch = args, batch
         self.cluster = kind == "shoal-2+2"
-        self.port = free_ports(4)  # of metrics
+        self.port = free_ports(4)  # for metrics
         self.worker_ports = [self.port]
         command = ["train"]
         pin = {args.core}
@@ -183,15 +184,15 @@ class Job:
                 "ended before its window: " + self.process.stderr.read())
 
     def warm_up(self):
-        """A whole pass: after it, all rows of the table that are used are
-        there."""
+        """Waits for one whole pass, after which all used rows of the table
+        exist."""
         timed_window.wait_until(
             lambda: sum(count() for count in self.counts) >=
             window_rows(self.args), "the first pass", time.monotonic() + 300,
             self.check, every=0.2)
 
     def servers(self):
-        """Processes that are parameter servers and nothing else."""
+        """The processes that are only parameter servers."""
         found = []
         for pid in timed_window.process_tree([self.process.pid]):
             with open(f"/proc/{pid}/comm") as file:
@@ -205,12 +206,12 @@ class Job:
                                     self.check, extra)
 
     def wait(self):
-        """To the end of the data."""
+        """Waits for the end of the data."""
         if self.process.wait(600) != 0:
             raise RuntimeError(self.process.stderr.read())
 
     def summary(self):
-        """Ends the job, if need be; what docs/summary.md says."""
+        """Ends the job if it runs. Returns its summary (docs/summary.md)."""
         timed_window.end_by_signal(self.process)
         with open(self.summary_path) as file:
             return json.load(file)

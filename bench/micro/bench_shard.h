@@ -16,32 +16,34 @@
 
 namespace shoal {
 
-// Tables as DeepFM has them: w of one float and v of `dim`, Adagrad, zeros at
-// first.
+// A table like DeepFM's: columns w of one float and v of `dim` floats, Adagrad,
+// initial values 0.
 struct BenchTable {
   bool dynamic = false;
-  int dim = 16;  // model A's; B's is 32
+  int dim = 16;  // 16 for model A, 32 for model B
   uint64_t gib = 1;
 
   TableSpec spec() const;
-  // Whole records, with header and slots, of `gib` GiB.
+  // The number of records, with header and slots, that fill `gib` GiB.
   uint64_t rows() const;
 
   friend bool operator==(const BenchTable&, const BenchTable&) = default;
 };
 
-// Calls `visit` with every table that is measured, 1 and 4 GiB of records of
-// model A and B, array and hash, under both laws of ids, and with what a
-// benchmark of it is called: "array/A/1GiB/zipf".
+// Calls `visit` with every table to measure and the name of its benchmark, such
+// as "array/A/1GiB/zipf": 1 and 4 GiB of records of models A and B, as array
+// and as hash table, with both laws of ids.
 void ForAllTables(
     absl::FunctionRef<void(const BenchTable&, IdLaw, const std::string& name)>
         visit);
 
-// Ids of a batch where tables are measured, and how many batches take turns.
+// The number of ids of a batch for measuring tables, and the number of batches
+// that take turns.
 inline constexpr size_t kIdsPerBatch = 10'000;
 inline constexpr size_t kBatches = 128;
 
-// A shard of that table alone and, where asked, one dense block without slots.
+// A shard with only this table and, if asked for, one dense block without
+// slots.
 ParameterShardOptions BenchShardOptions(const BenchTable& table,
                                         int64_t dense = 0);
 inline CallIdentity BenchIdentity() { return {"bench", {1, 2}, {1, 1}, 1}; }
@@ -50,7 +52,8 @@ inline CallIdentity BenchIdentity() { return {"bench", {1, 2}, {1, 1}, 1}; }
 void ForAllIds(uint64_t rows,
                absl::FunctionRef<void(absl::Span<const FeatureId>)> visit);
 
-// Tasks wait until Drain: what is measured is the work on the caller's thread.
+// Tasks wait until Drain, so that only the work on the caller's thread is
+// measured.
 class QueueExecutor final : public Executor {
  public:
   void Post(Task task) override { tasks_.push_back(std::move(task)); }

@@ -1,8 +1,8 @@
-// Bytes a second of saving and loading one shard in this process, beside a file
-// of as many bytes written in blocks of 1 MiB and synced, and read. Argument:
-// rows of the table (144 bytes each in the file; 17 floats and as many
-// accumulators, and the id). The directory of TMPDIR's default, /tmp, must hold
-// it; the share is Save / WriteFile and Load / ReadFile of one run.
+// Bytes a second of saving and loading one shard in this process. Beside that,
+// a file of the same size is written in blocks of 1 MiB, synced, and read.
+// Argument: rows of the table (144 bytes each in the file: 17 floats, 17
+// accumulators and the id). The file must fit into /tmp. The share is Save /
+// WriteFile and Load / ReadFile of one run.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -123,7 +123,7 @@ void Load(benchmark::State& state) {
   Clear(*files);
 }
 
-// Writes `bytes` in blocks, on the disk when it returns.
+// Writes `bytes` in blocks. They are on the disk when it returns.
 bool WriteRaw(const FileSystem& files, uint64_t bytes) {
   const std::string block(kBlock, 'x');
   if (!files.CreateDirectories(kDirectory).ok()) return false;

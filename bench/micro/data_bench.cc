@@ -5,12 +5,12 @@
 //   bytes_per_second   bytes of the file ÷ CPU time of the thread
 //   items_per_second   rows, or ids with their repetitions ÷ CPU time
 //
-// Ceilings beside them: SplitLines only finds line ends; ParseWithStrtof is the
-// same row by the C library, without any check; SumRecords reads every byte and
-// checks nothing. Of dedup, StampedTable is the bare loop: open addressing over
-// cells that carry the number of the build, with prefetch, for ids known to be
-// below 2^32. Of look-ups of 10 million ids, BareFind is a table of (id, value)
-// alone, at the same load, with prefetch; FlatHashMapFind is Abseil's map.
+// Ceilings: SplitLines only finds line ends. ParseWithStrtof parses the same
+// row with the C library, without any check. SumRecords reads every byte and
+// checks nothing. For dedup, StampedTable is the bare loop: open addressing
+// over cells that carry the number of the build, with prefetch, for ids below
+// 2^32. For look-ups of 10 million ids, BareFind is a table of only (id,
+// value), at the same load, with prefetch; FlatHashMapFind is Abseil's map.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -180,7 +180,7 @@ void FindUniqueIds(benchmark::State& state) {
 }
 BENCHMARK(FindUniqueIds);
 
-// The same of 40,000 ids of one law: 0 uniform over a million, 1 Zipf.
+// The same for 40,000 ids of one law: 0 uniform over a million, 1 Zipf.
 std::vector<FeatureId> FortyThousandIds(int law) {
   return DrawnIds(law == 0 ? IdLaw::kUniform : IdLaw::kZipf, kBenchIds, 40'000);
 }
@@ -235,7 +235,8 @@ BENCHMARK(StampedTable40000)->ArgName("law")->Arg(0)->Arg(1);
 constexpr uint64_t kTableIds = 10'000'000;
 constexpr size_t kLookUps = 4'000'000;
 
-// What is looked up: 0 uniform, 1 Zipf, 10,000 at a time.
+// Argument: the law of the ids, 0 uniform or 1 Zipf. Looks up 10,000 ids at a
+// time.
 template <typename Find>
 void LookUp(benchmark::State& state, const Find& find) {
   const std::vector<FeatureId> ids =

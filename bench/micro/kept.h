@@ -5,9 +5,10 @@
 
 namespace shoal {
 
-// What takes seconds to make, kept while the next benchmark wants the same: a T
-// made of `key`, alive until T is wanted of another. The old one ends before
-// the new one is made, so that there is memory for one. For one thread.
+// Keeps an object that takes seconds to make for the next benchmark that needs
+// the same object. A T is made from `key` and lives until a T with another key
+// is needed. The old T is destroyed before the new one is made, so that both
+// need not fit into memory. For one thread.
 template <typename T, typename Key>
 T& Kept(const Key& key) {
   static std::unique_ptr<T> kept;

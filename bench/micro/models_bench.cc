@@ -1,8 +1,7 @@
-// A training step's compute without data, network and optimizer:
-// Model::ForwardBackward of the two nets that Shoal's figures are given for.
+// The compute of a training step, without data, network and optimizer:
+// Model::ForwardBackward of nets A and B.
 //
-// Times are the thread's CPU time, so that a neighbour on the processor does
-// not count.
+// Times are CPU times of the thread, so that other processes hardly count.
 //
 //   us/sample   time of ForwardBackward ÷ examples
 //   sgemm       GFLOP/s of oneDNN's sgemm at 1024³, 2·1024³ FLOP each, measured
@@ -10,8 +9,8 @@
 //   share       (FLOP of a sample ÷ us/sample) ÷ sgemm
 //
 // FLOP of a sample: 6 × the weights of the MLP (2 forward, 4 backward). The
-// first layer by distinct embeddings does fewer, so that its share may pass 1;
-// `dense` does them all.
+// first layer by distinct embeddings does fewer FLOP, so its share may pass 1;
+// `dense` does all of them.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -61,7 +60,7 @@ void FillRandom(uint64_t seed, float scale, AlignedBuffer<float>* buffer) {
   }
 }
 
-// Products of 1024³ to measure a backend by.
+// Products of 1024³ matrices, to measure a backend.
 class Yardstick {
  public:
   static constexpr double kFlop = 2.0 * 1024 * 1024 * 1024;
@@ -103,9 +102,9 @@ void BM_Sgemm1024(benchmark::State& state, const std::string& backend_name) {
                               static_cast<double>(state.iterations()) / seconds;
 }
 
-// `batch_size` examples whose rows are those of a batch of `of_batch`: 13
-// fields with one id each and 26 with skewed ones of their own, about as many
-// distinct rows as Criteo's.
+// `batch_size` examples with the rows of a batch of `of_batch` examples. 13
+// fields have one id each; 26 have skewed ids of their own, with about as many
+// distinct rows as in Criteo's data.
 struct SkewedRows {
   SkewedRows(int batch_size, int of_batch, int dim)
       : row_index(static_cast<size_t>(batch_size) * kFields),
@@ -182,8 +181,8 @@ void BM_ForwardBackward(benchmark::State& state, const Net& net,
   state.counters["share"] = FlopPerSample(net) / seconds_per_sample / sgemm;
 }
 
-// One pass over a part of a batch, 512 examples, and beside it the time to copy
-// as many bytes as the pass streams (its floor): the embeddings and their
+// One pass over a part of a batch, 512 examples. Beside it, as its floor, the
+// time to copy as many bytes as the pass streams: the embeddings and their
 // gradients, or the activations.
 //
 //   us/sample, floor   of the pass; of the copy

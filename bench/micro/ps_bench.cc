@@ -1,19 +1,19 @@
-// Rows a second of pulls and of Adagrad pushes, in process and on one thread,
-// beside what the memory itself gives (random_records.h) to records of the same
-// size, in the same random order, measured before and after:
+// Rows a second of pulls and of Adagrad pushes, in process and on one thread.
+// The ceiling is the rate of the memory itself for records of the same size in
+// the same random order (random_records.h), measured before and after:
 //
 //   Mrows/s  rows ÷ CPU time of the thread
-//   ceiling  the same of the bare loop: reads for a pull, updates for a push
+//   ceiling  the same for the bare loop: reads for a pull, updates for a push
 //   share    Mrows/s ÷ ceiling
 //
-// Gather and Apply are the table alone, its look-up among it, and their ceiling
-// is of its own records; Pull and Push are the whole shard, with all its
-// checks, and their ceiling is of as much other memory. Names say which table
-// (array, or hash where it is dynamic: one more line of memory a row, which the
-// ceiling has not), whose rows (models A and B: 1 + 16 and 1 + 32 weights with
-// their slots), how many GiB of records, and how ids are drawn. Every row
-// exists before the clock starts; FirstTouch is what its first pull costs. A
-// batch is 10,000 distinct ids.
+// Gather and Apply measure the table alone, with its look-up; their ceiling
+// uses the table's own records. Pull and Push measure the whole shard, with all
+// its checks; their ceiling uses other memory of the same size. Names say which
+// table (array, or hash for a dynamic table, which reads one more cache line
+// for each row than the ceiling does), whose rows (models A and B: 1 + 16 and 1
+// + 32 weights with their slots), how many GiB of records, and how ids are
+// drawn. Every row exists before the clock starts; FirstTouch measures the
+// first pull of a row. A batch has 10,000 distinct ids.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -66,7 +66,7 @@ class TableUnderTest {
                        .first(ids.size() * table_->layout().row_dim()));
   }
 
-  // What the memory of these very rows gives.
+  // Measures the memory of the table's own rows.
   double Ceiling(const Batches& batches, bool push) {
     RecordBatches records;
     for (const std::vector<FeatureId>& ids : batches) {
@@ -98,14 +98,14 @@ class ShardUnderTest {
  public:
   explicit ShardUnderTest(const BenchTable& bench)
       : rows_(bench), records_(bench) {
-    records_.dynamic = false;  // those of both kinds are alike
+    records_.dynamic = false;  // both kinds have equal records
     shard_ = *ParameterShard::Create(BenchShardOptions(bench), &executor_);
     shard_->ServeUntil(absl::InfiniteFuture());
     ForAllIds(bench.rows(),
               [&](absl::Span<const FeatureId> ids) { Pull(ids); });
   }
 
-  // What the memory gives to other records of the same size.
+  // Measures other memory with records of the same size.
   double Ceiling(const Batches& batches, bool push) {
     const Bare& bare = Kept<Bare>(records_);
     return push ? bare.records.UpdateRate(batches)
@@ -183,7 +183,8 @@ void BM_Rows(benchmark::State& state, BenchTable table, IdLaw law, bool push) {
   state.counters["share"] = rate / best;
 }
 
-// Pulls that make their rows: 0 zeros, 1 truncated normal, 2 uniform.
+// Pulls that create their rows. Argument: the initial values, 0 zeros, 1
+// truncated normal, 2 uniform.
 void BM_FirstTouch(benchmark::State& state) {
   constexpr uint64_t kRows = 1 << 20;
   TableSpec spec = BenchTable{}.spec();

@@ -1,25 +1,26 @@
-// The served table of rpc_bench by ps-lite's KVWorker and KVServer, for whoever
-// has a checkout of it (bench/peers/README.md). One worker and one server over
-// loopback, a process each, and a scheduler that is left out, idle as it is.
-// Batches of 10,000 distinct ids, the very ones of rpc_bench, each way with
-// their rows; 4 calls under way.
+// The served table of rpc_bench, with ps-lite's KVWorker and KVServer. Needs a
+// checkout of ps-lite (bench/peers/README.md). One worker process and one
+// server process over loopback; the scheduler is idle and not measured. Batches
+// of 10,000 distinct ids, the same as in rpc_bench, travel each way with their
+// rows; 4 calls are in flight.
 //
 //   Mrows/s        rows ÷ wall time
 //   us/krow        CPU time of worker and server for 1,000 rows
 //   server_us/krow  the server's part of it
-//   sort_us/krow   CPU time to sort ids, which ps-lite demands; not in us/krow
+//   sort_us/krow   CPU time to sort ids, which ps-lite needs; not in us/krow
 //
-// ps-lite brings the transport; the table is what its user writes. Names say
-// which:
-//   none   answers pulls with the same values, forgets pushes: transport alone
+// ps-lite provides the transport; its user writes the table. Names say which
+// table:
+//   none   answers pulls with constant values, drops pushes: only transport
 //   array  records of weights and Adagrad's accumulators at their ids
 //   hash   the same in a std::unordered_map, as ps-lite's own default handler
 //          keeps its values, with a place for every row from the start
 //
-// What favours it: ids are sorted before the clock starts, so that the table is
-// walked in order of memory; rows are made in that order too; replies go out
-// from buffers that are used again; nothing is checked, marked or counted, and
-// a push that is sent twice is applied twice.
+// Advantages of ps-lite in this comparison: ids are sorted before the clock
+// starts, so that the table is walked in the order of memory. Rows are made in
+// that order, too. Replies are sent from buffers that are reused. The server
+// checks, marks and counts nothing, and applies a push twice if it is sent
+// twice.
 #include <arpa/inet.h>
 #include <ps/ps.h>
 #include <sys/prctl.h>
@@ -58,7 +59,7 @@ constexpr float kGradient = 1e-3f;
 
 enum class StoreKind { kNone, kArray, kHash };
 
-// What a call is about: ps-lite hands a number with each to the server.
+// The subject of a call, a number that ps-lite passes to the server.
 struct Subject {
   StoreKind kind = StoreKind::kNone;
   BenchTable table;
@@ -77,7 +78,7 @@ struct Subject {
   }
   friend bool operator==(const Subject&, const Subject&) = default;
 };
-constexpr int kProcessorTime = -1;  // a command: how much the server has used
+constexpr int kProcessorTime = -1;  // asks for the server's processor time
 
 template <size_t kWidth>
 struct Record {
@@ -178,7 +179,7 @@ void Answer(const ps::KVMeta& call, const ps::KVPairs<float>& data,
 
 class Worker {
  public:
-  // ps-lite's own Wait has no deadline: the alarm is one.
+  // ps-lite's own Wait has no deadline, so set an alarm.
   void Call(const Subject& subject, bool push,
             const std::vector<ps::SArray<ps::Key>>& batches, int total) {
     const size_t floats = kIdsPerBatch * subject.width();
@@ -197,7 +198,7 @@ class Worker {
     }
     alarm(0);
   }
-  // Of the call that was made first of the last so many.
+  // The rows of the first of the last kAtOnce calls.
   const ps::SArray<float>& pulled() const { return lanes_[0]; }
 
   double ServerCpuSeconds() {
@@ -270,7 +271,7 @@ void RegisterAll(Worker* worker) {
   ForAllTables([&](const BenchTable& table, IdLaw law,
                    const std::string& name) {
     const StoreKind kind = table.dynamic ? StoreKind::kHash : StoreKind::kArray;
-    BenchTable records = table;  // ps-lite knows nothing of `dynamic`
+    BenchTable records = table;  // without `dynamic`, which ps-lite lacks
     records.dynamic = false;
     Register(worker, kind, name, records, law);
   });

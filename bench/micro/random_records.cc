@@ -73,7 +73,7 @@ double RecordUpdateRate(const RecordBatches& batches, size_t bytes) {
     uint64_t* words = reinterpret_cast<uint64_t*>(record);
     for (size_t w = 0; w < bytes / sizeof(uint64_t); ++w) {
       uint64_t word = words[w];
-      asm volatile("" : "+r"(word));  // for all that the compiler knows, new
+      asm volatile("" : "+r"(word));  // a new value to the compiler
       words[w] = word;
     }
   });

@@ -10,21 +10,21 @@
 
 namespace shoal {
 
-// The ceiling of a table: what the memory itself gives to one thread that reads
-// or updates records of a size in a random order, with huge pages, and with
-// prefetch as far ahead as serves it best of 4, 8, 16 and 32 records.
+// The ceiling of a table: the rate at which one thread can read or update
+// records of one size in random order. Uses huge pages, and prefetches 4, 8, 16
+// or 32 records ahead, whichever is fastest.
 class RandomRecords {
  public:
-  // `rows` records, `stride` bytes apart, all of them written once. REQUIRES:
-  // a stride of whole 8-byte words.
+  // Makes `rows` records, `stride` bytes apart, and writes all of them once.
+  // REQUIRES: `stride` is a multiple of 8 bytes.
   RandomRecords(uint64_t rows, size_t stride);
 
   using Batches = std::vector<std::vector<FeatureId>>;
 
-  // Records a second of processor time. Read: the first `bytes` of each are
-  // copied to consecutive memory, as a pull leaves them. Update: every word of
-  // the stride is written as it was. Each goes over the batches once for every
-  // distance.
+  // Records a second of processor time. Read copies the first `bytes` of each
+  // record to consecutive memory, as a pull does. Update rewrites every word of
+  // each record without a change. Each goes over the batches once for every
+  // prefetch distance.
   double ReadRate(const Batches& batches, size_t bytes) const;
   double UpdateRate(const Batches& batches) const;
 
@@ -35,9 +35,10 @@ class RandomRecords {
   const ReservedMemory memory_;
 };
 
-// The same of records wherever they lie, in batches of their addresses: of a
-// table's own, whose memory the system may have given in other pages. An update
-// writes every word as it was. Nobody else uses them meanwhile.
+// The same for records anywhere in memory, given as batches of addresses: for
+// the records of a table, whose memory may have other pages. An update rewrites
+// every word without a change. REQUIRES: no other thread uses the records
+// meanwhile.
 using RecordBatches = std::vector<std::vector<char*>>;
 double RecordReadRate(const RecordBatches& batches, size_t bytes);
 double RecordUpdateRate(const RecordBatches& batches, size_t bytes);

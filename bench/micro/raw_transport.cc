@@ -25,16 +25,17 @@ using Service =
     v1::ParameterServer::WithRawMethod_Push<v1::ParameterServer::Service>;
 constexpr int kPlaces = 32;
 
-// Shares `memory`, which outlives it.
+// A buffer that shares `memory`, which must outlive the buffer.
 grpc::ByteBuffer BufferOf(const std::string& memory) {
   grpc::Slice slice(memory.data(), memory.size(), grpc::Slice::STATIC_SLICE);
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// A place for a call on the server.
+// A slot for one call on the server.
 class Place final : public CompletionTag {
  public:
-  // `replying`: how many places have not accepted again since their last call.
+  // `replying` counts the slots that have not yet accepted another call since
+  // their last one.
   Place(Service* service, grpc::ServerCompletionQueue* queue,
         const std::string* reply, std::atomic<int>* replying)
       : service_(service), queue_(queue), reply_(reply), replying_(replying) {}
@@ -75,7 +76,7 @@ class Place final : public CompletionTag {
   bool replied_ = false;
 };
 
-// A call of the client. Deletes itself.
+// A call of the client. Deletes itself at its end.
 class ClientCall final : public CompletionTag {
  public:
   ClientCall(grpc::GenericStub* stub, grpc::CompletionQueue* queue,
@@ -141,7 +142,7 @@ class RawTransport::Impl {
   ~Impl() {
     client_queue_.Shutdown();
     client_thread_.join();
-    // Nothing may be accepted after the shutdown.
+    // The server may not accept a call after the shutdown.
     for (int n = replying_; n != 0; n = replying_) replying_.wait(n);
     server_->Shutdown(std::chrono::system_clock::now());
     server_queue_->Shutdown();

@@ -8,15 +8,16 @@
 
 namespace shoal {
 
-// The ceiling of the wire: one unary method of gRPC whose request and reply are
-// slices of memory that is never written, read or copied by us, over loopback,
-// with one thread on a completion queue on either side.
+// The ceiling of the wire: one unary gRPC method over loopback, with one thread
+// on a completion queue on each side. The request and the reply are slices of
+// memory that our code never writes, reads or copies.
 class RawTransport {
  public:
   RawTransport(uint64_t request_bytes, uint64_t reply_bytes);
   ~RawTransport();
 
-  // Makes one call; `done` runs on the client's thread. Aborts where it fails.
+  // Makes one call; `done` runs on the client's thread. Aborts if the call
+  // fails.
   void Call(absl::AnyInvocable<void()> done);
 
  private:

@@ -1,19 +1,19 @@
-// The wire and the served table, over gRPC on loopback: one server, one client,
-// one thread on a completion queue on either side, a few calls under way.
+// The wire and the served table, over gRPC on loopback: one server and one
+// client with one thread on a completion queue each, and a few calls in flight.
 //
-// Wire: 1 MiB of dense gradients or values a call, to a service that does
-// nothing, beside raw slices (raw_transport.h) before and after it:
+// Wire: 1 MiB of dense gradients or values in each call, to a service that does
+// nothing. Raw slices (raw_transport.h) are measured before and after:
 //   GB/s, CPU-s/GB   payload ÷ wall time, CPU time of the process ÷ payload
-//   raw_*            the same of raw slices
+//   raw_*            the same for raw slices
 //   share            GB/s ÷ raw_GB/s
-//   copies           bytes copied by us ÷ payload (rpc/copy_stats.h), both
-//                    sides; gRPC's own and the kernel's are in the raw figures
+//   copies           bytes that Shoal copies ÷ payload (rpc/copy_stats.h), both
+//                    sides; gRPC's and the kernel's are in the raw figures
 //
 // Served: batches of 10,000 distinct ids to one shard, as ps_bench has them:
 //   Mrows/s          rows ÷ wall time
 //   us/krow          CPU time of the process, both sides, for 1,000 rows
 //   inside_Mrows/s   rows ÷ CPU time inside the shard, on the server's thread
-//   ceiling          of the bare loop, which serves nobody (random_records.h)
+//   ceiling          rate of the bare loop without serving (random_records.h)
 //   share            inside_Mrows/s ÷ ceiling: the table in a served request
 #include <atomic>
 #include <cstdlib>
@@ -51,8 +51,8 @@ struct Spent {
   double cpu = 0;
 };
 
-// Makes `total` calls, `at_once` of them under way. `call` gets the number of
-// the lane and what to run when it is done.
+// Makes `total` calls with `at_once` of them in flight. `call` gets the number
+// of its lane and the callback for its end.
 class ClosedLoop {
  public:
   using Call = absl::FunctionRef<void(int lane, absl::AnyInvocable<void()>)>;
@@ -91,8 +91,8 @@ class ClosedLoop {
   int running_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// Passes calls on and sums what they take of the thread that makes them; one
-// thread at a time does.
+// Forwards calls, and sums the processor time that they take on the calling
+// thread. Called by one thread at a time.
 class TimedService final : public ParameterService {
  public:
   explicit TimedService(ParameterService* service) : service_(service) {}
@@ -295,7 +295,7 @@ void BM_Served(benchmark::State& state, BenchTable table, IdLaw law,
   const auto batches =
       DistinctIdBatches(law, table.rows(), kIdsPerBatch, kBatches);
   ServedTable& served = Kept<ServedTable>(table);
-  BenchTable records = table;  // those of both kinds are alike
+  BenchTable records = table;  // both kinds have equal records
   records.dynamic = false;
   Ceiling& bare = Kept<Ceiling>(records);
   const auto ceiling = [&] {

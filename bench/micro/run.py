@@ -5,16 +5,16 @@
       [--bin=build/release/bin] [--filter=REGEX] [--repeats=5] [--in_turns]
       [--out=FILE.json]
   bench/micro/run.py --results=amd_epyc [table wire data served]
-      all of bench/results that is of micro-benchmarks, or the files named, as
-      table_amd_epyc.json …: 3 repeats, seven minutes on an idle machine; served,
-      two more, where ps_lite_bench is built (bench/peers/README.md)
+      measures the micro-benchmarks of bench/results, or the named files of them
+      (table_amd_epyc.json …): 3 repeats, seven minutes on an idle machine;
+      served takes two more, and needs ps_lite_bench (bench/peers/README.md)
 
-The file holds, for every benchmark, the median, least and largest of each of
-its figures, beside the CPU, the command and what the figures mean: the comment
-at the head of the program, where formulas and ceilings stand. Programs measure
-processor time, and their ceilings in the same run; quiet machines still agree
-better with themselves. Programs that are compared with one another run in
-turns: one repeat of each, then the next.
+The file holds, for every benchmark, the median, least and largest of each
+figure, the CPU, the command and the meaning of the figures: the comment at the
+head of the program, which has the formulas and ceilings. Programs measure
+processor time, and their ceilings in the same run; figures still vary less on a
+quiet machine. Programs that are compared with one another run in turns: one
+repeat of each, then the next.
 """
 
 import argparse
@@ -30,7 +30,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "e2e"))
 from quality import cpu_name  # noqa: E402
 
-# What a file of results is made of: programs, a filter, whether in turns.
+# The content of a file of results: programs, a filter, and whether they run in
+# turns.
 RESULTS = {
     "table": (["ps_bench"],
               "FirstTouch|(Gather|Apply)/|(Pull|Push)/.*/1GiB/", False),
@@ -40,7 +41,7 @@ RESULTS = {
                "Served(Pull|Push)/(none|array/A/1GiB|hash/A/1GiB)", True),
 }
 
-# What the library says of every run, and what is the run's own.
+# Keys of a run in the library's output that are not figures.
 NOT_FIGURES = {"name", "run_name", "run_type", "family_index",
                "per_family_instance_index", "repetitions",
                "repetition_index", "threads", "iterations", "time_unit",
@@ -67,7 +68,7 @@ def flags_of(args, repeats):
 
 
 def run(program, args, repeats):
-    """What the program printed."""
+    """Runs the program. Returns its output."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run(
             [os.path.join(args.bin, program), *flags_of(args, repeats),
@@ -79,8 +80,7 @@ def run(program, args, repeats):
 
 
 def summarise(printed):
-    """By benchmark and figure, over all that was printed: median, least and
-    largest."""
+    """Median, least and largest over all outputs, by benchmark and figure."""
     figures = {}
     for row in (row for run in printed for row in run["benchmarks"]):
         if row["run_type"] != "iteration":
@@ -109,19 +109,19 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--in_turns", action="store_true",
-                        help="a repeat of each program, then the next")
+                        help="run one repeat of each program, then the next")
     parser.add_argument("--out")
     parser.add_argument("--results", metavar="CPU",
-                        help="measure files of bench/results anew")
+                        help="measure the files of bench/results again")
     args = parser.parse_args()
     if args.repeats is None:
         args.repeats = 3 if args.results else 5
     if args.repeats < 1:
-        parser.error("--repeats is at least 1")
+        parser.error("--repeats must be at least 1")
     if args.results:
         measure_results(parser, args)
     elif not args.programs:
-        parser.error("which programs?")
+        parser.error("name the programs to run")
     else:
         measure(parser, args)
 
@@ -129,7 +129,7 @@ def main():
 def measure_results(parser, args):
     for wanted in args.programs:
         if wanted not in RESULTS:
-            parser.error(f"{wanted}: there are {', '.join(RESULTS)}")
+            parser.error(f"{wanted}: name some of {', '.join(RESULTS)}")
     wanted = args.programs or [
         name for name, (programs, _, _) in RESULTS.items()
         if "ps_lite_bench" not in programs or

@@ -1,14 +1,15 @@
-// How long the events of a coordinator take on its strand, by kind, in a large
-// job: no process is served while one lasts, so none may take as long as a
-// heartbeat. A job is driven by hand, on one thread, without a network: it
-// begins afresh and trains some of its pieces; one saves; one resumes when all
-// but the last hundredth of it is trained and every tenth piece before that is
-// half done, and comes to its end with idle workers. With `hosts` the pieces
-// belong to so many of the workers, a file each (--data_scope=host).
+// The time that each kind of coordinator event takes on its strand in a large
+// job. No process is served while an event lasts, so no event may take as long
+// as a heartbeat. The benchmark drives jobs by hand, on one thread, without a
+// network. The first job begins afresh and trains some of its pieces. The
+// second job saves. The third job resumes with all but the last hundredth of
+// its pieces trained and every tenth piece before that half done, and ends with
+// idle workers. With `hosts` that many workers have one file of pieces each
+// (--data_scope=host).
 //
 //   strand_bench [pieces [batches [ps [workers [hosts]]]]]
 //
-// The times are of processor time: the sum, the mean and the longest.
+// Prints processor times: the sum, the mean and the longest.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +32,7 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 64 << 10;
 constexpr uint32_t kBatchSize = 1024;
-// Pieces that the fresh job trains by messages before it is cut short.
+// Pieces that the fresh job trains by messages before it is stopped.
 constexpr uint32_t kTrainedPieces = 100'000;
 constexpr uint32_t kMarksAtOnce = 1000;
 
@@ -47,7 +48,7 @@ struct Size {
   }
 };
 
-// Times by kind of event, in the order in which the kinds were first met.
+// Times by kind of event, in the order in which the kinds first occurred.
 class Times {
  public:
   void Add(const std::string& kind, double seconds) {
@@ -102,7 +103,7 @@ std::vector<SourceInfo> Sources(const Size& size) {
   return sources;
 }
 
-// What worker `i` can read of them.
+// The files that worker `i` can read.
 std::vector<SourceInfo> SourcesOf(const Size& size, int i) {
   std::vector<SourceInfo> sources = Sources(size);
   if (size.hosts == 0) return sources;
@@ -118,7 +119,7 @@ class Job {
     state_ = std::make_unique<CoordinatorState>(std::move(options), now_);
   }
 
-  // Runs `event` and does what its actions say.
+  // Runs `event` and carries out its actions.
   template <typename Event>
   void Do(const std::string& kind, Event event) {
     now_ += absl::Microseconds(10);
@@ -176,7 +177,8 @@ class Job {
          return state.OpenSession(++sessions_, life, now);
        });
   }
-  // Sessions from 1 on are of the PSs, then of the workers.
+  // Sessions are numbered from 1: first those of the PSs, then those of the
+  // workers.
   void JoinAll() {
     for (int i = 0; i < size_.ps; ++i) Join(Role::kPs, i);
     for (int i = 0; i < size_.workers; ++i) Join(Role::kWorker, i);
@@ -198,7 +200,8 @@ class Job {
       Tell(kind, Worker(i), LeaseRequest{});
     }
   }
-  // The marks of some leases' batches on every shard, in deltas of a thousand.
+  // Sends the marks of the batches of some leases from every shard, a thousand
+  // in each delta.
   void MarkAll(const std::vector<std::pair<uint64_t, Lease>>& leases) {
     for (int ps = 0; ps < size_.ps; ++ps) {
       MarkDelta delta;
@@ -218,7 +221,7 @@ class Job {
       if (!delta.marks.empty()) send();
     }
   }
-  // Trains what is leased; each worker asks for more.
+  // Trains the pieces that are leased; each worker asks for more.
   void TrainLeased() {
     const auto leases = std::exchange(leases_, {});
     MarkAll(leases);
@@ -314,7 +317,7 @@ void RunSaved(const Size& size, Times* times) {
   if (report.checkpoint.saved != 1) std::abort();
 }
 
-// What every shard had marked, as it would be in a checkpoint.
+// The marks that every shard would have in a checkpoint.
 std::shared_ptr<Manifest> MakeCheckpoint(const Size& size,
                                          std::vector<MarkRun>* marks) {
   auto manifest = std::make_shared<Manifest>();
@@ -344,8 +347,8 @@ std::shared_ptr<Manifest> MakeCheckpoint(const Size& size,
   return manifest;
 }
 
-// Every shard's word on what it has loaded, one shard's marks, and all that the
-// job does with them before it trains.
+// Every shard reports that it is loaded, one shard sends its marks, and the job
+// processes them before it trains.
 void LoadAll(const std::vector<MarkRun>& marks, uint64_t batches, Job* job) {
   for (int i = 0; i < job->size_.ps; ++i) {
     job->Tell("a shard is loaded", i + 1, ShardLoaded{{batches, 0, 7}});

@@ -12,7 +12,8 @@ inline double CpuSecondsOf(clockid_t clock) {
          1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Seconds of processor time: what others do on the machine counts little.
+// Seconds of processor time of this thread, on which other processes of the
+// machine have little influence.
 inline double ThreadCpuSeconds() {
   return CpuSecondsOf(CLOCK_THREAD_CPUTIME_ID);
 }

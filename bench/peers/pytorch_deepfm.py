@@ -1,5 +1,5 @@
 """DeepFM on PyTorch in one process: embeddings with sparse gradients, Adagrad
-for them and Adam for all else.
+for the embeddings and Adam for all other variables.
 """
 
 import argparse

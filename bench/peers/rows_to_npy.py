@@ -2,9 +2,10 @@
 
   rows_to_npy.py --libsvm=DIR --out=DIR [--rows=262144]
 
-DIR is of `shoal data gen --format=libsvm`; the first rows of its tr-* files are
-taken to train on, and of te.libsvm to score. Prints how often batches of them repeat an id, and what shares the ids of
-a field have, so that it can be seen what was trained on.
+--libsvm is a directory of `shoal data gen --format=libsvm`. The first rows of
+its tr-* files are for training, those of te.libsvm for scoring. Prints how
+often batches repeat an id, and the shares of the ids of a field, to document
+the distribution of the rows.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from workload import ARRAYS, FIELDS
 
 
 def write(files, rows, out, prefix):
-    """Returns the ids."""
+    """Writes the arrays. Returns the ids."""
     lines = []
     for path in sorted(glob.glob(files)):
         with open(path) as file:
@@ -52,7 +53,8 @@ def main():
                     for begin in batches] or [0]
         print(f"batch {size}: {size * FIELDS} ids, "
               f"{np.median(distinct):.0f} distinct")
-    # Zipf's law: the k-th commonest id has k^-s of the first one's share.
+    # Zipf's law: the share of the k-th most frequent id is k^-s times that of
+    # the first.
     for f in range(constant, FIELDS, 5):
         counts = np.sort(np.unique(ids[:, f], return_counts=True)[1])[::-1]
         k = np.arange(1, 51)

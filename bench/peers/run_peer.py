@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs one peer for a while and prints what it reached as a JSON line.
+"""Runs one peer for a while and prints its figures as a JSON line.
 
   bench/peers/run_peer.py --peer=tf-one --python=VENV/bin/python --data=DIR
 
-Start-up and warm-up are not in it: it is measured from outside over a window of
-steady work (bench/e2e/timed_window.py, which says what the keys are); then all
+The result is measured from outside over a window of steady work, without
+start-up and warm-up (bench/e2e/timed_window.py describes the keys). Then all
 processes are killed, since TensorFlow's servers never end by themselves.
 """
 
@@ -69,7 +69,7 @@ class Job:
                     sys.exit(f"{self.args.peer} has ended: {log.read()[-3000:]}")
 
     def auc(self):
-        """Of the worker that ends last, when the rows of all are trained."""
+        """The AUC of the worker that ends last, when all rows are trained."""
         running = [i for i, process in enumerate(self.processes)
                    if process not in self.servers]
         while running:
@@ -114,24 +114,29 @@ START = {"tf-one": lambda job: job.start("tensorflow_deepfm.py"),
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", choices=sorted(START), required=True)
-    parser.add_argument("--python", required=True, help="of its environment")
-    parser.add_argument("--data", required=True, help="of rows_to_npy.py")
+    parser.add_argument("--python", required=True,
+                        help="interpreter of the peer's environment")
+    parser.add_argument("--data", required=True,
+                        help="output directory of rows_to_npy.py")
     parser.add_argument("--net", default="A")
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--ids", type=int, default=1_000_000)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--core", type=int, help="to run all processes on")
+    parser.add_argument("--core", type=int,
+                        help="core on which all processes run")
     parser.add_argument("--ps", type=int, default=2)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--window", type=float, default=6, help="seconds")
+    parser.add_argument("--window", type=float, default=6,
+                        help="seconds of a window")
     parser.add_argument("--warm_batches", type=int, default=20)
     parser.add_argument("--warm_seconds", type=float, default=1)
     parser.add_argument("--epochs", type=int, default=0,
-                        help="no window: the AUC after so many passes")
-    parser.add_argument("more", nargs="*", help="after --: its own flags")
+                        help="print the AUC after this many passes; no window")
+    parser.add_argument("more", nargs="*",
+                        help="after --: flags for the peer's script")
     args = parser.parse_args()
     if shutil.which(args.python) is None:
-        parser.error(f"--python={args.python} is no program; see README.md")
+        parser.error(f"--python={args.python} is not a program; see README.md")
     with tempfile.TemporaryDirectory() as directory:
         job = Job(args, directory)
         try:

@@ -1,10 +1,10 @@
 """DeepFM on TensorFlow 2.15 in graph mode: one process, or a parameter server
 job of which this is one process (--role=ps or worker).
 
-As its users write it for speed: variables placed on the servers in turn, the
-tables cut into equal ranges, updates on arrival (asynchronous), each distinct id
-of a batch looked up once (tf.unique), and each worker seeing the servers and
-itself alone.
+The script is written as users of TensorFlow write it for speed: variables are
+placed on the servers in turn, the tables are cut into equal ranges, updates are
+applied on arrival (asynchronous), each distinct id of a batch is looked up once
+(tf.unique), and each worker sees only the servers and itself.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def deepfm(args, ids, values, partitioner):
 
 
 def training(args, loss, step):
-    """One step: Adagrad for the tables, Adam for all else."""
+    """One step: Adagrad for the tables, Adam for all other variables."""
     groups = {True: [], False: []}
     for variable in tf1.trainable_variables():
         groups[variable.name.startswith("tables/")].append(variable)
@@ -74,8 +74,8 @@ def session_config(args, **more):
 
 
 def join_cluster(args):
-    """(target, session config, device function, partitioner) of a worker;
-    a parameter server stays here."""
+    """(target, session config, device function, partitioner) of a worker.
+    Does not return in a parameter server."""
     cluster = tf.train.ClusterSpec({"ps": args.ps_hosts.split(","),
                                     "worker": args.worker_hosts.split(",")})
     server = tf1.train.Server(cluster, job_name=args.role,

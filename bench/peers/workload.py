@@ -1,6 +1,6 @@
-"""What every peer trains: the nets, the rows, and how it tells of its progress.
+"""The work of every peer: the nets, the rows, and the count of its progress.
 
-Needs numpy alone, which every peer's environment has.
+Needs only numpy, which every peer's environment has.
 """
 
 import mmap
@@ -15,8 +15,9 @@ ARRAYS = ("ids", "values", "labels")  # int64 and float32 [rows, 39], float32
 
 
 def add_flags(parser):
-    """The flags that all peers have."""
-    parser.add_argument("--data", required=True, help="of rows_to_npy.py")
+    """Adds the flags that all peers have."""
+    parser.add_argument("--data", required=True,
+                        help="output directory of rows_to_npy.py")
     parser.add_argument("--progress", required=True, help="file of Progress")
     parser.add_argument("--net", choices=sorted(NETS), default="A")
     parser.add_argument("--batch", type=int, default=1024)
@@ -26,8 +27,8 @@ def add_flags(parser):
     parser.add_argument("--table_learning_rate", type=float, default=0.02)
     parser.add_argument("--initial_accumulator", type=float, default=0.1)
     parser.add_argument("--epochs", type=int, default=0,
-                        help="then end, and print the AUC of the test rows; "
-                             "0: for ever")
+                        help="passes before the end, at which the AUC of the "
+                             "test rows is printed; 0: no end")
 
 
 def load(directory, prefix=""):
@@ -36,8 +37,8 @@ def load(directory, prefix=""):
 
 
 def batches(args, part=0, parts=1):
-    """Full batches of the part-th of `parts` equal runs of rows: of each of
-    --epochs in an order of its own, or for ever in one."""
+    """Full batches of the part-th of `parts` equal runs of rows: in a new order
+    for each of --epochs, or without end in one order."""
     arrays = load(args.data)
     rows = len(arrays[0]) // parts
     arrays = [array[part * rows:(part + 1) * rows] for array in arrays]
@@ -53,7 +54,7 @@ def batches(args, part=0, parts=1):
 
 
 def auc_of_test_rows(args, score):
-    """`score`: (ids, values) -> logits."""
+    """The AUC; `score` is a function (ids, values) -> logits."""
     ids, values, labels = load(args.data, "test_")
     logits = np.concatenate([
         score(ids[begin:begin + 4096], values[begin:begin + 4096])
@@ -66,7 +67,7 @@ def auc_of_test_rows(args, score):
 
 
 class Progress:
-    """Samples done, in a file that another process maps and reads."""
+    """A count of samples in a file that another process maps and reads."""
 
     def __init__(self, path):
         with open(path, "r+b") as file:
