@@ -220,7 +220,7 @@ def parse_args():
     parser.add_argument("--only", default="", help=",".join(LEGS))
     parser.add_argument("--variant", action="append", default=[],
                         type=training_job.variant, metavar="NAME:FLAGS",
-                        help="also run Shoal's legs with these flags; repeatable")
+                        help="legs of Shoal with these flags, too; repeatable")
     parser.add_argument("--models", default="A,B")
     parser.add_argument("--batches", default="1024,4096")
     parser.add_argument("--repeats", type=int)

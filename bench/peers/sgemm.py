@@ -1,5 +1,6 @@
-"""GFLOP/s of one thread in products of 1024³ by torch, or by numpy if there is no
-torch: the speed of a peer's own library on this processor. Prints a JSON line.
+"""GFLOP/s of one thread in products of 1024³ by torch, or by numpy if torch is
+missing: the speed of a peer's own library on this processor. Prints a JSON
+line.
 """
 
 import json
