@@ -1,13 +1,14 @@
 # shoal_check_headers(TARGET HEADER...) compiles each header of the target that
-# has no source of its own by itself, twice included, when headers_compile_alone
-# is built (a ctest of that name does). A header with a source is seen to
-# compile alone by that source: tools/tidy.py has the source include it first,
-# and checks its guard. Nothing is compiled again until a header changes.
+# has no source of its own. The header is included alone and twice. This happens
+# when the target headers_compile_alone is built (a ctest of that name builds
+# it). A header with a source needs no such check: tools/tidy.py makes the
+# source include the header first, and checks the header's guard. Only changed
+# headers are compiled again.
 
 add_custom_target(headers_compile_alone)
 
-# shoal_header_units(NAME TARGET HEADER...): the objects of such headers, as the
-# target NAME, if there are any.
+# shoal_header_units(NAME TARGET HEADER...) makes the target NAME from the
+# objects of such headers, if there are any.
 function(shoal_header_units NAME TARGET)
   set(units)
   foreach(header IN LISTS ARGN)

@@ -3,13 +3,13 @@
 # shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
 # program run as one ctest. Sources are named one by one, never globbed.
 #
-# FUZZED: the library reads bytes from outside, and with SHOAL_FUZZ the fuzzers
-# see which of its branches an input takes; that makes compiling half as slow
-# again, so it is not done everywhere.
-# LABELS: unit, conformance, sim or e2e, and concurrent (threads), parses (bytes
-# from outside) or vectors (kernels for every instruction set; not for threads)
-# for what the sanitizers must see: a sanitizer preset builds these tests and
-# the SANITIZED binaries, and runs these tests alone.
+# FUZZED: the library reads bytes from outside. With SHOAL_FUZZ the fuzzers see
+# which of its branches an input takes. That makes compiling 1.5 times as slow,
+# so not every library has it. LABELS: unit, conformance, sim or e2e; also
+# concurrent (threads), parses (bytes from outside) or vectors (kernels for
+# every instruction set; not for threads) for tests that the sanitizers must
+# see. A sanitizer preset builds only these tests and the SANITIZED binaries,
+# and runs only these tests.
 include(ShoalHeaderCheck)
 
 add_library(shoal_options INTERFACE)
@@ -43,7 +43,7 @@ string(JOIN ":" SHOAL_TSAN_OPTIONS
 set(SHOAL_TEST_ENVIRONMENT
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=${SHOAL_TSAN_OPTIONS})
 
-# Under a sanitizer only what a labelled test needs is built.
+# A sanitizer build has only the targets that a labelled test needs.
 function(shoal_leave_out_if_sanitized TARGET)
   if(SHOAL_SANITIZE)
     set_target_properties(${TARGET} PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -80,9 +80,10 @@ function(shoal_binary)
   endif()
 endfunction()
 
-# A test's own code runs once: not optimised, it compiles twice as fast. All
-# tests have the macros of -pthread, as those that link protobuf do, to share
-# precompiled headers, through which ccache sees with gcc's option.
+# The code of a test runs once, so it is not optimised: it compiles twice as
+# fast. All tests have the macros of -pthread, as tests that link protobuf do,
+# so that they can share precompiled headers. With gcc's option ccache can look
+# into these headers.
 set(SHOAL_TEST_OPTIONS -O0 -pthread
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
