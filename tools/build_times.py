@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Where the time of a build went, from what ninja wrote down.
+"""Shows where the time of a build went, from the log of ninja.
 
 Usage: build_times.py [--slowest N] [BUILD_DIRECTORY]
 
-Reads BUILD_DIRECTORY/.ninja_log (build/release by default): for each kind of
-output how many there are and the seconds that their commands took, added up
-(with two jobs at once, twice the wall time), then the slowest outputs. A file
-that was compiled several times counts with its newest. Take the figures of a
-cold build from an empty build directory and an empty ccache.
+Reads BUILD_DIRECTORY/.ninja_log (build/release by default). Prints, for each
+kind of output, the number of outputs and the sum of the seconds of their
+commands (with two jobs at once, twice the wall time), and then the slowest
+outputs. A file that was compiled several times counts with its newest time. For
+the figures of a cold build begin with an empty build directory and an empty
+ccache.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import collections
 import os
 import sys
 
-# The first that fits; an output is relative to the build directory.
+# The first pattern that fits decides. An output's path is relative to the build
+# directory.
 KINDS = [
     ('headers alone', lambda o: '_headers.dir/' in o),
     ('precompiled headers', lambda o: 'cmake_pch' in o),
@@ -47,7 +49,7 @@ def main():
     args = parser.parse_args()
     path = os.path.join(args.directory, '.ninja_log')
     if not os.path.exists(path):
-        sys.exit(f'build_times: there is no {path}: build that preset first')
+        sys.exit(f'build_times: {path} is missing: build that preset first')
     seconds = read_log(path)
     count = collections.Counter()
     total = collections.Counter()

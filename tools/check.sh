@@ -3,20 +3,22 @@
 #
 # Usage: tools/check.sh [--long]
 #
-#   style    tools/tidy.py, in a second
-#   tools    build/venv, for tests against packages of PyPI
-#   release  all of it with gcc and warnings as errors, headers alone, all tests
-#   asan     all but the unlabelled tests with clang: its lock analysis, ASan and
-#            UBSan, the tests labelled for them; every fuzzer for 10 s
-#   tsan     the tests labelled for ThreadSanitizer
+#   style    tools/tidy.py, which takes a second
+#   tools    makes build/venv, for tests against packages of PyPI
+#   release  builds everything with gcc and warnings as errors, compiles each
+#            header alone, and runs all tests
+#   asan     builds all but the unlabelled tests with clang (lock analysis, ASan
+#            and UBSan), runs the tests labelled for these, and every fuzzer for
+#            10 s
+#   tsan     builds and runs the tests labelled for ThreadSanitizer
 #
-# --long adds what takes an hour: the tests labelled `long` (many kills, many
-# seeds of the simulation), and every fuzzer for ten minutes of CPU time.
+# --long adds an hour: the tests labelled `long` (many kills, many seeds of the
+# simulation), and every fuzzer for ten minutes of CPU time.
 #
-# What fails most often comes first. Goes on after a failure, so that one run
-# tells all, and ends with a summary of every part, its results and its seconds,
-# in which a build, the style and a fuzzer count as one test. Exits 1 if anything
-# failed, 2 for a wrong argument.
+# The parts that fail most often come first. A failure does not end the run, so
+# one run shows all failures. At the end comes a summary of the parts with their
+# results and seconds; a build, the style and a fuzzer count as one test each.
+# Exits with 1 if anything failed, and with 2 for a wrong argument.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -25,7 +27,7 @@ case "$*" in
   '') ;;
   --long) long=true ;;
   *)
-    echo "check: '$*' is no argument; there is --long" >&2
+    echo "check: '$*' is not an argument; the only one is --long" >&2
     exit 2
     ;;
 esac
@@ -36,8 +38,8 @@ failed=0
 summary=()
 part_began=0  # in $SECONDS
 
-# count NAME TOTAL FAILED: takes the result of a part, which began where the last
-# one ended, into the summary.
+# count NAME TOTAL FAILED: adds the result of a part to the summary. The part
+# began when the part before it ended.
 count() {
   total=$((total + $2))
   failed=$((failed + $3))
@@ -46,7 +48,7 @@ count() {
   part_began=$SECONDS
 }
 
-# one NAME COMMAND...: a part that passes or fails as a whole.
+# one NAME COMMAND...: runs a part that passes or fails as a whole.
 one() {
   local name=$1
   shift
@@ -65,18 +67,19 @@ configure_and_build() {
   cmake --preset "$preset" >"build/$preset.log" 2>&1 &&
     cmake --build --preset "$preset" --target "$@" -- -k 0 -j "$jobs" \
       --quiet && return
-  # The compiler's own words are above; cmake's are only in its log.
+  # The compiler's messages are above; cmake's are only in its log.
   grep -q 'Configuring incomplete\|CMake Error' "build/$preset.log" &&
     cat "build/$preset.log"
   return 1
 }
 
-# build PRESET TARGET...: false if it fails, as then it cannot be tested.
+# build PRESET TARGET...: returns false if the build fails, since it cannot be
+# tested then.
 build() {
   one "$1 build" configure_and_build "$@"
 }
 
-# run_tests PRESET: of ctest, as many at once as there are cores.
+# run_tests PRESET: runs the tests with ctest, one on each core at a time.
 run_tests() {
   local preset=$1 log line
   log=build/$preset.tests.log
@@ -105,7 +108,8 @@ run_fuzzers() {
 
 mkdir -p build
 one "style" python3 -B tools/tidy.py
-# Without these the tests that need them are skipped: a failure of its own.
+# Without these packages some tests are skipped, so their absence counts as a
+# failure.
 one "test tools" tools/install_test_tools.sh
 build release all headers_compile_alone && run_tests release
 build asan all house fuzzers && run_tests asan && run_fuzzers "fuzz" 10

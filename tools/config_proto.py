@@ -5,8 +5,8 @@ docs/commands.md: a field for every flag of a job.
   tools/config_proto.py            rewrite the schema
   tools/config_proto.py --check    exit 1 if it would change
 
-Numbers of fields are for ever: those in the file are kept, new flags get the
-next ones, and numbers of flags that are gone stay reserved.
+The numbers of fields never change: numbers in the file are kept, new flags get
+the next numbers, and numbers of flags that were removed stay reserved.
 """
 
 import argparse
@@ -30,16 +30,17 @@ package shoal.config;
 message JobConfig {
 """
 
-# What a flag's kind is in the schema; all others are text, as they are typed.
+# Types in the schema by a flag's kind. Flags of any other kind are text, as
+# they are typed.
 TYPES = {"INT": "optional int64", "NUMBER": "optional double",
          "BOOL": "optional bool", "INTS": "repeated int64",
          "NUMBERS": "repeated double"}
-# Says where the file is, so it cannot be in it.
+# The flag that names the file, so it cannot be in the file.
 LEFT_OUT = {"config"}
 
 
 def flags():
-    """[(group, [(name, kind, meaning)])] as the document has them."""
+    """The flags in the document, as [(group, [(name, kind, meaning)])]."""
     with open(DOCUMENT, encoding="utf-8") as file:
         text = file.read()
     part = text.split("<!-- begin job flags")[1].split("<!-- end job flags")[0]
@@ -57,7 +58,7 @@ def flags():
 
 
 def numbers():
-    """{name: number} of the schema as it is; gone ones have the name None."""
+    """({name: number}, reserved numbers) of the present schema."""
     known = {}
     gone = set()
     if os.path.exists(SCHEMA):

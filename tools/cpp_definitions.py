@@ -1,8 +1,8 @@
-"""Finds what a C++ file defines at namespace scope, for tools/tidy.py.
+"""Finds the definitions of a C++ file at namespace scope, for tools/tidy.py.
 
-No compiler: a walk over the braces of a text without comments and strings. It
-knows namespaces, classes, enums, functions with their parameter types and
-inline variables, which is what a tree of Google style has in its headers.
+This is not a compiler: it walks over the braces of a text without comments and
+strings. It knows namespaces, classes, enums, functions with their parameter
+types and inline variables, which is what headers in Google style contain.
 """
 
 import re
@@ -20,13 +20,13 @@ VARIABLE = re.compile(r'\binline\b.*?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?'
 
 
 def without_preprocessor(code):
-    """`code` with the lines of the preprocessor blanked."""
+    """`code` with the lines of the preprocessor replaced by blanks."""
     return re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*',
                   lambda m: re.sub(r'[^\n]', ' ', m.group()), code, flags=re.M)
 
 
 def closing(code, position, opening, end):
-    """The place after the bracket that closes the one at `position`."""
+    """The position after the bracket that closes the one at `position`."""
     depth = 0
     for i in range(position, len(code)):
         if code[i] == opening:
@@ -39,7 +39,7 @@ def closing(code, position, opening, end):
 
 
 def skip_template(head):
-    """`head` split behind its template<...>, if it begins with any."""
+    """`head` split after its template<...>, if it begins with one."""
     begin = 0
     while TEMPLATE.match(head[begin:].lstrip()):
         begin = head.index('<', begin)
@@ -98,7 +98,7 @@ class Walk:
         self.found.append(('::'.join(self.namespaces + [name]), kind, position))
 
     def definition(self, head, position):
-        """Notes what `head` { defines; whether its end is a semicolon."""
+        """Records what `head` { defines. True if a semicolon ends that."""
         template, rest = skip_template(head)
         declares = TYPE.search(rest)
         if declares and '(' not in re.sub(ATTRIBUTE, '', rest[:declares.end(
@@ -158,7 +158,8 @@ class Walk:
 
 
 def definitions(code, functions):
-    """What `code` (comments and strings blanked) defines outside of anonymous
-    namespaces: (qualified name, kind, position). Types always; functions, with
-    the types of their parameters, and inline variables where `functions`."""
+    """The definitions in `code` (without comments and strings) outside
+    anonymous namespaces: (qualified name, kind, position). Types always;
+    functions, with the types of their parameters, and inline variables only if
+    `functions`."""
     return Walk(code, functions).run()

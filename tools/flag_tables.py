@@ -19,7 +19,7 @@ DATA_COMMANDS = ["gen", "prepare", "stat"]  # of shoal data
 
 
 def help_flags(bin_dir, command):
-    """[(group, flag, kind, default, text)] as the command's --help has them."""
+    """The flags in a command's --help: [(group, flag, kind, default, text)]."""
     text = subprocess.run(
         [os.path.join(bin_dir, command[0]), *command[1:], "--help"],
         check=True, capture_output=True, text=True).stdout
@@ -65,7 +65,7 @@ def job_tables(bin_dir):
                   "|---|---|---|---|---|"]
         mine = [(key[1:], letters) for key, letters in rows.items()
                 if key[0] == group]
-        # Rows of one flag, where commands differ, stand together.
+        # Rows of one flag for which commands differ are neighbours.
         first = {}
         for at, ((name, *_), _letters) in enumerate(mine):
             first.setdefault(name, at)

@@ -3,12 +3,13 @@
 #
 # Usage: tools/fuzz.sh [SECONDS] [NAME...]
 #
-# Builds the fuzzers of the preset `asan`, then runs each fuzzer (or those
-# named) for SECONDS of CPU time, 600 by default, one a core. What they learn is
-# kept in build/fuzz/corpus for the next time; an input that fails is left in
-# build/fuzz/failures, and `build/asan/fuzzers/NAME FILE` repeats it. A fuzzer
-# may take 2 GiB of memory and 25 s for an input. Ends with
-# "fuzz: N of M fuzzers passed", and exits 1 if one failed or none ran.
+# Builds the fuzzers of the preset `asan`, then runs each fuzzer (or only the
+# named ones) for SECONDS of CPU time, 600 by default, one on each core. The
+# inputs that they find are kept in build/fuzz/corpus for the next run. An input
+# that fails is left in build/fuzz/failures; `build/asan/fuzzers/NAME FILE`
+# repeats the failure. A fuzzer may take 2 GiB of memory and 25 s for an input.
+# Ends with "fuzz: N of M fuzzers passed". Exits with 1 if a fuzzer failed or if
+# no fuzzer ran.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -16,7 +17,7 @@ seconds=${1:-600}
 [ $# -eq 0 ] || shift
 case $seconds in
   '' | *[!0-9]* | 0*)
-    echo "fuzz: '$seconds' is no number of seconds" >&2
+    echo "fuzz: '$seconds' is not a number of seconds" >&2
     exit 2
     ;;
 esac
@@ -32,8 +33,9 @@ programs=$PWD/build/asan/fuzzers
 root=$PWD/build/fuzz
 mkdir -p "$root/failures" "$root/logs"
 
-# run NAME [SEEDS]: one fuzzer; its log says why where it fails. Turns of wall
-# time until it has had its CPU time: on a busy machine the two differ.
+# run NAME [SEEDS]: runs one fuzzer; its log says why it fails. The fuzzer runs
+# in turns of wall time until it has used its CPU time: on a busy machine the
+# two differ.
 run() {
   local name=$1 seeds=${2:-} log=$root/logs/$1.log
   local spent=0 inputs=0 TIMEFORMAT='%0U'
@@ -50,7 +52,7 @@ run() {
       echo "fuzz: $name FAILED; its log is $log"
       return 1
     }
-    # A turn of less than half a second still counts, so that this ends.
+    # A turn of less than half a second still counts, so that the loop ends.
     spent=$((spent + (turn > 0 ? turn : 1)))
     inputs=$((inputs + $(grep -o 'number_of_executed_units: [0-9]*' "$log" |
       grep -o '[0-9]*')))
@@ -61,7 +63,7 @@ run() {
 total=0
 passed=0
 pids=()
-# One a core at a time.
+# One fuzzer on each core at a time.
 collect() {
   for pid in "${pids[@]}"; do
     wait "$pid" && passed=$((passed + 1))

@@ -1,6 +1,6 @@
-#!/bin/sh
-# Installs what Shoal is built and checked with: packages of Debian 12 and
-# nothing else. Runs as root, or through sudo. Does nothing where all are there.
+# !/bin/sh Installs everything that Shoal is built and checked with: only
+# packages of Debian 12. Runs as root, or through sudo. Does nothing if all
+# packages are installed.
 set -eu
 
 packages='
@@ -25,17 +25,17 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
   else
-    echo "install_deps: not root, and there is no sudo: run as root" >&2
+    echo "install_deps: not root, and sudo is missing: run as root" >&2
     exit 1
   fi
 }
 
 if ! command -v apt-get >/dev/null; then
-  echo "install_deps: needs Debian 12: there is no apt-get here" >&2
+  echo "install_deps: needs Debian 12; apt-get is missing" >&2
   exit 1
 fi
 if installed; then
-  echo "install_deps: all packages are there"
+  echo "install_deps: all packages are installed"
   exit 0
 fi
 as_root apt-get update -q

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Keeps the house rules that a compiler does not.
+"""Checks the rules of the house that a compiler does not check.
 
 Usage: tidy.py [--root DIR]
 
-Prints `file:line: rule: what; how to fix` for each violation and exits 1 if
-there is any. Needs nothing but Python 3. A new rule is a function below that
-yields (line, rule, text), an entry in RULES, and a planted violation in
+Prints `file:line: rule: what; how to fix` for each violation, and exits with 1
+if there is a violation. Needs only Python 3. A new rule is a function below
+that yields (line, rule, text), an entry in RULES, and a planted violation in
 tests/tools/tidy_test.py.
 """
 
@@ -16,8 +16,8 @@ import sys
 
 from cpp_definitions import definitions
 
-# Who may include whom: the arrows of docs/architecture.md. cmd, tests and bench
-# include everything; every folder may include itself.
+# The folders that each folder may include: the arrows of docs/architecture.md.
+# cmd, tests and bench may include everything; every folder may include itself.
 ARROWS = {
     'base': set(),
     'core': {'base'},
@@ -41,7 +41,7 @@ ARROWS = {
 COMPOSERS = {'cmd', 'tests', 'bench'}
 
 # Third-party headers that only some folders may include (tests and bench may
-# include all): what, how it is recognised, where.
+# include all): the library, a pattern for its headers, and the folders.
 THIRD_PARTY = [
     ('gRPC', r'grpc(pp)?/|grpc\+\+/', {'rpc'}),
     ('protobuf', r'google/protobuf/', {'wire', 'launch'}),
@@ -57,14 +57,15 @@ THIRD_PARTY = [
     ('zlib and zstd', r'zlib\.h|zstd\.h', {'worker'}),
 ]
 
-# A second to parse, or more: they belong into .cc files. The subfolders of wire
-# and rpc may have them in headers, which others do not reach (rule wire-reach).
+# Headers that take a second or more to parse: they belong in .cc files. Headers
+# in subfolders of wire/ and rpc/ may include them, since other folders do not see
+# those (rule wire-reach).
 HEAVY = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$|spdlog/|CLI/'
                    r'|nlohmann/|prometheus/')
 WIRE = re.compile(r'grpc(pp)?/|google/protobuf/|.*\.pb\.h$')
 
-# Tokens of code (never of comments or strings): rule, pattern, where it is
-# allowed, what to say.
+# Tokens that code must not contain (comments and strings may): rule, pattern, a
+# function for the paths that may contain them, message.
 TOKENS = [
     ('getenv', re.compile(r'\b(?:secure_)?getenv\b|\benviron\b'),
      lambda path: folder_of(path) in COMPOSERS,
@@ -89,7 +90,7 @@ TOKENS = [
 
 MAX_COLUMNS = 80
 MAX_LINES = 600
-# Put together so that this file does not break its own rules.
+# Concatenated, so that this file does not break its own rules.
 LEFTOVER = re.compile(r'\b(' + 'TO' + 'DO|FIX' + 'ME|XX' + r'X)\b')
 MACHINE_PATH = re.compile(
     r'(?<![\w.)}>~-])/(?:' + 'wo' + r'rk|ho' + r'me|ro' + r'ot|Us'
@@ -99,7 +100,7 @@ CPP = ('.h', '.cc', '.proto')
 CODE = CPP + ('.py', '.sh', '.cmake')
 TEXT = CODE + ('.md', '.json', '.txt', '.yml')
 
-# Comments, strings and characters of C++; a digit separator is none.
+# Comments, strings and character literals of C++, but no digit separators.
 LEXEME = re.compile(
     r'//[^\n]*|/\*.*?\*/|\bR"([^(\s]*)\(.*?\)\1"'
     r'|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -115,7 +116,7 @@ def line_of(text, position):
 
 
 def blank(text, keep_strings):
-    """The text with comments (and strings) blanked, lines kept."""
+    """The text with comments (and strings) replaced by blanks; lines stay."""
     def replace(match):
         lexeme = match.group()
         if keep_strings and not lexeme.startswith('/'):
@@ -143,7 +144,7 @@ class File:
 
 
 class Tree:
-    """The text files below a root, by path, and the folders of the house."""
+    """The text files below a root, by path, and the folders of the project."""
 
     def __init__(self, root):
         self.root = root
@@ -162,8 +163,8 @@ class Tree:
         self.defined = self.find_definitions()
 
     def find_definitions(self):
-        """Where each name is defined, by its namespace and name: [(path,
-        line)] in the order of paths, one a file."""
+        """The places where each qualified name is defined: [(path, line)] in
+        the order of paths, one for each file."""
         defined = {}
         for path, file in sorted(self.files.items()):
             if not file.is_cpp:
@@ -179,7 +180,7 @@ class Tree:
                 if len(places) > 1}
 
     def to_wire(self, path, seen=None):
-        """Includes from our header `path` to a wire header, or None."""
+        """The includes that lead from `path` to a wire header, or None."""
         seen = set() if seen is None else seen
         if path in seen or path not in self.files:
             return None
@@ -207,7 +208,7 @@ def check_arrows(tree, file):
             continue
         if target == file.folder or target in allowed:
             continue
-        may = ', '.join(sorted(allowed)) or 'nothing of ours'
+        may = ', '.join(sorted(allowed)) or 'no other folder'
         yield line, 'arrow', (
             f'{file.folder}/ includes {name}; it may include {may}: move '
             'the code or pass it in from job/')
@@ -218,7 +219,7 @@ def check_third_party(tree, file):
         return
     for line, name in file.includes:
         for what, pattern, folders in THIRD_PARTY:
-            # Loops that folders with kernels share.
+            # Loops that several folders with kernels share.
             if what == 'Highway' and re.match(r'base/\w+-inl\.h$', file.path):
                 continue
             if re.match(pattern, name) and file.folder not in folders:
@@ -235,7 +236,7 @@ def check_heavy_header(tree, file):
     for line, name in file.includes:
         if HEAVY.match(name):
             yield line, 'heavy-header', (
-                f'{name} in a header slows down all who include it; '
+                f'{name} in a header slows down every file that includes it; '
                 'include it in the .cc and hide it behind a struct Impl')
 
 
@@ -247,7 +248,7 @@ def check_wire_reach(tree, file):
         if chain:
             yield line, 'wire-reach', (
                 f'leads to gRPC or protobuf: {" -> ".join(chain)}; '
-                'take a header of wire/ or rpc/ without them')
+                'include headers of wire/ or rpc/ that do not')
 
 
 def check_own_header_first(tree, file):
@@ -256,8 +257,8 @@ def check_own_header_first(tree, file):
     own = re.sub(r'\.cc$', '.h', file.path)
     if own in tree.files and file.includes[0][1] != own:
         yield file.includes[0][0], 'own-header', (
-            f'{file.includes[0][1]} is included before {own}; put the own '
-            'header first, so that it is seen to compile alone')
+            f'{file.includes[0][1]} is included before {own}; put {own} '
+            'first, which shows that it compiles alone')
 
 
 def check_tokens(tree, file):
@@ -272,7 +273,8 @@ def check_tokens(tree, file):
 
 
 def check_one_definition(tree, file):
-    # A program that links two classes of one name takes members of either.
+    # A program that links two classes of the same name may use members of
+    # either.
     for name, places in tree.defined.items():
         for path, line in places[1:]:
             if path == file.path:
@@ -283,7 +285,8 @@ def check_one_definition(tree, file):
 
 
 def check_guard(tree, file):
-    # What Highway compiles once for each instruction set has its own guards.
+    # Headers that Highway compiles once for each instruction set have other
+    # guards.
     if file.suffix != '.h' or file.path.endswith('-inl.h'):
         return
     guard = 'SHOAL_' + re.sub(r'[^A-Z0-9]', '_', file.path.upper()) + '_'
@@ -302,7 +305,7 @@ def check_in_cmake(tree, file):
     if file.suffix not in CPP:
         return
     if file.folder == 'tests' and file.suffix == '.h':
-        return  # seen to compile by the tests that include it
+        return  # the tests that include it show that it compiles
     directory = os.path.dirname(file.path)
     while True:
         lists = tree.files.get(os.path.join(directory, 'CMakeLists.txt'))
@@ -338,14 +341,14 @@ def check_machine_paths(tree, file):
 def check_lines(tree, file):
     for line, text in enumerate(file.lines, 1):
         if text != text.rstrip():
-            yield line, 'trailing-space', 'white space ends the line; cut it'
+            yield line, 'trailing-space', 'white space at the end; remove it'
         if (file.suffix in CPP and len(text) > MAX_COLUMNS
                 and 'http' not in text and not text.startswith('#include')):
             yield line, 'long-line', (
                 f'{len(text)} columns; break it at {MAX_COLUMNS}')
     if file.raw and not file.raw.endswith(b'\n'):
-        yield len(file.lines), 'last-newline', 'the file ends in mid-line; '\
-            'end it with a newline'
+        yield len(file.lines), 'last-newline', 'the last line has no newline; '\
+            'add one'
     if file.suffix in CODE and len(file.lines) - 1 > MAX_LINES:
         yield MAX_LINES + 1, 'long-file', (
             f'{len(file.lines) - 1} lines; a file does one thing: split it '

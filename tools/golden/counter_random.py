@@ -1,8 +1,8 @@
-"""What Shoal draws by counter, written once more from the published formulas.
+"""Shoal's counter-based draws, written again from the published formulas.
 
 The formulas: base/philox.h, base/stable_hash.h, ps/table/initial_value.h,
-models/initializers.h and models/layers/dropout.h. Nothing here is called by
-Shoal, so the golden files confirm its initial values and dropout masks too.
+models/initializers.h and models/layers/dropout.h. Shoal does not call this
+code, so the golden files confirm Shoal's initial values and dropout masks, too.
 """
 
 import math
@@ -77,7 +77,7 @@ def xavier_uniform(seed, variable, fan_in, fan_out):
 
 
 def dropout_mask(seed, batch, layer, keep, examples, units):
-    """A row an example: 1 where the unit is kept. batch: epoch, piece, index."""
+    """One row an example: 1 for a kept unit. batch: epoch, piece, index."""
     epoch, piece, index = batch
     words = philox(seed ^ DROPOUT_TAG, epoch << 32 | piece, index << 32 | layer)
     key = words[1] << 32 | words[0]

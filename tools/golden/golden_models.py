@@ -58,7 +58,7 @@ class Model:
                   + looked_up(f'{prefix}_w').sum((1, 2)))
         if self.case.model != 'lr':
             e = looked_up('fm_v')
-            # The definition, a sum over all pairs, not its shortcut.
+            # The definition, a sum over all pairs, not the faster formula.
             logits = logits + torch.triu(
                 e @ e.transpose(1, 2), diagonal=1).sum((1, 2))
         if self.case.model == 'deepfm':

@@ -1,7 +1,7 @@
-"""What moves the variables: torch.optim, or a formula where it has none.
+"""The updates of the variables: by torch.optim, or by a formula if it has none.
 
 A table's gradient is a sparse tensor of the batch's distinct ids, so only the
-rows that it touches move.
+rows that the batch touches move.
 """
 
 import math
@@ -16,7 +16,7 @@ def sum_by_id(variables):
 
 
 def clip_by_global_norm(variables, clip_norm):
-    """Returns the scale. REQUIRES: sum_by_id has run."""
+    """Clips the gradients. Returns the scale. REQUIRES: sum_by_id has run."""
     squares = sum((v.grad.values() if v.grad.is_sparse else v.grad)
                   .square().sum() for v in variables)
     scale = min(1.0, clip_norm / math.sqrt(squares))
@@ -27,7 +27,7 @@ def clip_by_global_norm(variables, clip_norm):
 
 
 def as_sparse(gradient):
-    """Of a dense variable: every index of axis 0 is touched."""
+    """The gradient of a dense variable: every index of axis 0 is touched."""
     if gradient.is_sparse:
         return gradient.coalesce()
     every = torch.arange(len(gradient)).unsqueeze(0)
@@ -35,7 +35,7 @@ def as_sparse(gradient):
 
 
 def add_l2(variable, l2):
-    """l2 * w, for the touched rows alone."""
+    """Adds l2 * w, only for the touched rows."""
     g = as_sparse(variable.grad)
     touched = variable.detach()[g.indices()[0]]
     variable.grad = torch.sparse_coo_tensor(
@@ -59,7 +59,7 @@ class TorchUpdate:
                 [variable], lr=spec['learning_rate'], eps=0,
                 initial_accumulator_value=spec['adagrad_initial_accumulator'])
         else:
-            # torch's lazy Adam, whose epsilon also stands where ours does.
+            # torch's lazy Adam, whose epsilon is at the same place as Shoal's.
             self.optimizer = torch.optim.SparseAdam(
                 [variable], lr=spec['learning_rate'],
                 betas=(spec['adam_beta1'], spec['adam_beta2']),

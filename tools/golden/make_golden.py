@@ -3,10 +3,10 @@
 
 Usage: make_golden.py OUT_DIR      (torch 2.5.1; imports nothing of Shoal)
 
-Everything is float64; inputs, and with them learning rates, betas and the like,
-are float32 numbers, since that is what Shoal is given. Gradients are torch's
-autograd, updates are torch.optim's (golden_updates.py). The format is told in
-tests/golden/golden_file.h, what is compared in docs/numerics.md.
+All arithmetic is float64. Inputs, also learning rates, betas and the like, are
+float32 numbers, since Shoal's inputs are. Gradients come from torch's autograd,
+updates from torch.optim (golden_updates.py). tests/golden/golden_file.h
+describes the format, docs/numerics.md the comparison.
 """
 
 import os
@@ -44,7 +44,7 @@ class Case:
     model: str
     dense: dict
     table: dict
-    wide: dict  # of the column of one weight an id
+    wide: dict  # for the column with one weight for each id
     feature_size: int = 200
     field_size: int = 6
     embedding_size: int = 4
@@ -85,7 +85,8 @@ CASES = [
 
 class Batch:
     """Entries one after the other: example, field, id, value. A short example
-    lacks its last fields; ids repeat, within an example too; few come often."""
+    lacks its last fields. Ids repeat, also within an example; a few are
+    frequent."""
 
     def __init__(self, case, index):
         rng = random.Random(1000 + index)
