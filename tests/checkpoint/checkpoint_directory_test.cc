@@ -200,7 +200,8 @@ TEST_F(CheckpointDirectory, AnAttemptSetsAsideWhatIsInItsWay) {
   EXPECT_THAT(aside, ElementsAre(At(5) + "/" + other + ".stale-6"));
   files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");
   EXPECT_THAT(prepare(7), ElementsAre(At(5) + "/manifest.json.stale-7"));
-  // What was set aside is in nobody's way and nobody removes it.
+  // Files that were set aside disturb no later attempt, and no attempt removes
+  // them.
   ASSERT_TRUE(RemoveVoidAttempts(files_, "/m").ok());
   EXPECT_TRUE(files_.Contents(At(5) + "/manifest.json.stale-6").ok());
 }

@@ -10,7 +10,7 @@
 namespace shoal {
 
 // Writes a checkpoint of two shards with a table of 4 rows and a dense variable
-// into `directory`, as a PS each and a coordinator would. Returns its manifest.
+// into `directory`, as two PSs and a coordinator would. Returns its manifest.
 Manifest WriteSmallCheckpoint(const FileSystem& files,
                               const std::string& directory, uint64_t step);
 

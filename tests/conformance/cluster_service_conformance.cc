@@ -154,10 +154,10 @@ TEST_P(ClusterServiceConformance, ALifeThatWasNotTakenUpEndsWithTheNext) {
 // ---- Sessions ---------------------------------------------------------------
 
 TEST_P(ClusterServiceConformance, AnUnknownLifeGetsNoSession) {
-  const auto nobody = Open({Life{3, 99}});
-  EXPECT_EQ(nobody->listener.WaitForEnd().code(), Code::kFailedPrecondition);
-  nobody->Send(LeaseRequest{});  // no process hears it
-  EXPECT_TRUE(nobody->listener.heard().empty());
+  const auto unknown = Open({Life{3, 99}});
+  EXPECT_EQ(unknown->listener.WaitForEnd().code(), Code::kFailedPrecondition);
+  unknown->Send(LeaseRequest{});  // no process hears it
+  EXPECT_TRUE(unknown->listener.heard().empty());
 }
 
 TEST_P(ClusterServiceConformance, MessagesAreTakenAndHeardInOrder) {

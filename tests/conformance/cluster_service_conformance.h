@@ -24,9 +24,9 @@
 
 namespace shoal {
 
-// What every ClusterService must do, run on each implementation. To register
-// one, link tests_cluster_conformance and write in the implementation's own
-// test:
+// The contract of ClusterService, tested on each implementation. To register an
+// implementation, link tests_cluster_conformance and write in the
+// implementation's test:
 //   INSTANTIATE_TEST_SUITE_P(Grpc, ClusterServiceConformance,
 //       testing::Values(ClusterServiceImplementation{"grpc", MakeGrpc}),
 //       ClusterImplementationName);
@@ -58,8 +58,8 @@ class ClusterServiceHarness {
  public:
   virtual ~ClusterServiceHarness() = default;
   virtual ClusterService& service() = 0;
-  // The process with the coordinator ends as a process does: what serves it
-  // first, then the coordinator.
+  // Ends the process with the coordinator as a process ends: first the server,
+  // then the coordinator.
   virtual void StopCoordinator() = 0;
 };
 
@@ -102,7 +102,7 @@ class ClusterServiceConformance
     void Send(ProcessMessage message) {
       listener.During([&] { session->Send(std::move(message)); });
     }
-    // Message `index` of those heard, which has to be a T; waits for it.
+    // Waits for message number `index`, which must be a T.
     template <typename T>
     T Hear(size_t index) {
       if (!listener.WaitForMessages(index + 1)) {

@@ -16,15 +16,16 @@
 
 namespace shoal {
 
-// Watches one completion of a seam's call: the test fails if it runs twice,
-// inside the call, or is destroyed unrun. Use one a call:
+// Watches one completion of a seam's call. The test fails if the completion
+// runs twice, runs inside the call, or is destroyed without being run. Use one
+// for each call:
 //   Completion<PullReply> completion;
 //   completion.Start([&](Done<PullReply> done) { service.Pull(…, done); });
 //   absl::StatusOr<PullReply> reply = completion.Wait();
 template <typename T>
 class Completion {
  public:
-  // Calls `call` with the completion to hand on. At most once.
+  // Calls `call` with the completion to pass on. At most once.
   void Start(absl::FunctionRef<void(Done<T>)> call) {
     {
       MutexLock lock(&state_->mu);
@@ -37,10 +38,11 @@ class Completion {
     state_->calling = std::thread::id();
   }
 
-  // Waits for the result; a completion that never comes fails the test. Once.
+  // Waits for the result. A completion that never comes fails the test. Call
+  // once.
   absl::StatusOr<T> Wait() {
     MutexLock lock(&state_->mu);
-    // Far above any real wait: it ends a hang, it measures nothing.
+    // Far above any real wait: the limit only ends a hanging test.
     for (int i = 0; i < 60 && !state_->result.has_value(); ++i) {
       state_->changed.WaitFor(&state_->mu, absl::Seconds(1));
     }

@@ -14,8 +14,9 @@
 
 namespace shoal {
 
-// What every ParameterService must do, run on each implementation. To register
-// one, link tests_conformance and write in the implementation's own test:
+// The contract of ParameterService, tested on each implementation. To register
+// an implementation, link tests_conformance and write in the implementation's
+// test:
 //   INSTANTIATE_TEST_SUITE_P(Grpc, ParameterServiceConformance,
 //       testing::Values(ParameterServiceImplementation{"grpc", MakeGrpc}),
 //       ImplementationName);
@@ -26,7 +27,7 @@ class ParameterServiceHarness {
  public:
   virtual ~ParameterServiceHarness() = default;
   virtual ParameterService& service() = 0;
-  // For ServeUntil and TakeMarks. At first it serves nothing.
+  // For ServeUntil and TakeMarks. At first the shard serves nothing.
   virtual ParameterShard& shard() = 0;
 };
 
@@ -63,7 +64,7 @@ class ParameterServiceConformance
 
   CallIdentity Identity() const;
 
-  // A pull of rows and blocks with memory of its own.
+  // A pull of rows and blocks that owns its memory.
   struct Pulled {
     PullReply reply;
     std::vector<float> rows;    // of table 0, 4 floats an id
@@ -74,7 +75,7 @@ class ParameterServiceConformance
   absl::StatusOr<Pulled> Pull(const std::vector<FeatureId>& ids,
                               bool read_only = false);
 
-  // The raw calls, waited for.
+  // Makes a call and waits for its result.
   absl::StatusOr<PullReply> Pull(PullRequest request);
   absl::StatusOr<PushReply> Push(PushRequest request);
   absl::StatusOr<StatsReply> Stats();

@@ -19,10 +19,10 @@
 
 namespace shoal {
 
-// The process's side of one connection: what it heard, and how it ended. The
-// test fails if it ends twice, if a message comes after the end, or if a
-// callback runs inside a call of During. Thread-safe; callbacks may come after
-// it is gone.
+// The process's side of one connection: the messages that came, and the end.
+// The test fails if the connection ends twice, if a message comes after the
+// end, or if a callback runs inside a call of During. Thread-safe; callbacks
+// may come after the listener is destroyed.
 class SessionListener {
  public:
   SessionHandler Handler() {
@@ -54,7 +54,7 @@ class SessionListener {
     SetCalling(std::thread::id());
   }
 
-  // False: the test gave up waiting for so many.
+  // False: the test gave up waiting for this many messages.
   bool WaitForMessages(size_t n) {
     const absl::Time give_up = absl::Now() + kPatience;
     MutexLock lock(&state_->mu);
@@ -82,7 +82,7 @@ class SessionListener {
   }
 
  private:
-  // Ends a hang; measures nothing.
+  // Only ends a hanging test; it measures nothing.
   static constexpr absl::Duration kPatience = absl::Seconds(60);
 
   struct State {

@@ -153,7 +153,7 @@ TEST_F(ClusterMemberTest, JoinsBeatsAndEndsWithTheJob) {
 }
 
 TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
-  cluster.refuse = absl::UnavailableError("nobody at h1:1");
+  cluster.refuse = absl::UnavailableError("no server at h1:1");
   Start(true);
   simulator.RunFor(absl::Seconds(100));
   EXPECT_TRUE(ends.empty());
@@ -161,11 +161,11 @@ TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
   simulator.RunFor(absl::Seconds(30));
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
-  EXPECT_EQ(ends[0].status.message(), "cannot join the job: nobody at h1:1");
+  EXPECT_EQ(ends[0].status.message(), "cannot join the job: no server at h1:1");
 }
 
 TEST_F(ClusterMemberTest, ItsRequestsAreToldFromEachOtherAndFromOthers) {
-  cluster.refuse = absl::UnavailableError("nobody at h1:1");
+  cluster.refuse = absl::UnavailableError("no server at h1:1");
   Start(true);
   simulator.RunFor(absl::Seconds(5));
   cluster.refuse = absl::OkStatus();
@@ -280,7 +280,7 @@ TEST_F(ClusterMemberTest, ASilentCoordinatorIsTakenForLost) {
   simulator.RunFor(absl::Seconds(11));
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
-  EXPECT_FALSE(ends[0].job_over) << "nobody said so";
+  EXPECT_FALSE(ends[0].job_over) << "the coordinator did not say so";
 }
 
 TEST_F(ClusterMemberTest, AMemberThatWasFrozenGivesTheCoordinatorANewChance) {

@@ -10,23 +10,24 @@
 
 namespace shoal {
 
-// Reads `bytes` as a file of `format`: whole, and in pieces whose size its own
-// first byte decides. Aborts where a promise of PieceReader does not hold: what
-// the pieces hold is what the whole holds, in the same rows; backwards is
-// forwards turned round; batches are full but for the last; ids, values and
-// labels are in range; an error of the whole is an error of a piece.
+// Reads `bytes` as a file of `format`: whole, and in pieces of a size that the
+// first byte decides. Aborts if PieceReader breaks its contract: the pieces
+// hold the same rows as the whole file; reading backwards gives the reverse of
+// reading forwards; all batches but the last are full; ids, values and labels
+// are in range; an error of the whole file is an error of a piece.
 void FuzzPiece(absl::string_view bytes, DataFormat format);
 
-// The same for what libFuzzer gives.
+// The same for the input of libFuzzer.
 inline int FuzzPieceInput(const uint8_t* data, size_t size, DataFormat format) {
   FuzzPiece(absl::string_view(reinterpret_cast<const char*>(data), size),
             format);
   return 0;
 }
 
-// For LibSVM lines in a compressed form: the first byte of the input says
-// whether it is the file itself, or text that `compress` makes two members of,
-// then left whole, cut or damaged where the next bytes say.
+// For compressed LibSVM lines. The first byte of the input says whether the
+// input is the file itself, or text from which `compress` makes two members.
+// These are then left whole, cut or damaged, at the place given by the next
+// bytes.
 int FuzzCompressedInput(const uint8_t* data, size_t size,
                         std::string (*compress)(absl::string_view));
 

@@ -15,31 +15,31 @@
 
 namespace shoal {
 
-// A FakeFileSystem that knows what of it would survive a crash of the machine.
-// It takes down every change and every sync, so that after a run the disk can
-// be looked at as a crash at any moment of the run would have left it:
+// A FakeFileSystem that knows which of its content would survive a crash of the
+// machine. It records every change and every sync. After a run it can show the
+// disk as a crash at any moment of the run would have left it:
 //
 //   DurableFileSystem files;
 //   ... code that writes ...
 //   for (size_t n = 0; n <= files.operations(); ++n) {
 //     const auto disk = files.Crash(n);  // what the next process finds
 //
-// A file's bytes are durable from its Sync on; a name, its removal or another
-// name of a file from the sync of its directory on (SyncDirectory, Rename and
-// WriteFileAtomically do that by contract). Thread-safe.
+// A file's bytes are durable once the file is synced. A new name, a removal or
+// a renaming is durable once the directory is synced (SyncDirectory, Rename and
+// WriteFileAtomically sync it by contract). Thread-safe.
 class DurableFileSystem final : public FileSystem {
  public:
-  // How many changes and syncs there were so far. Rename and
-  // WriteFileAtomically are several.
+  // The number of changes and syncs so far. Rename and WriteFileAtomically
+  // count as several.
   size_t operations() const;
   // The last one of the first `n`, for messages: "rename m/a to m/b".
   std::string OperationBefore(size_t n) const;
 
-  // What a crash behind the first `n` operations leaves. Without a seed exactly
-  // what was synced. With one each change of a directory that was not synced
-  // has reached the disk or has not, in any order, and of a file that was not
-  // synced some, all or none of the bytes, or zeros in their place: by the
-  // seed.
+  // The disk after a crash that follows the first `n` operations. Without a
+  // seed it holds exactly what was synced. With a seed each change of a
+  // directory that was not synced may have reached the disk or not, in any
+  // order. Of a file that was not synced some, all or none of the bytes are
+  // there, or zeros in their place. The seed decides.
   std::unique_ptr<FakeFileSystem> Crash(
       size_t n, std::optional<uint64_t> seed = std::nullopt) const;
 
@@ -73,8 +73,8 @@ class DurableFileSystem final : public FileSystem {
     Kind kind;
     std::string path;
     std::string to;     // of kRename
-    uint64_t file = 0;  // of kCreate, kAppend and kSync: which open file
-    std::string bytes;  // of kAppend
+    uint64_t file = 0;  // for kCreate, kAppend and kSync: the open file
+    std::string bytes;  // for kAppend
   };
   class Writer;
   class Disk;

@@ -12,10 +12,10 @@
 
 namespace shoal {
 
-// What fakes of the coordinator begin from: no checkpoint is saved on request.
+// The base of fakes of the coordinator, which save no checkpoint on request.
 class FakeCluster : public ClusterService {
  public:
-  // Answers come by `executor`, which outlives it.
+  // Answers come on `executor`, which outlives the fake.
   explicit FakeCluster(Executor* executor) : executor_(executor) {}
 
   // UNIMPLEMENTED.
@@ -34,7 +34,7 @@ class FakeCluster : public ClusterService {
   Executor* const executor_;
 };
 
-// What wrappers of a coordinator begin from: hands every call on.
+// The base of wrappers of a coordinator: forwards every call.
 class ForwardingCluster : public ClusterService {
  public:
   // `cluster` outlives it.

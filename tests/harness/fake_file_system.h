@@ -16,25 +16,25 @@
 
 namespace shoal {
 
-// Files in memory, with faults. Agrees with the operating system's in what the
-// conformance suite asks. Thread-safe; files that it opened may outlive it.
+// Files in memory, with faults. Passes the same conformance suite as the
+// operating system's files. Thread-safe; open files may outlive the file
+// system.
 class FakeFileSystem final : public FileSystem {
  public:
-  // Its directories exist with it.
+  // Adds a file and its directories.
   void AddFile(const std::string& path, std::string bytes);
   absl::StatusOr<std::string> Contents(const std::string& path) const;
 
-  // From now on, on open files too: reads that touch a byte at or after
-  // `from` fail with `error` (OK: no longer).
+  // From now on reads that touch a byte at or after `from` fail with `error`,
+  // on open files, too. OK: they no longer fail.
   void FailReads(const std::string& path, absl::Status error,
                  uint64_t from = 0);
-  // The file is cut to `bytes` behind the back of those who opened it: they
-  // still see the old size().
+  // Cuts the file to `bytes`. Open files still have the old size().
   void Truncate(const std::string& path, uint64_t bytes);
-  // The file has these bytes from now on, for those who opened it too.
+  // Gives the file these bytes, in open files, too.
   void Overwrite(const std::string& path, std::string bytes);
-  // A file at `path`, whoever creates it, takes `bytes` and no more
-  // (RESOURCE_EXHAUSTED, as a full disk).
+  // A file at `path` takes at most `bytes`; more is RESOURCE_EXHAUSTED, as on a
+  // full disk.
   void LimitWrites(const std::string& path, uint64_t bytes);
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
@@ -54,7 +54,7 @@ class FakeFileSystem final : public FileSystem {
   absl::Status SyncDirectory(const std::string& path) const override;
 
  private:
-  // One file's bytes and faults, shared with those who have it open.
+  // One file's bytes and faults, shared by all that have the file open.
   struct File {
     mutable Mutex mu;
     std::string bytes ABSL_GUARDED_BY(mu);
@@ -65,7 +65,8 @@ class FakeFileSystem final : public FileSystem {
   class Writer;
 
   std::shared_ptr<File> Find(const std::string& path) const;
-  // OK if a file may be put at `path`: its directory is there, and it is none.
+  // OK if a file may be put at `path`: the directory of `path` exists, and
+  // `path` is not a directory.
   absl::Status CheckPlace(const std::string& path) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t WriteLimit(const std::string& path) const

@@ -15,34 +15,35 @@
 
 namespace shoal {
 
-// The options that tests of whole jobs begin with: a small DeepFM under Adam,
-// the reference backend, pipeline depth 0, nothing read ahead; what it reads,
-// and all else, is left to the test.
+// The options that tests of whole jobs begin with: a small DeepFM with Adam,
+// the reference backend, pipeline depth 0, and no reading ahead. The test sets
+// the data and all other options.
 InProcessJobOptions SmallDeepFm(uint64_t feature_size, int field_size);
 
-// The sources of a path; fails the test where there are none.
+// The sources of a path. Fails the test if there are no sources.
 std::vector<LocalSource> ListOrFail(const FileSystem& files,
                                     const std::string& path);
 
-// A whole job in one process on simulated threads: one of the coordinator and
-// the sessions, and one a worker. Belongs to the test's thread.
+// A whole job in one process on simulated threads: one for the coordinator and
+// the sessions, and one for each worker. Belongs to the test's thread.
 class InProcessRun {
  public:
-  // `schedule` decides how the threads are interleaved. `files` outlives it.
+  // `schedule` decides how the threads are interleaved. `files` outlives the
+  // run.
   InProcessRun(uint64_t schedule, int workers, const FileSystem* files);
 
-  // What the job stands on; a test may change it before Run.
+  // The dependencies of the job. A test may change them before Run.
   InProcessJobDependencies deps;
 
-  // Runs it to its end, within an hour of simulated time; otherwise the test
-  // fails. `watch` is called with the job again and again until then. Call
-  // once.
+  // Runs the job to its end. The test fails if that takes more than an hour of
+  // simulated time. `watch` is called with the job again and again until then.
+  // Call once.
   const JobReport& Run(InProcessJobOptions options,
                        const std::function<void(InProcessJob*)>& watch = {});
 
   Simulator* simulator() { return &simulator_; }
   SimulatedExecutor* control() { return &control_; }
-  // A thread for saving and loading, for tests that want one of its own.
+  // A separate thread for saving and loading, for tests that want one.
   SimulatedExecutor* background() { return &background_; }
   Logger* logger() { return &logger_; }
   // After Run:

@@ -10,9 +10,10 @@
 
 namespace shoal {
 
-// Random numbers of a simulation, each known by what it is about: the seed and
-// the parts of a key (names and numbers), never by how many were drawn before.
-// So a simulation with one fault taken out draws everything else as before.
+// Random numbers of a simulation. Each number is a function of the seed and the
+// parts of a key (names and numbers), and does not depend on the numbers drawn
+// before. So a simulation without one of its faults draws everything else as
+// before.
 //
 //   const KeyedDraw draw(seed);
 //   draw.Span(absl::Seconds(1), "restart", "ps 0", number_of_the_start);

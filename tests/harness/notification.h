@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-// One event, told to other threads once. As absl::Notification, over a mutex
-// that ThreadSanitizer understands. Thread-safe.
+// One event that other threads can wait for, like absl::Notification, with a
+// mutex that ThreadSanitizer understands. Thread-safe.
 class Notification {
  public:
   void Notify() {
@@ -18,7 +18,8 @@ class Notification {
     changed_.SignalAll();
   }
 
-  // True if it was told within `limit`: a bound on a hanging test, not a sleep.
+  // True if the event happened within `limit`, which bounds a hanging test and
+  // is not a sleep.
   bool Wait(absl::Duration limit = absl::Seconds(30)) const {
     const absl::Time deadline = absl::Now() + limit;
     MutexLock lock(&mu_);

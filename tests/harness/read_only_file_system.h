@@ -13,8 +13,8 @@
 
 namespace shoal {
 
-// What fakes begin from that only give bytes to read: every call but
-// OpenForRead is UNIMPLEMENTED.
+// The base of fakes that only give bytes to read: every call but OpenForRead is
+// UNIMPLEMENTED.
 class ReadOnlyFileSystem : public FileSystem {
  public:
   absl::StatusOr<std::unique_ptr<WritableFile>> Create(

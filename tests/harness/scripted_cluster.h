@@ -16,9 +16,10 @@
 
 namespace shoal {
 
-// A coordinator that gives every process that asks a life of start 3,
-// acknowledges heartbeats while it is to, keeps every other message, and says
-// what the test says. Belongs to the executor's thread.
+// A coordinator that is driven by a test. It gives every process that registers
+// a life of start 3, acknowledges heartbeats if it is told to, keeps every
+// other message, and sends the messages of the test. Belongs to the executor's
+// thread.
 class ScriptedCluster : public FakeCluster {
  public:
   explicit ScriptedCluster(Executor* executor) : FakeCluster(executor) {}

@@ -9,16 +9,16 @@
 
 namespace shoal {
 
-// A shard as a process reaches it over the simulated network: what
-// ParameterClient is over gRPC. A push travels as the bytes of the wire, in
-// chunks where it is large, and is put together by the server's own
-// ChunkAssembler; pulls are copied. The end cancels the calls in progress; what
-// is on its way arrives all the same.
+// A shard behind the simulated network, as ParameterClient is a shard behind
+// gRPC. A push travels as the bytes of the wire, in chunks if it is large, and
+// the server's ChunkAssembler puts it together. Pulls are copied. The
+// destructor cancels the calls in progress; messages that are on their way
+// still arrive.
 class SimulatedCalls final : public ParameterService {
  public:
-  // Calls from `from` to who listens at `address`; each `done` runs on
-  // `executor`. `origin` is the job that the caller takes part in, by the
-  // simulator's own book. All outlive it.
+  // Calls from `from` to the process that listens at `address`. Each `done`
+  // runs on `executor`. `origin` is the caller's job in the simulator's
+  // records. All arguments outlive this object.
   SimulatedCalls(SimulatedNetwork* network, SimulatedExecutor* executor,
                  const SimulatedProcess& from, std::string address,
                  std::string origin);

@@ -22,18 +22,19 @@
 
 namespace shoal {
 
-// What befalls messages. Chances are of each message on its own.
+// The faults of messages. Each probability is for one message.
 struct NetworkFaults {
   absl::Duration min_delay = absl::Microseconds(50);
   absl::Duration max_delay = absl::Milliseconds(5);
-  absl::Duration push_delay;  // a push takes up to so much longer
+  absl::Duration push_delay;  // the most by which a push takes longer
   double drop = 0;            // a request or a reply never arrives
   double duplicate = 0;       // a push arrives a second time, at its own time
-  // A push of more bytes travels in chunks of so many; 0: none does.
+  // A push of more bytes travels in chunks of this size. 0: no push does.
   uint64_t chunk_bytes = 0;
 };
 
-// What was done to a job's messages: for tests to compare with its counters.
+// Counts of the faults of a job's messages, which tests compare with the job's
+// counters.
 struct NetworkCounts {
   uint64_t dropped = 0;
   uint64_t duplicated = 0;
@@ -43,15 +44,15 @@ struct NetworkCounts {
   uint64_t broken = 0;         // connections of sessions, by Break
 };
 
-// What listens at an address: a start of a process.
+// A start of a process that listens at an address.
 struct SimulatedServer {
   SimulatedProcess* process = nullptr;
-  SimulatedExecutor* executor = nullptr;  // on which requests arrive
+  SimulatedExecutor* executor = nullptr;  // requests arrive on it
   std::shared_ptr<ParameterService> parameters;  // null: none attached yet
   ClusterService* cluster = nullptr;
   ChunkAssembler assembler{ChunkAssemblerOptions{}};
-  // Called with the verdict on each push and the job that its sender took part
-  // in (SimulatedCalls); may be null.
+  // Called with the verdict on each push and the job of its sender
+  // (SimulatedCalls). May be null.
   std::function<void(const std::string& origin, const PushRequest&,
                      const absl::StatusOr<PushReply>&)>
       on_push;
@@ -62,43 +63,43 @@ struct SimulatedConnection {
   SimulatedProcess* client = nullptr;
   SimulatedProcess* server = nullptr;
   bool over = false;
-  // `heard`: the client is told, UNAVAILABLE; the server always is, unless it
+  // `heard`: the client gets UNAVAILABLE. The server is always told, unless it
   // is dead.
   std::function<void(bool heard)> cut;
 };
 
-// Joins simulated processes over their seams as gRPC joins real ones
-// (simulated_calls.h, simulated_sessions.h): calls are delayed, overtaken, lost
-// and repeated, and are served by the process that listens at their address
-// when they arrive, an earlier one's too; a session's connection keeps its
-// order and ends with either of its processes. Belongs to the simulator's
-// thread.
+// Connects simulated processes over their seams, as gRPC connects real
+// processes (simulated_calls.h, simulated_sessions.h). Calls are delayed,
+// overtaken, lost and repeated. A call is served by the process that listens at
+// its address when the call arrives, even if the call was meant for an earlier
+// process. The connection of a session keeps its order and ends with either of
+// its processes. Belongs to the simulator's thread.
 class SimulatedNetwork {
  public:
-  // What befalls a message is a function of `seed`, the link that it travels,
-  // what it is about, and how often that was sent before.
+  // The fault of a message is a function of `seed`, the link, the subject of
+  // the message, and how often that subject was sent before.
   SimulatedNetwork(Simulator* simulator, uint64_t seed, NetworkFaults faults);
 
   // From now on requests to `address` are the process's; to a dead one's
   // successor too. They arrive on its strand "rpc".
   SimulatedServer* Listen(const std::string& address,
                           SimulatedProcess* process);
-  // Whether connections to `address` are refused, as where a host runs and no
-  // process listens.
+  // True if connections to `address` are refused, as on a host that runs while
+  // no process listens.
   bool Refuses(const std::string& address) const {
     return servers_.count(address) == 0 && dark_.count(address) == 0;
   }
 
-  // SIGKILL, or an exit: nothing of the process runs any more, its sessions
-  // end, it does not listen. `silently`: the other ends hear nothing of it, as
-  // when the host has lost its power.
+  // SIGKILL, or an exit: no task of the process runs any more, its sessions
+  // end, and it does not listen. `silently`: the other ends are not told, as
+  // when the host loses its power.
   void Kill(SimulatedProcess* process, bool silently = false);
-  // The connections of the process's sessions break: what is on its way over
-  // them is lost, either way, and both ends hear so a moment later.
+  // The connections of the process's sessions break. Messages on their way are
+  // lost in both directions, and both ends are told a moment later.
   void Break(SimulatedProcess* process);
 
-  // Called with each message's number (a hash of what it is) and its delay,
-  // InfiniteDuration where it is lost.
+  // Called with each message's number (a hash of its content) and its delay,
+  // InfiniteDuration if the message is lost.
   void Observe(std::function<void(uint64_t message, absl::Duration)> observer) {
     observer_ = std::move(observer);
   }
@@ -109,22 +110,22 @@ class SimulatedNetwork {
   struct Message {
     uint64_t link = 0;  // LinkOf
     absl::string_view kind;
-    uint64_t subject = 0;  // what of this kind it is
+    uint64_t subject = 0;  // the message among those of its kind
     bool may_drop = false;
-    absl::Duration late;  // how much longer it may take than others
+    absl::Duration late;  // the most by which it takes longer than others
   };
   static uint64_t LinkOf(absl::string_view from, absl::string_view to);
-  // How long it takes; InfiniteDuration: it is lost.
+  // The delay of the message; InfiniteDuration: the message is lost.
   absl::Duration Fate(const Message& message);
-  // Whether it arrives a second time.
+  // True if the message arrives a second time.
   bool Repeats(const Message& message);
 
-  // Runs `task` after `delay`, on the strand of who listens at `address` then;
-  // `refused`, if there is one, where no process does.
+  // Runs `task` after `delay`, on the strand of the process that listens at
+  // `address` then. If no process listens, runs `refused`, if it is given.
   using Served = absl::AnyInvocable<void(SimulatedServer*) &&>;
   void Deliver(const std::string& address, absl::Duration delay, Served task,
                Task refused = nullptr);
-  // Who listens there; null: no process.
+  // The process that listens there; null: no process.
   std::shared_ptr<SimulatedServer> ServerAt(const std::string& address) const;
   void Add(std::shared_ptr<SimulatedConnection> connection) {
     connections_.push_back(std::move(connection));
@@ -136,7 +137,7 @@ class SimulatedNetwork {
   uint64_t NextUpload() { return ++uploads_; }
 
  private:
-  // The same each time that the same is sent for the n-th time.
+  // Equal whenever equal content is sent for the n-th time.
   KeyedDraw DrawOf(const Message& message, absl::string_view what);
   void Cut(bool heard,
            const std::function<bool(const SimulatedConnection&)>& which);

@@ -16,14 +16,16 @@
 namespace shoal {
 
 // One start of a simulated process: its strands, which stand still and die
-// together. A process that comes back is another one of the same name, composed
-// anew; only what it wrote to its disk is as before.
+// together. A process that comes back is another object of the same name,
+// composed anew; only the files on its disk are as before.
 //
-// What is composed on it is destroyed before it. Killed, it stays until the
-// simulation ends, since others still hold its executors.
+// The objects that are composed on a process are destroyed before it. A killed
+// process stays until the simulation ends, since other objects still hold its
+// executors.
 class SimulatedProcess {
  public:
-  // `name` is that of the role, "ps 0"; `start` counts its starts from 1.
+  // `name` is the role's, such as "ps 0"; `start` counts the starts of this
+  // name from 1.
   SimulatedProcess(Simulator* simulator, std::string name, int start)
       : simulator_(simulator),
         name_(std::move(name)),
@@ -32,10 +34,10 @@ class SimulatedProcess {
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
 
   const std::string& name() const { return name_; }
-  // Of this start: "ps 0/2".
+  // The name of this start: "ps 0/2".
   const std::string& id() const { return id_; }
 
-  // The strand of this name: made when it is first asked for.
+  // The strand with this name. Made when it is first asked for.
   SimulatedExecutor* Strand(const std::string& strand) {
     std::unique_ptr<SimulatedExecutor>& executor = strands_[strand];
     if (executor == nullptr) {
@@ -46,12 +48,12 @@ class SimulatedProcess {
     return executor.get();
   }
 
-  // The whole process stands still for so long.
+  // Lets the whole process stand still for this time.
   void Freeze(absl::Duration span) {
     for (const auto& [strand, executor] : strands_) executor->Freeze(span);
   }
-  // One strand does, the `which`th of them, modulo their number; the others go
-  // on. Returns its name.
+  // Lets one strand stand still, number `which` modulo their number; the other
+  // strands go on. Returns the strand's name.
   std::string Stall(uint64_t which, absl::Duration span) {
     if (strands_.empty()) return "";
     auto strand = strands_.begin();
@@ -59,7 +61,7 @@ class SimulatedProcess {
     strand->second->Freeze(span);
     return strand->first;
   }
-  // Nothing of it runs any more.
+  // Ends the process: no task of it runs any more.
   void Kill() {
     killed_ = true;
     for (const auto& [strand, executor] : strands_) executor->Kill();

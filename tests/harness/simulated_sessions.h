@@ -12,12 +12,12 @@
 
 namespace shoal {
 
-// The coordinator as a process reaches it over the simulated network: what
-// ClusterClient is over gRPC.
+// The coordinator behind the simulated network, as ClusterClient is the
+// coordinator behind gRPC.
 class SimulatedSessions final : public FakeCluster {
  public:
-  // Of `from`, to who listens at `address`; what comes back runs on `executor`,
-  // one of the process's. All outlive it.
+  // Sessions of `from` with the process that listens at `address`. Callbacks
+  // run on `executor`, a strand of `from`. All arguments outlive this object.
   SimulatedSessions(SimulatedNetwork* network, SimulatedProcess* from,
                     SimulatedExecutor* executor, std::string address);
   ~SimulatedSessions() override;
@@ -27,8 +27,8 @@ class SimulatedSessions final : public FakeCluster {
   std::unique_ptr<ClusterSession> OpenSession(SessionOpening opening,
                                               SessionHandler handler) override;
 
-  // The process with the coordinator that granted the newest registration: by
-  // the simulator's own book, the job that the process takes part in.
+  // The process with the coordinator that granted the newest registration. In
+  // the simulator's records that is the job of this process.
   const std::string& job() const;
 
  private:
