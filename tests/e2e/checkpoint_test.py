@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checkpoints as others read them: the safetensors package of PyPI, and a
-person at `shoal ckpt`."""
+"""Checkpoints, read by PyPI's safetensors package and shown by `shoal ckpt`."""
 
 import test_tools
 

@@ -1,5 +1,5 @@
-"""What people meet first: help, mistakes on the command line, and processes
-that cannot find each other."""
+"""First steps of users: help, mistakes on the command line, and processes that
+cannot find each other."""
 
 import json
 import os
@@ -280,13 +280,13 @@ class DataGenTest(harness.ShoalTest):
     def test_a_link_of_a_files_own_name_is_replaced(self):
         self.generate("a")
         whole = self.read("a", "te.libsvm")
-        far = self.write("far", "of somebody else")
+        far = self.write("far", "of another user")
         os.remove(self.path("a", "te.libsvm"))
         os.symlink(far, self.path("a", "te.libsvm"))
         self.generate("a")
         self.assertFalse(os.path.islink(self.path("a", "te.libsvm")))
         self.assertEqual(self.read("a", "te.libsvm"), whole)
-        self.assertEqual(self.read("far"), b"of somebody else")
+        self.assertEqual(self.read("far"), b"of another user")
 
     def test_a_place_that_cannot_be_written_is_named(self):
         path = self.write("file", "not a directory")

@@ -1,5 +1,5 @@
-"""`shoal data`: what is written is what independent readers find, and what
-independent builders of features would have written."""
+"""`shoal data`: independent readers find the rows that it writes, and
+independent builders of features write the same."""
 
 import collections
 import glob

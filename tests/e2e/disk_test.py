@@ -1,6 +1,6 @@
 """Disks that are slow or hang: training goes on while a checkpoint is synced, a
-job whose last checkpoint never comes to the disk ends with words, and the order
-of what is asked of the disk is that of docs/checkpoint_format.md."""
+job whose last checkpoint never reaches the disk ends with a message, and writes
+and syncs come in the order of docs/checkpoint_format.md."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Starts Shoal's real processes, collects what they say, and ends them.
+"""Starts Shoal's real processes, collects their output, and ends them.
 
 Every wait has a deadline; nothing sleeps in the hope that something is done.
 A test that fails prints the logs of the processes that it started.
@@ -171,7 +171,7 @@ class ShoalTest(unittest.TestCase):
 
 
 def free_ports(count):
-    """Loopback ports that nobody listens on at this moment."""
+    """Loopback ports that are free at this moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for s in sockets:

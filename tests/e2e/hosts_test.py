@@ -181,12 +181,12 @@ class HostsTest(harness.ShoalTest):
         self.expect_nobody()
 
     def test_a_host_that_cannot_be_reached_is_named_and_nothing_starts(self):
-        nobody = f"{NET}.99"
+        absent = f"{NET}.99"
         job = self.start_job("--training_data_dir=" + self.data(),
-                             hosts=f"{self.network.addresses[0]},{nobody}")
+                             hosts=f"{self.network.addresses[0]},{absent}")
         self.assertEqual(job.wait(), 1, job.output())
         last = job.lines[-1]
-        self.assertIn(nobody, last)
+        self.assertIn(absent, last)
         self.assertRegex(last, r"No route to host|timed out")
         self.assertNotIn("step ", job.output())
         self.expect_nobody()

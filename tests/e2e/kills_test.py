@@ -1,5 +1,6 @@
 """Workers that are killed or frozen at any moment change nothing that is
-counted; a parameter server that dies ends the job by name."""
+counted; a parameter server that dies ends the job with a message that names
+the server."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""What an operator sees of a job that runs: metrics, TensorBoard's events, the
+"""An operator's view of a running job: metrics, TensorBoard's events, the
 memory forecast, flags from a file and from TF_CONFIG."""
 
 import http.client
@@ -45,7 +45,7 @@ def families(metrics):
 
 
 def free_range(count):
-    """The first of `count` ports in a row that nobody listens on."""
+    """The first of `count` consecutive free ports."""
     for base in range(20000 + os.getpid() % 5000, 32000, count):
         sockets = []
         try:
@@ -211,7 +211,7 @@ class MetricsTest(OperationsTest):
 
 
 def event_reader():
-    """TensorBoard's own reader, or why there is none."""
+    """TensorBoard's own reader, or why it is missing."""
     venv = os.path.join(ROOT, "build", "venv", "bin", "python3")
     for python in (venv, sys.executable):
         found = os.path.exists(python) and subprocess.run(

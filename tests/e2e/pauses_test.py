@@ -1,6 +1,6 @@
-"""A pause is no death: processes that are frozen for longer than --silent_after,
-all of them together or the only parameter server alone, go on as if nothing had
-been."""
+"""A pause is not a death: processes that are frozen for longer than
+--silent_after, all of them together or only the single parameter server, go on
+as if nothing had happened."""
 
 import signal
 import threading

@@ -1,5 +1,5 @@
-"""A gRPC client of a few lines that may do what no real one does: calls whose
-message never ends, connections that say nothing."""
+"""A gRPC client of a few lines that misbehaves: calls whose message never ends,
+connections without a call."""
 
 import select
 import socket

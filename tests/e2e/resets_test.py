@@ -1,6 +1,6 @@
-"""One reset is no death: a process whose connection to the coordinator breaks
-comes back with its life and its state, and nothing is lost. A process that was
-killed is known within a second all the same."""
+"""A reset is not a death: a process whose connection to the coordinator breaks
+comes back with its life and its state, and nothing is lost. The death of a
+killed process is still noticed within a second."""
 
 import os
 import signal

@@ -55,7 +55,7 @@ class ResumeTest(harness.ShoalTest):
         self.assertLess(checkpoint["resumed_step"],
                         summary["batches"]["trained"])
 
-    def wait_for_nobody(self):
+    def wait_until_unlocked(self):
         """Until no process holds the model directory: those whose parent dies
         are killed by the system, but may still wait for the disk."""
         with open(os.path.join(self.model_dir, "LOCK"), "rb") as lock:
@@ -71,7 +71,7 @@ class ResumeTest(harness.ShoalTest):
         at = job.process.wait_for_line("worker 1 was killed", start=at)
         job.process.wait_for_line("saved " + self.model_dir, start=at)
         job.process.kill()  # and with it all that it started
-        self.wait_for_nobody()
+        self.wait_until_unlocked()
         self.run_ok("shoal", "run", "--ps=2", "--workers=2", *self.saving,
                     "--save_checkpoint_steps=2000")
         self.expect_resumed(self.expect_each_sample_once(digest))

@@ -1,5 +1,5 @@
-"""Processes of an earlier start on the same port change nothing of a job: what
-they send is refused, whatever they hold and whenever they wake up."""
+"""Processes of an earlier start on the same port do not affect a job: their
+messages are refused, whatever they hold and whenever they wake up."""
 
 import json
 import os

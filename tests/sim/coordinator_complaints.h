@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-// What is wrong with a job that had to end well; empty if nothing is.
+// The errors of a job that had to end well, as a text; empty: no errors.
 std::vector<std::string> Complaints(const CoordinatorWorldOptions& options,
                                     const CoordinatorWorldResult& result);
 

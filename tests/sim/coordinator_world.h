@@ -11,7 +11,7 @@
 namespace shoal {
 
 struct CoordinatorWorldOptions {
-  uint64_t seed = 1;  // of everything that is random
+  uint64_t seed = 1;  // of all random numbers
   int ps = 3;
   int workers = 3;
   int pieces = 12;
@@ -20,11 +20,11 @@ struct CoordinatorWorldOptions {
   int eval_every_epochs = 1;
   ShardKind shard_kind = ShardKind::kByBatch;
   bool done_too_early = false;
-  // Pushes: chances of each, and the longest delay of each way.
+  // Probabilities for each push, and the longest delay of one direction.
   double push_drop = 0.02;
   double push_duplicate = 0.1;
   absl::Duration push_delay = absl::Milliseconds(60);
-  // How often each thing befalls the workers.
+  // The number of faults of each kind for the workers.
   int kills = 12;         // SIGKILL; restarted within 2 s
   int freezes = 4;        // 0.5 to 15 s
   int session_drops = 4;  // a connection breaks
@@ -37,7 +37,7 @@ struct CoordinatorWorldResult {
   bool finished = false;  // within a day of simulated time
   JobReport report;
   std::vector<ShardBook> books;
-  // What the data hold, from the simulator's own book.
+  // The content of the data, in the simulator's records.
   uint64_t samples = 0;
   uint64_t rejected = 0;
   uint64_t batches = 0;
@@ -48,9 +48,8 @@ struct CoordinatorWorldResult {
   int left_behind = 0;      // processes alive that never heard of the end
 };
 
-// The real coordinator with simulated workers and shards, over a network that
-// delays, loses and repeats pushes, and a fate that kills, freezes, slows and
-// disconnects workers.
+// The real coordinator with simulated workers and shards. The network delays,
+// loses and repeats pushes; faults kill, freeze, slow and disconnect workers.
 CoordinatorWorldResult RunCoordinatorWorld(
     const CoordinatorWorldOptions& options);
 

@@ -10,7 +10,7 @@
 
 namespace shoal {
 
-// How often each thing befalls the processes of a job.
+// The number of faults of each kind for the processes of a job.
 struct FaultCounts {
   int worker_kills = 0;  // SIGKILL
   int ps_kills = 0;      // of any PS but 0
@@ -19,8 +19,8 @@ struct FaultCounts {
   int all_kills = 0;     // every host does
   int breaks = 0;        // a session's connection breaks, of any process
   int worker_freezes = 0;
-  // A worker stands still, is taken for dead by the launcher, and gets a
-  // successor beside which it wakes up.
+  // A worker stands still until the launcher takes it for dead and starts a
+  // successor; then the worker wakes up beside the successor.
   int replaced_workers = 0;
   int stalls = 0;  // one strand of any process stands still
   // While the job trains, all processes stand still for so long; and PS 0 does.
@@ -35,15 +35,16 @@ struct Fault {
   absl::Duration at;    // after training began
   std::string victim;   // "worker 1", "ps 0", "host 2", "all"
   absl::Duration span;  // of a freeze or stall
-  uint64_t strand = 0;  // of a stall: which, modulo the victim's strands
+  uint64_t strand = 0;  // for a stall: modulo the number of strands
   KeyedDraw draw{0};    // for what else there is to draw about this fault
 };
 
 // "12.5 ms: kill worker 1".
 std::string ToString(const Fault& fault);
 
-// All faults, the first first. The n-th of a kind is a function of the seed,
-// the kind, n, `ps` and `workers`: without the others it is the same.
+// All faults in the order of time. The n-th fault of a kind is a function of
+// the seed, the kind, n, `ps` and `workers`: it stays the same without the
+// other faults.
 std::vector<Fault> PlanFaults(uint64_t seed, const FaultCounts& counts, int ps,
                               int workers);
 

@@ -16,16 +16,17 @@
 
 namespace shoal {
 
-// What every process of a simulated job finds in its world. All outlive them.
+// The environment of the processes of a simulated job. All members outlive the
+// processes.
 struct JobEnvironment {
   const ProbeJob* job = nullptr;
   SimulatedNetwork* network = nullptr;
   Logger* logger = nullptr;
   KeyedDraw draw{0};
   PlantedBugs bugs;
-  uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
+  uint64_t save_steps = 0;  // steps between checkpoints; 0: no checkpoints
   int pipeline_depth = 1;
-  // What went wrong by the simulator's own book.
+  // The errors in the simulator's records.
   std::vector<std::string>* complaints = nullptr;
 
   static std::string AddressOf(int ps) { return absl::StrCat("sim:", ps); }

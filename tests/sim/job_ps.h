@@ -18,9 +18,9 @@
 
 namespace shoal {
 
-// One start of a PS process, composed as shoal-ps is: with index 0 it holds the
-// coordinator of a job of its own, which begins from the newest checkpoint on
-// its disk.
+// One start of a PS process, composed like shoal-ps. With index 0 the process
+// has the coordinator of a new job, which begins from the newest checkpoint on
+// the process's disk.
 class JobPs {
  public:
   // How the process ended; with index 0 the job's report is in `report`.
@@ -29,12 +29,12 @@ class JobPs {
     std::optional<JobReport> report;
   };
 
-  // Starts. `on_end` runs once, on a strand of the process, when the process
-  // would exit. All outlive it.
+  // Starts the process. `on_end` runs once, on a strand of the process, when
+  // the process would exit. All arguments outlive the process.
   JobPs(const JobEnvironment& environment, int index, SimulatedProcess* process,
         FileSystem* files, absl::AnyInvocable<void(End) &&> on_end);
 
-  // With index 0: the job as it stands.
+  // With index 0: the present report of the job.
   const Coordinator* coordinator() const { return coordinator_.get(); }
   // With index 0: called with the job's report when there is one.
   void OnReport(std::function<void(const JobReport&)> on_report) {

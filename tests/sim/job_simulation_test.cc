@@ -48,7 +48,7 @@ class JobSimulationTest : public testing::TestWithParam<uint64_t> {
     EXPECT_EQ(result.report.digest, serial.digest)
         << "a batch was applied twice or not at all: "
         << LedgerLine(result.report);
-    // An evaluation sees exactly so many epochs, and every row once.
+    // An evaluation sees exactly this number of epochs, and every row once.
     ASSERT_EQ(result.report.evals.size(), serial.evals.size());
     for (size_t i = 0; i < serial.evals.size(); ++i) {
       const EvalReport& eval = result.report.evals[i];

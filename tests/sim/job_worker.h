@@ -14,11 +14,11 @@
 
 namespace shoal {
 
-// One start of a worker process, composed as shoal-worker is.
+// One start of a worker process, composed like shoal-worker.
 class JobWorker {
  public:
-  // Starts. `on_end` runs once, on a strand of the process, when the process
-  // would exit. All outlive it.
+  // Starts the process. `on_end` runs once, on a strand of the process, when
+  // the process would exit. All arguments outlive the process.
   JobWorker(const JobEnvironment& environment, int index,
             SimulatedProcess* process, const FileSystem* files,
             absl::AnyInvocable<void(MemberEnd) &&> on_end);

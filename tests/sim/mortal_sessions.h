@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-// A planted bug: the coordinator as a process sees it to which the end of a
-// connection is the end of its life.
+// A planted bug: a wrapper of the coordinator in which the end of a connection
+// ends the life of the process.
 class MortalSessions final : public ForwardingCluster {
  public:
   // `cluster` outlives it.

@@ -3,8 +3,8 @@
 
 namespace shoal {
 
-// Bugs that Shoal had, or might have, planted around its components in a
-// simulated job. The simulator must find each.
+// Bugs that Shoal had or might have, planted around its components in a
+// simulated job. The simulator must find each bug.
 struct PlantedBugs {
   // Shards say that they are held, and still take pushes until they are
   // written.
@@ -13,7 +13,7 @@ struct PlantedBugs {
   bool one_start_number = false;
   // A shard serves from its registration on, not from the first ClusterView.
   bool serves_unseen = false;
-  // To a process the end of a session's connection is the end of its life.
+  // The end of a session's connection ends the life of the process.
   bool mortal_sessions = false;
 };
 

@@ -19,8 +19,8 @@
 
 namespace shoal {
 
-// What simulated jobs train: the linear probe, whose arithmetic is exact in any
-// order, on a few rows of LibSVM.
+// The training of simulated jobs: the linear probe, whose arithmetic is exact
+// in any order, on a few rows of LibSVM.
 struct ProbeJobOptions {
   int ps = 3;
   int workers = 4;
@@ -47,7 +47,7 @@ struct ProbeJob {
 
   JobPlan Plan() const;
   CoordinatorOptions Coordinator() const;
-  // Of the process with the coordinator, where the job saves.
+  // The flags of the model directory, for the process with the coordinator.
   JobFlags ModelDirectoryFlags() const;
 };
 
@@ -58,8 +58,9 @@ void AddProbeFiles(
 std::vector<LocalSource> ProbeSources(const FileSystem& files,
                                       LeasePurpose purpose);
 
-// What one process without faults says of the same job, its table an array; or
-// of the rest of a job, its table as it was, from a checkpoint in `files`.
+// The result of the same job in one process without faults, with the table as
+// an array. Or the result of the rest of a job that begins from a checkpoint in
+// `files`, with the table as it was.
 JobReport RunSerialProbe(const ProbeJobOptions& options);
 JobReport RunSerialProbe(const ProbeJobOptions& options, FakeFileSystem* files,
                          const CheckpointInfo* from);

@@ -12,31 +12,31 @@
 
 namespace shoal {
 
-// A simulated machine: what stays of it when its processes end is its disk, and
-// when it loses its power, of that disk what was synced, and by the seed some
-// of the rest.
+// A simulated machine. Its disk stays when its processes end. When the machine
+// loses its power, the disk keeps what was synced, and some of the rest, which
+// the seed decides.
 class SimulatedHost {
  public:
   explicit SimulatedHost(uint64_t seed);
 
-  // Of the processes that start from now on, until LosePower.
+  // The files for processes that start from now on, until LosePower.
   FileSystem* files() { return disks_.back().get(); }
   const FileSystem& files() const { return *disks_.back(); }
 
-  // A file that was there, durably, before any process.
+  // Adds a durable file that is there before any process starts.
   void AddFile(const std::string& path, absl::string_view bytes);
 
-  // REQUIRES: its processes are gone.
+  // Loses the power. REQUIRES: the machine's processes have ended.
   void LosePower();
 
  private:
   const uint64_t seed_;
-  // The newest is in force. What is left of a dead process may still point to
-  // an older one.
+  // The newest disk is in use. Objects of a dead process may still point to an
+  // older one.
   std::vector<std::unique_ptr<DurableFileSystem>> disks_;
 };
 
-// The bytes of a file that is there.
+// The bytes of an existing file.
 std::string ContentsOf(const FileSystem& files, const std::string& path);
 
 }  // namespace shoal

@@ -18,18 +18,19 @@
 namespace shoal {
 
 struct SimulatedJobOptions {
-  uint64_t seed = 1;  // of everything that is random
+  uint64_t seed = 1;  // of all random numbers
   ProbeJobOptions job;
   int pipeline_depth = 1;
-  uint64_t save_steps = 0;  // a checkpoint every so many; 0: none at all
+  uint64_t save_steps = 0;  // steps between checkpoints; 0: no checkpoints
   NetworkFaults network;
   FaultCounts faults;
-  // A killed process is started again within so long; until then, or until it
-  // is given up, a worker's life is suspended, and no checkpoint is cut.
+  // The longest time until a killed process is started again. Until then, or
+  // until the worker is given up, a worker's life is suspended and no
+  // checkpoint is saved.
   absl::Duration restart_within = absl::Milliseconds(500);
-  // A process that exits is started again, too, unless the job ended well: a
-  // job that failed is followed by another one, which goes on from the newest
-  // checkpoint. Otherwise the first job's end is the end.
+  // True: a process that exits is started again, too, unless the job ended
+  // well. A job that failed is followed by another job, which goes on from the
+  // newest checkpoint. False: the simulation ends with the first job.
   bool restart_jobs = false;
   PlantedBugs bugs;
   LogLevel log_level = LogLevel::kError;  // of all processes
@@ -46,27 +47,27 @@ struct SimulatedJobResult {
   int jobs = 0;    // that began
   int stalls = 0;  // and freezes
   absl::Duration took;  // simulated
-  // What befell, as it did: "12.5 ms: kill worker 1".
+  // The faults in their order: "12.5 ms: kill worker 1".
   std::vector<std::string> befell;
-  // What is wrong by the simulator's own book, which shares nothing with the
-  // job's: a push of one job that another one took.
+  // Errors in the simulator's records, which share no code with the job: pushes
+  // of one job that another job took.
   std::vector<std::string> complaints;
-  // Digest of the model that one process without faults ends with when it goes
-  // on from a checkpoint of this job: of each of them, up to eight; 0 where it
-  // fails.
+  // For up to eight checkpoints of this job: the digest of the model after one
+  // process without faults goes on from the checkpoint to the end. 0: that
+  // process failed.
   std::vector<uint64_t> resumed_digests;
 };
 
 // A whole job of the real coordinator, shards, clients and workers over a
-// faulty network, all on this thread. Each process has its own strands and, as
-// its host, its own disk; it dies, comes back composed from nothing but that,
-// and is spoken to at the same address. The job trains the linear probe, so the
-// digest of the model must be that of any other schedule and of either kind of
-// table; and it has canaries, which the coordinator checks.
+// faulty network, all on this thread. Each process has its own strands and,
+// like a host, its own disk. A process that dies comes back with only its disk,
+// at the same address. The job trains the linear probe, so the digest of the
+// model must equal that of any other schedule and of either kind of table. The
+// job has canaries, which the coordinator checks.
 SimulatedJobResult RunSimulatedJob(const SimulatedJobOptions& options);
 
-// What is wrong with a job that had to end well, with a model of this digest;
-// empty if nothing is.
+// The errors of a job that had to end well with a model of this digest, as a
+// text; empty: no errors.
 std::vector<std::string> Complaints(const SimulatedJobOptions& options,
                                     const SimulatedJobResult& result,
                                     uint64_t digest);

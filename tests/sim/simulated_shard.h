@@ -15,12 +15,12 @@
 
 namespace shoal {
 
-// How a shard knows a push again. The first is Shoal's; the others are planted
-// bugs, which the simulator must find.
+// The way in which a shard recognises a repeated push. The first is Shoal's
+// way; the others are planted bugs, which the simulator must find.
 enum class ShardKind {
   kByBatch,
-  // A push is known by its sender's life and a sequence number, as in
-  // transports that promise to deliver once. PROTOCOL.md §1, row 1.
+  // A push is recognised by its sender's life and a sequence number, as in
+  // transports that promise to deliver once.
   kBySenderAndSequence,
   // Applies as kByBatch, but some marks never reach the coordinator.
   kForgetsMarks,
@@ -34,8 +34,8 @@ struct SimulatedPush {
   Verdict verdict = Verdict::kApplied;
 };
 
-// What truly happened to one shard; the simulator's own book, which shares no
-// code with the ledger.
+// The simulator's record of what happened to one shard. It shares no code with
+// the ledger.
 struct ShardBook {
   std::map<BatchId, int> canaries;     // +1 for each push that was applied
   std::map<BatchId, uint64_t> leases;  // of the first
@@ -43,8 +43,8 @@ struct ShardBook {
   uint64_t repeats_refused = 0;
 };
 
-// A PS that keeps marks and nothing else, and speaks for them to the
-// coordinator. Belongs to the simulator's thread.
+// A PS that keeps only marks, and reports them to the coordinator. Belongs to
+// the simulator's thread.
 class SimulatedShard {
  public:
   // `cluster` is the coordinator as this process reaches it.

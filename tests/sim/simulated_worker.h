@@ -19,7 +19,7 @@
 
 namespace shoal {
 
-// What a simulated worker knows of the world. All outlive it.
+// The environment of a simulated worker. All members outlive the worker.
 struct SimulatedWorkerDependencies {
   SimulatedExecutor* executor = nullptr;
   ClusterService* cluster = nullptr;  // as this process reaches it
@@ -27,11 +27,11 @@ struct SimulatedWorkerDependencies {
   int num_shards = 0;
   // Random numbers of this start of the worker.
   KeyedDraw draw{0};
-  // How many examples a piece holds.
+  // The number of examples of a piece.
   absl::AnyInvocable<uint64_t(LeasePurpose, uint32_t piece)> examples;
   absl::AnyInvocable<Verdict(const BatchId&)> verdict;
-  // Whether every shard holds exactly what this lease's evaluation is to see.
-  // If not, the scores are others.
+  // True if every shard holds exactly the state that this lease's evaluation
+  // must see. Otherwise the worker sends other scores.
   absl::AnyInvocable<bool(const Lease&)> right_weights;
   // Sends a push to a shard, until it is acknowledged on the executor.
   absl::AnyInvocable<void(int shard, SimulatedPush, Task acknowledged)> push;
@@ -54,7 +54,7 @@ class SimulatedWorker {
       : options_(options), deps_(std::move(deps)) {}
 
   void Start() { Register(); }
-  // Nothing of it runs until then; what arrives waits.
+  // The worker does nothing until then; messages that arrive wait.
   void Freeze(absl::Duration span);
   // The connection breaks; the worker notices and registers again.
   void DropSession();

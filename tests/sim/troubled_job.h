@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-// A job that nothing befalls, with the rows that the jobs below train on.
+// A job without faults, with the rows that the jobs below train on.
 inline SimulatedJobOptions QuietJob(uint64_t seed) {
   SimulatedJobOptions options;
   options.seed = seed;
@@ -16,10 +16,10 @@ inline SimulatedJobOptions QuietJob(uint64_t seed) {
   return options;
 }
 
-// A job that everything befalls: its servers, its coordinator, its hosts die
-// and come back, at once or late; workers stand still, are replaced, and wake
-// up in the job after theirs; messages are lost, late, repeated and in parts;
-// strands stall. The same data whatever the seed.
+// A job with all faults. Its servers, its coordinator and its hosts die and
+// come back, at once or late. Workers stand still, are replaced, and wake up
+// during a later job. Messages are lost, late, repeated and split. Strands
+// stall. The data do not depend on the seed.
 inline SimulatedJobOptions TroubledJob(uint64_t seed) {
   SimulatedJobOptions options = QuietJob(seed);
   options.job.ps = static_cast<int>(1 + seed % 3);
@@ -46,8 +46,8 @@ inline SimulatedJobOptions TroubledJob(uint64_t seed) {
   return options;
 }
 
-// Its servers die while their workers stand still, and come back at once: what
-// brings pushes of one job to the next.
+// A job whose servers die while their workers stand still, and come back at
+// once, so that pushes of one job reach the next.
 inline SimulatedJobOptions HauntedJob(uint64_t seed) {
   SimulatedJobOptions options = QuietJob(seed);
   options.job.ps = 2;
@@ -62,16 +62,16 @@ inline SimulatedJobOptions HauntedJob(uint64_t seed) {
   return options;
 }
 
-// Connections of its sessions break and nothing else befalls: the one job goes
-// on to its end.
+// A job whose sessions lose their connections, without other faults: the first
+// job goes on to its end.
 inline SimulatedJobOptions BrokenJob(uint64_t seed) {
   SimulatedJobOptions options = QuietJob(seed);
   options.faults.breaks = 20;
   return options;
 }
 
-// All processes stand still for longer than a process may be silent, and the
-// one job goes on.
+// All processes stand still for longer than a process may be silent; the first
+// job goes on.
 inline SimulatedJobOptions FrozenJob(uint64_t seed) {
   SimulatedJobOptions options = QuietJob(seed);
   options.faults.freeze_all = absl::Seconds(8);

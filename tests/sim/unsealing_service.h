@@ -11,9 +11,9 @@
 
 namespace shoal {
 
-// A planted bug: the coordinator as a PS sees it whose keeper forgets to seal.
-// The shard is let go as soon as it has said that it is held, so pushes that
-// come before it is written are taken. Belongs to the simulator's thread.
+// A planted bug: a wrapper of the coordinator for a PS that does not stay held.
+// The shard is released as soon as it has said that it is held, so it takes
+// pushes that come before it is written. Belongs to the simulator's thread.
 class UnsealingService : public ForwardingCluster {
  public:
   // `cluster` outlives it. `shard` is asked at each Hold.

@@ -11,8 +11,7 @@
 
 namespace shoal {
 
-// The coordinator as a PS sees it, with a look at what comes: whether a
-// ClusterView has.
+// A wrapper of the coordinator for a PS, which watches for a ClusterView.
 class ViewWatch final : public ForwardingCluster {
  public:
   // `cluster` outlives it.
