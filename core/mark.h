@@ -35,7 +35,7 @@ inline constexpr size_t kMarksPerDelta = 128 << 10;
 // repeated.
 struct MarkDelta {
   std::vector<Mark> marks;
-  uint64_t repeats_refused = 0;  // since the shard's life began
+  uint64_t repeats_refused = 0;  // total so far
 };
 
 // Splits `delta` into messages of at most kMarksPerDelta marks, in order; at
