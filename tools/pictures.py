@@ -227,6 +227,10 @@ def plain(text, colour=0):
     return [(character, colour) for character in text]
 
 
+def cut(line, columns):
+    return line if len(line) <= columns else line[:columns - 1] + plain('…')
+
+
 # Dark in every page, as terminals are; 37 is what a person typed.
 COLOURS = {0: '#d6deeb', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341',
            34: '#79c0ff', 35: '#d2a8ff', 36: '#56d4dd', 37: '#ffffff'}
@@ -243,7 +247,7 @@ def draw_terminal(lines, columns):
                     f'fill="{colour}"/>')
     for at, line in enumerate(lines):
         y = top + row * at + size
-        for column, text, colour in runs(line[:columns]):
+        for column, text, colour in runs(cut(line, columns)):
             # textLength keeps columns below each other in every font.
             body.append(
                 f'<text {MONO} font-size="{size}" xml:space="preserve" '
@@ -395,7 +399,7 @@ def main():
     terminal.add_argument('--bin', required=True,
                           help='the folder with shoal and its programs')
     terminal.add_argument('--rows', type=int, default=1000000)
-    terminal.add_argument('--columns', type=int, default=104)
+    terminal.add_argument('--columns', type=int, default=116)
     terminal.add_argument('--lines', type=int, default=30, help='at most')
     terminal.add_argument('--kill_at', type=float, default=35,
                           help='per cent of the job')

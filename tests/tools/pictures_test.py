@@ -97,6 +97,10 @@ class TerminalTest(unittest.TestCase):
         self.assertIn('line 99', found)
         self.assertNotIn('line 39', found)
 
+    def test_a_line_that_is_too_long_says_so(self):
+        picture = pictures.draw_terminal([pictures.plain('x' * 81)], 80)
+        self.assertEqual(texts(picture), ['x' * 79 + '…'])
+
     def test_what_a_process_writes_is_text_and_not_markup(self):
         picture = pictures.draw_terminal([pictures.plain('a<b & "c"')], 80)
         self.assertEqual(texts(picture), ['a<b & "c"'])
