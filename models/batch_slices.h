@@ -8,12 +8,13 @@ namespace shoal {
 
 // Examples of a batch that follow one another.
 struct BatchSlice {
-  ModelInput input;  // of these examples alone
+  ModelInput input;  // only these examples
   int first = 0;     // position of the first of them in the batch
 };
 
-// Calls visit(slice) for slices of at most `most` examples, about equal and in
-// order, that make up `whole`; for a whole batch, {input}. REQUIRES: most >= 1.
+// Divides `whole` into slices of at most `most` examples and about equal sizes,
+// and calls visit(slice) for each, in order. To divide a whole batch, pass
+// {input}. REQUIRES: most >= 1.
 void ForEachSlice(const BatchSlice& whole, int most,
                   absl::FunctionRef<void(const BatchSlice&)> visit);
 

@@ -10,12 +10,13 @@
 
 namespace shoal {
 
-// Clicks (logistic regression: Bishop, Pattern Recognition and Machine
-// Learning, 2006, 4.3.2). One score an example, the logit z of P(y = 1):
+// The objective of click prediction (logistic regression: Bishop, Pattern
+// Recognition and Machine Learning, 2006, 4.3.2). Each example has one score,
+// the logit z of P(y = 1):
 //   loss      −y log σ(z) − (1 − y) log(1 − σ(z)) = log(1 + e^z) − y z
 //   gradient  σ(z) − y
-// computed as Backend::SigmoidCrossEntropyForward and …Backward say. Figures:
-// core/binary_metrics.h.
+// Backend::SigmoidCrossEntropyForward and …Backward compute both. The figures
+// that judge the scores are in core/binary_metrics.h.
 class BinaryObjective final : public Objective {
  public:
   absl::string_view name() const override { return "binary"; }

@@ -11,11 +11,12 @@
 
 namespace shoal {
 
-// The variables of the model; needs no backend, so a PS can call it. Errors:
-// those of options.Validate().
+// The variables of the model. The function needs no backend, so a PS can call
+// it. Errors: those of options.Validate().
 absl::StatusOr<ModelSpec> MakeModelSpec(const ModelOptions& options);
 
-// `backend` must outlive the model. Errors: those of options.Validate().
+// Makes the model. `backend` must outlive the model. Errors: those of
+// options.Validate().
 absl::StatusOr<std::unique_ptr<Model>> CreateModel(const ModelOptions& options,
                                                    Backend* backend);
 

@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMaxInputs = int64_t{1} << 24;
 constexpr size_t kMaxLayers = 64;
 // Bytes for each unit of the network and each example of a part: activations
-// and their gradients, what the products pack and what they leave in the heap.
-// Measured by bench/e2e/memory.py.
+// and their gradients, the packed operands of the products, and the memory that
+// the products leave in the heap. Measured by bench/e2e/memory.py.
 constexpr uint64_t kUnitBytes = 32;
 
 float KeepOf(const ModelOptions& options, size_t layer) {
@@ -206,7 +206,7 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
   const ModelInput& input = part.input;
   const bool accumulate = part.first > 0;
   const int first = part.first - stretch.first;
-  // The linear output layer leaves d_logits as they are, in place.
+  // The linear output layer does not change d_logits.
   absl::Span<float> d_y = d_logits;
   for (size_t i = deep_.size(); i-- > 0;) {
     DeepLayer& layer = deep_[i];
@@ -236,7 +236,7 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
                       first_variables_.biases.In(output->d_dense));
   fm_.Backward(MakeFmInput(input), d_logits, d_embeddings, accumulate,
                output->d_rows[0]);
-  // Both biases are added to the logit.
+  // Both biases are added to the logit, so their gradients are equal.
   bias_.In(output->d_dense)[0] =
       deep_.back().variables.biases.In(output->d_dense)[0];
 }

@@ -18,23 +18,22 @@
 
 namespace shoal {
 
-// Examples that are computed together at most: the activations that a worker
-// holds. Model B's net of 1248 → 256 → 128 → 64 keeps 1.8 MB of them. Products
-// over more examples are no faster, and the gradient of the weights over 4,096
-// is a tenth slower.
+// The most examples that are computed together. This number decides the memory
+// of a worker's activations: a network of 1248 → 256 → 128 → 64 keeps 1.8 MB of
+// them. Products over more examples are no faster, and the gradient of the
+// weights over 4,096 examples is a tenth slower.
 inline constexpr int kDeepFmPartMax = 256;
 static_assert(kDeepFmPartMax <= EmbeddingDenseOptions::kMinStretch);
 
-// The first deep layer that the options ask for. REQUIRES: valid options.
+// The options of the first deep layer. REQUIRES: valid options.
 EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options);
 
-// What the model holds at most, in bytes, for batches of so many examples and
-// so many distinct rows. REQUIRES: valid options.
+// The most memory, in bytes, that the model holds for batches of `batch_size`
+// examples and `distinct_rows` distinct rows. REQUIRES: valid options.
 uint64_t DeepFmMemoryBytes(const ModelOptions& options, int batch_size,
                            uint64_t distinct_rows);
 
-// What is wrong with the options that deepfm alone has: INVALID_ARGUMENT,
-// naming the flag.
+// Checks the options that only deepfm has. INVALID_ARGUMENT names the flag.
 absl::Status ValidateDeepFm(const ModelOptions& options);
 
 // The variables of DeepFM. Table "fm": columns "fm_w" (1) and "fm_v" (K).
@@ -50,12 +49,12 @@ ModelSpec DeepFmSpec(const ModelOptions& options);
 //   e_j = v[id_j] x_j
 //   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²) + MLP(e_1 … e_F)
 // where the MLP has ReLU layers with dropout after them and a linear output.
-// Missing fields of short examples enter the MLP as zeros. No L2: it is added
-// where gradients are applied.
+// Missing fields of short examples enter the MLP as zeros. The model adds no
+// L2: the optimizer adds it where gradients are applied.
 class DeepFm final : public Model {
  public:
-  // `spec` is DeepFmSpec(options); the objective is of one score, y. It and
-  // `backend` must outlive the model.
+  // `spec` is DeepFmSpec(options). The objective takes one score per example,
+  // y. `objective` and `backend` must outlive the model.
   DeepFm(const ModelOptions& options, ModelSpec spec,
          const Objective* objective, Backend* backend);
 
@@ -75,27 +74,28 @@ class DeepFm final : public Model {
       return dense.subspan(offset, size);
     }
   };
-  // Of every layer of the network beside its products.
+  // The variables of one layer of the network.
   struct Variables {
     Place weights;
     Place biases;
   };
   struct DeepLayer {
     DenseLayer dense;
-    DropoutLayer dropout;  // keeps all on the output layer
+    DropoutLayer dropout;  // keeps all units on the output layer
     Variables variables;
   };
 
-  // A batch goes through the network in stretches, over which the first layer
-  // looks for repeats, and these in parts of at most kDeepFmPartMax examples,
-  // whose activations stay in the cache. Parts add up their gradients.
+  // A batch goes through the network in stretches. The first layer looks for
+  // repeated rows within a stretch. A stretch goes through in parts of at most
+  // kDeepFmPartMax examples, whose activations stay in the cache. The gradients
+  // of the parts are added up.
   FmInput MakeFmInput(const ModelInput& input) const;
   void Begin(const BatchSlice& stretch);
   void Forward(const BatchSlice& stretch, const BatchSlice& part, bool training,
                absl::Span<float> logits);
   void Backward(const BatchSlice& stretch, const BatchSlice& part,
                 absl::Span<float> d_logits, ModelOutput* output);
-  // What is left to do when all parts have gone backward.
+  // Completes the stretch after Backward of all its parts.
   void End(const BatchSlice& stretch, ModelOutput* output);
 
   const ModelSpec spec_;
@@ -104,11 +104,11 @@ class DeepFm final : public Model {
   EmbeddingDenseLayer first_;  // deep_0
   Variables first_variables_;
   DropoutLayer first_dropout_;
-  std::vector<DeepLayer> deep_;  // from deep_1 on; the last one is deep_out
+  std::vector<DeepLayer> deep_;  // from deep_1 on; the last layer is deep_out
   Place bias_;
   LossLayer loss_;
-  // Of a part: examples × outputs of the layer in its backward pass, and ×
-  // inputs of that layer.
+  // Gradients of one part in a layer's backward pass: examples × outputs of the
+  // layer, and examples × inputs of the layer.
   AlignedBuffer<float> d_y_;
   AlignedBuffer<float> d_x_;
 };

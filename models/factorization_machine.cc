@@ -38,7 +38,7 @@ ModelSpec LogisticRegressionSpec(const ModelOptions& options) {
 
 uint64_t FactorizationMachineMemoryBytes(const ModelOptions& options,
                                          int batch_size, uint64_t) {
-  // Sums of each example's embeddings, and the gradient of its logit.
+  // The sums of each example's embeddings, and the gradient of its logit.
   return uint64_t(batch_size) * (uint64_t(options.embedding_size) + 1) *
          sizeof(float);
 }

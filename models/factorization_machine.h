@@ -10,12 +10,13 @@
 
 namespace shoal {
 
-// DeepFM without its network: table "fm" with columns "fm_w" (1) and "fm_v"
-// (K), dense "fm_b" [1]; initial values as DeepFM's. REQUIRES: valid options.
+// The variables of fm, which is DeepFM without its network: table "fm" with
+// columns "fm_w" (1) and "fm_v" (K), and dense "fm_b" [1]. Initial values are
+// DeepFM's. REQUIRES: valid options.
 ModelSpec FactorizationMachineSpec(const ModelOptions& options);
 
-// And without the vectors: table "lr" with the column "lr_w" (1), dense "lr_b"
-// [1]. REQUIRES: valid options.
+// The variables of lr, which is fm without the vectors: table "lr" with the
+// column "lr_w" (1), and dense "lr_b" [1]. REQUIRES: valid options.
 ModelSpec LogisticRegressionSpec(const ModelOptions& options);
 
 // As DeepFmMemoryBytes (models/deepfm.h).
@@ -26,13 +27,13 @@ uint64_t LogisticRegressionMemoryBytes(const ModelOptions& options,
                                        int batch_size, uint64_t distinct_rows);
 
 // A factorisation machine (Rendle, ICDM 2010) of the second order,
-//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²),  e_j = v[id_j]
-//   x_j
-// which is logistic regression where rows have no vector.
+//   e_j = v[id_j] x_j
+//   y = b + Σ_j w[id_j] x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²)
+// which is logistic regression if rows have no vector.
 class FactorizationMachine final : public Model {
  public:
-  // `spec` is one of the above; the objective is of one score, y. It and
-  // `backend` must outlive the model.
+  // `spec` is one of the two above. The objective takes one score per example,
+  // y. `objective` and `backend` must outlive the model.
   FactorizationMachine(ModelSpec spec, const Objective* objective,
                        Backend* backend);
 

@@ -8,8 +8,9 @@
 namespace shoal {
 
 // Glorot normal (Glorot and Bengio, AISTATS 2010) as TensorFlow draws it: a
-// normal cut at two deviations, widened so that what is left has the variance
-// 2 / (fan_in + fan_out); .8796… is the deviation of the cut unit normal.
+// normal distribution truncated at two standard deviations, and widened so that
+// its variance after truncation is 2 / (fan_in + fan_out). .8796… is the
+// standard deviation of the truncated unit normal.
 inline InitializerSpec GlorotNormal(double fan_in, double fan_out) {
   return {InitializerKind::kTruncatedNormal,
           static_cast<float>(std::sqrt(2 / (fan_in + fan_out)) /

@@ -55,7 +55,7 @@ absl::Status ValidateLinearProbe(const ModelOptions& options) {
 }
 
 uint64_t LinearProbeMemoryBytes(const ModelOptions&, int batch_size, uint64_t) {
-  return uint64_t(batch_size) * sizeof(float);  // of the loss
+  return uint64_t(batch_size) * sizeof(float);  // for the gradient of the loss
 }
 
 int ProbeRowUnits(uint8_t label, float value, int field, int column) {

@@ -11,9 +11,9 @@
 
 namespace shoal {
 
-// For the tests of exact arithmetic: the trained weights of this model do not
-// depend on the order of updates, bit for bit, so an asynchronous job must end
-// with the weights of a serial one.
+// A model for the tests of exact arithmetic. Its trained weights do not depend,
+// bit for bit, on the order of updates, so an asynchronous job must end with
+// the weights of a serial job.
 //
 // The gradient does not depend on the weights, and it is a SUM over the batch,
 // not a mean: each occurrence of a row, and each example for the dense
@@ -26,35 +26,38 @@ namespace shoal {
 // Options must be SGD with powers of two as rates, no L2 and no warm-up
 // (ValidateLinearProbe).
 
-// What one occurrence adds to element `column` of its row's gradient, in 1/64.
+// The amount that one occurrence adds to element `column` of its row's
+// gradient, in units of 1/64.
 int ProbeRowUnits(uint8_t label, float value, int field, int column);
 
-// An example as the dense gradients see it: a hash over its label and its
-// present fields (position and bits of the value), in order.
+// The hash of one example from which its dense gradients follow: over its label
+// and its present fields (position and bits of the value), in order.
 uint64_t ProbeExampleHash(uint8_t label, absl::Span<const int32_t> row_index,
                           absl::Span<const float> values);
 
-// What one example adds to element `i` of the flat dense gradient, in 1/64.
+// The amount that one example adds to element `i` of the flat dense gradient,
+// in units of 1/64.
 int ProbeDenseUnits(uint64_t example_hash, int64_t i);
 
-// Whether the options keep the arithmetic exact: INVALID_ARGUMENT, naming the
-// flag, if not.
+// Checks that the options keep the arithmetic exact. INVALID_ARGUMENT names the
+// flag that does not.
 absl::Status ValidateLinearProbe(const ModelOptions& options);
 
 // As DeepFmMemoryBytes (models/deepfm.h).
 uint64_t LinearProbeMemoryBytes(const ModelOptions& options, int batch_size,
                                 uint64_t distinct_rows);
 
-// Table "probe": column "probe_w" (embedding_size). Dense: "probe_dense"
-// [64, 8] and "probe_b" [1]. All zero at first. REQUIRES: valid options.
+// The variables of the linear probe. Table "probe": column "probe_w"
+// (embedding_size). Dense: "probe_dense" [64, 8] and "probe_b" [1]. All initial
+// values are 0. REQUIRES: valid options.
 ModelSpec LinearProbeSpec(const ModelOptions& options);
 
-// Its logits are b + Σ_j row_j[0] x_j, so that loss and AUC have something to
-// work on; nothing that is trained depends on them.
+// The model's logits are b + Σ_j row_j[0] x_j, so that there is a loss and an
+// AUC to compute. No gradient depends on the logits.
 class LinearProbe final : public Model {
  public:
-  // `spec` is LinearProbeSpec(…); the objective is of one score. It and
-  // `backend` must outlive the model.
+  // `spec` is LinearProbeSpec(…). The objective takes one score per example.
+  // `objective` and `backend` must outlive the model.
   LinearProbe(ModelSpec spec, const Objective* objective, Backend* backend);
 
   const ModelSpec& spec() const override { return spec_; }

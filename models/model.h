@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-// The rows that a batch takes from one table: U distinct ones of D = row_dim
+// The rows that a batch reads from one table: U distinct rows of D = row_dim
 // floats.
 struct TableInput {
   absl::Span<const int32_t> row_index;  // B × F: position in `rows`; -1 where
@@ -20,24 +20,26 @@ struct TableInput {
   absl::Span<const float> rows;         // U × D
 };
 
-// One batch as a model sees it: no ids, no network. B examples of up to F
-// fields. Spans are the caller's. C, the scores of an example, is that of the
-// model's objective: 1 for clicks, the logit.
+// One batch as a model sees it, without ids and without a network: B examples
+// of up to F fields. The caller owns the memory of the spans. C is the number
+// of scores of an example, which the model's objective decides: 1 for clicks,
+// the logit.
 struct ModelInput {
   int batch_size = 0;  // B
   int field_size = 0;  // F
-  // Of each table of the model's spec, in its order; there may be none.
+  // One entry for each table of the model's spec, in the spec's order. May be
+  // empty.
   absl::InlinedVector<TableInput, 1> tables;
   absl::Span<const float> values;    // B × F: x; 0 where there is no field
-  absl::Span<const uint8_t> labels;  // B: as the objective says
-  absl::Span<const float> dense;     // all dense variables, one after the
-                                     // other in the order of the spec
-  // Names the randomness of dropout: masks are functions of (seed, epoch,
+  absl::Span<const uint8_t> labels;  // B, in the range that the objective says
+  absl::Span<const float> dense;     // all dense variables, one after another
+                                     // in the order of the spec
+  // Selects the random numbers of dropout. Masks are functions of (seed, epoch,
   // piece, index, position in the batch), never of the worker.
   BatchId batch;
 
-  // Whether the spans have the sizes given above for a model of these
-  // variables, and `logits` is B × C.
+  // True if the spans have the sizes given above for a model of the variables
+  // in `spec`, and `logits` is B × C.
   bool SizesAgree(const ModelSpec& spec, int num_scores, size_t logits) const {
     const size_t cells = static_cast<size_t>(batch_size) * field_size;
     if (tables.size() != spec.tables.size()) return false;
@@ -53,26 +55,27 @@ struct ModelInput {
   }
 };
 
-// What a training step yields, in the caller's memory. Gradients are of the
-// batch's MEAN loss.
+// The results of a training step, in the caller's memory. Gradients are those
+// of the batch's MEAN loss.
 struct ModelOutput {
-  double loss_sum = 0;       // sum over the batch, before the update
-  absl::Span<float> logits;  // B × C, the scores, overwritten
-  // Of each table, as ModelInput::tables: U × D, overwritten.
+  double loss_sum = 0;       // sum over the batch, with the weights before the
+                             // update
+  absl::Span<float> logits;  // B × C, the scores; overwritten
+  // The gradient of each table's rows, in the order of ModelInput::tables: U ×
+  // D, overwritten.
   absl::InlinedVector<absl::Span<float>, 1> d_rows;
-  absl::Span<float> d_dense;  // as `dense`, overwritten
+  absl::Span<float> d_dense;  // shaped as `dense`; overwritten
 };
 
 // SEAM: DeepFM, the factorisation machine with logistic regression, and the
-// linear probe of the exact tests.
-// Thread-compatible: it owns scratch memory, so one object a tower.
-// Reproducible bit for bit for equal inputs.
+// linear probe of the exact tests. Thread-compatible: a model owns scratch
+// memory, so each tower has one of its own. Equal inputs give equal bits.
 class Model {
  public:
   virtual ~Model() = default;
 
   virtual const ModelSpec& spec() const = 0;
-  // What it is trained to say, and with it C.
+  // What the model is trained to predict, which also decides C.
   virtual const Objective& objective() const = 0;
 
   // Forward pass without dropout. logits: B × C, overwritten. REQUIRES: spans

@@ -28,7 +28,7 @@ absl::Status ModelOptions::Validate() const {
   const ModelKind* kind = FindModel(model);
   if (kind == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--model: '", model, "' is none of ",
+        absl::StrCat("--model: '", model, "' is not one of ",
                      absl::StrJoin(Models(), ", ",
                                    [](std::string* out, const ModelKind& each) {
                                      absl::StrAppend(out, each.name);

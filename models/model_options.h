@@ -17,44 +17,45 @@ namespace shoal {
 // Everything that decides a model's variables and arithmetic.
 struct ModelOptions {
   std::string model = "deepfm";  // a name of Models() (models/model_table.h)
-  // Ids lie in [0, feature_size); 0: any id, and the table is dynamic.
+  // Ids lie in [0, feature_size). 0 allows any id and makes the table dynamic.
   uint64_t feature_size = 0;
   int field_size = 0;       // features of the longest example
-  int embedding_size = 32;  // floats of v in a row; lr has none
-  // Units of each hidden layer. deepfm alone uses these and dropout_keep.
+  int embedding_size = 32;  // floats of v in a row; lr has no v
+  // Units of each hidden layer. Only deepfm uses deep_layers and dropout_keep.
   std::vector<int> deep_layers = {256, 128, 64};
-  // Chance to KEEP a unit, for each deep layer; empty: keep all.
+  // Chance to KEEP a unit, for each deep layer. Empty keeps all units.
   std::vector<float> dropout_keep;
   FirstLayer first_layer = FirstLayer::kAuto;
   uint64_t seed = 1;
   OptimizerSpec dense_optimizer;
   OptimizerSpec table_optimizer;
-  // Of the wide part, the column of one weight an id (fm_w of deepfm
-  // and fm, lr's lr_w); none: as table_optimizer.
+  // Optimizer of the wide part, the column that holds one weight per id (fm_w
+  // of deepfm and fm, lr_w of lr). Without a value, the wide part uses
+  // table_optimizer.
   std::optional<OptimizerSpec> wide_optimizer;
 
   const OptimizerSpec& WideOptimizer() const {
     return wide_optimizer.has_value() ? *wide_optimizer : table_optimizer;
   }
 
-  // Of a dynamic table (TableSpec).
+  // Row limit of a dynamic table, and what a full table does (TableSpec).
   uint64_t table_row_limit = 0;
   TableFull table_full = TableFull::kRefuse;
 
-  // Rows by which the tables' initial values are scaled, where a rule asks for
-  // their number: feature_size; of a dynamic table, whose rows are not known
-  // before, 2^20.
+  // The number of rows that scales the tables' initial values, for initialisers
+  // that depend on it: feature_size, or 2^20 for a dynamic table, whose number
+  // of rows is not known in advance.
   double InitialRows() const;
 
-  // INVALID_ARGUMENT for what no model can be made of; the message names the
-  // flag. linear_probe takes plain SGD with a power of two as its rate, no L2
-  // and no warm-up alone: its arithmetic has to be exact
+  // INVALID_ARGUMENT if no model can be made from the options; the message
+  // names the flag. linear_probe accepts only plain SGD with a power of two as
+  // its rate, no L2 and no warm-up, because its arithmetic has to be exact
   // (models/linear_probe.h).
   absl::Status Validate() const;
 };
 
-// INVALID_ARGUMENT, naming the flag, for a width (fields, floats of an
-// embedding, units of a layer) that no model has.
+// INVALID_ARGUMENT, naming the flag, if a width (fields, floats of an
+// embedding, units of a layer) is out of range.
 absl::Status CheckWidth(absl::string_view flag, int value);
 
 }  // namespace shoal

@@ -15,33 +15,33 @@
 
 namespace shoal {
 
-// All that the house knows of one model by its name. A model is added by a row
-// of the table in model_table.cc, and by its name among the choices of --model.
-// All but `validate` REQUIRE valid options.
+// Everything that Shoal knows about one model by its name. To add a model, add
+// a row to the table in model_table.cc and its name to the choices of --model.
+// Every function except `validate` REQUIRES valid options.
 struct ModelKind {
-  absl::string_view name;  // of --model
-  // Rows have a vector of --embedding_size floats.
+  absl::string_view name;  // value of --model
+  // True if the model's rows hold a vector of --embedding_size floats.
   bool has_embeddings = true;
-  // What its scores say, and how they are judged.
+  // The meaning of the model's scores, and the figures that judge them.
   const Objective* objective = nullptr;
-  // What is wrong with the options that this model alone has:
-  // INVALID_ARGUMENT, naming the flag.
+  // Checks the options that only this model has. INVALID_ARGUMENT names the
+  // flag.
   absl::Status (*validate)(const ModelOptions& options);
   ModelSpec (*spec)(const ModelOptions& options);
-  // `spec` is that of the options, `objective` the row's; it and `backend`
-  // outlive the model.
+  // Makes the model. `spec` is spec(options), and `objective` is this row's
+  // objective. `objective` and `backend` must outlive the model.
   std::unique_ptr<Model> (*create)(const ModelOptions& options, ModelSpec spec,
                                    const Objective* objective,
                                    Backend* backend);
-  // What the model holds at most, in bytes, for batches of so many examples and
-  // so many distinct rows.
+  // The most memory, in bytes, that the model holds for batches of `batch_size`
+  // examples and `distinct_rows` distinct rows.
   uint64_t (*memory_bytes)(const ModelOptions& options, int batch_size,
                            uint64_t distinct_rows);
 };
 
 absl::Span<const ModelKind> Models();
 
-// nullptr: there is no model of this name.
+// Returns the row of the model `name`, or nullptr if there is no such model.
 const ModelKind* FindModel(absl::string_view name);
 
 }  // namespace shoal

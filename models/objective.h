@@ -10,24 +10,24 @@
 
 namespace shoal {
 
-// SEAM: what a model is trained to say. It owns the shape of the scores, their
-// loss, the gradient of the loss, and the figures by which they are judged. A
-// model's row (models/model_table.h) names one; nothing else in a job knows
-// which.
+// SEAM: what a model is trained to predict. An objective owns the shape of the
+// scores, their loss, the gradient of the loss, and the figures that judge the
+// scores. A model's row (models/model_table.h) names its objective; nothing
+// else in a job depends on which objective it is.
 //
 //   double sum = objective.Loss(scores, labels, backend);
 //   objective.LossGradient(scores, labels, 1.0f / B, backend, d_scores);
 //   objective.metrics().Sum(scores, labels, &sums);  // sums.loss is that sum
 //
 // Shapes: `scores` and `d_scores` are B × C, C = num_scores(), one example
-// after the other; `labels` are B, in [0, metrics().num_labels()). A constant
-// without state; thread-safe.
+// after the other; `labels` are B, in [0, metrics().num_labels()). An objective
+// is a constant without state, so it is thread-safe.
 class Objective {
  public:
   virtual absl::string_view name() const = 0;
 
-  // Shape, AUC, logloss, calibration and predictions, in double and without a
-  // backend.
+  // The shape of the scores, their AUC, logloss and calibration, and the
+  // predictions, all in double and without a backend.
   virtual const ScoreMetrics& metrics() const = 0;
   int num_scores() const { return metrics().num_scores(); }  // C
 
@@ -36,15 +36,15 @@ class Objective {
                       absl::Span<const uint8_t> labels,
                       Backend* backend) const = 0;
 
-  // The gradient of that sum, times `scale`, overwritten; 1/B makes it that of
-  // the mean.
+  // d_scores = the gradient of Loss(scores, labels) times `scale`, overwritten.
+  // With `scale` 1/B it is the gradient of the mean loss.
   virtual void LossGradient(absl::Span<const float> scores,
                             absl::Span<const uint8_t> labels, float scale,
                             Backend* backend,
                             absl::Span<float> d_scores) const = 0;
 
  protected:
-  ~Objective() = default;  // never owned by this type
+  ~Objective() = default;  // no owner deletes through this type
 };
 
 }  // namespace shoal

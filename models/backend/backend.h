@@ -22,41 +22,45 @@ struct GemmShape {
 
 enum class Activation { kIdentity, kRelu };
 
-// Looked-up rows of one batch: B examples of F fields over U distinct rows of
-// 1 + K floats, the weight w of the first order and then the vector v.
+// Looked-up rows of one batch: B examples of F fields over U distinct rows. A
+// row has 1 + K floats: the weight w of the first order, then the vector v.
 struct FmInput {
   int batch_size = 0;                   // B
   int field_size = 0;                   // F
-  int dim = 0;                          // K; 0: the first order alone
+  int dim = 0;                          // K; 0: only the first order
   absl::Span<const int32_t> row_index;  // B × F, in [0, U); -1: padding, which
                                         // adds nothing anywhere
   absl::Span<const float> values;       // B × F, x
   absl::Span<const float> rows;         // U × (1 + K)
 };
 
-// Bags of rows of N floats, each row with a factor. Entries: fewer than 2^31.
+// Bags of rows of N floats. Each entry of a bag is a row and a factor. There
+// are fewer than 2^31 entries.
 struct BagInput {
   int dim = 0;                      // N
   absl::Span<const int32_t> begin;  // bags + 1, ascending: where in `index` and
                                     // `factors` each one's entries begin, and
                                     // where the last one's end
-  absl::Span<const int32_t> index;  // of a row; -1: the entry adds nothing
+  absl::Span<const int32_t> index;  // row; -1: the entry adds nothing
   absl::Span<const float> factors;  // as many as index, or more
 };
 
-// SEAM: the arithmetic of the models, one method an operation. The reference
-// loops are the oracle; oneDNN is the fast one. Every span has exactly the
-// number of elements that its shape says, in host memory, and outputs overlap
-// no input unless an operation says "in place". Operations cannot fail.
+// SEAM: the arithmetic of the models, one method per operation. The reference
+// loops are the oracle; oneDNN is the fast implementation. Every span lies in
+// host memory and has exactly the number of elements that its shape says.
+// Outputs overlap no input unless an operation says "in place". Operations
+// cannot fail.
 //
-// Thread-compatible: an object owns scratch memory, so one a tower. It computes
-// on the calling thread alone and starts no other. Equal inputs give equal
-// bits, call after call and run after run on one processor type.
+// Thread-compatible: an object owns scratch memory, so each tower has one of
+// its own. It computes only on the calling thread and starts no other thread.
+// Equal inputs give equal bits, call after call and run after run on one
+// processor type.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  // For the start-up line: the name, and what was chosen for this processor.
+  // The text of the start-up line: the backend's name, and what it chose for
+  // this processor.
   virtual std::string description() const = 0;
 
   // See GemmShape. a: m × k, b: k × n, c: m × n, overwritten or accumulated.
@@ -71,10 +75,10 @@ class Backend {
   virtual void BiasForward(Activation activation, absl::Span<const float> bias,
                            absl::Span<float> y) = 0;
 
-  // The backward pass of BiasForward, y being its result: d_y is multiplied by
-  // the activation's slope (in place; ReLU: 0 where y is not above 0) and
-  // d_bias (N, overwritten, or with `accumulate` added to) is its sum over the
-  // examples. y and d_y: B × N.
+  // The backward pass of BiasForward, where y is BiasForward's result. d_y is
+  // multiplied by the activation's slope, in place (ReLU: 0 where y is not
+  // above 0). d_bias (N) is overwritten by the sum of d_y over the examples, or
+  // with `accumulate` the sum is added to it. y and d_y: B × N.
   virtual void BiasBackward(Activation activation, absl::Span<const float> y,
                             absl::Span<float> d_y, bool accumulate,
                             absl::Span<float> d_bias) = 0;
@@ -86,19 +90,19 @@ class Backend {
 
   // The factorisation machine (Rendle, ICDM 2010) over e = v · x:
   //   logits[b] += Σ_j w_j x_j + ½ Σ_k ((Σ_j e_jk)² − Σ_j e_jk²)
-  // logits (B) accumulates; embeddings (B × F × K: e, zeros where padded;
-  // empty: not wanted) and sums (B × K: Σ_j e_jk, kept for the backward pass)
-  // are overwritten.
+  // logits (B) accumulates. embeddings (B × F × K) is overwritten by e, with
+  // zeros where padded; an empty span means that the caller does not want it.
+  // sums (B × K) is overwritten by Σ_j e_jk, which the backward pass needs.
   virtual void FmForward(const FmInput& input, absl::Span<float> embeddings,
                          absl::Span<float> sums, absl::Span<float> logits) = 0;
 
-  // Gradient of the rows, d_rows (U × (1 + K)), overwritten, or with
-  // `accumulate` added to: the sum over the occurrences (b, j) of each row, in
-  // the order of the batch, of
+  // The gradient of the rows. d_rows (U × (1 + K)) is overwritten, or with
+  // `accumulate` added to. Its value is the sum over the occurrences (b, j) of
+  // each row, in the order of the batch, of
   //   dw += d_logits[b] · x
   //   dv += x · (d_embeddings[b][j] + d_logits[b] · (sums[b] − v · x))
-  // sums are FmForward's. d_logits: B. d_embeddings: B × F × K, what came back
-  // through other users of the embeddings; empty for none.
+  // sums are FmForward's. d_logits: B. d_embeddings: B × F × K, the gradient
+  // from the other users of the embeddings; empty if there are no others.
   virtual void FmBackward(const FmInput& input, absl::Span<const float> sums,
                           absl::Span<const float> d_logits,
                           absl::Span<const float> d_embeddings, bool accumulate,
@@ -116,7 +120,8 @@ class Backend {
   virtual double SigmoidCrossEntropyForward(
       absl::Span<const float> logits, absl::Span<const uint8_t> labels) = 0;
 
-  // d_logits = (σ(z) − y) · scale, overwritten; scale 1/B is the mean loss.
+  // d_logits = (σ(z) − y) · scale, overwritten. With scale 1/B it is the
+  // gradient of the mean loss.
   virtual void SigmoidCrossEntropyBackward(absl::Span<const float> logits,
                                            absl::Span<const uint8_t> labels,
                                            float scale,

@@ -9,8 +9,9 @@
 #include "models/backend/vector_bag.h"
 #include "models/backend/vector_passes.h"
 
-// From <omp.h>, which clang lacks without a runtime of its own; two OpenMP
-// runtimes in one process would be two thread pools.
+// Declared in <omp.h>, a header that clang only has together with an OpenMP
+// runtime of its own. Two OpenMP runtimes in one process would be two thread
+// pools.
 extern "C" void omp_set_num_threads(int);
 
 namespace shoal {
@@ -71,8 +72,8 @@ void OneDnnBackend::Gemm(const GemmShape& shape, absl::Span<const float> a,
       shape.n, shape.k, 1.0f, a.data(), shape.transpose_a ? shape.m : shape.k,
       b.data(), shape.transpose_b ? shape.k : shape.n,
       shape.accumulate ? 1.0f : 0.0f, c.data(), shape.n);
-  // It fails only where it finds no memory to pack its operands in, which it
-  // asks for before it writes to c.
+  // sgemm fails only if there is no memory to pack its operands in, and it asks
+  // for that memory before it writes to c.
   if (status != dnnl_success) without_memory_.Gemm(shape, a, b, c);
 }
 

@@ -11,23 +11,24 @@
 
 namespace shoal {
 
-// Gemm by oneDNN's sgemm, which packs its operands itself and has kernels for
-// every processor since SSE4.1, chosen at run time; the passes over memory by
-// vector_passes.h; dropout's mask and the loss by plain_passes.h.
+// The fast CPU backend. Gemm is oneDNN's sgemm, which packs its operands itself
+// and has kernels for every processor since SSE4.1, chosen at run time. The
+// passes over memory are those of vector_passes.h. Dropout's mask and the loss
+// are those of plain_passes.h.
 //
-// One thread: Debian's oneDNN is built on OpenMP, and would share each product
-// among all processors by a pool that spins between calls. OpenMP keeps its
-// number of threads per calling thread, so each Gemm sets it to 1 for the
-// thread that it runs on (omp_set_num_threads: one store). A region of one
-// thread starts no other, so the pool never comes to be. The setting stays;
-// nothing else in Shoal uses OpenMP.
+// It uses one thread. Debian's oneDNN is built on OpenMP, and would spread each
+// product over all processors with a pool of threads that spin between calls.
+// OpenMP keeps its number of threads per calling thread, so each Gemm sets it
+// to 1 for the thread that it runs on (omp_set_num_threads: one store). A
+// parallel region of one thread starts no other thread, so the pool is never
+// created. The setting stays in force; nothing else in Shoal uses OpenMP.
 class OneDnnBackend final : public Backend {
  public:
-  // FAILED_PRECONDITION where the installed oneDNN uses another thread runtime
-  // than OpenMP or none, which could not be held to one thread in this way.
+  // FAILED_PRECONDITION if the installed oneDNN uses a thread runtime other
+  // than OpenMP, which cannot be limited to one thread in this way.
   static absl::StatusOr<std::unique_ptr<Backend>> Create();
 
-  // Such as "onednn 2.6.3, AVX-512 VNNI, passes AVX3, one thread".
+  // For example "onednn 2.6.3, AVX-512 VNNI, passes AVX3, one thread".
   std::string description() const override;
 
   void Gemm(const GemmShape& shape, absl::Span<const float> a,
@@ -59,7 +60,7 @@ class OneDnnBackend final : public Backend {
  private:
   OneDnnBackend() = default;
 
-  ReferenceBackend without_memory_;  // multiplies where oneDNN has no memory
+  ReferenceBackend without_memory_;  // multiplies if oneDNN has no memory
 };
 
 }  // namespace shoal

@@ -21,8 +21,8 @@ void PlainScaleByMask(absl::Span<const uint8_t> mask, float scale,
   const uint8_t* __restrict keep = mask.data();
   float* __restrict out = x.data();
   const size_t size = x.size();
-  // Bits and not a branch, which would be mispredicted, nor a factor 0, which
-  // would let infinities through as NaN.
+  // Masks bits. A branch would be mispredicted, and a factor of 0 would turn
+  // infinities into NaN.
   for (size_t i = 0; i < size; ++i) {
     const auto bits = std::bit_cast<uint32_t>(out[i] * scale);
     out[i] = std::bit_cast<float>(bits & (0u - keep[i]));

@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-// The operations of Backend for which plain loops are as good as anything, so
-// that all backends of a processor share them. Arguments and results as in
+// The operations of Backend for which plain loops are as fast as any other
+// code, so that all CPU backends share them. Arguments and results are as in
 // Backend. Pure.
 
 void PlainScaleByMask(absl::Span<const uint8_t> mask, float scale,

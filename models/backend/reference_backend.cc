@@ -7,7 +7,8 @@
 namespace shoal {
 namespace {
 
-// Rows of b that stay in the second-level cache while all of c passes by.
+// Rows of b that stay in the second-level cache while the loop runs over all of
+// c.
 constexpr int kGemmBlock = 64;
 
 // to (cols × rows) = the transpose of from (rows × cols).

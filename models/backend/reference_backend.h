@@ -8,9 +8,9 @@
 
 namespace shoal {
 
-// Plain loops, ordered so that the compiler vectorises the innermost one: the
-// oracle that other backends are tested against. Every sum runs in an order
-// that the shape alone decides.
+// The oracle that other backends are tested against: plain loops, ordered so
+// that the compiler vectorises the innermost loop. The shape alone decides the
+// order of every sum.
 class ReferenceBackend : public Backend {
  public:
   std::string description() const override;
@@ -42,11 +42,12 @@ class ReferenceBackend : public Backend {
                                    absl::Span<float> d_logits) override;
 
  private:
-  // Operands of Gemm that came transposed, turned round.
+  // Copies of Gemm's transposed operands, in the plain order.
   AlignedBuffer<float> a_;
   AlignedBuffer<float> b_;
   AlignedBuffer<float> squares_;   // K
-  AlignedBuffer<float> unwanted_;  // K; FmForward's embeddings that none wants
+  AlignedBuffer<float> unwanted_;  // K; FmForward writes embeddings here that
+                                   // no caller wants
 };
 
 }  // namespace shoal

@@ -18,16 +18,16 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums that are kept in registers: half of them, so that the compiler has the
-// others for rows.
+// Registers that hold sums: half of all, so that the compiler has the other
+// half for rows.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kSums = 16;
 #else
 constexpr int kSums = 8;
 #endif
 
-// No row is asked for ahead: many lie in the cache, and processors see the
-// others coming, which are longer than a cache line.
+// No row is prefetched: many rows lie in the cache, and the others are longer
+// than a cache line, so that the processor's own prefetcher finds them.
 void BagSum(const BagInput& bags, absl::Span<const float> rows,
             absl::Span<float> sums) {
   const size_t dim = bags.dim;

@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-// Backend::BagSum in vectors; see vector_passes.h. Pure.
+// Backend::BagSum computed in vectors; see vector_passes.h. Pure.
 void VectorBagSum(const BagInput& bags, absl::Span<const float> rows,
                   absl::Span<float> sums);
 

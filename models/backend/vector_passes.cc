@@ -21,7 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kFloatsPerCacheLine = 16;
 
-// The 4 × 4 floats at `from`, rows `from_stride` apart, turned round to `to`.
+// Writes the transpose of the 4 × 4 floats at `from`, rows `from_stride` apart,
+// to `to`.
 HWY_INLINE void Transpose4x4(const float* HWY_RESTRICT from,
                              int64_t from_stride, float* HWY_RESTRICT to,
                              int64_t to_stride) {
@@ -92,8 +93,8 @@ void BiasForward(Activation activation, absl::Span<const float> bias,
   }
 }
 
-// Rows [0, kRows) of y and d_y, `cols` apart: d_y is masked and its sums over
-// these rows added to d_b.
+// For rows [0, kRows) of y and d_y, `cols` apart: masks d_y, and adds its sums
+// over these rows to d_b.
 template <int kRows>
 HWY_INLINE void BiasBackwardRows(bool relu, size_t cols,
                                  const float* HWY_RESTRICT y,
@@ -133,7 +134,7 @@ void BiasBackward(Activation activation, absl::Span<const float> y,
   }
 }
 
-// Where one example's occurrences lie.
+// The place of one example's occurrences.
 struct Example {
   const int32_t* row_index;
   const float* values;
@@ -152,8 +153,8 @@ Example ExampleOf(const FmInput& input, int b) {
           input.rows.data(), input.field_size, input.dim};
 }
 
-// Asks for the rows of example b ahead of their use: of `rows` (U × (1 + K)),
-// the input's or their gradients. Nothing past the last example.
+// Prefetches the rows of example b from `rows` (U × (1 + K)), which holds the
+// input's rows or their gradients. Does nothing past the last example.
 template <typename Float>
 HWY_INLINE void PrefetchRows(const FmInput& input, int b, Float* rows) {
   if (b >= input.batch_size) return;
@@ -170,8 +171,9 @@ HWY_INLINE void PrefetchRows(const FmInput& input, int b, Float* rows) {
   }
 }
 
-// Elements [k, k + kVectors · lanes) of every embedding of one example. Returns
-// the sum over them of (Σ_j e)² − Σ_j e². `embeddings` may be null.
+// Computes elements [k, k + kVectors · lanes) of every embedding of one
+// example. Returns the sum over these elements of (Σ_j e)² − Σ_j e².
+// `embeddings` may be null.
 template <int kVectors, class D>
 HWY_INLINE float ForwardElements(D d, const Example& example, size_t k,
                                  float* HWY_RESTRICT embeddings,

@@ -8,11 +8,12 @@
 
 namespace shoal {
 
-// The operations of Backend that are one pass over memory, in vectors of the
-// widest instruction set that this processor has (Highway, chosen at run time).
-// Arguments and results as in Backend. Fused multiply-adds round once where the
-// reference loops round twice, so the last bits differ between instruction
-// sets; on one they are the same, call after call. Pure.
+// The operations of Backend that are one pass over memory, computed in vectors
+// of the widest instruction set that this processor has (Highway chooses it at
+// run time). Arguments and results are as in Backend. Fused multiply-adds round
+// once where the reference loops round twice, so the last bits differ between
+// instruction sets; on one instruction set the bits are the same, call after
+// call. Pure.
 
 void VectorTranspose(int rows, int cols, absl::Span<const float> from,
                      absl::Span<float> to);

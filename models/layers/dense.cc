@@ -3,9 +3,9 @@
 namespace shoal {
 namespace {
 
-// From so many examples on dx is computed from a transposed copy of the
-// weights, with which oneDNN's product is 3 to 10 % faster; for fewer the copy
-// costs more than it brings.
+// From this number of examples on, dx is computed from a transposed copy of the
+// weights, which makes oneDNN's product 3 to 10 % faster. For fewer examples
+// the copy costs more than it saves.
 constexpr int kTransposeFrom = 128;
 
 }  // namespace

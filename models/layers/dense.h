@@ -7,9 +7,9 @@
 
 namespace shoal {
 
-// Fully connected layer: y = activation(x · W + b) with x: B × I, W: I × O,
-// b: O, y: B × O. Keeps y for the backward pass; weights are the caller's.
-// Thread-compatible.
+// Fully connected layer: y = activation(x · W + b) with x: B × I, W: I × O, b:
+// O, y: B × O. The layer keeps y for the backward pass; the caller owns the
+// weights. Thread-compatible.
 class DenseLayer {
  public:
   // `backend` must outlive the layer.
@@ -18,23 +18,24 @@ class DenseLayer {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
-  // The weights may be others than in the calls before. To be called once
-  // before the first Backward with them.
+  // Tells the layer that the weights may have changed. Call it once before the
+  // first Backward with new weights.
   void NewWeights() { transposed_.ResizeDiscard(0); }
 
-  // Returns y, B × O, kept by the layer until the next call. It may be changed
-  // in place (dropout), so long as no element that was 0 becomes positive.
+  // Returns y, B × O, which the layer keeps until the next call. The caller may
+  // change y in place (dropout), as long as no element that was 0 becomes
+  // positive.
   absl::Span<float> Forward(int batch_size, absl::Span<const float> x,
                             absl::Span<const float> weights,
                             absl::Span<const float> biases);
 
-  // What Forward returned.
+  // The result of the last Forward.
   absl::Span<const float> y() const { return y_.span(); }
 
-  // After Forward with the same x and weights. d_y (B × O) is changed in place
-  // to the gradient before the activation; d_x (B × I) is overwritten, and so
-  // are d_weights (I × O) and d_biases (O), or with `accumulate` added to. d_x
-  // may be the memory of x.
+  // Call it after Forward, with the same x and weights. d_y (B × O) is changed
+  // in place to the gradient before the activation. d_x (B × I) is overwritten.
+  // d_weights (I × O) and d_biases (O) are overwritten, or with `accumulate`
+  // added to. d_x may be the memory of x.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
                 absl::Span<float> d_y, bool accumulate,
                 absl::Span<float> d_weights, absl::Span<float> d_biases,

@@ -8,19 +8,20 @@
 namespace shoal {
 namespace {
 
-// Examples whose sums still lie in the cache when the bias is added.
+// The number of examples whose sums still lie in the cache when the bias is
+// added.
 constexpr int kExamplesAtOnce = 64;
 
-// What DenseLayer and this layer cost, in multiplications of DenseLayer's for
-// an occurrence, of which it makes K · O. Measured with oneDNN beside it. A
-// product over one field's pairs takes so many times as long as its share of
-// the product over all fields.
+// Costs of this layer, in units of one of DenseLayer's multiplications;
+// DenseLayer makes K · O of them per occurrence. Measured beside oneDNN. This
+// first constant is the time of a product over one field's pairs, as a multiple
+// of its share of the time of the product over all fields.
 constexpr double kNarrowProduct = 1.6;
 // Adding up one float of an occurrence, forwards and backwards.
 constexpr double kAddedFloat = 5;
 // Finding the pair of an occurrence, and its place among the pair's examples.
 constexpr double kOccurrence = 130;
-// Below it is clearly less.
+// The share of DenseLayer's cost below which this layer costs clearly less.
 constexpr double kClearly = 0.9;
 
 constexpr uint32_t kMaxStamp = uint32_t{1} << 31;
@@ -145,7 +146,7 @@ void DistinctDenseLayer::Backward(const FmInput& input,
                     .transpose_a = true,
                     .accumulate = accumulate},
                    v, s, d_block);
-    // Their gradients take the place of the embeddings.
+    // The gradients overwrite the embeddings.
     backend_->Gemm({.m = pairs, .n = dim_, .k = outputs_, .transpose_b = true},
                    s, Block(weights, j), v);
   }
@@ -169,8 +170,8 @@ absl::Span<float> DistinctDenseLayer::Embeddings(int field) {
 }
 
 BagInput DistinctDenseLayer::ExamplesByPair(const FmInput& input, int field) {
-  // A counting sort: bag_begin_[p + 1] is first where pair p's examples begin,
-  // and moves on with them to where they end.
+  // A counting sort: bag_begin_[p + 1] starts at the place where pair p's
+  // examples begin, and moves with each example to the place where they end.
   const int32_t* pairs = pairs_.data() + field;
   bag_begin_.assign(PairsOf(field) + 2, 0);
   for (int b = 0; b < input.batch_size; ++b, pairs += field_size_) {

@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// Keeps these draws apart from others that are keyed by the seed.
+// Keeps these random numbers apart from others that are keyed by the seed.
 constexpr uint64_t kTag = 0x64726f706f757431;  // "dropout1"
 
 uint64_t Pair(uint32_t high, uint32_t low) {

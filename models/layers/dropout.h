@@ -11,13 +11,14 @@
 namespace shoal {
 
 // mask (examples × units, overwritten): 1 with chance `keep`, else 0. The bit
-// of (position in the batch, unit) is a function of these two and of (seed,
-// batch, layer) alone, never of who computes it, when, or beside what:
+// of (position in the batch, unit) is a function of only these two and (seed,
+// batch, layer). It does not depend on which worker computes it, when, or
+// together with which other examples:
 //   key  = first 64 bits of Philox(seed ^ tag)(epoch, piece; index, layer)
 //   word = Philox(key)(position; unit / 8), its 16 bits number unit % 8
-// and the unit is kept where these are below keep · 2^16, rounded.
-// `first_position` is the
-// position of the first example, so that a part of a batch gets its own rows.
+// and the unit is kept if these 16 bits are below keep · 2^16, rounded.
+// `first_position` is the position of the first example in the batch, so that a
+// part of a batch gets its own rows of the mask.
 void DropoutMask(uint64_t seed, const BatchId& batch, int layer, float keep,
                  int first_position, int units, absl::Span<uint8_t> mask);
 
@@ -26,15 +27,16 @@ void DropoutMask(uint64_t seed, const BatchId& batch, int layer, float keep,
 // keep 1 both passes do nothing. Thread-compatible.
 class DropoutLayer {
  public:
-  // keep in (0, 1]. `backend` must outlive the layer.
+  // `keep` is in (0, 1]. `backend` must outlive the layer.
   DropoutLayer(uint64_t seed, int layer, float keep, Backend* backend);
 
-  // y: examples × units, in place. `first_position`: of the first example in
-  // the batch.
+  // y: examples × units, changed in place. `first_position` is the position of
+  // the first example in the batch.
   void Forward(const BatchId& batch, int first_position, int units,
                absl::Span<float> y);
 
-  // After Forward; the gradient of its result, in place.
+  // Call it after Forward. d_y, the gradient of Forward's result, is changed in
+  // place.
   void Backward(absl::Span<float> d_y);
 
  private:

@@ -8,7 +8,7 @@ namespace {
 constexpr int kMaxStretch = 2048;
 constexpr int64_t kStretchBytes = int64_t{128} << 20;
 
-// As many examples as have no more than kStretchBytes of products.
+// As many examples as fit kStretchBytes of products.
 int64_t ExamplesThatFit(const EmbeddingDenseOptions& options) {
   return kStretchBytes / (int64_t{4} * options.field_size *
                           (int64_t{options.dim} + options.outputs));
@@ -40,8 +40,8 @@ uint64_t EmbeddingDenseOptions::MemoryBytes(int batch_size,
   const int examples = std::min(batch_size, Stretch());
   const int64_t most_pairs = MostPairs(examples);
   if (most_pairs < 0) return 0;
-  // Embeddings and their products, where each row was seen, and what the
-  // examples make of the products.
+  // Embeddings and their products, the last place of each row, and the sums
+  // that the examples make of the products.
   const uint64_t pairs =
       std::min(static_cast<uint64_t>(most_pairs), distinct_rows);
   return pairs * 4 * (uint64_t(dim) + outputs) + 8 * distinct_rows +
@@ -90,8 +90,8 @@ absl::Span<float> EmbeddingDenseLayer::Backward(
     distinct_.BiasBackward(first, count, accumulate, d_biases);
     return {};
   }
-  // The largest gradient, of the embeddings, takes their place while they are
-  // in the cache.
+  // The gradient of the embeddings, the largest gradient, overwrites the
+  // embeddings while they are in the cache.
   dense_.Backward(e, weights, d_y_.span(), accumulate, d_weights, d_biases, e);
   return e;
 }

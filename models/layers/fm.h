@@ -20,14 +20,14 @@ class FmLayer {
   void Forward(const FmInput& input, bool keep_embeddings,
                absl::Span<float> logits);
 
-  // B × F × K of the last Forward, zeros where padded, or empty where it was
-  // not to keep them. Backward does not need
-  // them: until then the network above may overwrite them by their gradients.
+  // The embeddings of the last Forward, B × F × K, with zeros where padded;
+  // empty if `keep_embeddings` was false. Backward does not read them, so the
+  // network above may overwrite them with their gradients.
   absl::Span<float> embeddings() { return embeddings_.span(); }
 
-  // After Forward with the same input. d_embeddings: what came back through the
-  // network above; empty for none. d_rows (U × (1 + K)) is overwritten, or with
-  // `accumulate` added to.
+  // Call it after Forward, with the same input. d_embeddings is the gradient
+  // from the network above; empty if there is no network. d_rows (U × (1 + K))
+  // is overwritten, or with `accumulate` added to.
   void Backward(const FmInput& input, absl::Span<const float> d_logits,
                 absl::Span<const float> d_embeddings, bool accumulate,
                 absl::Span<float> d_rows);

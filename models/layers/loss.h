@@ -10,12 +10,12 @@
 
 namespace shoal {
 
-// The last layer of a model: the loss of its scores, B × C, by the model's
-// objective, and the gradient with which the backward pass begins.
+// The last layer of a model. It computes the loss of the scores, B × C, by the
+// model's objective, and the gradient that begins the backward pass.
 // Thread-compatible.
 class LossLayer {
  public:
-  // Both must outlive the layer.
+  // `objective` and `backend` must outlive the layer.
   LossLayer(const Objective* objective, Backend* backend);
 
   const Objective& objective() const { return *objective_; }
@@ -24,9 +24,10 @@ class LossLayer {
   double Forward(absl::Span<const float> scores,
                  absl::Span<const uint8_t> labels);
 
-  // Gradient of the MEAN loss over `batch_size` examples, of which these are
-  // all or some: B × C floats that the layer keeps until the next call; the
-  // caller may change them. REQUIRES: batch_size >= 1.
+  // The gradient of the MEAN loss over a batch of `batch_size` examples, of
+  // which the given examples are all or a part. The layer keeps the B × C
+  // floats until the next call; the caller may change them. REQUIRES:
+  // batch_size >= 1.
   absl::Span<float> Backward(absl::Span<const float> scores,
                              absl::Span<const uint8_t> labels, int batch_size);
 

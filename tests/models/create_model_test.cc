@@ -78,7 +78,7 @@ TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
   };
   const std::vector<Case> cases = {
       {"deepfn", [](ModelOptions*) {},
-       "--model: 'deepfn' is none of deepfm, fm, lr, linear_probe"},
+       "--model: 'deepfn' is not one of deepfm, fm, lr, linear_probe"},
       {"lr", [](ModelOptions* o) { o->feature_size = ~uint64_t{0}; },
        "--feature_size"},
       {"lr", [](ModelOptions* o) { o->field_size = 0; }, "--field_size"},
