@@ -11,9 +11,9 @@ namespace shoal {
 //   g += l2 * w
 //   accumulator += g * g
 //   w -= rate * g / sqrt(accumulator)
-// `rate` is LearningRateAt the push (learning_rate.h). One slot a weight, which
-// starts at spec.adagrad_initial_accumulator (> 0, so the root is never 0).
-// In a plain loop: what the faster one (vector_update.h) is tested against.
+// `rate` is LearningRateAt the push (learning_rate.h). Each weight has one
+// slot, which starts at spec.adagrad_initial_accumulator (> 0, so the root is
+// never 0). This plain loop is the oracle of the faster form (vector_update.h).
 // Pure; REQUIRES: spans of one length, not overlapping.
 void AdagradApply(const OptimizerSpec& spec, float rate,
                   absl::Span<const float> gradient, absl::Span<float> weights,

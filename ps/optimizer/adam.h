@@ -14,17 +14,18 @@ namespace shoal {
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g * g
 //   w -= rate(t) * m / (sqrt(v) + epsilon)
-// Two slots a weight, m and v, both starting at 0. Lazy on rows: a row that no
-// push touches keeps its m and v and does not move, while t goes on.
+// Each weight has two slots, m and v, which start at 0. Rows are lazy: a row
+// that no push touches keeps its m and v and does not move, while t goes on.
 
-// rate(t) = LearningRateAt(spec, t) * sqrt(1 - beta2^t) / (1 - beta1^t), all in
-// double (learning_rate.h). t >= 1 is the number of this push among those the
-// shard admitted.
+// Returns
+//   rate(t) = LearningRateAt(spec, t) * sqrt(1 - beta2^t) / (1 - beta1^t)
+// computed in double (learning_rate.h). t >= 1 is the number of this push among
+// the pushes that the shard admitted.
 float AdamRate(const OptimizerSpec& spec, uint64_t t);
 
-// One update with `rate` = AdamRate(spec, t), in a plain loop: what the faster
-// one (vector_update.h) is tested against. Pure; REQUIRES: spans of one
-// length, not overlapping.
+// One update with `rate` = AdamRate(spec, t). This plain loop is the oracle of
+// the faster form (vector_update.h). Pure; REQUIRES: spans of one length, not
+// overlapping.
 void AdamApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,
                absl::Span<float> m, absl::Span<float> v);

@@ -15,19 +15,20 @@ namespace shoal {
 //   w = (clamp(linear, -ftrl_l1, ftrl_l1) - linear)
 //       / (sqrt(sum) / rate + 2 * ftrl_l2)
 //   accumulator = sum
-// The difference of the roots is taken as g * g / (sqrt(sum) +
-// sqrt(accumulator)), which loses no digits where the accumulator is large.
+// The difference of the roots is computed as
+//   g * g / (sqrt(sum) + sqrt(accumulator))
+// which loses no digits if the accumulator is large.
 //
-// From its first update on a weight is a function of its slots alone: what it
-// was at first counts only through `linear`, and a zero gradient moves it too.
-// For the same reason a rate that changes (warm-up) scales what earlier pushes
-// left, as it does in TensorFlow. ftrl_l2 is the proximal term of the paper;
-// l2 is the one that every optimizer adds to the gradient.
+// After its first update a weight is a function of its slots only: its initial
+// value counts only through `linear`, and a zero gradient moves the weight too.
+// For the same reason a rate that changes (warm-up) also scales the effect of
+// earlier pushes, as it does in TensorFlow. ftrl_l2 is the proximal term of the
+// paper; l2 is the term that every optimizer adds to the gradient.
 //
-// `rate` is LearningRateAt the push (learning_rate.h). Two slots a weight: the
-// accumulator (n), which starts at spec.ftrl_initial_accumulator (> 0), and
-// linear (z), which starts at 0. Pure; REQUIRES: spans of one length, not
-// overlapping.
+// `rate` is LearningRateAt the push (learning_rate.h). Each weight has two
+// slots: the accumulator (n), which starts at spec.ftrl_initial_accumulator (>
+// 0), and linear (z), which starts at 0. Pure; REQUIRES: spans of one length,
+// not overlapping.
 void FtrlApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,
                absl::Span<float> accumulator, absl::Span<float> linear);

@@ -8,34 +8,36 @@
 
 namespace shoal {
 
-// One push's update of one variable: what depends on the step alone is computed
-// here once, and Apply is then called for each row or block. Immutable.
+// One push's update of one variable. The constructor computes the values that
+// depend only on the step; Apply is then called for each row or block.
+// Immutable.
 class OptimizerStep {
  public:
-  // t >= 1: the number of this push among those the shard admitted. `spec`
-  // must outlive the step.
+  // t >= 1 is the number of this push among the pushes that the shard admitted.
+  // `spec` must outlive the step.
   OptimizerStep(const OptimizerSpec& spec, uint64_t t);
 
-  // slots: slot_floats(weights.size()) floats: Adagrad's accumulators; row-wise
-  // Adagrad's one; Adam's m, then its v; FTRL's accumulators, then its linear
-  // terms. `weights` are those of one whole row or block. REQUIRES: gradient of
-  // weights.size(); no span overlaps another.
+  // `slots` has slot_floats(weights.size()) floats: Adagrad's accumulators;
+  // row-wise Adagrad's one accumulator; Adam's m, then its v; FTRL's
+  // accumulators, then its linear terms. `weights` are the weights of one whole
+  // row or block. REQUIRES: gradient of weights.size(); no span overlaps
+  // another.
   void Apply(absl::Span<const float> gradient, absl::Span<float> weights,
              absl::Span<float> slots) const;
 
-  // Whether it is for every row of a table at every push: it has an L2, and
-  // that is of the whole table.
+  // True if the step updates every row of a table at every push, because its L2
+  // is above 0 and has the scope of the whole table.
   bool of_whole_table() const {
     return spec_.l2 > 0 && spec_.l2_scope == L2Scope::kTable;
   }
 
  private:
   const OptimizerSpec& spec_;
-  const float rate_;  // by the schedule; Adam's rate(t)
+  const float rate_;  // from the schedule; for Adam, rate(t)
 };
 
 // Overwrites the slots of a new variable or row, laid out as in Apply, with
-// what they start from.
+// their initial values.
 void InitialiseSlots(const OptimizerSpec& spec, absl::Span<float> slots);
 
 }  // namespace shoal

@@ -8,7 +8,8 @@
 namespace shoal {
 namespace {
 
-// Partial sums side by side, which a compiler keeps in one vector register.
+// The number of parallel partial sums, which a compiler keeps in one vector
+// register.
 constexpr size_t kLanes = 8;
 
 // The sum of (g + l2 * w)^2.

@@ -12,13 +12,14 @@ namespace shoal {
 //   g += l2 * w
 //   accumulator += (g . g) / dim
 //   w -= rate * g / sqrt(accumulator)
-// A table takes a 2 dim-th of Adam's slots; at dim 1 it is Adagrad. For rows of
-// tables alone: of a dense variable there is no such row (ModelSpec::Validate).
+// The slots of a table take 1 / (2 dim) of Adam's. With dim 1 this is Adagrad.
+// It is for rows of tables only: a dense variable has no rows
+// (ModelSpec::Validate).
 //
-// `rate` is LearningRateAt the push (learning_rate.h). One slot a row, which
-// starts at spec.adagrad_initial_accumulator (> 0). The squares are summed in a
-// fixed order. Pure; REQUIRES: gradient and weights of one length, not empty,
-// not overlapping.
+// `rate` is LearningRateAt the push (learning_rate.h). Each row has one slot,
+// which starts at spec.adagrad_initial_accumulator (> 0). The squares are
+// summed in a fixed order. Pure; REQUIRES: gradient and weights of one length,
+// not empty, not overlapping.
 void RowwiseAdagradApply(const OptimizerSpec& spec, float rate,
                          absl::Span<const float> gradient,
                          absl::Span<float> weights, float* accumulator);

@@ -26,7 +26,7 @@ void Adam(const OptimizerSpec& spec, float rate,
   float* HWY_RESTRICT w = weights.data();
   float* HWY_RESTRICT mm = m.data();
   float* HWY_RESTRICT vv = v.data();
-  const OptimizerSpec s = spec;  // which no store to the spans can change
+  const OptimizerSpec s = spec;  // a copy that no store to the spans can change
   ForEachRun<1>(weights.size(), [&](auto d, auto, size_t i) HWY_ATTR {
     const auto beta1 = hn::Set(d, s.adam_beta1);
     const auto beta2 = hn::Set(d, s.adam_beta2);

@@ -6,10 +6,10 @@
 
 namespace shoal {
 
-// The updates of Adam (adam.h) and Adagrad (adagrad.h) in vectors of the widest
-// instruction set that this processor has (Highway, chosen at run time). No
-// multiply-add is fused, so the bits are the same in each. Pure; REQUIRES:
-// spans of one length, not overlapping.
+// The updates of Adam (adam.h) and Adagrad (adagrad.h), computed in vectors of
+// the widest instruction set that this processor has (Highway chooses it at run
+// time). No multiply-add is fused, so every instruction set gives the same
+// bits. Pure; REQUIRES: spans of one length, not overlapping.
 
 void VectorAdam(const OptimizerSpec& spec, float rate,
                 absl::Span<const float> gradient, absl::Span<float> weights,

@@ -12,23 +12,23 @@
 
 namespace shoal {
 
-// Asks the coordinator for the texts of manifests, part by part, one manifest
-// after the other. One part of at most kManifestPartBytes is under way at a
-// time. Owned by the control strand.
+// Fetches the texts of manifests from the coordinator, part by part, one
+// manifest after another. At most one part, of at most kManifestPartBytes, is
+// requested at a time. Owned by the control strand.
 class ManifestFetcher {
  public:
-  // `send` carries the requests of one life; Stop ends it.
+  // `send` sends the requests during one life; Stop ends its use.
   void Start(absl::AnyInvocable<void(ProcessMessage)> send) {
     send_ = std::move(send);
   }
-  // What is under way ends with CANCELLED.
+  // Ends all fetches in progress with CANCELLED.
   void Stop();
 
-  // Gets the text of what was offered. `done` may run at once. Errors: those of
-  // ManifestParts::Add; CANCELLED.
+  // Fetches the text of the offered manifest. `done` may run before Fetch
+  // returns. Errors: those of ManifestParts::Add; CANCELLED.
   void Fetch(std::string directory, ManifestOffer offer,
              Done<std::string> done);
-  // The answer to a request. One that was not asked for is ignored.
+  // Takes the answer to a request. An answer that was not requested is ignored.
   void On(const ManifestPart& part);
 
  private:
@@ -37,12 +37,13 @@ class ManifestFetcher {
     Done<std::string> done;
   };
 
-  // Asks for the next part of the first manifest that is not whole.
+  // Requests the next part of the first manifest that is not complete.
   void Ask();
   void FinishFirst(absl::StatusOr<std::string> text);
 
-  absl::AnyInvocable<void(ProcessMessage)> send_;  // null: no life
-  std::deque<Wanted> wanted_;  // a request for the first is under way
+  absl::AnyInvocable<void(ProcessMessage)> send_;  // null: the process has no
+                                                   // life
+  std::deque<Wanted> wanted_;  // a part of the first is requested
 };
 
 }  // namespace shoal

@@ -9,10 +9,10 @@
 namespace shoal {
 namespace {
 
-// Of the shard's own statistics, which never leave the process.
+// Timeout of the shard's calls for its own statistics, which are local.
 constexpr absl::Duration kStatsTimeout = absl::Seconds(60);
 
-// Between two looks at a model directory that another job has.
+// Interval between two tries to lock a model directory that another job holds.
 constexpr absl::Duration kDirectoryPause = absl::Milliseconds(100);
 
 }  // namespace
@@ -85,7 +85,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   PsLoopDependencies deps_;
   ClusterMember member_;
   Life life_;
-  std::shared_ptr<ClusterSession> session_;  // null: no life
+  std::shared_ptr<ClusterSession> session_;  // null: the process has no life
   std::shared_ptr<ParameterShard> shard_;
   bool in_view_ = false;  // a ClusterView has named the life
   absl::Time lease_from_ = absl::InfinitePast();  // of the present life
@@ -110,7 +110,8 @@ void PsLoop::Impl::OnJoined(const RegisterReply& reply,
 }
 
 void PsLoop::Impl::TakeDirectory(RegisterReply reply, absl::Time give_up) {
-  // May wait for the disk: not on the strand of the heartbeats.
+  // This may wait for the disk, so it must not run on the strand of the
+  // heartbeats.
   background()->Post([self = shared_from_this(), session = session_,
                       reply = std::move(reply), give_up]() mutable {
     const absl::Status taken = self->deps_.take_directory(reply.life.start);
@@ -135,9 +136,10 @@ void PsLoop::Impl::OnDirectory(RegisterReply reply, absl::Time give_up,
     return;
   }
   if (!std::exchange(told_of_directory_, true)) {
-    deps_.logger->Warn(absl::StrCat(taken.message(), "; waiting ",
-                                    absl::FormatDuration(left),
-                                    " at most for that job to end"));
+    deps_.logger->Warn(absl::StrCat(
+        taken.message(), "; waiting ", absl::FormatDuration(left),
+        " at most for that job to end; if it does not end, stop it or choose "
+        "another --model_dir"));
   }
   deps_.control->PostAfter(kDirectoryPause,
                            [self = shared_from_this(), session = session_,
@@ -213,7 +215,9 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     if (const auto* hold = std::get_if<Hold>(&message)) {
       session_->Send(ShardSaved{
           hold->number,
-          absl::FailedPreconditionError("its shard is not there yet"), ""});
+          absl::FailedPreconditionError(
+              "the server has not made or loaded its shard yet"),
+          ""});
     }
     return;
   }

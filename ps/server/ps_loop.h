@@ -19,56 +19,60 @@
 namespace shoal {
 
 struct PsLoopOptions {
-  // registration.role is kPs; rejoin is false.
+  // Options of the membership. registration.role is kPs; rejoin is false.
   ClusterMemberOptions member;
-  // Its life is set when the coordinator has issued one.
+  // Options of the shard. PsLoop sets `life` when the coordinator has issued
+  // it.
   ParameterShardOptions shard;
   ShardKeeperOptions checkpoints;
-  // How often new marks are sent. A batch counts as trained so much later;
-  // smaller costs a message each.
+  // Interval at which new marks are sent. A batch counts as trained up to this
+  // much later. A smaller interval costs more messages.
   absl::Duration mark_interval = absl::Milliseconds(20);
-  // How long the shard serves after the sending of the newest heartbeat (or
-  // registration) that the coordinator has acknowledged. The shard begins to
-  // serve when the first ClusterView comes: before that no worker of this start
-  // of the job knows the shard's life.
+  // Time for which the shard serves, counted from the sending of the newest
+  // heartbeat (or registration) that the coordinator has acknowledged. The
+  // shard begins to serve when the first ClusterView arrives: before that no
+  // worker of this start of the job knows the shard's life.
   absl::Duration ps_lease = absl::Seconds(5);
-  // How long to wait for the model directory where another job has it: a server
-  // of a job whose coordinator died lives on for about silent_after.
+  // Time to wait for a model directory that another job holds. A server of a
+  // job whose coordinator died runs on for about silent_after.
   absl::Duration directory_patience = absl::Seconds(6);
 };
 
-// What a PS is made of; job/ps_part.h makes it. All outlive the
+// The parts that a PS uses; job/ps_part.h makes them. All must outlive the
 // loop's end.
 struct PsLoopDependencies {
   ClusterService* cluster = nullptr;
   Logger* logger = nullptr;
-  // Strand for the session: never busy for long, so that heartbeats are timely.
+  // Strand for the session. It is never busy for long, so that heartbeats are
+  // sent in time.
   Executor* control = nullptr;
-  // Where the shard's completions run, and at the end its report is made.
+  // Executor for the shard's completions, and for its report at the end.
   Executor* completions = nullptr;
-  // For checkpoints; may be null where the job has none.
+  // File system for checkpoints; may be null if the job has no checkpoints.
   const FileSystem* files = nullptr;
-  // Where shards are sealed, saved and loaded, which takes long; null: on
-  // `completions`.
+  // Executor that seals, saves and loads shards, which takes long. If null,
+  // `completions` is used.
   Executor* background = nullptr;
-  // Takes the model directory of this host for the job of the life's start
-  // number. Called where shards are saved, with every life and before anything
-  // in the directory is read or written; again and again while it returns
-  // FAILED_PRECONDITION (another job has it), for directory_patience. Any other
-  // error, or the last, is the process's Failure. May be null: there is nothing
-  // to take.
+  // Locks the model directory of this host for the job of the life's start
+  // number. It runs on the executor that saves shards, once for every life,
+  // before anything in the directory is read or written. While it returns
+  // FAILED_PRECONDITION (another job holds the directory), it is called again,
+  // for directory_patience. Any other error, or the last one, is reported to
+  // the coordinator as the process's Failure. May be null if there is no
+  // directory to lock.
   absl::AnyInvocable<absl::Status(StartNumber)> take_directory;
-  // Called once on the control strand, when the shard is there to be served.
+  // Called once on the control strand, when the shard is ready to be served.
   absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;
-  // Resources used by this process.
+  // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
 };
 
-// One parameter server process without its network: a member of the job that
-// takes the model directory and makes or loads its shard when it has a life,
-// sends the shard's marks, lets it
-// serve from the first ClusterView on while the coordinator is heard, saves it
-// when the coordinator says so, and reports it at the end.
+// One parameter server process without its network, as a member of the job.
+// When the process has a life, the loop locks the model directory and creates
+// or loads the shard. It sends the shard's marks. It lets the shard serve from
+// the first ClusterView on, while the coordinator acknowledges its heartbeats.
+// It saves the shard when the coordinator says so, and reports the shard's
+// figures at the end.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {
@@ -76,13 +80,15 @@ class PsLoop {
   PsLoop(PsLoopOptions options, PsLoopDependencies deps);
   ~PsLoop();
 
-  // Begins; returns at once. `done` runs once, on the control strand.
+  // Starts the loop and returns at once. `done` runs once, on the control
+  // strand.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
 
-  // The process has to end before its job does, as when a signal asks for it:
-  // tells the coordinator, which ends the job for `reason`, and leaves then, or
-  // when the shutdown deadline has passed. With a `save_deadline` the
-  // coordinator is asked to save a checkpoint first, for which it has so long.
+  // Ends the process before its job ends, for example after a signal. It tells
+  // the coordinator, which ends the job with `reason`. The process leaves after
+  // that, or when the shutdown deadline has passed. With a `save_deadline`
+  // above 0 the coordinator is asked to save a checkpoint first, within that
+  // time.
   void Stop(absl::Status reason,
             absl::Duration save_deadline = absl::ZeroDuration());
 

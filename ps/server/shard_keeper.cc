@@ -20,12 +20,12 @@ absl::Status CheckLoads(const FileSystem* files,
                         const LoadFrom& from) {
   if (files == nullptr || options.model_dir.empty()) {
     return absl::FailedPreconditionError(
-        "the job begins from a checkpoint, and this process was started "
-        "without --model_dir");
+        "the job begins from a checkpoint, but this process was started "
+        "without --model_dir; give every process the job's --model_dir");
   }
   if (!StepOfName(from.directory).has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", from.directory, "' is no name of a checkpoint's directory"));
+        "'", from.directory, "' is not the name of a checkpoint's directory"));
   }
   return absl::OkStatus();
 }
@@ -43,9 +43,9 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
   auto loaded = ParameterShard::Load(std::move(shard), completions, load);
   if (absl::IsDataLoss(loaded.status())) {
     return absl::DataLossError(absl::StrCat(
-        loaded.status().message(), "; `shoal ckpt verify` says more; with ",
+        loaded.status().message(), "; `shoal ckpt verify` says more; move ",
         load.directory,
-        " moved away the same command goes on from the checkpoint before"));
+        " away, and the same command resumes from the checkpoint before it"));
   }
   SHOAL_RETURN_IF_ERROR(loaded.status());
   return std::shared_ptr<ParameterShard>(*std::move(loaded));
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<WrittenShard>> WriteNow(
     std::shared_ptr<std::atomic<bool>> cancel, Logger* logger) {
   if (files == nullptr || model_dir.empty()) {
     return absl::FailedPreconditionError(
-        "this process was started without --model_dir");
+        "this process was started without --model_dir, so it cannot save");
   }
   SaveShardOptions options;
   options.files = files;
@@ -68,8 +68,8 @@ absl::StatusOr<std::unique_ptr<WrittenShard>> WriteNow(
                         shard->file_name(), message.attempt, &set_aside));
   for (const std::string& name : set_aside) {
     logger->Warn(absl::StrCat(
-        "a file of another training, or of a save that was cut off, was in the "
-        "way; it is now ",
+        "a file of another training, or of an unfinished save, had the name of "
+        "the new checkpoint's file; it is renamed to ",
         name));
   }
   options.attempt = message.attempt;
@@ -90,7 +90,7 @@ absl::StatusOr<std::string> ShardKeeper::FindManifest(
       std::string text,
       ReadManifestBytes(*files_, JoinPath(options_.model_dir, directory)));
   if (NameOf(text) == name) return text;
-  return absl::NotFoundError("there is another one");
+  return absl::NotFoundError("the directory holds another manifest");
 }
 
 void ShardKeeper::FetchManifest(std::string directory, ManifestOffer offer,
@@ -170,7 +170,8 @@ void ShardKeeper::Release() {
 void ShardKeeper::On(const Hold& hold) {
   Release();
   hold_ = hold.number;
-  // Waits for requests in progress: not for the strand of the heartbeats.
+  // Seal waits for requests in progress, so it must not run on the strand of
+  // the heartbeats.
   background_->Post(
       [self = shared_from_this(), number = hold.number, shard = shard_] {
         const absl::Status sealed = shard->Seal(self->options_.seal_timeout);
@@ -184,12 +185,12 @@ void ShardKeeper::OnSealed(uint64_t number,
                            const std::shared_ptr<ParameterShard>& shard,
                            const absl::Status& status) {
   if (!status.ok()) {
-    logger_->Warn(absl::StrCat("cannot be held: ", status.message()));
+    logger_->Warn(absl::StrCat("the shard cannot be held: ", status.message()));
     if (hold_ == number) Send(ShardSaved{number, status, ""});
     return;
   }
   if (hold_ != number || shard_ != shard) {
-    shard->Unseal();  // resumed meanwhile
+    shard->Unseal();  // a Resume came meanwhile
     return;
   }
   sealed_ = true;
@@ -225,8 +226,8 @@ void ShardKeeper::On(const SaveShard& save) {
       self->OnWritten(save, shard, status);
     });
     if (!written.ok()) return;
-    // A task of its own: where shards share the thread, each is written before
-    // the first one waits for the disk.
+    // Commit is a task of its own: if shards share the thread, all are written
+    // before the first one waits for the disk.
     self->background_->Post(
         [self, save, shard, written = *std::move(written)]() mutable {
           auto entry = written->Commit();
@@ -257,7 +258,8 @@ void ShardKeeper::OnSynced(const SaveShard& save,
   if (entry.ok()) {
     written_directory_ = JoinPath(options_.model_dir, save.directory);
     written_file_ = entry->file.file;
-    if (save_ != save.number) Discard();  // void meanwhile
+    if (save_ != save.number) Discard();  // the checkpoint became void
+                                          // meanwhile
   }
   Send(ShardSaved{save.number, entry.status(),
                   entry.ok() ? ShardEntryToText(*entry) : ""});
@@ -273,10 +275,11 @@ void ShardKeeper::Discard() {
     const absl::Status removed =
         self->files_->Remove(JoinPath(directory, file));
     if (!removed.ok()) {
-      self->logger_->Warn(absl::StrCat("a shard of a void checkpoint stays: ",
-                                       removed.message()));
+      self->logger_->Warn(
+          absl::StrCat("cannot remove the shard of a checkpoint that failed: ",
+                       removed.message()));
     }
-    // Whoever is the last finds it empty.
+    // The last process to remove its file finds the directory empty.
     self->files_->Remove(directory).IgnoreError();
   });
 }
@@ -291,7 +294,7 @@ void ShardKeeper::On(const CheckpointDone& done) {
   }
   ++keeping_;
   background_->Post([self = shared_from_this(), done] {
-    // Where the disk is the coordinator's too, it is there.
+    // On a disk that the coordinator uses too, the manifest is there already.
     if (self->FindManifest(done.directory, done.manifest.name).ok()) {
       self->control_->Post([self] { self->OnKept(); });
       return;
@@ -326,15 +329,17 @@ void ShardKeeper::KeepManifest(const std::string& directory,
                               *text);
   }
   if (!kept.ok()) {
-    logger_->Warn(absl::StrCat("no copy of the manifest beside the shard: ",
-                               kept.message()));
+    logger_->Warn(absl::StrCat(
+        "cannot copy the manifest to this host's model directory: ",
+        kept.message()));
     return;
   }
   const auto removed = KeepNewest(*files_, options_.model_dir, directory,
                                   options_.keep_checkpoints);
   if (!removed.ok()) {
     logger_->Warn(
-        absl::StrCat("old checkpoints stay: ", removed.status().message()));
+        absl::StrCat("cannot remove old checkpoints: ",
+                     removed.status().message()));
   }
 }
 

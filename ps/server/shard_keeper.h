@@ -25,26 +25,28 @@
 namespace shoal {
 
 struct ShardKeeperOptions {
-  // Holds the checkpoints' directories: this host's own, or one that all share.
+  // Directory that holds the checkpoints' directories. It is on this host's own
+  // disk, or on one that all hosts share.
   std::string model_dir;
-  // Load weights alone, for evaluation and inference.
+  // True to load weights only, for evaluation and inference.
   bool weights_only = false;
-  // Checkpoints to keep where the disk is this host's own; 0: all. (On the
-  // coordinator's disk it sees to that.)
+  // Number of checkpoints to keep on this host's own disk; 0 keeps all. (On a
+  // disk that the coordinator uses, the coordinator removes old ones.)
   int keep_checkpoints = 0;
-  // How long sealing waits for requests in progress.
+  // Time for which sealing waits for requests in progress.
   absl::Duration seal_timeout = absl::Seconds(10);
 };
 
-// A PS's part in checkpoints: seals its shard, writes it, lets it go, syncs
-// what it wrote, loads it, as the coordinator says, and removes what it wrote
-// for one that became void. What takes long runs on a thread of its own, so
-// that heartbeats go on while a disk hangs, and pushes too once the shard is
-// written. Everything else belongs to the control strand.
+// A PS's part in checkpoints. As the coordinator says, it seals the shard,
+// writes it, unseals it, syncs the written file, and loads a shard. It removes
+// a file that it wrote for a checkpoint that became void. Work that takes long
+// runs on the background executor, so that heartbeats go on while a disk hangs;
+// pushes go on too once the shard is written. Everything else belongs to the
+// control strand.
 class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  public:
-  // `files` may be null where no checkpoint is ever saved or loaded. All
-  // outlive the keeper's last task.
+  // `files` may be null if no checkpoint is ever saved or loaded. All arguments
+  // must outlive the keeper's last task.
   ShardKeeper(ShardKeeperOptions options, const FileSystem* files,
               Executor* control, Executor* background, Logger* logger)
       : options_(std::move(options)),
@@ -53,17 +55,17 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
         background_(background),
         logger_(logger) {}
 
-  // The process has a life, in which `ask` sends requests to the coordinator.
-  // Stop ends it.
+  // Tells the keeper that the process has a life, during which `ask` sends
+  // requests to the coordinator. Stop ends the use of `ask`.
   void Join(absl::AnyInvocable<void(ProcessMessage)> ask);
 
   // Loads a shard; `done` runs on the control strand. The manifest is read from
-  // the disk where it is there; otherwise the coordinator is asked for it.
+  // this host's disk if it is there, and fetched from the coordinator if not.
   void Load(LoadFrom from, ParameterShardOptions shard, Executor* completions,
             Done<std::shared_ptr<ParameterShard>> done);
 
-  // `send` sends an answer on the session, all new marks before it. Both belong
-  // to the life; Stop ends it.
+  // Begins the work on `shard`. `send` sends all new marks and then an answer
+  // on the session. Stop ends the use of both.
   void Start(std::shared_ptr<ParameterShard> shard,
              absl::AnyInvocable<void(ProcessMessage)> send);
   void Stop();
@@ -74,19 +76,22 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void On(const CheckpointVoid& is_void);
   void On(const CheckpointDone& done);
   void On(const ManifestPart& part) { manifests_.On(part); }
-  // Tells of the marks with which the shard was loaded.
+  // Answers with the marks with which the shard was loaded.
   void On(const MarkRunsRequest& request);
-  // Runs `then`, on the control strand, when the copies of all manifests that
-  // CheckpointDone told of so far are there, or cannot be.
+  // Runs `then`, on the control strand, when the manifests of all
+  // CheckpointDone messages so far are copied to this disk, or cannot be
+  // copied.
   void AfterManifests(absl::AnyInvocable<void()> then);
-  // The job has the marks.
+  // Tells the keeper that the coordinator has the marks, so that it can drop
+  // them.
   void ForgetMarkRuns() { mark_runs_ = nullptr; }
 
  private:
-  // On the background thread. NOT_FOUND: this disk does not have this manifest.
+  // Runs on the background executor. NOT_FOUND if this disk does not have this
+  // manifest.
   absl::StatusOr<std::string> FindManifest(const std::string& directory,
                                            ManifestName name) const;
-  // The coordinator's copy, to the background thread.
+  // Fetches the coordinator's copy. `done` runs on the background executor.
   void FetchManifest(std::string directory, ManifestOffer offer,
                      Done<std::string> done);
   void KeepManifest(const std::string& directory,
@@ -101,7 +106,7 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void OnSynced(const SaveShard& save,
                 const std::shared_ptr<ParameterShard>& shard,
                 absl::StatusOr<ShardEntry> entry);
-  // Removes the file that was written for a checkpoint which became void.
+  // Removes the file that was written for a checkpoint that became void.
   void Discard();
   void Release();
   void Send(ProcessMessage message);
@@ -113,18 +118,20 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   Logger* const logger_;
 
   ManifestFetcher manifests_;
-  int keeping_ = 0;  // manifests that are not there yet
+  int keeping_ = 0;  // manifests that are not copied yet
   std::vector<absl::AnyInvocable<void()>> after_manifests_;
-  // Of the shard, as it was loaded; null: not asked for.
+  // The marks with which the shard was loaded; null before they are requested.
   std::shared_ptr<const std::vector<MarkRun>> mark_runs_;
   std::shared_ptr<ParameterShard> shard_;
   absl::AnyInvocable<void(ProcessMessage)> send_;
-  uint64_t hold_ = 0;  // of the newest Hold; 0: none in force
+  uint64_t hold_ = 0;  // number of the newest Hold; 0: none in force
   bool sealed_ = false;
-  // Of the newest SaveShard that is neither void nor a checkpoint; 0: none.
+  // The number of the newest SaveShard, until its checkpoint is done or void;
+  // then 0.
   uint64_t save_ = 0;
-  std::shared_ptr<std::atomic<bool>> cancel_;  // of that save
-  // What was written and is not yet part of a checkpoint; empty: nothing.
+  std::shared_ptr<std::atomic<bool>> cancel_;  // cancels that save
+  // The file that is written and not yet part of a checkpoint; empty if there
+  // is no such file.
   std::string written_directory_;
   std::string written_file_;
 };

@@ -75,7 +75,7 @@ absl::Status CheckDense(const DenseSpec& saved, const DenseSpec& dense,
                         weights_only);
 }
 
-// nullptr: none of this name.
+// Returns nullptr if no entry has this name.
 template <typename Spec>
 const Spec* Find(const std::vector<Spec>& specs, const std::string& name) {
   const auto it = std::find_if(specs.begin(), specs.end(),
@@ -85,17 +85,17 @@ const Spec* Find(const std::vector<Spec>& specs, const std::string& name) {
 
 absl::Status CheckNoMore(const ModelSpec& saved, const ModelSpec& model) {
   for (const TableSpec& table : saved.tables) {
-    // Nobody misses the canary.
+    // A job without the canary may resume a checkpoint that has it.
     if (table.on_every_shard || Find(model.tables, table.name) != nullptr) {
       continue;
     }
-    return Differs(absl::StrCat("table '", table.name, "'"), "there", "not",
-                   "--model");
+    return Differs(absl::StrCat("table '", table.name, "'"), "present",
+                   "absent", "--model");
   }
   for (const DenseSpec& dense : saved.dense) {
     if (Find(model.dense, dense.name) != nullptr) continue;
-    return Differs(absl::StrCat("variable '", dense.name, "'"), "there", "not",
-                   "--model, --deep_layers");
+    return Differs(absl::StrCat("variable '", dense.name, "'"), "present",
+                   "absent", "--model, --deep_layers");
   }
   return absl::OkStatus();
 }
@@ -112,9 +112,10 @@ absl::Status CheckLoadable(const ModelSpec& saved, const ModelSpec& model,
     if (weights_only && table.on_every_shard) continue;
     const TableSpec* there = Find(saved.tables, table.name);
     if (there == nullptr) {
-      return Differs(absl::StrCat("table '", table.name, "'"), "not", "there",
+      return Differs(absl::StrCat("table '", table.name, "'"), "absent",
+                     "present",
                      table.on_every_shard
-                         ? "a job that was saved without --canary goes on "
+                         ? "resume a job that was saved without --canary "
                            "without it"
                          : "--model");
     }
@@ -123,8 +124,8 @@ absl::Status CheckLoadable(const ModelSpec& saved, const ModelSpec& model,
   for (const DenseSpec& dense : model.dense) {
     const DenseSpec* there = Find(saved.dense, dense.name);
     if (there == nullptr) {
-      return Differs(absl::StrCat("variable '", dense.name, "'"), "not",
-                     "there", "--model, --deep_layers");
+      return Differs(absl::StrCat("variable '", dense.name, "'"), "absent",
+                     "present", "--model, --deep_layers");
     }
     SHOAL_RETURN_IF_ERROR(CheckDense(*there, dense, weights_only));
   }

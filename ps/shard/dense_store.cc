@@ -13,7 +13,8 @@
 namespace shoal {
 namespace {
 
-// Floats from one run of weights or slots to the next: whole cache lines.
+// The distance, in floats, from one run of weights or slots to the next, which
+// is a number of whole cache lines.
 uint64_t Padded(uint64_t floats) { return (floats + 15) / 16 * 16; }
 
 uint64_t SlotCount(const ModelSpec& model, const DenseBlock& block) {

@@ -17,28 +17,29 @@
 
 namespace shoal {
 
-// One shard's blocks of the dense variables, each with its slots, from their
-// initial values on. Blocks are named by their index in ShardMap::blocks.
-// Thread-safe: a lock a block, so a block is read and updated whole.
+// One shard's blocks of the dense variables, each with its slots. New blocks
+// have their initial values. Blocks are named by their index in
+// ShardMap::blocks. Thread-safe: each block has a lock, so a read never sees
+// half of an update.
 class DenseStore {
  public:
-  // Weights and slots of the shard's blocks, in bytes.
+  // The size of the weights and slots of the shard's blocks, in bytes.
   static uint64_t BytesOnShard(const ModelSpec& model, const ShardMap& map,
                                int shard);
 
-  // RESOURCE_EXHAUSTED: no memory. REQUIRES: the map fits the model; the model
-  // outlives the store.
+  // RESOURCE_EXHAUSTED if there is no memory. REQUIRES: the map fits the model;
+  // the model outlives the store.
   static absl::StatusOr<std::unique_ptr<DenseStore>> Create(
       const ModelSpec& model, const ShardMap& map, int shard);
 
-  // Whether the block belongs to this shard. Any number.
+  // True if the block belongs to this shard. `block` may be any number.
   bool Owns(uint32_t block) const {
     return block < local_.size() && local_[block] >= 0;
   }
 
-  // REQUIRES, below: Owns(block).
+  // All methods below REQUIRE Owns(block).
 
-  // Elements of the block; the variable that it is of.
+  // The number of elements of the block, and the index of its variable.
   size_t Size(uint32_t block) const { return At(block).size; }
   int Variable(uint32_t block) const { return At(block).variable; }
 
@@ -46,7 +47,7 @@ class DenseStore {
   // Size(block), values.size() <= Size(block) - offset.
   void Gather(uint32_t block, size_t offset, absl::Span<float> values) const;
 
-  // As Gather, of the block's slots, which lie one slot after the other.
+  // Same as Gather for the block's slots, which lie one slot after another.
   void GatherSlots(uint32_t block, size_t offset,
                    absl::Span<float> values) const;
   // Overwrites weights, or slots, from `offset` on. REQUIRES: they fit.
@@ -66,7 +67,7 @@ class DenseStore {
  private:
   struct Block {
     int variable = 0;
-    int64_t begin = 0;  // element of the variable
+    int64_t begin = 0;  // first element of the variable
     size_t size = 0;
     size_t slot_count = 0;
     mutable Mutex mu;

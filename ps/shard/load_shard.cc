@@ -19,10 +19,11 @@
 namespace shoal {
 namespace {
 
-// Floats of one tensor that are held at a time, beside a block of each.
+// The number of floats of one tensor that are held at a time, in addition to
+// one block of each tensor.
 constexpr size_t kChunkFloats = kChecksumBlockBytes / sizeof(float);
 
-// One file of the checkpoint, open.
+// One open file of the checkpoint.
 class ShardFile {
  public:
   static absl::StatusOr<ShardFile> Open(const LoadShardOptions& options,
@@ -33,14 +34,15 @@ class ShardFile {
     if (absl::IsNotFound(reader.status())) {
       return absl::NotFoundError(absl::StrCat(
           reader.status().message(),
-          ": this shard needs it; a checkpoint over another number of servers "
-          "must lie where all of them can read it"));
+          ": the file is not on this host, and this shard needs it; a "
+          "checkpoint over another number of servers must lie where all of "
+          "them can read it"));
     }
     if (!reader.ok()) return reader.status();
     return ShardFile(&file, *std::move(reader));
   }
 
-  // nullptr: none of this name.
+  // Returns nullptr if no tensor has this name.
   const WrittenTensor* Find(const std::string& name) const {
     for (const WrittenTensor& tensor : file_->tensors) {
       if (tensor.info.name == name) return &tensor;
@@ -48,7 +50,7 @@ class ShardFile {
     return nullptr;
   }
 
-  // DATA_LOSS unless there is one with `elements` of this dtype.
+  // DATA_LOSS unless there is a tensor with `elements` elements of this dtype.
   absl::StatusOr<CheckedTensor> Tensor(const std::string& name, DType dtype,
                                        uint64_t elements) const {
     const WrittenTensor* tensor = Find(name);
@@ -79,7 +81,7 @@ class ShardFile {
   std::unique_ptr<SafetensorsReader> reader_;
 };
 
-// The rows of one table in one file, on their way into the table.
+// Copies the rows of one table from one file into the table.
 class RowLoader {
  public:
   RowLoader(const ShardFile& file, const TablePartition& partition, int shard,
@@ -114,7 +116,7 @@ class RowLoader {
     uint64_t begin = 0;
     uint64_t end = rows;
     if (partition_.kind == PartitionKind::kFixedSize) {
-      // Ids ascend, and ours are neighbours.
+      // Ids ascend, and this shard's ids are neighbours.
       const uint64_t size = partition_.feature_size;
       const uint64_t n = partition_.num_shards;
       SHOAL_ASSIGN_OR_RETURN(
@@ -132,7 +134,7 @@ class RowLoader {
     return absl::OkStatus();
   }
 
-  // The row that ids share, where both have one.
+  // The shared row, if both the file and the table have one.
   absl::Status LoadSharedRow() {
     if (!table_->HasSharedRow() || parts_.empty() ||
         file_.Find(SharedRowTensorName(parts_[0].tensor)) == nullptr) {
@@ -154,7 +156,7 @@ class RowLoader {
   }
 
  private:
-  // The first row whose id is `id` or above.
+  // The first row whose id is at least `id`.
   static absl::StatusOr<uint64_t> FirstRowFrom(FeatureId id, uint64_t rows,
                                                CheckedTensor* ids) {
     uint64_t low = 0;
@@ -239,7 +241,7 @@ class RowLoader {
   const int shard_;
   EmbeddingTable* const table_;
   std::vector<RecordPart> parts_;
-  // Memory used again.
+  // Memory that is used again for every part.
   std::vector<FeatureId> ids_;
   std::vector<size_t> mine_;
   std::vector<std::vector<float>> values_;
@@ -283,15 +285,16 @@ class ShardLoader {
   }
 
  private:
-  // Elements [begin, end) of a dense variable, of a saved block and of ours.
+  // Elements [begin, end) of a dense variable that a saved block and a block of
+  // this shard have in common.
   struct Overlap {
-    uint32_t block = 0;  // of our map
+    uint32_t block = 0;  // in this shard's map
     const DenseBlock* saved = nullptr;
     int64_t begin = 0;
     int64_t end = 0;
   };
 
-  // Tables of ours that have rows in a file.
+  // The tables of this shard that have rows in a file.
   std::vector<size_t> TablesFrom(int source) const {
     std::vector<size_t> tables;
     for (size_t t = 0; t < model_.tables.size(); ++t) {
@@ -305,7 +308,7 @@ class ShardLoader {
     if (mine.kind == PartitionKind::kEveryShard) {
       return source == home_ && !options_.weights_only;
     }
-    // The checkpoint's tables may have another order, by the canary.
+    // The checkpoint's tables may have another order because of the canary.
     const TablePartition* theirs = nullptr;
     for (size_t i = 0; i < saved_.model.tables.size(); ++i) {
       if (saved_.model.tables[i].name == model_.tables[t].name) {
@@ -390,10 +393,9 @@ class ShardLoader {
     const uint64_t numbers =
         found == nullptr ? 1 : found->info.bytes() / sizeof(int64_t);
     if (numbers % kColumns != 0) {
-      return absl::DataLossError(absl::StrCat(file.path(), ": tensor '",
-                                              kMarksTensor,
-                                              "' is not there, or not of five "
-                                              "columns"));
+      return absl::DataLossError(
+          absl::StrCat(file.path(), ": tensor '", kMarksTensor,
+                       "' is missing, or does not have five columns"));
     }
     SHOAL_ASSIGN_OR_RETURN(CheckedTensor tensor,
                            file.Tensor(kMarksTensor, DType::kI64, numbers));
@@ -404,8 +406,9 @@ class ShardLoader {
       constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
       if (run[0] > kMax || run[1] > kMax || run[4] > 2) {
         return absl::DataLossError(absl::StrCat(file.path(), ": tensor '",
-                                                kMarksTensor, "', run ",
-                                                at / kColumns, " is none"));
+                                                kMarksTensor, "': run ",
+                                                at / kColumns,
+                                                " is not valid"));
       }
       counters.marks.push_back({static_cast<uint32_t>(run[0]),
                                 static_cast<uint32_t>(run[1]), run[2], run[3],

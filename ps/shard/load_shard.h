@@ -9,10 +9,10 @@
 
 namespace shoal {
 
-// Fills the contents of shard `shard` of `map`, as they were created, from a
-// checkpoint over any number of shards; returns its counters. Errors: those of
-// ParameterShard::Load; after one the contents are of no use. REQUIRES: the
-// manifest is valid, CheckLoadable(...) is OK, the map fits the model.
+// Fills the newly created contents of shard `shard` of `map` from a checkpoint
+// over any number of shards, and returns the shard's counters. Errors: those of
+// ParameterShard::Load; after an error the contents must not be used. REQUIRES:
+// the manifest is valid, CheckLoadable(...) is OK, the map fits the model.
 absl::StatusOr<ShardCounters> LoadShard(const LoadShardOptions& options,
                                         const ModelSpec& model,
                                         const ShardMap& map, int shard,

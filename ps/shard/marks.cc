@@ -11,8 +11,8 @@
 namespace shoal {
 namespace {
 
-// Leases that trained batches of one chunk and are told apart; more than a few
-// means a job in trouble, and then a copy's mark may be sent twice.
+// The most leases of one chunk that are told apart. More than a few means that
+// the job has other problems; then a copy's mark may be sent twice.
 constexpr size_t kPassesMax = 64;
 
 uint64_t BitOf(const BatchId& batch) {
@@ -34,7 +34,7 @@ void Marks::CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
       std::find_if(chunk->passes.begin(), chunk->passes.end(),
                    [lease](const Pass& p) { return p.lease == lease; });
   if (pass != chunk->passes.end()) {
-    // The same forward pass, sent again: nothing that anyone has to know.
+    // The same forward pass was sent again, which need not be reported.
     if ((pass->made | pass->repeated) & bit) return;
     pass->repeated |= bit;
   } else if (chunk->passes.size() < kPassesMax) {
@@ -83,10 +83,11 @@ absl::StatusOr<Marks::Admitted> Marks::Begin(const BatchId& batch,
     ++waiting_;
     return Admitted{Admission::kWait};
   }
-  // Each batch under way may still need a chunk of its own.
+  // Each batch that is being applied may still need a chunk of its own.
   if (chunks_.size() + applying_.size() >= options_.chunks_max &&
       !chunks_.contains(ChunkOf(batch))) {
-    // Those under way may turn out to be of one chunk; those kept stay.
+    // Batches that are being applied may turn out to share a chunk, but chunks
+    // that are kept never go away.
     const bool for_good = chunks_.size() >= options_.chunks_max;
     return absl::Status(
         for_good ? absl::StatusCode::kOutOfRange
@@ -144,7 +145,7 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
       return absl::InvalidArgumentError(
           absl::StrCat("the marks of batches ", run.begin, " to ", run.end,
                        " of epoch ", run.epoch, ", piece ", run.piece,
-                       " are out of order, or their verdict is none"));
+                       " are out of order, or their verdict is not valid"));
     }
     last = &run;
     for (uint64_t at = run.begin; at < run.end;) {
@@ -187,7 +188,7 @@ std::vector<MarkRun> Marks::RunsOf(std::vector<Bits> bits) {
     for (uint64_t left = applied | rejected; left != 0;) {
       const int first = std::countr_zero(left);
       const bool is_rejected = rejected >> first & 1;
-      // As far as marks of this verdict follow one another.
+      // The run goes on as long as consecutive marks have this verdict.
       const uint64_t same = (is_rejected ? rejected : applied) >> first;
       const int count = std::countr_one(same);
       const uint64_t index = uint64_t{id.index} * 64 + first;

@@ -19,29 +19,31 @@ namespace {
 
 constexpr int64_t kNeverServed = std::numeric_limits<int64_t>::min();
 
-// The map must fit the model: from here on it is trusted.
+// Checks that the map fits the model; all later code trusts it.
 absl::Status CheckOptions(const ParameterShardOptions& options) {
   const ModelSpec& model = options.model;
   const ShardMap& map = options.map;
   SHOAL_RETURN_IF_ERROR(model.Validate());
   if (!options.life.valid()) {
-    return absl::InvalidArgumentError("a shard needs a valid life");
+    return absl::InvalidArgumentError("the life of a shard must be valid");
   }
   if (options.shard < 0 || options.shard >= map.num_shards) {
     return absl::InvalidArgumentError(
-        absl::StrCat("shard ", options.shard, " of ", map.num_shards));
+        absl::StrCat("there is no shard ", options.shard,
+                     "; the shard map has ", map.num_shards));
   }
   if (map.tables.size() != model.tables.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the shard map has ", map.tables.size(),
-                     " tables and the model ", model.tables.size()));
+                     " tables, but the model has ", model.tables.size()));
   }
   for (size_t i = 0; i < map.tables.size(); ++i) {
     if (map.tables[i].feature_size != model.tables[i].feature_size ||
         map.tables[i].num_shards != map.num_shards) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the shard map places table '", model.tables[i].name,
-                       "' of another size or over another number of shards"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the shard map places table '", model.tables[i].name,
+          "' with another size than the model's, or over another number of "
+          "shards than the map's"));
     }
   }
   for (const DenseBlock& block : map.blocks) {
@@ -50,13 +52,13 @@ absl::Status CheckOptions(const ParameterShardOptions& options) {
         block.begin < 0 || block.begin >= block.end ||
         block.end > model.dense[block.variable].size()) {
       return absl::InvalidArgumentError(
-          "the shard map has a dense block that the model has not");
+          "the shard map has a dense block that the model does not have");
     }
   }
   return absl::OkStatus();
 }
 
-// The canary's column is no variable of the model.
+// The canary's column is not a variable of the model.
 size_t VariablesOf(const TableSpec& table) {
   return table.on_every_shard ? 0 : table.columns.size();
 }
@@ -67,7 +69,7 @@ size_t NumVariables(const ModelSpec& model) {
   return count;
 }
 
-// The steps of a table's columns for push number t.
+// The optimizer steps of a table's columns for push number t.
 using TableSteps = absl::InlinedVector<OptimizerStep, 4>;
 
 TableSteps StepsOf(const EmbeddingTable& table, uint64_t t) {
@@ -86,8 +88,8 @@ void PostResult(Executor* executor, Done<T> done, absl::StatusOr<T> result) {
       });
 }
 
-// Room that another request holds may be given back. Where there is no other
-// one, a limit is not passed by waiting.
+// Another request may give back room that it has reserved. If there is no other
+// request, waiting does not help, so a limit is OUT_OF_RANGE.
 absl::Status FinalIfAlone(const absl::Status& status,
                           const SaveGate::Passage& passage) {
   if (!absl::IsResourceExhausted(status) || !passage.alone()) return status;
@@ -96,8 +98,8 @@ absl::Status FinalIfAlone(const absl::Status& status,
 
 }  // namespace
 
-// A copy that waits for the verdict of another one. Whoever claims it first,
-// the verdict or the timeout, answers it.
+// A copy that waits for the verdict of another copy. The verdict or the timeout
+// answers it, whichever claims it first.
 struct ParameterShard::Waiter {
   std::atomic<bool> claimed{false};
   Done<PushReply> done;
@@ -170,13 +172,14 @@ void ParameterShard::ServeUntil(absl::Time until) {
 absl::Status ParameterShard::Admit(const CallIdentity& identity,
                                    absl::Duration timeout) const {
   if (timeout <= absl::ZeroDuration()) {
-    return absl::DeadlineExceededError("the call came with no time left");
+    return absl::DeadlineExceededError("the call's timeout is 0 or less");
   }
   const int64_t until = serve_until_ns_.load(std::memory_order_acquire);
   if (until == kNeverServed) {
     return absl::UnavailableError(absl::StrCat(
         "shard ", options_.shard, " (life ", ToString(options_.life),
-        ") does not serve yet: the coordinator has not said so"));
+        ") does not serve yet: it waits for the coordinator's first view of "
+        "the job"));
   }
   if (absl::ToUnixNanos(executor_->Now()) >= until) {
     return absl::UnavailableError(absl::StrCat(
@@ -229,11 +232,12 @@ absl::StatusOr<PullReply> ParameterShard::PullNow(const PullRequest& request) {
   SHOAL_RETURN_IF_ERROR(CheckPull(contents_, request));
   PullReply reply;
   {
-    // Before any row is looked for: what is counted here is seen below.
+    // Read the count before any row is located, so that the rows below are at
+    // least as new as the count.
     MutexLock lock(&mu_);
     reply.version = CurrentVersion();
   }
-  // While the shard is sealed no row comes into existence.
+  // While the shard is sealed, no row is created.
   std::optional<SaveGate::Passage> passage;
   if (!request.read_only) passage.emplace(&gate_);
   const bool read_only = !passage.has_value() || !passage->open();
@@ -285,7 +289,7 @@ void ParameterShard::Push(PushRequest request, absl::Duration timeout,
 absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
     const PushRequest& request, const std::shared_ptr<Waiter>& waiter) {
   {
-    // A repeat is the cheapest to answer: before its contents are read.
+    // A repeat is answered before its contents are read, which is cheapest.
     MutexLock lock(&mu_);
     SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict,
                            marks_.Repeat(request.batch, request.lease));
@@ -307,7 +311,7 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
         absl::StrCat("shard ", options_.shard, " is being saved; send batch ",
                      ToString(request.batch), " again"));
   }
-  // The worker rejects for all shards; this shard's own look is a trip-wire.
+  // The worker rejects a batch for all shards. This check is a trip-wire.
   const bool sound = !request.rejected && IsSound(request);
   if (sound) {
     SHOAL_RETURN_IF_ERROR(FinalIfAlone(

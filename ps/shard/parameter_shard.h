@@ -43,17 +43,18 @@ struct ParameterShardOptions {
   ShardMap map;
   int shard = 0;
   Life life;
-  // Bytes of rows (whole records, with header and padding), of the indexes of
-  // dynamic tables and of dense blocks that this shard may hold; 0: no limit.
-  // --max_ps_bytes. Beyond it pulls and pushes that need a new row are refused
-  // and nothing is changed: OUT_OF_RANGE, or RESOURCE_EXHAUSTED while another
-  // request may give back what it has reserved.
+  // Limit of --max_ps_bytes: bytes of rows (whole records, with header and
+  // padding), of the indexes of dynamic tables and of dense blocks that this
+  // shard may hold. 0 is no limit. At the limit, pulls and pushes that need a
+  // new row are refused without any change: OUT_OF_RANGE, or RESOURCE_EXHAUSTED
+  // while another request may give back memory that it has reserved.
   uint64_t max_bytes = 0;
   // Limits of the marks' memory.
   MarksOptions marks;
 
-  // What the variables of the shard take at most: without limits of the tables
-  // or max_bytes, tables that grow are not counted, and `grows` says so.
+  // The most memory that the variables of the shard take. If neither the tables
+  // nor max_bytes bound a table that grows, the table is not counted and
+  // `grows` is true.
   struct Memory {
     uint64_t bytes = 0;
     bool grows = false;
@@ -61,21 +62,21 @@ struct ParameterShardOptions {
   Memory MemoryBytes() const;
 };
 
-// One shard of all variables, in this process. Implements ParameterService:
-// the work runs on the caller's thread, `done` on the executor. Thread-safe:
-// rows are guarded by a lock each, dense blocks by one each; marks, count and
-// staleness by one that is never held while rows are read or updated.
+// One shard of all variables, in this process. Implements ParameterService: the
+// work runs on the caller's thread, `done` on the executor. Thread-safe: each
+// row has a lock, and so has each dense block. Another lock guards marks, count
+// and staleness; it is never held while rows are read or updated.
 //
-// A push goes: a repeat? → check the whole → reserve memory → admit to the
-// marks → apply → mark. After the marks admitted it, nothing can fail. A copy
-// of a push that another thread is applying holds no thread: its completion is
-// kept and answered with the first one's verdict, or with DEADLINE_EXCEEDED at
-// its timeout.
+// The steps of a push: answer a repeat → check the whole request → reserve
+// memory → admit the batch to the marks → apply → mark. After the marks have
+// admitted the batch, no step can fail. A copy of a push that another thread is
+// applying occupies no thread: its completion is kept, and answered with the
+// first copy's verdict, or with DEADLINE_EXCEEDED at its timeout.
 //
-// Version::count is the number of pushes applied whole; a pull reads it before
-// it gathers, so every value is at least as new. A rejected push does not
-// advance it. Adam's t of a push is its number among the pushes admitted to be
-// applied, from 1: count + 1 where pushes do not overlap.
+// Version::count is the number of completely applied pushes. A pull reads it
+// before it gathers, so every value is at least as new. A rejected push does
+// not advance it. Adam's t of a push is its number, from 1, among the pushes
+// admitted to be applied: count + 1 if pushes do not overlap.
 class ParameterShard final : public ParameterService {
  public:
   // `executor` must outlive the shard. Errors: INVALID_ARGUMENT,
@@ -83,23 +84,24 @@ class ParameterShard final : public ParameterService {
   static absl::StatusOr<std::unique_ptr<ParameterShard>> Create(
       ParameterShardOptions options, Executor* executor);
 
-  // The same, with the state of a checkpoint over n shards, whatever n is:
-  // every row of this shard, dense block, slot and counter bit for bit, and the
-  // marks, which are one set on all shards of a cut. Reads of the files what
-  // this shard needs, in blocks of 1 MiB, each checked against its CRC. The
-  // seed of the initial values becomes the checkpoint's. Marks that were loaded
-  // are in MarkRuns, not in TakeMarks; look-ups and staleness begin anew.
+  // Creates the shard with the state of a checkpoint over any number n of
+  // shards: every row, dense block, slot and counter of this shard bit for bit,
+  // and the marks, which are the same set on all shards of a cut. Reads only
+  // the parts of the files that this shard needs, in blocks of 1 MiB, each
+  // checked against its CRC. The seed of the initial values becomes the
+  // checkpoint's. MarkRuns returns the loaded marks; TakeMarks does not. Counts
+  // of look-ups and staleness start at 0.
   //
-  // With n other than map.num_shards, the canary and the row that ids share in
-  // a full dynamic table are those of shard (options.shard mod n).
-  // Errors: Create's; FAILED_PRECONDITION (CheckLoadable), NOT_FOUND (a file
-  // that is not here), DATA_LOSS naming file, tensor and block,
-  // RESOURCE_EXHAUSTED (max_bytes, row_limit).
+  // If n is not map.num_shards, the canary and the shared row of a full dynamic
+  // table are those of shard (options.shard mod n). Errors: those of Create;
+  // FAILED_PRECONDITION (CheckLoadable), NOT_FOUND (a file is not on this
+  // host), DATA_LOSS naming file, tensor and block, RESOURCE_EXHAUSTED
+  // (max_bytes, row_limit).
   static absl::StatusOr<std::unique_ptr<ParameterShard>> Load(
       ParameterShardOptions options, Executor* executor,
       const LoadShardOptions& load);
 
-  // No call may be in progress, and then no copy waits.
+  // REQUIRES: no call is in progress. Then no copy waits either.
   ~ParameterShard() override = default;
   ParameterShard(const ParameterShard&) = delete;
   ParameterShard& operator=(const ParameterShard&) = delete;
@@ -108,62 +110,65 @@ class ParameterShard final : public ParameterService {
             Done<PullReply> done) override;
   void Push(PushRequest request, absl::Duration timeout,
             Done<PushReply> done) override;
-  // The digest reads every row in existence: for reports, not for monitoring
-  // at short intervals.
+  // The digest reads every row in existence, so Stats is for reports, not for
+  // monitoring at short intervals.
   void Stats(StatsRequest request, absl::Duration timeout,
              Done<StatsReply> done) override;
 
-  // New marks since the last call, in order, for the session to the
+  // Returns the marks made since the last call, in order, to be sent to the
   // coordinator.
   MarkDelta TakeMarks();
 
-  // Seals the shard: once this returns OK nothing in it changes until Unseal.
-  // Pushes of batches without a mark are refused (UNAVAILABLE, retry), repeats
-  // are answered; pulls go on, and those for training compute the initial
-  // values of absent rows without storing them. DEADLINE_EXCEEDED: a request in
-  // progress did not end; the shard is not sealed. Blocks the caller.
+  // Seals the shard: after this returns OK, nothing in the shard changes until
+  // Unseal. Meanwhile pushes of batches without a mark are refused
+  // (UNAVAILABLE, retry) and repeats are answered. Pulls go on; pulls for
+  // training compute the initial values of absent rows without storing them.
+  // DEADLINE_EXCEEDED if a request in progress did not end; then the shard is
+  // not sealed. Blocks the caller.
   absl::Status Seal(absl::Duration timeout) { return gate_.Close(timeout); }
   void Unseal() { gate_.Open(); }
 
-  // Of its file in a checkpoint.
+  // The name of this shard's file in a checkpoint.
   std::string file_name() const;
 
-  // Gives every byte of the shard to a file in options.directory, on the
-  // caller's thread, for seconds where the shard is large, holding a few blocks
-  // of memory. Sealed meanwhile, also where an Unseal comes; when this returns
-  // the shard may change, while WrittenShard::Commit waits for the disk.
+  // Writes every byte of the shard to a file in options.directory, on the
+  // caller's thread, with a few blocks of memory. This takes seconds for a
+  // large shard. The shard is sealed meanwhile, even if Unseal is called. When
+  // Write returns, the shard may change again, while WrittenShard::Commit waits
+  // for the disk.
   //
   // Errors: FAILED_PRECONDITION (another Write is in progress),
-  // DEADLINE_EXCEEDED (pushes that do not end), CANCELLED, the file system's,
-  // naming the file. After an error there is no file.
+  // DEADLINE_EXCEEDED (pushes in progress did not end), CANCELLED, and the file
+  // system's errors, naming the file. After an error there is no file.
   absl::StatusOr<std::unique_ptr<WrittenShard>> Write(
       const SaveShardOptions& options);
-  // Write and Commit. Returns what the manifest says of the shard. Errors:
+  // Write, then Commit. Returns the shard's entry in the manifest. Errors:
   // those of both.
   absl::StatusOr<ShardEntry> Save(const SaveShardOptions& options);
 
-  // All marks of the shard, those that it was loaded with too.
+  // All marks of the shard, including loaded marks.
   std::vector<MarkRun> MarkRuns() const;
   MarkTotals TotalMarks() const;
 
-  // All staleness measured so far, every worker together.
+  // All staleness measured so far, over all workers.
   Histogram Staleness() const;
 
-  // What a shard has counted, without reading a row: for monitoring.
+  // The shard's counters, for monitoring. Reads no row.
   struct Counts {
     bool serving = false;
     uint64_t pushes_applied = 0;
     uint64_t pushes_rejected = 0;
     uint64_t repeats_refused = 0;
     uint64_t lookups = 0;
-    uint64_t rows = 0;         // in existence, the canary's left out
-    uint64_t bytes_held = 0;   // as they count against the limit
-    uint64_t bytes_limit = 0;  // 0: none
+    uint64_t rows = 0;         // rows in existence, without the canary's
+    uint64_t bytes_held = 0;   // bytes that count against the limit
+    uint64_t bytes_limit = 0;  // 0: no limit
   };
   Counts Count() const;
 
-  // Serves requests until `until` (a PS lease with the coordinator); at first
-  // nothing is served. absl::InfiniteFuture(): for ever, in one process.
+  // Lets the shard serve requests until `until` (a PS lease with the
+  // coordinator). A new shard serves nothing before the first call.
+  // absl::InfiniteFuture() lets it serve for ever, in one process.
   void ServeUntil(absl::Time until);
 
  private:
@@ -171,62 +176,62 @@ class ParameterShard final : public ParameterService {
 
   ParameterShard(ParameterShardOptions options, Executor* executor);
 
-  // What Pull, Push and Stats do, on the caller's thread.
+  // The work of Pull, Push and Stats, on the caller's thread.
   absl::StatusOr<PullReply> PullNow(const PullRequest& request);
   absl::StatusOr<StatsReply> StatsNow(const StatsRequest& request);
-  // nullopt: the copy has to wait, under `waiter`.
+  // Returns nullopt if the push is a copy that has to wait, as `waiter`.
   absl::StatusOr<std::optional<PushReply>> PushNow(
       const PushRequest& request, const std::shared_ptr<Waiter>& waiter);
 
   absl::StatusOr<std::unique_ptr<WrittenShard>> WriteSealed(
       const SaveShardOptions& options);
 
-  // What a request needs on its way, kept for the next one.
+  // Memory that a request needs, kept for the next request.
   struct Scratch {
     RepeatFinder finder;
-    std::vector<RowRefs> rows;  // by position among the request's tables
+    std::vector<RowRefs> rows;  // by position in the request's tables
   };
 
-  // May this call be served, and is it for this shard?
+  // Checks that the shard is serving and that the call is for this shard.
   absl::Status Admit(const CallIdentity& identity,
                      absl::Duration timeout) const;
-  // Finds the rows of every table of the request, and unless read_only reserves
-  // what those need that it may create. The caller gathers, applies or releases
-  // them all.
+  // Finds the rows of every table of the request. Unless read_only, reserves
+  // memory for the rows that it may create. The caller must gather, apply or
+  // release all of them.
   template <typename TableRequest>
   absl::Status LocateRows(const std::vector<TableRequest>& tables,
                           bool read_only, Scratch* scratch);
   template <typename TableRequest>
   void ReleaseRows(const std::vector<TableRequest>& tables, Scratch* scratch);
-  // Checks the push and decides on it: what PushNow does, with memory.
+  // Checks the push and decides on it: PushNow with given scratch memory.
   absl::StatusOr<std::optional<PushReply>> CheckAndApply(
       const PushRequest& request, const std::shared_ptr<Waiter>& waiter,
       Scratch* scratch);
-  // Updates all rows, located before, and blocks.
+  // Updates all located rows, and the dense blocks.
   void Apply(const PushRequest& request, uint64_t t, Scratch* scratch);
-  // Updates what the push does not name, in tables with L2Scope::kTable. Comes
-  // before the named rows are updated.
+  // Updates the rows that the push does not name, in tables with
+  // L2Scope::kTable. Must run before the named rows are updated.
   void ApplyToOthers(const PushRequest& request, uint64_t t,
                      const Scratch& scratch);
   PushReply RepeatReply(Verdict verdict) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordStaleness(const PushRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Marks an admitted batch; answers the copies that waited for it.
+  // Marks an admitted batch and answers the copies that waited for it.
   PushReply Finish(const PushRequest& request, Verdict verdict);
   Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  uint64_t Lookups() const;  // of all tables
+  uint64_t Lookups() const;  // total over all tables
 
   const ParameterShardOptions options_;
-  const CallIdentity identity_;  // the worker's life is left out
+  const CallIdentity identity_;  // without the worker's life
   Executor* const executor_;
   // Index of each table's first column among the variables: the columns of all
   // tables, then the dense variables.
   std::vector<uint32_t> first_variable_;
 
   MemoryBudget budget_;     // thread-safe; the tables count against it
-  ShardContents contents_;  // thread-safe, each part
-  uint64_t loaded_foreign_canaries_ = 0;  // of the starts before this one
+  ShardContents contents_;  // each part is thread-safe
+  uint64_t loaded_foreign_canaries_ = 0;  // from earlier starts
   std::atomic<int64_t> serve_until_ns_;
   std::vector<std::atomic<uint64_t>> lookups_;  // by table
   std::atomic<Colour> colour_{0};
@@ -236,8 +241,8 @@ class ParameterShard final : public ParameterService {
   mutable Mutex mu_;
   Marks marks_ ABSL_GUARDED_BY(mu_);
   StalenessLog staleness_ ABSL_GUARDED_BY(mu_);
-  uint64_t count_ ABSL_GUARDED_BY(mu_) = 0;     // pushes applied whole
-  uint64_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // pushes that began to be
+  uint64_t count_ ABSL_GUARDED_BY(mu_) = 0;     // completely applied pushes
+  uint64_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // pushes admitted to be applied
   uint64_t next_ticket_ ABSL_GUARDED_BY(mu_) = 0;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Waiter>> waiters_
       ABSL_GUARDED_BY(mu_);

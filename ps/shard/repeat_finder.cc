@@ -9,7 +9,8 @@
 namespace shoal {
 namespace {
 
-// Far enough ahead that the cell has arrived when it is needed.
+// The prefetch distance: far enough that the cell has arrived when it is
+// needed.
 constexpr size_t kAhead = 16;
 
 }  // namespace
@@ -31,7 +32,7 @@ size_t RepeatFinder::FirstRepeat(absl::Span<const FeatureId> ids) {
   const size_t mask = cells_.size() - 1;
   const int shift = 64 - std::countr_zero(cells_.size());
   ++stamp_;
-  size_t homes[kAhead];  // of the ids asked for, round and round
+  size_t homes[kAhead];  // of the prefetched ids, as a ring
   const auto ask = [&](size_t i) {
     homes[i % kAhead] = hash_(ids[i]) >> shift;
     __builtin_prefetch(&cells_[homes[i % kAhead]], 1);

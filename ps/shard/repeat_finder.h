@@ -11,24 +11,24 @@
 
 namespace shoal {
 
-// Finds repeated ids in a request, in O(ids), whatever the ids are, and without
-// allocation once it has seen a request of that length. Ascending ids take one
-// comparison each.
-// Memory: 16 to 32 bytes an id of the longest request. Thread-compatible.
+// Finds repeated ids in a request, in O(ids) for any ids, without allocation
+// after the first request of that length. Ascending ids take one comparison
+// each. Memory: 16 to 32 bytes per id of the longest request.
+// Thread-compatible.
 class RepeatFinder {
  public:
   explicit RepeatFinder(const KeyedHash& hash = KeyedHash::Random())
       : hash_(hash) {}
 
-  // Index of the first id that equals an earlier one; ids.size() if none does.
-  // REQUIRES: ids.size() < 2^32.
+  // Returns the index of the first id that equals an earlier id, or ids.size()
+  // if there is no repeat. REQUIRES: ids.size() < 2^32.
   size_t FirstRepeat(absl::Span<const FeatureId> ids);
-  // How many cells of other ids the last call passed over.
+  // The number of cells of other ids that the last call passed over.
   uint64_t passed_over() const { return passed_over_; }
 
  private:
   struct Cell {
-    uint32_t index = 0;  // of the id in the request
+    uint32_t index = 0;  // the id's place in the request
     uint32_t stamp = 0;  // the request that wrote the cell
   };
   const KeyedHash hash_;

@@ -8,28 +8,28 @@
 
 namespace shoal {
 
-// Checks of a whole request before anything is changed, so that what follows
-// cannot fail. Pure; thread-safe, but for the finder.
+// Checks of a whole request before anything is changed, so that applying it
+// cannot fail. Pure; thread-safe except for the finder.
 
-// FAILED_PRECONDITION, naming both values, if the call is meant for another
-// job, shard life or map version, or if the worker's life was issued by another
-// start of the coordinator than the shard's own. Which registration of that
-// start the worker's life is does not matter: a push is known by its data.
+// FAILED_PRECONDITION, naming both values, if the call is for another job,
+// shard life or map version, or if the worker's life and the shard's life were
+// issued by different starts of the coordinator. Which registration of that
+// start issued the worker's life does not matter: a push is known by its data.
 absl::Status CheckIdentity(const CallIdentity& mine, const CallIdentity& call);
 
-// INVALID_ARGUMENT for a table or block that this shard does not have, ids that
-// are not its own, spans of the wrong length. A repeated id is no error here:
-// its answer is right.
+// INVALID_ARGUMENT for a table or block that this shard does not have, ids of
+// another shard, and spans of the wrong length. A repeated id is not an error
+// in a pull: its answer is right.
 absl::Status CheckPull(const ShardContents& contents,
                        const PullRequest& request);
 
-// As CheckPull, and INVALID_ARGUMENT for a table, id or block named twice,
-// whose second update would not be the sum's, and for a rejected push that
-// brings anything.
+// Same as CheckPull. Also INVALID_ARGUMENT for a table, id or block that is
+// named twice, because two updates differ from one update by the sum, and for a
+// rejected push that brings gradients.
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder);
 
-// Whether every gradient of the push is sound (core/sound_gradient.h).
+// True if every gradient of the push is sound (core/sound_gradient.h).
 bool IsSound(const PushRequest& request);
 
 }  // namespace shoal

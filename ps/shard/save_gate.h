@@ -10,12 +10,12 @@
 
 namespace shoal {
 
-// Keeps a shard as it is while it is saved: requests that may change it pass
-// the gate or find it closed, and do not wait. Thread-safe; nothing is called
-// under its lock.
+// Keeps a shard unchanged while it is saved. A request that may change the
+// shard passes the gate or finds it closed; it does not wait. Thread-safe; no
+// callback runs under the gate's lock.
 class SaveGate {
  public:
-  // A request on its way, for as long as this lives.
+  // One request that is inside the gate for the lifetime of this object.
   class Passage {
    public:
     explicit Passage(SaveGate* gate) : gate_(gate), open_(gate->Enter(this)) {}
@@ -25,24 +25,25 @@ class SaveGate {
     Passage(const Passage&) = delete;
     Passage& operator=(const Passage&) = delete;
 
-    // False: a save is in progress; nothing may change.
+    // False if a save is in progress; then nothing may change.
     bool open() const { return open_; }
-    // No other request was on its way since this one came: what this one lacks
-    // is not held by one that may give it back.
+    // True if no other request was inside the gate since this one entered. Then
+    // no other request holds a reservation that it may give back.
     bool alone() const { return open_ && gate_->Alone(*this); }
 
    private:
     friend class SaveGate;
 
     SaveGate* const gate_;
-    uint64_t number_ = 0;  // of all that passed, from 1
+    uint64_t number_ = 0;  // number among all that passed, from 1
     bool came_alone_ = false;
     const bool open_;
   };
 
-  // Closes it and waits until nothing is on its way. DEADLINE_EXCEEDED:
-  // something still is; this Close does not count. Whoever closed it opens it
-  // again: it is open when nobody keeps it closed.
+  // Closes the gate and waits until no request is inside. DEADLINE_EXCEEDED if
+  // a request is still inside; then this Close has no effect. Each successful
+  // Close must be followed by an Open: the gate is open when every Close has
+  // had its Open.
   absl::Status Close(absl::Duration timeout);
   void Open();
 

@@ -18,7 +18,7 @@
 namespace shoal {
 namespace {
 
-// What fills one tensor.
+// Fills one tensor.
 class TensorSink {
  public:
   TensorSink(SafetensorsWriter* writer, size_t index,
@@ -40,7 +40,7 @@ class TensorSink {
     }
   }
   void AddOne(int64_t value) { Add(absl::MakeConstSpan(&value, 1)); }
-  // False: the rest is not wanted.
+  // Returns false if the rest is not needed.
   bool ok() const { return status_.ok(); }
 
   absl::Status Finish() {
@@ -51,7 +51,7 @@ class TensorSink {
  private:
   void Flush() {
     if (*cancelled_ != nullptr && (*cancelled_)()) {
-      status_ = absl::CancelledError("the save was given up");
+      status_ = absl::CancelledError("the save was cancelled");
       return;
     }
     status_ = writer_->Append(index_, buffer_);
@@ -65,7 +65,7 @@ class TensorSink {
   absl::Status status_;
 };
 
-// A tensor and what fills it.
+// A tensor and the function that fills it.
 struct PlannedTensor {
   TensorInfo info;
   std::function<void(TensorSink*)> fill;
@@ -94,7 +94,7 @@ void PlanCounters(const ShardCounters& counters, Plan* plan) {
   PlanScalar(kColourTensor, counters.colour, plan);
 }
 
-// Rows with an id of their own; the shared one is another tensor.
+// The number of rows with an id of their own; the shared row is another tensor.
 uint64_t SavedRows(const EmbeddingTable& table) {
   uint64_t rows = 0;
   table.ForEachSavedRow(
@@ -133,7 +133,7 @@ void PlanRows(const EmbeddingTable& table, uint64_t rows, Plan* plan) {
   }
 }
 
-// Floats [first, first + count) of a block, by `gather`.
+// Reads floats [first, first + count) of a block with `gather`.
 void AddFloats(const std::function<void(size_t, absl::Span<float>)>& gather,
                size_t first, size_t count, TensorSink* sink) {
   std::vector<float> chunk(
@@ -174,7 +174,8 @@ void PlanBlock(const DenseStore& store, uint32_t block, const DenseSpec& spec,
   }
 }
 
-// All tensors: those of 8 bytes an element first, so that each is aligned.
+// All tensors. Tensors with 8 bytes per element come first, so that each tensor
+// is aligned.
 Plan PlanTensors(const SealedShard& shard) {
   Plan plan;
   PlanCounters(shard.counters, &plan);

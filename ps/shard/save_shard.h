@@ -15,7 +15,8 @@
 
 namespace shoal {
 
-// A shard that nothing changes. What is pointed to outlives the call.
+// A shard that does not change during the call. The objects pointed to must
+// outlive the call.
 struct SealedShard {
   const ModelSpec* model = nullptr;
   const ShardMap* map = nullptr;
@@ -26,9 +27,9 @@ struct SealedShard {
   std::vector<uint64_t> lookups;  // by table
 };
 
-// Writes the shard's file tensor by tensor: a table is walked once a tensor,
-// and what is held is a buffer of 1 MiB. Nothing of the shard is needed after
-// the call. Errors: those of ParameterShard::Write.
+// Writes the shard's file tensor by tensor, with a buffer of 1 MiB: each tensor
+// takes one walk over its table. The result does not refer to the shard.
+// Errors: those of ParameterShard::Write.
 absl::StatusOr<std::unique_ptr<WrittenShard>> WriteShard(
     const SealedShard& shard, const SaveShardOptions& options);
 

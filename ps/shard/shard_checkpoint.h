@@ -13,34 +13,36 @@
 
 namespace shoal {
 
-// How ParameterShard::Write writes a shard (docs/checkpoint_format.md).
+// Options of ParameterShard::Write (docs/checkpoint_format.md).
 struct SaveShardOptions {
   const FileSystem* files = nullptr;
-  std::string directory;  // of the checkpoint; made if need be
+  std::string directory;  // the checkpoint's; created if absent
   uint64_t attempt = 0;   // names the temporary file; noted in the entry
   uint64_t step = 0;      // noted in the file
-  // How long to wait for requests that may change the shard to end.
+  // Time to wait for the end of requests that may change the shard.
   absl::Duration quiet_timeout = absl::Seconds(10);
-  // Asked between blocks and after the sync, on the caller's thread: true ends
-  // the save (CANCELLED) and leaves no file. May be empty.
+  // Called between blocks and after the sync, on the caller's thread. If it
+  // returns true, the save ends (CANCELLED) and leaves no file. May be empty.
   std::function<bool()> cancelled;
 };
 
-// What ParameterShard::Load reads.
+// Options of ParameterShard::Load.
 struct LoadShardOptions {
   const FileSystem* files = nullptr;
-  std::string directory;  // of the checkpoint; with the files that are needed
-  const Manifest* manifest = nullptr;  // of the checkpoint
-  // For evaluation and inference: weights alone. Slots keep their initial
-  // values, there are no marks, the optimizers may be others, and tables that
-  // are on every shard (the canary) are left out.
+  std::string directory;  // the checkpoint's; holds the files that this shard
+                          // needs
+  const Manifest* manifest = nullptr;  // the checkpoint's
+  // True to load weights only, for evaluation and inference. Then slots keep
+  // their initial values, there are no marks, the optimizers may differ from
+  // the checkpoint's, and tables that are on every shard (the canary) are left
+  // out.
   bool weights_only = false;
 };
 
-// Whether a shard of `model` can be loaded from the checkpoint's model.
-// FAILED_PRECONDITION names the first variable that differs, how, and the flag
-// that says so. Learning rates and seeds may differ: the seed of the initial
-// values is the checkpoint's.
+// Checks that a shard of `model` can be loaded from a checkpoint of the model
+// `saved`. FAILED_PRECONDITION names the first variable that differs, the
+// difference, and the flag that decides it. Learning rates and seeds may
+// differ: the seed of the initial values is the checkpoint's.
 absl::Status CheckLoadable(const ModelSpec& saved, const ModelSpec& model,
                            bool weights_only);
 

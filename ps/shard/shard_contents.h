@@ -12,17 +12,18 @@
 
 namespace shoal {
 
-// The rows and blocks of a shard: what requests are checked against, and what
-// is counted, saved and loaded.
+// The rows and blocks of a shard. Requests are checked against them, and they
+// are counted, saved and loaded.
 struct ShardContents {
-  std::vector<std::unique_ptr<EmbeddingTable>> tables;  // by table of the model
+  std::vector<std::unique_ptr<EmbeddingTable>> tables;  // in the model's order
   std::unique_ptr<DenseStore> dense;
 };
 
-// What a shard knows beside rows and blocks, as it is saved and loaded.
+// The counters and marks of a shard, which are saved and loaded with its rows
+// and blocks.
 struct ShardCounters {
-  uint64_t count = 0;     // pushes applied whole
-  uint64_t admitted = 0;  // pushes that began to be
+  uint64_t count = 0;     // completely applied pushes
+  uint64_t admitted = 0;  // pushes admitted to be applied
   Colour colour = 0;
   std::vector<MarkRun> marks;
 };

@@ -11,19 +11,19 @@
 
 namespace shoal {
 
-// Bytes and rows of the variables: the columns of all tables but the canary,
-// then the dense ones; their staleness is left out. Thread-safe.
+// Returns bytes and rows of the variables, without their staleness: the columns
+// of all tables except the canary, then the dense variables. Thread-safe.
 std::vector<VariableStats> CountVariables(const ShardContents& contents,
                                           const ModelSpec& model);
 
-// Rows of the canary table whose push did not come from a worker of this start
-// of the job; 0 without such a table. Thread-safe.
+// Returns the number of rows of the canary table whose push did not come from a
+// worker of this start of the job; 0 without a canary table. Thread-safe.
 uint64_t CountForeignCanaries(const ShardContents& contents, StartNumber start);
 
-// Adds what the tables and dense blocks hold to a new reply: bytes, rows,
-// digest, the variables (the columns of all tables, then the dense ones, their
-// staleness left out) and the canary, without its count of foreign rows. Reads
-// every row in existence. Thread-safe.
+// Adds the figures of the tables and dense blocks to a new reply: bytes, rows,
+// digest, the variables without their staleness (the columns of all tables,
+// then the dense variables), and the canary without its count of foreign rows.
+// Reads every row in existence. Thread-safe.
 void AddContents(const ShardContents& contents, const ModelSpec& model,
                  StatsReply* reply);
 

@@ -19,7 +19,7 @@ void StalenessLog::Record(Life worker, const Version& pulled,
   }
   const size_t told_apart = by_worker_.size() - by_worker_.count(Life{});
   if (told_apart >= kWorkersMax && !by_worker_.contains(worker)) {
-    // Lives grow, so the first valid one is the oldest.
+    // Life numbers grow, so the first valid one is the oldest.
     const auto oldest = by_worker_.upper_bound(Life{});
     const Histogram old = oldest->second;
     by_worker_.erase(oldest);

@@ -12,23 +12,24 @@
 
 namespace shoal {
 
-// How stale the applied pushes were: the shard's count of applied pushes when
-// this one began to be applied, less the count that its pull reply bore. 0:
-// nothing came between. Counts of different lives of a shard cannot be
-// compared: a push whose pull saw another life (or none, or a count that this
-// life has not reached) is only counted. Pure. Thread-compatible (the shard
-// locks it).
+// Measures the staleness of applied pushes: the shard's count of applied pushes
+// when the push began to be applied, less the count in the reply of its pull. 0
+// means that no other push was applied in between. Counts of different lives of
+// a shard cannot be compared: a push whose pull saw another life (or no life,
+// or a count that this life has not reached) is only counted. Pure.
+// Thread-compatible (the shard locks it).
 class StalenessLog {
  public:
-  // Worker lives told apart, the newest; older ones are kept together under
-  // life 0.0, so that restarts without end take no memory without end.
+  // The number of worker lives, the newest ones, that have a histogram each.
+  // Older lives share the histogram of life 0.0, so that endless restarts do
+  // not take endless memory.
   static constexpr size_t kWorkersMax = 1024;
 
-  // `variables`: how many there are.
+  // `variables` is the number of variables.
   explicit StalenessLog(size_t variables) : by_variable_(variables) {}
 
-  // A push by `worker` is applied at version `now`; it touched the variables
-  // of these indexes. REQUIRES: indexes < variables.
+  // Records that a push by `worker` is applied at version `now` and touches the
+  // variables with the indexes `touched`. REQUIRES: indexes < variables.
   void Record(Life worker, const Version& pulled, const Version& now,
               absl::Span<const uint32_t> touched);
 

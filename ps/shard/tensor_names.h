@@ -7,18 +7,19 @@
 
 namespace shoal {
 
-// Names of a shard's tensors (docs/checkpoint_format.md), for ever. Weights
-// have the variable's own name; slots are named by ps/table/record_parts.h.
+// Names of a shard's tensors (docs/checkpoint_format.md). They never change.
+// Weights have the variable's own name; ps/table/record_parts.h names the
+// slots.
 
-// I64 [rows]: the ids of a table's rows, each the bits of a u64.
+// I64 [rows]: the ids of a table's rows. Each element has the bits of a u64 id.
 std::string IdsTensorName(absl::string_view table);
-// F32 [floats]: a part of the row that ids share in a full dynamic table.
+// F32 [floats]: a part of the shared row of a full dynamic table.
 std::string SharedRowTensorName(absl::string_view part);
 
 // I64 [runs, 5]: epoch, piece, first batch, end, verdict (core/mark_run.h).
 inline constexpr char kMarksTensor[] = "shoal@marks";
-// I64 scalars: pushes applied; pushes admitted, which Adam counts; the largest
-// colour of a push.
+// I64 scalars: the number of pushes applied; the number of pushes admitted,
+// which is Adam's t; the largest colour of a push.
 inline constexpr char kCountTensor[] = "shoal@count";
 inline constexpr char kAdmittedTensor[] = "shoal@admitted";
 inline constexpr char kColourTensor[] = "shoal@colour";

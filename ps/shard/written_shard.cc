@@ -19,15 +19,16 @@ WrittenShard::WrittenShard(std::unique_ptr<SafetensorsWriter> writer,
 
 absl::StatusOr<ShardEntry> WrittenShard::Commit() {
   SHOAL_RETURN_IF_ERROR(writer_->Sync());
-  // The sync may have taken so long that others went on without this shard: a
-  // save that was given up must not change what they committed.
+  // The sync may have taken so long that the job committed a checkpoint without
+  // this shard. A cancelled save must not change that checkpoint.
   if (options_.cancelled != nullptr && options_.cancelled()) {
-    return absl::CancelledError("the save was given up");
+    return absl::CancelledError("the save was cancelled");
   }
   const std::string manifest = JoinPath(options_.directory, kManifestFile);
   if (options_.files->OpenForRead(manifest).ok()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        options_.directory, ": has become a checkpoint without this shard"));
+        options_.directory,
+        ": the directory has become a checkpoint without this shard"));
   }
   SHOAL_RETURN_IF_ERROR(writer_->Commit().status());
   return entry_;

@@ -10,21 +10,22 @@
 
 namespace shoal {
 
-// A shard's file that has every byte, and is neither synced nor under its own
-// name yet. The shard may change again: nothing of it is looked at any more.
-// Thread-compatible; the file system of the options outlives this.
+// A shard's file to which every byte is written, but which is not yet synced
+// and still has a temporary name. This object does not refer to the shard,
+// which may change again. Thread-compatible; the file system of the options
+// must outlive this object.
 class WrittenShard {
  public:
   WrittenShard(std::unique_ptr<SafetensorsWriter> writer, ShardEntry entry,
                SaveShardOptions options);
-  // Removes the file unless Commit returned OK. May wait for the disk.
+  // Removes the file unless Commit has returned OK. May wait for the disk.
   ~WrittenShard() = default;
 
-  // Syncs the file, which a bad disk may put off for ever, and gives it its
-  // name. Returns what the manifest says of the shard. Call once.
+  // Syncs the file, which may never end on a bad disk, and gives it its final
+  // name. Returns the shard's entry in the manifest. Call once.
   //
   // Errors: CANCELLED (options.cancelled), FAILED_PRECONDITION (the directory
-  // has become a checkpoint without this shard), the file system's.
+  // has become a checkpoint without this shard), and the file system's errors.
   absl::StatusOr<ShardEntry> Commit();
 
  private:

@@ -100,7 +100,7 @@ absl::Status ArrayTable::Locate(absl::Span<const FeatureId> ids, bool read_only,
 absl::Status ArrayTable::Promise(RowRefs* refs) const {
   const std::vector<RecordHeader*>& records = refs->records;
   const uint64_t all = records.size() * layout().stride();
-  // Far from the limit no row need be looked at.
+  // Far from the limit, no row has to be read.
   if (budget()->Reserve(all)) {
     refs->promised = all;
     return absl::OkStatus();

@@ -17,18 +17,18 @@
 
 namespace shoal {
 
-// A table with a feature_size: an array of records indexed by LocalRow. A
-// record's memory is taken at its first write, and counted against the budget
-// when its row comes into existence. Thread-safe, as EmbeddingTable.
+// A table with a feature_size: an array of records indexed by LocalRow. The
+// memory of a record is allocated at its first write, and counted against the
+// budget when its row comes into existence. Thread-safe, as EmbeddingTable.
 class ArrayTable final : public EmbeddingTable {
  public:
-  // Errors: INVALID_ARGUMENT (a partition that is not of an array),
-  // RESOURCE_EXHAUSTED (no addresses). `budget` outlives the table.
+  // Errors: INVALID_ARGUMENT (the partition is not for an array),
+  // RESOURCE_EXHAUSTED (no addresses). `budget` must outlive the table.
   static absl::StatusOr<std::unique_ptr<ArrayTable>> Create(
       const TableSpec& spec, uint64_t seed, const TablePartition& partition,
       int shard, MemoryBudget* budget);
 
-  // Whether row `id` belongs to this shard. Any id.
+  // True if row `id` belongs to this shard. `id` may be any number.
   bool Owns(FeatureId id) const { return LocalOf(id) < rows_owned_; }
   uint64_t rows_owned() const { return rows_owned_; }
 
@@ -49,7 +49,8 @@ class ArrayTable final : public EmbeddingTable {
              ReservedMemory memory, ReservedMemory slabs_used,
              MemoryBudget* budget);
 
-  // Index of a row in the array; rows_owned_ or more if it is another shard's.
+  // The index of a row in the array; rows_owned_ or more if the row belongs to
+  // another shard.
   uint64_t LocalOf(FeatureId id) const {
     if (contiguous_) return id - first_;
     return id % num_shards_ == shard_ ? id / num_shards_ : rows_owned_;
@@ -74,8 +75,8 @@ class ArrayTable final : public EmbeddingTable {
   const uint64_t shard_;
   const uint64_t rows_owned_;
   const ReservedMemory memory_;
-  // By slab, a byte: not 0 once a row in it may exist, used atomically. A walk
-  // skips memory never written.
+  // One byte per slab, used atomically. It is not 0 once a row in the slab may
+  // exist, so that a walk skips memory that was never written.
   const ReservedMemory slabs_used_;
 };
 

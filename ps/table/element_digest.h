@@ -14,13 +14,13 @@ namespace shoal {
 // The digest of a model is the sum, modulo 2^64, over every element in
 // existence of
 //   StableHash(bits ^ StableHash(StableHash(variable's name) + element))
-// where bits are those of the weight as an IEEE float and `element` is counted
-// as in initial_value.h, its part above 2^64 put through StableHash and added.
-// A sum has no order, so equal models have equal digests however they are
-// sharded, and the digests of shards add up to the model's.
+// where `bits` are the bits of the weight as an IEEE float, and `element` is
+// counted as in initial_value.h, with StableHash of its part above 2^64 added.
+// A sum has no order, so equal models have equal digests for any number of
+// shards, and the digests of the shards add up to the model's.
 
-// The part of consecutive elements [first, first + weights.size()) of the
-// variable whose name hashes to `name_hash`.
+// The part of the digest that comes from the consecutive elements [first, first
+// + weights.size()) of the variable whose name hashes to `name_hash`.
 inline uint64_t ElementDigest(uint64_t name_hash, absl::uint128 first,
                               absl::Span<const float> weights) {
   uint64_t start = name_hash + absl::Uint128Low64(first);

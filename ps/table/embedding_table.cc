@@ -24,7 +24,7 @@ float* Floats(RecordHeader* record) {
   return reinterpret_cast<float*>(record + 1);
 }
 
-// The first element of a row of a column.
+// The first element of row `id` in a column.
 absl::uint128 FirstElement(FeatureId id, const ColumnLayout& column) {
   return absl::uint128(id) * static_cast<uint64_t>(column.dim);
 }
@@ -105,7 +105,8 @@ void EmbeddingTable::Gather(absl::Span<const FeatureId> ids, bool read_only,
       [&](size_t i) {
         RecordHeader* const record = records[i];
         if (record != nullptr && !(read_only && !Exists(record))) return true;
-        // Without the lock, which would take memory for a row never written.
+        // Check without the lock: locking writes to the record, which would
+        // allocate memory for a row that was never written.
         FillInitialRow(RowOf(ids[i], record), values.subspan(i * dim, dim));
         return false;
       },

@@ -13,7 +13,8 @@
 namespace shoal {
 namespace {
 
-// Far enough ahead that the entry has come from memory when it is needed.
+// The prefetch distance: far enough that the entry has arrived when it is
+// needed.
 constexpr size_t kPrefetchDistance = 32;
 constexpr uint64_t kLog2Mask = 4095;  // arrays lie on page boundaries
 constexpr int kLog2Min = 6;
@@ -38,7 +39,7 @@ uint64_t HashIndex::NextOf(uint64_t array, uint64_t first, uint64_t at) {
   constexpr uint64_t kInLine = kEntriesOfLine - 1;
   const uint64_t next = (at & ~kInLine) | ((at + 1) & kInLine);
   if (((next ^ first) & kInLine) != 0) return next;
-  return (next + kInLine + 1) & (SizeOf(array) - 1);  // all of this line
+  return (next + kInLine + 1) & (SizeOf(array) - 1);  // the whole line is read
 }
 
 RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id,
@@ -54,8 +55,8 @@ RecordHeader* HashIndex::Probe(uint64_t array, FeatureId id,
             .load(std::memory_order_acquire) != id) {
       continue;
     }
-    // The array may have been cleared between the two words: id 0 of another
-    // row's record.
+    // The array may have been cleared between the reads of the two words, which
+    // would give id 0 the record of another row.
     return record.load(std::memory_order_relaxed);
   }
 }
@@ -75,7 +76,7 @@ RecordHeader* HashIndex::FindOne(FeatureId id, const Place& place) const {
 void HashIndex::Find(absl::Span<const FeatureId> ids,
                      absl::Span<RecordHeader*> records) const {
   SHOAL_DCHECK(ids.size() == records.size());
-  Place places[kPrefetchDistance];  // of the ids asked for, round and round
+  Place places[kPrefetchDistance];  // of the prefetched ids, as a ring
   const auto ask = [&](size_t i) {
     const Place place = PlaceOf(ids[i]);
     places[i % kPrefetchDistance] = place;

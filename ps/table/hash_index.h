@@ -20,25 +20,25 @@
 
 namespace shoal {
 
-// From feature id to record. Ids are added and never removed.
+// A map from feature id to record. Ids are added and never removed.
 //
 // The index is 64 segments, chosen by a multiple of the id; each is an array of
 // entries (id, record), at most 5/8 full. A hash under a key of this process
-// says where the probe of an id begins, so that no ids can be chosen that begin
-// alike; the probe goes round the entries of that cache line, then of the one
-// after it, and so on: nearly always one miss. A segment grows alone: its
-// entries are copied to an array of twice the length, under the segment's lock.
-// Thread-safe: readers take no lock and are never stopped; an Insert into a
-// growing segment waits for it.
+// decides where the probe of an id begins, so that an attacker cannot choose
+// ids whose probes begin at the same place. The probe goes through all entries
+// of that cache line, then of the next line, and so on: nearly always one cache
+// miss. Each segment grows by itself: its entries are copied to an array of
+// twice the length, under the segment's lock. Thread-safe: readers take no lock
+// and never wait; an Insert into a growing segment waits until it has grown.
 //
-// A reader may still probe the array that was replaced. Its memory is given
-// back at once, its addresses are kept, so that the reader finds either an
-// entry, which is right for ever, or zeros, which end its probe as an empty
-// entry does; having found nothing it looks whether the array is still the one
-// in force.
+// A reader may still probe an array that was replaced. The memory of that array
+// is given back at once, but its addresses are kept. So the reader finds either
+// an entry, which stays right for ever, or zeros, which end its probe as an
+// empty entry does. A reader that found nothing checks whether the array is
+// still the one in force.
 class HashIndex {
  public:
-  // Arrays are counted against the budget, which outlives the index.
+  // Arrays are counted against `budget`, which must outlive the index.
   explicit HashIndex(MemoryBudget* budget,
                      const KeyedHash& hash = KeyedHash::Random())
       : budget_(budget), hash_(hash) {}
@@ -49,29 +49,31 @@ class HashIndex {
   void Find(absl::Span<const FeatureId> ids,
             absl::Span<RecordHeader*> records) const;
 
-  // Makes room for one Insert of each id. RESOURCE_EXHAUSTED: the budget, or no
-  // addresses; no room was made.
+  // Makes room for one Insert of each id. RESOURCE_EXHAUSTED if the budget is
+  // used up or there are no addresses; then no room was made.
   absl::Status Reserve(absl::Span<const FeatureId> ids);
 
-  // Uses up one reservation for `id`: adds it with `record` and returns that;
-  // or returns the record of the id, where another thread has added one. The
-  // record's memory is seen as it is now by every thread that finds it.
-  // REQUIRES: reserved.
+  // Uses one reservation of `id`. Adds the id with `record` and returns
+  // `record`; or, if another thread has added the id, returns that thread's
+  // record. Every thread that finds the record sees its memory as it was at the
+  // Insert. REQUIRES: `id` is reserved.
   RecordHeader* Insert(FeatureId id, RecordHeader* record);
 
   // Calls visit(id, record) for every entry, in an order that depends on the
-  // key; it must not call the index.
+  // key. `visit` must not call the index.
   void ForEach(absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
-  // The same in an order that depends on the ids alone: by segment, and in each
-  // segment ascending. Copies and sorts a segment's entries at a time.
+  // Same as ForEach, in an order that depends only on the ids: by segment, and
+  // ascending in each segment. Copies and sorts the entries of one segment at a
+  // time.
   void ForEachInOrder(
       absl::FunctionRef<void(FeatureId, RecordHeader*)> visit) const;
 
-  // What an index takes of memory for each entry, about: it is half full.
+  // The memory of an index per entry, in bytes, if it is half full (an
+  // estimate).
   static constexpr uint64_t kBytesOfEntry =
       2 * (sizeof(FeatureId) + sizeof(RecordHeader*));
 
-  // How many cache lines the probe of an entry reads at most.
+  // The largest number of cache lines that the probe of an entry reads.
   uint64_t LongestProbe() const;
 
  private:
@@ -81,21 +83,21 @@ class HashIndex {
   // An entry is written once: the id, then the record, which makes it valid.
   struct Entry {
     FeatureId id;
-    RecordHeader* record;  // nullptr: none
+    RecordHeader* record;  // nullptr: empty
   };
   static constexpr uint64_t kEntriesOfLine = 64 / sizeof(Entry);
   struct alignas(64) Segment {
-    // The array in force: its address (of a page) plus log2 of its entries; 0:
-    // none yet.
+    // The array in force: its address (of a page) plus log2 of its entries; 0
+    // if there is no array yet.
     std::atomic<uint64_t> array{0};
     mutable Mutex mu;
-    size_t used ABSL_GUARDED_BY(mu) = 0;  // entries, reserved ones too
-    // All arrays there were; the last is in force, the others are cleared.
+    size_t used ABSL_GUARDED_BY(mu) = 0;  // entries, including reserved ones
+    // All arrays so far. The last one is in force; the others are cleared.
     std::vector<ReservedMemory> arrays ABSL_GUARDED_BY(mu);
   };
 
-  // Where an id belongs: the number of its segment and, in the top bits of
-  // `position`, where its probe begins.
+  // The place of an id: the number of its segment and, in the top bits of
+  // `position`, the start of its probe.
   struct Place {
     size_t segment;
     uint64_t position;
@@ -106,16 +108,16 @@ class HashIndex {
   }
   static Entry* EntriesOf(uint64_t array);
   static uint64_t SizeOf(uint64_t array);
-  // Where the probe of an id begins, and what comes after `at`.
+  // The entry where the probe of an id begins, and the entry after `at`.
   static uint64_t FirstOf(uint64_t array, uint64_t position);
   static uint64_t NextOf(uint64_t array, uint64_t first, uint64_t at);
   static RecordHeader* Probe(uint64_t array, FeatureId id, uint64_t position);
-  // Puts an absent id into an array with room.
+  // Adds an absent id to an array that has room.
   static void Put(uint64_t array, FeatureId id, uint64_t position,
                   RecordHeader* record);
 
   RecordHeader* FindOne(FeatureId id, const Place& place) const;
-  // Replaces the array by one with room for `used` entries.
+  // Replaces the array with one that has room for `used` entries.
   absl::Status Grow(Segment& segment, size_t used)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(segment.mu);
 

@@ -127,7 +127,7 @@ absl::Status HashTable::GiveCells(absl::Span<const FeatureId> ids,
     cells_.fetch_sub(granted, std::memory_order_relaxed);
     return reserved;
   }
-  size_t unused = 0;  // others were faster
+  size_t unused = 0;  // cells whose ids other threads added first
   for (size_t k = 0; k < granted; ++k) {
     RecordHeader* const cell = refs->cells[k];
     RecordHeader* const record = index_.Insert(refs->absent_ids[k], cell);

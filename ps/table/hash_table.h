@@ -20,22 +20,22 @@
 
 namespace shoal {
 
-// A dynamic table: any 64-bit id, found through a HashIndex; its record is a
-// cell of a SlabArena. Locating an absent row for training gives it its cell
-// and its entry in the index, counted against the row limit and the budget;
-// into existence it comes, as every row, when it is first gathered or updated.
-// A cell whose request was given up is used by the next request for the id.
-// Thread-safe, as EmbeddingTable.
+// A dynamic table, which takes any 64-bit id. A HashIndex finds the record of
+// an id, and the record is a cell of a SlabArena. Locating an absent row for
+// training gives the row its cell and its entry in the index, which count
+// against the row limit and the budget. Like every row, it comes into existence
+// when it is first gathered or updated. If the request is released instead, the
+// next request for the id uses the cell. Thread-safe, as EmbeddingTable.
 //
-// At spec().row_limit rows an absent id that is to be trained is refused, or
-// uses the shared row, by spec().when_full; with a shared row, once the table
-// is full, absent ids read it in read-only pulls too. Which ids have rows of
-// their own depends on who came first; what a row starts from does not.
+// At spec().row_limit rows, an absent id that is to be trained is refused or
+// uses the shared row, as spec().when_full says. With a shared row, read-only
+// pulls of absent ids read that row too once the table is full. Which ids have
+// rows of their own depends on the order of arrival; the initial values of a
+// row do not.
 class HashTable final : public EmbeddingTable {
  public:
-  // Errors: INVALID_ARGUMENT (a partition by something else than hash),
-  // RESOURCE_EXHAUSTED (no memory for the shared row). `budget` outlives the
-  // table.
+  // Errors: INVALID_ARGUMENT (the partition is not by hash), RESOURCE_EXHAUSTED
+  // (no memory for the shared row). `budget` must outlive the table.
   static absl::StatusOr<std::unique_ptr<HashTable>> Create(
       const TableSpec& spec, uint64_t seed, const TablePartition& partition,
       int shard, MemoryBudget* budget);
@@ -53,16 +53,17 @@ class HashTable final : public EmbeddingTable {
             const TablePartition& partition, int shard, MemoryBudget* budget);
 
   absl::Status MakeSharedRow();
-  // Gives the rows refs->absent their cells, or the shared row to those that
-  // find no room.
+  // Gives the rows refs->absent their cells. Rows for which there is no room
+  // get the shared row.
   absl::Status GiveCells(absl::Span<const FeatureId> ids, RowRefs* refs);
-  // How many of `wanted` more rows the limit allows: all, or fewer where the
-  // table shares; they are counted.
+  // Returns how many of `wanted` more rows the limit allows, and counts them:
+  // all, or fewer if the table has a shared row.
   absl::StatusOr<size_t> TakeRoom(size_t wanted);
-  // Memory for refs->absent_ids: bytes, refs->cells, room in the index.
+  // Reserves memory for refs->absent_ids: bytes of the budget, refs->cells, and
+  // room in the index.
   absl::Status ReserveMemory(RowRefs* refs);
-  // The shared row for those of refs->absent from `first` on that nobody has
-  // given a row of their own meanwhile.
+  // Gives the shared row to the ids of refs->absent from `first` on, except to
+  // ids that another thread has given a row of their own meanwhile.
   void ShareUnlessFound(absl::Span<const FeatureId> ids, size_t first,
                         RowRefs* refs) const;
   void Share(absl::Span<const uint32_t> positions, RowRefs* refs) const;
@@ -71,8 +72,8 @@ class HashTable final : public EmbeddingTable {
   const int shard_;
   SlabArena arena_;  // thread-safe
   HashIndex index_;  // thread-safe
-  // Cells in use, or promised to a Locate in progress; the shared row's is not
-  // counted.
+  // The number of cells in use or promised to a Locate in progress, without the
+  // shared row's cell.
   std::atomic<uint64_t> cells_{0};
 };
 

@@ -10,7 +10,7 @@
 namespace shoal {
 namespace {
 
-// Words of a block whose number may be above 2^64.
+// The words of a block whose number may be above 2^64.
 Philox::Block Words(const Philox& philox, absl::uint128 block) {
   return philox(absl::Uint128High64(block) << 32, absl::Uint128Low64(block));
 }
@@ -29,7 +29,7 @@ void FillInitialValues(const InitializerSpec& spec, uint64_t key,
       std::fill(out.begin(), out.end(), 0.0f);
       return;
     case InitializerKind::kUniform: {
-      Philox::Block block = {};  // which four neighbours share
+      Philox::Block block = {};  // shared by four neighbours
       for (size_t i = 0; i < out.size(); ++i) {
         const absl::uint128 element = first + i;
         const size_t word = absl::Uint128Low64(element) % 4;

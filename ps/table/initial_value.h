@@ -11,20 +11,23 @@
 namespace shoal {
 
 // The initial value of element e of a variable is a function of (seed,
-// variable's name, e): never of the order of arrival, the shard, or its
-// neighbours. Element k of row `id` of a table's column is id * dim + k;
-// elements of dense variables are counted in row-major order. The values are a
-// promise to every reader of a half-trained model: golden tests keep them.
+// variable's name, e), never of the order of arrival, the shard, or the
+// element's neighbours. Element k of row `id` of a table's column is id * dim +
+// k; elements of dense variables are counted in row-major order. The values
+// must never change, because half-trained models depend on them; golden tests
+// check them.
 //
 // With u = Philox(key)(attempt, block), key = InitialValueKey:
 //   uniform: x = scale * (2 * UniformFloat(word e % 4 of (0, e / 4)) - 1)
 //   truncated normal: a candidate z = 4 * UniformFloat(a) - 2, uniform on
 //     [-2, 2), is accepted if b + 1/2 < 2^32 * exp(-z^2 / 2), where a and b are
 //     words 2 * (e % 2) and the one after it of (attempt, e / 2); otherwise the
-//     next attempt. x = scale * z. This is the distribution of a normal redrawn
-//     beyond two deviations, and no library function enters the value itself,
-//     so that every host computes the same bits.
-// Ids are any 64-bit numbers, so e is a 128-bit one: the part of a block's
+//     next attempt. x = scale * z.
+// The truncated normal is the distribution of a normal number that is drawn
+// again if it is beyond two standard deviations. No library function enters the
+// value itself, so that every host computes the same bits.
+//
+// Ids are any 64-bit numbers, so e is a 128-bit number: the part of a block's
 // number above 2^64, times 2^32, is added to `attempt`.
 
 // The generator's key for one variable.

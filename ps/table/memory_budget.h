@@ -6,14 +6,14 @@
 
 namespace shoal {
 
-// Bytes that a shard holds or has promised to a push that is about to be
-// applied. Thread-safe.
+// Counts the bytes that a shard holds or has reserved for requests in progress,
+// and enforces their limit. Thread-safe.
 class MemoryBudget {
  public:
-  // limit: bytes; 0: none.
+  // `limit` is in bytes; 0 is no limit.
   explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
 
-  // Takes `bytes`, or returns false and takes nothing.
+  // Reserves `bytes`, or returns false and reserves nothing.
   bool Reserve(uint64_t bytes) {
     uint64_t held = held_.load(std::memory_order_relaxed);
     do {
@@ -25,7 +25,7 @@ class MemoryBudget {
     return true;
   }
 
-  // Gives back what was reserved and not used.
+  // Gives back bytes that were reserved and not used.
   void Release(uint64_t bytes) {
     held_.fetch_sub(bytes, std::memory_order_relaxed);
   }

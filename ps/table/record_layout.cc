@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kAlignment = 16;
 static_assert(kCellsPerSlab * kAlignment % 64 == 0);
 
-// Whether the same step serves both, one weight after the other.
+// True if one step can update both columns, one weight after another.
 bool UpdatedAlike(const OptimizerSpec& a, const OptimizerSpec& b) {
   return a.kind == b.kind &&
          (a.kind == OptimizerKind::kSgd || a.kind == OptimizerKind::kAdagrad) &&

@@ -9,8 +9,8 @@
 
 namespace shoal {
 
-// How a row lies in memory: everything about it in one record, so that one
-// cache miss finds it all.
+// The layout of a row in memory. One record holds everything about the row, so
+// that one cache miss finds it all.
 //
 //   byte 0    colour    low byte of the colour of the last push into the row
 //        1    lock      0 free, 1 held (row_lock.h)
@@ -23,9 +23,9 @@ namespace shoal {
 //             accumulators, then its linear terms
 //             then padding up to the stride, a multiple of 16 bytes
 //
-// All zero is the record of a row that does not exist, as fresh memory is.
-// Records are consecutive cells; a slab is kCellsPerSlab of them and starts on
-// a 64-byte boundary.
+// A record of zeros, as in fresh memory, is the record of a row that does not
+// exist. Records are consecutive cells; a slab has kCellsPerSlab cells and
+// starts on a 64-byte boundary.
 struct RecordHeader {
   uint8_t colour;
   uint8_t lock;
@@ -38,26 +38,26 @@ static_assert(sizeof(RecordHeader) == 8);
 inline constexpr uint8_t kRowExists = 1;
 inline constexpr uint64_t kCellsPerSlab = 1024;
 
-// Where one column's floats lie, counted in floats.
+// The places of one column's floats, counted in floats.
 struct ColumnLayout {
   int dim = 0;
-  // In the weights of a row, here and on the wire alike.
+  // The column's place in the weights of a row, in memory and on the wire.
   int weights = 0;
-  // In the record's floats (after its header); slots.
+  // The place of the column's slots in the record's floats (after the header).
   int slots = 0;
   int slot_count = 0;  // the optimizer's slot_floats(dim)
 };
 
-// Immutable. Sizes in bytes.
+// The layout of a table's records. Sizes are in bytes. Immutable.
 class RecordLayout {
  public:
   // REQUIRES: the spec validates.
   explicit RecordLayout(const TableSpec& spec);
 
   size_t stride() const { return stride_; }
-  // Header and weights: what a pull reads.
+  // The bytes that a pull reads: header and weights.
   size_t read_bytes() const { return sizeof(RecordHeader) + 4 * row_dim_; }
-  // What of the stride is weights and slots.
+  // The bytes of weights and slots, without header and padding.
   size_t payload_bytes() const { return 4 * (row_dim_ + slot_dim_); }
   size_t row_dim() const { return row_dim_; }
   const std::vector<ColumnLayout>& columns() const { return columns_; }
@@ -69,14 +69,14 @@ class RecordLayout {
   std::vector<ColumnLayout> columns_;
 };
 
-// Neighbouring columns that are updated alike, by one call of an optimizer
-// whose arithmetic is a weight's own: SGD, and Adagrad, whose accumulators are
-// neighbours too. Else a run is one column.
+// Neighbouring columns that one call of an optimizer updates together. This is
+// possible if the optimizer updates each weight by itself and the slots are
+// neighbours too: SGD and Adagrad. For other optimizers a run is one column.
 struct ColumnRun {
-  size_t column = 0;  // the first; its step serves all
-  ColumnLayout lies;  // of all together
+  size_t column = 0;  // the first; all use its step
+  ColumnLayout lies;  // the layout of all together
 };
-// One table's runs, in order. REQUIRES: `layout` is of `spec`.
+// One table's runs, in order. REQUIRES: `layout` is the layout of `spec`.
 std::vector<ColumnRun> ColumnRuns(const TableSpec& spec,
                                   const RecordLayout& layout);
 

@@ -11,16 +11,16 @@
 
 namespace shoal {
 
-// The slots of a variable under an optimizer as they are named and counted in a
-// checkpoint, in the order in which they lie in memory.
+// The slots that an optimizer keeps for a variable, as a checkpoint names and
+// counts them, in the order in which they lie in memory.
 struct SlotPart {
   absl::string_view name;  // "adam_m"
-  bool one_a_row = false;  // else as many floats as there are weights
+  bool one_a_row = false;  // false: one float per weight
 };
 std::vector<SlotPart> SlotParts(OptimizerKind kind);
 
-// A run of floats of a table's record that is a tensor of a checkpoint: the
-// weights of a column, or one of its slots.
+// A run of floats of a table's record that a checkpoint saves as one tensor:
+// the weights of a column, or one of its slots.
 struct RecordPart {
   std::string tensor;  // "fm_v", "fm_v@adam_m"
   size_t first = 0;    // in the record's floats

@@ -12,7 +12,7 @@ namespace shoal {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
-// What a process can address on every 64-bit host that we know.
+// The range that a process can address on every 64-bit host that we know.
 constexpr uint64_t kBytesMax = uint64_t{1} << 46;
 
 }  // namespace
@@ -39,7 +39,8 @@ absl::StatusOr<ReservedMemory> ReservedMemory::Create(uint64_t bytes) {
   if (huge) {
     const uintptr_t start = reinterpret_cast<uintptr_t>(mapping);
     memory.data_ += (kHugePage - start % kHugePage) % kHugePage;
-    // Only advice: without huge pages it is slower, not wrong.
+    // This is only advice: without huge pages the memory is slower, but not
+    // wrong.
     (void)madvise(memory.data_, bytes, MADV_HUGEPAGE);
   }
   return memory;
@@ -57,7 +58,7 @@ ReservedMemory& ReservedMemory::operator=(ReservedMemory&& other) noexcept {
 }
 
 void ReservedMemory::Clear() {
-  // Where it fails the memory is held for longer, and its words stay.
+  // If the call fails, the memory is held for longer and keeps its words.
   if (mapping_ != nullptr) (void)madvise(mapping_, mapped_, MADV_DONTNEED);
 }
 

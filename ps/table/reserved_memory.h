@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-// A range of addresses full of zeros, whose pages take memory when they are
-// first written. Huge pages are asked for. Owns the range; movable.
+// A range of addresses that reads as zeros and whose pages take memory when
+// they are first written. Huge pages are requested. Owns the range; movable.
 class ReservedMemory {
  public:
   // RESOURCE_EXHAUSTED if the system has no such range.
@@ -21,10 +21,12 @@ class ReservedMemory {
   ~ReservedMemory();
 
   // Gives the memory back and keeps the addresses, which read as zeros from
-  // then on. Others may be reading: a word of theirs is the old one or 0.
+  // then on. Other threads may be reading: each word that they read is the old
+  // word or 0.
   void Clear();
 
-  // On a boundary of 2 MiB where the range is that long, of a page otherwise.
+  // The first address. It is on a boundary of 2 MiB if the range is that long,
+  // and on a page boundary otherwise.
   char* data() const { return data_; }
 
  private:

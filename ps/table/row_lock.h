@@ -9,9 +9,10 @@
 
 namespace shoal {
 
-// Holds one row's lock byte for as long as it lives. Held for the copy or the
-// update of a few rows, and nobody waits for one while holding another, so it
-// spins; where its holder was descheduled it gives up the processor.
+// Holds one row's lock byte for its lifetime. A lock is held for the copy or
+// the update of a few rows, and no thread waits for one row's lock while it
+// holds another, so waiting spins. A waiting thread yields the processor if the
+// lock's holder may have been descheduled.
 class RowLock {
  public:
   explicit RowLock(RecordHeader* header) : lock_(header->lock) {
@@ -21,7 +22,8 @@ class RowLock {
   RowLock(const RowLock&) = delete;
   RowLock& operator=(const RowLock&) = delete;
 
-  // Takes the lock unless somebody holds it; gives it back.
+  // Try takes the lock unless another thread holds it, and returns true if it
+  // did. Free gives it back.
   static bool Try(RecordHeader* header) {
     return std::atomic_ref<uint8_t>(header->lock)
                .exchange(1, std::memory_order_acquire) == 0;

@@ -12,14 +12,14 @@
 
 namespace shoal {
 
-// How far ahead of their use records are asked for: about a memory latency's
-// worth of work.
+// The number of records between a prefetch and the use: about one memory
+// latency's worth of work.
 inline constexpr size_t kPrefetchRows = 16;
 
-// Asks for the cache lines of the first `bytes` of a record. Longer records are
-// left to the hardware's own prefetcher after the first lines. Inlined always:
-// gcc takes a function that only prefetches for one without effect, and drops
-// calls of it.
+// Prefetches the cache lines of the first `bytes` of a record. After the first
+// lines of a longer record, the hardware's own prefetcher takes over. The
+// function is always inlined, because gcc believes that a function that only
+// prefetches has no effect, and drops calls of it.
 [[gnu::always_inline]] inline void PrefetchRecord(const RecordHeader* record,
                                                   size_t bytes) {
   constexpr uintptr_t kLine = 64;
@@ -32,13 +32,13 @@ inline constexpr size_t kPrefetchRows = 16;
 }
 
 // Calls visit(i) once for every i whose wants(i) is true, with records[i]
-// locked. The order is that of i, except that rows which somebody else holds
-// come a little later. wants(i) is called first, once, without a lock; `bytes`
-// of a record are used.
+// locked. The order is the order of i, except that rows that another thread
+// holds come a little later. wants(i) is called first, once, without a lock;
+// `bytes` of a record are used.
 //
 // A few rows are locked together, which lets the processor overlap their work:
-// taking a lock waits until all that was written before it is in the cache. A
-// row that somebody else holds is waited for when no other is held, so two
+// taking a lock waits until all earlier writes are in the cache. A visit waits
+// for a row that another thread holds only while it holds no other row, so two
 // visits, or a record that is named twice, cannot block each other.
 template <typename Wants, typename Visit>
 void VisitLocked(absl::Span<RecordHeader* const> records, size_t bytes,

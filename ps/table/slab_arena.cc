@@ -10,8 +10,8 @@
 namespace shoal {
 namespace {
 
-// Addresses asked for at once: few system calls, and few mappings in a process
-// that holds a terabyte.
+// The bytes of addresses that are reserved at once. It is large, so that a
+// process that holds a terabyte needs few system calls and few mappings.
 constexpr size_t kRangeBytes = size_t{64} << 20;
 
 }  // namespace
@@ -30,7 +30,7 @@ absl::Status SlabArena::Take(size_t n, std::vector<RecordHeader*>* cells) {
   const size_t again = std::min(n, returned_.size());
   const size_t range_cells = slabs_of_range_ * kCellsPerSlab;
   std::vector<ReservedMemory> fresh;
-  // All addresses first: what follows cannot fail.
+  // Reserve all addresses first, so that the rest cannot fail.
   while (left_ + fresh.size() * range_cells < n - again) {
     SHOAL_ASSIGN_OR_RETURN(ReservedMemory range,
                            ReservedMemory::Create(range_cells * stride_));

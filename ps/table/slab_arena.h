@@ -13,16 +13,16 @@
 
 namespace shoal {
 
-// Cells for records, in slabs that never move: a cell's address is good for as
-// long as the arena lives. Memory is taken when a cell is first written, in
-// huge pages where the system has them. Thread-safe.
+// Memory for records: cells in slabs that never move. The address of a cell is
+// valid for the lifetime of the arena. Memory is allocated when a cell is first
+// written, in huge pages if the system has them. Thread-safe.
 class SlabArena {
  public:
-  // REQUIRES: stride a multiple of 16 bytes.
+  // REQUIRES: `stride` is a multiple of 16 bytes.
   explicit SlabArena(size_t stride);
 
-  // Overwrites *cells with n free cells, full of zeros. RESOURCE_EXHAUSTED: no
-  // addresses; nothing was taken.
+  // Overwrites *cells with n free cells, full of zeros. RESOURCE_EXHAUSTED if
+  // there are no addresses; then no cell was taken.
   absl::Status Take(size_t n, std::vector<RecordHeader*>* cells);
 
   // Gives back cells that were never written.
@@ -33,7 +33,7 @@ class SlabArena {
   const size_t slabs_of_range_;
   Mutex mu_;
   std::vector<ReservedMemory> ranges_ ABSL_GUARDED_BY(mu_);
-  size_t left_ ABSL_GUARDED_BY(mu_) = 0;  // cells of the last range
+  size_t left_ ABSL_GUARDED_BY(mu_) = 0;  // free cells of the last range
   char* next_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::vector<RecordHeader*> returned_ ABSL_GUARDED_BY(mu_);
 };

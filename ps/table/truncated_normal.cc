@@ -8,19 +8,20 @@
 namespace shoal {
 namespace {
 
-// Three in five candidates are accepted, so no element comes near this.
+// The most attempts. Three in five candidates are accepted, so no element comes
+// near this number.
 constexpr uint64_t kAttemptsMax = 1000;
 
 float CandidateOf(uint32_t u) { return 4 * UniformFloat(u) - 2; }
 
-// 2^32 exp(−z² / 2): t is accepted if t + ½ is below.
+// Returns 2^32 exp(−z² / 2). The candidate is accepted if t + ½ is below it.
 double Threshold(float z) {
   return 0x1p32 * std::exp(-0.5 * double{z} * double{z});
 }
 
 // Bounds of the threshold over all candidates whose word begins with the same
-// kBits bits, so that nearly no decision needs an exponential: between the two
-// lies less than one candidate in 500.
+// kBits bits. With them nearly no decision needs an exponential: less than one
+// candidate in 500 lies between the two bounds.
 class Bounds {
  public:
   Bounds() {
@@ -28,7 +29,7 @@ class Bounds {
       const uint32_t first = i << (32 - kBits);
       const uint32_t last = first + ((1u << (32 - kBits)) - 1);
       // No bin spans 0, where the threshold turns. The margin of a millionth is
-      // far above what the exponential's rounding can do.
+      // far larger than any rounding error of the exponential.
       const double a = Threshold(CandidateOf(first));
       const double b = Threshold(CandidateOf(last));
       bins_[i] = {static_cast<uint32_t>(std::min(a, b) * (1 - 1e-6) - 1),
@@ -48,8 +49,8 @@ class Bounds {
   static constexpr int kBits = 11;
   static constexpr uint32_t kBins = 1u << kBits;
   struct Bin {
-    uint32_t always;  // below it every t is accepted
-    uint32_t never;   // above it none is
+    uint32_t always;  // every t below this is accepted
+    uint32_t never;   // no t above this is accepted
   };
 
   std::array<Bin, kBins> bins_;
@@ -71,7 +72,8 @@ size_t WordOf(absl::uint128 element) {
 void FillTruncatedNormal(const Philox& philox, absl::uint128 first,
                          absl::Span<float> out) {
   static const Bounds bounds;
-  Philox::Block shared = {};  // of the first attempt: neighbours have one block
+  Philox::Block shared = {};  // of the first attempt; neighbours share one
+                              // block
   for (size_t j = 0; j < out.size(); ++j) {
     const absl::uint128 element = first + j;
     const size_t word = WordOf(element);

@@ -9,14 +9,15 @@
 
 namespace shoal {
 
-// Values of the normal distribution of mean 0 and deviation 1, cut at ±2, by
-// rejection (von Neumann): attempt a on element i takes two words of Philox,
+// Values of the normal distribution of mean 0 and standard deviation 1,
+// truncated at ±2, by rejection (von Neumann). Attempt a on element i takes two
+// words of Philox:
 //   (u, t) = words 2 (i mod 2) and 2 (i mod 2) + 1 of the block at counter
 //            (a, i ÷ 2), whose bits above 2^64 are added to those of a
 //   z = 4 UniformFloat(u) − 2, accepted if t + ½ < 2^32 exp(−z² / 2)
-// so a value is a function of the key and the element alone. Pure.
+// So a value is a function of only the key and the element. Pure.
 
-// Overwrites out[j] by the value of element first + j.
+// Overwrites out[j] with the value of element first + j.
 void FillTruncatedNormal(const Philox& philox, absl::uint128 first,
                          absl::Span<float> out);
 

@@ -357,11 +357,11 @@ TEST_F(ShardCheckpoint, AnotherModelIsRefusedByItsFirstDifference) {
        [](ModelSpec* m) {
          m->dense[0].shape = {7, 6};
        }},
-      {"variable 'more' is not there",
+      {"variable 'more' is absent there",
        [](ModelSpec* m) {
          m->dense.push_back({"more", {2}});
        }},
-      {"variable 'b' is there there and not in",
+      {"variable 'b' is present there and absent in",
        [](ModelSpec* m) { m->dense.pop_back(); }},
       {"without --canary", [](ModelSpec* m) { AddCanary(m); }},
   };
@@ -385,7 +385,7 @@ TEST_F(ShardCheckpoint, WeightsAloneLoadUnderAnyOptimizer) {
   ShardSet served(model, PartitionKind::kFixedSize, 1, load);
   EXPECT_EQ(served.Digest(), trained.Digest());
   EXPECT_THAT(served.shard(0).MarkRuns(), IsEmpty());
-  // A row that nobody trained starts from the checkpoint's seed.
+  // A row that no push trained starts from the checkpoint's seed.
   EXPECT_EQ(served.Rows({1}), trained.Rows({1}));
 }
 

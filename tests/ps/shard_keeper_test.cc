@@ -198,7 +198,7 @@ TEST_F(ShardKeeperTest, OnADiskOfItsOwnItKeepsAsManyAsItIsTold) {
   EXPECT_TRUE(ReadManifest(files_, Path(30)).ok()) << "a copy beside the shard";
   EXPECT_TRUE(absl::IsNotFound(files_.ListDirectory(Path(10)).status()));
   // A manifest that did not come here: the shard may be of a checkpoint.
-  files_.AddFile(Path(35) + "/" + ShardFileName(0, 1), "of whom?");
+  files_.AddFile(Path(35) + "/" + ShardFileName(0, 1), "another shard");
   Commit(40);
   EXPECT_TRUE(Written(35));
   EXPECT_FALSE(Written(20));
