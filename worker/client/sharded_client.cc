@@ -10,8 +10,8 @@
 namespace shoal {
 namespace {
 
-// Collects the replies of all shards; lives as long as one of them is out.
-// Touched on the client's strand alone.
+// Collects the replies of all shards. It lives until the last reply and is used
+// only on the client's strand.
 template <typename Reply>
 class FanIn {
  public:
@@ -23,7 +23,7 @@ class FanIn {
         executor_(executor),
         all_done_(std::move(all_done)) {}
 
-  // The completion to hand to shard `shard`.
+  // Returns the completion for the call to shard `shard`.
   static Done<Reply> CompletionFor(std::shared_ptr<FanIn> self, int shard) {
     return [self = std::move(self), shard](absl::StatusOr<Reply> r) mutable {
       Executor* executor = self->executor_;

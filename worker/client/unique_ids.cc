@@ -8,7 +8,8 @@
 namespace shoal {
 namespace {
 
-// Far enough ahead that the cell has arrived from memory when it is needed.
+// The prefetch distance: far enough that the cell has arrived from memory when
+// it is needed.
 constexpr size_t kPrefetchDistance = 16;
 
 // Fibonacci hashing: the top bits of the product depend on all bits of the id.

@@ -9,17 +9,17 @@
 
 namespace shoal {
 
-// The distinct ids of a batch and, for each occurrence, which of them it is.
-// Open addressing with linear probing; cells carry the number of the build that
-// wrote them, so nothing is cleared between batches. O(ids) expected time,
-// memory of 16 bytes a cell at a load of at most one half, kept between builds.
-// Thread-compatible.
+// The distinct ids of a batch and, for each occurrence of an id, its index
+// among the distinct ids. Open addressing with linear probing; cells carry the
+// number of the build that wrote them, so nothing is cleared between batches.
+// The expected time is O(ids). The memory, 16 bytes per cell at a load of at
+// most one half, is kept between builds. Thread-compatible.
 class UniqueIds {
  public:
   // Overwrites the results below. REQUIRES: ids.size() < 2^31.
   void Build(absl::Span<const FeatureId> ids);
 
-  // In order of first occurrence.
+  // The distinct ids, in order of first occurrence.
   const std::vector<FeatureId>& distinct() const { return distinct_; }
   // distinct()[inverse()[i]] == ids[i].
   const std::vector<uint32_t>& inverse() const { return inverse_; }

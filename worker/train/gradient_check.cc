@@ -12,8 +12,8 @@ namespace shoal {
 namespace {
 
 double SumOfSquares(absl::Span<const float> values) {
-  // Sums side by side, in a fixed order, so that the loop is not one chain of
-  // additions.
+  // Several sums in parallel, in a fixed order, so that the loop is not one
+  // chain of additions.
   constexpr size_t kLanes = 8;
   double lanes[kLanes] = {};
   size_t i = 0;

@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-// SEAM: what becomes of the gradients of one worker life. A mode of training is
-// an implementation of this and two numbers: the depth of the pipeline, and how
-// far this worker may be ahead of others. The trainer knows no mode.
-// Implementation: PushExchange (push_exchange.h), which pushes each gradient to
-// all shards; tests have one that records.
+// SEAM: takes the gradients of one worker life. A mode of training is an
+// implementation of this interface and two numbers: the depth of the pipeline,
+// and the number of steps that this worker may be ahead of others. The trainer
+// does not depend on the mode. Implementation: PushExchange (push_exchange.h),
+// which pushes each gradient to all shards; tests have one that records.
 //
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);
@@ -22,47 +22,49 @@ namespace shoal {
 //   exchange->EndLease(lease);  // after the last step of the lease
 //   exchange->Cancel();         // at the end of the life
 //
-// Steps come in the order in which they are computed, and steps of evaluations
-// never. Only the computation of a step lies between its Begin and its Finish:
-// no other call does. At most pipeline_depth + 1 steps are between Begin and
-// the end of Finish at a time.
+// The exchange gets steps in the order in which they are computed. It gets no
+// steps of evaluations. Between the Begin and the Finish of a step there is
+// only the step's computation, and no other call. At most pipeline_depth + 1
+// steps are between Begin and the end of Finish at a time.
 //
-// A step holds one batch: step->batch says which, step->lease under which lease
-// it is trained, step->parameters what was pulled for it (StepParameters). From
-// Finish on, parameters.d_rows (of each table U × row_dim, in the order of
-// split.ids) and parameters.d_dense (in ShardMap's flat order) are the gradient
-// of the mean loss of the batch's examples, clipped; where parameters.rejected
-// is true they mean nothing. The step belongs to the caller and stays in place,
-// untouched by the caller, from Begin until the last Finish of the step is
-// done; until then its gradient is the exchange's to read and to overwrite.
+// A step holds one batch: step->batch is the batch, step->lease the lease under
+// which it is trained, and step->parameters the values that were pulled for it
+// (StepParameters). From Finish on, parameters.d_rows (U × row_dim for each
+// table, in the order of split.ids) and parameters.d_dense (in ShardMap's flat
+// order) are the clipped gradient of the mean loss of the batch's examples; if
+// parameters.rejected is true, they are not valid. The step belongs to the
+// caller, which keeps it in place and does not touch it from Begin until the
+// last Finish of the step is done. Until then the exchange may read and
+// overwrite the step's gradient.
 //
-// Owned by the strand of the trainer: called there, and `done` runs there,
-// exactly once and never inside Finish. The owner keeps the exchange until
-// every `done` has run or is dropped with the strand.
+// Owned by the strand of the trainer: it is called there, and `done` runs
+// there, exactly once and never inside Finish. The owner keeps the exchange
+// until every `done` has run or was dropped with the strand.
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
 
-  // The step is about to be computed: it is pulled, and has no gradient yet.
+  // Tells the exchange that the step, which is pulled and has no gradient yet,
+  // is about to be computed.
   virtual void Begin(TrainStep* step) = 0;
 
-  // The step is computed. `done` gets the verdict on the batch once no
-  // parameter will change by it any more: kApplied, or kRejected where nothing
-  // was changed. After UNAVAILABLE, DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED,
-  // which may pass, the caller may call Finish again for the same step, without
-  // Begin, as often as it takes; the batch is then applied once all the same.
-  // Any other error ends the worker.
+  // Takes the computed step. `done` gets the verdict on the batch once the
+  // batch will change no parameter any more: kApplied, or kRejected if it
+  // changed nothing. UNAVAILABLE, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED may
+  // pass: after these errors the caller may call Finish again for the same
+  // step, without Begin, any number of times; the batch is still applied only
+  // once. Any other error ends the worker.
   virtual void Finish(TrainStep* step, Done<Verdict> done) = 0;
 
-  // No further step of this lease begins: its last one was handed to Finish,
-  // which may not be done yet, or the lease had none. Called once for each
-  // training lease that was read to its end, or as far as it could be read. The
-  // coordinator hears that the lease is done only after this, when every Finish
-  // of its steps is done.
+  // Tells the exchange that no further step of this lease begins. The lease's
+  // last step was handed to Finish, which may not be done yet, or the lease had
+  // no step. Called once for each training lease that was read to its end or
+  // until an error. The coordinator is told that the lease is done only after
+  // this call, when every Finish of the lease's steps is done.
   virtual void EndLease(const Lease& lease) = 0;
 
-  // The life is over: no call follows. Each `done` that has not run still runs,
-  // soon, and its result counts for nothing.
+  // Ends the life: no call follows. Each `done` that has not run still runs,
+  // soon, and its result is ignored.
   virtual void Cancel() = 0;
 };
 

@@ -117,8 +117,9 @@ void LeaseQueue::EndLeaseIfDone(OpenLease* lease) {
 
 void LeaseQueue::Abandon() {
   stopped_ = true;
-  // A read under way holds its lease, and so its source: it would go on reading
-  // on a thread of its own, for a strand that may be gone by then.
+  // A read in progress keeps its lease alive, and so the lease's source, which
+  // would go on reading on its own thread, for a strand that may no longer
+  // exist.
   for (const std::shared_ptr<OpenLease>& lease : leases_) {
     lease->source = nullptr;
   }

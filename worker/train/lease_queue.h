@@ -17,22 +17,23 @@
 
 namespace shoal {
 
-// A lease of which batches are read, or on their way.
+// A lease that has batches to read, or batches that have not ended.
 struct OpenLease {
   enum class State {
-    kReady,    // to be read further
-    kReading,  // a batch is on its way
-    kRead,     // to its end
-    kFailed,   // and not to be read any further
+    kReady,    // has more to read
+    kReading,  // a batch is being read
+    kRead,     // read to its end
+    kFailed,   // an error ended the reading
   };
 
   Lease lease;
-  // The hold of the worker (StepPipeline::hold) in which the lease came, and
-  // for which it need not wait; 0: none.
+  // The worker's hold (StepPipeline::hold) during which the lease came. The
+  // lease's batches do not wait for the end of this hold. 0 if there was no
+  // hold.
   uint64_t hold = 0;
-  std::unique_ptr<BatchSource> source;  // nullptr once it is read
-  std::optional<ScoreSender> scores;    // of an evaluation
-  uint64_t examples = 0;                // of the piece, once it is read
+  std::unique_ptr<BatchSource> source;  // nullptr when it is read
+  std::optional<ScoreSender> scores;    // only for an evaluation
+  uint64_t examples = 0;                // of the piece, when it is read
   State state = State::kReady;
   int batches_ahead = 0;  // read and not yet computed
   int batches_out = 0;    // read and not yet ended
@@ -40,26 +41,29 @@ struct OpenLease {
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
 
-// The leases of one worker life, one after the other (those of a hold first),
-// and what the coordinator hears of them: asks for a lease whenever the last
-// one is read, delivers its batches in order, and reports each piece that was
-// read, each lease that is done and each that failed. Says of each training
-// lease when its last batch is computed. Owned by the strand.
+// The leases of one worker life. The queue reads them one after another, leases
+// of a hold first, and delivers their batches in order. It requests a new lease
+// whenever the last one is read. It reports to the coordinator each piece that
+// was read, each lease that is done and each lease that failed. It calls
+// LastComputed when the last batch of a training lease is computed. Owned by
+// the strand.
 class LeaseQueue {
  public:
   using OpenSource =
       absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(
           const Lease&)>;
   using Send = absl::AnyInvocable<void(ProcessMessage)>;
-  // A batch of the lease, or nothing where its end or an error was met.
+  // Takes a batch of the lease, or nullopt at the lease's end or after an
+  // error.
   using Taker = absl::AnyInvocable<void(std::shared_ptr<OpenLease>,
                                         std::optional<Batch>)>;
 
-  // All batches of a training lease that were read are computed, and no other
-  // comes. Called once a lease, before its LeaseDone.
+  // Called once for each training lease, before its LeaseDone, when all batches
+  // that were read are computed and no other follows.
   using LastComputed = absl::AnyInvocable<void(const Lease&)>;
 
-  // `open_source` is called on the strand. It and the strand outlive the queue.
+  // `open_source` is called on the strand. `open_source` and `strand` must
+  // outlive the queue.
   LeaseQueue(ScoreSenderOptions scores, OpenSource* open_source,
              Executor* strand, Send send, LastComputed last_computed)
       : scores_(scores),
@@ -68,37 +72,40 @@ class LeaseQueue {
         send_(std::move(send)),
         last_computed_(std::move(last_computed)) {}
 
-  // Asks for a lease, unless one was asked for that has not come.
+  // Requests a lease, unless a requested lease has not come yet.
   void Request();
-  // A lease that comes in a hold goes before the others, and was not asked for.
+  // Adds a lease. If `hold` is not 0, the lease came during a hold: it goes
+  // before the others, and does not count as the requested lease.
   void Add(Lease lease, uint64_t hold = 0);
-  // The lease that is to be read next, or nullptr.
+  // The lease to read next, or nullptr.
   const OpenLease* next() const {
     return leases_.empty() ? nullptr : leases_.front().get();
   }
 
-  // Reads a batch of next() for `take`, which runs later, on the strand; does
-  // nothing where one is being read, or where there is no lease. `take` keeps
-  // the queue alive until it has run or is dropped.
+  // Reads a batch of next() for `take`, which runs later, on the strand. Does
+  // nothing if a batch is being read, or if there is no lease. `take` must keep
+  // the queue alive until `take` has run or is dropped.
   void ReadNext(Taker take);
 
-  // Takes the scores (B × C) of a batch of an evaluation; sends what is due.
+  // Takes the scores (B × C) of a batch of an evaluation, and sends the
+  // messages that are due.
   void AddScores(OpenLease* lease, uint32_t batch,
                  absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
 
-  // A batch of this lease that was taken is computed.
+  // Tells the queue that a batch of this lease is computed.
   void OnComputed(OpenLease* lease);
-  // A batch that was taken is through. Gives back its memory, and ends its
-  // lease with the last of them.
+  // Tells the queue that a batch has ended. Reuses the batch's memory, and ends
+  // the lease with its last batch.
   void EndBatch(std::shared_ptr<OpenLease> lease, Batch batch);
 
-  // Delivers no further batch and asks for no further lease.
+  // After this call the queue delivers no batch and requests no lease.
   void Stop() { stopped_ = true; }
-  // The life is over: lets go of what is being read, and sends nothing more.
+  // Ends the life: drops the batches that are being read, and sends nothing
+  // more.
   void Abandon();
 
-  // What the coordinator is to hear, in order with what the queue says.
+  // Sends `message` to the coordinator, in order with the queue's own messages.
   void Tell(ProcessMessage message) { send_(std::move(message)); }
 
  private:
@@ -115,7 +122,8 @@ class LeaseQueue {
   LastComputed last_computed_;
   bool requested_ = false;
   bool stopped_ = false;
-  std::deque<std::shared_ptr<OpenLease>> leases_;  // not read to their ends
+  std::deque<std::shared_ptr<OpenLease>> leases_;  // leases that are not read
+                                                   // to their ends
 };
 
 }  // namespace shoal

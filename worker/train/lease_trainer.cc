@@ -36,7 +36,7 @@ void LeaseTrainer::AddLease(Lease lease) {
 void LeaseTrainer::Abandon() {
   clock_.Stop(deps_.strand->Now());
   if (deps_.telemetry != nullptr) {
-    // What is in flight is nobody's from now on.
+    // The abandoned calls no longer count as in flight.
     deps_.telemetry->pulls_in_flight->Add(-pipeline_.pulls());
     deps_.telemetry->pushes_in_flight->Add(-pipeline_.exchanges());
   }
@@ -79,7 +79,8 @@ void LeaseTrainer::Pump() {
     std::exchange(drained_, nullptr)();
     return;
   }
-  // First, since a held pipeline may begin what it could not while holding.
+  // This comes first, because a held pipeline may begin steps that it could not
+  // begin while holding.
   if (pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
   while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
   if (const OpenLease* const next = leases_.next();
@@ -87,7 +88,8 @@ void LeaseTrainer::Pump() {
     ReadNext();
   }
   if (pipeline_.BeginCompute()) {
-    // Posted, so that replies which have already come are seen first.
+    // The computation is posted, so that replies that have already arrived run
+    // first.
     deps_.strand->Post([self = shared_from_this()] { self->ComputeNext(); });
   }
   EnterWait();
@@ -218,7 +220,7 @@ void LeaseTrainer::OnFinished(Step step, absl::StatusOr<Verdict> verdict) {
           step->lease->lease.Rejected(batch.id.index)
               ? "was not finite, or too large, when it was first trained"
               : "is not finite, or too large",
-          "; it changed nothing"));
+          "; it changed no parameter"));
     } else {
       deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
     }

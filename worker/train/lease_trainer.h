@@ -27,34 +27,36 @@ namespace shoal {
 
 struct LeaseTrainerOptions {
   int field_size = 0;
-  // When batch t + 1 is pulled. 0: after the push of t was acknowledged; 1:
-  // beside the push of t, so that the two overlap; 2 and more: depth - 1
-  // batches before t is computed, which hides the network, and each of them
-  // adds a step of staleness. Costs one TrainStep of memory each.
+  // Number of batches by which pulls run ahead. With 0, batch t + 1 is pulled
+  // after the push of t was acknowledged. With 1, it is pulled during the push
+  // of t, so that the two overlap. With 2 and more, it is pulled depth - 1
+  // batches before t is computed, which hides the network; each of these
+  // batches adds a step of staleness. Each unit of depth costs the memory of
+  // one TrainStep.
   int pipeline_depth = 1;
   // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
   double clip_norm = 0;
-  ScoreSenderOptions scores;  // of evaluations
+  ScoreSenderOptions scores;  // options for evaluations
   // Pause before a pull or push that failed for a passing reason is sent again.
   absl::Duration retry_pause = absl::Milliseconds(200);
-  // How long one batch may be refused for lack of room (RESOURCE_EXHAUSTED)
-  // before that is the worker's failure: a limit that is set too low never has
-  // room.
+  // Time for which one batch may be refused for lack of room
+  // (RESOURCE_EXHAUSTED) before the worker fails: a limit that is too low never
+  // has room.
   absl::Duration full_patience = absl::Seconds(10);
 
-  // Batches whose pulls or pushes are under way at once, at most.
+  // The most batches whose pulls or pushes are in flight at once.
   uint64_t batches_in_flight() const {
     return static_cast<uint64_t>(pipeline_depth) + 1;
   }
-  // What the steps of one trainer take at most: those read, those pulled and
-  // those pushed.
+  // The most memory, in bytes, that the steps of one trainer take: steps that
+  // are read, pulled and pushed.
   uint64_t MemoryBytes(const StepSize& size) const {
     return SaturatingTimes(TrainStepMemoryBytes(size),
                            2 * batches_in_flight() + 1);
   }
 };
 
-// Everything that a trainer needs from its composition; all outlive it.
+// The objects that a trainer uses. All must outlive the trainer.
 struct LeaseTrainerDependencies {
   Model* model = nullptr;
   ProgressMeter* progress = nullptr;
@@ -62,27 +64,27 @@ struct LeaseTrainerDependencies {
   Executor* strand = nullptr;
   // Opens the batches of a lease; called on the strand.
   LeaseQueue::OpenSource* open_source = nullptr;
-  // May be nullptr: nothing is measured.
+  // May be nullptr; then nothing is measured.
   const WorkerTelemetry* telemetry = nullptr;
 };
 
 // Trains (or scores) leased pieces for one worker life: a state machine that
-// never blocks its strand on a call. Its leases, and what it reports of them
-// with `send`: lease_queue.h. Which step goes on: step_pipeline.h. What becomes
-// of a gradient: gradient_exchange.h.
+// never blocks its strand on a call. lease_queue.h holds the leases and reports
+// on them with `send`. step_pipeline.h decides which step goes on.
+// gradient_exchange.h takes the gradients.
 //
-// Batches are computed in the order in which they were read. One whose loss or
-// gradient is not finite, or that the lease names as rejected by a shard
-// (Lease::rejected), is handed on as rejected, and counts for nothing in the
+// Batches are computed in the order in which they were read. A batch whose loss
+// or gradient is not finite, or that the lease names as rejected by a shard
+// (Lease::rejected), is passed on as rejected and does not count in the
 // progress. A pull, or the Finish of an exchange, that fails for a passing
-// reason (UNAVAILABLE, DEADLINE_EXCEEDED) is asked for again, with the same
-// batch id, for as long as the life lasts: the coordinator decides who is dead.
-// RESOURCE_EXHAUSTED may pass too, but not for longer than full_patience. Any
+// reason (UNAVAILABLE, DEADLINE_EXCEEDED) is retried with the same batch id for
+// as long as the life lasts: the coordinator decides which processes are dead.
+// RESOURCE_EXHAUSTED is retried too, but not for longer than full_patience. Any
 // other error is reported as Failure. (A service may retry by itself before it
 // reports: rpc/retrying_parameter_service.h.)
 //
-// Owned by the strand. Held by shared_ptr, since calls in flight keep the
-// memory that they point into.
+// Owned by the strand. Held by shared_ptr, because calls in flight must keep
+// the memory that they point into.
 class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
  public:
   using Send = LeaseQueue::Send;
@@ -92,34 +94,35 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
                std::unique_ptr<ShardedClient> client,
                std::unique_ptr<GradientExchange> exchange, Send send);
 
-  // Asks for the first lease.
+  // Requests the first lease.
   void Start();
   void AddLease(Lease lease);
 
-  // The life is over: forgets its leases, sends nothing more, and ignores what
-  // comes back from calls in flight.
+  // Ends the life: drops its leases, sends nothing more, and ignores the
+  // answers of calls in flight.
   void Abandon();
 
-  // Begins no further batch and calls `held` once none is in flight; what was
-  // read stays. Leases that come from then on, until Resume, are trained all
-  // the same, before what was read: the coordinator gives a held worker the
-  // batches that some shards have and others lack (cluster/checkpoint_saver.h).
-  // The callback is dropped if the life ends first.
+  // Begins no further batch, and calls `held` once no batch is in flight.
+  // Batches that were read stay. Leases that come between Hold and Resume are
+  // still trained, before the batches that were read: the coordinator gives a
+  // held worker the batches that some shards have applied and others have not
+  // (cluster/checkpoint_saver.h). The callback is dropped if the life ends
+  // first.
   void Hold(absl::AnyInvocable<void() &&> held);
-  // Goes on after Hold; `held` is not called any more.
+  // Continues after Hold. `held` is not called any more.
   void Resume();
 
-  // Takes no further batch and calls `idle` once none is in flight.
+  // Begins no further batch, and calls `idle` once no batch is in flight.
   void Drain(absl::AnyInvocable<void() &&> idle);
 
  private:
   using Step = StepPipeline::Step;
 
-  // A batch's way; after each arrow Pump moves on whatever the pipeline lets go
-  // on:
+  // The calls for one batch. After each arrow, Pump moves every step on that
+  // the pipeline allows:
   //   ReadNext → StartPull → SendPull → OnPulled → ComputeNext → Finish →
   //   OnFinished → EndStep
-  // A pull or Finish whose failure may pass is asked for again by On…ed.
+  // OnPulled and OnFinished retry a pull or Finish whose failure may pass.
   void Pump();
   void ReadNext();
   void StartPull(Step step);
@@ -144,8 +147,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   LeaseQueue leases_;
 
   StepPipeline pipeline_;
-  absl::AnyInvocable<void() &&> held_;     // until it is held
-  absl::AnyInvocable<void() &&> drained_;  // until it is drained
+  absl::AnyInvocable<void() &&> held_;     // set until the pipeline is held
+  absl::AnyInvocable<void() &&> drained_;  // set until the pipeline is drained
   UniqueIds unique_;
   StepClock clock_;
 };

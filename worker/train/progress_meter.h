@@ -12,32 +12,35 @@
 
 namespace shoal {
 
-// What one worker life has trained, and how well it predicted what it was about
-// to be trained on (progressive validation). Thread-safe: the train strand
-// adds, the heartbeat reads.
+// The training progress of one worker life, and the quality of its predictions
+// on each batch before the batch is trained (progressive validation).
+// Thread-safe: the train strand adds, the heartbeat reads.
 class ProgressMeter {
  public:
-  // Examples whose scores are kept for the recent AUC and logloss.
+  // The number of examples whose scores are kept for the recent AUC and
+  // logloss.
   static constexpr size_t kRecentExamples = 16384;
 
-  // `metrics` are those of the model's objective, and outlive it.
+  // `metrics` are the metrics of the model's objective and must outlive the
+  // meter.
   explicit ProgressMeter(const ScoreMetrics* metrics) : metrics_(metrics) {}
 
-  // A batch was scored by the forward pass of its training step. logits: B × C,
-  // labels: B.
+  // Adds the scores of a batch from the forward pass of its training step.
+  // logits: B × C, labels: B.
   void AddScores(absl::Span<const float> logits,
                  absl::Span<const uint8_t> labels);
-  // All shards have applied a batch of so many examples.
+  // Adds a batch of `examples` examples that all shards have applied.
   void AddTrained(uint64_t examples, double loss_sum);
 
-  // Costs a sort of the recent examples; call it once a heartbeat.
+  // Returns the progress so far. It sorts the recent examples, so call it once
+  // per heartbeat.
   TrainProgress Snapshot() const;
 
  private:
   const ScoreMetrics* const metrics_;
   mutable Mutex mu_;
   TrainProgress sums_ ABSL_GUARDED_BY(mu_);
-  // Rings of the newest scores, C an example, and labels.
+  // Rings of the newest scores, C per example, and their labels.
   std::vector<float> logits_ ABSL_GUARDED_BY(mu_);
   std::vector<uint8_t> labels_ ABSL_GUARDED_BY(mu_);
   size_t next_ ABSL_GUARDED_BY(mu_) = 0;  // example

@@ -7,13 +7,13 @@
 namespace shoal {
 
 // The exchange of asynchronous training: pushes each gradient to all shards
-// when it is computed. A batch's shards may disagree after an error; the next
-// Finish pushes it to all of them again, under the same identity. Leaves the
-// gradient as it is.
+// when it is computed. After an error some shards may have applied the batch
+// and others not; the next Finish pushes it to all of them again, with the same
+// batch id. Does not change the gradient.
 class PushExchange final : public GradientExchange {
  public:
-  // `client` outlives the exchange. The calls in flight at Cancel end with the
-  // shards' clients, which the owner of the life closes.
+  // `client` must outlive the exchange. The calls in flight at Cancel end with
+  // the shards' clients, which the owner of the life closes.
   explicit PushExchange(ShardedClient* client) : client_(client) {}
 
   void Begin(TrainStep*) override {}

@@ -12,31 +12,33 @@
 namespace shoal {
 
 struct ScoreSenderOptions {
-  // Scores that a message to the coordinator holds, at most (though always
-  // those of one example), and how long they may wait until they are sent all
-  // the same: a message tells the coordinator that the piece goes on.
+  // The most scores in one message to the coordinator (but always at least the
+  // scores of one example), and the longest time between two messages of a
+  // piece. A message also tells the coordinator that the piece is still being
+  // scored.
   uint64_t max_scores = 64 << 10;
   absl::Duration interval = absl::Milliseconds(500);
 };
 
-// The scores of one leased evaluation piece on their way to the coordinator:
-// gathers those of consecutive examples, C each, into messages. Those of rows
-// that could not be parsed, of an inference, become NaN. Pure logic; one owner.
+// Sends the scores of one leased evaluation piece to the coordinator. It
+// gathers the scores of consecutive examples, C each, into messages. In an
+// inference, the scores of rows that could not be parsed become NaN. Pure
+// logic; one owner.
 class ScoreSender {
  public:
   using Send = absl::FunctionRef<void(EvalResult)>;
 
   ScoreSender(ScoreSenderOptions options, const Lease& lease, absl::Time now);
 
-  // Takes the scores of a batch, its index larger than those of the batches
-  // before, and sends what is due. Batches that were skipped leave a gap, which
-  // no message spans. REQUIRES: logits are B × C, labels B, C the same in every
-  // batch.
+  // Takes the scores of a batch, and sends the messages that are due. Batches
+  // that were skipped leave a gap, which no message spans. REQUIRES: `batch` is
+  // larger than in the calls before; logits are B × C and labels B, with the
+  // same C in every batch.
   void Add(uint32_t batch, absl::Span<const float> logits,
            absl::Span<const uint8_t> labels, absl::Time now, Send send);
 
-  // The piece ends after `examples`, with the batches that were added or with
-  // some that were skipped. Sends the last message, which may be empty.
+  // Ends the piece, which has `examples` examples. Its last batches may have
+  // been skipped. Sends the last message, which may be empty.
   void End(uint64_t examples, absl::Time now, Send send);
 
  private:
@@ -47,8 +49,8 @@ class ScoreSender {
   const uint32_t batch_size_;
   const bool infers_;
   EvalResult scores_;  // not sent yet
-  absl::Time since_;   // the newest message
-  uint64_t next_ = 0;  // the end of the newest batch, in the piece
+  absl::Time since_;   // the time of the newest message
+  uint64_t next_ = 0;  // the end of the newest batch in the piece
 };
 
 }  // namespace shoal

@@ -30,7 +30,7 @@ void StepPipeline::Fail() {
 void StepPipeline::Abandon() {
   state_ = State::kEnded;
   read_.clear();
-  // Calls in flight hold their own steps.
+  // Calls in flight keep their own steps.
   begun_.clear();
   exchanges_ = 0;
 }
@@ -49,7 +49,7 @@ bool StepPipeline::BecomesDrained() {
 
 bool StepPipeline::WantsBatchOf(const OpenLease& lease) const {
   if (!alive() || state_ == State::kDraining) return false;
-  // What waits for the end of a hold is not in the way of what is of the hold.
+  // Steps that wait for the end of a hold do not delay steps of the hold.
   const auto read = std::count_if(
       read_.begin(), read_.end(),
       [&](const Step& step) { return step->lease->hold == lease.hold; });
@@ -78,7 +78,8 @@ void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
 }
 
 bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
-  // Parameters stand still in an evaluation, so nothing grows stale.
+  // Parameters do not change during an evaluation, so pulled values do not
+  // become stale.
   if (next.evaluates()) return begun_.size() <= depth_;
   return begun_.size() < std::max<size_t>(depth_, 1) &&
          static_cast<size_t>(exchanges_) <= depth_;

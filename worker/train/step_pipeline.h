@@ -15,37 +15,38 @@
 
 namespace shoal {
 
-// A batch on its way through a worker, and the memory that it needs there.
+// A batch that is being trained or scored, and its memory.
 struct PipelineStep {
   enum class Stage {
     kRead,       // waits for its pull
     kPulling,    // its pull is in flight
     kPulled,     // waits for its turn to be computed
     kComputing,  // its computation is posted, or runs
-    kExchanged,  // its gradient is in the hands of the GradientExchange
+    kExchanged,  // its gradient is with the GradientExchange
   };
 
   Stage stage = Stage::kRead;
   std::shared_ptr<OpenLease> lease;
   TrainStep train;
-  absl::Time sent;  // its pull, then its gradient, the first time
-  // Since when every answer was RESOURCE_EXHAUSTED; InfiniteFuture: not so.
+  absl::Time sent;  // first sending of its pull, then of its gradient
+  // The time since which every answer was RESOURCE_EXHAUSTED; InfiniteFuture if
+  // the last answer was not.
   absl::Time full_since = absl::InfiniteFuture();
 
   bool evaluates() const { return lease->evaluates(); }
 };
 
-// Says, for the steps of one worker life, which may go on. Pure logic: pulls,
-// computes and sends nothing itself. A step's way:
+// Decides which steps of one worker life may go on. Pure logic: it pulls,
+// computes and sends nothing itself. The stages of a step:
 //
 //   Add → read → BeginPull → pulling → OnPulled → pulled → BeginCompute →
 //   computing → TakeComputing, then
 //     of an evaluation: End
 //     of training:      BeginExchange → exchanged → End
 //
-// Steps are pulled and computed in the order in which they were added, those of
-// a hold first (OpenLease::hold); they may end in any order. A step is in
-// flight from BeginPull to End.
+// Steps are pulled and computed in the order in which they were added, except
+// that steps of a hold come first (OpenLease::hold). They may end in any order.
+// A step is in flight from BeginPull to End.
 //
 //   running --Hold--> holding --no step in flight--> held
 //      ^-------Resume----'-----------Resume------------'
@@ -53,66 +54,68 @@ struct PipelineStep {
 //   any of the four --Fail--> failed: steps in flight end, and no other goes on
 //   each state --Abandon--> ended: the pipeline lets go of all steps
 //
-// Held, it begins the steps of leases that came in this hold, and no others.
+// In the state held, the pipeline begins only the steps of leases that came
+// during this hold.
 //
-// Owned by one strand. Steps are held by shared_ptr, since calls in flight keep
-// the memory that they point into.
+// Owned by one strand. Steps are held by shared_ptr, because calls in flight
+// must keep the memory that they point into.
 class StepPipeline {
  public:
   using Step = std::shared_ptr<PipelineStep>;
 
   enum class State { kRunning, kHolding, kHeld, kDraining, kFailed, kEnded };
 
-  // `depth`: LeaseTrainerOptions::pipeline_depth.
+  // `depth` is LeaseTrainerOptions::pipeline_depth.
   explicit StepPipeline(int depth) : depth_(static_cast<size_t>(depth)) {}
 
   bool failed() const { return state_ == State::kFailed; }
   bool ended() const { return state_ == State::kEnded; }
-  // Steps may go on.
+  // True if steps may go on.
   bool alive() const { return !failed() && !ended(); }
 
-  // Begins no further pull, but see hold(). Does nothing in a pipeline that is
-  // to end.
+  // Stops further pulls, except for the leases of hold(). Does nothing in a
+  // pipeline that is draining, failed or ended.
   void Hold();
-  // The number of this hold: leases that come now may be trained in it. 0:
-  // neither holding nor held.
+  // The number of the present hold; leases that come now may be trained during
+  // it. 0 if the pipeline is neither holding nor held.
   uint64_t hold() const { return InHold() ? holds_ : 0; }
-  // Goes on after Hold.
+  // Continues after Hold.
   void Resume();
-  // Lets go of the steps that are not in flight, and begins no other.
+  // Drops the steps that are not in flight, and begins no other.
   void Drain();
   void Fail();
   void Abandon();
-  // Whether the last step in flight has ended since Hold: true once a Hold.
+  // True once after each Hold, when no step is in flight.
   bool BecomesHeld();
-  // The same of Drain; the pipeline has then ended.
+  // True once after Drain, when no step is in flight; the pipeline has then
+  // ended.
   bool BecomesDrained();
 
-  // Whether so few steps wait for their pull that another batch of this lease
-  // should be read.
+  // True if another batch of this lease should be read, because few steps wait
+  // for their pull.
   bool WantsBatchOf(const OpenLease& lease) const;
   void Add(std::shared_ptr<OpenLease> lease, Batch batch);
 
-  // The next step to be pulled, or nullptr where none may be pulled now.
+  // The next step to pull, or nullptr if no step may be pulled now.
   Step BeginPull();
   // REQUIRES: pulling.
   void OnPulled(PipelineStep* step);
-  // Whether the oldest step in flight is to be computed now: the caller calls
-  // TakeComputing soon. False where it was told so before.
+  // True if the oldest step in flight is to be computed now; the caller must
+  // then call TakeComputing soon. The result is true only once for each step.
   bool BeginCompute();
-  // The step of BeginCompute; nullptr where no step goes on any more.
+  // The step of BeginCompute; nullptr if no step goes on any more.
   Step TakeComputing();
-  // REQUIRES: it comes from TakeComputing.
+  // REQUIRES: `step` comes from TakeComputing.
   void BeginExchange(PipelineStep* step);
-  // The step is through; its memory is used again. REQUIRES: it comes from
-  // TakeComputing, and is not used after this.
+  // Ends the step; its memory is used again. REQUIRES: `step` comes from
+  // TakeComputing, and the caller does not use it after this.
   void End(Step step);
 
-  // In flight.
+  // The number of pulls in flight, and of steps from BeginExchange to End.
   int pulls() const;
   int exchanges() const { return exchanges_; }
-  // What the worker waits for if no step goes on now; `leases`: there is
-  // something to be read.
+  // The state that the worker waits in if no step goes on now. `leases` is true
+  // if there is a lease to read.
   StepState WaitsFor(bool leases) const;
 
  private:
@@ -120,12 +123,12 @@ class StepPipeline {
     return state_ == State::kHolding || state_ == State::kHeld;
   }
   bool InFlight() const { return !begun_.empty() || exchanges_ > 0; }
-  // Does the depth allow the pull of `next`?
+  // True if the depth allows the pull of `next`.
   bool HasRoomFor(const PipelineStep& next) const;
 
   const size_t depth_;
   State state_ = State::kRunning;
-  uint64_t holds_ = 0;  // so far
+  uint64_t holds_ = 0;  // number of holds so far
   std::deque<Step> read_;
   std::deque<Step> begun_;  // from BeginPull to TakeComputing
   int exchanges_ = 0;       // steps from BeginExchange to End

@@ -24,7 +24,7 @@ ModelInput InputOf(int field_size, const TrainStep& step) {
   return input;
 }
 
-// (B × F): where the row of each feature lies among the distinct ones.
+// (B × F): the position of each feature's row among the distinct rows.
 void FillRowIndex(const ExampleBatch& examples,
                   absl::Span<const uint32_t> inverse,
                   absl::Span<const uint32_t> position, int field_size,
@@ -45,11 +45,12 @@ void FillRowIndex(const ExampleBatch& examples,
 
 uint64_t TrainStepMemoryBytes(const StepSize& size) {
   constexpr uint64_t kFeatureBytes =
-      sizeof(FeatureId) + sizeof(float);  // of an example
+      sizeof(FeatureId) + sizeof(float);  // in the examples
   constexpr uint64_t kCellBytes = sizeof(int32_t) + sizeof(float);
-  // An id, by occurrence and by shard.
+  // The distinct ids, by occurrence and by shard.
   constexpr uint64_t kIdBytes = 2 * sizeof(FeatureId);
-  constexpr uint64_t kFloatBytes = 2 * sizeof(float);  // and its gradient
+  constexpr uint64_t kFloatBytes = 2 * sizeof(float);  // a value and its
+                                                       // gradient
   return SaturatingAdd(
       SaturatingAdd(SaturatingTimes(size.features, kFeatureBytes + kCellBytes),
                     SaturatingTimes(size.distinct_ids,

@@ -14,47 +14,51 @@
 
 namespace shoal {
 
-// One batch's way through a worker, and all the memory that it needs, which is
-// used again for the next:
+// One batch in training, with all its memory, which is used again for later
+// batches. The calls, in order:
 //
 //   PrepareStep   ids → distinct ids by shard; dense B × F arrays for the model
 //   ShardedClient::Pull     → parameters.rows, parameters.dense
 //   ComputeStep   forward, loss, backward → parameters.d_rows, .d_dense
-//   CheckGradient (gradient_check.h) rejected, or clipped, as a whole
-//   GradientExchange        what becomes of the gradients (gradient_exchange.h)
+//   CheckGradient (gradient_check.h) rejects or clips the whole gradient
+//   GradientExchange        takes the gradients (gradient_exchange.h)
 struct TrainStep {
   Batch batch;
-  uint64_t lease = 0;  // under which the batch is trained
+  uint64_t lease = 0;  // the lease under which the batch is trained
   StepParameters parameters;
-  // Of each table: B × F, -1 where an example is short.
+  // For each table, the position of each feature's row among the table's rows:
+  // B × F, -1 where an example is short.
   std::vector<AlignedBuffer<int32_t>> row_index;
   AlignedBuffer<float> values;  // B × F
   AlignedBuffer<float> logits;  // B × C, C of the model's objective
   double loss_sum = 0;
 };
 
-// The size of a step, at most.
+// The largest size of a step.
 struct StepSize {
   uint64_t features = 0;      // B × F
   uint64_t distinct_ids = 0;  // of the batch
-  uint64_t row_floats = 0;    // of an id's rows, all tables
+  uint64_t row_floats = 0;    // of one id's rows in all tables
   uint64_t dense_floats = 0;  // of all dense variables
 };
 
-// What a TrainStep of that size holds: examples, indexes and values of the B ×
-// F arrays, rows and dense variables with their gradients.
+// The memory, in bytes, of a TrainStep of the given size: examples, the B × F
+// arrays of indexes and values, and rows and dense variables with their
+// gradients.
 uint64_t TrainStepMemoryBytes(const StepSize& size);
 
-// Fills everything that the pull and the model need from step->batch: of each
-// table, by its partition, the rows of the batch's ids. `unique` is scratch
-// memory. REQUIRES: no example has more than field_size features.
+// Fills everything that the pull and the model need from step->batch: the
+// distinct ids, split by each table's partition, and the dense arrays. `unique`
+// is scratch memory. REQUIRES: no example has more than field_size features.
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step);
 
-// Forward and backward. REQUIRES: prepared, pulled.
+// Forward pass, loss and backward pass. REQUIRES: the step is prepared and
+// pulled.
 void ComputeStep(int field_size, Model* model, TrainStep* step);
 
-// Forward alone, without dropout: fills step->logits.
+// Forward pass only, without dropout: fills step->logits. REQUIRES: as for
+// ComputeStep.
 void PredictStep(int field_size, Model* model, TrainStep* step);
 
 }  // namespace shoal

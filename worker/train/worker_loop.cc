@@ -9,7 +9,8 @@
 
 namespace shoal {
 
-// Everything runs on the control strand, the trainer alone on the train strand.
+// Everything runs on the control strand, except the trainer, which runs on the
+// train strand.
 class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(WorkerLoopOptions options, WorkerLoopDependencies deps)
@@ -23,13 +24,14 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   Executor* control() const { return deps_.control; }
 
  private:
-  // What exists for one life.
+  // The state of one life.
   struct OneLife {
     explicit OneLife(const ScoreMetrics* metrics) : progress(metrics) {}
 
     Life life;
     std::shared_ptr<ClusterSession> session;
-    // The clients of the newest view: their end cancels the trainer's calls.
+    // The clients of the newest view. Their destruction cancels the trainer's
+    // calls.
     std::vector<std::shared_ptr<ParameterService>> shards;
     std::vector<Life> shard_lives;
     std::shared_ptr<LeaseTrainer> trainer;
@@ -42,7 +44,8 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<LeaseTrainer> MakeTrainer();
   void OnLease(Lease lease);
   void OnHold(uint64_t number);
-  // REQUIRES: held, with a trainer. Tells once the trainer has no batch.
+  // Tells the coordinator when the trainer has no batch in flight. REQUIRES:
+  // the life is held and has a trainer.
   void HoldTrainer();
   void OnResume();
   void EndTraining(const std::shared_ptr<OneLife>& life);
@@ -132,13 +135,14 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
       static_cast<int>(view.ps.size()) != options_.map.num_shards) {
     return absl::FailedPreconditionError(
         absl::StrCat("the coordinator has map version ", view.map_version,
-                     " over ", view.ps.size(), " PSs, this worker version ",
-                     options_.map.version, " over ", options_.map.num_shards));
+                     " over ", view.ps.size(),
+                     " PSs, but this worker has version ", options_.map.version,
+                     " over ", options_.map.num_shards));
   }
   auto shards = deps_.connect(view);
   if (!shards.ok()) return shards.status();
 
-  // A second view within one life means that a shard has a new one.
+  // A second view within one life means that a shard has a new life.
   EndTraining(life_);
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
@@ -162,8 +166,8 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   client.dense_size = deps_.model->spec().dense_size();
   client.pull_timeout = options_.pull_timeout;
   client.push_timeout = options_.push_timeout;
-  // Without ownership: a trainer may end with its last call, on a thread of the
-  // clients, on which they cannot end themselves.
+  // The trainer does not own the clients: it may be destroyed with its last
+  // call, on a thread of the clients, where they cannot be destroyed.
   std::vector<std::shared_ptr<ParameterService>> shards;
   for (const std::shared_ptr<ParameterService>& shard : life_->shards) {
     shards.emplace_back(std::shared_ptr<void>(), shard.get());
@@ -187,7 +191,7 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
 
 void WorkerLoop::Impl::EndTraining(const std::shared_ptr<OneLife>& life) {
   if (life->trainer == nullptr) return;
-  // Holds the life, whose progress meter the trainer uses until then.
+  // Keeps the life, because the trainer uses its progress meter until then.
   deps_.train->Post([life, trainer = std::exchange(life->trainer, nullptr),
                      shards = std::exchange(life->shards, {})]() mutable {
     trainer->Abandon();

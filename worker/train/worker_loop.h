@@ -24,7 +24,7 @@
 namespace shoal {
 
 struct WorkerLoopOptions {
-  // registration.role is kWorker; rejoin is true.
+  // Options of the membership. registration.role is kWorker; rejoin is true.
   ClusterMemberOptions member;
   ShardMap map;
   LeaseTrainerOptions trainer;
@@ -32,41 +32,42 @@ struct WorkerLoopOptions {
   absl::Duration push_timeout = absl::Seconds(10);
 };
 
-// What a worker is made of. WorkerPart (job/worker_part.h) fills in the model
-// and open_source, and its owner the rest. All outlive the loop's end.
+// The parts that a worker uses. WorkerPart (job/worker_part.h) sets `model` and
+// `open_source`, and its owner sets the rest. All must outlive the loop's end.
 struct WorkerLoopDependencies {
   ClusterService* cluster = nullptr;
   Model* model = nullptr;
   Logger* logger = nullptr;
-  // Strand on which batches are pulled, computed and pushed.
+  // Strand that pulls, computes and pushes batches.
   Executor* train = nullptr;
-  // Strand for the session: never busy for long, so that heartbeats are timely.
+  // Strand for the session. It is never busy for long, so that heartbeats are
+  // sent in time.
   Executor* control = nullptr;
   // Opens the batches of a lease; called on the train strand.
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source;
-  // New clients of all shards, by index; called on the control strand for each
-  // view. They end on the train strand with the life or at its next view, and
-  // their end must cancel the calls in progress on them.
+  // Makes new clients of all shards, by index; called on the control strand for
+  // each view. The clients are destroyed on the train strand when the life ends
+  // or at its next view. Their destruction must cancel their calls in progress.
   absl::AnyInvocable<absl::StatusOr<
       std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&)>
       connect;
-  // What becomes of the gradients under a view: a mode of training. Over the
-  // view's clients of the shards, which outlive it; called on the control
-  // strand.
+  // Makes the exchange for a view, which takes the gradients as the mode of
+  // training says. It may use the view's clients of the shards, which outlive
+  // it. Called on the control strand.
   absl::AnyInvocable<std::unique_ptr<GradientExchange>(ShardedClient*)>
       make_exchange;
-  // Resources used by this process.
+  // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
-  // May be nullptr: nothing is measured.
+  // May be nullptr; then nothing is measured.
   const WorkerTelemetry* telemetry = nullptr;
 };
 
-// One worker: a member of the job that trains what is leased to it through one
-// LeaseTrainer a life, and ends when the coordinator says so. A lost session
-// costs its life alone: its calls are cancelled, its leases are dropped, and
-// the worker registers again for a new life, which is safe since a push is
-// known by its data.
+// One worker: a member of the job that trains its leases, with one LeaseTrainer
+// per life, and ends when the coordinator says so. A lost session ends only the
+// life: its calls are cancelled, its leases are dropped, and the worker
+// registers again for a new life. This is safe because a push is known by its
+// data.
 //
 // Thread-safe; its state belongs to the control strand.
 class WorkerLoop {
@@ -74,11 +75,12 @@ class WorkerLoop {
   WorkerLoop(WorkerLoopOptions options, WorkerLoopDependencies deps);
   ~WorkerLoop();
 
-  // Begins; returns at once. `done` runs once, on the control strand.
+  // Starts the loop and returns at once. `done` runs once, on the control
+  // strand.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
 
-  // Finishes the batches in flight, at most for the shutdown deadline, leaves
-  // the job and ends with OK.
+  // Waits for the batches in flight, at most until the shutdown deadline,
+  // leaves the job and ends with OK.
   void Stop();
 
  private:

@@ -19,33 +19,34 @@ WorkerTelemetry WorkerTelemetry::Create(Telemetry* telemetry) {
                                     "Batches that every shard has applied.");
   t.batches_rejected = telemetry->AddCounter(
       "shoal_worker_batches_rejected_total",
-      "Batches whose loss or gradient was not finite; they changed nothing.");
+      "Batches whose loss or gradient was not finite; they changed no "
+      "parameter.");
   t.evaluated = telemetry->AddCounter("shoal_worker_examples_scored_total",
                                       "Examples scored for an evaluation.");
   t.retries = telemetry->AddCounter(
       "shoal_worker_retries_total",
-      "Pulls and pushes sent again after one failed for a passing reason.");
+      "Pulls and pushes that were retried after a passing failure.");
   t.loss = telemetry->AddGauge("shoal_worker_loss",
                                "Mean loss of the newest batch.");
   t.pulls_in_flight = telemetry->AddGauge(
       "shoal_worker_requests_in_flight",
-      "Pulls and pushes of batches that are under way.", {{"kind", "pull"}});
+      "Pulls and pushes of batches in flight.", {{"kind", "pull"}});
   t.pushes_in_flight = telemetry->AddGauge(
       "shoal_worker_requests_in_flight",
-      "Pulls and pushes of batches that are under way.", {{"kind", "push"}});
+      "Pulls and pushes of batches in flight.", {{"kind", "push"}});
   t.pull_seconds = telemetry->AddDistribution(
       "shoal_worker_pull_seconds",
-      "From a batch's pull, of all shards, to its last answer.",
+      "Time from a batch's pull, sent to all shards, to the last answer.",
       RequestSecondsBounds());
   t.push_seconds = telemetry->AddDistribution(
       "shoal_worker_push_seconds",
-      "From a batch's push, to all shards, to its last answer.",
+      "Time from a batch's push, sent to all shards, to the last answer.",
       RequestSecondsBounds());
   for (size_t i = 0; i < kStepStates; ++i) {
     t.seconds[i] = telemetry->AddCounter(
         "shoal_worker_step_seconds_total",
-        "What the train thread did or waited for; the states add up to the "
-        "time that it was there.",
+        "Time of the train thread by what it did or waited for; the states add "
+        "up to its time in the job.",
         {{"state", kStateNames[i]}});
   }
   return t;

@@ -9,25 +9,25 @@
 
 namespace shoal {
 
-// What the train strand does, or waits for: at every moment one of these, so
-// that their times add up to the time that the worker was there. What it waits
-// for most is what holds the worker up.
+// The states of the train strand: it is in exactly one of them at every moment,
+// so that their times add up to the worker's time in the job. The state with
+// the longest wait is what limits the worker.
 enum class StepState {
   kCompute,    // forward, backward, checks
-  kPrepare,    // ids of a batch to distinct ids by shard
+  kPrepare,    // turning ids of a batch into distinct ids by shard
   kSend,       // starting pulls and pushes; without a network also the shard's
-               // own work on them
-  kWaitLease,  // for the coordinator to lease a piece
-  kWaitData,   // for a batch to be read
-  kWaitPull,   // for a pull's answer
-  kWaitPush,   // for a push's answer, before more may be in flight
+               // work on them
+  kWaitLease,  // waiting for the coordinator to lease a piece
+  kWaitData,   // waiting for a batch to be read
+  kWaitPull,   // waiting for a pull's answer
+  kWaitPush,   // waiting for a push's answer, because no more may be in flight
 };
 inline constexpr size_t kStepStates = 7;
 
 // The metrics of a worker (docs/metrics.md). Several workers of one process
-// share them: sums are then of all. Thread-safe; copied freely.
+// share them; sums are then over all of them. Thread-safe; cheap to copy.
 struct WorkerTelemetry {
-  // `telemetry` outlives every use.
+  // `telemetry` must outlive every use.
   static WorkerTelemetry Create(Telemetry* telemetry);
 
   Counter* examples = nullptr;
@@ -43,15 +43,15 @@ struct WorkerTelemetry {
   std::array<Counter*, kStepStates> seconds = {};  // by StepState
 };
 
-// Adds the time in each state to its counter. Owned by one strand.
+// Adds the time in each state to the state's counter. Owned by one strand.
 class StepClock {
  public:
-  // `telemetry` may be nullptr: nothing is measured.
+  // `telemetry` may be nullptr; then nothing is measured.
   explicit StepClock(const WorkerTelemetry* telemetry)
       : telemetry_(telemetry) {}
 
   void Enter(StepState state, absl::Time now);
-  // Nothing is measured until the next Enter.
+  // Stops measuring until the next Enter.
   void Stop(absl::Time now);
   StepState state() const { return state_; }
 
