@@ -405,7 +405,8 @@ class RunTest(harness.ShoalTest):
             "--val_data_dir=" + self.write("data/te.libsvm",
                                            harness.linear_rows(200, seed=2)),
             "--summary=" + self.path("summary.json"))
-        self.assertIn("is not finite, or too large; it changed no parameter", output)
+        self.assertIn("is not finite, or too large; it changed no parameter",
+                      output)
         summary = self.summary()
         samples = summary["samples"]
         self.assertEqual(samples["trained"] + samples["rejected"], 3000)

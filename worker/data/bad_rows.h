@@ -8,20 +8,20 @@
 
 namespace shoal {
 
-// A record that is no row though it should be one.
+// A record that should be a row but cannot be parsed.
 struct BadRow {
-  uint64_t number = 0;  // as Record's
-  uint64_t offset = 0;  // of its first byte in the data
+  uint64_t number = 0;  // as in Record
+  uint64_t offset = 0;  // of the record's first byte in the data
   std::string reason;   // printable ASCII
 };
 
-// SEAM: what is done with bad rows as they are met, in their order.
-// Implementations: those of PieceReader (count them, keep the first, write them
-// to a Quarantine), of `shoal data stat` and of tests. Thread-compatible.
+// SEAM: takes bad rows as a reader meets them, in their order. Implementations:
+// PieceReader's (counts them, keeps the first, writes them to a Quarantine),
+// those of `shoal data stat`, and those of tests. Thread-compatible.
 class BadRowSink {
  public:
   virtual ~BadRowSink() = default;
-  // An error ends the reading.
+  // Takes a bad row. An error ends the reading.
   virtual absl::Status Add(const BadRow& row) = 0;
 };
 

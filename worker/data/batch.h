@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-// Parsed examples, ragged: example i has the features [offsets[i],
-// offsets[i + 1]) of ids and values, in the order of its line; the j-th is
-// field j. Thread-compatible.
+// Parsed examples in a ragged layout: example i has the features [offsets[i],
+// offsets[i + 1]) of ids and values, in the order of its line. The j-th feature
+// is field j. Thread-compatible.
 struct ExampleBatch {
   // 0 or 1, or kBadRowLabel (core/session_messages.h).
   std::vector<uint8_t> labels;
@@ -19,7 +19,7 @@ struct ExampleBatch {
   std::vector<FeatureId> ids;
   std::vector<float> values;
 
-  // Bytes of an example of so many features.
+  // The bytes of an example with `features` features.
   static constexpr uint64_t BytesOfExample(uint64_t features) {
     return features * (sizeof(FeatureId) + sizeof(float)) + sizeof(uint32_t) +
            sizeof(uint8_t);
@@ -34,7 +34,8 @@ struct ExampleBatch {
   }
 };
 
-// One batch of a piece: a function of (seed, epoch, piece), whoever reads it.
+// One batch of a piece. It is a function of (seed, epoch, piece) and does not
+// depend on which worker reads it.
 struct Batch {
   BatchId id;
   ExampleBatch examples;

@@ -22,8 +22,9 @@ size_t Bytes(const Batch& batch) {
 
 }  // namespace
 
-// What the thread and the strand share. The thread holds it, so that it may
-// outlive the prefetcher in the one case where nobody can join (destructor).
+// The state that the thread and the strand share. The thread holds a reference
+// to it, because the thread may outlive the prefetcher in the one case where it
+// cannot be joined (see the destructor).
 struct BatchPrefetcher::State {
   using Read = absl::StatusOr<std::optional<Batch>>;
 
@@ -36,12 +37,13 @@ struct BatchPrefetcher::State {
 
   void Run();
   Read ReadOne();
-  // Hands the first read to the waiting call, if there are both.
+  // Hands the first batch read to the waiting call, if there are both.
   void Deliver();
   bool Full() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   const BatchPrefetcherOptions options;
-  const std::unique_ptr<PieceReader> reader;  // the thread's, until it ends
+  const std::unique_ptr<PieceReader> reader;  // used by the thread only, until
+                                              // the thread ends
   Executor* const strand;
   const std::weak_ptr<bool> alive;
 
@@ -96,7 +98,8 @@ void BatchPrefetcher::State::Deliver() {
     if (read.ok() && read->has_value()) ready_bytes -= Bytes(**read);
     room.Signal();
   }
-  // Without the lock: an executor that was shut down destroys the task here.
+  // Post without the lock, because an executor that was shut down destroys the
+  // task here.
   strand->Post([alive = alive, done = std::move(done),
                 read = std::move(read)]() mutable {
     if (alive.expired()) return;
@@ -124,8 +127,9 @@ BatchPrefetcher::~BatchPrefetcher() {
     state_->stopping = true;
     state_->room.Signal();
   }
-  // A completion posted to a dead executor is destroyed on our own thread, and
-  // may be the last that holds us. Then nothing is left for the thread to do.
+  // A completion that is posted to a dead executor is destroyed on our own
+  // thread, and may hold the last reference to this prefetcher. Then the thread
+  // has nothing more to do.
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -138,7 +142,8 @@ void BatchPrefetcher::Next(Done<std::optional<Batch>> done) {
     MutexLock lock(&state_->mu);
     state_->waiting = std::move(done);
   }
-  // A copy, since a dead executor may destroy us within Post.
+  // Keep the state, because a dead executor may destroy the prefetcher within
+  // Post.
   const std::shared_ptr<State> state = state_;
   state->Deliver();
 }

@@ -16,23 +16,27 @@
 namespace shoal {
 
 struct BatchPrefetcherOptions {
-  // Batches read ahead at most; reading stops at the first limit reached. More
-  // hide longer pauses (a window to parse, a slow disk) and cost memory.
+  // The most batches that are read ahead. Reading stops at the first of the two
+  // limits. More batches hide longer pauses (a window to parse, a slow disk)
+  // and cost memory.
   size_t max_batches = 16;
-  // Bytes of ids, values and labels in them; one batch is always allowed.
+  // The most bytes of ids, values and labels in these batches; one batch is
+  // always allowed.
   size_t max_bytes = 16 << 20;
 
-  // What is read ahead takes at most, for batches of so many bytes.
+  // The most memory, in bytes, of the batches read ahead, if each has
+  // `batch_bytes` bytes.
   uint64_t MemoryBytes(uint64_t batch_bytes) const {
     return std::min(SaturatingTimes(batch_bytes, max_batches),
                     SaturatingAdd(max_bytes, batch_bytes));
   }
 };
 
-// Reads ahead on one thread of its own, from construction on.
+// Reads batches ahead on one thread of its own, from construction on.
 //
-// The thread-rule is BatchSource's. The destructor cancels the read in progress
-// and joins the thread: it waits for one chunk of the file at most.
+// The thread rule is BatchSource's. The destructor cancels the read in progress
+// and joins the thread, which takes at most the time of reading one chunk of
+// the file.
 class BatchPrefetcher final : public BatchSource {
  public:
   // `strand` must outlive the prefetcher.
@@ -47,7 +51,8 @@ class BatchPrefetcher final : public BatchSource {
  private:
   struct State;
 
-  // Posted completions hold it weakly: gone, so is the prefetcher.
+  // Posted completions hold a weak pointer to this, which tells them whether
+  // the prefetcher still exists.
   const std::shared_ptr<bool> alive_;
   const std::shared_ptr<State> state_;
   std::thread thread_;

@@ -10,25 +10,27 @@
 
 namespace shoal {
 
-// SEAM: the batches of one lease as the train loop takes them, without waiting.
-// Implementations: DirectBatchSource (reads when it is asked: the simulator,
-// exact tests) and BatchPrefetcher (reads ahead on a thread of its own).
+// SEAM: delivers the batches of one lease to the train loop without blocking
+// it. Implementations: DirectBatchSource (reads when a batch is requested, for
+// the simulator and exact tests) and BatchPrefetcher (reads ahead on a thread
+// of its own).
 //
-// Owned by the strand whose executor it was given: called there, completes
-// there, never inside the call. May be destroyed at any time; a completion that
-// has not run by then is dropped.
+// Owned by the strand that it was given: it is called there and completes
+// there, never inside the call. It may be destroyed at any time; a completion
+// that has not run by then is dropped.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
 
-  // The next batch that the lease does not skip, or nullopt at the end. One
-  // call at a time. After an error or the end: only destruction.
+  // Delivers the next batch that the lease does not skip, or nullopt at the
+  // end. Only one call may be in progress. After an error or the end no call is
+  // allowed except the destructor.
   virtual void Next(Done<std::optional<Batch>> done) = 0;
 
   // Gives a batch's memory back for use by a later Next.
   virtual void Recycle(Batch batch) = 0;
 
-  // What the whole piece holds. REQUIRES: Next delivered nullopt.
+  // The report on the whole piece. REQUIRES: Next delivered nullopt.
   virtual const PieceReport& report() const = 0;
 };
 

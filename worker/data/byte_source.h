@@ -11,23 +11,24 @@
 
 namespace shoal {
 
-// Stands for the end of data whose length is not known before it is read.
+// The end of data whose length is not known before it is read.
 inline constexpr uint64_t kToTheEnd = std::numeric_limits<uint64_t>::max();
 
-// SEAM: the bytes that a file holds, compressed or not. Implementations:
-// FileBytes, DecompressedBytes (decompressed_bytes.h). Thread-compatible.
+// SEAM: the bytes of a file, after decompression if it is compressed.
+// Implementations: FileBytes, DecompressedBytes (decompressed_bytes.h).
+// Thread-compatible.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Reads up to out.size() bytes from `position` on; fewer only at the end.
-  // Cheap where the last read ended; elsewhere compressed data is decompressed
-  // again from its beginning. Errors: those of the file; DATA_LOSS for
-  // compressed data that is damaged or cut.
+  // Reads up to out.size() bytes from `position` on, and fewer only at the end.
+  // Reading on from the end of the last read is cheap; elsewhere compressed
+  // data is decompressed again from its beginning. Errors: those of the file;
+  // DATA_LOSS for compressed data that is damaged or truncated.
   virtual absl::StatusOr<size_t> Read(uint64_t position,
                                       absl::Span<char> out) = 0;
 };
 
-// A file as it is.
+// The bytes of a file that is not compressed.
 class FileBytes final : public ByteSource {
  public:
   // `file` must outlive the source.

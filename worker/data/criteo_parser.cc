@@ -30,7 +30,7 @@ absl::Status CriteoParser::Validate(uint64_t feature_size, int field_size) {
 
 CriteoParser::CriteoParser(uint64_t feature_size,
                            [[maybe_unused]] int field_size)
-    // Of feature_size 0 it wraps to 2^64 - 13.
+    // With feature_size 0 this wraps to 2^64 - 13.
     : categories_(feature_size - kCriteoIntegers), logarithms_(kLogarithms) {
   SHOAL_DCHECK(Validate(feature_size, field_size).ok());
   for (int i = 0; i < kLogarithms; ++i) {

@@ -12,40 +12,43 @@
 
 namespace shoal {
 
-// Turns raw Criteo lines (criteo_row.h says which are rows) into examples as
-// they are read, without a vocabulary: "hashing". An example has 39 features in
-// the order of the columns, so that a column keeps its place:
+// Turns raw Criteo lines (the format is in criteo_row.h) into examples without
+// a vocabulary, by hashing. An example has 39 features in the order of the
+// columns, so that a column always is the same field:
 //   Ik, k = 1 ... 13   id k - 1; value sign(x) ln(1 + |x|), 0 where missing
 //   Ck, k = 1 ... 26   id 13 + floor(h (N - 13) / 2^64), value 1
-// with h = StableHashCombine(13 + k, CriteoCategoryKey(category)), a missing
-// category being the empty one, and N = feature_size, or 2^64 where that is 0.
-// Values lie in [-41.5, 41.5]. Categories with the same id share a row of the
-// table: of n distinct ones about n^2 / N do, for n well below N.
+// with h = StableHashCombine(13 + k, CriteoCategoryKey(category)), where a
+// missing category is the empty string, and N = feature_size, or 2^64 if
+// feature_size is 0. Values lie in [-41.5, 41.5]. Categories with the same id
+// share a row of the table: about n^2 / N of n distinct categories, for n far
+// below N.
 //
-// These ids are a file format: a checkpoint trained with them needs them again.
+// These ids are a file format and must not change: a checkpoint that was
+// trained with them needs the same ids again.
 //
 // Thread-compatible.
 class CriteoParser {
  public:
   using Line = CriteoLine;
 
-  // INVALID_ARGUMENT unless feature_size is 0 or holds an id for a category
-  // (at least 14), and field_size is at least 39.
+  // INVALID_ARGUMENT unless feature_size is 0 or at least 14, which leaves an
+  // id for categories, and field_size is at least 39.
   static absl::Status Validate(uint64_t feature_size, int field_size);
 
   // REQUIRES: Validate is OK.
   CriteoParser(uint64_t feature_size, int field_size);
 
-  // Parses one line, given without its '\n', and appends the example of a row
-  // to *out. For a bad one *reason says why, in printable ASCII; *out is
-  // unchanged.
+  // Parses one line, given without its '\n'. If it is a row, appends its
+  // example to *out. If it is bad, *reason says why, in printable ASCII, and
+  // *out is unchanged.
   Line Parse(absl::string_view line, ExampleBatch* out, std::string* reason);
 
  private:
   float ValueOf(int64_t integer) const;
 
-  const uint64_t categories_;      // ids that they share: N - 13
-  std::vector<float> logarithms_;  // of small integers, which most are
+  const uint64_t categories_;      // number of ids for categories: N - 13
+  std::vector<float> logarithms_;  // of small integers, which are the most
+                                   // frequent
   CriteoRow row_;
 };
 

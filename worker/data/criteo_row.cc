@@ -16,15 +16,15 @@ constexpr int kColumns = 1 + kCriteoFields;
 
 bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
-// A byte with its high bit set for each of the eight that is not printable; the
-// lowest of these is exact, bytes above it may be set by its borrow.
+// Sets the high bit of each of the eight bytes that is not printable. The
+// lowest such byte is exact; bytes above it may be set by its borrow.
 uint64_t NotPrintable(uint64_t bytes) {
   constexpr uint64_t kOnes = 0x0101010101010101u;
   return (bytes | (bytes + kOnes) | (bytes - kOnes * ' ')) & (kOnes * 0x80);
 }
 
-// Where the category at p ends: at its tab, at `end`, or at a byte that none
-// may hold.
+// Returns the end of the category at p: its tab, `end`, or a byte that no
+// category may contain.
 const char* EndOfCategory(const char* p, const char* end) {
   if (end - p >= 8) {
     uint64_t bytes;
@@ -37,7 +37,7 @@ const char* EndOfCategory(const char* p, const char* end) {
   return p;
 }
 
-// The integer at p, up to its tab; nullptr where there is none.
+// Parses the integer at p, up to its tab; nullptr if there is no integer.
 const char* ParseInteger(const char* p, const char* end, int64_t* value) {
   const bool negative = p != end && *p == '-';
   const char* const digits = p + (negative ? 1 : 0);
@@ -50,7 +50,7 @@ const char* ParseInteger(const char* p, const char* end, int64_t* value) {
   return p;
 }
 
-// The line without reasons; false if it is bad.
+// Parses the line without giving reasons; false if it is bad.
 bool TakeApart(const char* p, const char* end, CriteoRow* row) {
   if (end - p < 2 || (*p != '0' && *p != '1') || p[1] != '\t') return false;
   row->label = *p - '0';
@@ -76,14 +76,15 @@ bool TakeApart(const char* p, const char* end, CriteoRow* row) {
   return p == end;
 }
 
-// A column for an error message. Files hold anything; messages do not.
+// Quotes a column for an error message. Files may hold any bytes; messages hold
+// printable ASCII only.
 std::string Quote(absl::string_view column) {
   constexpr size_t kMaxBytes = 32;
   return absl::StrCat("'", absl::CHexEscape(column.substr(0, kMaxBytes)),
                       column.size() > kMaxBytes ? "...'" : "'");
 }
 
-// Why TakeApart refused the line.
+// The reason why TakeApart refused the line.
 std::string Explain(absl::string_view line) {
   const auto columns = 1 + std::count(line.begin(), line.end(), '\t');
   if (columns == kColumns - 1) {
@@ -109,11 +110,11 @@ std::string Explain(absl::string_view line) {
     if (column.empty()) continue;
     if (c <= kCriteoIntegers) {
       int64_t value = 0;
-      // With its tab, which every integer has behind it.
+      // Include the tab that follows every integer.
       if (ParseInteger(column.data(), end, &value) != nullptr) continue;
       return absl::StrCat("I", c, " is ", Quote(column),
-                          ", which is no integer of at most ", kMaxCriteoDigits,
-                          " digits");
+                          ", which is not an integer of at most ",
+                          kMaxCriteoDigits, " digits");
     }
     const int category = c - kCriteoIntegers;
     if (!std::all_of(column.begin(), column.end(), IsPrintable)) {

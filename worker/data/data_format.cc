@@ -17,12 +17,13 @@
 namespace shoal {
 namespace {
 
-// Of the file, and of what it holds: more is never looked at.
+// The number of bytes, of the file and of its decompressed data, that detection
+// reads at most.
 constexpr size_t kHeadBytes = 64 << 10;
 constexpr size_t kQuotedBytes = 24;
 constexpr size_t kCriteoTabs = 39;  // between a label, 13 numbers, 26 words
 
-// The first bytes of a file, as a file of their own.
+// The first bytes of a file, presented as a file.
 class Head final : public RandomAccessFile {
  public:
   explicit Head(absl::string_view bytes) : bytes_(bytes) {}
@@ -43,11 +44,12 @@ bool IsTfRecord(absl::string_view head) {
 }
 
 Compression CompressionOf(absl::string_view head) {
-  // The length of a record may happen to look like a magic number.
+  // TFRecord comes first, because the length of a record may look like a magic
+  // number by chance.
   if (IsTfRecord(head)) return Compression::kNone;
   if (absl::StartsWith(head, "\x1f\x8b")) return Compression::kGzip;
   if (absl::StartsWith(head, "\x28\xb5\x2f\xfd")) return Compression::kZstd;
-  // A frame to skip comes first: 0x184d2a50 to 0x184d2a5f.
+  // A file may begin with a skippable frame: 0x184d2a50 to 0x184d2a5f.
   if (head.size() >= 4 && (head[0] & 0xf0) == 0x50 &&
       head.substr(1, 3) == "\x2a\x4d\x18") {
     return Compression::kZstd;
@@ -55,11 +57,11 @@ Compression CompressionOf(absl::string_view head) {
   return Compression::kNone;
 }
 
-// What one line, of text and neither blank nor a comment, looks like; kAuto:
-// like nothing.
+// The format that one line of text, which is neither blank nor a comment, looks
+// like; kAuto if it looks like none.
 DataFormat FormatOfLine(absl::string_view line) {
   if (std::count(line.begin(), line.end(), '\t') == kCriteoTabs) {
-    // LibSVM may stand between tabs too, but not without a colon.
+    // LibSVM may contain tabs too, but always has a colon.
     const size_t second = line.find('\t', line.find('\t') + 1);
     if (!absl::StrContains(line.substr(0, second), ':')) {
       return DataFormat::kCriteo;
@@ -81,8 +83,8 @@ DataFormat FormatOfLine(absl::string_view line) {
              : DataFormat::kAuto;
 }
 
-// The first line that looks like a row of something decides, so that bad rows
-// may come before it. Without any line but blank ones and comments: LibSVM.
+// The first line that looks like a row of some format decides, so that bad rows
+// may come before it. If all lines are blank or comments, the format is LibSVM.
 DataFormat FormatOfText(absl::string_view head) {
   DataFormat format = DataFormat::kLibSvm;
   while (!head.empty()) {
@@ -111,7 +113,7 @@ absl::string_view NameOf(DataFormat format) {
   return "auto";
 }
 
-// The first bytes of what the compressed file begins with.
+// The first bytes of the decompressed data.
 absl::StatusOr<std::string> Decompressed(absl::string_view compressed,
                                          uint64_t file_size,
                                          Compression compression) {
@@ -120,7 +122,7 @@ absl::StatusOr<std::string> Decompressed(absl::string_view compressed,
                          OpenBytes(&file, compression, nullptr));
   std::string head;
   while (head.size() < kHeadBytes) {
-    // Little by little: beyond the head of the file it looks cut.
+    // Read in small steps: the file seems truncated at the end of its head.
     char some[256];
     const absl::StatusOr<size_t> got =
         bytes->Read(head.size(), absl::MakeSpan(some));
@@ -151,11 +153,11 @@ absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
   result.format = IsTfRecord(head) ? DataFormat::kTfRecord : FormatOfText(head);
   if (result.format != DataFormat::kAuto) return result;
   return absl::InvalidArgumentError(absl::StrCat(
-      "begins with '",
+      "the file begins with '",
       absl::CHexEscape(absl::string_view(head).substr(0, kQuotedBytes)),
       "', which is neither TFRecord (the checksum of a length), nor a line of "
       "LibSVM (label id:value ...) or Criteo (40 columns), nor gzip or zstd of "
-      "these; name other files, or --data_format if it is one of them"));
+      "these; name other files, or set --data_format if it is one of them"));
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenBytes(

@@ -12,28 +12,30 @@
 
 namespace shoal {
 
-// How rows are written; docs/data_formats.md. kAuto: as the data shows.
+// The format of rows; see docs/data_formats.md. kAuto: detected from the data.
 enum class DataFormat { kAuto, kLibSvm, kTfRecord, kCriteo };
 
-// "auto", "libsvm", "tfrecord", "criteo".
+// Returns "auto", "libsvm", "tfrecord" or "criteo".
 std::string ToString(DataFormat format);
 
 enum class Compression { kNone, kGzip, kZstd };
 
-// What the first bytes of a file say, never its name. A function of its first
-// 64 KiB, so that all workers and all pieces agree.
+// The format of a file. It is a function of the file's first 64 KiB, never of
+// its name, so that all workers and all pieces agree.
 struct FileFormat {
   DataFormat format = DataFormat::kLibSvm;  // never kAuto
   Compression compression = Compression::kNone;
 };
 
-// `wanted` overrides what the rows look like, not the compression. Errors:
-// those of the file; DATA_LOSS where its compression is damaged;
-// INVALID_ARGUMENT, quoting its first bytes, where kAuto recognises nothing.
+// Detects the format of `file`. `wanted`, unless it is kAuto, decides the
+// format of the rows, but not the compression. Errors: those of the file;
+// DATA_LOSS if the compressed data is damaged; INVALID_ARGUMENT, quoting the
+// file's first bytes, if kAuto recognises no format.
 absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
                                         DataFormat wanted);
 
-// What `file` holds, decompressed. `file` and `cancelled` must outlive it.
+// Opens the decompressed bytes of `file`. `file` and `cancelled` must outlive
+// the result.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenBytes(
     const RandomAccessFile* file, Compression compression,
     const std::atomic<bool>* cancelled);

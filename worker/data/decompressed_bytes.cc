@@ -38,7 +38,7 @@ absl::StatusOr<size_t> DecompressedBytes::Read(uint64_t position,
 
 absl::StatusOr<size_t> DecompressedBytes::ReadNext(absl::Span<char> out) {
   size_t done = 0;
-  int idle = 0;  // calls in a row that moved nothing
+  int idle = 0;  // calls in a row that neither consumed nor produced
   while (done < out.size()) {
     if (next_ == filled_ && !input_ended_) SHOAL_RETURN_IF_ERROR(Fill());
     const absl::string_view in(input_.data() + next_, filled_ - next_);
@@ -47,7 +47,7 @@ absl::StatusOr<size_t> DecompressedBytes::ReadNext(absl::Span<char> out) {
     if (!step.ok()) {
       return Annotate(step.status(),
                       absl::StrCat(between_ && position_ > 0
-                                       ? "what follows the last member at byte "
+                                       ? "the bytes after a member at byte "
                                        : "damaged near byte ",
                                    input_base_ + next_));
     }
@@ -60,14 +60,15 @@ absl::StatusOr<size_t> DecompressedBytes::ReadNext(absl::Span<char> out) {
       continue;
     }
     if (!in.empty() && ++idle > 1) {
-      return absl::DataLossError(absl::StrCat(
-          "damaged near byte ", input_base_ + next_, ": it cannot go on"));
+      return absl::DataLossError(
+          absl::StrCat("damaged near byte ", input_base_ + next_,
+                       ": the decoder cannot continue"));
     }
     if (!in.empty() || !input_ended_) continue;
     if (between_) break;
-    return absl::DataLossError(absl::StrCat("the compressed file ends at byte ",
-                                            input_base_ + filled_,
-                                            " within a member: it was cut"));
+    return absl::DataLossError(absl::StrCat(
+        "the compressed file ends at byte ", input_base_ + filled_,
+        " within a member: it is truncated"));
   }
   return done;
 }
@@ -92,7 +93,8 @@ absl::Status DecompressedBytes::Fill() {
   filled_ = 0;
   SHOAL_ASSIGN_OR_RETURN(filled_,
                          file_->Read(input_base_, absl::MakeSpan(input_)));
-  // A file that shrank ends within a member; one that grew is read on.
+  // A file that shrank ends within a member; a file that grew is read to its
+  // new end.
   input_ended_ = filled_ < input_.size() || input_.empty();
   return absl::OkStatus();
 }

@@ -15,20 +15,21 @@
 
 namespace shoal {
 
-// What a compressed file holds. Positions count decompressed bytes. Members are
-// read one behind the other, as gzip and zstd do; a file that ends within one,
-// also where what it held so far ends with a record, and bytes behind the last
-// that begin no other are DATA_LOSS with the byte of the file.
+// The decompressed bytes of a compressed file. Positions count decompressed
+// bytes. Members are read one after another, as gzip and zstd do. DATA_LOSS,
+// with the byte of the file, if the file ends within a member (even if the data
+// so far ends with a whole record), or if the bytes after a member begin no
+// other member.
 //
-// Holds a chunk of the file and the decoder's window. Thread-compatible.
+// It holds one chunk of the file and the decoder's window. Thread-compatible.
 class DecompressedBytes final : public ByteSource {
  public:
-  // `file` must outlive the source; `cancelled`, which may be nullptr, too.
+  // `file` and `cancelled`, which may be nullptr, must outlive the source.
   DecompressedBytes(const RandomAccessFile* file,
                     std::unique_ptr<StreamDecoder> decoder,
                     const std::atomic<bool>* cancelled = nullptr);
 
-  // Also: CANCELLED soon after *cancelled.
+  // Also CANCELLED, soon after *cancelled is true.
   absl::StatusOr<size_t> Read(uint64_t position, absl::Span<char> out) override;
 
  private:
@@ -41,7 +42,7 @@ class DecompressedBytes final : public ByteSource {
   const std::unique_ptr<StreamDecoder> decoder_;
   const std::atomic<bool>* const cancelled_;
 
-  uint64_t position_ = 0;  // of the decompressed byte that comes next
+  uint64_t position_ = 0;  // of the next decompressed byte
   std::vector<char> input_;
   uint64_t input_base_ = 0;  // offset in the file of input_[0]
   size_t next_ = 0;          // in input_

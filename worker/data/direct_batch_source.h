@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-// Reads on the strand, in a task of its own, when it is asked: no thread and
-// no time of its own, so the same under the simulator every time.
+// Reads each batch on the strand, in a task of its own, when it is requested.
+// It has no thread and no clock, so every run under the simulator is the same.
 class DirectBatchSource final : public BatchSource {
  public:
   // `strand` must outlive the source.
@@ -27,7 +27,8 @@ class DirectBatchSource final : public BatchSource {
   const std::unique_ptr<PieceReader> reader_;
   Executor* const strand_;
   Batch spare_;
-  // Posted tasks hold it weakly: gone, so is the source.
+  // Posted tasks hold a weak pointer to this, which tells them whether the
+  // source still exists.
   const std::shared_ptr<DirectBatchSource*> self_;
 };
 

@@ -15,29 +15,29 @@
 
 namespace shoal {
 
-// SEAM: the rows of one piece, in its order, whatever its format.
+// SEAM: reads the rows of one piece of any format, in the piece's order.
 // Implementations: SerialExampleReader, ParallelExampleReader.
 // Thread-compatible.
 class ExampleReader {
  public:
   virtual ~ExampleReader() = default;
 
-  // Appends the next rows to *rows until it holds `most` or the piece ends.
-  // Records that are no rows take no place, but for bad ones of a reader that
-  // was given a bad_row_label: they are rows of this label without features.
-  // All bad ones go to *bad, where that is not nullptr, in the call that comes
-  // to them. Errors: those of the records and of *bad.
+  // Appends the next rows to *rows until it holds `most` rows or the piece
+  // ends. Records that are not rows take no place, except that a reader with a
+  // bad_row_label appends each bad row as a row of this label without features.
+  // All bad rows also go to *bad, unless it is nullptr, in the call that
+  // reaches them. Errors: those of the records and of *bad.
   virtual absl::Status ReadRows(uint32_t most, ExampleBatch* rows,
                                 BadRowSink* bad) = 0;
 
-  // Where the next call goes on, and how to go back there.
+  // The position at which the next ReadRows continues; Seek returns to it.
   // REQUIRES: CanSeek().
   virtual bool CanSeek() const = 0;
   virtual uint64_t position() const = 0;
   virtual void Seek(uint64_t position) = 0;
 };
 
-// Reads and parses on the caller's thread, a record at a time.
+// Reads and parses one record after another on the caller's thread.
 class SerialExampleReader final : public ExampleReader {
  public:
   SerialExampleReader(std::unique_ptr<RecordSource> records,

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr int kGzipOnly = 16;  // added to the window's bits
+constexpr int kGzipOnly = 16;  // added to the number of window bits
 
 class GzipDecoder final : public StreamDecoder {
  public:
@@ -19,7 +19,8 @@ class GzipDecoder final : public StreamDecoder {
 
   absl::Status Init() {
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) {
-      return absl::ResourceExhaustedError("no memory to decompress gzip");
+      return absl::ResourceExhaustedError(
+          "there is no memory to decompress gzip");
     }
     return absl::OkStatus();
   }
@@ -28,7 +29,7 @@ class GzipDecoder final : public StreamDecoder {
     between_ = true;
     began_ = false;
     if (inflateReset(&stream_) != Z_OK) {
-      return absl::InternalError("zlib cannot begin anew");
+      return absl::InternalError("zlib cannot be reset");
     }
     return absl::OkStatus();
   }
@@ -50,7 +51,8 @@ class GzipDecoder final : public StreamDecoder {
     const uInt in_before = stream_.avail_in;
     const uInt out_before = stream_.avail_out;
     const int result = inflate(&stream_, Z_NO_FLUSH);
-    // Z_BUF_ERROR: no progress was possible, which is no damage.
+    // Z_BUF_ERROR means that no progress was possible, not that the data is
+    // damaged.
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
       return absl::DataLossError(absl::StrCat(
           "gzip: ", stream_.msg != nullptr  ? stream_.msg
@@ -65,7 +67,7 @@ class GzipDecoder final : public StreamDecoder {
  private:
   z_stream stream_ = {};
   bool between_ = true;
-  bool began_ = false;  // a member, since the last Reset
+  bool began_ = false;  // a member has begun since the last Reset
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ const char* SkipBlanks(const char* p, const char* end) {
   return p;
 }
 
-// The word at p for an error message. Files hold anything; messages do not.
+// Quotes the word at p for an error message. Files may hold any bytes; messages
+// hold printable ASCII only.
 std::string Quote(const char* p, const char* end) {
   constexpr size_t kMaxBytes = 32;
   const char* const word_end = std::find_if(p, end, IsBlank);
@@ -33,7 +34,7 @@ std::string Quote(const char* p, const char* end) {
 LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size,
                            bool any_label)
     : feature_size_(feature_size),
-      // Of 0 the largest number there is.
+      // With feature_size 0 this wraps to the largest number.
       largest_id_(feature_size - 1),
       any_label_(any_label),
       ids_(field_size),
@@ -53,7 +54,8 @@ LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
       (label != 0 && label != 1 && label != -1 && !any_label_)) {
     *reason =
         absl::StrCat("label ", Quote(label_begin, end),
-                     any_label_ ? " is no number" : " is none of 0, 1, -1");
+                     any_label_ ? " is not a number"
+                                : " is not one of 0, 1, -1");
     return Line::kBad;
   }
   return ParseFeatures(p, end, label == 1 ? 1 : 0, out, reason);
@@ -78,7 +80,7 @@ LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
       *reason = absl::StrCat(Quote(word, end), " is not id:value");
       return Line::kBad;
     }
-    // Nineteen digits are the most that cannot have wrapped.
+    // A number of up to nineteen digits cannot have wrapped.
     if (id > largest_id_ || p - word > 19) {
       if (feature_size_ != 0) {
         *reason = absl::StrCat("id of ", Quote(word, end),
@@ -93,7 +95,8 @@ LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
     }
     ++p;
     float value = 0;
-    // A lone digit is the commonest value: 1 for a category, 0 for missing.
+    // A single digit is the most frequent value: 1 for a category, 0 for
+    // missing.
     if (end - p >= 2 && static_cast<unsigned char>(*p - '0') <= 9 &&
         p[1] == ' ') {
       value = static_cast<float>(*p - '0');
@@ -101,8 +104,8 @@ LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
     } else {
       p = ParseFloat(p, end, &value);
       if (p == nullptr || (p != end && !IsBlank(*p)) || !std::isfinite(value)) {
-        *reason =
-            absl::StrCat("value of ", Quote(word, end), " is no finite number");
+        *reason = absl::StrCat("value of ", Quote(word, end),
+                               " is not a finite number");
         return Line::kBad;
       }
     }

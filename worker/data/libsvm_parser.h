@@ -17,13 +17,13 @@ namespace shoal {
 //   id      = 1*digit, below feature_size; where that is 0, below 2^64
 //   value   = number (parse_number.h), finite
 //   blanks  = 1*(space / tab)
-// The features keep the order of the line, and an id may occur again. A row may
-// have no feature, and at most field_size. A line that is empty, blank or
-// begins with '#' is no row. Whatever else a line holds makes it a bad row,
-// also an id without a value. A '\r' at the end is not part of the line.
+// The features keep the order of the line, and an id may be repeated. A row has
+// between 0 and field_size features. A line that is empty, blank or begins with
+// '#' is not a row. Any other line is a bad row, for example one with an id
+// without a value. A '\r' at the end is not part of the line.
 //
-// With any_label a label is any number, and counts as 0 unless it is 1: for
-// rows whose labels are not known.
+// With any_label a label may be any number, and counts as 0 unless it is 1.
+// This is for rows whose labels are not known.
 //
 // Thread-compatible.
 class LibSvmParser {
@@ -32,9 +32,9 @@ class LibSvmParser {
 
   LibSvmParser(uint64_t feature_size, int field_size, bool any_label = false);
 
-  // Parses one line, given without its end, and appends the example of a row
-  // to *out. For a bad one *reason says why, quoting what it met in printable
-  // ASCII; *out is unchanged.
+  // Parses one line, given without its line end. If it is a row, appends its
+  // example to *out. If it is bad, *reason says why and quotes the line in
+  // printable ASCII, and *out is unchanged.
   Line Parse(absl::string_view line, ExampleBatch* out, std::string* reason);
 
  private:
@@ -44,7 +44,7 @@ class LibSvmParser {
   const uint64_t feature_size_;
   const uint64_t largest_id_;
   const bool any_label_;
-  // The features of one row, until it is known to be good.
+  // The features of one row, until the row is known to be good.
   std::vector<FeatureId> ids_;
   std::vector<float> values_;
 };

@@ -11,9 +11,10 @@
 namespace shoal {
 namespace {
 
-// Large enough that a read's cost is its bytes', small enough for a cache.
+// Large enough that the bytes dominate the cost of a read, small enough for a
+// cache.
 constexpr uint64_t kChunkBytes = 256 << 10;
-// Beyond the end only the rest of one line is wanted.
+// Beyond `end` only the rest of one line is needed.
 constexpr uint64_t kTailBytes = 4 << 10;
 
 }  // namespace
@@ -125,7 +126,8 @@ absl::Status LineSource::Fill() {
     if (end_ != kToTheEnd && at + got < end_) {
       return absl::DataLossError(
           absl::StrCat("the file ends at byte ", at + got,
-                       ", before its piece does at ", end_, ": it changed"));
+                       ", before the end of its piece at ", end_,
+                       ": the file changed"));
     }
   }
   return absl::OkStatus();

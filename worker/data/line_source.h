@@ -16,21 +16,22 @@
 namespace shoal {
 
 // The lines of a file whose first byte lies in [begin, end), so that pieces
-// which cover a file have each of its lines once. Begins mid-line: up to the
-// next line is the piece before's. The last line is read beyond `end`. Lines
-// end by '\n' (not part of them) or with the file. One that is longer than
-// max_line_bytes is damaged, and is skipped without being held.
+// that cover a file have each line once. If `begin` is within a line, that line
+// belongs to the piece before. The last line is read to its end, beyond `end`.
+// A line ends with '\n', which is not part of it, or with the file. A line
+// longer than max_line_bytes counts as damaged, and is skipped without being
+// held in memory.
 //
-// Holds at most max_line_bytes and a chunk of the file. Thread-compatible.
+// It holds at most max_line_bytes and a chunk of the file. Thread-compatible.
 class LineSource final : public RecordSource {
  public:
-  // An `end` of kToTheEnd is the end of the bytes, wherever that is.
-  // `cancelled`, which may be nullptr, must outlive the source.
-  // REQUIRES: begin <= end.
+  // If `end` is kToTheEnd, the source reads to the end of the bytes.
+  // `cancelled`, which may be nullptr, must outlive the source. REQUIRES: begin
+  // <= end.
   LineSource(std::unique_ptr<ByteSource> bytes, uint64_t begin, uint64_t end,
              uint64_t max_line_bytes,
              const std::atomic<bool>* cancelled = nullptr);
-  // Of a plain file, which must outlive the source.
+  // Reads a file that is not compressed. `file` must outlive the source.
   LineSource(const RandomAccessFile* file, uint64_t begin, uint64_t end,
              uint64_t max_line_bytes,
              const std::atomic<bool>* cancelled = nullptr);
@@ -38,16 +39,17 @@ class LineSource final : public RecordSource {
   // DATA_LOSS if the file ends before `end`.
   absl::StatusOr<bool> Next(Record* line) override;
 
-  // At a line's start, but before the first call of a source that begins
-  // mid-line.
+  // The start of a line, except before the first Next of a source that begins
+  // within a line.
   uint64_t position() const override { return base_ + next_; }
 
   void Seek(uint64_t position) override;
 
  private:
-  // Drops what comes before the next line start, as far as one may be ours.
+  // Skips to the next line start, as far as a line there may belong to this
+  // piece.
   absl::Status SkipLine();
-  // Reads more behind what is held from next_ on.
+  // Reads more bytes after those held from next_ on.
   absl::Status Fill();
 
   const std::unique_ptr<ByteSource> bytes_;
@@ -58,9 +60,9 @@ class LineSource final : public RecordSource {
 
   std::vector<char> buffer_;
   uint64_t base_ = 0;  // offset in the data of buffer_[0]
-  size_t next_ = 0;    // where the next line starts in the buffer
-  size_t filled_ = 0;  // bytes of the buffer that hold the data's
-  bool eof_ = false;   // what is held reaches the data's end
+  size_t next_ = 0;    // start of the next line in the buffer
+  size_t filled_ = 0;  // bytes of the buffer that hold data
+  bool eof_ = false;   // the held bytes reach the end of the data
   bool mid_line_;      // next_ is not yet at a line's start
   uint64_t lines_ = 0;
 };

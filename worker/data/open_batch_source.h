@@ -14,9 +14,10 @@
 
 namespace shoal {
 
-// The batches of `lease`, whose source is `file` here, as it was when the job
-// began: read ahead on a thread of their own, or, without `prefetch`, on the
-// strand when asked. `file_system` and `strand` must outlive the source. Errors
+// Opens the batches of `lease`. `file` is the lease's source on this host, with
+// its size when the job began. With `prefetch` the batches are read ahead on a
+// thread of their own; without, they are read on the strand when they are
+// requested. `file_system` and `strand` must outlive the result. Errors: those
 // of PieceReader::Open.
 absl::StatusOr<std::unique_ptr<BatchSource>> OpenBatchSource(
     const FileSystem* file_system, const LocalSource& file, const Lease& lease,

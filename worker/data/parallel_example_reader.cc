@@ -10,9 +10,10 @@
 namespace shoal {
 namespace {
 
-// Enough to outweigh handing them over.
+// Large enough that parsing a block outweighs passing it between threads.
 constexpr size_t kBlockBytes = 128 << 10;
-constexpr size_t kBlockRecords = 4096;  // empty lines have no bytes
+constexpr size_t kBlockRecords = 4096;  // a second limit, because empty lines
+                                        // have no bytes
 
 }  // namespace
 
@@ -155,7 +156,7 @@ absl::StatusOr<bool> ParallelExampleReader::TakeFrom(Block* block,
   const bool full = rows->size() == most;
   while (block->next_bad < block->bad.size()) {
     const BadEntry& entry = block->bad[block->next_bad];
-    // What comes behind the last row that was asked for is for a later call.
+    // Records after the last requested row are left for a later call.
     if (full && entry.rows_before >= end) return false;
     ++block->next_bad;
     if (bad != nullptr) SHOAL_RETURN_IF_ERROR(bad->Add(entry.row));

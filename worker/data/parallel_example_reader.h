@@ -17,14 +17,15 @@
 namespace shoal {
 
 // Parses on threads of its own, one for each parser, while the caller's thread
-// finds the records and puts the rows together: the same rows and bad rows in
-// the same order as a SerialExampleReader's. Reads ahead of ReadRows by two
-// blocks a thread, of some 128 KiB of records each.
+// finds the records and joins the rows. Rows and bad rows are the same, in the
+// same order, as those of a SerialExampleReader. It reads ahead of ReadRows by
+// two blocks per thread; a block has about 128 KiB of records.
 //
-// Thread-compatible. The destructor joins the threads: it waits for one block.
+// Thread-compatible. The destructor joins the threads, and so waits for one
+// block per thread.
 class ParallelExampleReader final : public ExampleReader {
  public:
-  // REQUIRES: parsers alike, and at least one.
+  // REQUIRES: there is at least one parser, and all parsers are equal.
   ParallelExampleReader(std::unique_ptr<RecordSource> records,
                         std::vector<std::unique_ptr<RecordParser>> parsers,
                         std::optional<uint8_t> bad_row_label = std::nullopt);
@@ -37,7 +38,7 @@ class ParallelExampleReader final : public ExampleReader {
   void Seek(uint64_t position) override { SHOAL_DCHECK(CanSeek()); }
 
  private:
-  // A record of a block: its bytes are [begin, end) of the block's.
+  // A record of a block: bytes [begin, end) of the block.
   struct Entry {
     size_t begin = 0;
     size_t end = 0;
@@ -46,16 +47,17 @@ class ParallelExampleReader final : public ExampleReader {
     std::string damage;
   };
   struct BadEntry {
-    size_t rows_before = 0;  // rows of the block that come before it
+    size_t rows_before = 0;  // rows of the block before it
     BadRow row;
   };
-  // Belongs to the caller, but for parsing: from the queue until `parsed`.
+  // Belongs to the caller's thread, except from queueing until `parsed` is
+  // true, when it belongs to a parsing thread.
   struct Block {
     std::string bytes;
     std::vector<Entry> entries;
     ExampleBatch rows;
     std::vector<BadEntry> bad;
-    size_t next_row = 0;  // the first that was not handed out
+    size_t next_row = 0;  // the first that is not yet handed out
     size_t next_bad = 0;
     bool parsed = false;  // guarded by mu_ while the block is queued
 
@@ -64,11 +66,11 @@ class ParallelExampleReader final : public ExampleReader {
 
   void Run(RecordParser* parser);
   void ParseBlock(RecordParser* parser, Block* block) const;
-  // Queues blocks while there is room and a record. The error of the records
-  // is kept until the rows before it were handed out.
+  // Queues blocks while there is room and a record. An error of the records is
+  // kept until the rows before it are handed out.
   void ReadAhead();
   void FillBlock(Block* block);
-  // Hands out what `most` allows of a block; true if nothing of it is left.
+  // Hands out the rows of a block, up to `most`; true if the block is used up.
   static absl::StatusOr<bool> TakeFrom(Block* block, uint32_t most,
                                        ExampleBatch* rows, BadRowSink* bad);
 
@@ -77,7 +79,7 @@ class ParallelExampleReader final : public ExampleReader {
   const std::optional<uint8_t> bad_row_label_;
   const size_t most_blocks_;
 
-  // The caller's.
+  // Used by the caller's thread only.
   Record record_;
   bool records_ended_ = false;
   absl::Status records_status_;

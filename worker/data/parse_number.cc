@@ -13,8 +13,9 @@ const char* SkipDigits(const char* p, const char* end) {
   return std::find_if_not(p, end, IsDigit);
 }
 
-// Whether the decimal [p, end) of this grammar, not zero, is at least 1:
-// std::from_chars does not say on which side a number is out of range.
+// True if the decimal number [p, end) of this grammar, which is not zero, is at
+// least 1. It is needed because std::from_chars does not say on which side a
+// number is out of range.
 bool IsLarge(const char* p, const char* end) {
   const char* const mantissa_end =
       std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });

@@ -8,8 +8,9 @@
 
 namespace shoal {
 
-// Text to numbers at the speed of the page cache, free of the locale. All read
-// [p, end) and nothing beyond it, and return where the number ends.
+// Parses numbers in text, independently of the locale, fast enough for files in
+// the page cache. All functions read only [p, end), and return the end of the
+// number.
 
 namespace parse_internal {
 
@@ -24,18 +25,18 @@ inline constexpr double kExactPow10[] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// How many of the eight bytes, from the lowest, are digits. A byte is one if
+// The number of digits at the low end of the eight bytes. A byte is a digit if
 // its high nibble is 3 before and after adding 6.
 inline int LeadingDigits(uint64_t bytes) {
   constexpr uint64_t kHigh = 0xF0F0F0F0F0F0F0F0u;
   constexpr uint64_t kThrees = 0x3030303030303030u;
   const uint64_t other = ((bytes & kHigh) ^ kThrees) |
                          (((bytes + 0x0606060606060606u) & kHigh) ^ kThrees);
-  return std::countr_zero(other) / 8;  // 8 where there is no other
+  return std::countr_zero(other) / 8;  // 8 if all are digits
 }
 
-// The number whose first digit is the lowest of eight bytes. Zero bytes count
-// as digits 0: D. Lemire's product of halves.
+// The number whose first digit is the lowest of the eight bytes. A zero byte
+// counts as the digit 0. The method is D. Lemire's product of halves.
 inline uint64_t EightDigits(uint64_t bytes) {
   bytes &= 0x0F0F0F0F0F0F0F0Fu;
   bytes = bytes * 10 + (bytes >> 8);
@@ -44,13 +45,14 @@ inline uint64_t EightDigits(uint64_t bytes) {
          32;
 }
 
-// ParseFloat for what its short way cannot round for sure, or end.
+// ParseFloat for numbers that its fast path cannot round exactly or cannot
+// parse.
 const char* ParseFloatSlowly(const char* p, const char* end, float* value);
 
 }  // namespace parse_internal
 
-// Appends the digits at p to the decimal number *value (modulo 2^64: more than
-// 19 digits are the caller's to refuse). Returns p where there is no digit.
+// Appends the digits at p to the decimal number *value, modulo 2^64: the caller
+// must refuse more than 19 digits. Returns p if there is no digit.
 inline const char* ParseDigits(const char* p, const char* end,
                                uint64_t* value) {
   using namespace parse_internal;  // NOLINT: of this header
@@ -64,7 +66,7 @@ inline const char* ParseDigits(const char* p, const char* end,
       continue;
     }
     if (digits == 0) return p;
-    // The digits move up to the end of the word, zeros come in before them.
+    // Shift the digits to the high end of the word, with zeros before them.
     *value = *value * kPow10[digits] + EightDigits(bytes << (64 - 8 * digits));
     return p + digits;
   }
@@ -74,9 +76,10 @@ inline const char* ParseDigits(const char* p, const char* end,
   return p;
 }
 
-// [+-] digits [. digits] [e [+-] digits], with a digit before the e: the
-// nearest float, as strtof gives in the C locale; infinity where it overflows.
-// nullptr where no such number begins at p ("nan" and "inf" are none).
+// Parses [+-] digits [. digits] [e [+-] digits], with a digit before the e.
+// *value is the nearest float, as strtof returns it in the C locale, and
+// infinity on overflow. Returns nullptr if no such number begins at p ("nan"
+// and "inf" are not numbers).
 inline const char* ParseFloat(const char* p, const char* end, float* value) {
   using namespace parse_internal;  // NOLINT: of this header
   const char* const start = p;
@@ -100,8 +103,9 @@ inline const char* ParseFloat(const char* p, const char* end, float* value) {
   }
   double exact = static_cast<double>(mantissa);
   if (fraction_digits > 0) {
-    // One correctly rounded division of exact numbers. The float nearest to it
-    // is the one nearest to the decimal, unless it lies just between two.
+    // One correctly rounded division of exact numbers. The float nearest to the
+    // quotient is the float nearest to the decimal number, unless the quotient
+    // lies exactly between two floats.
     exact /= kExactPow10[fraction_digits];
     constexpr uint64_t kBelowFloat = (uint64_t{1} << 29) - 1;
     const uint64_t below = std::bit_cast<uint64_t>(exact) & kBelowFloat;

@@ -18,10 +18,12 @@
 namespace shoal {
 namespace {
 
-// Rows read together where the order is the file's: enough to amortise, few
-// enough that the first batch comes at once. No batch depends on it.
+// The number of rows that are read together if rows are not shuffled: enough to
+// amortise the call, few enough that the first batch comes soon. The contents
+// of batches do not depend on it.
 constexpr uint32_t kUnshuffledRows = 4096;
-// Memory of a window over that of its rows. Measured by bench/e2e/memory.py.
+// The ratio of a window's memory to the memory of its rows. Measured by
+// bench/e2e/memory.py.
 constexpr uint64_t kWindowPercent = 160;
 constexpr uint64_t kMostReserved = 4 << 20;  // features, 48 MiB
 constexpr uint64_t kMostRecordBytes = 1 << 30;
@@ -87,13 +89,13 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
                          file_system->OpenForRead(path));
   if (size.has_value() && file->size() != *size) {
     return absl::DataLossError(
-        absl::StrCat(path, ": has ", file->size(), " bytes, and had ", *size,
+        absl::StrCat(path, ": has ", file->size(), " bytes, but had ", *size,
                      " when the job began: the file changed"));
   }
   if (file->size() < piece.end) {
     return absl::DataLossError(absl::StrCat(
-        path, ": has ", file->size(), " bytes, and piece ", piece.index,
-        " ends at ", piece.end, ": the file changed"));
+        path, ": has ", file->size(), " bytes, but piece ", piece.index,
+        " ends at byte ", piece.end, ": the file changed"));
   }
   auto format = DetectFormat(*file, options.format);
   if (!format.ok()) return Annotate(format.status(), path);
@@ -122,8 +124,9 @@ PieceReader::PieceReader(const FileSystem* file_system, std::string path,
       shuffle_(options.shuffle && lease.purpose == LeasePurpose::kTrain),
       window_rows_(shuffle_ ? options.shuffle_rows
                             : std::min(options.shuffle_rows, kUnshuffledRows)) {
-  // What a window may come to hold; a feature is some bytes of the file. Pages
-  // that are never touched cost nothing, growing would copy them all.
+  // Reserve memory for the largest window; a feature takes some bytes of the
+  // file. Pages that are never touched cost nothing, while growing would copy
+  // all of them.
   const uint64_t bytes = lease.piece.end - lease.piece.begin;
   const uint64_t most = std::min(
       {uint64_t{window_rows_} * options.field_size,
@@ -142,7 +145,7 @@ absl::Status PieceReader::OpenExamples() {
     options.any_label = true;
     options.bad_row_label = kBadRowLabel;
   }
-  // Going back to a window needs to know where it was.
+  // To return to a window, its start must be known.
   options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;
   SHOAL_ASSIGN_OR_RETURN(
       examples_, shoal::OpenExamples(&file_, format_, lease_.piece.begin,
@@ -199,7 +202,8 @@ absl::StatusOr<bool> PieceReader::NextBackwards(Batch* batch) {
   const uint32_t index = --next_batch_;
   const uint64_t begin = uint64_t{index} * lease_.batch_size;
   const uint64_t end = std::min<uint64_t>(begin + lease_.batch_size, rows_);
-  // Its windows from the last one, so that each is read again only once.
+  // Go through the windows from the last one, so that each is read again only
+  // once.
   for (uint64_t to = end; to > begin;) {
     const uint64_t window = (to - 1) / window_rows_;
     SHOAL_RETURN_IF_ERROR(LoadWindow(static_cast<uint32_t>(window)));
@@ -262,7 +266,7 @@ absl::Status PieceReader::LoadWindow(uint32_t window) {
     return absl::DataLossError(
         absl::StrCat("piece ", lease_.piece.index,
                      " changed while it was read: the rows from row ",
-                     uint64_t{window} * window_rows_, " on are others"));
+                     uint64_t{window} * window_rows_, " on differ"));
   }
   window_.index = window;
   return absl::OkStatus();
@@ -270,7 +274,8 @@ absl::Status PieceReader::LoadWindow(uint32_t window) {
 
 void PieceReader::AppendOrdered(uint32_t begin, uint32_t end,
                                 ExampleBatch* to) const {
-  // A shuffled row is cold; by then the memory of this one has come.
+  // A shuffled row is not in the cache, so it is prefetched this many rows
+  // before its use.
   constexpr uint32_t kAhead = 8;
   for (uint32_t i = begin; i < end; ++i) {
     if (shuffle_ && i + kAhead < end)
@@ -300,15 +305,15 @@ absl::Status PieceReader::CheckSize() const {
                          file_system_->OpenForRead(path_));
   if (file->size() == file_.size()) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat("has ", file->size(), " bytes, and had ", file_.size(),
+      absl::StrCat("has ", file->size(), " bytes, but had ", file_.size(),
                    " when it was opened: the file changed"));
 }
 
 std::string PieceReader::FirstError() const {
   const std::string name = absl::CHexEscape(Basename(path_));
   const BadRow& first = bad_.first();
-  // Records are counted from the piece's first, which has a number of its own
-  // only where the piece begins the file.
+  // Records are counted from the first one of the piece, so their numbers are
+  // known only if the piece begins the file.
   if (lease_.piece.begin != 0) {
     return absl::StrCat(name, ": byte ", first.offset, ": ", first.reason);
   }

@@ -24,59 +24,64 @@ namespace shoal {
 
 struct PieceReaderOptions {
   DataFormat format = DataFormat::kAuto;
-  uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: none do
+  uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: no limit
   int field_size = 0;         // rows with more features are bad
   uint64_t seed = 1;
   bool shuffle = true;
-  // Rows shuffled together. Memory: this many parsed rows.
+  // Number of rows that are shuffled together. This many parsed rows are held
+  // in memory.
   uint32_t shuffle_rows = 65536;
-  // A line or record longer than this is a bad row, and is not held.
+  // A line or record longer than this is a bad row, and is not held in memory.
   uint64_t max_record_bytes = 1 << 20;
-  // Threads that parse, beside the one that reads; 1: that one parses.
+  // Number of parsing threads beside the reading thread. With 1 the reading
+  // thread parses.
   int parse_threads = 1;
-  // Where bad rows are written too; must outlive the reader. nullptr: nowhere.
+  // File to which bad rows are written; must outlive the reader. nullptr: they
+  // are not written.
   Quarantine* quarantine = nullptr;
 
   // INVALID_ARGUMENT names the field that is out of range.
   absl::Status Validate() const;
 
-  // What the rows that a reader holds take at most, in a lease of so many rows:
-  // the window, whose arrays grow by doubling and leave their old places in the
-  // heap. Without shuffling the window is a batch or less, and is not counted.
+  // The most memory, in bytes, of the rows that a reader holds for a lease of
+  // `piece_rows` rows: the window, whose arrays grow by doubling and leave
+  // their old memory in the heap. Without shuffling the window is at most a
+  // batch and is not counted.
   uint64_t MemoryBytes(LeasePurpose purpose, uint64_t piece_rows) const;
 };
 
-// Reads a leased piece of a file as batches, in the order of the lease. What
-// the file is its first bytes say (data_format.h); a compressed one must be
-// leased whole.
+// Reads a leased piece of a file as batches, in the order of the lease. The
+// first bytes of the file decide its format (data_format.h). A compressed file
+// must be leased whole.
 //
-// The piece is read whole, windows of shuffle_rows rows are shuffled by
-// f(seed, epoch, piece, window), and cut into batches of lease.batch_size rows;
-// the last is shorter, never dropped. Batch boundaries cross windows, so what a
-// batch holds depends on the bytes and the seed alone. Evaluation pieces are
-// never shuffled; in those of an inference labels are any numbers, and bad rows
-// keep their places (kBadRowLabel).
+// Windows of shuffle_rows rows are shuffled by f(seed, epoch, piece, window),
+// and the rows are then divided into batches of lease.batch_size rows; the last
+// batch may be shorter, and is never dropped. Batches may cross windows. The
+// rows of a batch depend only on the bytes and the seed. Evaluation pieces are
+// never shuffled; in pieces of an inference labels may be any numbers, and bad
+// rows keep their places (kBadRowLabel).
 //
-// A lease that works backwards yields the same batches from the last to the
-// first. Its first Next reads the piece once to learn where windows start; each
-// window is then read again, so it costs two passes and no more memory. Of a
-// compressed file each window costs another pass over all that is before it.
+// A lease that works backwards gives the same batches from the last to the
+// first. Its first Next reads the piece once to find the starts of the windows;
+// each window is then read again. This costs two passes and no more memory. In
+// a compressed file each window costs another pass over all data before it.
 //
-// Bad rows are counted, and written to the quarantine, as the first pass meets
-// them. The piece's bytes are summed as the first pass reads them, and so are a
-// window's rows where it is read again, so that a file whose bytes change is
-// found out; times of files do not matter.
+// Bad rows are counted, and written to the quarantine, when the first pass
+// meets them. The reader computes checksums of the piece's bytes in the first
+// pass, and of the rows of windows that are read again, so that it detects a
+// file whose bytes change. It does not look at file times.
 //
-// Thread-compatible, but for Cancel. Errors: those of the file system, with the
-// path; DATA_LOSS if the file is damaged or shorter than the piece, or its size
-// or bytes changed meanwhile; INVALID_ARGUMENT where it is of no known format.
+// Thread-compatible, except Cancel. Errors: those of the file system, with the
+// path; DATA_LOSS if the file is damaged or shorter than the piece, or if its
+// size or bytes changed during the job; INVALID_ARGUMENT if its format is not
+// known.
 class PieceReader {
  public:
-  // `file_system` must outlive the reader. `path` is the lease's source here,
-  // and `size` its bytes when the job began, if they are known.
-  // INVALID_ARGUMENT for options or a lease that make no sense. DATA_LOSS for a
-  // file of another size, and for a lease of a part of a compressed file: it
-  // was none when the job began.
+  // `file_system` must outlive the reader. `path` is the lease's source on this
+  // host, and `size` its size in bytes when the job began, if it is known.
+  // INVALID_ARGUMENT if the options or the lease are not valid. DATA_LOSS if
+  // the file has another size, or if the lease is a part of a compressed file,
+  // because the file was not compressed when the job began.
   static absl::StatusOr<std::unique_ptr<PieceReader>> Open(
       const FileSystem* file_system, const std::string& path,
       const Lease& lease, const PieceReaderOptions& options,
@@ -86,8 +91,9 @@ class PieceReader {
   // true; false at the end. Reuses the memory of *batch.
   absl::StatusOr<bool> Next(Batch* batch);
 
-  // What the whole piece holds; the first error names the file without its
-  // directory, since hosts mount it elsewhere. REQUIRES: Next returned false.
+  // The report on the whole piece. Its first error names the file without its
+  // directory, because hosts may mount the directory at different places.
+  // REQUIRES: Next returned false.
   const PieceReport& report() const { return report_; }
 
   // Makes a Next in progress, and every later one, return CANCELLED soon.
@@ -110,17 +116,17 @@ class PieceReader {
   };
 
   struct Window {
-    ExampleBatch rows;            // as read
-    std::vector<uint32_t> order;  // in which they come
+    ExampleBatch rows;            // in the order of the file
+    std::vector<uint32_t> order;  // the order in which they are used
     uint32_t index = 0;
     uint32_t cursor = 0;  // forwards: next position in `order`
     bool last = false;    // forwards: no window comes after this one
   };
-  // Of a lease that works backwards.
+  // The state of a lease that works backwards.
   struct Backwards {
     bool surveyed = false;         // starts and crcs are known
-    std::vector<uint64_t> starts;  // of the windows, of examples_
-    std::vector<uint32_t> crcs;    // of their rows
+    std::vector<uint64_t> starts;  // positions of the windows in examples_
+    std::vector<uint32_t> crcs;    // of the windows' rows
     ExampleBatch joined;           // scratch
   };
 
@@ -131,11 +137,11 @@ class PieceReader {
   absl::Status OpenExamples();
   absl::StatusOr<bool> NextForwards(Batch* batch);
   absl::StatusOr<bool> NextBackwards(Batch* batch);
-  // Reads the piece for its report and the starts of its windows.
+  // Reads the whole piece for its report and the starts of its windows.
   absl::Status Survey();
-  // Reads the rows that follow into the window, and puts them in order.
+  // Reads the next rows into the window, and computes their order.
   absl::Status ReadWindow(uint32_t window, BadRowSink* bad);
-  // Makes `window` the one held, by reading it again if it is not.
+  // Makes `window` the held window, and reads it again if it is not.
   absl::Status LoadWindow(uint32_t window);
   // Appends the rows at positions [begin, end) of the window's order.
   void AppendOrdered(uint32_t begin, uint32_t end, ExampleBatch* to) const;
@@ -159,9 +165,10 @@ class PieceReader {
   FirstPass bad_{this};
   PieceReport report_;
 
-  uint64_t rows_ = 0;        // forwards: handed out or skipped; else all
-  uint32_t next_batch_ = 0;  // backwards: one more than the next
-  Window window_;            // the one held
+  uint64_t rows_ = 0;        // forwards: rows handed out or skipped; backwards:
+                             // all rows
+  uint32_t next_batch_ = 0;  // backwards: index of the next batch plus 1
+  Window window_;            // the held window
   Backwards back_;
 };
 

@@ -19,7 +19,7 @@ Quarantine::Quarantine(const FileSystem* file_system, QuarantineOptions options)
 
 Quarantine::~Quarantine() {
   MutexLock lock(&mu_);
-  // What must not fail unseen was synced.
+  // Rows whose loss must be reported are already synced.
   if (file_ != nullptr) file_->Close().IgnoreError();
 }
 
@@ -38,8 +38,8 @@ absl::Status Quarantine::Open() {
     return file_->Append(kHeader);
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      options_.directory, " holds ", kMostFiles, " files of bad rows of ",
-      options_.name, " already; move them away"));
+      options_.directory, " already has ", kMostFiles,
+      " files of bad rows of ", options_.name, "; move them away"));
 }
 
 absl::Status Quarantine::Judge(absl::Status written) {

@@ -18,29 +18,33 @@
 namespace shoal {
 
 struct QuarantineOptions {
-  // Where the file goes; made when there is something to write.
+  // Directory of the file. It is created when the first bad row is written.
   std::string directory;
-  // The file is directory/bad-rows-<name>.tsv, or bad-rows-<name>-2.tsv where
-  // that is there already, and so on: an earlier run's, or an earlier life's.
+  // Name in the file's name: directory/bad-rows-<name>.tsv, or
+  // bad-rows-<name>-2.tsv if an earlier run or an earlier life has written that
+  // file, and so on.
   std::string name;
-  // Rows and bytes written at most; further bad rows are only counted.
+  // The most rows and bytes that are written; further bad rows are only
+  // counted.
   uint64_t max_rows = 1'000'000;
   uint64_t max_bytes = 64 << 20;
-  // Told once why nothing can be written there, on the thread that met the row;
-  // from then on bad rows are only counted. Null: such an error is Add's and
-  // Sync's to return, and ends the reading.
+  // Called once with the reason if the file cannot be written, on the thread
+  // that met the row; from then on bad rows are only counted. If null, Add and
+  // Sync return the error, which ends the reading.
   std::function<void(const absl::Status& why)> on_failure;
 };
 
-// The bad rows that one process met, a line each, TAB between:
+// A file of the bad rows that one process met. Each row is a line of four
+// columns, separated by TAB:
 //   file    path on this host, with non-printable bytes as \xhh
 //   record  line or record number in the file, from 1; "-" where the piece
-//           does not begin the file, since nobody counted those before it
+//           does not begin the file, because the records before it are not
+//           counted
 //   byte    offset of its first byte, after decompression
 //   reason
-// A row is written once, however often its piece is read by this process.
+// A row is written once, even if this process reads its piece several times.
 // Another process that reads the piece too (a copy of a lease, or the next
-// life) writes it into its own file.
+// life) writes the row to its own file.
 //
 // Thread-safe. Errors: those of the file system, unless options.on_failure
 // takes them.
@@ -51,21 +55,23 @@ class Quarantine {
   ~Quarantine();
 
   // Takes a bad row of the piece of `path` that begins at byte `piece_begin`.
-  // REQUIRES: of one piece in the order of their offsets in each reading.
+  // REQUIRES: each reading of a piece adds its rows in the order of their
+  // offsets.
   absl::Status Add(absl::string_view path, uint64_t piece_begin,
                    const BadRow& row);
 
-  // Puts the rows so far on the disk. Called at the end of each piece.
+  // Syncs the rows so far to the disk. Called at the end of each piece.
   absl::Status Sync();
 
-  // Where the rows are, or "" where none was written.
+  // The path of the file, or "" if no row was written.
   std::string path() const;
 
  private:
   absl::Status Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Write(absl::string_view path, uint64_t piece_begin,
                      const BadRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Passes on the outcome of a write, or gives up where the options say so.
+  // Returns the status of a write; or, if options.on_failure is set, calls it
+  // after an error and stops writing.
   absl::Status Judge(absl::Status written);
 
   const FileSystem* const file_system_;
@@ -78,7 +84,7 @@ class Quarantine {
   bool unsynced_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t rows_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // By piece: the offset from which on its bad rows are not written yet.
+  // For each piece, the offset from which on its bad rows are not written yet.
   std::map<std::pair<std::string, uint64_t>, uint64_t> written_
       ABSL_GUARDED_BY(mu_);
 };

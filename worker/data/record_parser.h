@@ -10,23 +10,22 @@
 
 namespace shoal {
 
-// SEAM: what makes an example of a record. Implementations: TfExampleParser,
-// and LineParser around each parser of lines (LibSVM, Criteo).
-// Thread-compatible.
+// SEAM: turns a record into an example. Implementations: TfExampleParser, and
+// LineParser around each parser of lines (LibSVM, Criteo). Thread-compatible.
 class RecordParser {
  public:
   enum class Result { kRow, kNoRow, kBad };
 
   virtual ~RecordParser() = default;
 
-  // Appends the example of a row to *out. For a bad one *reason says why in
-  // printable ASCII; *out is unchanged.
+  // If `record` is a row, appends its example to *out. If it is bad, *reason
+  // says why in printable ASCII, and *out is unchanged.
   virtual Result Parse(absl::string_view record, ExampleBatch* out,
                        std::string* reason) = 0;
 };
 
-// A parser of lines: any class with a Parse as above whose result, of a type
-// named Line, is one of kRow, kNoRow and kBad.
+// Adapts a parser of lines: any class with a Parse as above whose result type
+// is named Line and has the values kRow, kNoRow and kBad.
 template <typename Parser>
 class LineParser final : public RecordParser {
  public:

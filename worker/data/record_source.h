@@ -9,33 +9,34 @@
 
 namespace shoal {
 
-// What holds one row, or none, or a bad one.
+// A record of a file: a row, a bad row, or no row (such as an empty line).
 struct Record {
   absl::string_view bytes;  // valid until the next call
-  uint64_t offset = 0;      // of its first byte in the data
-  uint64_t number = 0;      // from 1, among those since the piece's begin
-  // Why it is a bad row whatever a parser would say (too long, damaged);
-  // `bytes` is empty then. Empty: it is whole.
+  uint64_t offset = 0;      // of the record's first byte in the data
+  uint64_t number = 0;      // from 1, counted from the piece's begin
+  // The reason why the record is a bad row without being parsed (too long,
+  // damaged); `bytes` is then empty. Empty for other records.
   std::string damage;
 };
 
-// SEAM: the records of one piece, in their order. Implementations: LineSource,
-// TfRecordSource. Each record of a file is in exactly one of the pieces which
-// cover it. Thread-compatible.
+// SEAM: reads the records of one piece, in their order. Implementations:
+// LineSource, TfRecordSource. Each record of a file is in exactly one of the
+// pieces that cover the file. Thread-compatible.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
 
-  // True with the next record, false at the end. Errors: those of the file;
-  // DATA_LOSS if the data is cut or damaged so that no further record can be
-  // found, or shorter than the piece; CANCELLED soon after it was asked for.
+  // Returns true with the next record, or false at the end. Errors: those of
+  // the file; DATA_LOSS if the data is truncated or damaged so that no further
+  // record can be found, or shorter than the piece; CANCELLED soon after
+  // cancellation was requested.
   virtual absl::StatusOr<bool> Next(Record* record) = 0;
 
-  // Where the next call goes on.
+  // The position at which the next call continues.
   virtual uint64_t position() const = 0;
 
-  // Goes back or forth to a position() that was seen. Numbers of records go on
-  // from where they were.
+  // Moves to a value that position() returned before. The numbers of records
+  // continue from the last one.
   virtual void Seek(uint64_t position) = 0;
 };
 

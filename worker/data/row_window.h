@@ -17,14 +17,15 @@ inline void AppendEmptyRow(uint8_t label, ExampleBatch* to) {
   to->offsets.push_back(to->offsets.back());
 }
 
-// Asks for the memory of example `row`, some rows before it is appended.
+// Prefetches the memory of example `row`. Call it some rows before the row is
+// appended.
 void PrefetchRow(const ExampleBatch& from, uint32_t row);
 
 // Appends the examples [begin, end) of `from` to *to.
 void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
                  ExampleBatch* to);
 
-// CRC-32C of all that the examples are.
+// CRC-32C of the labels, offsets, ids and values of the examples.
 uint32_t RowsCrc32c(const ExampleBatch& rows);
 
 }  // namespace shoal

@@ -12,7 +12,7 @@ void ShuffledOrder(const ShuffleKey& key, uint32_t rows,
                    std::vector<uint32_t>* order) {
   order->resize(rows);
   std::iota(order->begin(), order->end(), 0);
-  // Set apart from what else is drawn from the seed.
+  // Keeps these random numbers apart from others that are drawn from the seed.
   const Philox random(StableHashCombine(key.seed, StableHash("shuffle")));
   const uint64_t hi = uint64_t{key.epoch} << 32 | key.piece;
   const uint64_t lo = uint64_t{key.window} << 32;

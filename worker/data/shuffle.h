@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-// Which rows are shuffled together, and so in which order they come.
+// The key of a shuffle, which decides the order of the rows of one window.
 struct ShuffleKey {
   uint64_t seed = 0;
   uint32_t epoch = 0;
@@ -15,8 +15,9 @@ struct ShuffleKey {
 };
 
 // Overwrites *order with a permutation of 0 … rows - 1 that is a function of
-// its arguments alone, on every machine: it decides what each batch holds, and
-// so what a batch's id means. Fisher and Yates' shuffle with Philox numbers.
+// only `key` and `rows`, the same on every machine. It decides the rows of each
+// batch, and so the meaning of a batch's id. The method is Fisher and Yates'
+// shuffle with Philox numbers.
 void ShuffledOrder(const ShuffleKey& key, uint32_t rows,
                    std::vector<uint32_t>* order);
 

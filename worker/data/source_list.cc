@@ -55,7 +55,8 @@ absl::StatusOr<std::vector<LocalSource>> ListSources(
     if (sources[i - 1].info.name == sources[i].info.name) {
       return absl::InvalidArgumentError(absl::StrCat(
           "'", sources[i - 1].path, "' and '", sources[i].path,
-          "' have the same name; data files are known by their base names"));
+          "' have the same name; data files are known by their base names, so "
+          "rename one of them"));
     }
   }
   return sources;

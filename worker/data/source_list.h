@@ -11,19 +11,19 @@
 
 namespace shoal {
 
-// A file as all hosts name it, and where it is on this one.
+// A file: its name on all hosts, and its path on this host.
 struct LocalSource {
   SourceInfo info;
   std::string path;
 };
 
-// The files that `pattern` names (FileSystem::List: a file, a directory, a
-// glob, or several separated by commas), by name. The name of a file is its
-// base name, so that hosts with other mount points agree on names and order.
-// Errors: those of the file system; INVALID_ARGUMENT where two files have one
-// name, with both paths, and where a file that is not empty is of no format
-// that `format` allows (data_format.h); DATA_LOSS where its compression is
-// damaged at its very beginning.
+// Lists the files that `pattern` names (FileSystem::List: a file, a directory,
+// a glob, or several of these separated by commas), sorted by name. The name of
+// a file is its base name, so that hosts with different mount points agree on
+// names and order. Errors: those of the file system; INVALID_ARGUMENT, with
+// both paths, if two files have the same name; INVALID_ARGUMENT if a file that
+// is not empty does not have the format `format` (data_format.h); DATA_LOSS if
+// compressed data is damaged at its beginning.
 absl::StatusOr<std::vector<LocalSource>> ListSources(
     const FileSystem* file_system, const std::string& pattern,
     DataFormat format = DataFormat::kAuto);

@@ -11,32 +11,35 @@
 
 namespace shoal {
 
-// SEAM: one kind of compression, as a stream of members (gzip) or frames (zstd)
-// one behind the other. Memory is bounded whatever the bytes say.
+// SEAM: decodes one kind of compression, as a stream of members (gzip) or
+// frames (zstd) one after another. Its memory is bounded for any input.
 // Thread-compatible.
 class StreamDecoder {
  public:
   struct Step {
     size_t consumed = 0;
     size_t produced = 0;
-    // A member has just ended and no other begun: the file may end here.
+    // True if a member has just ended and no other has begun, so that the file
+    // may end here.
     bool between = false;
   };
 
   virtual ~StreamDecoder() = default;
-  // Begins anew.
+  // Prepares the decoder for a new stream.
   virtual absl::Status Reset() = 0;
-  // Decodes some of `in` into some of `out`; an empty `in` yields what is still
-  // held back. DATA_LOSS says what is wrong with the bytes, not where.
+  // Decodes some of `in` into some of `out`. An empty `in` produces output that
+  // the decoder still holds. DATA_LOSS says what is wrong with the bytes; the
+  // caller adds the place.
   virtual absl::StatusOr<Step> Decode(absl::string_view in,
                                       absl::Span<char> out) = 0;
 };
 
-// Members with their CRC-32 and length, which are checked.
+// Decodes gzip. Each member's CRC-32 and length are checked.
 absl::StatusOr<std::unique_ptr<StreamDecoder>> NewGzipDecoder();
 
-// Frames, their checksums checked where they have any, and skippable ones. A
-// frame that asks for a window of more than 128 MiB is refused.
+// Decodes zstd frames, and skips skippable frames. A frame's checksum is
+// checked if it has one. A frame that needs a window of more than 128 MiB is
+// refused.
 absl::StatusOr<std::unique_ptr<StreamDecoder>> NewZstdDecoder();
 
 }  // namespace shoal

@@ -44,9 +44,9 @@ absl::StatusOr<uint32_t> SummedFile::Crc32c() const {
     SHOAL_ASSIGN_OR_RETURN(const size_t got,
                            Read(at, absl::MakeSpan(chunk).first(want)));
     if (got == want) continue;
-    return absl::DataLossError(absl::StrCat("the file ends at byte ", at + got,
-                                            ", before its piece does at ", end_,
-                                            ": it changed"));
+    return absl::DataLossError(absl::StrCat(
+          "the file ends at byte ", at + got,
+          ", before the end of its piece at ", end_, ": the file changed"));
   }
   return crc_;
 }

@@ -12,8 +12,8 @@
 
 namespace shoal {
 
-// A file that sums the bytes of one piece as they are read for the first time,
-// in whatever steps: reads that overlap or go back sum nothing twice.
+// A file that computes the checksum of one piece's bytes as they are read for
+// the first time. Reads may overlap or go back: each byte counts once.
 // Thread-compatible, unlike other files.
 class SummedFile final : public RandomAccessFile {
  public:
@@ -25,8 +25,8 @@ class SummedFile final : public RandomAccessFile {
                               absl::Span<char> out) const override;
   uint64_t size() const override { return file_->size(); }
 
-  // CRC-32C of the piece's bytes; reads those that have not been. Errors: those
-  // of the file; DATA_LOSS: it ends before the piece.
+  // CRC-32C of the piece's bytes. Reads the bytes that have not been read yet.
+  // Errors: those of the file; DATA_LOSS if the file ends before the piece.
   absl::StatusOr<uint32_t> Crc32c() const;
 
  private:

@@ -29,7 +29,7 @@ constexpr uint32_t kFeatureFloats = 2;
 constexpr uint32_t kFeatureInts = 3;
 constexpr uint32_t kListValue = 1;
 
-constexpr uint32_t kInfinity = 0x7f800000;  // the exponent's bits of a float
+constexpr uint32_t kInfinity = 0x7f800000;  // the exponent bits of a float
 
 }  // namespace
 
@@ -117,7 +117,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
         label_.kind == Kind::kFloats
             ? absl::StrCat(label_.floats.numbers[0])
             : absl::StrCat(static_cast<int64_t>(label_.ints.numbers[0])),
-        " is none of 0, 1, -1");
+        " is not one of 0, 1, -1");
   }
   return known;
 }
@@ -165,9 +165,9 @@ bool TfExampleParser::CheckValues(std::string* reason) const {
   if (bad == 0) return true;
   const float* const first = std::find_if(
       values, values + count, [](float v) { return !std::isfinite(v); });
-  *reason =
-      absl::StrCat("value ", first - values, ", of id ",
-                   ids_.ints.numbers[first - values], ", is no finite number");
+  *reason = absl::StrCat("value ", first - values, ", of id ",
+                         ids_.ints.numbers[first - values],
+                         ", is not a finite number");
   return false;
 }
 
@@ -176,7 +176,7 @@ bool TfExampleParser::Varint(Bytes* in, uint64_t* value) {
   for (int shift = 0; shift < 70; shift += 7) {
     if (in->p == in->end) return false;
     const uint8_t byte = *in->p++;
-    // Bits beyond the 64th are dropped, as by protobuf.
+    // Bits beyond the 64th are dropped, as protobuf does.
     result |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) {
       *value = result;
@@ -220,7 +220,7 @@ bool TfExampleParser::Skip(Bytes* in, uint32_t type) {
       size = 4;
       break;
     default:
-      return false;  // groups: no tf.Example has any
+      return false;  // groups, which tf.Example never has
   }
   if (static_cast<size_t>(in->end - in->p) < size) return false;
   in->p += size;
@@ -243,7 +243,7 @@ bool TfExampleParser::ParseFeatures(Bytes in) {
 }
 
 bool TfExampleParser::ParseEntry(Bytes in) {
-  // The key may come behind the value, so that two passes are needed.
+  // The key may come after the value, so two passes are needed.
   Bytes key;
   for (Bytes rest = in; rest.p != rest.end;) {
     uint32_t field = 0;
@@ -299,7 +299,8 @@ bool TfExampleParser::ParseFeature(Bytes in, Feature* feature) {
       if (!Skip(&in, type)) return false;
       continue;
     }
-    // Another kind of list replaces the one before; the same kind goes on.
+    // A list of another kind replaces the list before it; a list of the same
+    // kind extends it.
     if (kind != feature->kind) feature->Clear();
     feature->kind = kind;
     Bytes list;

@@ -17,13 +17,13 @@ namespace shoal {
 //   ids     at most field_size int64, below feature_size; where that is 0 the
 //           64 bits are the id, so that a negative number is one too
 //   values  as many finite floats; may be absent, and is 1 for every id then
-// Lists may be packed or not. Other features are passed over, whatever they
-// hold. Where a feature occurs twice the last one holds, as in protobuf; a
-// feature without a list counts as absent. Whatever else is a bad row, bytes
-// that are no message among it.
+// Lists may be packed or not. Other features are skipped. If a feature occurs
+// twice, the last one counts, as in protobuf; a feature without a list counts
+// as absent. Any other record is a bad row, including bytes that are not a
+// message.
 //
-// With any_label the label may be absent or anything, and counts as 0 unless it
-// is the one number 1.
+// With any_label the label may be absent or have any value, and counts as 0
+// unless it is the single number 1.
 //
 // Thread-compatible.
 class TfExampleParser final : public RecordParser {
@@ -41,10 +41,10 @@ class TfExampleParser final : public RecordParser {
   };
   enum class Kind : uint8_t { kNone, kBytes, kFloats, kInts };
 
-  // The numbers of one feature: the first of them, and how many there are.
+  // The first numbers of one feature, and the number of all.
   template <typename T>
   struct List {
-    std::vector<T> numbers;  // of the most that are kept
+    std::vector<T> numbers;  // as many as are kept
     size_t count = 0;
   };
   struct Feature {
@@ -57,7 +57,7 @@ class TfExampleParser final : public RecordParser {
     }
   };
 
-  // Each returns false where the bytes are no such message.
+  // Each function returns false if the bytes are not such a message.
   static bool Tag(Bytes* in, uint32_t* field, uint32_t* type);
   static bool Varint(Bytes* in, uint64_t* value);
   static bool Delimited(Bytes* in, Bytes* inner);

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are read as they lie in the file");
 
 constexpr uint64_t kChunkBytes = 256 << 10;
-// Beyond the end only the rest of one record is wanted.
+// Beyond `end` only the rest of one record is needed.
 constexpr uint64_t kTailBytes = 4 << 10;
 
 template <typename T>
@@ -79,9 +79,10 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
   SHOAL_ASSIGN_OR_RETURN(size_t held, Hold(kHeader));
   if (held == 0) {
     if (end_ != kToTheEnd && at < end_) {
-      return absl::DataLossError(absl::StrCat("the file ends at byte ", at,
-                                              ", before its piece does at ",
-                                              end_, ": it changed"));
+      return absl::DataLossError(
+          absl::StrCat("the file ends at byte ", at,
+                       ", before the end of its piece at ", end_,
+                       ": the file changed"));
     }
     if (end_ != kToTheEnd) SHOAL_RETURN_IF_ERROR(CheckEnd(at));
     ended_ = true;
@@ -92,8 +93,8 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
   if (!TfRecordFrame::IsHeader(header)) {
     return absl::DataLossError(absl::StrCat(
         "byte ", at,
-        ": no TFRecord begins here (the checksum of its length "
-        "does not hold); the file is damaged, or no TFRecord file"));
+        ": no TFRecord begins here (the checksum of its length does not "
+        "match); the file is damaged, or is not a TFRecord file"));
   }
   const uint64_t length = TfRecordFrame::Length(header);
   record->bytes = {};
@@ -102,7 +103,7 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
     SHOAL_ASSIGN_OR_RETURN(const bool whole, SkipLong(length));
     record->damage = absl::StrCat(
         "record of ", length, " bytes, more than ", max_record_bytes_,
-        whole ? "" : ", and its checksum does not hold");
+        whole ? "" : ", and its checksum does not match");
   } else {
     const uint64_t wanted = kHeader + length + kFooter;
     SHOAL_ASSIGN_OR_RETURN(held, Hold(wanted));
@@ -116,7 +117,7 @@ absl::StatusOr<bool> TfRecordSource::Next(Record* record) {
       }
       record->bytes = absl::string_view(payload, length);
     } else {
-      record->damage = "the checksum of the record does not hold";
+      record->damage = "the checksum of the record does not match";
     }
     next_ += wanted;
   }
@@ -204,20 +205,20 @@ absl::StatusOr<bool> TfRecordSource::IsSound(uint64_t at, uint64_t length) {
 }
 
 absl::Status TfRecordSource::CheckEnd(uint64_t at) {
-  // The next piece tries its own bytes alone, or begins further on.
+  // The next piece only tries its own bytes, or begins further on.
   SHOAL_ASSIGN_OR_RETURN(const uint64_t found, Scan(end_, at));
   if (found == at) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
       "records begin both at byte ", found, " and at byte ", at,
       ", within one of them: its payload holds TFRecord data, so that the file "
-      "cannot be cut into pieces; read it whole with --piece_bytes=0"));
+      "cannot be divided into pieces; read it whole with --piece_bytes=0"));
 }
 
 absl::Status TfRecordSource::Cut(uint64_t at, absl::string_view what,
                                  uint64_t held, uint64_t wanted) const {
   return absl::DataLossError(
       absl::StrCat("byte ", at, ": the data ends within ", what, ", after ",
-                   held, " of ", wanted, " bytes: the file was cut"));
+                   held, " of ", wanted, " bytes: the file is truncated"));
 }
 
 absl::Status TfRecordSource::CheckCancelled() const {

@@ -20,7 +20,8 @@ class ZstdDecoder final : public StreamDecoder {
     if (stream_ == nullptr ||
         ZSTD_isError(ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
                                             kWindowLogMax)) != 0) {
-      return absl::ResourceExhaustedError("no memory to decompress zstd");
+      return absl::ResourceExhaustedError(
+          "there is no memory to decompress zstd");
     }
     return absl::OkStatus();
   }
@@ -29,7 +30,7 @@ class ZstdDecoder final : public StreamDecoder {
     between_ = true;
     const size_t result = ZSTD_DCtx_reset(stream_, ZSTD_reset_session_only);
     if (ZSTD_isError(result) != 0) {
-      return absl::InternalError("zstd cannot begin anew");
+      return absl::InternalError("zstd cannot be reset");
     }
     return absl::OkStatus();
   }

@@ -121,7 +121,7 @@ TEST(CriteoParserTest, SmallIntegersFromTheTableAreThoseOfTheFormula) {
   }
 }
 
-// Of an implementation of the header's formula in Python.
+// Results of an implementation of the header's formula in Python.
 TEST(CriteoParserTest, IdsOfCategoriesAreForEver) {
   const struct {
     uint64_t feature_size;
@@ -213,7 +213,7 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
       {Join(With(0, "01")), "label '01'"},
       {Join(With(0, "1.0")), "label '1.0'"},
       {Join(With(0, "-1")), "label '-1'"},
-      {Join(With(1, "x")), "I1 is 'x', which is no integer of at most 18"},
+      {Join(With(1, "x")), "I1 is 'x', which is not an integer of at most 18"},
       {Join(With(13, "1.5")), "I13 is '1.5'"},
       {Join(With(3, " 1")), "I3 is ' 1'"},
       {Join(With(3, "1 ")), "I3 is '1 '"},

@@ -82,7 +82,7 @@ TEST_P(DecompressedBytesTest, EveryCutIsAnErrorEvenBetweenRecords) {
     }
     ASSERT_EQ(read.status().code(), absl::StatusCode::kDataLoss) << size;
     EXPECT_THAT(std::string(read.status().message()),
-                HasSubstr("within a member: it was cut"));
+                HasSubstr("within a member: it is truncated"));
   }
 }
 
@@ -95,7 +95,7 @@ TEST_P(DecompressedBytesTest, BytesBehindTheLastMemberAreAnError) {
     ASSERT_EQ(read.status().code(), absl::StatusCode::kDataLoss)
         << garbage.size();
     EXPECT_THAT(std::string(read.status().message()),
-                AnyOf(HasSubstr("what follows the last member at byte"),
+                AnyOf(HasSubstr("the bytes after a member at byte"),
                       HasSubstr("within a member")));
   }
 }
@@ -110,7 +110,7 @@ TEST_P(DecompressedBytesTest, EveryFlippedBitIsSeenOrChangesNothing) {
       damaged[byte] = static_cast<char>(damaged[byte] ^ 1 << bit);
       const auto read = Read(damaged);
       if (read.ok()) {
-        // Header fields that nobody needs: a time, a system.
+        // Header fields that no reader needs: a time, a system.
         ASSERT_EQ(*read, text) << byte;
       } else {
         ++seen;

@@ -178,11 +178,11 @@ TEST(FormatPieceTest, BadRowsAreCountedAndNamedByRecord) {
     std::string reason;
   };
   for (const Case& c : {
-           Case{TfRecord(TfExampleRow(2, {1}, {1})), "label 2 is none of"},
+           Case{TfRecord(TfExampleRow(2, {1}, {1})), "label 2 is not one of"},
            Case{TfRecord(TfExampleRow(1, {1}, {nan})), "no finite number"},
            Case{TfRecord(TfExampleRow(1, {1000}, {1})), "id 1000 is not in"},
            Case{TfRecord("no protobuf"), "not a tf.Example"},
-           Case{damaged, "the checksum of the record does not hold"},
+           Case{damaged, "the checksum of the record does not match"},
            Case{TfRecord(std::string(2 << 20, 'x')), "record of 2097152"},
        }) {
     for (const std::string& file :
@@ -242,7 +242,7 @@ TEST(FormatPieceTest, BadRowsGoToTheQuarantineOnceHoweverOftenItIsRead) {
   }
   EXPECT_EQ(files.Contents(quarantine.path()).value(),
             "file\trecord\tbyte\treason\n"
-            "d/f\t2\t6\tlabel 'bad' is none of 0, 1, -1\n"
+            "d/f\t2\t6\tlabel 'bad' is not one of 0, 1, -1\n"
             "d/f\t4\t16\tid of '1000:1' is not below feature_size 1000\n");
 }
 

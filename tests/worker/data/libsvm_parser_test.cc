@@ -64,7 +64,7 @@ TEST(LibSvmParserTest, OfRowsWithoutKnownLabelsAnyNumberWillDo) {
   }
   EXPECT_THAT(rows.labels, ElementsAre(0, 1, 0));
   EXPECT_EQ(parser.Parse("? 1:1", &rows, &reason), Line::kBad);
-  EXPECT_THAT(reason, HasSubstr("label '?' is no number"));
+  EXPECT_THAT(reason, HasSubstr("label '?' is not a number"));
   EXPECT_EQ(parser.Parse("1:1 2:1", &rows, &reason), Line::kBad);
 }
 
@@ -108,7 +108,7 @@ TEST(LibSvmParserTest, BadRowsSayWhyAndAddNothing) {
     const char* line;
     const char* reason;
   } cases[] = {
-      {"2 1:1", "label '2' is none of 0, 1, -1"},
+      {"2 1:1", "label '2' is not one of 0, 1, -1"},
       {"0.5 1:1", "label '0.5'"},
       {"1x 1:1", "label '1x'"},
       {"nan 1:1", "label 'nan'"},
@@ -124,7 +124,7 @@ TEST(LibSvmParserTest, BadRowsSayWhyAndAddNothing) {
       {"1 1000:1", "id of '1000:1' is not below feature_size 1000"},
       {"1 18446744073709551617:1", "is not below feature_size"},
       {"1 00000000000000000001:1", "is not below feature_size"},
-      {"1 2:", "value of '2:' is no finite number"},
+      {"1 2:", "value of '2:' is not a finite number"},
       {"1 2: 3:1", "value of '2:'"},
       {"1 2:x", "value of '2:x'"},
       {"1 2:1x", "value of '2:1x'"},

@@ -12,8 +12,8 @@
 namespace shoal {
 namespace {
 
-// The number at the start of `text`; *used is how much of it that is, -1 where
-// there is none.
+// The number at the start of `text`. *used is its length, or -1 if there is no
+// number.
 float Parse(const std::string& text, int* used) {
   float value = -77;
   // A copy of exactly its size, so that ASan sees a byte too many.

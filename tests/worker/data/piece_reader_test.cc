@@ -319,7 +319,7 @@ TEST(PieceReaderTest, BadRowsAreCountedAndTakeNoPlace) {
     EXPECT_EQ(read.report.bad_rows, 2u);
     EXPECT_EQ(read.report.batches, 2u);
     EXPECT_EQ(read.report.first_error,
-              "tr.libsvm:3: label 'bad' is none of 0, 1, -1");
+              "tr.libsvm:3: label 'bad' is not one of 0, 1, -1");
   }
 }
 
@@ -328,7 +328,7 @@ TEST(PieceReaderTest, ErrorInsideAFileIsNamedByItsOffset) {
   files.AddFile(kPath, "0 0:1\n0 1:1\nbad\n");
   const ReadResult read = Read(files, LeaseOf({1, 0, 3, 16}, 2), Options());
   EXPECT_EQ(read.report.first_error,
-            "tr.libsvm: byte 12: label 'bad' is none of 0, 1, -1");
+            "tr.libsvm: byte 12: label 'bad' is not one of 0, 1, -1");
 }
 
 TEST(PieceReaderTest, ALineOverTheLimitIsABadRow) {
@@ -371,7 +371,8 @@ TEST(PieceReaderTest, FilesThatChangedAreDataLossWithThePath) {
   EXPECT_THAT(std::string(open.message()), HasSubstr(kPath));
 }
 
-// Of a speculative copy: the piece is read twice, in windows of ten rows.
+// Opens the lease of a speculative copy: the piece is read twice, in windows of
+// ten rows.
 auto OpenBackwards(const FakeFileSystem& files) {
   PieceReaderOptions options = Options();
   options.shuffle_rows = 10;
@@ -440,7 +441,7 @@ TEST(PieceReaderTest, ASizeThatMovedIsDataLossWithThePath) {
   const absl::Status grown = open().status();
   EXPECT_EQ(grown.code(), absl::StatusCode::kDataLoss) << grown;
   EXPECT_THAT(std::string(grown.message()), HasSubstr(kPath));
-  // Of one that is being read, once it has been.
+  // A file that changes while it is read is found when it has been read.
   Batch batch;
   absl::StatusOr<bool> more = true;
   while (more.ok() && *more) more = (*reader)->Next(&batch);

@@ -46,7 +46,7 @@ TEST(TfExampleParserTest, ReadsPackedAndUnpackedListsInAnyOrderOfKeys) {
         {"label", FloatFeature({1}, packed)},
         {"ids", IntFeature({7, 999, 7}, packed)},
         {"values", FloatFeature({0.5f, -2, 0}, packed)},
-        {"other", WireBytes(1, WireBytes(1, "bytes that nobody reads"))}};
+        {"other", WireBytes(1, WireBytes(1, "bytes that no reader needs"))}};
     for (size_t first = 0; first < features.size(); ++first) {
       auto rotated = features;
       std::rotate(rotated.begin(), rotated.begin() + first, rotated.end());
@@ -71,10 +71,10 @@ TEST(TfExampleParserTest, LabelsAreFloatOrInt64) {
   EXPECT_EQ(label(IntFeature({0})), "0");
   EXPECT_EQ(label(IntFeature({1})), "1");
   EXPECT_EQ(label(IntFeature({-1}, false)), "0");
-  EXPECT_EQ(label(FloatFeature({2})), "label 2 is none of 0, 1, -1");
-  EXPECT_EQ(label(IntFeature({2})), "label 2 is none of 0, 1, -1");
+  EXPECT_EQ(label(FloatFeature({2})), "label 2 is not one of 0, 1, -1");
+  EXPECT_EQ(label(IntFeature({2})), "label 2 is not one of 0, 1, -1");
   EXPECT_EQ(label(FloatFeature({std::numeric_limits<float>::quiet_NaN()})),
-            "label nan is none of 0, 1, -1");
+            "label nan is not one of 0, 1, -1");
   EXPECT_EQ(label(FloatFeature({1, 0})), "feature 'label' has 2 values, not 1");
   EXPECT_EQ(label(FloatFeature({})), "feature 'label' has 0 values, not 1");
   EXPECT_EQ(label(""), "no feature 'label'");
@@ -153,9 +153,9 @@ TEST(TfExampleParserTest, BadRowsSayWhatIsWrong) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(Reason(TfExampleRow(0, {1, 2}, {1, nan})),
-            "value 1, of id 2, is no finite number");
+            "value 1, of id 2, is not a finite number");
   EXPECT_EQ(Reason(TfExampleRow(0, {1, 2}, {-inf, 1})),
-            "value 0, of id 1, is no finite number");
+            "value 0, of id 1, is not a finite number");
   EXPECT_EQ(Reason(TfExampleRow(0, {1, 2}, {1})),
             "feature 'values' has 1 values for 2 ids");
   EXPECT_EQ(Reason(TfExample({{"label", FloatFeature({1})}})),

@@ -49,7 +49,7 @@ std::string BadPayload(const std::string& payload) {
   return record;
 }
 
-constexpr char kChecksum[] = "<the checksum of the record does not hold>";
+constexpr char kChecksum[] = "<the checksum of the record does not match>";
 
 TEST(TfRecordSourceTest, ReadsRecordsInTheirOrder) {
   const std::string data = TfRecord("one") + TfRecord("") + TfRecord("three");

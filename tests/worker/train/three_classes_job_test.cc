@@ -110,7 +110,7 @@ class ThreeClassesJobTest : public testing::Test {
     ASSERT_EQ(*verdict, Verdict::kApplied);
   }
 
-  // Of three batches, by the messages in which a worker sends the scores.
+  // Evaluates three batches, by the messages in which a worker sends scores.
   EvalReport Evaluate() {
     const ScoreMetrics& metrics = kind_.objective->metrics();
     Evaluation evaluation(&metrics, 1, 1000);
@@ -166,7 +166,7 @@ TEST_F(ThreeClassesJobTest, LearnsAndIsJudgedByItsOwnFigures) {
   EXPECT_LT(after.logloss, 0.1);
   EXPECT_EQ(after.auc, 1);
   EXPECT_TRUE(after.exact_auc);
-  EXPECT_EQ(after.calibration, 0) << "there is none";
+  EXPECT_EQ(after.calibration, 0) << "three classes have no calibration";
   const TrainProgress progress = progress_.Snapshot();
   EXPECT_EQ(progress.recent_examples, 40u * kBatch);
   EXPECT_GT(progress.recent_auc, 0.9);
