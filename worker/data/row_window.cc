@@ -42,7 +42,7 @@ void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
                  ExampleBatch* to) {
   const uint32_t first = from.offsets[begin];
   const uint32_t last = from.offsets[end];
-  // Modulo 2^32, as the offsets are.
+  // Modulo 2^32: a shift that wraps is undone by the sums below.
   const uint32_t shift = to->offsets.back() - first;
   to->labels.insert(to->labels.end(), from.labels.begin() + begin,
                     from.labels.begin() + end);
