@@ -49,7 +49,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.canary = flags.training.canary;
   options.ps = flags.cluster.ps;
   options.workers = flags.cluster.workers;
-  options.backend = flags.training.BackendName();
+  options.backend = flags.training.backend;
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);

@@ -109,7 +109,7 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   SHOAL_ASSIGN_OR_RETURN(
       quarantine_, QuarantineFromFlags(flags_, files_.get(),
                                        flags_.cluster.task_index, &logger_));
-  options.backend = flags_.training.BackendName();
+  options.backend = flags_.training.backend;
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
   options.loop = WorkerLoopOptionsFromFlags(flags_);
   return options;

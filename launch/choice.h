@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -48,6 +49,12 @@ class ChoiceTarget {
         word_([value, &choices] {
           return value->has_value() ? ChoiceWord(choices, **value) : "";
         }) {}
+
+  // A flag whose value is the word itself.
+  ChoiceTarget(std::string* value, std::vector<std::string> words)
+      : words_(std::move(words)),
+        take_([value, words = words_](size_t i) { *value = words[i]; }),
+        word_([value] { return *value; }) {}
 
   const std::vector<std::string>& words() const { return words_; }
 

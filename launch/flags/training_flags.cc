@@ -1,5 +1,10 @@
 #include "launch/flags/training_flags.h"
 
+#include <vector>
+
+#include "absl/types/span.h"
+#include "core/backend_names.h"
+
 namespace shoal {
 namespace {
 
@@ -10,15 +15,14 @@ constexpr Choice<Task> kTasks[] = {
 constexpr Choice<TrainingFlags::Mode> kModes[] = {
     {TrainingFlags::Mode::kAsync, "async"}};
 
-constexpr Choice<TrainingFlags::Backend> kBackends[] = {
-    {TrainingFlags::Backend::kAuto, "auto"},
-    {TrainingFlags::Backend::kReference, "reference"},
-    {TrainingFlags::Backend::kOneDnn, "onednn"}};
-
 constexpr Choice<TrainingFlags::FirstLayer> kFirstLayers[] = {
     {TrainingFlags::FirstLayer::kAuto, "auto"},
     {TrainingFlags::FirstLayer::kDense, "dense"},
     {TrainingFlags::FirstLayer::kDistinct, "distinct"}};
+
+std::vector<std::string> Words(absl::Span<const char* const> names) {
+  return {names.begin(), names.end()};
+}
 
 }  // namespace
 
@@ -54,10 +58,10 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
              "Check that every push counts once: each also adds 1 to a row "
              "of its own on every shard, and at the end all must be 1."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"backend", ChoiceTarget(&backend, kBackends),
+            {"backend", ChoiceTarget(&backend, Words(kBackendNames)),
              "Arithmetic of the model: reference is plain loops; auto "
              "takes the fastest there is.",
-             NotThereYet{{"cuda"}}});
+             NotThereYet{Words(kPlannedBackendNames)}});
   rows->Add(
       kAllCommands, Canonical::kNo,
       {"first_layer", ChoiceTarget(&first_layer, kFirstLayers),
@@ -72,9 +76,5 @@ std::string TrainingFlags::TaskName() const {
 }
 
 std::string TrainingFlags::ModeName() const { return ChoiceWord(kModes, mode); }
-
-std::string TrainingFlags::BackendName() const {
-  return ChoiceWord(kBackends, backend);
-}
 
 }  // namespace shoal

@@ -12,7 +12,6 @@ namespace shoal {
 struct TrainingFlags {
   enum class Task { kTrain, kEval, kInfer };
   enum class Mode { kAsync };
-  enum class Backend { kAuto, kReference, kOneDnn };
   enum class FirstLayer { kAuto, kDense, kDistinct };
 
   Task task_type = Task::kTrain;
@@ -22,16 +21,15 @@ struct TrainingFlags {
   int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
   int64_t warmup_steps = 0;
   bool canary = false;
-  Backend backend = Backend::kAuto;
+  std::string backend = "auto";  // one of kBackendNames
   FirstLayer first_layer = FirstLayer::kAuto;
 
   bool Trains() const { return task_type == Task::kTrain; }
   bool Infers() const { return task_type == Task::kInfer; }
 
-  // As they are typed; the backend as models/backend/ knows it, too.
+  // As they are typed.
   std::string TaskName() const;
   std::string ModeName() const;
-  std::string BackendName() const;
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);

@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-// "reference", "onednn", or "auto": the fastest that works here.
-// INVALID_ARGUMENT lists the names; FAILED_PRECONDITION where the backend
-// cannot keep to one thread on this machine ("auto" then takes the reference).
+// Makes the backend `name` of backend_table.h, or for "auto" the first one of
+// that table that is available. Errors: INVALID_ARGUMENT, listing the names, if
+// the name is not known; FAILED_PRECONDITION if the backend is not available.
 absl::StatusOr<std::unique_ptr<Backend>> CreateBackend(absl::string_view name);
 
 }  // namespace shoal

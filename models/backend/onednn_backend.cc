@@ -2,7 +2,6 @@
 
 #include <dnnl.h>
 
-#include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/backend/plain_passes.h"
@@ -44,7 +43,7 @@ absl::string_view IsaName(dnnl_cpu_isa_t isa) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Backend>> OneDnnBackend::Create() {
+absl::Status OneDnnBackend::Available() {
   const dnnl_version_t* version = dnnl_version();
   if (version->cpu_runtime != DNNL_RUNTIME_OMP &&
       version->cpu_runtime != DNNL_RUNTIME_SEQ) {
@@ -53,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Backend>> OneDnnBackend::Create() {
         "the installed one has CPU runtime ",
         version->cpu_runtime, "; use reference"));
   }
-  return absl::WrapUnique(new OneDnnBackend());
+  return absl::OkStatus();
 }
 
 std::string OneDnnBackend::description() const {

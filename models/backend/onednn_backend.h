@@ -2,10 +2,9 @@
 #define SHOAL_MODELS_BACKEND_ONEDNN_BACKEND_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "models/backend/backend.h"
 #include "models/backend/reference_backend.h"
 
@@ -26,7 +25,10 @@ class OneDnnBackend final : public Backend {
  public:
   // FAILED_PRECONDITION if the installed oneDNN uses a thread runtime other
   // than OpenMP, which cannot be limited to one thread in this way.
-  static absl::StatusOr<std::unique_ptr<Backend>> Create();
+  static absl::Status Available();
+
+  // REQUIRES: Available() is OK.
+  OneDnnBackend() = default;
 
   // For example "onednn 2.6.3, AVX-512 VNNI, passes AVX3, one thread".
   std::string description() const override;
@@ -58,8 +60,6 @@ class OneDnnBackend final : public Backend {
                                    absl::Span<float> d_logits) override;
 
  private:
-  OneDnnBackend() = default;
-
   ReferenceBackend without_memory_;  // multiplies if oneDNN has no memory
 };
 

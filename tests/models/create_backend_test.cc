@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <iterator>
+#include <string>
 #include <thread>
 
+#include "models/backend/backend_table.h"
 #include "tests/models/numeric.h"
 
 namespace shoal {
@@ -27,7 +29,17 @@ TEST(CreateBackendTest, AnUnknownNameGetsTheList) {
   const auto backend = CreateBackend("mkl");
   EXPECT_EQ(backend.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(backend.status().message()),
-              HasSubstr("'mkl' is none of auto, onednn, reference"));
+              HasSubstr("'mkl' is not one of auto, onednn, reference"));
+}
+
+TEST(BackendTableTest, EveryAvailableBackendIsMadeByItsName) {
+  for (const BackendKind& kind : Backends()) {
+    if (!kind.available().ok()) continue;
+    const auto backend = CreateBackend(kind.name);
+    ASSERT_TRUE(backend.ok()) << backend.status();
+    EXPECT_THAT((*backend)->description(), StartsWith(std::string(kind.name)));
+  }
+  EXPECT_TRUE(Backends().back().available().ok()) << "the last one always is";
 }
 
 int ThreadsOfThisProcess() {
