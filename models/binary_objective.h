@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/binary_metrics.h"
 #include "models/objective.h"
@@ -19,8 +18,7 @@ namespace shoal {
 // that judge the scores are in core/binary_metrics.h.
 class BinaryObjective final : public Objective {
  public:
-  absl::string_view name() const override { return "binary"; }
-  const ScoreMetrics& metrics() const override { return kBinaryMetrics; }
+  constexpr BinaryObjective() : Objective("binary", &kBinaryMetrics) {}
   double Loss(absl::Span<const float> scores, absl::Span<const uint8_t> labels,
               Backend* backend) const override;
   void LossGradient(absl::Span<const float> scores,

@@ -21,14 +21,14 @@ namespace shoal {
 //
 // Shapes: `scores` and `d_scores` are B × C, C = num_scores(), one example
 // after the other; `labels` are B, in [0, metrics().num_labels()). An objective
-// is a constant without state, so it is thread-safe.
+// is a constant, so it is thread-safe.
 class Objective {
  public:
-  virtual absl::string_view name() const = 0;
+  absl::string_view name() const { return name_; }
 
   // The shape of the scores, their AUC, logloss and calibration, and the
   // predictions, all in double and without a backend.
-  virtual const ScoreMetrics& metrics() const = 0;
+  const ScoreMetrics& metrics() const { return *metrics_; }
   int num_scores() const { return metrics().num_scores(); }  // C
 
   // The SUM of the loss over the examples, in double.
@@ -44,7 +44,14 @@ class Objective {
                             absl::Span<float> d_scores) const = 0;
 
  protected:
+  // Both must outlive the objective.
+  constexpr Objective(absl::string_view name, const ScoreMetrics* metrics)
+      : name_(name), metrics_(metrics) {}
   ~Objective() = default;  // no owner deletes through this type
+
+ private:
+  const absl::string_view name_;
+  const ScoreMetrics* const metrics_;
 };
 
 }  // namespace shoal

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "models/model_table.h"
 #include "models/objective.h"
@@ -37,8 +36,8 @@ inline constexpr ThreeClassMetrics kThreeClassMetrics{};
 
 class ThreeClassObjective final : public Objective {
  public:
-  absl::string_view name() const override { return "three_classes"; }
-  const ScoreMetrics& metrics() const override { return kThreeClassMetrics; }
+  constexpr ThreeClassObjective()
+      : Objective("three_classes", &kThreeClassMetrics) {}
   double Loss(absl::Span<const float> scores, absl::Span<const uint8_t> labels,
               Backend* backend) const override;
   void LossGradient(absl::Span<const float> scores,
