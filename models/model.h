@@ -61,8 +61,8 @@ struct ModelOutput {
   double loss_sum = 0;       // sum over the batch, with the weights before the
                              // update
   absl::Span<float> logits;  // B × C, the scores; overwritten
-  // The gradient of each table's rows, in the order of ModelInput::tables: U ×
-  // D, overwritten.
+  // U × D, overwritten: the gradient of each table's rows, in the order of
+  // ModelInput::tables.
   absl::InlinedVector<absl::Span<float>, 1> d_rows;
   absl::Span<float> d_dense;  // shaped as `dense`; overwritten
 };

@@ -37,8 +37,8 @@ class DistinctDenseLayer {
 
   // The largest number of distinct pairs among `occurrences` occurrences for
   // which this layer costs clearly less than DenseLayer; negative if it never
-  // does. The number is an estimate, fitted to oneDNN and layers of 8 to 64 →
-  // 16 to 1,024.
+  // does. The number is an estimate, fitted to oneDNN and layers of 8 to 64
+  // inputs a field and 16 to 1,024 outputs.
   static int64_t MostPairs(size_t occurrences, int dim, int outputs);
 
   // Finds the pairs of the input's examples, which are the examples of the

@@ -41,7 +41,7 @@ struct EmbeddingDenseOptions {
 // stretches, and a stretch in parts. A part's `first` counts from the stretch's
 // first example:
 //
-//   NewWeights()                 once a batch that is trained
+//   NewWeights()                 once per batch that is trained
 //   Begin(stretch)               chooses the form
 //     Forward(first, count)      of each part
 //     Backward(first, count)     of each part, after its Forward

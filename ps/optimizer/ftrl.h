@@ -26,9 +26,9 @@ namespace shoal {
 // paper; l2 is the term that every optimizer adds to the gradient.
 //
 // `rate` is LearningRateAt the push (learning_rate.h). Each weight has two
-// slots: the accumulator (n), which starts at spec.ftrl_initial_accumulator (>
-// 0), and linear (z), which starts at 0. Pure; REQUIRES: spans of one length,
-// not overlapping.
+// slots: the accumulator (n), which starts at spec.ftrl_initial_accumulator,
+// above 0, and linear (z), which starts at 0. Pure; REQUIRES: spans of one
+// length, not overlapping.
 void FtrlApply(const OptimizerSpec& spec, float rate,
                absl::Span<const float> gradient, absl::Span<float> weights,
                absl::Span<float> accumulator, absl::Span<float> linear);

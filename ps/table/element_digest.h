@@ -19,8 +19,8 @@ namespace shoal {
 // A sum has no order, so equal models have equal digests for any number of
 // shards, and the digests of the shards add up to the model's.
 
-// The part of the digest that comes from the consecutive elements [first, first
-// + weights.size()) of the variable whose name hashes to `name_hash`.
+// The part of the digest from the elements [first, first + weights.size()) of
+// the variable whose name hashes to `name_hash`.
 inline uint64_t ElementDigest(uint64_t name_hash, absl::uint128 first,
                               absl::Span<const float> weights) {
   uint64_t start = name_hash + absl::Uint128Low64(first);

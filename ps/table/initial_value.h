@@ -12,10 +12,10 @@ namespace shoal {
 
 // The initial value of element e of a variable is a function of (seed,
 // variable's name, e), never of the order of arrival, the shard, or the
-// element's neighbours. Element k of row `id` of a table's column is id * dim +
-// k; elements of dense variables are counted in row-major order. The values
-// must never change, because half-trained models depend on them; golden tests
-// check them.
+// element's neighbours. In a table's column, e = id * dim + k for element k of
+// row `id`; elements of dense variables are counted in row-major order. The
+// values must never change, because half-trained models depend on them; golden
+// tests check them.
 //
 // With u = Philox(key)(attempt, block), key = InitialValueKey:
 //   uniform: x = scale * (2 * UniformFloat(word e % 4 of (0, e / 4)) - 1)

@@ -10,9 +10,9 @@
 
 namespace shoal {
 
-// A second objective, for tests alone: it shows that whoever adds one touches
-// an objective, its metrics and a model's row. Three classes; the loss is the
-// softmax cross entropy (Bridle, 1990) of the scores s, with the label y:
+// A second objective, which only tests use. It shows that a new objective needs
+// only the objective, its metrics and a model's row. Three classes; the loss is
+// the softmax cross entropy (Bridle, 1990) of the scores s, with the label y:
 //   loss      log Σ_c exp(s_c) − s_y
 //   gradient  p_c − [c = y],  p = softmax(s)
 // The AUC is the micro-averaged one of one class against the rest: it ranks

@@ -14,7 +14,7 @@ namespace shoal {
 //   row     = label *(blanks feature) [blanks]
 //   label   = number equal to 0, 1 or -1 (-1 is 0)
 //   feature = id ":" value
-//   id      = 1*digit, below feature_size; where that is 0, below 2^64
+//   id      = 1*digit, below feature_size, or below 2^64 if that is 0
 //   value   = number (parse_number.h), finite
 //   blanks  = 1*(space / tab)
 // The features keep the order of the line, and an id may be repeated. A row has

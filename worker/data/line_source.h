@@ -26,8 +26,8 @@ namespace shoal {
 class LineSource final : public RecordSource {
  public:
   // If `end` is kToTheEnd, the source reads to the end of the bytes.
-  // `cancelled`, which may be nullptr, must outlive the source. REQUIRES: begin
-  // <= end.
+  // `cancelled` may be nullptr, and must outlive the source.
+  // REQUIRES: begin <= end.
   LineSource(std::unique_ptr<ByteSource> bytes, uint64_t begin, uint64_t end,
              uint64_t max_line_bytes,
              const std::atomic<bool>* cancelled = nullptr);

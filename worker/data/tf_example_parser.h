@@ -14,8 +14,8 @@ namespace shoal {
 
 // Parses tf.Example messages, straight from protobuf's wire format:
 //   label   one number, float or int64, equal to 0, 1 or -1 (-1 is 0)
-//   ids     at most field_size int64, below feature_size; where that is 0 the
-//           64 bits are the id, so that a negative number is one too
+//   ids     at most field_size int64, below feature_size; if that is 0, the
+//           64 bits are the id, so that a negative number is an id too
 //   values  as many finite floats; may be absent, and is 1 for every id then
 // Lists may be packed or not. Other features are skipped. If a feature occurs
 // twice, the last one counts, as in protobuf; a feature without a list counts

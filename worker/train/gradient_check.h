@@ -18,9 +18,10 @@ double GradientNorm(const StepParameters& parameters);
 
 // Sets parameters->rejected, which is true if loss_sum is a NaN or an infinity,
 // or if the gradient is not sound (core/sound_gradient.h). If it is false and
-// clip_norm > 0 (0: no clipping), multiplies the gradient by min(1, clip_norm /
-// GradientNorm): clipping by the global norm (Pascanu, Mikolov, Bengio, ICML
-// 2013). REQUIRES: as for GradientNorm.
+// clip_norm > 0 (0: no clipping), multiplies the gradient by
+//   min(1, clip_norm / GradientNorm)
+// which is clipping by the global norm (Pascanu, Mikolov, Bengio, ICML 2013).
+// REQUIRES: as for GradientNorm.
 void CheckGradient(double loss_sum, double clip_norm,
                    StepParameters* parameters);
 

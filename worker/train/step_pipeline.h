@@ -52,7 +52,7 @@ struct PipelineStep {
 //      ^-------Resume----'-----------Resume------------'
 //   any of the three --Drain--> draining --no step in flight--> ended
 //   any of the four --Fail--> failed: steps in flight end, and no other goes on
-//   each state --Abandon--> ended: the pipeline lets go of all steps
+//   each state --Abandon--> ended: the pipeline drops all steps
 //
 // In the state held, the pipeline begins only the steps of leases that came
 // during this hold.
