@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
@@ -186,12 +185,11 @@ std::string LaunchedJob::StoppedBy(int signal) const {
   const std::string stopped =
       absl::StrCat("stopped by SIG", sigabbrev_np(signal));
   if (!ending_.has_value()) return stopped;
-  // Who got the signal passed on says the same of itself, and what came of it.
-  absl::string_view reason = ending_->reason;
-  if (ending_->stopped &&
-      absl::ConsumePrefix(&reason, absl::StrCat(ending_->first, " was ")) &&
-      absl::StartsWith(reason, stopped)) {
-    return std::string(reason);
+  // The leader got this signal passed on: its reason names the signal too, and
+  // says what came of it. That a process got it is left out.
+  if (ending_->stopped && ending_->signal == signal) {
+    return std::string(absl::StripPrefix(
+        ending_->reason, absl::StrCat(ending_->first, " was ")));
   }
   return absl::StrCat(stopped, ": ", ending_->reason);
 }

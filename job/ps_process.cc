@@ -110,7 +110,7 @@ class PsProcess final : public JobProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   ToMain<MemberEnd> member_end_;
-  bool signalled_ = false;
+  int signal_ = 0;  // the first that came; 0: none yet
   Telemetry telemetry_;
 
   RealClock clock_;
@@ -268,7 +268,8 @@ ExitCode PsProcess::WaitForEnd() {
   }
   absl::Status written;
   if (leads()) {
-    written = leader_->reporter.End(*leader_->report.Get(), clock_.Now());
+    written =
+        leader_->reporter.End(*leader_->report.Get(), clock_.Now(), signal_);
   }
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
@@ -279,8 +280,8 @@ ExitCode PsProcess::WaitForEnd() {
 }
 
 void PsProcess::OnSignal(int signal) {
-  if (signalled_) _exit(kExitStopped);
-  signalled_ = true;
+  if (signal_ != 0) _exit(kExitStopped);
+  signal_ = signal;
   const absl::Status reason = absl::CancelledError(
       absl::StrCat(ProcessName(Role::kPs, flags_.cluster.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
@@ -302,7 +303,7 @@ ExitCode PsProcess::Verdict() {
   const absl::Status status =
       leads() ? leader_->report.Get()->status : member_end_.Get()->status;
   if (status.ok()) {
-    const bool left = signalled_ && !leads();
+    const bool left = signal_ != 0 && !leads();
     logger_.Info(left ? "left the job" : "the job is done");
     return left ? kExitStopped : kExitOk;
   }
@@ -312,7 +313,7 @@ ExitCode PsProcess::Verdict() {
   }
   logger_.Error(absl::StrCat("the job failed: ", status.message()));
   // Of a job that was to be saved first and could not be, the state is lost.
-  const bool stopped = signalled_ && !(leads() && absl::IsAborted(status));
+  const bool stopped = signal_ != 0 && !(leads() && absl::IsAborted(status));
   return stopped ? kExitStopped : kExitFailed;
 }
 

@@ -63,7 +63,8 @@ void JobReporter::Progress(const JobReport& report, absl::Time now) {
   }
 }
 
-absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
+absl::Status JobReporter::End(const JobReport& report, absl::Time now,
+                              int signal) {
   output_.EndLive();
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
@@ -75,7 +76,7 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now) {
     std::cout << EndingJson(
                      {report.status.ok(), std::string(report.status.message()),
                       ClosingText(report, options_.bad_rows_dir), report.first,
-                      report.stopped, std::string(written.message())})
+                      report.stopped, std::string(written.message()), signal})
               << std::endl;
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {

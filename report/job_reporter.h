@@ -47,9 +47,10 @@ class JobReporter {
   absl::Duration interval() const;
   void Progress(const JobReport& report, absl::Time now);
 
-  // The job has ended: writes the summary and the closing lines. Errors: the
-  // summary could not be written.
-  absl::Status End(const JobReport& report, absl::Time now);
+  // Writes the summary and the closing lines of a job that has ended. `signal`
+  // is for a launcher (kJson): the signal that asked this process to stop, or
+  // 0. Errors: the summary could not be written.
+  absl::Status End(const JobReport& report, absl::Time now, int signal = 0);
 
  private:
   // Tells of a failure once and writes no further events.

@@ -53,6 +53,7 @@ JobEnding ReadEnding(const JsonNode& end) {
   ending.first = end.Field("first").String(kMaxTextBytes);
   ending.stopped = end.Field("stopped").Bool();
   ending.unwritten = end.Field("unwritten").String(kMaxTextBytes);
+  ending.signal = end.Field("signal").Int(std::numeric_limits<int>::max());
   return ending;
 }
 
@@ -183,7 +184,7 @@ std::string EndingJson(const JobEnding& ending) {
   w.BeginObject().Key("end").BeginObject().Field("ok", ending.ok);
   w.Field("reason", ending.reason).Key("lines").Values(ending.lines);
   w.Field("first", ending.first).Field("stopped", ending.stopped);
-  w.Field("unwritten", ending.unwritten);
+  w.Field("unwritten", ending.unwritten).Field("signal", ending.signal);
   w.EndObject().EndObject();
   return text;
 }

@@ -59,6 +59,9 @@ struct JobEnding {
   bool stopped = false;
   // Why --summary could not be written; empty: it was, or was not to be.
   std::string unwritten = "";
+  // The signal that asked the process with the coordinator to stop, as in
+  // <signal.h>; 0: none.
+  int signal = 0;
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

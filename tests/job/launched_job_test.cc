@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -179,13 +180,28 @@ TEST_F(LaunchedJobTest, ASignalIsNamedOnce) {
   Ps(absl::StrCat(
       "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
       EndingJson(
-          {false, "ps 0 was stopped by SIGTERM; saved m", {}, "ps 0", true}),
+          {false, "ps 0 was stopped by SIGTERM; saved m", {}, "ps 0", true, "",
+           SIGTERM}),
       "' > ", directory_, "/ending; kill -TERM $PPID; ",
       "while :; do sleep 0.02; done"));
   Worker(UntilStopped());
   const LaunchedJobEnd end = Run();
   EXPECT_EQ(end.status, absl::CancelledError("stopped by SIGTERM; saved m"));
   EXPECT_EQ(end.exit_code, kExitStopped);
+}
+
+TEST_F(LaunchedJobTest, AnotherSignalOfTheLeaderIsNamedToo) {
+  // Whatever the reason looks like, the code of the signal decides.
+  Ps(absl::StrCat(
+      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
+      EndingJson({false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true, "",
+                  SIGHUP}),
+      "' > ", directory_, "/ending; kill -TERM $PPID; ",
+      "while :; do sleep 0.02; done"));
+  Worker(UntilStopped());
+  EXPECT_EQ(Run().status,
+            absl::CancelledError(
+                "stopped by SIGTERM: ps 0 was stopped by SIGTERM"));
 }
 
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {

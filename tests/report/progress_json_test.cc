@@ -115,7 +115,8 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
                                                {"line 1", "line 2"},
                                                "ps 1",
                                                true,
-                                               "no space"}));
+                                               "no space",
+                                               15}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
   EXPECT_FALSE(ending.ok);
@@ -124,6 +125,7 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   EXPECT_EQ(ending.first, "ps 1");
   EXPECT_TRUE(ending.stopped);
   EXPECT_EQ(ending.unwritten, "no space");
+  EXPECT_EQ(ending.signal, 15);
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {
