@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
-#include "core/canary.h"
 #include "job/coordinator_part.h"
 #include "job/job_plan.h"
 #include "job/ps_part.h"
@@ -31,7 +30,6 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   const ModelSpec& spec() const { return plan_.spec; }
 
  private:
-  absl::Status BuildPlan();
   void BuildPs(int index);
   absl::Status BuildWorker(int index);
   std::vector<std::shared_ptr<ParameterService>> Connect(int worker);
@@ -51,20 +49,11 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   absl::AnyInvocable<void(JobReport) &&> done_;
 };
 
-absl::Status InProcessJob::Impl::BuildPlan() {
-  plan_.job = "in-process";
-  plan_.config = options_.coordinator.config;
-  plan_.model = options_.model;
-  plan_.partition = options_.partition;
-  SHOAL_ASSIGN_OR_RETURN(plan_.spec, MakeModelSpec(plan_.model));
-  if (options_.canary) AddCanary(&plan_.spec);
-  SHOAL_ASSIGN_OR_RETURN(
-      plan_.map, BuildShardMap(plan_.spec, plan_.partition, options_.ps));
-  return absl::OkStatus();
-}
-
 absl::Status InProcessJob::Impl::Build() {
-  SHOAL_RETURN_IF_ERROR(BuildPlan());
+  SHOAL_ASSIGN_OR_RETURN(
+      plan_, MakeJobPlan({"in-process", options_.coordinator.config,
+                          options_.model, options_.canary, options_.partition,
+                          options_.ps}));
   CoordinatorOptions& coordinator = options_.coordinator;
   coordinator.num_ps = options_.ps;
   coordinator.num_workers = options_.workers;

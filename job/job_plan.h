@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "core/model_spec.h"
 #include "core/shard_map.h"
 #include "models/model_options.h"
@@ -10,15 +11,29 @@
 
 namespace shoal {
 
-// What all processes of a job know of it, worked out: the same in each.
+// What every process of a job knows of the job: the same in each process.
 struct JobPlan {
-  std::string job;     // its label, --job; may be empty
+  std::string job;     // the job's label, --job; may be empty
   std::string config;  // RegisterRequest::config
   ModelOptions model;
-  ModelSpec spec;  // with the canary, where the job has one
+  ModelSpec spec;  // the variables, with the canary if the job has one
   PartitionOptions partition;
   ShardMap map;
 };
+
+// The decisions of which a plan is made.
+struct JobPlanOptions {
+  std::string job;
+  std::string config;
+  ModelOptions model;
+  bool canary = false;  // core/canary.h
+  PartitionOptions partition;
+  int ps = 1;  // number of shards
+};
+
+// Works out the variables and their map. Errors: those of MakeModelSpec and
+// BuildShardMap.
+absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options);
 
 }  // namespace shoal
 

@@ -8,11 +8,8 @@
 #include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
-#include "core/canary.h"
 #include "core/optimizer_spec.h"
-#include "models/create_model.h"
 #include "models/model_table.h"
-#include "partitioner/build_shard_map.h"
 #include "rpc/channel_options.h"
 
 namespace shoal {
@@ -124,16 +121,14 @@ const ScoreMetrics& MetricsOf(const JobPlan& plan) {
 }
 
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
-  JobPlan plan;
-  plan.job = flags.cluster.job;
-  plan.config = flags.CanonicalConfig();
-  plan.model = ModelOptionsFromFlags(flags);
-  SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
-  if (flags.training.canary) AddCanary(&plan.spec);
-  plan.partition.table_kind = PartitionKindFromFlags(flags);
-  SHOAL_ASSIGN_OR_RETURN(
-      plan.map, BuildShardMap(plan.spec, plan.partition, flags.cluster.ps));
-  return plan;
+  JobPlanOptions options;
+  options.job = flags.cluster.job;
+  options.config = flags.CanonicalConfig();
+  options.model = ModelOptionsFromFlags(flags);
+  options.canary = flags.training.canary;
+  options.partition.table_kind = PartitionKindFromFlags(flags);
+  options.ps = flags.cluster.ps;
+  return MakeJobPlan(std::move(options));
 }
 
 CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,

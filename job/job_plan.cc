@@ -1,0 +1,24 @@
+#include "job/job_plan.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "core/canary.h"
+#include "models/create_model.h"
+
+namespace shoal {
+
+absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options) {
+  JobPlan plan;
+  plan.job = std::move(options.job);
+  plan.config = std::move(options.config);
+  plan.model = std::move(options.model);
+  plan.partition = options.partition;
+  SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
+  if (options.canary) AddCanary(&plan.spec);
+  SHOAL_ASSIGN_OR_RETURN(
+      plan.map, BuildShardMap(plan.spec, plan.partition, options.ps));
+  return plan;
+}
+
+}  // namespace shoal
