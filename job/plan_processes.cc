@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -24,10 +23,6 @@ namespace {
 
 // How much longer ssh is given than the process at its other end.
 constexpr absl::Duration kSshGrace = absl::Seconds(3);
-
-// Flags that each process gets anew, or has no use for.
-constexpr const char* kOwnFlags[] = {"print_config", "metrics_port", "config",
-                                     "write_config", "memory_check"};
 
 absl::StatusOr<std::filesystem::path> OwnDirectory() {
   std::error_code error;
@@ -70,14 +65,9 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
                                      const std::string& program,
                                      const JobPlaces& places, int index,
                                      int metrics_port) {
-  JobFlags child(command);
   std::vector<std::string> argv = {program};
-  for (std::string& arg : set.GivenFor(JobFlagSet(&child))) {
-    bool own = false;
-    for (const char* name : kOwnFlags) {
-      own |= absl::StartsWith(arg, absl::StrCat("--", name, "="));
-    }
-    if (!own) argv.push_back(std::move(arg));
+  for (std::string& arg : HandedDownFlags(set, command)) {
+    argv.push_back(std::move(arg));
   }
   argv.push_back(absl::StrCat("--ps_hosts=", places.ps_hosts));
   argv.push_back(absl::StrCat("--worker_hosts=", places.worker_hosts));

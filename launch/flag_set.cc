@@ -251,16 +251,6 @@ std::string FlagSet::Help() const {
   return MakeApp(command_, about_, flags_)->help(command_);
 }
 
-std::vector<std::string> FlagSet::GivenFor(const FlagSet& other) const {
-  std::vector<std::string> args;
-  for (const Flag& flag : flags_) {
-    if (!given(flag.name) || other.Find(flag.name) == nullptr) continue;
-    args.push_back(absl::StrCat("--", flag.name, "=",
-                                PrintFlagValue(flag.target, flag.limits)));
-  }
-  return args;
-}
-
 std::string FlagSet::Resolved() const {
   std::string text = absl::StrCat(command_, ", flags in force (* given):\n");
   std::string group;

@@ -69,10 +69,6 @@ class FlagSet {
   const Flag* Find(absl::string_view name) const;
   bool given(const std::string& name) const { return given_.count(name) > 0; }
 
-  // `--name=value` for every given flag that `other` takes too: how a launcher
-  // hands its flags down.
-  std::vector<std::string> GivenFor(const FlagSet& other) const;
-
   // Every flag with the value in force, a group a paragraph; `*` marks those
   // that were given. For the start of the log.
   std::string Resolved() const;

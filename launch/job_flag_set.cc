@@ -1,6 +1,8 @@
 #include "launch/job_flag_set.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "launch/flag_value.h"
 
 namespace shoal {
 namespace {
@@ -61,7 +63,7 @@ FlagSet JobFlagSet(JobFlags* flags) {
   FlagSet set(CommandName(flags->command), About(flags->command));
   const JobFlagRows rows = AllJobFlagRows(flags);
   for (const JobFlagRow& row : rows.rows()) {
-    if ((row.takers & static_cast<unsigned>(flags->command)) != 0) {
+    if (row.TakenBy(flags->command)) {
       set.Group(row.group);
       set.Add(row.flag);
     } else {
@@ -69,6 +71,20 @@ FlagSet JobFlagSet(JobFlags* flags) {
     }
   }
   return set;
+}
+
+std::vector<std::string> HandedDownFlags(const FlagSet& set, Command command) {
+  JobFlags process(command);
+  const JobFlagRows rows = AllJobFlagRows(&process);
+  std::vector<std::string> args;
+  for (const JobFlagRow& row : rows.rows()) {
+    if (!row.TakenBy(command) || row.handed_down == HandedDown::kNo) continue;
+    const Flag* const flag = set.Find(row.flag.name);
+    if (flag == nullptr || !set.given(flag->name)) continue;
+    args.push_back(absl::StrCat("--", flag->name, "=",
+                                PrintFlagValue(flag->target, flag->limits)));
+  }
+  return args;
 }
 
 }  // namespace shoal

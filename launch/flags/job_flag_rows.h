@@ -39,12 +39,25 @@ enum class Canonical {
   kInCheckpoint,
 };
 
+// Whether a launcher hands the value that it was given down to each process
+// that takes the flag (HandedDownFlags).
+enum class HandedDown {
+  kYes,
+  // Each process gets a value of its own, or has no use for one.
+  kNo,
+};
+
 // A row of the table of a job's flags.
 struct JobFlagRow {
   std::string group;  // title in --help
   unsigned takers;    // the commands that take the flag
   Canonical canonical;
   Flag flag;
+  HandedDown handed_down;
+
+  bool TakenBy(Command command) const {
+    return (takers & static_cast<unsigned>(command)) != 0;
+  }
 };
 
 // The table: every flag of every command, in the order of --help.
@@ -58,8 +71,9 @@ class JobFlagRows {
 
   // Rows added from here on stand under this title.
   void Group(std::string title) { group_ = std::move(title); }
-  void Add(unsigned takers, Canonical canonical, Flag flag) {
-    rows_.push_back({group_, takers, canonical, std::move(flag)});
+  void Add(unsigned takers, Canonical canonical, Flag flag,
+           HandedDown handed_down = HandedDown::kYes) {
+    rows_.push_back({group_, takers, canonical, std::move(flag), handed_down});
   }
 
   const std::vector<JobFlagRow>& rows() const { return rows_; }

@@ -21,7 +21,8 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
                    "0: not."
                  : "Serve metrics as Prometheus text on this port "
                    "(docs/metrics.md); 0: not.",
-             IntRange{0, 65535}});
+             IntRange{0, 65535}},
+            HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"metrics_listen", &metrics_listen,
              "Address that metrics are served on; anyone who reaches it can "
@@ -34,7 +35,8 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"memory_check", ChoiceTarget(&memory_check, kOnOrOff),
              "on refuses to start what will not fit into this host's "
-             "memory; off only says so."});
+             "memory; off only says so."},
+            HandedDown::kNo);
 }
 
 absl::Status MonitoringFlags::Validate(const JobFlags& job) const {

@@ -30,7 +30,8 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
       {"log_level", ChoiceTarget(&log_level, kLogLevels), "How much to log."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"print_config", &print_config,
-             "Print all flags in force at the start."});
+             "Print all flags in force at the start."},
+            HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"progress_every", &progress_every,
              "How often to print a line of progress where the output is "

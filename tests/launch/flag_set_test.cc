@@ -6,7 +6,6 @@
 namespace shoal {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class FlagSetTest : public ::testing::Test {
@@ -121,16 +120,6 @@ TEST_F(FlagSetTest, HelpNamesGroupsKindsAndDefaultsIn80Columns) {
        start = end + 1) {
     EXPECT_LE(end - start, 80u) << help.substr(start, end - start);
   }
-}
-
-TEST_F(FlagSetTest, HandsDownTheGivenFlagsThatAnotherSetTakes) {
-  ASSERT_TRUE(set_.Parse({"--data=x", "--batch_size=5"}).ok());
-  int other_batch_size = 0;
-  bool other_shuffle = false;
-  FlagSet other("shoal other", "");
-  other.Add({"batch_size", &other_batch_size, ""});
-  other.Add({"shuffle", &other_shuffle, ""});
-  EXPECT_THAT(set_.GivenFor(other), ElementsAre("--batch_size=5"));
 }
 
 TEST_F(FlagSetTest, ResolvedMarksWhatWasGiven) {

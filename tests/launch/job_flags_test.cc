@@ -14,6 +14,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
@@ -477,6 +478,22 @@ TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
                                flag.name == "remote_bin" ||
                                flag.name == "ssh_command";
     EXPECT_NE(handed_down, launcher_only) << flag.name;
+  }
+}
+
+TEST(JobFlags, ALauncherHandsDownWhatItWasGivenAndAProcessTakes) {
+  JobFlags run(Command::kRun);
+  FlagSet set = JobFlagSet(&run);
+  const absl::Status status = set.Parse(
+      {"--field_size=5", "--ps=3", "--batch_size=32", "--print_config=true",
+       "--metrics_port=9000", "--write_config=/c", "--memory_check=off",
+       "--max_ps_bytes=2MiB"});
+  ASSERT_TRUE(status.ok()) << status;
+  for (const Command command : {Command::kPs, Command::kWorker}) {
+    EXPECT_THAT(HandedDownFlags(set, command),
+                ElementsAre("--field_size=5", "--batch_size=32",
+                            "--max_ps_bytes=2MiB"))
+        << CommandName(command);
   }
 }
 
