@@ -14,6 +14,10 @@ struct ConfigFlags {
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);
+
+  // There is no Validate(): no flag of this group limits another one. The
+  // command that opens the files reports a file that it cannot read or write
+  // (cmd/parse_command_line.h).
 };
 
 }  // namespace shoal

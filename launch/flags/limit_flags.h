@@ -14,6 +14,9 @@ struct LimitFlags {
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);
+
+  // There is no Validate(): each limit stands alone, and its row has the range
+  // that it may have.
 };
 
 }  // namespace shoal

@@ -21,6 +21,9 @@ struct OutputFlags {
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);
+
+  // There is no Validate(): no flag of this group limits another one. The
+  // command checks that --summary can be written (cmd/parse_command_line.h).
 };
 
 }  // namespace shoal

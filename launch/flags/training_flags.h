@@ -33,6 +33,10 @@ struct TrainingFlags {
 
   // Adds the rows of these flags; they are bound to this object.
   void AddRows(JobFlagRows* rows);
+
+  // There is no Validate(): each row has the range of its flag, and no flag of
+  // this group limits another one. What --task_type needs of other groups is
+  // checked by those groups.
 };
 
 }  // namespace shoal
