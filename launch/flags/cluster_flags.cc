@@ -18,6 +18,17 @@ constexpr Choice<PartitionKind> kPartitions[] = {
 
 void ClusterFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Cluster");
+  AddMemberRows(rows);
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"partition", ChoiceTarget(&partition, kPartitions),
+             "How table rows are spread over the parameter servers: "
+             "fixed_size is ranges, mod is id mod n, hash is for tables "
+             "without --feature_size. Left out: what fits.",
+             NotThereYet{{"min_max"}}});
+  AddLauncherRows(rows);
+}
+
+void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kInJob,
             {"ps", &ps, "Parameter servers to start.", IntRange{1, 1024}});
   rows->Add(kWholeJobs, Canonical::kNo,
@@ -58,12 +69,9 @@ void ClusterFlags::AddRows(JobFlagRows* rows) {
             {"job", &job,
              "Label of the job, of the same text on every process; may "
              "be left out. A number that PS 0 draws tells jobs apart."});
-  rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"partition", ChoiceTarget(&partition, kPartitions),
-             "How table rows are spread over the parameter servers: "
-             "fixed_size is ranges, mod is id mod n, hash is for tables "
-             "without --feature_size. Left out: what fits.",
-             NotThereYet{{"min_max"}}});
+}
+
+void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
              "How often to start a worker again that a signal killed.",

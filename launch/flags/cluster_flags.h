@@ -43,6 +43,10 @@ struct ClusterFlags {
   // with the rest of `job`, which this group is part of. REQUIRES: CountHosts()
   // was OK.
   absl::Status Validate(const JobFlags& job) const;
+
+ private:
+  void AddMemberRows(JobFlagRows* rows);    // the processes and their places
+  void AddLauncherRows(JobFlagRows* rows);  // of shoal run
 };
 
 }  // namespace shoal

@@ -20,8 +20,18 @@ constexpr Choice<L2Scope> kL2Scopes[] = {{L2Scope::kTouched, "touched"},
 
 void OptimizerFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Optimizers");
+  AddRateRows(rows);
+  AddL2Rows(rows);
+  AddConstantRows(rows);
+  rows->Add(kAllCommands, Canonical::kInJob,
+            {"clip_norm", &clip_norm,
+             "Largest L2 norm of a batch's whole gradient, which is scaled "
+             "down to it before it is pushed; 0: no limit.",
+             RealRange{0, 1e30}});
+}
+
+void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
   const NotThereYet later = {{"momentum"}};
-  const RealRange positive = {0, 1e6, /*above_min=*/true};
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"optimizer", ChoiceTarget(&optimizer, kOptimizers),
              "How weights are updated. Adam moves only the rows that a "
@@ -52,6 +62,9 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_warmup_batches", &table_warmup_batches,
              "Of embedding tables; -1: as --warmup_batches.", IntRange{-1}});
+}
+
+void OptimizerFlags::AddL2Rows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInJob,
             {"l2_reg", &l2_reg,
              "L2 on table rows, added once a push for the rows of "
@@ -70,6 +83,10 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
              "Rows that --l2_reg moves at every push: touched is those of "
              "the batch; table is every row in existence, in shoal train "
              "with one worker."});
+}
+
+void OptimizerFlags::AddConstantRows(JobFlagRows* rows) {
+  const RealRange positive = {0, 1e6, /*above_min=*/true};
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adagrad_initial_accumulator", &adagrad_initial_accumulator,
              "What adagrad and rowwise_adagrad start summing from.", positive});
@@ -92,11 +109,6 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_epsilon", &adam_epsilon,
              "Added to the root that adam divides by.", positive});
-  rows->Add(kAllCommands, Canonical::kInJob,
-            {"clip_norm", &clip_norm,
-             "Largest L2 norm of a batch's whole gradient, which is scaled "
-             "down to it before it is pushed; 0: no limit.",
-             RealRange{0, 1e30}});
 }
 
 absl::Status OptimizerFlags::Validate(const JobFlags& job) const {

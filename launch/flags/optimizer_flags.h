@@ -44,6 +44,11 @@ struct OptimizerFlags {
 
   // The same with each flag that leaves its value to another one filled in.
   OptimizerFlags Resolved() const;
+
+ private:
+  void AddRateRows(JobFlagRows* rows);
+  void AddL2Rows(JobFlagRows* rows);
+  void AddConstantRows(JobFlagRows* rows);  // of single optimizers
 };
 
 }  // namespace shoal
