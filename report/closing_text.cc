@@ -64,6 +64,91 @@ std::string WorkersLine(const JobReport& report) {
   return line;
 }
 
+void AddProblems(const JobReport& report, absl::string_view bad_rows_dir,
+                 std::vector<std::string>* lines) {
+  if (report.bad_rows > 0) {
+    lines->push_back(absl::StrCat(
+        "bad rows   ", WithCommas(report.bad_rows),
+        bad_rows_dir.empty()
+            ? ", not written anywhere (--quarantine_dir)"
+            : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
+        "; the first: ", report.first_bad_row));
+  }
+  if (report.rejected > 0) {
+    lines->push_back(absl::StrFormat(
+        "rejected   %s samples: the loss or gradient of their batches was not "
+        "finite, or too large; look at their values and the learning rate",
+        WithCommas(report.rejected)));
+  }
+}
+
+void AddPredictions(const JobReport& report, std::vector<std::string>* lines) {
+  if (report.predicted == 0) return;
+  if (!report.status.ok()) {
+    lines->push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
+                                  " rows of a file that is not whole and was "
+                                  "not kept"));
+    return;
+  }
+  lines->push_back(absl::StrCat(
+      "predicted  ", WithCommas(report.predicted), " rows",
+      report.predicted_nan > 0
+          ? absl::StrCat(", ", WithCommas(report.predicted_nan),
+                         " of them nan: they could not be parsed")
+          : ""));
+}
+
+void AddCheckpoints(const JobReport& report, std::vector<std::string>* lines) {
+  const CheckpointReport& checkpoint = report.checkpoint;
+  if (!checkpoint.resumed_from.empty() && !report.trains) {
+    lines->push_back(absl::StrCat("model      of ", checkpoint.resumed_from,
+                                  ", step ",
+                                  WithCommas(checkpoint.resumed_step)));
+  } else if (!checkpoint.resumed_from.empty()) {
+    lines->push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
+                                     checkpoint.resumed_from,
+                                     WithCommas(checkpoint.resumed_step),
+                                     WithCommas(checkpoint.resumed_samples)));
+  }
+  if (checkpoint.saved + checkpoint.voided > 0) {
+    lines->push_back(
+        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s, %d void",
+                        checkpoint.path.empty() ? "none" : checkpoint.path,
+                        WithCommas(checkpoint.step), checkpoint.saved,
+                        checkpoint.all_seconds, checkpoint.voided));
+  }
+}
+
+std::string StalenessLine(const JobReport& report) {
+  return absl::StrFormat(
+      "staleness  mean %.2f, p50 %d, p99 %d, max %d", report.staleness.mean(),
+      report.staleness.Quantile(0.5), report.staleness.Quantile(0.99),
+      report.staleness.max());
+}
+
+void AddCanaries(const JobReport& report, std::vector<std::string>* lines) {
+  for (const PsReport& ps : report.ps) {
+    if (!ps.stats.canary.has_value()) continue;
+    const CanaryStats& canary = *ps.stats.canary;
+    lines->push_back(
+        absl::StrFormat("canaries   ps %d: %s, %d of them not 1, from %g to %g",
+                        ps.index, WithCommas(canary.rows), canary.not_one,
+                        canary.smallest, canary.largest));
+  }
+}
+
+void AddBalance(const JobReport& report, std::vector<std::string>* lines) {
+  BalanceReport balance;
+  for (const PsReport& ps : report.ps) {
+    balance.push_back({ps.stats.bytes, ps.stats.rows, ps.stats.lookups});
+  }
+  if (balance.empty()) return;
+  for (const absl::string_view line :
+       absl::StrSplit(FormatBalance(balance), '\n', absl::SkipEmpty())) {
+    lines->emplace_back(line);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ClosingText(const JobReport& report,
@@ -72,79 +157,17 @@ std::vector<std::string> ClosingText(const JobReport& report,
   const bool began = report.wall > absl::ZeroDuration();
   if (!report.status.ok() && !began) return lines;
   if (report.trains) lines.push_back(LedgerLine(report));
-  if (report.bad_rows > 0) {
-    lines.push_back(absl::StrCat(
-        "bad rows   ", WithCommas(report.bad_rows),
-        bad_rows_dir.empty()
-            ? ", not written anywhere (--quarantine_dir)"
-            : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
-        "; the first: ", report.first_bad_row));
-  }
-  if (report.rejected > 0) {
-    lines.push_back(absl::StrFormat(
-        "rejected   %s samples: the loss or gradient of their batches was not "
-        "finite, or too large; look at their values and the learning rate",
-        WithCommas(report.rejected)));
-  }
+  AddProblems(report, bad_rows_dir, &lines);
   AddEvaluations(report, &lines);
-  if (report.predicted > 0 && !report.status.ok()) {
-    lines.push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
-                                 " rows of a file that is not whole and was "
-                                 "not kept"));
-  } else if (report.predicted > 0) {
-    lines.push_back(absl::StrCat(
-        "predicted  ", WithCommas(report.predicted), " rows",
-        report.predicted_nan > 0
-            ? absl::StrCat(", ", WithCommas(report.predicted_nan),
-                           " of them nan: they could not be parsed")
-            : ""));
-  }
-  const CheckpointReport& checkpoint = report.checkpoint;
-  if (!checkpoint.resumed_from.empty() && !report.trains) {
-    lines.push_back(absl::StrCat("model      of ", checkpoint.resumed_from,
-                                 ", step ",
-                                 WithCommas(checkpoint.resumed_step)));
-  } else if (!checkpoint.resumed_from.empty()) {
-    lines.push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
-                                    checkpoint.resumed_from,
-                                    WithCommas(checkpoint.resumed_step),
-                                    WithCommas(checkpoint.resumed_samples)));
-  }
-  if (checkpoint.saved + checkpoint.voided > 0) {
-    lines.push_back(
-        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s, %d void",
-                        checkpoint.path.empty() ? "none" : checkpoint.path,
-                        WithCommas(checkpoint.step), checkpoint.saved,
-                        checkpoint.all_seconds, checkpoint.voided));
-  }
+  AddPredictions(report, &lines);
+  AddCheckpoints(report, &lines);
   lines.push_back(SpeedLine(report));
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));
-  if (report.trains) {
-    lines.push_back(absl::StrFormat(
-        "staleness  mean %.2f, p50 %d, p99 %d, max %d", report.staleness.mean(),
-        report.staleness.Quantile(0.5), report.staleness.Quantile(0.99),
-        report.staleness.max()));
-  }
-  for (const PsReport& ps : report.ps) {
-    if (!ps.stats.canary.has_value()) continue;
-    const CanaryStats& canary = *ps.stats.canary;
-    lines.push_back(
-        absl::StrFormat("canaries   ps %d: %s, %d of them not 1, from %g to %g",
-                        ps.index, WithCommas(canary.rows), canary.not_one,
-                        canary.smallest, canary.largest));
-  }
+  if (report.trains) lines.push_back(StalenessLine(report));
+  AddCanaries(report, &lines);
   // The shards report at the end of a job that ends well.
   if (!report.status.ok()) return lines;
-  BalanceReport balance;
-  for (const PsReport& ps : report.ps) {
-    balance.push_back({ps.stats.bytes, ps.stats.rows, ps.stats.lookups});
-  }
-  if (!balance.empty()) {
-    for (const absl::string_view line :
-         absl::StrSplit(FormatBalance(balance), '\n', absl::SkipEmpty())) {
-      lines.emplace_back(line);
-    }
-  }
+  AddBalance(report, &lines);
   lines.push_back(
       absl::StrCat("digest     ", absl::Hex(report.digest, absl::kZeroPad16)));
   return lines;
