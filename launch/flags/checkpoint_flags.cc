@@ -18,31 +18,35 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
   const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
   rows->Add(kAllCommands, Canonical::kNo,
             {"model_dir", &model_dir,
-             "Directory of the job's checkpoints: of this job alone, and "
-             "the same for all processes, or one on each host's own disk. "
-             "Left out: none are written."});
+             "Directory of the job's checkpoints, for this job alone: the "
+             "same one for all processes, or one on each host's own disk. "
+             "Left out: no checkpoints are written."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"resume", ChoiceTarget(&resume, kResumes),
-             "Begin from the newest checkpoint in --model_dir: auto if "
-             "there is one, must or fail, never."});
+             "Use of the newest checkpoint in --model_dir: auto begins from "
+             "it if there is one, must fails without one, never begins with "
+             "initial weights."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"save_checkpoint_steps", &save_checkpoint_steps,
-             "Save whenever so many more batches are trained; 0: at the "
-             "end, on SIGTERM and on request alone.",
+             "Number of batches to train between two checkpoints. 0: "
+             "checkpoints are saved only at the end, on SIGTERM and on "
+             "request.",
              IntRange{0}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"keep_checkpoints", &keep_checkpoints,
-             "How many to keep, the newest; 0: all.", IntRange{0, 1 << 20}});
+             "Number of checkpoints to keep, the newest ones; 0: all.",
+             IntRange{0, 1 << 20}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"save_timeout", &save_timeout,
-             "How long training may stand still for a checkpoint; then it "
-             "is void and training goes on. The disks have as long again "
-             "to sync it, while training goes on: a last checkpoint that "
-             "is late then fails the job.",
+             "Longest time that training may stand still for a checkpoint; "
+             "after it the checkpoint is given up and training goes on. The "
+             "disks then have the same time again to sync the files, while "
+             "training goes on. The job fails if its last checkpoint is late.",
              some});
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"stop_timeout", &stop_timeout,
-             "How long SIGTERM leaves for the last checkpoint.", some});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"stop_timeout", &stop_timeout,
+       "Longest time that SIGTERM leaves for the last checkpoint.", some});
 }
 
 absl::Status CheckpointFlags::Validate(const JobFlags& job) const {

@@ -21,26 +21,28 @@ void ClusterFlags::AddRows(JobFlagRows* rows) {
   AddMemberRows(rows);
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"partition", ChoiceTarget(&partition, kPartitions),
-             "How table rows are spread over the parameter servers: "
-             "fixed_size is ranges, mod is id mod n, hash is for tables "
-             "without --feature_size. Left out: what fits.",
+             "Distribution of table rows over the parameter servers: "
+             "fixed_size by ranges of ids, mod by id mod n, hash for tables "
+             "without --feature_size. Left out: fixed_size with "
+             "--feature_size, hash without it.",
              NotThereYet{{"min_max"}}});
   AddLauncherRows(rows);
 }
 
 void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
-  rows->Add(kRunAlone, Canonical::kInJob,
-            {"ps", &ps, "Parameter servers to start.", IntRange{1, 1024}});
+  rows->Add(
+      kRunAlone, Canonical::kInJob,
+      {"ps", &ps, "Number of parameter servers to start.", IntRange{1, 1024}});
   rows->Add(kWholeJobs, Canonical::kNo,
             {"workers", &workers,
              rows->command() == Command::kTrain
-                 ? "Worker loops, a thread each, on one shard."
-                 : "Workers to start.",
+                 ? "Number of worker loops, one thread each, on one shard."
+                 : "Number of workers to start.",
              IntRange{1, 1024}});
   rows->Add(kProcesses, Canonical::kNo,
             {"ps_hosts",
              &ps_hosts,
-             "host:port of every parameter server, in order, commas "
+             "host:port of every parameter server, in order, with commas "
              "between.",
              {},
              "it says where the parameter servers are"});
@@ -48,50 +50,53 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
       kProcesses, Canonical::kNo,
       {"worker_hosts",
        &worker_hosts,
-       "Hosts of the workers, in order: how many to expect.",
+       "Hosts of the workers, in order. Their number is the number of workers "
+       "to expect.",
        {},
        rows->command() == Command::kPs ? "it says how many workers to expect"
                                        : ""});
   rows->Add(
       kProcesses, Canonical::kNo,
-      {"task_index", &task_index, "Which of them this process is, from 0.",
+      {"task_index", &task_index,
+       "Index of this process in its list of hosts, from 0.",
        IntRange{0, 65534}, "it says which entry of the hosts this process is"});
   rows->Add(kPsAlone, Canonical::kNo,
             {"listen", &listen,
-             "host:port to listen on, where it is not the own entry of "
+             "host:port to listen on, if it is not this server's entry of "
              "--ps_hosts."});
   rows->Add(kProcesses, Canonical::kNo,
             {"token_file", &token_file,
-             "File of mode 0600 that holds the job's secret; needed "
-             "unless all is on the loopback address. -: the first line "
-             "of stdin, at whose end the process then stops."});
+             "File of mode 0600 that holds the job's secret; needed unless "
+             "every address is a loopback address. -: the secret is the first "
+             "line of stdin, and the process stops when stdin ends."});
   rows->Add(kProcesses, Canonical::kNo,
             {"job", &job,
-             "Label of the job, of the same text on every process; may "
-             "be left out. A number that PS 0 draws tells jobs apart."});
+             "Label of the job, the same text on every process; may be left "
+             "out. Jobs are told apart by a number that PS 0 draws."});
 }
 
 void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
-             "How often to start a worker again that a signal killed.",
+             "Most times that each worker is started again after a signal "
+             "killed it.",
              IntRange{0, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
-             "Start one parameter server and one worker on each of these "
-             "hosts by ssh, commas between, in place of --ps and --workers "
-             "here (docs/operations.md)."});
+             "Hosts, with commas between. One parameter server and one worker "
+             "are started on each of them by ssh, in place of --ps and "
+             "--workers on this host (docs/operations.md)."});
   rows->Add(kRunAlone, Canonical::kNo,
             {"ps_port", &ps_port, "Port of the parameter servers on --hosts.",
              IntRange{1, 65535}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"remote_bin", &remote_bin,
-             "Where the programs lie on --hosts; left out: where this one "
-             "lies here."});
+             "Directory of the programs on --hosts. Left out: the directory "
+             "of this program on this host."});
   rows->Add(kRunAlone, Canonical::kNo,
             {"ssh_command", &ssh_command,
-             "How --hosts are reached: a program and its options, which may "
-             "ask no questions."});
+             "Command that reaches --hosts: a program and its options, which "
+             "must not ask questions."});
 }
 
 absl::Status ClusterFlags::CountHosts(Command command) {

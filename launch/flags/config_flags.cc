@@ -6,12 +6,12 @@ void ConfigFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Config");
   rows->Add(kAllCommands, Canonical::kNo,
             {"config", &config,
-             "A file of flags in protobuf's text format (proto/config.proto, "
-             "docs/operations.md); flags given here win."},
+             "File of flags in protobuf's text format (proto/config.proto, "
+             "docs/operations.md). Flags of the command line win over it."},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"write_config", &write_config,
-             "Write all flags in force to this file, for --config."},
+             "File into which all flags in force are written, for --config."},
             HandedDown::kNo);
 }
 

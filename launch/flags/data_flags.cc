@@ -21,55 +21,60 @@ void DataFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Data");
   rows->Add(kAllCommands, Canonical::kNo,
             {"training_data_dir", &training_data_dir,
-             "Files to train on: a file, directory or glob, or several "
-             "with commas between. No two may have one base name. Needed "
-             "to train."});
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"val_data_dir", &val_data_dir,
-             "Files to evaluate on, or to predict for, in the same "
-             "manner."});
+             "Files to train on: a file, a directory or a glob, or several of "
+             "these with commas between. No two files may have the same base "
+             "name. Needed to train."});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"val_data_dir", &val_data_dir,
+       "Files to evaluate on, or to predict for, given in the same way."});
   rows->Add(kProcesses, Canonical::kInCheckpoint,
             {"data_scope", ChoiceTarget(&data_scope, kScopes),
-             "shared: every worker can read all files, and lists the "
-             "same; host: each lists and reads files of its own."});
+             "Place of the data: with shared every worker can read all files "
+             "and lists the same ones; with host each worker lists and reads "
+             "its own files."});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"shuffle", &shuffle,
-             "Train in an order that depends on the seed and the epoch; "
-             "false: as listed."});
+             "True to train in an order that depends on the seed and the "
+             "epoch; false: in the order of the list of files."});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"shuffle_rows", &shuffle_rows,
-             "Rows shuffled together; a worker holds so many in memory.",
+             "Number of rows that are shuffled together. A worker holds this "
+             "many rows in memory.",
              IntRange{1, 1 << 26}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"piece_bytes", &piece_bytes,
-             "Bytes of a piece of the data, the unit of leasing. -1: a "
-             "32nd of the data, in [64 KiB, 64 MiB]; 0: a file.",
+             "Size of a piece of the data, the unit of leasing. -1: a 32nd of "
+             "the data, in [64 KiB, 64 MiB]; 0: each file is one piece. A job "
+             "with more than 4,194,304 pieces times --num_epochs is refused "
+             "at the start.",
              ByteRange{-1, int64_t{1} << 40}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"max_bad_rows", &max_bad_rows,
-             "Rows that cannot be parsed before the job fails; -1: no "
+             "Most rows that may fail to parse before the job fails; -1: no "
              "limit.",
              IntRange{-1}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"auc_exact_rows", &auc_exact_rows,
-             "Rows of an evaluation whose scores are kept for the exact "
-             "AUC, up to 13 bytes each; with more rows it comes from a "
+             "Most rows of an evaluation whose scores are kept for the exact "
+             "AUC, up to 13 bytes each. With more rows the AUC comes from a "
              "histogram, with a bound on its error.",
              IntRange{1}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"data_format", ChoiceTarget(&data_format, kDataFormats),
-             "What the files hold, plain or as gzip or zstd. auto: what "
-             "each begins with."});
+             "Format of the files, which may be plain, gzip or zstd. auto: "
+             "told from the first bytes of each file."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"quarantine_dir", &quarantine_dir,
              "Directory into which each worker writes the bad rows that it "
-             "meets: file, row and reason. Left out: bad_rows in "
-             "--model_dir; without that they are counted, and the first is "
-             "named."});
+             "meets: file, row and reason. Left out: bad_rows in --model_dir; "
+             "without --model_dir bad rows are only counted, and the first "
+             "one is named."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"parse_threads", &parse_threads,
-             "Threads of a worker that parse rows ahead. 1: the one that "
-             "reads. The order of rows is the same with any number.",
+             "Number of threads of a worker that parse rows ahead. 1: the "
+             "thread that reads also parses. The order of rows is the same "
+             "with any number.",
              IntRange{1, 64}});
 }
 

@@ -7,56 +7,59 @@ namespace shoal {
 void DeadlineFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Deadlines");
   const DurationRange some = {absl::Milliseconds(1), absl::Hours(24)};
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"heartbeat", &heartbeat,
-             "How often a process tells the coordinator that it lives.", some});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"heartbeat", &heartbeat,
+       "Time between two heartbeats of a process to the coordinator.", some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"silent_after", &silent_after,
-             "A process silent for so long is taken for dead.", some});
-  rows->Add(kAllCommands, Canonical::kNo,
-            {"worker_lease", &worker_lease,
-             "How long a worker keeps a piece without a heartbeat.", some});
+             "Time of silence after which a process counts as dead.", some});
+  rows->Add(
+      kAllCommands, Canonical::kNo,
+      {"worker_lease", &worker_lease,
+       "Longest time that a worker keeps a piece without a heartbeat.", some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"ps_lease", &ps_lease,
-             "How long a parameter server serves after its last "
+             "Longest time that a parameter server serves after its last "
              "answered heartbeat.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"pull_timeout", &pull_timeout,
-             "How long a pull is tried, repeats included, before the worker "
-             "starts it anew.",
+             "Longest time to try a pull, including retries, before the "
+             "worker starts it anew.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"push_timeout", &push_timeout,
-             "How long a push is tried, repeats included, before the worker "
-             "starts it anew; it counts once.",
+             "Longest time to try a push, including retries, before the "
+             "worker starts it anew. The push still counts once.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"start_timeout", &start_timeout,
-             "How long to wait at the start for the other processes.", some});
+             "Longest wait at the start for the other processes.", some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"worker_grace", &worker_grace,
-             "How long the first worker waits for the others once all "
+             "Longest wait of the first worker for the other workers once all "
              "parameter servers are there.",
              DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"speculate_after", &speculate_after,
-             "At the end, a piece without progress for so long is given "
+             "Time without progress after which, at the end, a piece is given "
              "to an idle worker too.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"progress_timeout", &progress_timeout,
-             "Workers alive but nothing read, trained or scored for so "
-             "long: the job ends and names who holds what.",
+             "Longest time with workers alive but nothing read, trained or "
+             "scored. After it the job ends with an error that names which "
+             "worker holds what.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"linger", &linger,
-             "After the job's end, how long to wait until every process "
-             "has heard of it.",
+             "Longest wait after the job's end until every process has heard "
+             "of it.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"shutdown_timeout", &shutdown_timeout,
-             "How long an orderly stop may take before it is forced.", some});
+             "Longest time for an orderly stop before it is forced.", some});
 }
 
 absl::Status DeadlineFlags::Validate() const {

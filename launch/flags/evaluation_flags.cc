@@ -15,20 +15,19 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Evaluation");
   rows->Add(kAllCommands, Canonical::kNo,
             {"eval_every_epochs", &eval_every_epochs,
-             "With --val_data_dir: evaluate after every so many epochs, "
-             "and at the end; 0: only at the end.",
+             "Number of epochs between two evaluations on --val_data_dir; the "
+             "end is always evaluated. 0: only the end.",
              IntRange{0, 1 << 20}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"predictions_file", &predictions_file,
-             "Of --task_type=infer: where the probabilities are written, "
-             "in the order of the input, a row each; nan for a row that "
-             "cannot be parsed. Left out: predictions.txt (.f32) in "
-             "--model_dir."});
+             "File for the probabilities that --task_type=infer predicts, one "
+             "per row in the order of the input; nan for a row that cannot be "
+             "parsed. Left out: predictions.txt (.f32) in --model_dir."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"predictions_format",
              ChoiceTarget(&predictions_format, kPredictionsFormats),
-             "text: a line each, of 9 digits; binary: little-endian "
-             "float32."});
+             "Format of --predictions_file: text is one line of 9 digits per "
+             "row; binary is little-endian float32."});
 }
 
 absl::Status EvaluationFlags::Validate(const JobFlags& job) const {

@@ -6,13 +6,13 @@ void LimitFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Limits");
   rows->Add(kAllCommands, Canonical::kNo,
             {"max_ps_bytes", &max_ps_bytes,
-             "Rows, slots and dense blocks that a parameter server may "
-             "hold; 0: no limit. Calls that are under way come on top "
-             "(docs/operations.md: some 4 GiB at most).",
+             "Most bytes of rows, slots and dense blocks that a parameter "
+             "server may hold; 0: no limit. Calls in progress need memory on "
+             "top of this (docs/operations.md: 4 GiB or so at most).",
              ByteRange{}});
   rows->Add(kOverNetwork, Canonical::kInJob,
             {"max_message_bytes", &max_message_bytes,
-             "Largest message sent or taken.",
+             "Largest message that a process sends or accepts.",
              ByteRange{1 << 20, int64_t{2047} << 20}});
 }
 

@@ -21,44 +21,46 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Model");
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"model", ChoiceTarget(&model, kModels),
-             "What to train: deepfm, fm (factorisation machine), lr "
+             "Model to train: deepfm, fm (factorisation machine), lr "
              "(logistic regression) or linear_probe (for tests).",
              NotThereYet{{"wide_deep"}}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"feature_size", &feature_size,
-             "Feature ids lie in [0, feature_size); 0: they are any 64-bit "
-             "numbers, and tables grow with the rows in use.",
+             "Number of feature ids: they lie in [0, feature_size). 0: ids "
+             "are any 64-bit numbers, and tables grow with the rows in use.",
              IntRange{0, int64_t{1} << 48}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_row_limit", &table_row_limit,
-             "Rows of a table that a parameter server may hold, without "
-             "--feature_size; 0: no limit.",
+             "Most rows of a table that one parameter server may hold, "
+             "without --feature_size; 0: no limit.",
              IntRange{0}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"table_full", ChoiceTarget(&table_full, kTableFull),
-             "What happens to new ids at --table_row_limit: refuse ends "
-             "the job, share lets them use one row together."});
+             "Treatment of new ids at --table_row_limit: refuse ends the job, "
+             "share lets all of them use one common row."});
   rows->Add(
       kAllCommands, Canonical::kInCheckpoint,
       {"field_size", &field_size,
-       "Features of a row, at most; shorter rows are padded.",
+       "Most features that a row may have; shorter rows are padded.",
        IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"embedding_size", &embedding_size, "Floats of an embedding (K).",
-             IntRange{1, 4096}});
+            {"embedding_size", &embedding_size,
+             "Number of floats in an embedding (K).", IntRange{1, 4096}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"deep_layers", &deep_layers,
-             "Units of each hidden layer of the MLP.", IntRange{1, 1 << 16}});
+             "Number of units in each hidden layer of the MLP.",
+             IntRange{1, 1 << 16}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"dropout", &dropout,
-             "Chance to KEEP a unit, one a hidden layer, as in "
-             "0.5,0.5,0.5; left out: keep all.",
+             "Probability to KEEP a unit, one per hidden layer, as in "
+             "0.5,0.5,0.5. Left out: all units are kept.",
              RealRange{0, 1, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"batch_norm", &batch_norm,
-             "Batch norm after each hidden layer; not there yet."});
+             "True for batch norm after each hidden layer; not there yet."});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"seed", &seed, "Of initial values, order of data and dropout."});
+            {"seed", &seed,
+             "Random seed for initial weights, data order and dropout."});
 }
 
 std::string ModelFlags::ModelName() const { return ChoiceWord(kModels, model); }

@@ -15,27 +15,27 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"metrics_port", &metrics_port,
              rows->command() == Command::kRun
-                 ? "Serve metrics as Prometheus text (docs/metrics.md): "
-                   "ps k on this port + k, worker i on this port + --ps + "
-                   "i, with --hosts ps on this port and worker on the next; "
-                   "0: not."
-                 : "Serve metrics as Prometheus text on this port "
-                   "(docs/metrics.md); 0: not.",
+                 ? "First port on which metrics are served as Prometheus text "
+                   "(docs/metrics.md): ps k takes this port + k, and worker i "
+                   "this port + --ps + i. With --hosts every ps takes this "
+                   "port and every worker the next one. 0: no metrics."
+                 : "Port on which metrics are served as Prometheus text "
+                   "(docs/metrics.md); 0: no metrics.",
              IntRange{0, 65535}},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"metrics_listen", &metrics_listen,
-             "Address that metrics are served on; anyone who reaches it can "
-             "read them."});
+             "Address on which metrics are served. Any process that reaches "
+             "the address can read them."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"tensorboard_dir", &tensorboard_dir,
-             "Write TensorBoard event files of the job here, where its "
-             "coordinator runs; left out: to events in --model_dir, if "
-             "that is given."});
+             "Directory for TensorBoard event files of the job, on the host "
+             "of its coordinator. Left out: events in --model_dir, if that is "
+             "given."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"memory_check", ChoiceTarget(&memory_check, kOnOrOff),
-             "on refuses to start what will not fit into this host's "
-             "memory; off only says so."},
+             "Check of this host's memory at the start: on refuses to start "
+             "what will not fit; off only warns."},
             HandedDown::kNo);
 }
 

@@ -25,8 +25,8 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
   AddConstantRows(rows);
   rows->Add(kAllCommands, Canonical::kInJob,
             {"clip_norm", &clip_norm,
-             "Largest L2 norm of a batch's whole gradient, which is scaled "
-             "down to it before it is pushed; 0: no limit.",
+             "Largest L2 norm of a batch's whole gradient. A larger gradient "
+             "is scaled down to it before it is pushed. 0: no limit.",
              RealRange{0, 1e30}});
 }
 
@@ -34,71 +34,84 @@ void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
   const NotThereYet later = {{"momentum"}};
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"optimizer", ChoiceTarget(&optimizer, kOptimizers),
-             "How weights are updated. Adam moves only the rows that a "
-             "batch touches; rowwise_adagrad is for tables alone.",
+             "Optimizer of all variables, unless the flags below name another "
+             "one. adam moves only the rows that a batch touches; "
+             "rowwise_adagrad is for tables alone.",
              later});
   rows->Add(kAllCommands, Canonical::kInJob,
-            {"learning_rate", &learning_rate, "Step size.",
+            {"learning_rate", &learning_rate,
+             "Learning rate (step size) of --optimizer.",
              RealRange{0, 1e6, /*above_min=*/true}});
-  rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"table_optimizer", ChoiceTarget(&table_optimizer, kOptimizers),
-             "Of embedding tables, where it differs from --optimizer.", later});
+  rows->Add(
+      kAllCommands, Canonical::kInCheckpoint,
+      {"table_optimizer", ChoiceTarget(&table_optimizer, kOptimizers),
+       "Optimizer of embedding tables. Left out: as --optimizer.", later});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_learning_rate", &table_learning_rate,
-             "Of embedding tables; 0: as --learning_rate.", RealRange{0, 1e6}});
+             "Learning rate of embedding tables; 0: as --learning_rate.",
+             RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"wide_optimizer", ChoiceTarget(&wide_optimizer, kOptimizers),
-             "Of the tables' one weight an id (w of deepfm and lr), where "
-             "it differs from --table_optimizer.",
+             "Optimizer of the tables' one weight per id (w of deepfm, fm and "
+             "lr). Left out: as --table_optimizer.",
              later});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"wide_learning_rate", &wide_learning_rate,
-             "Of the same; 0: as --table_learning_rate.", RealRange{0, 1e6}});
+             "Learning rate of the tables' one weight per id; 0: as "
+             "--table_learning_rate.",
+             RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"warmup_batches", &warmup_batches,
-             "Every rate rises from 0 to its full value over so many "
-             "batches: rate * min(1, t / N) at the t-th.",
+             "Number of batches N over which every learning rate rises from 0 "
+             "to its full value: rate * min(1, t / N) at batch t.",
              IntRange{0}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_warmup_batches", &table_warmup_batches,
-             "Of embedding tables; -1: as --warmup_batches.", IntRange{-1}});
+             "Number of warm-up batches of embedding tables; -1: as "
+             "--warmup_batches.",
+             IntRange{-1}});
 }
 
 void OptimizerFlags::AddL2Rows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInJob,
             {"l2_reg", &l2_reg,
-             "L2 on table rows, added once a push for the rows of "
-             "--l2_scope.",
+             "L2 regularisation of table rows, added once per push to the "
+             "rows of --l2_scope.",
              RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"wide_l2_reg", &wide_l2_reg,
-             "Of the tables' one weight an id; -1: as --l2_reg.",
+             "L2 regularisation of the tables' one weight per id; -1: as "
+             "--l2_reg.",
              RealRange{-1, 1e6}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"dense_l2_reg", &dense_l2_reg,
-             "L2 on dense variables, biases among them, added once a push.",
+             "L2 regularisation of dense variables, including biases, added "
+             "once per push.",
              RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"l2_scope", ChoiceTarget(&l2_scope, kL2Scopes),
-             "Rows that --l2_reg moves at every push: touched is those of "
-             "the batch; table is every row in existence, in shoal train "
-             "with one worker."});
+             "Rows that --l2_reg changes at every push: touched means the "
+             "rows of the batch; table means all existing rows, in shoal "
+             "train with one worker."});
 }
 
 void OptimizerFlags::AddConstantRows(JobFlagRows* rows) {
   const RealRange positive = {0, 1e6, /*above_min=*/true};
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adagrad_initial_accumulator", &adagrad_initial_accumulator,
-             "What adagrad and rowwise_adagrad start summing from.", positive});
+             "Initial accumulator of adagrad and rowwise_adagrad.", positive});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"ftrl_initial_accumulator", &ftrl_initial_accumulator,
-             "What ftrl starts summing squares from.", positive});
+             "Initial sum of squared gradients of ftrl.", positive});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"ftrl_l1", &ftrl_l1, "L1 of ftrl: weights that it holds are 0.",
+            {"ftrl_l1", &ftrl_l1,
+             "L1 regularisation of ftrl: a weight is 0 while its |z| is at "
+             "most this number.",
              RealRange{0, 1e6}});
   rows->Add(
       kAllCommands, Canonical::kInCheckpoint,
-      {"ftrl_l2", &ftrl_l2, "L2 of ftrl's own objective, beside --l2_reg.",
+      {"ftrl_l2", &ftrl_l2,
+       "L2 regularisation of ftrl's own objective, in addition to --l2_reg.",
        RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_beta1", &adam_beta1, "Decay of adam's mean of gradients.",
@@ -108,7 +121,7 @@ void OptimizerFlags::AddConstantRows(JobFlagRows* rows) {
              RealRange{0, 1}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"adam_epsilon", &adam_epsilon,
-             "Added to the root that adam divides by.", positive});
+             "Number added to the root that adam divides by.", positive});
 }
 
 absl::Status OptimizerFlags::Validate(const JobFlags& job) const {

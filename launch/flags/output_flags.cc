@@ -19,23 +19,23 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Output");
   rows->Add(kAllCommands, Canonical::kNo,
             {"summary", &summary,
-             "Write the run as one JSON object to this file "
+             "File for the summary of the run as one JSON object "
              "(docs/summary.md)."});
   rows->Add(kPsAlone, Canonical::kNo,
             {"progress", ChoiceTarget(&progress, kProgress),
-             "How task 0 tells of the job on stdout: text for people, json "
-             "(docs/commands.md) for programs."});
-  rows->Add(
-      kAllCommands, Canonical::kNo,
-      {"log_level", ChoiceTarget(&log_level, kLogLevels), "How much to log."});
+             "Form of what task 0 prints about the job on stdout: text for "
+             "people, json (docs/commands.md) for programs."});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"log_level", ChoiceTarget(&log_level, kLogLevels),
+             "Lowest level of log messages to print."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"print_config", &print_config,
-             "Print all flags in force at the start."},
+             "True to print all flags in force at the start."},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"progress_every", &progress_every,
-             "How often to print a line of progress where the output is "
-             "no terminal.",
+             "Time between two lines of progress where the output is not a "
+             "terminal.",
              DurationRange{absl::Milliseconds(50), absl::Hours(24)}});
 }
 

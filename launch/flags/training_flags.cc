@@ -30,45 +30,48 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Training");
   rows->Add(kAllCommands, Canonical::kInJob,
             {"task_type", ChoiceTarget(&task_type, kTasks),
-             "What to do: train; eval scores --val_data_dir; infer writes "
-             "predictions for it.",
+             "Task of the job: train; eval scores --val_data_dir; infer "
+             "writes predictions for it.",
              NotThereYet{{"export"}}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"mode", ChoiceTarget(&mode, kModes),
-             "When gradients are applied: async is on arrival.",
+             "Consistency mode: async applies gradients on arrival.",
              NotThereYet{{"ssp", "sync", "ring", "hybrid"}}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"batch_size", &batch_size, "Examples of a batch.",
+            {"batch_size", &batch_size, "Number of examples in a batch.",
              IntRange{1, 1 << 20}});
   rows->Add(kAllCommands, Canonical::kInJob,
-            {"num_epochs", &num_epochs, "Passes over the data.",
+            {"num_epochs", &num_epochs,
+             "Number of passes over the data. A job with more than 4,194,304 "
+             "pieces (--piece_bytes) times epochs is refused at the start.",
              IntRange{1, 1 << 20}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"pipeline_depth", &pipeline_depth,
-             "0 pulls the next batch after the push of this one, 1 beside "
-             "it, 2 before this one is computed; -1: 0 in one process, 1 "
-             "over gRPC.",
+             "Overlap of batches in a worker: 0 pulls the next batch after "
+             "the push of this one, 1 during that push, 2 before this one is "
+             "computed. -1: 0 in one process, 1 over gRPC.",
              IntRange{-1, 2}});
-  rows->Add(
-      kAllCommands, Canonical::kNo,
-      {"warmup_steps", &warmup_steps,
-       "Steps of the job before its steady speed is measured.", IntRange{0}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"warmup_steps", &warmup_steps,
+             "Number of steps of the job before its steady speed is measured.",
+             IntRange{0}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"canary", &canary,
-             "Check that every push counts once: each also adds 1 to a row "
-             "of its own on every shard, and at the end all must be 1."});
+             "True to check that every push counts once: each push also adds "
+             "1 to a row of its own on every shard, and at the end all these "
+             "rows must be 1."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"backend", ChoiceTarget(&backend, Words(kBackendNames)),
-             "Arithmetic of the model: reference is plain loops; auto "
-             "takes the fastest there is.",
+             "Implementation of the model's arithmetic: reference is plain "
+             "loops; auto takes the fastest one available.",
              NotThereYet{Words(kPlannedBackendNames)}});
   rows->Add(
       kAllCommands, Canonical::kNo,
       {"first_layer", ChoiceTarget(&first_layer, kFirstLayers),
-       "How deepfm computes its first deep layer, the results equal but for "
-       "rounding: dense multiplies each occurrence of an embedding, "
-       "distinct each different one of a batch; auto takes what it "
-       "estimates to cost less."});
+       "Method for the first deep layer of deepfm: dense multiplies every "
+       "occurrence of an embedding, distinct each different one of a batch; "
+       "auto takes the one that it estimates to cost less. Results are equal "
+       "but for rounding."});
 }
 
 std::string TrainingFlags::TaskName() const {
