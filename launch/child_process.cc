@@ -21,14 +21,15 @@ absl::Status ErrnoStatus(const std::string& what, int error) {
   return absl::InternalError(message);
 }
 
-// Pipes of one child; those still open are closed at the end.
+// Pipes of one child. The destructor closes those that are still open.
 struct Pipes {
-  int in[2] = {-1, -1};  // only if it was asked for
+  int in[2] = {-1, -1};  // only if there is input
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
   int failure[2] = {-1, -1};  // carries errno if exec fails
 
-  // What is put in before anyone reads cannot fail for want of a reader.
+  // The input is written before the child exists: the write cannot fail because
+  // the child has closed the pipe.
   bool Open(absl::string_view input) {
     if (!input.empty() && (pipe2(in, O_CLOEXEC) != 0 ||
                            write(in[1], input.data(), input.size()) !=
@@ -59,7 +60,7 @@ struct Pipes {
 [[noreturn]] void ExecChild(char* const* argv, Pipes* pipes, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before that line.
+  // The parent may have died before prctl.
   if (getppid() != parent) _exit(127);
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction by_default = {};
@@ -107,7 +108,8 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus("cannot start a process", errno);
   if (pid == 0) ExecChild(args.data(), &pipes, parent);
-  // Here too, so that the group exists before the first signal to it.
+  // The parent does this too, so that the group exists before the first signal
+  // to it.
   setpgid(pid, pid);
   Pipes::Close(&pipes.in[0]);
   Pipes::Close(&pipes.out[1]);
@@ -134,7 +136,7 @@ void SignalGroup(pid_t pid, int signal) { kill(-pid, signal); }
 
 bool ReapChild(pid_t pid, ProcessExit* exit) {
   // The group is killed before its leader is reaped: until then the kernel
-  // gives its number to nobody else.
+  // gives the group's number to no other process.
   siginfo_t info = {};
   if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       info.si_pid == 0) {

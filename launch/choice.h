@@ -12,8 +12,8 @@
 
 namespace shoal {
 
-// A value of a flag that takes one of a few words, and the word: a row of the
-// table of such a flag, as in
+// A row in the table of a flag that takes one of a few words: a value and its
+// word, as in
 //   constexpr Choice<Task> kTasks[] = {{Task::kTrain, "train"}, …};
 // The words are compared without regard to case, and printed as they stand.
 template <typename T>
@@ -31,8 +31,8 @@ std::string ChoiceWord(const Choice<T> (&choices)[N], const T& value) {
   return "";
 }
 
-// Where the value of such a flag goes. It and the table outlive the target.
-// Thread-compatible.
+// The place that the value of such a flag is stored in. The value and the table
+// outlive the target. Thread-compatible.
 class ChoiceTarget {
  public:
   template <typename T, size_t N>
@@ -41,7 +41,7 @@ class ChoiceTarget {
         take_([value, &choices](size_t i) { *value = choices[i].value; }),
         word_([value, &choices] { return ChoiceWord(choices, *value); }) {}
 
-  // A flag that may be left out: its value is empty until it is given.
+  // For a flag that may be left out: the value is empty until it is given.
   template <typename T, size_t N>
   ChoiceTarget(std::optional<T>* value, const Choice<T> (&choices)[N])
       : words_(Words(choices)),
@@ -58,13 +58,14 @@ class ChoiceTarget {
 
   const std::vector<std::string>& words() const { return words_; }
 
-  // Sets the value to that of words()[i]. REQUIRES: i < words().size().
+  // Sets the value to the one whose word is words()[i]. REQUIRES:
+  // i < words().size().
   void Take(size_t i) const {
     SHOAL_DCHECK(i < words_.size());
     take_(i);
   }
 
-  // The word for the value now; empty if it has none.
+  // The word for the current value; empty if that value has no word.
   std::string word() const { return word_(); }
 
  private:

@@ -13,7 +13,7 @@ enum class Command : unsigned {
   kWorker = 8,  // shoal-worker
 };
 
-// As it is typed: "shoal train", "shoal-ps", …
+// The command as it is typed: "shoal train", "shoal-ps", …
 std::string CommandName(Command command);
 
 }  // namespace shoal

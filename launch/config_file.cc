@@ -29,7 +29,7 @@ std::string Place(const std::string& name, int line, int column) {
   return absl::StrCat(name, ":", line + 1, ":", column + 1);
 }
 
-// The first error, made ours.
+// The parser's first error, as a Status with our words for an unknown field.
 class FirstError : public pb::io::ErrorCollector {
  public:
   FirstError(const std::string& name, absl::string_view text)
@@ -47,7 +47,7 @@ class FirstError : public pb::io::ErrorCollector {
   const absl::Status& status() const { return status_; }
 
  private:
-  // "" if the message is of something else.
+  // The name of the unknown field; "" if the message is about something else.
   static std::string UnknownField(const std::string& message) {
     constexpr absl::string_view kUnknown = " has no field named \"";
     const size_t at = message.find(kUnknown.data());
@@ -56,7 +56,8 @@ class FirstError : public pb::io::ErrorCollector {
     return rest.substr(0, rest.find('"'));
   }
 
-  // The parser is at what follows the name when it finds that it is unknown.
+  // The column where the name begins. The parser reports the column after the
+  // name.
   int BeginOf(const std::string& field, int line, int column) const {
     const std::vector<absl::string_view> lines = absl::StrSplit(text_, '\n');
     if (line < 0 || line >= static_cast<int>(lines.size())) return column;
@@ -158,7 +159,7 @@ absl::StatusOr<std::vector<FlagSetting>> ReadConfigFile(
   if (file->size() > kMaxBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(path, ": has ", file->size(),
-                     " bytes, and a config at most ", kMaxBytes));
+                     " bytes; a config may have at most ", kMaxBytes));
   }
   std::string text(file->size(), '\0');
   SHOAL_ASSIGN_OR_RETURN(const size_t size,

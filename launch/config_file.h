@@ -11,21 +11,22 @@
 
 namespace shoal {
 
-// Reads the text of a --config file (proto/config.proto, docs/operations.md):
-// each field that it sets, in the order of the schema, as the text of a flag,
-// with `name:line:column` as its place. INVALID_ARGUMENT, which begins with
-// that place: no field of this name (the nearest is named), a value of another
-// type, a field given twice, anything that is not protobuf's text format.
+// Reads the text of a --config file (proto/config.proto, docs/operations.md).
+// Returns every field that the text sets, in the order of the schema, as the
+// text of a flag, with `name:line:column` as its place. INVALID_ARGUMENT, whose
+// message begins with that place: there is no field of this name (the message
+// names the nearest one), a value is of another type, a field is given twice,
+// or the text is not in protobuf's text format.
 absl::StatusOr<std::vector<FlagSetting>> ParseConfig(absl::string_view text,
                                                      const std::string& name);
 
-// The same of a file. Errors: the file system's; RESOURCE_EXHAUSTED if it is
-// larger than 1 MiB.
+// The same for a file. Errors also: those of the file system;
+// RESOURCE_EXHAUSTED if the file is larger than 1 MiB.
 absl::StatusOr<std::vector<FlagSetting>> ReadConfigFile(
     const FileSystem& files, const std::string& path);
 
-// The flags of `set` as they stand, in the form that ParseConfig reads. Flags
-// that have no value, and --config itself, are left out.
+// The present values of the flags of `set`, in the form that ParseConfig reads.
+// Flags without a value, and --config itself, are left out.
 std::string PrintConfig(const FlagSet& set);
 
 // The names of the schema's fields.

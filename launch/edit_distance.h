@@ -8,13 +8,14 @@
 
 namespace shoal {
 
-// Fewest insertions, deletions, substitutions and swaps of neighbours that turn
-// `a` into `b` (optimal string alignment). O(|a| |b|).
+// The smallest number of insertions, deletions, substitutions and swaps of
+// neighbours that turn `a` into `b` (optimal string alignment). O(|a| |b|).
 int EditDistance(absl::string_view a, absl::string_view b);
 
-// The candidate nearest to `name` if it is near enough to be what was meant (a
-// third of the longer one's letters, at least 2, may differ), otherwise "". The
-// first of equals. '-' counts as '_'.
+// The candidate nearest to `name`, the first one of several that are equally
+// near; "" if no candidate is near enough to be what was meant. Near enough is
+// a distance of at most 2, or of at most a third of the longer name's letters.
+// '-' counts as '_'.
 std::string NearestName(absl::string_view name,
                         const std::vector<std::string>& candidates);
 

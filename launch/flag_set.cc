@@ -21,8 +21,8 @@ constexpr int kColumns = 80;
 constexpr int kHelpIndent = 30;
 constexpr int kGroupIndent = 14;
 
-// `left`, and `text` wrapped beside it from column `indent` on, or below it
-// where it is too long.
+// `left`, and `text` wrapped from column `indent` on: beside `left`, or below
+// it if `left` is too long.
 std::string TwoColumns(absl::string_view left, absl::string_view text,
                        int indent) {
   const std::string wrapped = WrapText(text, kColumns, indent);
@@ -32,7 +32,8 @@ std::string TwoColumns(absl::string_view left, absl::string_view text,
   return absl::StrCat(left, wrapped.substr(left.size()), "\n");
 }
 
-// Two columns: the flag with the kind of its value, and wrapped text.
+// Prints a flag in two columns: its name with the kind of its value, and its
+// help, wrapped.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool) const override {
@@ -65,7 +66,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// CLI11 keeps a state of its own from parsing, so each use makes its app.
+// CLI11's app keeps state from parsing, so each use makes a new app.
 std::unique_ptr<CLI::App> MakeApp(const std::string& command,
                                   const std::string& about,
                                   const std::vector<Flag>& flags) {
@@ -134,7 +135,7 @@ absl::Status FlagSet::Unknown(absl::string_view arg) const {
                       : absl::StrCat("; did you mean --", nearest, "?")));
 }
 
-// A boolean without a value is on.
+// Appends "=true" to a boolean flag without a value.
 std::vector<std::string> FlagSet::WithBooleansOn(
     std::vector<std::string> args) const {
   for (size_t i = 0; i < args.size(); ++i) {

@@ -16,25 +16,27 @@ struct Flag {
   FlagTarget target;  // holds the default until Parse; outlives the set
   std::string help;   // a sentence or two
   FlagLimits limits = {};
-  // Why it has to be given; empty: it has a default.
+  // Why the flag must be given; empty: the flag has a default.
   std::string required = "";
   std::string group = "";          // filled by FlagSet
   std::string default_value = "";  // filled by FlagSet, as text
 };
 
-// A flag's value that was not typed: from a file, or from the environment.
+// The value of a flag that was not typed but comes from a file or from the
+// environment.
 struct FlagSetting {
   std::string name;
   std::string value;  // as it would be typed
-  std::string where;  // begins an error: "job.textproto:3:1"
+  std::string where;  // how an error begins: "job.textproto:3:1"
 };
 
-// The flags of one command. Understands --flag=value, --flag value, --flag for
-// a boolean that is to be on, and --help; everything else is an error that says
-// what was meant. Thread-compatible.
+// The flags of one command. The set understands --flag=value, --flag value,
+// --flag for a boolean that is to be true, and --help. Everything else is an
+// error that says what was probably meant. Thread-compatible.
 class FlagSet {
  public:
-  // `command` as it is typed ("shoal train"), `about` a sentence for --help.
+  // `command` is the command as it is typed ("shoal train"), `about` a text for
+  // --help.
   FlagSet(std::string command, std::string about)
       : command_(std::move(command)), about_(std::move(about)) {}
 
@@ -42,25 +44,28 @@ class FlagSet {
   void Group(std::string title) { group_ = std::move(title); }
   // REQUIRES: no flag of this name yet.
   void Add(Flag flag);
-  // A flag that other commands (named in `takers`) take and this one does not.
+  // Adds a flag that this command does not take and other commands, named in
+  // `takers`, do.
   void AddForeign(std::string name, std::string takers);
 
   // Reads the arguments after the command into the targets. INVALID_ARGUMENT:
-  // an unknown flag (the nearest right one is named), a value out of range, a
-  // flag given twice, a stray argument, a required flag left out (with the
-  // reason). Nothing is checked once --help is met. Call once.
+  // a flag is unknown (the message names the nearest one), a value is out of
+  // range, a flag is given twice, an argument is not a flag, or a required flag
+  // is left out (with the reason). With --help nothing is checked. Call once.
   absl::Status Parse(const std::vector<std::string>& typed);
 
-  // The same in steps, for those who have flags from elsewhere too: arguments
-  // first, then what else there is, the foremost first, then what is missing.
+  // The same in steps, for a command that has flags from other places too: call
+  // ReadArguments first, then Fill for each other place, the one that wins
+  // first, then CheckRequired.
   absl::Status ReadArguments(const std::vector<std::string>& typed);
-  // Takes the settings of flags that nothing gave before; passes over those of
-  // other commands' flags. INVALID_ARGUMENT, which begins with the setting's
-  // `where`: no flag of this name, a value out of range.
+  // Takes the settings of flags that were not given before, and skips settings
+  // of other commands' flags. INVALID_ARGUMENT, whose message begins with the
+  // setting's `where`: there is no flag of this name, or a value is out of
+  // range.
   absl::Status Fill(const std::vector<FlagSetting>& settings);
   absl::Status CheckRequired() const;
 
-  // --help was among the arguments.
+  // True if --help was among the arguments.
   bool help_wanted() const { return help_wanted_; }
   std::string Help() const;
 
@@ -69,8 +74,8 @@ class FlagSet {
   const Flag* Find(absl::string_view name) const;
   bool given(const std::string& name) const { return given_.count(name) > 0; }
 
-  // Every flag with the value in force, a group a paragraph; `*` marks those
-  // that were given. For the start of the log.
+  // Text for the start of the log: every flag with the value in force, one
+  // paragraph per group. `*` marks the flags that were given.
   std::string Resolved() const;
 
  private:

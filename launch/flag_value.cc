@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 
-// The fewest digits that read back as the same number, as 0.0005.
+// `value` with the fewest digits that read back as the same number: "0.0005".
 std::string RealText(double value) {
   for (int digits = 1; digits < 17; ++digits) {
     const std::string text = absl::StrFormat("%.*g", digits, value);

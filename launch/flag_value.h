@@ -14,13 +14,15 @@
 
 namespace shoal {
 
-// Where a flag's value goes; the type says how its text is read.
+// The place that a flag's value is stored in. The type decides how the text of
+// a value is read.
 using FlagTarget =
     std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*,
                  absl::Duration*, std::vector<int>*, std::vector<double>*,
                  ChoiceTarget>;
 
-// Which values are allowed; bounds are inclusive. Of a list: for each entry.
+// The values that are allowed; bounds are inclusive. The limits of a list apply
+// to each entry.
 struct IntRange {
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
@@ -39,7 +41,8 @@ struct DurationRange {
   absl::Duration min = absl::ZeroDuration();
   absl::Duration max = absl::Hours(24 * 365);
 };
-// Of a choice: further words that are known, and refused as not there yet.
+// Further words of a choice that are refused with the reason that they are not
+// there yet.
 struct NotThereYet {
   std::vector<std::string> words;
 };
@@ -56,7 +59,7 @@ absl::Status ParseFlagValue(absl::string_view name, absl::string_view text,
 // The value as text that ParseFlagValue reads back exactly.
 std::string PrintFlagValue(FlagTarget target, const FlagLimits& limits = {});
 
-// For --help, as in "INT", "DURATION" or "fixed_size|mod|hash".
+// The kind of value for --help, as in "INT", "TIME" or "fixed_size|mod|hash".
 std::string FlagValueKind(FlagTarget target, const FlagLimits& limits);
 
 }  // namespace shoal

@@ -19,7 +19,8 @@ constexpr int kEndPort = 32000;
 bool IsFree(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;
-  // As servers do: a port whose last connection only just closed is free.
+  // As servers do it: a port whose last connection was closed a moment ago is
+  // free.
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address = {};

@@ -7,10 +7,12 @@
 
 namespace shoal {
 
-// `count` different TCP ports of the loopback address on which nothing listens,
-// drawn at random from [15000, 32000): below what the system gives to outgoing
-// connections, so that none takes them in the meantime. Another process still
-// may, which its server then says. RESOURCE_EXHAUSTED if there are too few.
+// Returns `count` different TCP ports of the loopback address on which no
+// process listens, drawn at random from [15000, 32000). The range is below the
+// ports that the system gives to outgoing connections, so that no connection
+// takes one of them in the meantime. Another process may still take one; the
+// server that wanted the port then fails and says so. RESOURCE_EXHAUSTED if too
+// few ports are free.
 absl::StatusOr<std::vector<int>> PickFreePorts(int count);
 
 }  // namespace shoal

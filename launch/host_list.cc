@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
     }
     if (need_ports && !seen.insert(std::string(entry)).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, ": '", entry, "' is there twice"));
+          absl::StrCat("--", flag, ": '", entry, "' is given twice"));
     }
     hosts.emplace_back(entry);
   }

@@ -9,10 +9,10 @@
 
 namespace shoal {
 
-// The entries of `h1:p,h2:p`. With `need_ports` each must end in a port in
-// [1, 65535]; an IPv6 address with a port stands in brackets. INVALID_ARGUMENT
-// names the flag and the entry; an entry given twice is refused where it names
-// a port, since two processes cannot share one.
+// The entries of `h1:p,h2:p`. With `need_ports` each entry must end in a port
+// in [1, 65535]; an IPv6 address with a port is in brackets. INVALID_ARGUMENT
+// names the flag and the entry. With `need_ports` an entry that is given twice
+// is refused, since two processes cannot share a port.
 absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
                                                        absl::string_view text,
                                                        bool need_ports);

@@ -14,8 +14,8 @@ std::string About(Command command) {
              "--workers=1, the default, runs are reproducible bit for bit.";
     case Command::kRun:
       return "Trains a model with parameter servers and workers, each a "
-             "process of its own on this host, and sees the job through to "
-             "its end.";
+             "process of its own on this host, and stays until the job has "
+             "ended.";
     case Command::kPs:
       return "A parameter server: holds one shard of all variables. Start one "
              "on every host, with the same flags everywhere but --task_index; "
@@ -28,7 +28,7 @@ std::string About(Command command) {
   return "";
 }
 
-// "shoal-ps, shoal-worker": the commands of a set.
+// The names of a set of commands: "shoal-ps, shoal-worker".
 std::string Names(unsigned commands) {
   std::vector<std::string> names;
   for (const Command command :

@@ -15,7 +15,7 @@ namespace shoal {
 JobFlagRows AllJobFlagRows(JobFlags* flags);
 
 // The flags that flags->command takes, bound to *flags, which must outlive the
-// set. The other flags of JobFlags are known as foreign.
+// set. The other flags of JobFlags are in the set as foreign flags.
 FlagSet JobFlagSet(JobFlags* flags);
 
 // The arguments with which a launcher hands its flags down to a process of

@@ -44,7 +44,7 @@ std::string JobFlags::CanonicalConfig() const {
   std::vector<std::string> lines;
   for (const JobFlagRow& row : rows.rows()) {
     if (row.canonical == Canonical::kNo) continue;
-    // Without limits, which would write bytes as MiB.
+    // The limits are left out: with them bytes would be written as MiB.
     lines.push_back(
         absl::StrCat(row.flag.name, "=", PrintFlagValue(row.flag.target)));
   }
@@ -53,7 +53,7 @@ std::string JobFlags::CanonicalConfig() const {
 }
 
 std::vector<std::string> JobFlags::MayDifferOnResume() const {
-  JobFlags any = *this;  // rows are bound to flags that may change
+  JobFlags any = *this;  // rows are bound to flags that are not const
   const JobFlagRows rows = AllJobFlagRows(&any);
   std::vector<std::string> names;
   for (const JobFlagRow& row : rows.rows()) {

@@ -21,10 +21,10 @@
 
 namespace shoal {
 
-// Every flag of a training job with its default: the reference script's, but
-// for batch_size, dropout, l2_reg and num_epochs. What each means, takes and
-// allows is said once, in its group's rows (launch/flags/), and so in --help.
-// The groups are those of --help.
+// Every flag of a training job with its default. The defaults are those of the
+// reference script, except for batch_size, dropout, l2_reg and num_epochs. The
+// rows of a group (launch/flags/) say what each flag means, takes and allows;
+// --help prints the rows. The groups are those of --help.
 struct JobFlags {
   explicit JobFlags(Command command);
 
@@ -42,45 +42,48 @@ struct JobFlags {
   ConfigFlags config_files;
   MonitoringFlags monitoring;
 
-  // Checks what the limits of single flags cannot: counts the hosts into ps and
-  // workers and calls the Validate() of each group that has one.
-  // INVALID_ARGUMENT names the flags, their values and what to do. Call after
-  // parsing.
+  // Checks what the limits of single flags cannot check: calls the Validate()
+  // of each group that has one. Also counts the hosts into cluster.ps and
+  // cluster.workers. INVALID_ARGUMENT names the flags, their values and what to
+  // do. Call after parsing.
   absl::Status Validate();
 
-  // The flags that must agree on every process of a job, `name=value` a line,
-  // sorted by name (RegisterRequest::config): those that are Canonical in
-  // their rows, whether or not this command takes them.
+  // The flags that must have one value on all processes of a job, as lines of
+  // `name=value`, sorted by name (RegisterRequest::config). These are the flags
+  // whose row has another Canonical than kNo, whether or not this command takes
+  // them.
   std::string CanonicalConfig() const;
 
-  // The names among them of those with which a job may go on from a checkpoint
-  // that has another value.
+  // The names of the canonical flags that may have another value than in the
+  // checkpoint from which the job resumes.
   std::vector<std::string> MayDifferOnResume() const;
 
-  // These flags with each that leaves its value to other flags, or to the
-  // command, filled in.
+  // A copy of these flags in which every flag that leaves its value to other
+  // flags, or to the command, is filled in.
   JobFlags Resolved() const;
 
-  // Whether the job writes checkpoints: it trains, and --model_dir says where.
+  // True if the job writes checkpoints: it trains, and --model_dir is given.
   bool Saves() const {
     return !checkpoints.model_dir.empty() && training.Trains();
   }
 
-  // Where workers write bad rows: unless the flag says so, into --model_dir.
+  // Directory for the bad rows of the workers: --quarantine_dir, otherwise
+  // bad_rows in --model_dir; empty without both.
   std::string QuarantineDir() const;
 
-  // Where --task_type=infer writes: unless the flag says so, into --model_dir.
+  // File that --task_type=infer writes: --predictions_file, otherwise a file in
+  // --model_dir; empty without both.
   std::string PredictionsFile() const;
 
-  // LeaseTrainerOptions::pipeline_depth: 0 for `shoal train`, which keeps to
-  // the serial order, and 1 over gRPC, unless the flag says otherwise.
+  // LeaseTrainerOptions::pipeline_depth: that of the flag, otherwise 0 for
+  // `shoal train`, which keeps to the serial order, and 1 over gRPC.
   int PipelineDepth() const;
 
-  // How rows are placed: fixed_size where tables are arrays, hash where they
-  // are dynamic, unless the flag says otherwise.
+  // Placement of rows: that of the flag, otherwise fixed_size if tables are
+  // arrays and hash if they are dynamic.
   PartitionKind Partition() const;
 
-  // What the workers train on: nothing but in --task_type=train.
+  // The files that the workers train on; empty unless --task_type=train.
   std::string TrainingData() const {
     return training.Trains() ? data.training_data_dir : "";
   }

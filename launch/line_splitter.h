@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-// Cuts a stream of bytes into lines. A line longer than max_line_bytes comes in
-// several, so that a stream without newlines holds no more memory than that.
-// Thread-compatible.
+// Cuts a stream of bytes into lines. A line longer than max_line_bytes is cut
+// into several, so that a stream without newlines takes no more memory than
+// that. Thread-compatible.
 class LineSplitter {
  public:
   using OnLine = absl::FunctionRef<void(absl::string_view line)>;
@@ -21,7 +21,7 @@ class LineSplitter {
 
   // Calls on_line for every line that is complete, without its "\n" or "\r\n".
   void Add(absl::string_view bytes, OnLine on_line);
-  // The stream ended: what is left is a line too.
+  // The stream has ended: calls on_line for the bytes that are left, if any.
   void Finish(OnLine on_line);
 
  private:

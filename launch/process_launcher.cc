@@ -165,8 +165,9 @@ void ProcessLauncher::CloseInput(Process* process) {
   process->child.in = -1;
 }
 
-// The process has ended: takes what it still had to say. A descendant that left
-// the process group could hold the pipes open, so their end is not waited for.
+// Reads the last output of a process that has ended. A descendant that left the
+// process group could hold the pipes open, so the end of the pipes is not
+// awaited.
 void ProcessLauncher::CloseOutput(int index) {
   Process* process = processes_[index].get();
   CloseInput(process);

@@ -20,46 +20,50 @@
 namespace shoal {
 
 struct ProcessSpec {
-  std::string name;               // for people: "worker 1"
+  std::string name;               // name for people: "worker 1"
   std::vector<std::string> argv;  // argv[0] is a path
   // Start it again, with the same arguments, when a signal killed it or it
   // exited with 128 or more.
   bool restart = false;
-  // What its stdin begins with, at most 4 KiB. If there is any, its stdin then
-  // stays open, and its end is what asks the process to stop, in place of a
-  // signal: so a command that ssh runs elsewhere hears of it.
+  // The first bytes of the process's stdin, at most 4 KiB. If there are any,
+  // stdin stays open, and the end of stdin asks the process to stop, in place
+  // of a signal. A command that ssh runs on another host learns of a stop in
+  // this way.
   std::string input = "";
-  // It ends once others have: SIGTERM and SIGHUP that come to the launcher are
-  // not passed on to it until a deadline has passed.
+  // True if the process ends by itself once other processes have ended. The
+  // launcher does not pass SIGTERM and SIGHUP on to it until a deadline has
+  // passed.
   bool ends_with_others = false;
 };
 
 struct LauncherOptions {
   int max_restarts = 3;  // of each process
-  // From the request to stop until what still runs is killed.
+  // Time from the request to stop until the processes that still run are
+  // killed.
   absl::Duration stop_grace = absl::Seconds(5);
 };
 
 enum class OutputStream { kStdout, kStderr };
 
-// What the launcher tells; all run inside Run, on its thread. `process` counts
-// in the order of Start. They may call Stop and StopAfter.
+// The launcher's callbacks. All of them run inside Run, on its thread, and may
+// call Stop and StopAfter. `process` is the number of a process in the order of
+// Start, from 0.
 struct LauncherEvents {
   absl::AnyInvocable<void(int process, OutputStream, absl::string_view line)>
       on_line;
-  // A process ended. `restarts` is how often it was started again before, and
-  // `again` whether it is being started once more.
+  // A process has ended. `restarts` is how often it was started again before;
+  // `again` is true if it is started once more.
   absl::AnyInvocable<void(int process, const ProcessExit&, int restarts,
                           bool again)>
       on_exit;
-  // SIGINT, SIGTERM or SIGHUP came; it has been passed on. The second one
-  // kills.
+  // SIGINT, SIGTERM or SIGHUP came, and the launcher has passed it on.
+  // `killing` is true for the second one, which kills.
   absl::AnyInvocable<void(int signal, bool killing)> on_signal;
 };
 
 struct LaunchOutcome {
-  // The first process that failed for good before a stop was asked for: what
-  // followed is a consequence.
+  // The first process that failed for good before a stop was asked for. Later
+  // failures are consequences.
   struct FirstFailure {
     int process = 0;
     ProcessExit exit;
@@ -68,30 +72,30 @@ struct LaunchOutcome {
   int signal = 0;  // SIGINT, SIGTERM or SIGHUP, if one came
 };
 
-// Starts processes, passes on what they print, line by line, and sees all of
-// them to their end: with poll, on one thread. While it exists, SIGINT,
-// SIGTERM, SIGHUP and SIGCHLD of this thread come to it alone; a first one of
-// these is passed on to the children's process groups (but see
-// ProcessSpec::ends_with_others), a second one kills them.
-// No child outlives Run, nor the launcher, nor this process.
+// Starts processes, passes on what they print, line by line, and waits until
+// all of them have ended; it uses poll on one thread. While the launcher
+// exists, SIGINT, SIGTERM, SIGHUP and SIGCHLD of this thread come to the
+// launcher alone. It passes the first of SIGINT, SIGTERM and SIGHUP on to the
+// process groups of the children (but see ProcessSpec::ends_with_others); the
+// second one kills them. No child outlives Run, the launcher or this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
 class ProcessLauncher {
  public:
   static absl::StatusOr<std::unique_ptr<ProcessLauncher>> Create(
       LauncherOptions options, LauncherEvents events);
-  // Kills what still runs.
+  // Kills the processes that still run.
   ~ProcessLauncher();
 
   // Starts a process now. Errors: as StartChild.
   absl::Status Start(ProcessSpec spec);
 
-  // Asks every process to end with SIGTERM, and kills after stop_grace; nothing
-  // is started again. Idempotent.
+  // Asks every process by SIGTERM to end, and kills those that still run after
+  // stop_grace. No process is started again. Idempotent.
   void Stop() { StopWith(SIGTERM, /*all=*/true); }
 
-  // Calls Stop if processes still run after `delay`; nothing is started again
-  // from now on.
+  // Calls Stop if processes still run after `delay`. No process is started
+  // again from now on.
   void StopAfter(absl::Duration delay);
 
   // Returns when every process has ended. Call once.
@@ -104,7 +108,7 @@ class ProcessLauncher {
     LineSplitter out;
     LineSplitter err;
     int restarts = 0;
-    bool asked = false;  // to end
+    bool asked = false;  // the launcher asked it to end
   };
 
   ProcessLauncher(LauncherOptions options, LauncherEvents events)
@@ -118,7 +122,7 @@ class ProcessLauncher {
   static void CloseInput(Process* process);
   void Reap();
   void OnExit(int index, const ProcessExit& exit);
-  // Asks all, or all but those that end with others.
+  // Asks all processes to end, or all without ProcessSpec::ends_with_others.
   void StopWith(int signal, bool all);
   void SignalAll(int signal);
   void CheckDeadlines();
@@ -129,7 +133,7 @@ class ProcessLauncher {
   sigset_t old_mask_;
   int signal_fd_ = -1;
   std::vector<std::unique_ptr<Process>> processes_;
-  bool draining_ = false;  // nothing is started again
+  bool draining_ = false;  // no process is started again
   bool stopping_ = false;
   absl::Time stop_at_ = absl::InfiniteFuture();
   absl::Time kill_at_ = absl::InfiniteFuture();

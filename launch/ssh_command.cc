@@ -38,12 +38,12 @@ absl::StatusOr<std::vector<RemoteHost>> ParseRemoteHosts(
     }
     if (host.target[0] == '-' || host.address[0] == '-') {
       return absl::InvalidArgumentError(absl::StrCat(
-          "--hosts: '", entry, "' begins as an option of ssh does"));
+          "--hosts: '", entry, "' begins like an option of ssh"));
     }
     if (!seen.insert(host.address).second) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--hosts: '", host.address,
-          "' is there twice; every host has one server and one worker"));
+          "' is given twice; every host has one server and one worker"));
     }
     hosts.push_back(std::move(host));
   }
@@ -57,7 +57,7 @@ std::string ShellQuote(absl::string_view word) {
 std::vector<std::string> SshArguments(absl::string_view ssh_command,
                                       const RemoteHost& host,
                                       const std::vector<std::string>& remote) {
-  // It finds the program in PATH.
+  // env finds the program in PATH.
   std::vector<std::string> arguments = {"/usr/bin/env"};
   for (const absl::string_view word : absl::StrSplit(
            ssh_command, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {

@@ -11,25 +11,25 @@ namespace shoal {
 
 // A host of --hosts.
 struct RemoteHost {
-  std::string target;   // what ssh is given: "h1" or "user@h1"
-  std::string address;  // where others reach its processes: "h1"
+  std::string target;   // argument of ssh: "h1" or "user@h1"
+  std::string address;  // address of the host's processes: "h1"
 
-  // "h1:2223", an IPv6 address in brackets.
+  // The address with a port: "h1:2223". An IPv6 address is in brackets.
   std::string WithPort(int port) const;
 };
 
-// The entries of `h1,user@h2,…`. INVALID_ARGUMENT: an empty entry, one that ssh
-// would take for an option or that holds white space, one that is there twice.
+// The entries of `h1,user@h2,…`. INVALID_ARGUMENT: an entry is empty, holds
+// white space, is given twice, or ssh would take it for an option.
 absl::StatusOr<std::vector<RemoteHost>> ParseRemoteHosts(
     absl::string_view text);
 
-// `word` as one word of a POSIX shell, whatever it holds.
+// `word` quoted as one word of a POSIX shell, whatever characters it holds.
 std::string ShellQuote(absl::string_view word);
 
-// The arguments with which a local process runs `remote` on `host`:
-// `ssh_command` cut at white space, found in PATH, then the host and the
-// command, quoted. The remote shell is replaced by it, so that its end is the
-// connection's.
+// The arguments of a local process that runs `remote` on `host`: `ssh_command`
+// cut at white space, whose program is found in PATH, then the host and the
+// quoted command. The command replaces the remote shell, so that the connection
+// ends when the command ends.
 std::vector<std::string> SshArguments(absl::string_view ssh_command,
                                       const RemoteHost& host,
                                       const std::vector<std::string>& remote);

@@ -6,9 +6,9 @@
 namespace shoal {
 namespace {
 
-// Reads the variables of one launcher: no settings where they are not set, and
-// INVALID_ARGUMENT, which begins with a variable's name, where they are wrong.
-// `command` is kPs or kWorker.
+// Reads the variables of one launcher. Returns no settings if the variables are
+// not set, and INVALID_ARGUMENT, whose message begins with a variable's name,
+// if they are wrong. `command` is kPs or kWorker.
 using ClusterReader = absl::StatusOr<std::vector<FlagSetting>> (*)(
     const Environment& environment, Command command);
 

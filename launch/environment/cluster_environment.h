@@ -10,12 +10,12 @@
 
 namespace shoal {
 
-// What the environment says of the cluster and of this process's place in it,
-// as flags: nothing where `command` starts a whole job, or where no launcher
-// that Shoal knows has set its variables. Of several launchers the first of
-// the table in cluster_environment.cc wins. A launcher is one function like
-// TfConfigCluster, in a file of its own beside this one, and one row of the
-// table.
+// The flags of the cluster, and of this process's place in the cluster, that
+// the environment variables of a launcher give. There are none if `command`
+// starts a whole job, or if no launcher that Shoal knows has set its variables.
+// If several launchers have, the first one in the table of
+// cluster_environment.cc wins. To add a launcher, add a function like
+// TfConfigCluster, in a separate file beside this one, and a row to the table.
 //
 // Errors: those of the launcher's function.
 absl::StatusOr<std::vector<FlagSetting>> ClusterFromEnvironment(

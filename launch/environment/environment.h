@@ -6,8 +6,8 @@
 
 namespace shoal {
 
-// The environment variables of this process, as main found them: the values by
-// the names.
+// The environment variables of this process, as main found them: values by
+// name.
 using Environment = std::map<std::string, std::string>;
 
 }  // namespace shoal

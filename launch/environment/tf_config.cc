@@ -19,10 +19,10 @@ absl::Status Wrong(const std::string& path, const std::string& what) {
       absl::StrCat(kVariable, ": ", path, " ", what));
 }
 
-// The environment's text is short; nothing in it is refused for its length.
+// The environment's text is short, so no text in it is refused for its length.
 constexpr size_t kAnyLength = std::numeric_limits<size_t>::max();
 
-// A list of hosts; empty where there is none.
+// The list of hosts under `name`; empty if there is no such list.
 absl::StatusOr<std::vector<std::string>> Hosts(const JsonNode& cluster,
                                                const char* name) {
   std::vector<std::string> hosts;
