@@ -12,7 +12,7 @@ namespace shoal {
 
 struct JobFlags;
 
-// What is kept of the model, and what the job begins from.
+// The checkpoints that a job writes, and the one that it begins from.
 struct CheckpointFlags {
   enum class Resume { kAuto, kNever, kMust };
 
@@ -23,11 +23,11 @@ struct CheckpointFlags {
   absl::Duration save_timeout = absl::Seconds(120);
   absl::Duration stop_timeout = absl::Seconds(20);
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of.
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of.
   absl::Status Validate(const JobFlags& job) const;
 };
 

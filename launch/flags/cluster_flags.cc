@@ -123,7 +123,7 @@ absl::Status ClusterFlags::CountHosts(Command command) {
 
 absl::Status ClusterFlags::Validate(const JobFlags& job) const {
   const bool is_ps = job.command == Command::kPs;
-  // A worker may join beyond the list, if it has none.
+  // Without a list of workers a worker may have any index.
   if (is_ps || (job.command == Command::kWorker && !worker_hosts.empty())) {
     const int processes = is_ps ? ps : workers;
     if (task_index >= processes) {
@@ -146,10 +146,10 @@ absl::Status ClusterFlags::Validate(const JobFlags& job) const {
           ? absl::StrCat(
                 "--partition=", ChoiceWord(kPartitions, job.Partition()),
                 " cuts tables of a known size: give "
-                "--feature_size too, or leave it to hash")
+                "--feature_size too, or use hash")
           : absl::StrCat("--partition=hash with --feature_size=", feature_size,
-                         ": hash places dynamic tables; leave one of the "
-                         "two out"));
+                         ": hash places dynamic tables; leave out one of "
+                         "the two flags"));
 }
 
 }  // namespace shoal

@@ -13,10 +13,13 @@ namespace shoal {
 
 struct JobFlags;
 
-// Which processes make up the job, and where they are.
+// The processes of a job, and the hosts and ports where they are.
 struct ClusterFlags {
-  int ps = 1;       // how many; of a process: the entries of ps_hosts
-  int workers = 1;  // how many; of shoal-ps: the entries of worker_hosts
+  // Number of parameter servers; in a process, the number of entries of
+  // ps_hosts.
+  int ps = 1;
+  // Number of workers; with worker_hosts, the number of its entries.
+  int workers = 1;
   std::optional<PartitionKind> partition;  // none: see JobFlags::Partition
   std::string ps_hosts;
   std::string worker_hosts;
@@ -25,28 +28,28 @@ struct ClusterFlags {
   std::string token_file;
   std::string job;
   int max_restarts = 3;
-  std::string hosts;  // of shoal run; "": this host alone
+  std::string hosts;  // for shoal run; "": this host alone
   int ps_port = 2223;
-  std::string remote_bin;  // "": where the own program lies
+  std::string remote_bin;  // "": the directory of this program
   std::string ssh_command =
       "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5";
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // Counts the entries of --ps_hosts, --worker_hosts and --hosts, where
-  // `command` takes them, into ps and workers. INVALID_ARGUMENT names the flag
-  // and the entry that is none.
+  // Sets ps and workers to the number of entries of --ps_hosts, --worker_hosts
+  // and --hosts, if `command` takes these flags. INVALID_ARGUMENT names the
+  // flag and the entry that is not valid.
   absl::Status CountHosts(Command command);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of. REQUIRES: CountHosts()
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of. REQUIRES: CountHosts()
   // was OK.
   absl::Status Validate(const JobFlags& job) const;
 
  private:
   void AddMemberRows(JobFlagRows* rows);    // the processes and their places
-  void AddLauncherRows(JobFlagRows* rows);  // of shoal run
+  void AddLauncherRows(JobFlagRows* rows);  // flags of shoal run
 };
 
 }  // namespace shoal

@@ -7,12 +7,12 @@
 
 namespace shoal {
 
-// Files of flags.
+// Files that flags are read from and written to.
 struct ConfigFlags {
   std::string config;
   std::string write_config;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
   // There is no Validate(): no flag of this group limits another one. The

@@ -79,12 +79,12 @@ void DataFlags::AddRows(JobFlagRows* rows) {
 }
 
 absl::Status DataFlags::Validate(const JobFlags& job) const {
-  if (job.command == Command::kPs) return absl::OkStatus();  // it reads none
+  if (job.command == Command::kPs) return absl::OkStatus();  // reads no data
   if (job.training.Trains()) {
     if (!training_data_dir.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "--training_data_dir is missing: there is nothing to train on without "
-        "it");
+        "--training_data_dir is missing: without it there is no data to train "
+        "on");
   }
   if (!val_data_dir.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(

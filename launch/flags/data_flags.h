@@ -11,7 +11,7 @@ namespace shoal {
 
 struct JobFlags;
 
-// Which rows are read, and how.
+// The rows that the job reads, and how it reads them.
 struct DataFlags {
   enum class Scope { kShared, kHost };
   enum class Format { kAuto, kLibSvm, kTfRecord, kCriteo };
@@ -28,11 +28,11 @@ struct DataFlags {
   std::string quarantine_dir;
   int parse_threads = 1;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of.
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of.
   absl::Status Validate(const JobFlags& job) const;
 };
 

@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-// How long is waited for what.
+// Times that processes wait for each other.
 struct DeadlineFlags {
   absl::Duration heartbeat = absl::Seconds(1);
   absl::Duration silent_after = absl::Seconds(5);
@@ -22,10 +22,10 @@ struct DeadlineFlags {
   absl::Duration linger = absl::Seconds(2);
   absl::Duration shutdown_timeout = absl::Seconds(5);
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: times of this group that do not go together.
+  // INVALID_ARGUMENT: times of this group do not go together.
   absl::Status Validate() const;
 };
 

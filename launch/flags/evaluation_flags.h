@@ -10,19 +10,19 @@ namespace shoal {
 
 struct JobFlags;
 
-// What becomes of scores.
+// The use of scores: evaluations and predictions.
 struct EvaluationFlags {
   enum class Format { kText, kBinary };
 
   int eval_every_epochs = 1;
-  std::string predictions_file;  // empty: see PredictionsFile
+  std::string predictions_file;  // empty: see JobFlags::PredictionsFile
   Format predictions_format = Format::kText;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of.
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of.
   absl::Status Validate(const JobFlags& job) const;
 };
 

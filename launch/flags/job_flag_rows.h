@@ -13,37 +13,38 @@ namespace shoal {
 // Sets of commands: bits of Command.
 constexpr unsigned kRunAlone = static_cast<unsigned>(Command::kRun);
 constexpr unsigned kPsAlone = static_cast<unsigned>(Command::kPs);
-// Those that start a whole job, and those that are one process of a job.
+// The commands that start a whole job, and those that are one process of a job.
 constexpr unsigned kWholeJobs =
     static_cast<unsigned>(Command::kTrain) | kRunAlone;
 constexpr unsigned kProcesses =
     kPsAlone | static_cast<unsigned>(Command::kWorker);
 constexpr unsigned kOverNetwork = kRunAlone | kProcesses;
-// What shoal-ps and shoal-worker take is the same as far as it can be, also
-// where one of them has no use for it: a script then has one list of flags.
+// shoal-ps and shoal-worker take the same flags as far as possible, also flags
+// that only one of them uses: a script then needs one list of flags.
 constexpr unsigned kAllCommands = kWholeJobs | kProcesses;
 
-// Whether a flag is part of the text by which the processes of a job agree
-// (JobFlags::CanonicalConfig), which checkpoints hold too: it is where it
-// decides the variables, the arithmetic or the batches. Paths, ports, threads
-// and deadlines do not.
+// Whether a flag is part of the canonical config (JobFlags::CanonicalConfig),
+// the text that must be equal on all processes of a job and that checkpoints
+// hold too. A flag is part of this text if it decides the variables, the
+// arithmetic or the batches. Paths, ports, threads and deadlines do not.
 enum class Canonical {
-  // Each process may have a value of its own.
+  // Each process may have another value.
   kNo,
-  // A process with another value is refused. A job that goes on from a
-  // checkpoint may have another one: it says how fast the job learns from there
-  // on, or how the job is run.
+  // A process with another value is refused. A job that resumes from a
+  // checkpoint may have another value than the checkpoint: the flag decides how
+  // fast the job learns from there on, or how the job is run.
   kInJob,
-  // A checkpoint is refused too by a job with another value, which would change
-  // what its marks and slots mean.
+  // As kInJob, but a job also refuses a checkpoint with another value, which
+  // would change the meaning of the checkpoint's marks and slots.
   kInCheckpoint,
 };
 
-// Whether a launcher hands the value that it was given down to each process
-// that takes the flag (HandedDownFlags).
+// Whether a launcher passes the value that it was given on to the processes
+// that take the flag (HandedDownFlags).
 enum class HandedDown {
   kYes,
-  // Each process gets a value of its own, or has no use for one.
+  // The launcher chooses a value for each process, or the processes have no use
+  // for the flag.
   kNo,
 };
 
@@ -64,7 +65,7 @@ struct JobFlagRow {
 // Thread-compatible.
 class JobFlagRows {
  public:
-  // Some help texts depend on the command that is asked.
+  // `command` is the one whose flags are wanted: some help texts depend on it.
   explicit JobFlagRows(Command command) : command_(command) {}
 
   Command command() const { return command_; }

@@ -7,16 +7,16 @@
 
 namespace shoal {
 
-// How much a process may take.
+// The most memory and the largest messages of a process.
 struct LimitFlags {
   uint64_t max_ps_bytes = 0;
   int64_t max_message_bytes = int64_t{64} << 20;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // There is no Validate(): each limit stands alone, and its row has the range
-  // that it may have.
+  // There is no Validate(): no flag of this group limits another one, and the
+  // row of each flag has its range.
 };
 
 }  // namespace shoal

@@ -75,15 +75,15 @@ absl::Status ModelFlags::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat(
         "--dropout=", absl::StrJoin(dropout, ","), " has ", dropout.size(),
         " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
-        deep_layers.size(), "; give one a layer"));
+        deep_layers.size(), "; give one entry per layer"));
   }
-  // A table is an array with a feature_size, and dynamic without.
+  // With feature_size a table is an array; without it a table is dynamic.
   if (feature_size != 0 && table_row_limit != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--table_row_limit=", table_row_limit,
         " with --feature_size=", feature_size,
-        ": a table that is as long as --feature_size needs no limit; leave one "
-        "of the two out"));
+        ": a table that is as long as --feature_size needs no limit; leave out "
+        "one of the two flags"));
   }
   if (table_full == TableFull::kShare && table_row_limit == 0) {
     return absl::InvalidArgumentError(
@@ -91,8 +91,8 @@ absl::Status ModelFlags::Validate() const {
   }
   if (table_full == TableFull::kShare && model == Kind::kLinearProbe) {
     return absl::InvalidArgumentError(
-        "--table_full=share: linear_probe takes none, since which ids share a "
-        "row depends on who comes first");
+        "--table_full=share: linear_probe does not allow it, since which ids "
+        "share a row depends on the order in which they arrive");
   }
   return absl::OkStatus();
 }

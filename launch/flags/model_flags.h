@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-// What is trained: the variables and how they start.
+// The model: its variables and their initial values.
 struct ModelFlags {
   enum class Kind { kDeepFm, kFm, kLr, kLinearProbe };
 
@@ -22,17 +22,17 @@ struct ModelFlags {
   int field_size = 0;
   int embedding_size = 32;
   std::vector<int> deep_layers = {256, 128, 64};
-  std::vector<double> dropout;  // chance to keep; empty: keep all
+  std::vector<double> dropout;  // probabilities to keep; empty: keep all
   bool batch_norm = false;
   uint64_t seed = 1;
 
-  // The model as it is typed, and as models/ knows it.
+  // The name of the model as it is typed, which is its name in models/ too.
   std::string ModelName() const;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together.
+  // INVALID_ARGUMENT: flags of this group do not go together.
   absl::Status Validate() const;
 };
 

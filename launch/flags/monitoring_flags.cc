@@ -48,7 +48,8 @@ absl::Status MonitoringFlags::Validate(const JobFlags& job) const {
   if (metrics_port + more <= 65535) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "--metrics_port=", metrics_port, ": the processes take ", more + 1,
-      " ports from it on, and 65535 is the last; give a smaller one"));
+      " ports from this one on, and 65535 is the last port; give a smaller "
+      "one"));
 }
 
 }  // namespace shoal

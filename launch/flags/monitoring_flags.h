@@ -10,18 +10,18 @@ namespace shoal {
 
 struct JobFlags;
 
-// What others can watch while the job runs.
+// What can be watched while the job runs, and the check of memory before it.
 struct MonitoringFlags {
   int metrics_port = 0;  // 0: none
   std::string metrics_listen = "127.0.0.1";
   std::string tensorboard_dir;
   bool memory_check = true;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of.
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of.
   absl::Status Validate(const JobFlags& job) const;
 };
 

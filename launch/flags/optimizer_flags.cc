@@ -128,13 +128,14 @@ absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
   if (l2_scope == L2Scope::kTable &&
       (job.command != Command::kTrain || job.cluster.workers != 1)) {
     return absl::InvalidArgumentError(
-        "--l2_scope=table moves every row of a table at every push, which is "
-        "for shoal train with --workers=1 alone; leave it at touched");
+        "--l2_scope=table changes every row of a table at every push, and only "
+        "shoal train with --workers=1 can do that; leave it at touched");
   }
   if (clip_norm > 0 && job.model.model == ModelFlags::Kind::kLinearProbe) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--clip_norm=", clip_norm,
-        ": linear_probe takes none, since its arithmetic has to be exact"));
+        ": linear_probe does not allow it, since its arithmetic has to be "
+        "exact"));
   }
   return absl::OkStatus();
 }

@@ -12,14 +12,14 @@ namespace shoal {
 
 struct JobFlags;
 
-// How pushes change variables.
+// The optimizers that apply pushes to variables, and their constants.
 struct OptimizerFlags {
   OptimizerKind optimizer = OptimizerKind::kAdam;
   double learning_rate = 5e-4;
-  std::optional<OptimizerKind> table_optimizer;  // none: as optimizer
-  double table_learning_rate = 0;                // 0: as learning_rate
-  std::optional<OptimizerKind> wide_optimizer;   // none: as table_optimizer
-  double wide_learning_rate = 0;                 // 0: as table_learning_rate
+  std::optional<OptimizerKind> table_optimizer;  // nullopt: as optimizer
+  double table_learning_rate = 0;               // 0: as learning_rate
+  std::optional<OptimizerKind> wide_optimizer;  // nullopt: as table_optimizer
+  double wide_learning_rate = 0;                // 0: as table_learning_rate
   int64_t warmup_batches = 0;
   int64_t table_warmup_batches = -1;  // -1: as warmup_batches
   double l2_reg = 0;
@@ -33,22 +33,23 @@ struct OptimizerFlags {
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
-  double clip_norm = 0;  // 0: none
+  double clip_norm = 0;  // 0: no limit
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // INVALID_ARGUMENT: flags of this group that do not go together, or do not go
-  // with the rest of `job`, which this group is part of.
+  // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
+  // other flags of `job`, which this group is part of.
   absl::Status Validate(const JobFlags& job) const;
 
-  // The same with each flag that leaves its value to another one filled in.
+  // A copy in which every flag that leaves its value to another flag is filled
+  // in.
   OptimizerFlags Resolved() const;
 
  private:
   void AddRateRows(JobFlagRows* rows);
   void AddL2Rows(JobFlagRows* rows);
-  void AddConstantRows(JobFlagRows* rows);  // of single optimizers
+  void AddConstantRows(JobFlagRows* rows);  // constants of single optimizers
 };
 
 }  // namespace shoal

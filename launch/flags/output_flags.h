@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-// What a process says and writes of the job.
+// What a process prints, logs and writes about the job.
 struct OutputFlags {
   enum class Progress { kText, kJson, kNone };
 
@@ -19,7 +19,7 @@ struct OutputFlags {
   bool print_config = true;
   absl::Duration progress_every = absl::Seconds(2);
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
   // There is no Validate(): no flag of this group limits another one. The

@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-// What the job does, and how a worker computes.
+// The task of the job, and the way in which a worker computes.
 struct TrainingFlags {
   enum class Task { kTrain, kEval, kInfer };
   enum class Mode { kAsync };
@@ -18,7 +18,7 @@ struct TrainingFlags {
   Mode mode = Mode::kAsync;
   int batch_size = 1024;
   int num_epochs = 1;
-  int pipeline_depth = -1;  // -1: the command's own; see PipelineDepth
+  int pipeline_depth = -1;  // -1: see JobFlags::PipelineDepth
   int64_t warmup_steps = 0;
   bool canary = false;
   std::string backend = "auto";  // one of kBackendNames
@@ -27,16 +27,16 @@ struct TrainingFlags {
   bool Trains() const { return task_type == Task::kTrain; }
   bool Infers() const { return task_type == Task::kInfer; }
 
-  // As they are typed.
+  // The values as they are typed.
   std::string TaskName() const;
   std::string ModeName() const;
 
-  // Adds the rows of these flags; they are bound to this object.
+  // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // There is no Validate(): each row has the range of its flag, and no flag of
-  // this group limits another one. What --task_type needs of other groups is
-  // checked by those groups.
+  // There is no Validate(): no flag of this group limits another one, and the
+  // row of each flag has its range. The flags of other groups that --task_type
+  // needs are checked by those groups.
 };
 
 }  // namespace shoal

@@ -50,26 +50,26 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
         "of their own on the parameter servers"},
        {kTrain,
         {"--dropout=0.5", "--deep_layers=8,4"},
-        "--dropout=0.5 has 1 entries and --deep_layers=8,4 has 2; give one a "
-        "layer"},
+        "--dropout=0.5 has 1 entries and --deep_layers=8,4 has 2; give one "
+        "entry per layer"},
        {kTrain,
         {"--table_row_limit=5", "--feature_size=9"},
         "--table_row_limit=5 with --feature_size=9: a table that is as long "
-        "as --feature_size needs no limit; leave one of the two out"},
+        "as --feature_size needs no limit; leave out one of the two flags"},
        {kTrain, {"--table_row_limit=5", "--table_full=share"}, ""},
        {kTrain,
         {"--table_full=share"},
         "--table_full=share: without --table_row_limit no table is ever full"},
        {kTrain,
         {"--table_full=share", "--table_row_limit=5", "--model=linear_probe"},
-        "--table_full=share: linear_probe takes none, since which ids share a "
-        "row depends on who comes first"}});
+        "--table_full=share: linear_probe does not allow it, since which ids "
+        "share a row depends on the order in which they arrive"}});
 }
 
 TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
   const std::string whole_table =
-      "--l2_scope=table moves every row of a table at every push, which is "
-      "for shoal train with --workers=1 alone; leave it at touched";
+      "--l2_scope=table changes every row of a table at every push, and only "
+      "shoal train with --workers=1 can do that; leave it at touched";
   ExpectErrors(
       [](const JobFlags& flags) { return flags.optimizers.Validate(flags); },
       {{kTrain, {}, ""},
@@ -79,8 +79,8 @@ TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
        {kTrain, {"--clip_norm=0.5"}, ""},
        {kTrain,
         {"--clip_norm=0.5", "--model=linear_probe"},
-        "--clip_norm=0.5: linear_probe takes none, since its arithmetic has "
-        "to be exact"}});
+        "--clip_norm=0.5: linear_probe does not allow it, since its "
+        "arithmetic has to be exact"}});
 }
 
 TEST(ClusterFlagsTest, RefusesAPlaceOrAPartitionThatCannotBe) {
@@ -92,15 +92,15 @@ TEST(ClusterFlagsTest, RefusesAPlaceOrAPartitionThatCannotBe) {
        {kTrain,
         {"--partition=fixed_size"},
         "--partition=fixed_size cuts tables of a known size: give "
-        "--feature_size too, or leave it to hash"},
+        "--feature_size too, or use hash"},
        {kTrain,
         {"--partition=mod"},
         "--partition=mod cuts tables of a known size: give --feature_size "
-        "too, or leave it to hash"},
+        "too, or use hash"},
        {kTrain,
         {"--partition=hash", "--feature_size=9"},
         "--partition=hash with --feature_size=9: hash places dynamic tables; "
-        "leave one of the two out"},
+        "leave out one of the two flags"},
        {kPs, {"--ps_hosts=a:1,b:2", "--task_index=1"}, ""},
        {kPs,
         {"--ps_hosts=a:1,b:2", "--task_index=2"},
@@ -137,13 +137,13 @@ TEST(MonitoringFlagsTest, RefusesPortsBeyondTheLast) {
       {{kRun, {"--metrics_port=65532"}, ""},
        {kRun,
         {"--metrics_port=65533"},
-        "--metrics_port=65533: the processes take 4 ports from it on, and "
-        "65535 is the last; give a smaller one"},
+        "--metrics_port=65533: the processes take 4 ports from this one on, "
+        "and 65535 is the last port; give a smaller one"},
        {kRun, {"--metrics_port=65534", "--hosts=a,b,c"}, ""},
        {kRun,
         {"--metrics_port=65535", "--hosts=a,b,c"},
-        "--metrics_port=65535: the processes take 2 ports from it on, and "
-        "65535 is the last; give a smaller one"},
+        "--metrics_port=65535: the processes take 2 ports from this one on, "
+        "and 65535 is the last port; give a smaller one"},
        {kWorker, {"--ps_hosts=a:1", "--metrics_port=65535"}, ""}});
 }
 
@@ -153,8 +153,8 @@ TEST(DataFlagsTest, RefusesAJobWithNothingToRead) {
       {{kTrain, {"--training_data_dir=/t"}, ""},
        {kTrain,
         {"--val_data_dir=/v"},
-        "--training_data_dir is missing: there is nothing to train on without "
-        "it"},
+        "--training_data_dir is missing: without it there is no data to train "
+        "on"},
        {kTrain, {"--task_type=eval", "--val_data_dir=/v"}, ""},
        {kTrain,
         {"--task_type=eval", "--training_data_dir=/t"},
