@@ -17,32 +17,34 @@
 
 namespace shoal {
 
-// What a process takes for its job to lead it, before any process knows of the
-// job.
+// What the process that leads a job prepares before any other process knows of
+// the job.
 struct Lead {
-  std::unique_ptr<OutputLock> lock;  // null: the job writes nothing
+  std::unique_ptr<OutputLock> lock;  // null: the job writes no locked output
   CoordinatorOptions options;        // with checkpoints and the start number
-  // Of an inference; otherwise null.
+  // The file that an inference writes; null in any other job.
   std::unique_ptr<PredictionsFile> predictions;
 };
 
-// Locks what the job writes, says what it begins from, draws its start number
-// and begins the file of its predictions, in this order. Once the job begins,
-// call lock->Keep(). `files` outlives the lead. Errors: those of LockOutput,
-// PlanCheckpoints, DrawStartNumber and PredictionsFileFromFlags.
+// Locks the job's output, finds the checkpoint that the job begins from, draws
+// the job's start number and begins the file of its predictions, in this order.
+// Call lock->Keep() when the job begins. `files` outlives the lead. Errors:
+// those of LockOutput, PlanCheckpoints, DrawStartNumber and
+// PredictionsFileFromFlags.
 absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
                               const JobPlan& plan, Logger* logger,
                               absl::Time now);
 
-// What the coordinator of `lead` does its slow work with: the AUC and the
-// predictions on `work`, manifests on `disk`. No server is probed. All outlive
-// it.
+// The places where the coordinator of `lead` does its slow work: it computes
+// the AUC and writes predictions on `work`, and writes manifests on `disk`. No
+// server is probed. All arguments outlive the coordinator.
 CoordinatorWork WorkOfLead(const Lead& lead, const JobFlags& flags,
                            const FileSystem* files, Executor* work,
                            Executor* disk, Logger* logger);
 
-// The coordinator of the job of `plan`, which is filled into `options`.
-// `telemetry` may be null; all else as Coordinator::Create.
+// Creates the coordinator of the job of `plan`; fills the plan into `options`.
+// `telemetry` may be null. The other arguments are those of
+// Coordinator::Create.
 std::unique_ptr<Coordinator> ComposeCoordinator(
     const JobPlan& plan, CoordinatorOptions options, CoordinatorWork work,
     Executor* strand, Logger* logger, Telemetry* telemetry);

@@ -11,9 +11,9 @@
 
 namespace shoal {
 
-// What a job reads on this host.
+// The files that a job reads on this host.
 struct DataSources {
-  std::vector<LocalSource> train;  // --training_data_dir, of a job that trains
+  std::vector<LocalSource> train;  // --training_data_dir, if the job trains
   std::vector<LocalSource> eval;   // --val_data_dir
 };
 
@@ -22,8 +22,8 @@ struct DataSources {
 absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
                                              const JobFlags& flags);
 
-// INVALID_ARGUMENT with the flag all of whose files have 0 bytes. It holds only
-// for one who sees all of the job's files.
+// INVALID_ARGUMENT, with the flag, if all files of a flag have 0 bytes. Call it
+// only in a process that sees all of the job's files.
 absl::Status CheckNotEmpty(const JobFlags& flags, const DataSources& sources);
 
 }  // namespace shoal

@@ -3,13 +3,13 @@
 
 namespace shoal {
 
-// What every binary exits with (docs/commands.md). Below 128 means that the
-// same command would fail again, so launchers do not retry it; processes killed
-// by a signal show 128 and more in a shell.
+// The exit codes of every binary (docs/commands.md). A code below 128 means
+// that the same command would fail again, so launchers do not retry it. A
+// process that a signal killed shows 128 or more in a shell.
 enum ExitCode : int {
   kExitOk = 0,
   kExitFailed = 1,   // the job failed; the reason was printed
-  kExitUsage = 2,    // flags, or what they name, cannot be used; nothing began
+  kExitUsage = 2,    // flags, or files they name, cannot be used; nothing began
   kExitStopped = 3,  // SIGINT or SIGTERM asked for the end before it was due
 };
 

@@ -83,7 +83,7 @@ void InProcessJob::Impl::BuildPs(int index) {
   deps.completions = deps_.completions;
   deps.background = deps_.background;
   deps.files = deps_.file_system;
-  // The worker of a process that holds several parts counts it all.
+  // Worker 0 reports the usage of the whole process.
   deps.usage = [] { return ResourceUsage{}; };
   ps_.push_back(std::make_unique<PsPart>(
       plan_, index, absl::StrCat("in-process:", index), options_.ps_loop,
@@ -147,7 +147,7 @@ void InProcessJob::Impl::Start(absl::AnyInvocable<void(JobReport) &&> done) {
 }
 
 void InProcessJob::Impl::OnMemberEnd(const MemberEnd& end) {
-  // Of a job that is over already this changes nothing.
+  // If the job is over already, Stop changes nothing.
   if (!end.status.ok()) coordinator_->Stop(end.status);
   OnePartEnded();
 }

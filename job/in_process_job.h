@@ -35,18 +35,19 @@ struct InProcessJobOptions {
   int ps = 1;
   int workers = 1;
   std::string backend = "auto";
-  // job, num_ps and num_workers are filled in, and of the checkpoints the model
-  // and its map.
+  // Create fills in job, num_ps, num_workers and seed, and the model and the
+  // map of the checkpoints.
   CoordinatorOptions coordinator;
-  // model sizes and seed are filled in.
+  // Create fills in the model's sizes and the seed.
   PieceReaderOptions reader;
-  // Of every PS and every worker: deadlines, limits, pipeline depth. Who each
-  // is and what it holds is filled in.
+  // Deadlines, limits and pipeline depth of every PS and every worker. Create
+  // fills in the index of each part and what it holds.
   PsLoopOptions ps_loop;
   WorkerLoopOptions worker_loop;
-  // Read ahead on a thread for each open lease; otherwise on the train strand.
+  // True to read ahead on one thread per open lease; false: on the train
+  // strand.
   bool prefetch = true;
-  // Files to train on, and to evaluate on (may be none).
+  // Files to train on, and files to evaluate on, which may be none.
   std::vector<LocalSource> train;
   std::vector<LocalSource> eval;
 };
@@ -55,29 +56,29 @@ struct InProcessJobDependencies {
   // All outlive the job.
   const FileSystem* file_system = nullptr;
   Logger* logger = nullptr;
-  // The coordinator's strand and every session's.
+  // The strand of the coordinator and of all sessions.
   Executor* control = nullptr;
-  // Where the shards' completions run.
+  // The executor that runs the shards' completions.
   Executor* completions = nullptr;
-  // Where shards are saved and loaded; null: on `completions`.
+  // The executor that saves and loads shards; null: `completions`.
   Executor* background = nullptr;
-  // What the coordinator does its slow work with; see there.
+  // The executors and functions of the coordinator's slow work.
   CoordinatorWork work;
-  // A strand a worker.
+  // One strand per worker.
   std::vector<Executor*> train;
-  // May be null: nothing is measured.
+  // Null: nothing is measured.
   Telemetry* telemetry = nullptr;
-  // Stands between worker and shard, for tests that inject faults or count;
-  // null: nothing does.
+  // Wraps the service between a worker and a shard, for tests that inject
+  // faults or count; null: nothing is wrapped.
   absl::AnyInvocable<std::shared_ptr<ParameterService>(
       int worker, int shard, std::shared_ptr<ParameterService>)>
       wrap_service;
 };
 
-// A whole job composed in one process without a network: coordinator, shards
-// and workers, the same objects as in the job of many processes, joined by
-// their seams. `shoal train` runs it on threads, exact tests and the simulator
-// on a single-threaded executor.
+// A whole job in one process without a network: coordinator, shards and
+// workers. They are the same objects as in a job of many processes, and are
+// joined at the same interfaces. `shoal train` runs the job on threads; exact
+// tests and the simulator run it on a single-threaded executor.
 class InProcessJob {
  public:
   static absl::StatusOr<std::unique_ptr<InProcessJob>> Create(
@@ -85,15 +86,15 @@ class InProcessJob {
   // REQUIRES: not started, or `done` has run.
   ~InProcessJob();
 
-  // Begins; returns at once. `done` runs once, on the control strand, when the
-  // job is over and every part of it has ended.
+  // Starts the job and returns at once. `done` runs once, on the control
+  // strand, when the job is over and every part of it has ended.
   void Start(absl::AnyInvocable<void(JobReport) &&> done);
 
   // Ends the job with `reason`. Thread-safe.
   void Stop(absl::Status reason);
-  // The same, once a checkpoint is saved, where the job saves any.
+  // The same, but saves a checkpoint first if the job saves any.
   void SaveAndStop(absl::Status reason);
-  // The coordinator, for requests to it. Lives as long as the job.
+  // The coordinator, for requests to it. It lives as long as the job.
   ClusterService* cluster();
 
   // The job as it stands. Thread-safe.

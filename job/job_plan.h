@@ -21,7 +21,7 @@ struct JobPlan {
   ShardMap map;
 };
 
-// The decisions of which a plan is made.
+// What a plan is made from.
 struct JobPlanOptions {
   std::string job;
   std::string config;

@@ -7,17 +7,19 @@
 namespace shoal {
 
 // A process of a job: a PS (job/ps_process.h) or a worker
-// (job/worker_process.h). The main thread's.
+// (job/worker_process.h). Thread-hostile: use it on the main thread.
 class JobProcess {
  public:
   virtual ~JobProcess() = default;
 
-  // Takes its part in the job. Call once, first. An error: it could not use
-  // its flags or the place it is in, and has no part.
+  // Begins the process's part in the job. Call once, first. An error means that
+  // the process could not use its flags, files or ports, and has no part in the
+  // job.
   virtual absl::Status Start() = 0;
 
-  // After Start was OK: returns when the process has nothing left to do in the
-  // job, or a signal has ended that, and has told how it was.
+  // REQUIRES: Start was OK. Returns when the process has nothing left to do in
+  // the job, or a signal has ended its part, and when it has reported how it
+  // ended.
   virtual ExitCode WaitForEnd() = 0;
 };
 

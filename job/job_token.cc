@@ -18,7 +18,7 @@ namespace shoal {
 
 namespace {
 
-// Not a byte more than the line: what follows it is not ours.
+// Reads one line and no byte after it: later bytes are for other readers.
 absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
   constexpr size_t kLengthMax = 512;
   const RealClock clock;
@@ -29,7 +29,7 @@ absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
     const int64_t left = absl::ToInt64Milliseconds(deadline - clock.Now());
     if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0) {
       return absl::DeadlineExceededError(
-          absl::StrCat("--token_file=-: no line came on stdin within ",
+          absl::StrCat("--token_file=-: no line came from stdin within ",
                        absl::FormatDuration(timeout)));
     }
     char c;
@@ -37,7 +37,7 @@ absl::StatusOr<std::string> ReadTokenLine(int fd, absl::Duration timeout) {
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) {
       return absl::InvalidArgumentError(
-          "--token_file=-: stdin ended before a line did");
+          "--token_file=-: stdin ended before the first line was complete");
     }
     if (c == '\n') break;
     line.push_back(c);

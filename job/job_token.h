@@ -9,12 +9,12 @@
 
 namespace shoal {
 
-// The secret of --token_file, or "" where there is none; of "-", the first line
-// of stdin, which has to come within --start_timeout. Errors: those of
-// ReadTokenFile.
+// The secret of --token_file, or "" without that flag. If the flag is "-", the
+// secret is the first line of stdin, which must come within --start_timeout.
+// Errors: those of ReadTokenFile.
 absl::StatusOr<std::string> JobToken(const JobFlags& flags);
 
-// How to reach PS `index` of --ps_hosts.
+// Options of a channel to PS `index` of --ps_hosts.
 ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
                                        const std::string& token, int index);
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kLauncherColour = 6;
 
-// It could not use its flags or the place it was in; one that was started again
-// had a part in the job in its life before.
+// True if the process could not use its flags, files or ports and so never had
+// a part in the job. A process that was started again had a part before.
 bool NeverTookPart(const ProcessExit& exit, int restarts) {
   return exit.signal == 0 && exit.code == kExitUsage && restarts == 0;
 }
@@ -105,7 +105,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
     width = std::max(width, other.name.size());
   }
   prefix.resize(width, ' ');
-  // The process names itself too, for those who start it by hand.
+  // The process prints its name too, for users who start it by hand.
   const std::string text =
       absl::StrReplaceAll(line, {{absl::StrCat("[", member.name, "] "), ""}});
   output_->Line(prefix, process, text);
@@ -125,11 +125,11 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   member.exit_code = exit.code;
   if (!exit.ok()) Say(what);
   if (member.leads) {
-    // Without its coordinator nobody can end by protocol.
+    // Without the coordinator no process can end by protocol.
     exit.ok() ? launcher_->StopAfter(options_.ending_timeout)
               : launcher_->Stop();
   } else if (NeverTookPart(exit, restarts)) {
-    // The others wait for it in vain.
+    // The others would wait for this process in vain.
     launcher_->Stop();
   } else if (member.role == Role::kPs) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
@@ -142,8 +142,8 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
 
 void LaunchedJob::OnSignal(int signal, bool killing) {
   Say(absl::StrCat("SIG", sigabbrev_np(signal),
-                   killing ? ": killing what still runs"
-                           : ": stopping; once more kills at once"));
+                   killing ? ": killing the processes that still run"
+                           : ": stopping; a second signal kills at once"));
 }
 
 void LaunchedJob::Say(absl::string_view line) {
@@ -174,7 +174,7 @@ std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
   if (!failure.has_value()) return "";
   const Member& member = members_[failure->process];
   std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
-  // A process that SIGKILL hits does not see it coming.
+  // SIGKILL comes without notice: the last line says nothing about it.
   if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
     absl::StrAppend(&cause, "; its last words: ", member.last_line);
   }
@@ -185,8 +185,9 @@ std::string LaunchedJob::StoppedBy(int signal) const {
   const std::string stopped =
       absl::StrCat("stopped by SIG", sigabbrev_np(signal));
   if (!ending_.has_value()) return stopped;
-  // The leader got this signal passed on: its reason names the signal too, and
-  // says what came of it. That a process got it is left out.
+  // The leader got the signal from the launcher: its reason names the signal
+  // too and says whether the job was saved. The name of the process is left
+  // out.
   if (ending_->stopped && ending_->signal == signal) {
     return std::string(absl::StripPrefix(
         ending_->reason, absl::StrCat(ending_->first, " was ")));
@@ -194,8 +195,9 @@ std::string LaunchedJob::StoppedBy(int signal) const {
   return absl::StrCat(stopped, ": ", ending_->reason);
 }
 
-// A process that exits by itself exits because the job has failed, unless it
-// never had a part in it, and the leader was stopped for that.
+// A process that exits by itself exits because the job has failed. The first
+// failure is added if it says more: a signal killed the process, or the leader
+// was stopped and names another process.
 std::string LaunchedJob::FailedReason(
     const std::optional<Failure>& first) const {
   if (!first.has_value()) return ending_->reason;
@@ -208,7 +210,7 @@ std::string LaunchedJob::FailedReason(
              : ending_->reason;
 }
 
-// Of a job that was done.
+// The end of a job that was done.
 LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
   LaunchedJobEnd end;
   end.lines = ending_->lines;
@@ -232,13 +234,14 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   end.exit_code = kExitFailed;
   if (outcome.signal != 0) {
     const std::string what = StoppedBy(outcome.signal);
-    // The leader fails where it was to save the job first and could not.
+    // The leader fails if it could not save the job before it stopped.
     end.status = Leader().exit_code == kExitFailed ? absl::AbortedError(what)
                                                    : absl::CancelledError(what);
     if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
     return end;
   }
-  // A parameter server got the signal itself, and all exit so.
+  // The signal was sent to a parameter server, not to the launcher: all
+  // processes exit with kExitStopped.
   if (ending_.has_value() && first.has_value() &&
       first->exit.code == kExitStopped && first->exit.signal == 0 &&
       Leader().exit_code == kExitStopped) {
@@ -248,7 +251,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   }
   if (first.has_value() &&
       NeverTookPart(first->exit, members_[first->process].restarts)) {
-    // What the leader knows is that it was stopped for this.
+    // The leader only knows that it was stopped because of this.
     end.status = absl::AbortedError(Cause(first));
     end.exit_code = kExitUsage;
   } else if (ending_.has_value()) {
@@ -257,7 +260,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     end.status = absl::AbortedError(Cause(first));
   } else {
     end.status = absl::AbortedError(
-        "every process ended without a word of the job's end");
+        "every process ended, and none reported the end of the job");
   }
   return end;
 }

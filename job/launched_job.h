@@ -21,61 +21,65 @@ struct LaunchedProcess {
   Role role = Role::kWorker;
   int index = 0;
   std::vector<std::string> command;  // command[0] is a path
-  // It holds the coordinator and tells of the job on stdout (--progress=json).
+  // True for the process that holds the coordinator and reports the job on
+  // stdout (--progress=json).
   bool leads = false;
-  // When a signal has killed it, another life of it takes its place.
+  // True if the process is started again when a signal has killed it.
   bool may_restart = false;
 };
 
 struct LaunchedJobOptions {
-  // REQUIRES: exactly one of them leads.
+  // REQUIRES: exactly one process leads.
   std::vector<LaunchedProcess> processes;
-  // What each process's stdin begins with (ProcessSpec::input); may be empty.
+  // The first bytes of each process's stdin (ProcessSpec::input); may be empty.
   std::string input = "";
-  // The command lines are ssh's: 255 is its word for a process that a signal
-  // killed, and for a connection that broke.
+  // True if the command lines are those of ssh. ssh exits with 255 if a signal
+  // killed the remote process or the connection broke.
   bool remote = false;
   int max_restarts = 3;  // of each process that may be started again
   absl::Duration shutdown_timeout = absl::Seconds(5);
-  // SIGTERM and SIGHUP make the job save first, for which its workers are
-  // needed: they end with it.
+  // True if SIGTERM and SIGHUP make the job save first. Saving needs the
+  // workers, so they end with the job and get no signal.
   bool saves = false;
-  // How long a job needs to end by its own protocol once it is over or one of
+  // Time that a job needs to end by its own protocol once it is over or one of
   // its processes has failed.
   absl::Duration ending_timeout = absl::Seconds(8);
 };
 
-// How it ended.
+// How a launched job ended.
 struct LaunchedJobEnd {
-  // OK; CANCELLED after a signal; otherwise the first failure as the cause: of
-  // the job as its leader knew it, and of the process that was first to fail.
+  // OK; CANCELLED after a signal; otherwise the first failure: the one that the
+  // leader knew of, and the one of the process that failed first.
   absl::Status status;
-  // What the leader said at the end: the closing lines. Empty if it did not
-  // live to, or nothing had begun.
+  // The closing lines of the leader. Empty if the leader died before it printed
+  // them, or the job had not begun.
   std::vector<std::string> lines;
-  // The leader told of the job's end, which it does once it has written
-  // --summary.
+  // True if the leader reported the end of the job, which it does once it has
+  // written --summary.
   bool told = false;
-  // What the launcher exits with: kExitUsage where a process could not be
-  // started with its flags, and that ended the job.
+  // The launcher's exit code. kExitUsage: a process could not use its flags,
+  // and that ended the job.
   ExitCode exit_code = kExitOk;
 };
 
-// A whole job of processes on this host, seen through to its end: prints their
-// logs with prefixes and the live line, and decides what the end of a process
-// means for the job: by its exit code, and by what the leader says of the job's
-// end (report/progress_json.h). What else they print is shown and means
-// nothing.
+// Runs a whole job of processes on this host to its end. Prints the logs of the
+// processes, with prefixes, and the live line, and decides what the end of a
+// process means for the job. It decides by the exit code of the process and by
+// the leader's report of the job's end (report/progress_json.h). All other
+// output of the processes is only shown.
 //
-//   one was killed that may    it is started again, max_restarts times; then
-//   be started again           the others go on without a worker, if there are
-//                              any
-//   a worker gave up (< 128)   the job ends
-//   the leader is through      the job is over: the others end alone, or are
-//                              stopped when ending_timeout has passed
-//   a PS failed                the job ends: its shard is lost
-//   one exits with kExitUsage  the job ends at once: the others wait for it in
-//                              vain (unless a life before had a part in it)
+//   a signal killed a process   the process is started again, max_restarts
+//   with may_restart            times; then the job goes on if other workers
+//                               are left
+//   a worker exits with 1..127, the job ends
+//   but not kExitStopped
+//   the leader has ended        the job is over: the others end by themselves,
+//                               or are stopped after ending_timeout; at once if
+//                               the leader failed
+//   a PS failed                 the job ends: its shard is lost
+//   a process exits with        the job ends at once: the others would wait for
+//   kExitUsage                  it in vain. Not if the process was restarted:
+//                               then it had a part in the job before.
 //
 // Thread-hostile, as ProcessLauncher.
 class LaunchedJob {
@@ -91,9 +95,9 @@ class LaunchedJob {
     Role role = Role::kWorker;
     bool leads = false;
     bool running = true;
-    int restarts = 0;       // before its end
-    int exit_code = 0;      // once it runs no more
-    std::string last_line;  // on stderr: often says why it failed
+    int restarts = 0;       // before it ended
+    int exit_code = 0;      // once it has ended
+    std::string last_line;  // last line on stderr: often says why it failed
   };
   using Failure = LaunchOutcome::FirstFailure;
 
@@ -106,7 +110,8 @@ class LaunchedJob {
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
-  // That a process failed, and why by its own words; without one "".
+  // Text that names the process that failed, how it ended and its last line; ""
+  // without a failure.
   std::string Cause(const std::optional<Failure>& failure) const;
   std::string StoppedBy(int signal) const;
   std::string FailedReason(const std::optional<Failure>& first) const;

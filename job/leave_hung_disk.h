@@ -8,10 +8,12 @@
 
 namespace shoal {
 
-// For a process that ends with `code` and has told all: a thread whose write
-// hangs cannot be joined. If `code` is not kExitOk and `disk`, which writes and
-// syncs files, is not idle within `timeout`, this says so and ends the process
-// at once. A job that is done waits for its last writes, however long.
+// Ends a process that cannot wait for its disk. Call it when the process has
+// reported its end and is to exit with `code`. If `code` is not kExitOk and
+// `disk`, which writes and syncs files, is not idle within `timeout`, this logs
+// an error and exits at once: a thread whose write hangs cannot be joined. With
+// kExitOk this returns, and the process waits for its last writes, however
+// long.
 void LeaveHungDisk(ThreadExecutor* disk, absl::Duration timeout, ExitCode code,
                    Logger* logger);
 

@@ -30,7 +30,8 @@ MainWait::~MainWait() {
 
 void MainWait::Notify() {
   const uint64_t one = 1;
-  // It can only fail where the counter is full, so that Wait returns anyway.
+  // The write can only fail if the counter is full, and then Wait returns
+  // anyway.
   [[maybe_unused]] const ssize_t written = write(event_fd_, &one, sizeof(one));
 }
 
@@ -46,7 +47,7 @@ bool MainWait::InputEnded() {
     return false;
   }
   input_fd_ = -1;
-  // SIGALRM ends a process that does nothing about it.
+  // SIGALRM ends the process, which does not handle it.
   alarm(static_cast<unsigned>(std::clamp<int64_t>(
       absl::ToInt64Seconds(absl::Ceil(grace_, absl::Seconds(1))), 1, 3600)));
   return true;
@@ -55,7 +56,7 @@ bool MainWait::InputEnded() {
 int MainWait::Wait(absl::Duration timeout) {
   const absl::Duration bounded =
       std::clamp(timeout, absl::ZeroDuration(), absl::Hours(1));
-  // poll passes over a descriptor below 0.
+  // poll ignores a descriptor below 0.
   pollfd fds[3] = {
       {signal_fd_, POLLIN, 0}, {event_fd_, POLLIN, 0}, {input_fd_, POLLIN, 0}};
   poll(fds, 3, static_cast<int>(absl::ToInt64Milliseconds(bounded)));

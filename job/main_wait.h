@@ -5,9 +5,9 @@
 
 namespace shoal {
 
-// Where the main thread waits while others work: for a word from them, for
-// SIGINT, SIGTERM or SIGHUP, or for a moment. Make it before any thread starts,
-// as it blocks these signals, which threads inherit. Thread-safe.
+// Lets the main thread wait while other threads work: for Notify, for SIGINT,
+// SIGTERM or SIGHUP, or for a timeout. Create it before any thread starts: it
+// blocks these signals, and threads inherit that. Thread-safe.
 class MainWait {
  public:
   MainWait();
@@ -15,12 +15,12 @@ class MainWait {
   MainWait(const MainWait&) = delete;
   MainWait& operator=(const MainWait&) = delete;
 
-  // From now on the end of `fd`, which is open for reading, counts as a SIGHUP,
-  // once, and the system kills this process `grace` after it if it still runs.
-  // What can be read is passed over. Before the first Wait.
+  // From now on the end of `fd`, which is open for reading, counts as one
+  // SIGHUP, and the system kills this process if it still runs `grace` after
+  // that. Bytes that come from `fd` are ignored. Call before the first Wait.
   void WatchInput(int fd, absl::Duration grace);
 
-  // Lets the present or the next Wait return.
+  // Makes the present or the next Wait return.
   void Notify();
 
   // Returns the number of a signal that came, or 0 after a Notify or when
@@ -32,7 +32,7 @@ class MainWait {
 
   int signal_fd_ = -1;
   int event_fd_ = -1;
-  // What Wait reads; -1: nothing.
+  // The descriptor of WatchInput; -1: none.
   int input_fd_ = -1;
   absl::Duration grace_;
 };

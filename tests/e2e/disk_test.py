@@ -116,7 +116,7 @@ class DiskTest(harness.ShoalTest):
             cluster.ps[0].output(),
             "everything was trained, but it is not saved: the checkpoint at "
             "step 125, begun .* ago, still waits for ps 1 .* to sync")
-        self.assertIn("hangs; the process ends without waiting for it",
+        self.assertIn("hangs; the process exits without waiting for it",
                       cluster.ps[1].output())
         self.assertEqual(self.summary()["checkpoint"]["saved"], 0)
         self.assertEqual(self.summary()["samples"]["trained"], 2000)
@@ -129,7 +129,7 @@ class DiskTest(harness.ShoalTest):
             self.assertEqual(process.wait(20), 1, process.output())
         self.assertIn("still waits for the manifest to be written",
                       cluster.ps[0].output())
-        self.assertIn("hangs; the process ends without waiting for it",
+        self.assertIn("hangs; the process exits without waiting for it",
                       cluster.ps[0].output())
 
     def test_everything_is_synced_before_it_is_relied_on(self):
