@@ -22,14 +22,14 @@ namespace {
 
 constexpr uint64_t kMB = 1000 * 1000;
 
-// What a process holds before it does anything: the program, its libraries,
-// their threads. Measured by bench/e2e/memory.py. What its parts take beside
-// this they say themselves.
+// Memory that a process holds before it does anything: the program, its
+// libraries and their threads. Measured by bench/e2e/memory.py. The parts of a
+// process say what they need on top of this.
 constexpr uint64_t kPsBase = 21 * kMB;
 constexpr uint64_t kWorkerBase = 31 * kMB;
 constexpr uint64_t kTrainBase = 20 * kMB;
 constexpr uint64_t kLauncherBase = 12 * kMB;
-// Of a field in records and compressed files, whose rows are not counted.
+// Bytes of a field in records and compressed files, whose rows are not counted.
 constexpr uint64_t kUnknownFieldBytes = 4;
 
 StepSize SizeOfStep(const JobFlags& flags, const JobPlan& plan) {
@@ -53,7 +53,8 @@ uint64_t MessageBytes(const StepSize& size) {
                            size.dense_floats);
 }
 
-// Of the training rows: evaluations read when training stands.
+// Memory of a worker's reader of training rows. Evaluations read while training
+// stands still.
 uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   uint64_t rows = std::numeric_limits<uint64_t>::max();  // of a piece
   if (data.row_bytes != 0) {
@@ -74,7 +75,7 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
       BatchPrefetcherOptions().MemoryBytes(batch));
 }
 
-// What the coordinator keeps of an evaluation.
+// Memory of the scores that the coordinator keeps for an evaluation.
 uint64_t ScoresBytes(const JobFlags& flags, const JobPlan& plan,
                      const FilesSize& data) {
   if (data.bytes == 0 || flags.training.Infers()) return 0;
@@ -87,7 +88,7 @@ uint64_t ScoresBytes(const JobFlags& flags, const JobPlan& plan,
                                  options.auc_exact_rows);
 }
 
-// What a worker computes with: its steps and its model.
+// Memory of a worker's steps and model.
 uint64_t ComputeBytes(const JobFlags& flags, const JobPlan& plan) {
   const StepSize size = SizeOfStep(flags, plan);
   return SaturatingAdd(
@@ -122,7 +123,7 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   RpcServerOptions server;
   server.SetMaxMessageBytes(
       static_cast<uint64_t>(flags.limits.max_message_bytes));
-  // A pull's answer and a push of every worker, as it comes and as it goes.
+  // The answer of a pull and a push of every worker, as messages come and go.
   const uint64_t calls = server.MemoryBytes(
       message / flags.cluster.ps,
       in_flight * static_cast<uint64_t>(flags.cluster.workers));
@@ -130,7 +131,7 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
     const auto shard = ShardMemory(flags, plan, k);
     forecast.tables_grow |= shard.grows;
     uint64_t bytes = SaturatingAdd(SaturatingAdd(kPsBase, shard.bytes), calls);
-    // The coordinator is in the first.
+    // The coordinator is in the process of shard 0.
     if (k == 0) {
       bytes = SaturatingAdd(bytes, ScoresBytes(flags, plan, data.eval));
     }
@@ -170,11 +171,12 @@ FilesSize MeasureFiles(const FileSystem& files, const std::string& paths) {
   std::string head(std::min<uint64_t>((*file)->size(), 64 << 10), '\0');
   const auto size = (*file)->Read(0, absl::MakeSpan(&head[0], head.size()));
   if (!size.ok()) return data;
-  // Records and compressed files are no lines.
+  // Records and compressed files are not lines.
   if (head.find('\0') < *size) return data;
   const uint64_t lines = static_cast<uint64_t>(
       std::count(head.begin(), head.begin() + *size, '\n'));
-  // Fewer are no text, or rows longer than any that is read.
+  // With fewer lines the file is not text, or its rows are longer than any row
+  // that is read.
   if (lines >= 8) data.row_bytes = *size / lines;
   return data;
 }
@@ -225,8 +227,8 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
           : absl::StrCat(" of ", Bytes(host.total_bytes), " (", host.whose,
                          "; ", Bytes(host.available_bytes), " free)"),
       result.tables_grow
-          ? ", and what tables without --feature_size or --table_row_limit "
-            "grow to"
+          ? ", plus the rows of tables without --feature_size or "
+            "--table_row_limit"
           : "");
   return result;
 }
@@ -240,12 +242,12 @@ absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
       " has ", Bytes(host.total_bytes),
       ": use more hosts (--ps_hosts, --hosts), a smaller --embedding_size, "
       "--batch_size or --shuffle_rows, an optimizer with fewer slots, or "
-      "--table_row_limit; --memory_check=off tries it all the same"));
+      "--table_row_limit; --memory_check=off starts the job all the same"));
 }
 
 absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
                               const FileSystem& files) {
-  // A launcher has done it for its processes.
+  // The launcher has made the forecast for this process.
   if (!flags.output.print_config && !flags.monitoring.memory_check) {
     return absl::OkStatus();
   }

@@ -19,7 +19,7 @@
 namespace shoal {
 namespace {
 
-// Between two looks at a lock that another job has.
+// Time between two attempts to take a lock that another job has.
 constexpr absl::Duration kLockPause = absl::Milliseconds(100);
 
 std::string ThisProcess() {
@@ -34,12 +34,12 @@ std::string ServersLock(const JobFlags& flags) {
   return absl::StrCat(flags.checkpoints.model_dir, "/LOCK.ps");
 }
 
-// How a server of the job is named to those of another one.
+// The name that servers of another job see for a server of this job.
 std::string ServerOf(StartNumber start) {
   return absl::StrCat("start ", absl::Hex(start), ", ", ThisProcess());
 }
 
-// Says of LOCK.ps's error what to do. `who` wants the lock.
+// The error of taking LOCK.ps, with what to do. `who` wants the lock.
 absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
                               absl::string_view who) {
   if (!absl::IsFailedPrecondition(status)) {
@@ -47,11 +47,12 @@ absl::Status ServersLockError(const absl::Status& status, const JobFlags& flags,
   }
   return absl::FailedPreconditionError(absl::StrCat(
       "--model_dir=", flags.checkpoints.model_dir,
-      " is another job's on this host: ", status.message(), ", and this is ",
-      who, "; end that job, or give each job a directory of its own"));
+      " belongs to another job on this host: ", status.message(),
+      ", and this is ", who,
+      "; end that job, or give each job a separate directory"));
 }
 
-// The directories of `path`, the innermost first, that are not there yet.
+// The directories of `path` that do not exist yet, the innermost first.
 std::vector<std::string> Missing(const FileSystem& files,
                                  const std::string& path) {
   std::vector<std::string> missing;
@@ -63,8 +64,8 @@ std::vector<std::string> Missing(const FileSystem& files,
   return missing;
 }
 
-// Makes the model directory, of which these parts are missing, so that it
-// outlives a crash.
+// Makes the model directory, of which the parts in `missing` do not exist, so
+// that it outlives a crash.
 absl::Status MakeDurably(const FileSystem& files, const std::string& model_dir,
                          const std::vector<std::string>& missing) {
   absl::Status status = files.CreateDirectories(model_dir);
@@ -76,7 +77,8 @@ absl::Status MakeDurably(const FileSystem& files, const std::string& model_dir,
   return Annotate(status, "--model_dir");
 }
 
-// A model directory holds checkpoints; it is none.
+// INVALID_ARGUMENT if `directory` is a checkpoint: a model directory holds
+// checkpoints.
 absl::Status CheckNoCheckpoint(const FileSystem& files,
                                const std::string& directory) {
   const std::string path = CleanPath(directory);
@@ -89,7 +91,7 @@ absl::Status CheckNoCheckpoint(const FileSystem& files,
       " is a checkpoint; give the directory that holds it: ", Dirname(path)));
 }
 
-// Adopts a checkpoint that was found.
+// Makes the job begin from a checkpoint that was found.
 absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                        const JobFlags& flags, const JobPlan& plan,
                        CoordinatorOptions* options) {
@@ -101,7 +103,7 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
     SHOAL_RETURN_IF_ERROR(
         Annotate(CheckResumableConfig(info.manifest.config, plan.config,
                                       flags.MayDifferOnResume()),
-                 absl::StrCat("cannot go on from ", info.path)));
+                 absl::StrCat("cannot resume from ", info.path)));
   }
   SHOAL_ASSIGN_OR_RETURN(std::string text, ReadManifestBytes(files, info.path));
   checkpoints.resume_text = TextOf(std::move(text));
@@ -139,17 +141,18 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
 
 OutputLock::~OutputLock() {
   if (kept_ || lock_ == nullptr) return;
-  // While the locks are held: another job may make its own afterwards.
+  // Removed while the locks are held: another job may make this file
+  // afterwards.
   if (!start_.empty()) files_->Remove(start_).IgnoreError();
   if (servers_ != nullptr) servers_->Withdraw();
   lock_->Withdraw();
-  // As far as it goes: what holds anything by now stays.
+  // A directory that is not empty by now stays.
   for (const std::string& path : made_) files_->Remove(path).IgnoreError();
 }
 
 absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
-  // Beside a device, or a directory, there is to be no lock; and names that
-  // lead to one file have one lock.
+  // OutputPath refuses a device or a directory, so that there is no lock beside
+  // them, and gives one path, and so one lock, for all names of a file.
   const auto output = OutputPath(flags.PredictionsFile());
   SHOAL_RETURN_IF_ERROR(Annotate(output.status(), "--predictions_file"));
   const std::string& path = *output;
@@ -159,7 +162,7 @@ absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
   if (absl::IsFailedPrecondition(lock.status())) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--predictions_file=", path, " is being written by another inference: ",
-        lock.status().message(), "; give each a file of its own"));
+        lock.status().message(), "; give each inference a separate file"));
   }
   SHOAL_RETURN_IF_ERROR(
       Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
@@ -175,8 +178,8 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
   auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
   if (absl::IsFailedPrecondition(lock.status())) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "--model_dir=", model_dir, " is another job's: ",
-        lock.status().message(), "; give each job a directory of its own"));
+        "--model_dir=", model_dir, " belongs to another job: ",
+        lock.status().message(), "; give each job a separate directory"));
   }
   SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
   lock_ = *std::move(lock);
@@ -247,23 +250,23 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
       static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
   if (flags.checkpoints.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
-    // Attempts of a job that was cut off; ours are the locks.
+    // Attempts of an earlier job that was interrupted: this job has the locks.
     auto removed = RemoveVoidAttempts(files, flags.checkpoints.model_dir);
     SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
     if (!removed->names.empty()) {
-      logger->Info(absl::StrCat("removed what was no checkpoint: ",
+      logger->Info(absl::StrCat("removed incomplete checkpoints: ",
                                 absl::StrJoin(removed->names, ", ")));
     }
   }
-  // In one process every shard is read here; elsewhere the PSs see what they
-  // have.
+  // In one process every shard is read here. Otherwise each PS looks at its
+  // own files.
   std::vector<std::string> passed_over;
   auto newest =
       NewestCheckpoint(files, flags.checkpoints.model_dir,
                        flags.command == Command::kTrain, &passed_over);
   if (newest.ok()) {
     for (const std::string& why : passed_over) {
-      logger->Warn(absl::StrCat("an older checkpoint is taken: ", why));
+      logger->Warn(absl::StrCat("begins from an older checkpoint: ", why));
     }
   }
   if (absl::IsDataLoss(newest.status())) {
@@ -282,7 +285,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                       absl::StrCat("--task_type=", flags.training.TaskName()));
     }
     logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
-                              ": starts fresh"));
+                              ": starts from initial weights"));
     return absl::OkStatus();
   }
   SHOAL_RETURN_IF_ERROR(newest.status());
@@ -290,8 +293,8 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
     if (!checkpoints.save) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat(
         "--resume=never, but ", newest->path,
-        " is a checkpoint: those of two trainings would be mixed; give another "
-        "--model_dir, or remove it"));
+        " is a checkpoint: checkpoints of two trainings would be mixed; give "
+        "another --model_dir, or remove the checkpoint"));
   }
   return BeginFrom(files, *std::move(newest), flags, plan, options);
 }
@@ -316,8 +319,8 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
         text = written;
       }
       if (!text.ok()) {
-        // The servers now remove their shards: what may be there of the
-        // manifest must not make them a checkpoint.
+        // The servers now remove their shards: a part of the manifest that may
+        // be there must not make these files a checkpoint.
         files->Remove(JoinPath(path, kManifestFile)).IgnoreError();
         std::move(done)(text.status());
         return;
@@ -326,7 +329,8 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
       const auto removed = KeepNewest(*files, model_dir, directory, keep);
       if (!removed.ok()) {
         logger->Warn(
-            absl::StrCat("old checkpoints stay: ", removed.status().message()));
+            absl::StrCat("old checkpoints could not be removed: ",
+                         removed.status().message()));
       }
     });
   };

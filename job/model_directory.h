@@ -20,31 +20,32 @@
 
 namespace shoal {
 
-// The model directory (--model_dir): who may write into it and, as the process
-// with the coordinator sees it, what a job begins from and how a checkpoint
-// becomes one.
+// The model directory (--model_dir): the locks of the processes that write into
+// it and, for the process with the coordinator, the checkpoint that a job
+// begins from and the manifests of the checkpoints that it writes.
 //
-// Two locks guard it. MODEL_DIR/LOCK is the coordinator's: its host has one job
-// a directory. MODEL_DIR/LOCK.ps is the servers': those of one start number
-// hold it together, on every host and disk that has a part of the job's
-// checkpoints, until they end. Nothing is read, written or removed there by a
-// job that saves before its process has the locks.
+// Two locks guard the directory. The process with the coordinator holds
+// MODEL_DIR/LOCK, so a directory has one job on that host. The servers of one
+// start number hold MODEL_DIR/LOCK.ps together, on every host and disk that has
+// a part of the job's checkpoints, until they end. A process of a job that
+// saves reads, writes and removes nothing in the directory before it has its
+// locks.
 
-// The locks of what a job writes. A job that is refused leaves none of it
-// behind: unless Keep was called, the end of the object also removes what
-// LockOutput made, and the file of the start number, where there was none.
+// The locks of the job's output. A job that is refused leaves nothing behind:
+// unless Keep was called, the destructor also removes what LockOutput made, and
+// the file of the start number if there was no such file before.
 class OutputLock {
  public:
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
-  // The job has its start number: its other servers may have LOCK.ps too. They
-  // know the number, and so ask, once the job has begun. Errors: those of
-  // GroupLock::Share.
+  // Lets the other servers of the job with this start number take LOCK.ps too.
+  // They learn the number, and so ask for the lock, once the job has begun.
+  // Errors: those of GroupLock::Share.
   absl::Status Share(StartNumber start);
 
-  // The job begins.
+  // The job begins: the destructor removes nothing.
   void Keep() { kept_ = true; }
 
  private:
@@ -58,47 +59,53 @@ class OutputLock {
   const FileSystem* const files_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<GroupLock> servers_;  // LOCK.ps
-  std::string start_;  // the file of the start number, where there was none
-  std::vector<std::string> made_;  // directories, the innermost first
+  std::string start_;  // the file of the start number, if there was none before
+  std::vector<std::string> made_;  // new directories, the innermost first
   bool kept_ = false;
 };
 
-// Locks what the job writes, so that no two write one place at a time, by the
-// process with the coordinator: the directory, for a job that saves into it,
-// which is made if need be, and LOCK.ps alone until Share; the file of an
-// inference's predictions (by .NAME.lock beside it, which stays). Servers of
-// another job that have LOCK.ps are waited for, which is said to the log, for
-// DirectoryPatience. nullptr: the job writes neither. FAILED_PRECONDITION names
-// who has it, or the directory or device that was to be a file; NOT_FOUND:
+// Locks the job's output, so that no two jobs write to one place at a time. The
+// process with the coordinator calls it.
+//
+// For a job that saves, this makes the model directory if there is none, and
+// takes LOCK, and LOCK.ps alone until Share. If servers of another job have
+// LOCK.ps, it logs that and waits for them for DirectoryPatience. For an
+// inference, it locks the file of predictions by .NAME.lock beside it, which
+// stays. nullptr: the job writes neither.
+//
+// Errors: FAILED_PRECONDITION names the process that has the lock, or the
+// directory or device that is in the place of the file; NOT_FOUND:
 // --resume=must and there is no such directory; INVALID_ARGUMENT: the directory
 // is itself a checkpoint; those of GroupLock. `files` must outlive the lock.
 absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
                                                        const JobFlags& flags,
                                                        Logger* logger);
 
-// How long a process waits for LOCK.ps: a server whose coordinator died lives
-// for --silent_after.
+// Time that a process waits for LOCK.ps: a little more than --silent_after, for
+// which a server lives on when its coordinator has died.
 absl::Duration DirectoryPatience(const JobFlags& flags);
 
-// Any other server, when it has a life: makes the directory, if need be, and
-// takes LOCK.ps with the servers of that start number; does not wait. nullptr:
-// the job saves nothing. Errors: FAILED_PRECONDITION (another job's servers
-// have it; the message says which), those of GroupLock.
+// Makes the directory if there is none, and takes LOCK.ps together with the
+// servers of that start number; does not wait. Every server but PS 0 calls it
+// when it is registered. nullptr: the job saves nothing. Errors:
+// FAILED_PRECONDITION (servers of another job have the lock; the message says
+// which), those of GroupLock.
 absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start);
 
-// After LockOutput. Fills in options->checkpoints from the flags: whether
-// and when the job saves, and by --resume what it begins from, which it says to
-// the log. A job that trains goes on from a checkpoint that fits it; any other
-// one reads its weights alone. Errors: FAILED_PRECONDITION (the checkpoint's
-// flags differ, or --resume=never where there is one), NOT_FOUND (--resume=must
-// and there is none), the file system's.
+// Fills in options->checkpoints from the flags: whether and when the job saves,
+// and by --resume the checkpoint that it begins from, which is logged. A job
+// that trains resumes from a checkpoint that fits it; any other job only reads
+// the checkpoint's weights. Call after LockOutput. Errors: FAILED_PRECONDITION
+// (the checkpoint's flags differ, or there is a checkpoint and --resume=never),
+// NOT_FOUND (--resume=must and there is no checkpoint), those of the file
+// system.
 absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              const JobPlan& plan, Logger* logger,
                              CoordinatorOptions* options);
 
-// Writes manifests on `executor`, and removes the oldest checkpoints beyond
-// --keep_checkpoints. All outlive it.
+// A function that writes manifests on `executor`, and removes the oldest
+// checkpoints beyond --keep_checkpoints. All arguments outlive the function.
 CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
                                               const JobFlags& flags,
                                               Executor* executor,

@@ -191,7 +191,7 @@ class ResumeTest(harness.ShoalTest):
                                    "--resume=must")
         self.assertIn("--resume=must", output)
         output = self.run_ok("shoal", "train", *self.common, *small)
-        self.assertIn("starts fresh", output)
+        self.assertIn("starts from initial weights", output)
         _, output = self.run_fails("shoal", "train", *self.common, *small,
                                    "--shuffle_rows=32")
         self.assertIn("--shuffle_rows differs", output)

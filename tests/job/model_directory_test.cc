@@ -66,7 +66,7 @@ TEST_F(ModelDirectoryTest, ServersOfOneStartHaveItAndThoseOfAnotherDoNot) {
               AllOf(HasSubstr("--model_dir=" + flags_.checkpoints.model_dir),
                     HasSubstr("LOCK.ps is locked by start b2, pid "),
                     HasSubstr("this is start b3"),
-                    HasSubstr("give each job a directory of its own")));
+                    HasSubstr("give each job a separate directory")));
   // Nor has a job that begins, whose coordinator would clean it up.
   EXPECT_THAT(std::string(Lock().message()), HasSubstr("start b2"));
 }
