@@ -74,7 +74,7 @@ ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
 }
 
 PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
-  // Dynamic tables are placed by hash whatever this says.
+  // Dynamic tables are always placed by hash.
   const PartitionKind kind = flags.Partition();
   return kind == PartitionKind::kHash ? PartitionKind::kFixedSize : kind;
 }
@@ -99,11 +99,12 @@ ClusterMemberOptions MemberOptions(const JobFlags& flags) {
   return options;
 }
 
-// A place that was asked for and cannot be written is better known now than at
-// a bad row.
+// Checks that --quarantine_dir can be written, so that a user learns of a wrong
+// directory at the start and not at the first bad row.
 absl::Status CheckWritable(const FileSystem& files,
                            const std::string& quarantine_dir, int worker) {
-  // It is made with the first bad row; until then what will hold it is tried.
+  // The directory is made with the first bad row: until then its nearest parent
+  // that exists is tried.
   std::string there = CleanPath(quarantine_dir);
   while (absl::IsNotFound(files.OpenForRead(there).status())) {
     there = std::string(Dirname(there));
@@ -222,11 +223,11 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
     options.on_failure = [logger](const absl::Status& why) {
       logger->Warn(
           absl::StrCat("bad rows are counted and not written: ", why.message(),
-                       "; --quarantine_dir names another place"));
+                       "; give --quarantine_dir to write them elsewhere"));
     };
   }
   options.name = absl::StrCat("worker-", worker);
-  // The row that is one too many for the job is worth seeing too.
+  // The row that exceeds --max_bad_rows is written too.
   if (flags.data.max_bad_rows >= 0) {
     options.max_rows = std::min(
         options.max_rows, static_cast<uint64_t>(flags.data.max_bad_rows) + 1);

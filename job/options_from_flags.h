@@ -26,37 +26,39 @@ namespace shoal {
 // was OK. INVALID_ARGUMENT names the flag.
 absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 
-// How the scores of the plan's model are judged; lives for ever.
+// The metrics that judge the scores of the plan's model. The object lives for
+// ever.
 const ScoreMetrics& MetricsOf(const JobPlan& plan);
 
-// The options of each component. Who it is, what it holds and what it reads is
-// left to the parts (job/ps_part.h, job/worker_part.h).
+// The options of each component. The parts (job/ps_part.h, job/worker_part.h)
+// fill in the index of a component, what it holds and what it reads.
 CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
                                                const JobPlan& plan);
 PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags);
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags);
-// `quarantine`, which may be nullptr, must outlive what is read with them.
+// `quarantine`, which may be nullptr, must outlive every reader with these
+// options.
 PieceReaderOptions PieceReaderOptionsFromFlags(
     const JobFlags& flags, Quarantine* quarantine = nullptr);
 
-// Where a worker of this job puts its bad rows; nullptr: nowhere.
-// `file_system` and `logger` must outlive it. An error if nothing can be
-// written where --quarantine_dir says. The place that a model directory offers
-// is looked at with the first bad row; where it cannot be written the log says
-// so once, and the job goes on.
+// The quarantine into which a worker of this job writes its bad rows; nullptr:
+// bad rows are not written. `file_system` and `logger` must outlive it. An
+// error if --quarantine_dir cannot be written. The directory below --model_dir
+// is tried with the first bad row: if it cannot be written, that is logged once
+// and the job goes on.
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
     const JobFlags& flags, const FileSystem* file_system, int worker,
     Logger* logger);
 
 DataFormat DataFormatFromFlags(const JobFlags& flags);
 
-// With --task_type=infer, begins the file that --predictions_file names;
-// otherwise nullptr. For the process that holds the coordinator.
+// With --task_type=infer, begins the file of predictions; otherwise nullptr.
+// For the process that holds the coordinator.
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
     const JobFlags& flags, const JobPlan& plan, const FileSystem* files);
 
-// What the coordinator does its slow work with: the strand, and the file if
-// there is one. Both outlive the coordinator.
+// The coordinator's slow work: on `strand`, and into `file` unless it is null.
+// Both outlive the coordinator.
 CoordinatorWork CoordinatorWorkOf(Executor* strand, PredictionsFile* file);
 
 }  // namespace shoal

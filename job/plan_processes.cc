@@ -21,7 +21,7 @@
 namespace shoal {
 namespace {
 
-// How much longer ssh is given than the process at its other end.
+// Time that ssh gets in addition to the time of the remote process.
 constexpr absl::Duration kSshGrace = absl::Seconds(3);
 
 absl::StatusOr<std::filesystem::path> OwnDirectory() {
@@ -29,8 +29,8 @@ absl::StatusOr<std::filesystem::path> OwnDirectory() {
   const std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {
-    return absl::InternalError(
-        absl::StrCat("cannot find my own program: ", error.message()));
+    return absl::InternalError(absl::StrCat(
+        "cannot find the path of this program: ", error.message()));
   }
   return self.parent_path();
 }
@@ -40,9 +40,9 @@ absl::StatusOr<std::string> Sibling(const std::string& name) {
   SHOAL_ASSIGN_OR_RETURN(const std::filesystem::path directory, OwnDirectory());
   const std::string path = (directory / name).string();
   if (access(path.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat(path,
-                                            " is not there; it belongs beside ",
-                                            directory.string(), "/shoal"));
+    return absl::NotFoundError(
+        absl::StrCat(path, " is not there; it belongs into the directory of ",
+                     directory.string(), "/shoal"));
   }
   return path;
 }
@@ -53,14 +53,15 @@ absl::StatusOr<std::string> RemoteDirectory(const JobFlags& flags) {
   return directory.string();
 }
 
-// What all processes of a job have in common.
+// Flags that all processes of a job have in common.
 struct JobPlaces {
   std::string ps_hosts;
   std::string worker_hosts;
   std::string token_file;
 };
 
-// One process: its program, with what we were given and it takes.
+// The command line of one process: its program, and the flags that the launcher
+// was given and hands down.
 std::vector<std::string> CommandLine(const FlagSet& set, Command command,
                                      const std::string& program,
                                      const JobPlaces& places, int index,
@@ -81,8 +82,8 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   return argv;
 }
 
-// The first server leads. What a worker holds is leased to others; what a
-// server holds is lost with it.
+// PS 0 leads. A worker may restart, since its work is leased to other workers;
+// a PS may not, since its shard is lost with it.
 LaunchedProcess Process(Command command, int index,
                         std::vector<std::string> line) {
   LaunchedProcess process;
@@ -123,7 +124,7 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
       std::vector<std::string>(flags.cluster.workers, "127.0.0.1"), ",");
   places.token_file = token_file;
   LaunchedJobOptions options = JobOptions(flags);
-  // A port each: parameter servers first.
+  // Each process takes one port: the parameter servers come first.
   auto add = [&](Command command, const std::string& program, int index) {
     const int place = static_cast<int>(options.processes.size());
     std::vector<std::string> line =
@@ -131,7 +132,7 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
                     flags.monitoring.metrics_port == 0
                         ? 0
                         : flags.monitoring.metrics_port + place);
-    // The forecast was of all of them.
+    // The launcher has made the forecast for all processes.
     line.push_back("--memory_check=off");
     options.processes.push_back(Process(command, index, std::move(line)));
   };
@@ -167,7 +168,7 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     std::vector<std::string> remote =
         CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
                     flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
-    // Each forecasts on its own host.
+    // Each process makes the forecast for its host.
     remote.push_back(absl::StrCat(
         "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(

@@ -11,20 +11,22 @@
 
 namespace shoal {
 
-// The command lines of a job's processes on this host: programs that lie beside
-// this one, free ports of the loopback address, a port each for metrics.
-// `set` are the flags of `shoal run` as given; each process is handed what it
-// takes of them.
+// Plans a job's processes on this host: programs in the directory of this one,
+// free ports of the loopback address, and one port per process for metrics.
+// `set` holds the flags of `shoal run` as given; each process gets those of
+// them that it takes (HandedDownFlags).
 absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token_file);
 
-// The same on --hosts, by ssh; `token` goes to each process's stdin.
+// The same for --hosts, by ssh. `token` is written to the stdin of each
+// process.
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token);
 
-// Runs the programs' --help on every host of --hosts, all at once. UNAVAILABLE
-// names the first host, in the order of the list, where ssh or a program
-// failed, and has its last words. Takes --start_timeout at most.
+// Runs the programs with --help on all hosts of --hosts at once. UNAVAILABLE
+// names the first host, in the order of the list, on which ssh or a program
+// failed, with the last line that it printed on stderr. Takes --start_timeout
+// at most.
 absl::Status CheckRemoteHosts(const JobFlags& flags);
 
 }  // namespace shoal

@@ -10,7 +10,7 @@ namespace {
 
 double Number(uint64_t count) { return static_cast<double>(count); }
 
-// Staleness in pushes.
+// Bounds of the buckets of staleness, in pushes.
 std::vector<double> StalenessBounds() {
   return {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 }
@@ -28,26 +28,27 @@ void ExportShard(Telemetry* telemetry, int index,
   };
   Gauge* const serving =
       gauge("shoal_ps_serving",
-            "1 while the shard serves: its lease with the coordinator runs.");
+            "1 while the shard serves (its lease with the coordinator runs), "
+            "otherwise 0.");
   Counter* const applied =
       counter("shoal_ps_pushes_applied_total", "Pushes applied.");
   Counter* const rejected =
       counter("shoal_ps_pushes_rejected_total",
-              "Pushes marked rejected; they changed nothing.");
+              "Pushes marked rejected, which changed no weights.");
   Counter* const repeats = counter(
       "shoal_ps_pushes_repeated_total",
-      "Pushes of a batch that was marked already; they changed nothing.");
+      "Pushes of a batch that was already marked, which changed no weights.");
   Counter* const lookups =
       counter("shoal_ps_lookups_total", "Ids served by pulls.");
-  Gauge* const rows = gauge("shoal_ps_rows", "Rows in existence.");
+  Gauge* const rows = gauge("shoal_ps_rows", "Rows that the shard holds.");
   Gauge* const held = gauge("shoal_ps_held_bytes",
-                            "Rows, slots, indexes and dense blocks, as they "
-                            "count against the limit.");
+                            "Bytes of rows, slots, indexes and dense blocks, "
+                            "as they count against the limit.");
   Gauge* const limit =
-      gauge("shoal_ps_limit_bytes", "--max_ps_bytes; 0: there is no limit.");
+      gauge("shoal_ps_limit_bytes", "Value of --max_ps_bytes; 0: no limit.");
   Distribution* const staleness = telemetry->AddDistribution(
       "shoal_ps_push_staleness",
-      "Pushes that were applied between a push's pull and itself.",
+      "Staleness: pushes applied between the pull of a push and the push.",
       StalenessBounds(), labels);
   telemetry->OnCollect([=, shard = std::move(shard)] {
     const ParameterShard::Counts counts = shard->Count();

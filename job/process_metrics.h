@@ -11,16 +11,17 @@
 
 namespace shoal {
 
-// What a process that holds parts of a job adds to report/export_metrics.h.
+// Metrics of a process that holds parts of a job, in addition to
+// report/export_metrics.h.
 
-// The shard's counts, under the label shard="index". Calls of the metrics
-// server hold the shard.
+// Exports the shard's counts, under the label shard="index". `telemetry` keeps
+// the shard alive.
 void ExportShard(Telemetry* telemetry, int index,
                  std::shared_ptr<const ParameterShard> shard);
 
-// Serves at --metrics_listen and --metrics_port; nullptr where there is no
-// port. What hooks of `telemetry` refer to must outlive the server. Errors:
-// those of MetricsServer::Start.
+// Serves metrics at --metrics_listen and --metrics_port; nullptr without a
+// port. The objects that hooks of `telemetry` refer to must outlive the server.
+// Errors: those of MetricsServer::Start.
 absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
     const JobFlags& flags, Telemetry* telemetry);
 

@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-// A shard and what stands before it, which live equally long.
+// A shard and the metered service in front of it, which live equally long.
 struct MeteredShard {
   MeteredShard(std::shared_ptr<ParameterShard> of, int index,
                Telemetry* telemetry, Executor* completions)

@@ -16,18 +16,19 @@
 
 namespace shoal {
 
-// One parameter server of a job, wherever it runs: its loop and, once it has a
-// life, its shard, measured where there is a telemetry. How it is reached is
-// its process's business.
+// One parameter server of a job, in a process of its own or beside other parts:
+// its loop and, once it is registered, its shard. With a telemetry the shard is
+// measured. The process decides how the parameter server is reached.
 class PsPart {
  public:
-  // Who the PS is and what it holds is filled into `options`, and
+  // Fills the PS's index and what it holds into `options`, and fills in
   // deps.serve. `telemetry`, which outlives the part, may be null.
   PsPart(const JobPlan& plan, int index, const std::string& address,
          PsLoopOptions options, PsLoopDependencies deps, Telemetry* telemetry);
 
-  // Begins; returns at once. `on_serve`, which may be null, runs once on the
-  // control strand when there is a shard; `done` once there, and last.
+  // Starts the loop and returns at once. `on_serve`, which may be null, runs
+  // once on the control strand when there is a shard. `done` runs once on the
+  // same strand, last.
   void Start(absl::AnyInvocable<void(const PsPart&)> on_serve,
              absl::AnyInvocable<void(MemberEnd) &&> done);
 
@@ -35,14 +36,14 @@ class PsPart {
   void Stop(absl::Status reason,
             absl::Duration save_deadline = absl::ZeroDuration());
 
-  // Drops the loop, which has ended. The rest lives on for what is still queued
-  // on the strands.
+  // Drops the loop, which has ended. The other members live on for tasks that
+  // are still queued on the strands.
   void DropLoop() { loop_ = nullptr; }
 
-  // From on_serve on; before it null. On the control strand, or when the part
-  // has ended. What they point to may outlive the part.
+  // The shard; null before on_serve. Call on the control strand, or when the
+  // part has ended. The shard and the service may outlive the part.
   const std::shared_ptr<ParameterShard>& shard() const { return shard_; }
-  // What answers pulls and pushes.
+  // The service that answers pulls and pushes; null before on_serve.
   const std::shared_ptr<ParameterService>& service() const { return service_; }
 
  private:

@@ -37,10 +37,10 @@
 namespace shoal {
 namespace {
 
-// Of a look at a server's port, one address of it.
+// Timeout of a probe of one address of a server's port.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
 
-// What task 0 has beside its PS.
+// Parts of task 0 in addition to its PS.
 struct Leader {
   Leader(const Clock* clock, MainWait* wait, JobReporterOptions options,
          const FileSystem* files)
@@ -57,16 +57,16 @@ struct Leader {
   std::unique_ptr<Coordinator> coordinator;
 };
 
-// What any other task has.
+// Parts of any other task in addition to its PS.
 struct Follower {
   ClientLoop client_loop;
   std::unique_ptr<ClusterClient> cluster;
-  // On the model directory; the `checkpoints` strand's.
+  // The lock of the model directory; used on the `checkpoints` strand only.
   std::unique_ptr<GroupLock> lock;
   StartNumber locked_for = 0;
 };
 
-// All that a PS process is composed of.
+// All parts of a PS process.
 class PsProcess final : public JobProcess {
  public:
   PsProcess(const JobFlags& flags, JobPlan plan, std::string token,
@@ -96,7 +96,8 @@ class PsProcess final : public JobProcess {
              absl::AnyInvocable<void(bool refused) &&> done);
   absl::Status TakeDirectory(StartNumber start);
   void OnSignal(int signal);
-  // The process's part is over; of task 0: the whole job's.
+  // True if the process's part in the job is over; in task 0, if the whole job
+  // is over too.
   bool Ended() const {
     return member_end_.told() && (!leads() || leader_->report.told());
   }
@@ -110,7 +111,7 @@ class PsProcess final : public JobProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   ToMain<MemberEnd> member_end_;
-  int signal_ = 0;  // the first that came; 0: none yet
+  int signal_ = 0;  // the first signal that came; 0: none yet
   Telemetry telemetry_;
 
   RealClock clock_;
@@ -118,20 +119,20 @@ class PsProcess final : public JobProcess {
   ThreadExecutor completions_{{"completions", 1}, &clock_};
   ThreadExecutor background_{{"checkpoints", 1}, &clock_};
   ThreadExecutor probes_{{"probe", 1}, &clock_};
-  std::unique_ptr<Leader> leader_;      // of task 0
-  std::unique_ptr<Follower> follower_;  // of any other
+  std::unique_ptr<Leader> leader_;      // null unless task 0
+  std::unique_ptr<Follower> follower_;  // null in task 0
   std::unique_ptr<PsPart> part_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<MetricsServer> metrics_;
 };
 
 PsProcess::~PsProcess() {
-  // Its readers look at what ends next.
+  // The readers of metrics look at the members that end next.
   metrics_ = nullptr;
   if (part_ != nullptr) part_->DropLoop();
-  // The services answer its calls by their executors, which still run.
+  // The services answer the server's calls on their executors, which still run.
   server_ = nullptr;
-  // What is still queued refers to the clients and the shard.
+  // Tasks that are still queued refer to the clients and the shard.
   background_.Shutdown();
   control_.Shutdown();
   if (leader_ != nullptr) leader_->work.Shutdown();
@@ -147,7 +148,7 @@ absl::Status PsProcess::Start() {
   SHOAL_ASSIGN_OR_RETURN(ClusterService* const cluster,
                          leads() ? LeadJob() : FollowJob());
   SHOAL_RETURN_IF_ERROR(StartServer());
-  // From here on others may know of the job.
+  // From here on other processes may know of the job.
   if (leads()) {
     if (leader_->lead.lock != nullptr) leader_->lead.lock->Keep();
     SHOAL_RETURN_IF_ERROR(leader_->reporter.Start(clock_.Now()));
@@ -223,7 +224,7 @@ void PsProcess::Probe(std::string address,
 
 absl::Status PsProcess::TakeDirectory(StartNumber start) {
   if (follower_->locked_for == start) return absl::OkStatus();
-  follower_->lock = nullptr;  // of a job that this process has left
+  follower_->lock = nullptr;  // the lock of a job that this process has left
   SHOAL_ASSIGN_OR_RETURN(follower_->lock,
                          LockWithServers(*files_, flags_, start));
   follower_->locked_for = start;
@@ -286,8 +287,8 @@ void PsProcess::OnSignal(int signal) {
       absl::StrCat(ProcessName(Role::kPs, flags_.cluster.task_index),
                    " was stopped by SIG", sigabbrev_np(signal)));
   logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
-  // SIGTERM: the machine is wanted back; SIGHUP: the terminal or the launcher
-  // is gone. The work is not to be lost.
+  // SIGTERM means that the machine is needed for something else, SIGHUP that
+  // the terminal or the launcher is gone: the work must not be lost.
   const bool save = signal != SIGINT && flags_.Saves();
   if (leads()) {
     save ? leader_->coordinator->SaveAndStop(reason)
@@ -312,7 +313,7 @@ ExitCode PsProcess::Verdict() {
     return kExitStopped;
   }
   logger_.Error(absl::StrCat("the job failed: ", status.message()));
-  // Of a job that was to be saved first and could not be, the state is lost.
+  // If the job was to be saved first and could not be saved, its state is lost.
   const bool stopped = signal_ != 0 && !(leads() && absl::IsAborted(status));
   return stopped ? kExitStopped : kExitFailed;
 }

@@ -11,9 +11,9 @@
 
 namespace shoal {
 
-// What shoal-ps is composed of: one PS behind an RPC server and, where it is
-// task 0, the coordinator, of whose job it tells. `wait` outlives the process.
-// REQUIRES: flags.Validate() was OK, and the plan is that of the flags.
+// The process of shoal-ps: one PS behind an RPC server. Task 0 also holds the
+// coordinator and reports the job. `wait` outlives the process. REQUIRES:
+// flags.Validate() was OK, and the plan is that of the flags.
 std::unique_ptr<JobProcess> NewPsProcess(const JobFlags& flags, JobPlan plan,
                                          std::string token, MainWait* wait);
 

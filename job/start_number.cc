@@ -17,7 +17,7 @@ namespace {
 constexpr int kRandomBits = 22;
 constexpr size_t kFileBytes = 17;  // sixteen digits and a line feed
 
-// 0: there is no file yet.
+// The number in the file; 0 if there is no file yet.
 absl::StatusOr<StartNumber> ReadStart(const FileSystem& files,
                                       const std::string& path) {
   const auto file = files.OpenForRead(path);
@@ -32,8 +32,9 @@ absl::StatusOr<StartNumber> ReadStart(const FileSystem& files,
       !absl::SimpleHexAtoi(digits, &start)) {
     return absl::DataLossError(absl::StrCat(
         path,
-        ": is not sixteen hexadecimal digits and a line feed; remove the file, "
-        "once no process of an earlier job in this directory runs any more"));
+        " does not hold sixteen hexadecimal digits and a line feed; remove the "
+        "file once no process of an earlier job in this directory runs any "
+        "more"));
   }
   return start;
 }

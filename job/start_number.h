@@ -12,23 +12,25 @@
 
 namespace shoal {
 
-// How the process that holds the coordinator gives its job a start number, by
-// which jobs are told apart (core/ids.h).
+// The process that holds the coordinator gives its job a start number, by which
+// jobs are told apart (core/ids.h).
 
-// Beside the checkpoints of a model directory: the largest start number that
-// was drawn for it, as sixteen hexadecimal digits and a line feed.
+// The name of a file beside the checkpoints of a model directory. It holds the
+// largest start number that was drawn for the directory, as sixteen hexadecimal
+// digits and a line feed.
 inline constexpr char kStartFile[] = "START";
 
-// The milliseconds from 1970 to `now` in the upper 42 bits, which last until
-// 2109, and `random` in the lower 22; or `last` + 1 where that is larger, so
-// that a clock that was set back repeats no number.
+// The milliseconds from 1970 to `now` in the upper 42 bits, which are enough
+// until 2109, and `random` in the lower 22 bits; or `last` + 1 if that is
+// larger, so that no number repeats when a clock is set back.
 StartNumber MakeStartNumber(absl::Time now, uint64_t random, StartNumber last);
 
-// Draws the number of a job that begins now. Where the job saves, the number is
-// larger than that of the checkpoint it goes on from and than every one drawn
-// for the model directory before, and is in MODEL_DIR/START when this returns.
-// REQUIRES: LockOutput and PlanCheckpoints were OK, and nothing is served yet.
-// Errors: DATA_LOSS (START holds something else), the file system's.
+// Draws the start number of a job that begins now. If the job saves, the number
+// is larger than the number of the checkpoint that the job resumes from, and
+// than every number drawn for the model directory before, and MODEL_DIR/START
+// holds it when this returns. REQUIRES: LockOutput and PlanCheckpoints were OK,
+// and no server serves yet. Errors: DATA_LOSS (START holds something else),
+// those of the file system.
 absl::StatusOr<StartNumber> DrawStartNumber(
     const FileSystem& files, const JobFlags& flags,
     const CheckpointOptions& checkpoints, absl::Time now);

@@ -8,8 +8,8 @@
 
 namespace shoal {
 
-// A token file for one job, of mode 0600 in a directory of its own below the
-// one for temporary files; both are removed with the object.
+// A token file for one job, with mode 0600, in a new directory below the
+// directory for temporary files. The destructor removes both.
 class TemporaryToken {
  public:
   static absl::StatusOr<std::unique_ptr<TemporaryToken>> Create();

@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-// A value that another thread tells the main one. Thread-safe.
+// A value that another thread passes to the main thread. Thread-safe.
 template <typename T>
 class ToMain {
  public:
-  // `wait`, which outlives this, returns when there is a value.
+  // Tell notifies `wait`, which outlives this object.
   explicit ToMain(MainWait* wait) : wait_(wait) {}
 
   void Tell(T value) {
@@ -22,7 +22,7 @@ class ToMain {
     wait_->Notify();
   }
 
-  // Nothing before the first Tell, then what the last one said.
+  // The value of the last Tell; nullopt before the first one.
   std::optional<T> Get() const {
     MutexLock lock(&mu_);
     return value_;

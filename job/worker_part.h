@@ -23,29 +23,31 @@ struct WorkerPartOptions {
   PieceReaderOptions reader;
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;
-  // What this host has of the job's data.
+  // The files of the job's data on this host.
   DataSources sources;
-  // Read ahead on a thread for each open lease; otherwise on the train strand.
+  // True to read ahead on one thread per open lease; false: on the train
+  // strand.
   bool prefetch = true;
 };
 
-// One worker of a job, wherever it runs: its model on its backend, its files
-// and its loop. How it reaches the servers is its process's business.
+// One worker of a job, in a process of its own or beside other parts: its model
+// on its backend, its files and its loop. The process decides how the worker
+// reaches the servers.
 class WorkerPart {
  public:
-  // Who the worker is and what it has is filled into options.loop, and of
-  // `deps` the model, open_source and make_exchange. `files` outlives the part.
-  // Errors: those of CreateBackend and CreateModel.
+  // Fills the worker's index and what it has into options.loop, and fills in
+  // the model, open_source and make_exchange of `deps`. `files` outlives the
+  // part. Errors: those of CreateBackend and CreateModel.
   static absl::StatusOr<std::unique_ptr<WorkerPart>> Create(
       const JobPlan& plan, int index, WorkerPartOptions options,
       WorkerLoopDependencies deps, const FileSystem* files);
 
-  // As WorkerLoop's.
+  // As WorkerLoop::Start and WorkerLoop::Stop.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
   void Stop();
 
-  // Drops the loop, which has ended. The rest lives on for what is still queued
-  // on the strands.
+  // Drops the loop, which has ended. The other members live on for tasks that
+  // are still queued on the strands.
   void DropLoop() { loop_ = nullptr; }
 
   const Backend& backend() const { return *backend_; }

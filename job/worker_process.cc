@@ -29,7 +29,7 @@
 namespace shoal {
 namespace {
 
-// All that a worker process is composed of.
+// All parts of a worker process.
 class WorkerProcess final : public JobProcess {
  public:
   WorkerProcess(const JobFlags& flags, JobPlan plan, std::string token,
@@ -76,7 +76,7 @@ class WorkerProcess final : public JobProcess {
 
 WorkerProcess::~WorkerProcess() {
   if (part_ != nullptr) part_->DropLoop();
-  // What is still queued refers to the clients and the model.
+  // Tasks that are still queued refer to the clients and the model.
   train_.Shutdown();
   probes_.Shutdown();
   control_.Shutdown();
@@ -103,8 +103,8 @@ WorkerProcess::Connect() {
 
 absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   WorkerPartOptions options;
-  // Whether all of the job's files are empty the coordinator says: each host
-  // may have its own.
+  // Each host may have files of its own, so the coordinator checks whether all
+  // of the job's files are empty.
   SHOAL_ASSIGN_OR_RETURN(options.sources, SourcesFromFlags(*files_, flags_));
   SHOAL_ASSIGN_OR_RETURN(
       quarantine_, QuarantineFromFlags(flags_, files_.get(),
@@ -157,7 +157,7 @@ ExitCode WorkerProcess::WaitForEnd() {
     if (signalled) _exit(kExitStopped);
     signalled = true;
     logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal),
-                              ": finishing what is in flight"));
+                              ": finishing the batches in progress"));
     part_->Stop();
   }
   const MemberEnd end = *end_.Get();

@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-// What shoal-worker is composed of: one worker and its clients of all servers.
+// The process of shoal-worker: one worker, with a client for every server.
 // `wait` outlives the process. REQUIRES: flags.Validate() was OK, and the plan
 // is that of the flags.
 std::unique_ptr<JobProcess> NewWorkerProcess(const JobFlags& flags,

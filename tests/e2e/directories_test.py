@@ -63,8 +63,8 @@ class DirectoriesTest(harness.ShoalTest):
         for process in [second.ps[0], second.ps[1], alone]:
             self.assertRegex(
                 process.output(),
-                rf"--model_dir={self.shared} belongs to another job on this host: "
-                rf"{self.shared}/LOCK\.ps is locked by start [0-9a-f]+, pid "
+                rf"--model_dir={self.shared} belongs to another job on this "
+                rf"host: {self.shared}/LOCK\.ps is locked by start [0-9a-f]+, pid "
                 rf"{first.ps[1].popen.pid} on .*; end that job, or give each "
                 "job a separate directory")
         stale = [name for _, _, names in os.walk(self.shared)
