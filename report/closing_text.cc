@@ -24,15 +24,16 @@ std::string SpeedLine(const JobReport& report) {
       absl::ToDoubleSeconds(report.wall), worker_cpu, ps_cpu);
 }
 
-// A line each: "AUC        0.76249, logloss …", with the epoch where there are
-// several, and only the newest where there are many.
+// Adds one line per evaluation: "AUC        0.76249, logloss …". The line has
+// the epoch if there are several evaluations. Of many evaluations only the
+// newest are added.
 void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
   constexpr size_t kNewest = 20;
   const size_t count = report.evals.size();
   const size_t first = count > kNewest ? count - kNewest : 0;
   if (first > 0) {
     lines->push_back(
-        absl::StrCat(first, " evaluations before these are in ", "--summary"));
+        absl::StrCat(first, " earlier evaluations are in --summary"));
   }
   for (size_t i = first; i < count; ++i) {
     const EvalReport& eval = report.evals[i];
@@ -44,9 +45,9 @@ void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
 }
 
 std::string WorkersLine(const JobReport& report) {
-  // Of a job that trains nothing, what they scored. Shares are of their sum:
-  // what they have done runs ahead of the ledger, and not all of that is of
-  // this run where it was resumed.
+  // In a job that trains nothing, the samples that each worker scored. The
+  // percentages are of the workers' sum: the workers are ahead of the ledger,
+  // and in a resumed job a part of the ledger is from an earlier run.
   const bool trains = report.trained > 0;
   uint64_t all = 0;
   for (const WorkerReport& worker : report.workers) {
@@ -70,14 +71,14 @@ void AddProblems(const JobReport& report, absl::string_view bad_rows_dir,
     lines->push_back(absl::StrCat(
         "bad rows   ", WithCommas(report.bad_rows),
         bad_rows_dir.empty()
-            ? ", not written anywhere (--quarantine_dir)"
+            ? ", not written to any file (give --quarantine_dir)"
             : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
         "; the first: ", report.first_bad_row));
   }
   if (report.rejected > 0) {
     lines->push_back(absl::StrFormat(
         "rejected   %s samples: the loss or gradient of their batches was not "
-        "finite, or too large; look at their values and the learning rate",
+        "finite, or too large; check their values and the learning rate",
         WithCommas(report.rejected)));
   }
 }
@@ -86,16 +87,16 @@ void AddPredictions(const JobReport& report, std::vector<std::string>* lines) {
   if (report.predicted == 0) return;
   if (!report.status.ok()) {
     lines->push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
-                                  " rows of a file that is not whole and was "
+                                  " rows of a file that is incomplete and was "
                                   "not kept"));
     return;
   }
-  lines->push_back(absl::StrCat(
-      "predicted  ", WithCommas(report.predicted), " rows",
-      report.predicted_nan > 0
-          ? absl::StrCat(", ", WithCommas(report.predicted_nan),
-                         " of them nan: they could not be parsed")
-          : ""));
+  lines->push_back(
+      absl::StrCat("predicted  ", WithCommas(report.predicted), " rows",
+                   report.predicted_nan > 0
+                       ? absl::StrCat(", ", WithCommas(report.predicted_nan),
+                                      " of them nan, which could not be parsed")
+                       : ""));
 }
 
 void AddCheckpoints(const JobReport& report, std::vector<std::string>* lines) {
@@ -111,11 +112,13 @@ void AddCheckpoints(const JobReport& report, std::vector<std::string>* lines) {
                                      WithCommas(checkpoint.resumed_samples)));
   }
   if (checkpoint.saved + checkpoint.voided > 0) {
-    lines->push_back(
-        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s, %d void",
+    lines->push_back(absl::StrCat(
+        absl::StrFormat("checkpoint %s, step %s; %d saved in %.2f s",
                         checkpoint.path.empty() ? "none" : checkpoint.path,
                         WithCommas(checkpoint.step), checkpoint.saved,
-                        checkpoint.all_seconds, checkpoint.voided));
+                        checkpoint.all_seconds),
+        checkpoint.voided > 0 ? absl::StrCat(", ", checkpoint.voided, " failed")
+                              : ""));
   }
 }
 
@@ -165,7 +168,7 @@ std::vector<std::string> ClosingText(const JobReport& report,
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));
   if (report.trains) lines.push_back(StalenessLine(report));
   AddCanaries(report, &lines);
-  // The shards report at the end of a job that ends well.
+  // The shards report their balance only if the job ends well.
   if (!report.status.ok()) return lines;
   AddBalance(report, &lines);
   lines.push_back(

@@ -9,10 +9,10 @@
 
 namespace shoal {
 
-// What a job says at its end, for people: the ledger's line, AUC, speed,
-// staleness, the balance of the shards; a line an entry. Nothing of a job that
-// failed before its first lease. `bad_rows_dir` is where workers write bad rows
-// (JobFlags::QuarantineDir); empty: nowhere.
+// The lines that a job prints at its end, for people: the ledger's line, AUC,
+// speed, staleness and the balance of the shards. Empty for a job that failed
+// before its first lease. `bad_rows_dir` is the directory into which workers
+// write bad rows (JobFlags::QuarantineDir); empty: they write none.
 std::vector<std::string> ClosingText(const JobReport& report,
                                      absl::string_view bad_rows_dir = "");
 

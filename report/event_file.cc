@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-// Event.wall_time.
+// Appends Event.wall_time.
 void AppendTime(absl::Time time, std::string* out) {
   AppendTag(1, WireType::kFixed64, out);
   const double seconds = absl::ToDoubleSeconds(time - absl::UnixEpoch());

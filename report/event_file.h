@@ -22,21 +22,21 @@ struct ScalarPoint {
   friend bool operator==(const ScalarPoint&, const ScalarPoint&) = default;
 };
 
-// The bytes of a tf.Event (tensorflow/core/util/event.proto) with scalars:
+// The bytes of one tf.Event (tensorflow/core/util/event.proto) with scalars:
 //   Event   { double wall_time = 1; int64 step = 2; Summary summary = 5; }
 //   Summary { repeated Value value = 1; }
 //   Value   { string tag = 1; float simple_value = 2; }
 std::string ScalarEvent(absl::Time time, uint64_t step,
                         absl::Span<const ScalarPoint> points);
 
-// A file that TensorBoard reads: tf.Events in TFRecord framing, the first one
-// of them says `brain.Event:2`. Every write is handed to the system at once, so
-// that a reader sees it. Thread-compatible.
+// A file that TensorBoard reads: tf.Events in TFRecord framing. The first event
+// holds the version, `brain.Event:2`. Every write goes to the system at once,
+// so that a reader sees it. Thread-compatible.
 class EventFile {
  public:
-  // Makes `directory`, and in it a new file
-  // events.out.tfevents.SECONDS.HOST.PID. Errors: the file system's, which name
-  // the path.
+  // Makes `directory` if there is none, and a new file in it,
+  // events.out.tfevents.SECONDS.HOST.PID. Errors: those of the file system,
+  // which name the path.
   static absl::StatusOr<std::unique_ptr<EventFile>> Create(
       const FileSystem& files, const std::string& directory, absl::Time now);
 

@@ -11,7 +11,8 @@ namespace {
 
 double Number(uint64_t count) { return static_cast<double>(count); }
 
-// The metrics of a job in groups: each adds its own, and sets them by a report.
+// The metrics of a job, in groups. Each group adds its metrics to a Telemetry
+// and sets them from a report.
 
 class LedgerMetrics {
  public:
@@ -19,7 +20,7 @@ class LedgerMetrics {
     auto samples = [&](const char* outcome) {
       return telemetry->AddCounter(
           "shoal_job_samples_total",
-          "Samples (examples times epochs) by what became of them.",
+          "Samples (examples times epochs) by outcome.",
           {{"outcome", outcome}});
     };
     trained_ = samples("trained");
@@ -29,19 +30,21 @@ class LedgerMetrics {
                                       "Rows that could not be parsed.");
     steps_ =
         telemetry->AddCounter("shoal_job_steps_total",
-                              "Batches that every shard has: the job's step.");
+                              "Batches that every shard has marked, which is "
+                              "the job's step.");
     auto batches = [&](const char* how) {
       return telemetry->AddCounter(
           "shoal_job_batches_repaired_total",
-          "Batches that several forward passes pushed: recomputed, and of "
-          "these mended where two shards have parts of two passes.",
+          "Batches that several forward passes pushed (recomputed), and those "
+          "of them of which two shards have parts of two passes (mended).",
           {{"how", how}});
     };
     recomputed_ = batches("recomputed");
     mended_ = batches("mended");
     repeats_ = telemetry->AddCounter(
         "shoal_job_pushes_repeated_total",
-        "Pushes that shards refused as repeats, as told to the coordinator.");
+        "Pushes that shards refused as repeats, as reported to the "
+        "coordinator.");
   }
 
   void Set(const JobReport& now) const {
@@ -98,15 +101,17 @@ class ProgressMetrics {
  public:
   explicit ProgressMetrics(Telemetry* telemetry)
       : epoch_(telemetry->AddGauge("shoal_job_epoch",
-                                   "Of the oldest piece that is leased, from "
+                                   "Epoch of the oldest leased piece, from "
                                    "0.")),
         done_(telemetry->AddGauge(
             "shoal_job_done_ratio",
-            "Part of the bytes of all epochs that is done.")),
+            "Fraction of the bytes of all epochs that is done.")),
         rate_(telemetry->AddGauge("shoal_job_samples_per_second",
-                                  "Over the newest 5 seconds.")),
+                                  "Samples per second over the last 5 "
+                                  "seconds.")),
         loss_(telemetry->AddGauge("shoal_job_loss",
-                                  "Mean over the workers' newest examples.")),
+                                  "Mean loss of the workers' newest "
+                                  "examples.")),
         progressive_(telemetry->AddGauge(
             "shoal_job_progressive_auc_ratio",
             "AUC of the newest examples, each scored before it was trained on; "
@@ -145,20 +150,21 @@ class CheckpointMetrics {
     auto checkpoints = [&](const char* outcome) {
       return telemetry->AddCounter(
           "shoal_job_checkpoints_total",
-          "Checkpoints saved, and attempts that became none.",
+          "Checkpoints saved, and attempts at checkpoints that failed.",
           {{"outcome", outcome}});
     };
     saved_ = checkpoints("saved");
     voided_ = checkpoints("voided");
     step_ = telemetry->AddGauge("shoal_job_checkpoint_step",
-                                "Of the newest checkpoint; 0: none.");
+                                "Step of the newest checkpoint; 0: there is "
+                                "no checkpoint.");
     at_ = telemetry->AddGauge(
         "shoal_job_checkpoint_timestamp_seconds",
-        "When the newest checkpoint was first seen, since the epoch of Unix; "
-        "0: none.");
+        "Unix time at which the newest checkpoint was first seen; 0: there is "
+        "no checkpoint.");
     stood_ = telemetry->AddGauge(
         "shoal_job_checkpoint_seconds",
-        "That training stood still for the newest checkpoint.");
+        "Time for which training stood still for the newest checkpoint.");
   }
 
   void Set(const JobReport& now) const {
@@ -185,17 +191,18 @@ class CheckpointMetrics {
 void ExportProcess(Telemetry* telemetry, const std::string& name,
                    const std::string& job) {
   telemetry
-      ->AddGauge("shoal_process_info", "1; the labels say who this is.",
+      ->AddGauge("shoal_process_info", "1; the labels name the process.",
                  {{"process", name}, {"job", job}})
       ->Set(1);
-  // The names that dashboards know from every Prometheus client.
+  // Prometheus clients of every language use these names, and dashboards know
+  // them.
   Counter* const cpu = telemetry->AddCounter("process_cpu_seconds_total",
-                                             "Processor time, of all threads.");
-  Gauge* const resident = telemetry->AddGauge("process_resident_memory_bytes",
-                                              "Memory resident now.");
+                                             "Processor time of all threads.");
+  Gauge* const resident =
+      telemetry->AddGauge("process_resident_memory_bytes", "Resident memory.");
   Gauge* const peak =
       telemetry->AddGauge("shoal_process_peak_resident_memory_bytes",
-                          "Most memory that was ever resident.");
+                          "Largest resident memory so far.");
   telemetry->OnCollect([=] {
     const ResourceUsage usage = CurrentResourceUsage();
     cpu->Set(usage.cpu_seconds);

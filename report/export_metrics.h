@@ -9,14 +9,15 @@
 
 namespace shoal {
 
-// What composition roots add to a Telemetry (docs/metrics.md lists it all).
+// Metrics that mains add to a Telemetry. docs/metrics.md lists all metrics.
 
-// Who the process is, and its processor time and memory. `name` as in "ps 0".
+// Exports the name of the process, as in "ps 0", the label of its job, and its
+// processor time and memory.
 void ExportProcess(Telemetry* telemetry, const std::string& name,
                    const std::string& job);
 
-// The job as the coordinator sees it. `report` is called on threads of the
-// metrics server.
+// Exports the job as the coordinator sees it. `report` is called on threads of
+// the metrics server.
 void ExportJob(Telemetry* telemetry, absl::AnyInvocable<JobReport()> report);
 
 }  // namespace shoal

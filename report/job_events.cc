@@ -42,7 +42,8 @@ absl::StatusOr<std::unique_ptr<JobEvents>> JobEvents::Create(
 absl::Status JobEvents::Progress(const JobReport& report, absl::Time now) {
   SHOAL_RETURN_IF_ERROR(WriteEvaluation(report, now));
   if (now < written_ + interval_) return absl::OkStatus();
-  // The point of the last step is End's: the servers' last counts come later.
+  // End writes the points of the last step: the servers' last counts come
+  // later.
   if (report.total_known &&
       report.trained + report.rejected + report.lost == report.samples) {
     return absl::OkStatus();

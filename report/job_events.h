@@ -14,11 +14,12 @@
 
 namespace shoal {
 
-// The job's curves for TensorBoard, by job step: loss, auc/progressive,
+// Writes the job's curves for TensorBoard, by job step: loss, auc/progressive,
 // auc/evaluation, logloss/evaluation, samples_per_second, staleness/mean,
-// staleness/p99, staleness/max. A point at most every `interval`, and none
-// where no step was made; the evaluation's when it is new. The last step's is
-// written by End, when every count is known. Thread-hostile.
+// staleness/p99, staleness/max. There is a point at most every `interval`, and
+// only if the step has changed. The points of an evaluation are written when it
+// is new. End writes the points of the last step, when every count is known.
+// Thread-hostile.
 class JobEvents {
  public:
   // Errors: those of EventFile::Create.
@@ -26,17 +27,18 @@ class JobEvents {
       const FileSystem& files, const std::string& directory,
       absl::Duration interval, absl::Time now);
 
-  // The job as it stands.
+  // Writes points of the job's present state, if they are due.
   absl::Status Progress(const JobReport& report, absl::Time now);
-  // The last points: also of a step that has points, what differs from them, as
-  // the shards' last reports come after the last step.
+  // Writes the last points and closes the file. The shards' last reports come
+  // after the last step: if that step has points already, the values that have
+  // changed since are written again.
   absl::Status End(const JobReport& report, absl::Time now);
 
  private:
   JobEvents(std::unique_ptr<EventFile> file, absl::Duration interval)
       : file_(std::move(file)), interval_(interval) {}
 
-  // With `again` also at the step of the newest point.
+  // With `again` also writes points at the step of the newest point.
   absl::Status WriteTraining(const JobReport& report, absl::Time now,
                              bool again = false);
   absl::Status WriteEvaluation(const JobReport& report, absl::Time now);
@@ -44,9 +46,9 @@ class JobEvents {
   const std::unique_ptr<EventFile> file_;
   const absl::Duration interval_;
   absl::Time written_ = absl::InfinitePast();
-  uint64_t step_ = 0;  // of the newest point
-  std::vector<ScalarPoint> newest_;
-  size_t evaluations_ = 0;  // that were written
+  uint64_t step_ = 0;                // step of the newest points
+  std::vector<ScalarPoint> newest_;  // values of the newest points
+  size_t evaluations_ = 0;           // number of evaluations written
 };
 
 }  // namespace shoal

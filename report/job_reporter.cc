@@ -16,7 +16,7 @@
 namespace shoal {
 namespace {
 
-// Points of a curve are no closer.
+// Least time between two points of a curve.
 constexpr absl::Duration kEventInterval = absl::Seconds(1);
 
 LiveOutputOptions OutputOptions(absl::Duration print_every) {
@@ -53,7 +53,7 @@ absl::Duration JobReporter::interval() const { return absl::Milliseconds(250); }
 
 void JobReporter::Progress(const JobReport& report, absl::Time now) {
   if (events_ != nullptr) CheckEvents(events_->Progress(report, now));
-  // How far a job came that failed is in its closing lines.
+  // The closing lines say how far a failed job came.
   if (report.over && !report.status.ok()) return;
   const ProgressFigures figures = ProgressOf(report);
   if (options_.style == ProgressStyle::kJson) {

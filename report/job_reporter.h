@@ -23,27 +23,28 @@ enum class ProgressStyle {
 
 struct JobReporterOptions {
   ProgressStyle style = ProgressStyle::kText;
-  // How often the live line is printed where there is no terminal.
+  // Time between two live lines if the output is not a terminal.
   absl::Duration print_every = absl::Seconds(2);
-  std::string events_dir;    // for TensorBoard; empty: none
-  std::string summary;       // a file; empty: none
-  std::string bad_rows_dir;  // where workers write them; empty: nowhere
+  std::string events_dir;    // for TensorBoard; empty: no event files
+  std::string summary;       // path of the summary; empty: no summary
+  std::string bad_rows_dir;  // as in ClosingText
   JobFacts facts;
   // The last closing line of a job that has evaluated; empty: none.
   std::function<std::string()> last_line = [] { return std::string(); };
 };
 
-// How the process with the coordinator tells of its job. Thread-hostile: the
-// main thread's.
+// Reports a job from the process with the coordinator: the live line, events
+// for TensorBoard, the closing lines and the summary. Thread-hostile: use it on
+// the main thread.
 class JobReporter {
  public:
   JobReporter(JobReporterOptions options, const FileSystem* files);
 
-  // Opens the event file, if there is to be one. Call once, first. Errors:
+  // Opens the event file if events_dir is given. Call once, first. Errors:
   // those of EventFile::Create.
   absl::Status Start(absl::Time now);
 
-  // How often Progress is to be called.
+  // Time between two calls of Progress.
   absl::Duration interval() const;
   void Progress(const JobReport& report, absl::Time now);
 
@@ -53,13 +54,13 @@ class JobReporter {
   absl::Status End(const JobReport& report, absl::Time now, int signal = 0);
 
  private:
-  // Tells of a failure once and writes no further events.
+  // If `written` is an error, logs it and writes no further events.
   void CheckEvents(const absl::Status& written);
 
   const JobReporterOptions options_;
   const FileSystem* const files_;
   LiveOutput output_;
-  std::unique_ptr<JobEvents> events_;  // null: none are written
+  std::unique_ptr<JobEvents> events_;  // null: no events are written
 };
 
 }  // namespace shoal

@@ -21,7 +21,7 @@ void WriteBalance(const PsReport& ps, JsonWriter* w) {
   w->Field("peak_rss_bytes", ps.peak_rss_bytes).EndObject();
 }
 
-// One object a shard; null where the job has no canaries.
+// One object per shard; null if the job has no canaries.
 void WriteCanary(const JobReport& report, JsonWriter* w) {
   bool any = false;
   for (const PsReport& ps : report.ps) {
@@ -53,7 +53,7 @@ void WriteEval(const JobReport& report, const EvalReport& eval, JsonWriter* w) {
   real("auc", any, eval.auc);
   real("auc_error", any, eval.auc_error);
   real("logloss", any, eval.logloss);
-  // Of labels that are all 0 there is no calibration.
+  // There is no calibration if all labels are 0.
   real("calibration", eval.calibration > 0, eval.calibration);
   w->Field("examples", eval.examples).Key("per_worker").BeginArray();
   for (const WorkerReport& worker : report.workers) {
@@ -90,7 +90,7 @@ void WriteSteady(const JobReport& report, JsonWriter* w) {
   w->Field("ps", report.steady_ps_cpu_seconds).EndObject().EndObject();
 }
 
-// What became of samples, rows and batches.
+// Counts of samples, rows and batches by outcome.
 void WriteLedger(const JobReport& report, JsonWriter* w) {
   w->Key("samples").BeginObject().Field("trained", report.trained);
   w->Field("rejected", report.rejected).Field("lost", report.lost).EndObject();
@@ -139,7 +139,8 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   WriteCanary(report, &w);
   w.Key("digest").Hex64(report.digest).Key("checkpoint");
   WriteCheckpoint(report.checkpoint, &w);
-  // Text of a peer need not be UTF-8; the summary has to be.
+  // Text from another process need not be UTF-8, but the summary must be: the
+  // writer replaces bad bytes.
   w.Field("exit_reason", report.status.ok() ? "done" : report.status.message());
   w.EndObject();
   return text + "\n";

@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-// What the summary says of a job that its report does not.
+// Facts of a job that are in the summary but not in the job's report.
 struct JobFacts {
   std::string mode;
   std::string model;
@@ -16,9 +16,9 @@ struct JobFacts {
   int pipeline_depth = 0;
 };
 
-// The run as one JSON object (docs/summary.md), indented, ended by a newline.
-// The keys are the same in every mode and however the job ended; what is not
-// known is null or 0.
+// The run as one JSON object (docs/summary.md), indented, with a newline at the
+// end. The keys are the same in every mode and for every end of a job; values
+// that are not known are null or 0.
 std::string SummaryJson(const JobFacts& facts, const JobReport& report);
 
 }  // namespace shoal

@@ -67,7 +67,7 @@ void LiveOutput::Write(absl::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(options_.fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    // Whoever reads us is gone or blocked for good: the job matters more.
+    // The reader of the output is gone or stuck: the job goes on without it.
     if (written <= 0) return;
     text.remove_prefix(written);
   }

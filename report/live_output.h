@@ -12,13 +12,14 @@ struct LiveOutputOptions {
   int fd = 2;
   // Rewrite the live line in place and colour prefixes.
   bool terminal = false;
-  // Of a terminal that does not say how wide it is; the live line is cut to it.
+  // Width of a terminal that does not report its width. The live line is cut to
+  // the width.
   int columns = 80;
-  // How often the live line is printed where there is no terminal.
+  // Time between two live lines if there is no terminal.
   absl::Duration print_every = absl::Seconds(2);
 };
 
-// Options for the descriptor as it is: terminal or not.
+// Options for descriptor `fd`, which is a terminal or not.
 LiveOutputOptions LiveOutputOptionsFor(int fd);
 
 // Log lines, and below them one live line that stays the last. Thread-hostile.
@@ -29,24 +30,24 @@ class LiveOutput {
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
 
-  // "prefix | line"; the colour of the prefix goes by `colour`, any number. No
-  // prefix, no bar.
+  // Prints "prefix | line", or the line alone if the prefix is empty. `colour`,
+  // any number, chooses the colour of the prefix.
   void Line(absl::string_view prefix, int colour, absl::string_view line);
 
-  // The new text of the live line. `now` decides whether it is printed where
-  // there is no terminal.
+  // Sets the text of the live line. Without a terminal, `now` decides whether
+  // it is printed.
   void Live(absl::string_view text, absl::Time now);
 
-  // Leaves the live line where it is and begins a new one.
+  // Leaves the live line in the output and begins a new line.
   void EndLive();
 
  private:
-  // Asked anew each time: it changes as people pull at the window.
+  // The width of the terminal now: it changes when a user resizes the window.
   int Columns() const;
   void Write(absl::string_view text);
 
   const LiveOutputOptions options_;
-  std::string live_;  // shown at present on the terminal
+  std::string live_;  // the live line that the terminal shows
   absl::Time last_print_ = absl::InfinitePast();
 };
 

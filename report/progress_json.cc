@@ -16,7 +16,7 @@ namespace shoal {
 namespace {
 
 std::string TimeLeft(const ProgressFigures& progress) {
-  // What a checkpoint brought took no time.
+  // The part that a checkpoint brought took no time.
   const double since = progress.fraction_done - progress.fraction_before;
   if (since <= 0) return "?";
   const double seconds =
@@ -26,16 +26,17 @@ std::string TimeLeft(const ProgressFigures& progress) {
       absl::Seconds(std::llround(std::max(seconds, 0.0))));
 }
 
-// "-" while there is nothing to tell: neither is ever 0 of real examples.
+// The figure, or "-" if it is 0: not known yet. Loss and AUC of real examples
+// are never 0.
 std::string FigureOrDash(double figure) {
   return figure > 0 ? absl::StrFormat("%.4f", figure) : "-";
 }
 
-// What a peer of our own writes of a job's end, at most.
+// Limits of what a process of ours writes about the end of a job.
 constexpr size_t kMaxLines = 1 << 20;
 constexpr size_t kMaxTextBytes = 64 << 20;
 
-// A number that is not finite is written as null.
+// Reads a number. One that was not finite is written as null, and read as 0.
 double Real(const JsonNode& object, const char* name) {
   const JsonNode node = object.Field(name);
   return node.kind() == JsonKind::kNull ? 0 : node.Double();
@@ -137,7 +138,7 @@ std::string ProgressText(const ProgressFigures& progress) {
                           FigureOrDash(progress.progressive_auc),
                           progress.staleness_mean, progress.staleness_max);
   }
-  // Who is still there says nothing once the job has ended.
+  // The number of workers says nothing once the job has ended.
   if (!progress.over) {
     absl::StrAppend(&text, ", workers ", progress.workers_alive);
   }

@@ -13,34 +13,35 @@
 
 namespace shoal {
 
-// What an evaluation found, and after how many epochs it was.
+// The result of an evaluation.
 struct ProgressEvaluation {
   double auc = 0;
-  uint64_t epoch = 0;
+  uint64_t epoch = 0;  // epochs trained before it
 };
 
-// What the live line shows.
+// The figures of the live line.
 struct ProgressFigures {
-  // False: the job evaluates or predicts alone; it has no step, trained,
+  // False: the job only evaluates or predicts. It has no step, trained,
   // samples, loss, progressive_auc and staleness.
   bool trains = true;
   bool started = false;
-  // The job has ended: samples_per_second is of all of it, and nothing is left.
+  // True if the job has ended: samples_per_second is then the mean of the whole
+  // job.
   bool over = false;
-  std::string waiting_for;  // before the first lease
+  std::string waiting_for;  // processes that are missing before the first lease
   uint64_t step = 0;        // batches that all shards have
   uint64_t trained = 0;     // samples
-  uint64_t samples = 0;     // to be trained; 0: not known yet
+  uint64_t samples = 0;     // samples to train in all; 0: not known yet
   double fraction_done = 0;
-  double fraction_before = 0;  // of it, when the job went on from a checkpoint
+  double fraction_before = 0;  // of fraction_done, the part of a checkpoint
   double samples_per_second = 0;
-  double loss = 0;             // 0: none yet, as of no real examples
-  double progressive_auc = 0;  // likewise
+  double loss = 0;             // 0: not known yet; real examples never have 0
+  double progressive_auc = 0;  // 0: not known yet, likewise
   double staleness_mean = 0;
   uint64_t staleness_max = 0;
   int workers_alive = 0;
   double wall_seconds = 0;
-  std::optional<ProgressEvaluation> eval;  // the newest; none: none yet
+  std::optional<ProgressEvaluation> eval;  // the newest; nullopt: none yet
 };
 
 ProgressFigures ProgressOf(const JobReport& report);
@@ -48,16 +49,17 @@ ProgressFigures ProgressOf(const JobReport& report);
 // "step 1,234 · 12.3 % · 45,678 samples/s · loss 0.4321 · AUC 0.7654 · …".
 std::string ProgressText(const ProgressFigures& progress);
 
-// How a job ended, as a launcher of its processes has to know it.
+// How a job ended, for the launcher of its processes.
 struct JobEnding {
   bool ok = false;
   std::string reason;              // the first failure; empty if ok
   std::vector<std::string> lines;  // ClosingText
-  // As JobReport's: whose failure or end the reason is, and whether it was
-  // asked to stop.
+  // As in JobReport: the process that the reason is about, and whether the job
+  // ended because that process was asked to stop.
   std::string first = "";
   bool stopped = false;
-  // Why --summary could not be written; empty: it was, or was not to be.
+  // Why --summary could not be written; empty: it was written, or there was
+  // none to write.
   std::string unwritten = "";
   // The signal that asked the process with the coordinator to stop, as in
   // <signal.h>; 0: none.
@@ -65,9 +67,9 @@ struct JobEnding {
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):
-//   {"progress": {…}} now and then, {"end": {…}} at last.
-// A figure that there is not (yet) is left out.
-// Parsing checks everything; INVALID_ARGUMENT for any other line.
+//   {"progress": {…}} several times a second, {"end": {…}} once, as the last.
+// A figure that is not known (yet) is left out. ParseJobJson checks everything:
+// INVALID_ARGUMENT for any other line.
 std::string ProgressJson(const ProgressFigures& progress);
 std::string EndingJson(const JobEnding& ending);
 absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(

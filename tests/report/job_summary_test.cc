@@ -167,13 +167,13 @@ TEST(ClosingText, TellsOfPredictions) {
   EXPECT_THAT(ClosingText(report), testing::Contains("predicted  1,000 rows"));
   report.predicted_nan = 3;
   EXPECT_THAT(ClosingText(report),
-              testing::Contains("predicted  1,000 rows, 3 of them nan: they "
+              testing::Contains("predicted  1,000 rows, 3 of them nan, which "
                                 "could not be parsed"));
   report.status = absl::ResourceExhaustedError("no space");
   report.wall = absl::Seconds(1);
   EXPECT_THAT(ClosingText(report),
-              testing::Contains("predicted  1,000 rows of a file that is not "
-                                "whole and was not kept"));
+              testing::Contains("predicted  1,000 rows of a file that is "
+                                "incomplete and was not kept"));
 }
 
 TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
