@@ -285,7 +285,7 @@ TEST_F(InProcessCheckpointTest, AFullDiskCostsTheCheckpointAndItsEndTheJob) {
   Options o;
   o.ps = 2;
   o.save_steps = 25;
-  // Of the second save, whichever step it is: the Hold of its shards is the
+  // The second save, whichever step it is: the Hold of its shards is the
   // fourth.
   for (int step = 50; step < 60; ++step) {
     files_.LimitWrites(

@@ -250,7 +250,7 @@ TEST_F(LaunchedJobTest, WhatALineSaysDecidesNothing) {
 }
 
 TEST_F(LaunchedJobTest, WhatAReasonSaysDecidesNothing) {
-  // It only looks as if somebody had been stopped. The launcher has taken note
+  // It only looks as if a process had been stopped. The launcher has taken note
   // of the death of ps 1 before ps 0 ends.
   const std::string pid = absl::StrCat(directory_, "/pid");
   Ps(absl::StrCat(

@@ -198,7 +198,7 @@ TEST_F(ProcessLauncherTest,
     on_line_ = [&](int, const std::string& line) {
       if (line == "ready" && ++ready == 2) raise(signal);
     };
-    // What the owner says once the server has ended and nobody else does.
+    // What the owner says once the server has ended and no other process does.
     on_exit_ = [&](int process) {
       if (process == 0) launcher_->StopAfter(absl::Milliseconds(10));
     };
