@@ -44,10 +44,10 @@ void DataFlags::AddRows(JobFlagRows* rows) {
              IntRange{1, 1 << 26}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"piece_bytes", &piece_bytes,
-             "Size of a piece of the data, the unit of leasing. -1: a 32nd of "
-             "the data, in [64 KiB, 64 MiB]; 0: each file is one piece. A job "
-             "with more than 4,194,304 pieces times --num_epochs is refused "
-             "at the start.",
+             "Size in bytes of a piece of the data, the unit of leasing. -1: "
+             "a 32nd of the data, in [64 KiB, 64 MiB]; 0: each file is one "
+             "piece. A job with more than 4,194,304 pieces times --num_epochs "
+             "is refused at the start.",
              ByteRange{-1, int64_t{1} << 40}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"max_bad_rows", &max_bad_rows,
