@@ -222,7 +222,7 @@ TEST(ForecastHostTest, SaysWhatThisHostsProcessesHold) {
             parts.ps[0] + parts.ps[1] + 3 * parts.worker + parts.launcher);
   const Job train(Command::kTrain, {});
   EXPECT_THAT(ForecastHost(train.flags, train.plan, {}, host).line,
-              HasSubstr("and what tables without --feature_size"));
+              HasSubstr("plus the rows of tables without --feature_size"));
   // What is not known is not said.
   EXPECT_THAT(ForecastHost(run.flags, run.plan, {}, {}).line,
               Not(HasSubstr(" of ")));
