@@ -125,6 +125,18 @@ absl::StatusOr<const Member*> Membership::Open(uint64_t session, Life life,
   return &member;
 }
 
+absl::StatusOr<const Member*> Membership::Returning(Life life) const {
+  const Member* const member = FindLife(life);
+  if (member == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "life ", ToString(life), " is not known here, or was taken for dead"));
+  }
+  if (!member->open()) {
+    return absl::NotFoundError("no session was opened yet");
+  }
+  return member;
+}
+
 void Membership::ListOpen() {
   for (std::vector<const Member*>& open : open_) open.clear();
   for (const auto& [key, member] : members_) {

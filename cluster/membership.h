@@ -78,6 +78,10 @@ class Membership {
   absl::StatusOr<const Member*> Open(uint64_t session, Life life,
                                      absl::Time now);
 
+  // The member of this life, which wants to go on with its session. Errors:
+  // FAILED_PRECONDITION (the life is not known any more), NOT_FOUND (the life
+  // has no session yet).
+  absl::StatusOr<const Member*> Returning(Life life) const;
   // The connection of a session broke, and another one carries it.
   void Suspend(uint64_t session, absl::Time now);
   void Resume(uint64_t session, absl::Time now);

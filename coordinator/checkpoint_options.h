@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/manifest_parts.h"
@@ -34,6 +35,10 @@ struct CheckpointOptions {
   std::shared_ptr<const Manifest> resume;
   std::string resume_name;   // of its directory, below the model directory
   ManifestText resume_text;  // the manifest, as the PSs get it
+  // Its path, for people.
+  std::string resume_path() const {
+    return absl::StrCat(model_dir, "/", resume_name);
+  }
   // Go on where it stopped: its marks and data are the job's. Otherwise only
   // the weights are wanted (evaluation, inference).
   bool resume_training = true;

@@ -1,10 +1,13 @@
 #include "coordinator/coordinator_state.h"
 
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/job_pieces.h"
 #include "coordinator/overdue_text.h"
+#include "coordinator/sender_check.h"
 
 namespace shoal {
 namespace {
@@ -26,10 +29,14 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
       clock_(options_, now),
       membership_(MembershipOf(options_)),
-      saves_(options_),
-      loaded_(options_.num_ps, GoesOn()) {}
+      start_(options_),
+      work_(options_),
+      saves_(options_) {}
 
-CoordinatorActions CoordinatorState::TakeActions() {
+// ---- Effects ----------------------------------------------------------------
+
+CoordinatorActions CoordinatorState::TakeActions(JobEffects effects) {
+  Perform(std::move(effects));
   Step();
   return std::exchange(actions_, {});
 }
@@ -40,36 +47,32 @@ void CoordinatorState::Perform(CoordinatorActions actions) {
   }
 }
 
-void CoordinatorState::Log(LogLevel level, std::string line) {
-  actions_.emplace_back(LogAction{level, std::move(line)});
+void CoordinatorState::Perform(JobEffects effects) {
+  Perform(std::move(effects.actions));
+  if (effects.progress || effects.released) clock_.SeeProgress();
+  if (effects.released) work_.Release(clock_.now());
+  if (effects.phase.has_value()) Enter(*effects.phase);
+  if (effects.end.has_value()) End(*std::move(effects.end));
 }
 
-void CoordinatorState::Send(const Member& member, CoordinatorMessage message) {
-  actions_.emplace_back(SendAction{member.session, std::move(message)});
+absl::Status CoordinatorState::Take(absl::StatusOr<JobEffects> effects) {
+  if (effects.ok()) Perform(*std::move(effects));
+  return effects.status();
 }
+
+// ---- Processes --------------------------------------------------------------
 
 absl::StatusOr<RegisterReply> CoordinatorState::Register(
     const RegisterRequest& request, absl::Time now) {
   clock_.Advance(now);
   if (const Member* before = membership_.Suspended(request)) {
-    Lose(Member(*before), absl::AbortedError("replaced by another process"),
-         "died: its connection broke, and another process came in its place");
+    Lose(Replaced(*before));
   }
-  if (phase_ >= JobPhase::kEnding) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the job is over",
-        status_.ok() ? "" : absl::StrCat(": ", status_.message())));
-  }
+  if (phase_ >= JobPhase::kEnding) return finish_.Refusal();
   RegisterReply reply;
   SHOAL_ASSIGN_OR_RETURN(reply.life,
                          membership_.Register(request, clock_.now()));
-  const CheckpointOptions& checkpoints = options_.checkpoints;
-  if (request.role == Role::kPs && checkpoints.resume != nullptr) {
-    reply.load =
-        LoadFrom{checkpoints.resume_name, OfferOf(checkpoints.resume_text)};
-  } else {
-    reply.initialise = request.role == Role::kPs;
-  }
+  if (request.role == Role::kPs) start_.Direct(&reply);
   reply.heartbeat_interval = options_.heartbeat_interval;
   reply.silent_after = options_.silent_after;
   progress_.NewLife(request.role, request.index, request.address,
@@ -87,21 +90,14 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
   }
   const Member member = **opened;
   if (phase_ >= JobPhase::kEnding) {
-    Send(member, JobEnd{status_, SummaryLines(Report(clock_.clock()))});
+    Send(member, finish_.Message(SummaryLines(Report(clock_.clock()))),
+         &actions_);
     return TakeActions();
   }
   Log(LogLevel::kInfo,
-      absl::StrCat(member.Name(), " joined as life ", ToString(member.life)));
-  if (member.role == Role::kPs && options_.checkpoints.resume == nullptr) {
-    // It starts from the initial values.
-    loaded_.AddShard(member.index, {}).IgnoreError();
-  }
-  if (member.role == Role::kPs && AllPsOpen()) {
-    // The last PS: those who came before it have waited for this.
-    SendViews();
-  } else if (AllPsOpen()) {
-    Send(member, View());
-  }
+      absl::StrCat(member.Name(), " joined as life ", ToString(member.life)),
+      &actions_);
+  Perform(start_.OnOpen(member, StartView()));
   return TakeActions();
 }
 
@@ -113,10 +109,12 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
   if (found == nullptr) return TakeActions();
   const Member from = *found;  // handlers may remove it
   membership_.Heard(session, clock_.now());
-  const absl::Status status =
-      std::visit([&](auto& m) { return On(from, m); }, message);
+  absl::Status status = CheckSender(from, message);
+  if (status.ok()) {
+    status = std::visit([&](auto& m) { return On(from, m); }, message);
+  }
   if (!status.ok() && membership_.FindSession(session) != nullptr) {
-    Lose(from, status, absl::StrCat("broke the protocol: ", status.message()));
+    Lose(BrokeProtocol(from, status));
   }
   return TakeActions();
 }
@@ -124,27 +122,18 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
 absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     const SessionOpening& opening, absl::Time now) {
   clock_.Advance(now);
-  const Member* found = membership_.FindLife(opening.life);
-  if (found == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("life ", ToString(opening.life),
-                     " is not known here, or was taken for dead"));
-  }
-  if (!found->open()) return absl::NotFoundError("no session was opened yet");
+  SHOAL_ASSIGN_OR_RETURN(const Member* const found,
+                         membership_.Returning(opening.life));
   const Member member = *found;
-  // A complete batch has the mark of every shard.
-  const uint64_t complete = book_.totals().batches;
-  const uint64_t has = opening.marks.applied + opening.marks.rejected;
-  if (member.role == Role::kPs && has < complete) {
-    const absl::Status lost = absl::FailedPreconditionError(absl::StrCat(
-        member.Name(), " came back with ", has, " marks, and the job has ",
-        complete, " complete batches: its shard's state went back"));
-    Lose(member, lost, "lost marks that it had made");
-    return lost;
+  if (const auto loss =
+          LostMarks(member, opening.marks, work_.book().totals().batches)) {
+    Lose(*loss);
+    return loss->why;
   }
   membership_.Resume(member.session, clock_.now());
   Log(LogLevel::kInfo,
-      absl::StrCat(member.Name(), " is back as life ", ToString(member.life)));
+      absl::StrCat(member.Name(), " is back as life ", ToString(member.life)),
+      &actions_);
   return member.session;
 }
 
@@ -155,24 +144,10 @@ CoordinatorActions CoordinatorState::OnConnectionLost(
   if (found == nullptr) return TakeActions();
   const Member member = *found;
   membership_.Suspend(session, clock_.now());
-  book_.leases().Suspend(member.life);
-  evaluation_.leases().Suspend(member.life);
-  Log(LogLevel::kWarn,
-      absl::StrCat("the connection of ", member.Name(), " broke (",
-                   status.message(), "); it has ",
-                   absl::FormatDuration(options_.silent_after), " to come back",
-                   member.role == Role::kWorker
-                       ? ", and its pieces may be leased again"
-                       : ""));
-  Probe();
+  work_.Suspend(member.life);
+  Perform(AfterBreak(member, status, options_.silent_after));
+  Perform(Probes(membership_));
   return TakeActions();
-}
-
-void CoordinatorState::Probe() {
-  for (const Member& ps : membership_.Open(Role::kPs)) {
-    if (!ps.suspended) continue;
-    actions_.emplace_back(ProbeAction{ps.session, ps.address});
-  }
 }
 
 CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
@@ -180,8 +155,7 @@ CoordinatorActions CoordinatorState::OnProbed(uint64_t session, bool refused,
   clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
   if (refused && member != nullptr && member->suspended) {
-    Lose(Member(*member), absl::UnavailableError("its port is closed"),
-         "died: its connection broke, and its address refuses others");
+    Lose(PortClosed(*member));
   }
   return TakeActions();
 }
@@ -191,102 +165,192 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
                                                   absl::Time now) {
   clock_.Advance(now);
   const Member* member = membership_.FindSession(session);
-  if (member == nullptr) return TakeActions();
-  const std::string reason =
-      status.ok() ? "" : absl::StrCat(" (", status.message(), ")");
-  Lose(Member(*member), status,
-       absl::StrCat("died: its session ended without a Bye", reason));
+  if (member != nullptr) Lose(SessionEnded(*member, status));
+  return TakeActions();
+}
+
+void CoordinatorState::Lose(const MemberLoss& loss) {
+  Forget(loss.member, loss.why);
+  Perform(AfterLoss(loss, phase_, clock_.LeftToStart()));
+}
+
+void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
+  membership_.Remove(member.life);
+  if (member.role == Role::kPs) Perform(start_.OnGone(member, StartView()));
+  work_.End(member.life);
+  if (member.open()) {
+    actions_.emplace_back(EndSessionAction{member.session, why});
+  }
+}
+
+// ---- Time, stops and answers to actions -------------------------------------
+
+CoordinatorActions CoordinatorState::Tick(absl::Time now) {
+  clock_.Advance(now);
+  for (const Member& member : membership_.Silent(clock_.now())) {
+    Lose(Silent(member, options_.silent_after));
+  }
+  work_.Tick(WorkView());
+  Perform(Probes(membership_));
+  if (const auto overdue = clock_.Check(phase_, start_.AllPs(membership_))) {
+    End({TooLate(*overdue, {options_, membership_, start_.loaded(), progress_,
+                            work_.facts(phase_), work_.leases(phase_),
+                            work_.last_failure()})});
+  }
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Stop(const absl::Status& reason,
                                           absl::Time now) {
   clock_.Advance(now);
-  End(reason.ok() ? absl::CancelledError("the job was stopped") : reason,
-      options_.process);
+  End(JobFinish::OnStop(reason, options_.process));
   return TakeActions();
 }
 
 CoordinatorActions CoordinatorState::Continue(absl::Time now) {
   clock_.Advance(now);
-  continues_ = false;
+  start_.OnContinue();
   return TakeActions();
 }
 
-CoordinatorActions CoordinatorState::Tick(absl::Time now) {
+CoordinatorActions CoordinatorState::OnScored(const EvalReport& figures,
+                                              absl::Time now) {
   clock_.Advance(now);
-  for (const Member& member : membership_.Silent(clock_.now())) {
-    const std::string silence = absl::FormatDuration(options_.silent_after);
-    if (member.suspended) {
-      Lose(member,
-           absl::DeadlineExceededError(absl::StrCat(
-               member.Name(), " did not come back within ", silence)),
-           absl::StrCat("died: its connection broke, and it did not come back "
-                        "within ",
-                        silence));
-      continue;
-    }
-    Lose(member,
-         absl::DeadlineExceededError(
-             absl::StrCat(member.Name(), " was silent for more than ", silence,
-                          " and was taken for dead")),
-         absl::StrCat("was silent for more than ", silence,
-                      " and is taken for dead"));
-  }
-  if (Leases(phase_)) {
-    leases().Expire(clock_.now());
-    // What time alone brings (copies) is looked for now and then.
-    desk_.WakeAll();
-    progress_.OnTrained(options_.task == JobTask::kTrain ? book_.examples()
-                                                         : evaluation_.rows(),
-                        clock_.clock());
-  }
-  Probe();
-  if (const auto overdue = clock_.Check(phase_, AllPsOpen())) {
-    const bool scores = phase_ == JobPhase::kEvaluating;
-    End(TooLate(*overdue, {options_, membership_, loaded_, progress_,
-                           scores ? evaluation_.facts() : book_.facts(),
-                           scores ? evaluation_.leases() : book_.leases(),
-                           last_lease_failure_}));
-  }
+  return TakeActions(work_.OnScored(figures, phase_));
+}
+
+CoordinatorActions CoordinatorState::OnPredictionsWritten(
+    uint64_t scores, bool last, const absl::Status& status, absl::Time now) {
+  clock_.Advance(now);
+  return TakeActions(work_.OnPredictionsWritten(scores, last, status, phase_));
+}
+
+CoordinatorActions CoordinatorState::RequestSave(uint64_t request,
+                                                 absl::Time now) {
+  clock_.Advance(now);
+  return TakeActions(saves_.Request(request, SavesView()));
+}
+
+CoordinatorActions CoordinatorState::SaveAndStop(const absl::Status& reason,
+                                                 absl::Time now) {
+  clock_.Advance(now);
+  return TakeActions(saves_.Stop(reason, options_.process, SavesView()));
+}
+
+CoordinatorActions CoordinatorState::OnCommitted(
+    uint64_t number, absl::StatusOr<ManifestText> manifest, absl::Time now) {
+  clock_.Advance(now);
+  saves_.OnCommitted(number, std::move(manifest));
   return TakeActions();
 }
 
-void CoordinatorState::Lose(const Member& member, const absl::Status& why,
-                            const std::string& how) {
-  Forget(member, why);
-  if (phase_ >= JobPhase::kEnding) return;
-  const std::string what = absl::StrCat(member.Name(), " ", how);
-  if (member.role == Role::kPs && phase_ == JobPhase::kGathering) {
-    // Nothing was leased yet, so nothing was pushed.
-    Log(LogLevel::kWarn,
-        absl::StrCat(what,
-                     "; nothing is trained yet, so another process may take "
-                     "its place, within ",
-                     absl::FormatDuration(clock_.LeftToStart())));
-  } else if (member.role == Role::kPs && member.open()) {
-    End(absl::UnavailableError(
-            absl::StrCat(what, "; its shard's state is lost")),
-        ProcessName(member.role, member.index));
-  } else {
-    Log(LogLevel::kWarn,
-        absl::StrCat(
-            what, member.role == Role::kWorker ? "; its leases return" : ""));
+// ---- Phases -----------------------------------------------------------------
+
+void CoordinatorState::Step() {
+  const size_t workers = membership_.Open(Role::kWorker).size();
+  if (workers != 0) clock_.SeeWorker();
+  if (phase_ == JobPhase::kRestoring) {
+    ContinueRestoring();
+  } else if (phase_ == JobPhase::kGathering &&
+             clock_.Gather(start_.AllPs(membership_), workers)) {
+    StartTraining();
+  }
+  Perform(saves_.Step(SavesView()));
+  if (phase_ == JobPhase::kTraining) Perform(work_.CheckRows());
+  if (phase_ == JobPhase::kTraining && work_.EvaluationDue() &&
+      (!work_.trained() || SavedAtEnd())) {
+    Perform(work_.Evaluate(WorkView()));
+  }
+  if (phase_ == JobPhase::kEvaluating) {
+    Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
+  }
+  if (Leases(phase_) && !saves_.withholds()) Perform(work_.Grant(WorkView()));
+  if (phase_ == JobPhase::kReporting &&
+      progress_.reports() == static_cast<size_t>(options_.num_ps)) {
+    End(JobFinish::Verdict(Report(clock_.clock()).ps, work_.book().totals(),
+                           saves_.end_status()));
+  }
+  if (phase_ == JobPhase::kEnding &&
+      (membership_.empty() || clock_.LingerOver())) {
+    for (const Member& member : membership_.members()) {
+      Forget(member, JobFinish::NoBye(member, options_.linger));
+    }
+    phase_ = JobPhase::kFinished;
+    actions_.emplace_back(FinishedAction{});
   }
 }
 
-void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
-  membership_.Remove(member.life);
-  desk_.Remove(member.life);
-  if (member.role == Role::kPs) {
-    loaded_.Drop(member.index);
-    AskForMarks();
+void CoordinatorState::Enter(JobPhase phase) {
+  phase_ = phase;
+  clock_.BeginPhase();
+  if (phase != JobPhase::kReporting) return;
+  work_.StopLeasing();
+  Perform(JobFinish::AskReports(membership_));
+}
+
+void CoordinatorState::StartTraining() {
+  membership_.Begin();
+  absl::StatusOr<JobPieces> pieces = CutJob(options_, membership_.files());
+  if (!pieces.ok()) return End({pieces.status()});
+  work_.SetPieces(*std::move(pieces));
+  if (!start_.goes_on()) return Perform(work_.BeginTraining(WorkView()));
+  const absl::Status same =
+      start_.StartRestoring(membership_.files().train(), &work_.book());
+  if (!same.ok()) return End({same});
+  phase_ = JobPhase::kRestoring;
+  ContinueRestoring();
+}
+
+void CoordinatorState::ContinueRestoring() {
+  const absl::StatusOr<bool> done = start_.Restore(&work_.book(), &actions_);
+  if (!done.ok()) return End({done.status()});
+  if (!*done) return;
+  progress_.OnTrained(work_.book().examples(), clock_.clock());
+  saves_.GoOnFrom(work_.book());
+  Perform(work_.BeginTraining(WorkView()));
+}
+
+bool CoordinatorState::SavedAtEnd() {
+  Perform(saves_.SaveEnd(SavesView()));
+  return saves_.settled() && phase_ == JobPhase::kTraining;
+}
+
+void CoordinatorState::End(JobOutcome outcome) {
+  if (phase_ >= JobPhase::kEnding) return;
+  Enter(JobPhase::kEnding);
+  finish_.Decide(std::move(outcome));
+  work_.StopLeasing();
+  Perform(saves_.End(SavesView()));
+  progress_.End(clock_.clock());
+  Perform(finish_.Tell(membership_, SummaryLines(Report(clock_.clock()))));
+}
+
+LeasedWork::View CoordinatorState::WorkView() {
+  return {membership_, phase_, clock_.now(), clock_.clock(), progress_};
+}
+
+JobSaves::View CoordinatorState::SavesView() {
+  return {membership_, work_.book(), work_.desk(),
+          phase_,      clock_.now(), clock_.clock()};
+}
+
+JobReport CoordinatorState::Report(absl::Time now) const {
+  JobReport report;
+  report.trains = options_.task == JobTask::kTrain;
+  report.started = clock_.gathered();
+  if (phase_ < JobPhase::kTraining) {
+    report.waiting_for = MissingProcesses(options_, membership_);
   }
-  book_.leases().EndOwner(member.life);
-  evaluation_.leases().EndOwner(member.life);
-  if (member.open()) {
-    actions_.emplace_back(EndSessionAction{member.session, why});
+  finish_.Fill(phase_, &report);
+  work_.FillTrained(phase_, &report);
+  report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
+  report.checkpoint = saves_.report();
+  progress_.Fill(now, &report);
+  for (WorkerReport& worker : report.workers) {
+    worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
   }
+  work_.FillScored(&report);
+  return report;
 }
 
 }  // namespace shoal

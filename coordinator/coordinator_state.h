@@ -7,20 +7,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "base/logger.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
-#include "cluster/lease_table.h"
-#include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
 #include "coordinator/coordinator_actions.h"
 #include "coordinator/coordinator_options.h"
-#include "coordinator/evaluation_run.h"
 #include "coordinator/job_clock.h"
+#include "coordinator/job_effects.h"
+#include "coordinator/job_finish.h"
 #include "coordinator/job_phase.h"
 #include "coordinator/job_saves.h"
-#include "coordinator/lease_desk.h"
-#include "coordinator/training_book.h"
+#include "coordinator/job_start.h"
+#include "coordinator/leased_work.h"
+#include "coordinator/member_loss.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -34,36 +33,22 @@ namespace shoal {
 //   reporting --every shard's report--> ending --Byes or linger--> finished
 //
 // This class owns the phases and the routing: an event goes to the parts that
-// it concerns, and what they say becomes actions. Each part is pure and has a
-// test of its own: who is there (Membership, LoadedMarks), what is trained
-// (TrainingBook), scored (EvaluationRun) and saved (JobSaves), who is given a
-// lease (LeaseDesk), what time it is (JobClock), and the job in figures
-// (JobProgress).
+// it concerns, and their effects (JobEffects) become phases and actions. Each
+// part is pure and has a test of its own:
+//
+//   Membership   which processes are in the job; member_loss.h says how they
+//                are lost, and what that means
+//   JobStart     gathering and restoring: which PSs have their state
+//   LeasedWork   training and evaluating: what is trained and scored, and which
+//                worker is given a lease
+//   JobSaves     the checkpoints
+//   JobFinish    reporting and ending: the outcome, and what processes are told
+//   JobClock     the time, and what the job has waited for too long
+//   JobProgress  the job in figures
 //
 // Where an evaluation is due between two epochs, the job goes from training to
-// evaluating and back: no piece of a later epoch is leased before every batch
-// of the earlier ones has all its marks and every evaluation piece its scores.
-// So an evaluation sees the weights of exactly so many epochs, and nothing
-// changes them while it lasts.
-//
-// A failure goes straight to ending; the first one is the job's status and
-// names its process. Failures are: a PS that ends, is silent or breaks the
-// protocol once training has begun (its state is lost; before, another process
-// may take its place until the start deadline), a mark under a lease that was
-// never given, a process's own Failure, data that changed or is bad beyond
-// max_bad_rows, a batch that is torn, a piece that no live worker can read, and
-// a wait whose deadline passed. A worker that dies is none: its life is over,
-// its leases return, and it may register again.
-//
-// A connection that breaks is no death. The life is suspended: what is sent to
-// it waits (session_table.h), a worker's pieces may be copied to others at
-// once, and the process has silent_after to resume its session. Its life ends
-// at once where another process registers in its place, or where the address
-// of a PS refuses connections.
-//
-// Deadlines go by a patient time (job_clock.h), in which the span between two
-// events counts as one heartbeat interval at most: a coordinator that was
-// itself frozen takes no process for dead. Thread-compatible.
+// evaluating and back. A failure goes straight to ending, from any phase.
+// Thread-compatible.
 class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
@@ -118,20 +103,21 @@ class CoordinatorState {
   JobReport Report(absl::Time now) const;
 
  private:
-  // ---- Events (coordinator_state.cc)
-  CoordinatorActions TakeActions();
+  // ---- Effects
+  // Performs the effects, goes on as far as the job can, and takes what is to
+  // be done.
+  CoordinatorActions TakeActions(JobEffects effects = {});
   void Perform(CoordinatorActions actions);
-  void Log(LogLevel level, std::string line);
-  // Looks at the ports of PSs whose connection is broken.
-  void Probe();
-  void Send(const Member& member, CoordinatorMessage message);
-  // The member's life is over. `how` completes "worker 1 …".
-  void Lose(const Member& member, const absl::Status& why,
-            const std::string& how);
+  void Perform(JobEffects effects);
+  // Performs them, or returns the error: the process broke the protocol.
+  absl::Status Take(absl::StatusOr<JobEffects> effects);
+  // The member's life is over.
+  void Lose(const MemberLoss& loss);
   void Forget(const Member& member, const absl::Status& why);
 
-  // ---- One handler a message (coordinator_state_messages.cc). Errors: the
-  // process broke the protocol (INVALID_ARGUMENT, RESOURCE_EXHAUSTED).
+  // ---- One handler a message (coordinator_state_messages.cc), for a sender
+  // that CheckSender allows. Errors: the process broke the protocol
+  // (INVALID_ARGUMENT, RESOURCE_EXHAUSTED).
   absl::Status On(const Member& from, Heartbeat& message);
   absl::Status On(const Member& from, LeaseRequest& message);
   absl::Status On(const Member& from, PieceReport& message);
@@ -142,88 +128,38 @@ class CoordinatorState {
   absl::Status On(const Member& from, ShardReport& message);
   absl::Status On(const Member& from, Failure& message);
   absl::Status On(const Member& from, Bye& message);
-  // coordinator_state_save.cc
   absl::Status On(const Member& from, Held& message);
   absl::Status On(const Member& from, ShardWritten& message);
   absl::Status On(const Member& from, ShardSaved& message);
   absl::Status On(const Member& from, StopRequest& message);
-  // coordinator_state_resume.cc
   absl::Status On(const Member& from, ShardLoaded& message);
   absl::Status On(const Member& from, MarkRuns& message);
   absl::Status On(const Member& from, ManifestRequest& message);
-  // INVALID_ARGUMENT unless `from` has the role that sends such messages.
-  static absl::Status OnlyFrom(Role role, const Member& from, const char* what);
-  // Fails the job with `status` unless it is the sender's fault alone.
-  absl::Status FailUnlessInvalid(const Member& from,
-                                 const absl::Status& status);
-  // The PS `from` has a mark of a push that no process of this job made;
-  // `which` completes "batch (0,1,2)".
-  void EndByStrayPush(const Member& from, const Mark& mark,
-                      const std::string& which);
-  LeaseTable& leases();  // of the present phase
 
-  // ---- Phases (coordinator_state_phases.cc)
+  // ---- Phases
   void Step();  // as far as it goes
+  void Enter(JobPhase phase);
   void StartTraining();
-  // The rest of StartTraining, when what a checkpoint has is restored.
-  void BeginTraining();
-  void StartReporting();
-  // `first` as JobReport's. `stopped`: too, though `status` is not CANCELLED.
-  void End(absl::Status status, std::string first = "", bool stopped = false);
-  void GrantLeases();
-  void Grant(const Member& worker, const LeaseTable::Held& held);
-  bool AllPsOpen() const;
-  ClusterView View() const;
-  void SendViews();  // to everybody who listens
-
-  // ---- Checkpoints (coordinator_state_save.cc)
-  JobSaves::View SavesView();
-  void Perform(SaveEffects effects);
+  void ContinueRestoring();
   // Whether training may be taken for done: its end is saved, or not wanted.
   bool SavedAtEnd();
+  void End(JobOutcome outcome);
 
-  // ---- Going on from a checkpoint (coordinator_state_resume.cc)
-  bool GoesOn() const {
-    return options_.checkpoints.resume != nullptr &&
-           options_.checkpoints.resume_training;
-  }
-  void AskForMarks();
-  // Brings the book to where the checkpoint left it, a part an event; then
-  // training begins.
-  void StartRestoring();
-  void ContinueRestoring();
-  void OnRestored();
-
-  // ---- Evaluation (coordinator_state_evaluation.cc)
-  void PlanEvaluation();
-  void StartEvaluating();
-  // Goes on once every piece has its scores.
-  void ContinueEvaluating();
-
-  // coordinator_state_report.cc
-  double FractionDone() const;
-  uint64_t BadRows() const;
-  std::string FirstBadRow() const;
+  JobStart::View StartView() const { return {membership_, phase_}; }
+  LeasedWork::View WorkView();
+  JobSaves::View SavesView();
 
   const CoordinatorOptions options_;
   JobPhase phase_ = JobPhase::kGathering;
-  absl::Status status_;  // of the job
-  std::string first_;    // as in JobReport, and `stopped`
-  bool stopped_ = false;
   CoordinatorActions actions_;
 
   JobClock clock_;
   Membership membership_;
   JobProgress progress_;
-  TrainingBook book_;
-  LeaseDesk desk_;
-  std::string last_lease_failure_;
-
-  EvaluationRun evaluation_;
-
+  JobStart start_;
+  LeasedWork work_;
   JobSaves saves_;
-  LoadedMarks loaded_;
-  bool continues_ = false;  // a ContinueAction is out
+  JobFinish finish_;
 };
 
 }  // namespace shoal

@@ -16,14 +16,11 @@ CheckpointSaverOptions SaverOf(const CheckpointOptions& options) {
   return saver;
 }
 
-void Add(SaveOutcome outcome, SaveEffects* effects) {
-  for (CoordinatorAction& action : outcome.actions) {
+void Add(JobEffects more, JobEffects* effects) {
+  for (CoordinatorAction& action : more.actions) {
     effects->actions.push_back(std::move(action));
   }
-  if (!outcome.end.has_value()) return;
-  effects->end = std::move(outcome.end);
-  effects->first = std::move(outcome.first);
-  effects->stopped = outcome.stopped;
+  if (more.end.has_value()) effects->end = std::move(more.end);
 }
 
 }  // namespace
@@ -49,29 +46,29 @@ SavePolicy::View JobSaves::PolicyView(const View& view) const {
   return policy;
 }
 
-SaveEffects JobSaves::Request(uint64_t request, const View& view) {
-  SaveEffects effects;
+JobEffects JobSaves::Request(uint64_t request, const View& view) {
+  JobEffects effects;
   Add(policy_.Request(request, PolicyView(view)), &effects);
   return effects;
 }
 
-SaveEffects JobSaves::Stop(const absl::Status& reason, std::string first,
-                           const View& view) {
-  SaveEffects effects;
+JobEffects JobSaves::Stop(const absl::Status& reason, std::string first,
+                          const View& view) {
+  JobEffects effects;
   Add(policy_.Stop(reason, std::move(first), PolicyView(view), view.now),
       &effects);
   saver_.Hurry(policy_.stop_deadline());
   return effects;
 }
 
-SaveEffects JobSaves::SaveEnd(const View& view) {
-  SaveEffects effects;
+JobEffects JobSaves::SaveEnd(const View& view) {
+  JobEffects effects;
   if (policy_.EndDue(PolicyView(view), view.now)) Begin(view, &effects);
   return effects;
 }
 
-SaveEffects JobSaves::Step(const View& view) {
-  SaveEffects effects;
+JobEffects JobSaves::Step(const View& view) {
+  JobEffects effects;
   if (!Leases(view.phase) && view.phase != JobPhase::kReporting) return effects;
   if (saver_.busy()) {
     Drive(view, &effects, [&](const CheckpointSaver::View& saver) {
@@ -87,8 +84,8 @@ SaveEffects JobSaves::Step(const View& view) {
   return effects;
 }
 
-SaveEffects JobSaves::End(const View& view) {
-  SaveEffects effects;
+JobEffects JobSaves::End(const View& view) {
+  JobEffects effects;
   Perform(saver_.Void(policy_.Ending(PolicyView(view)), view.now), view,
           &effects);
   Add(policy_.RefuseAll(), &effects);
@@ -102,7 +99,7 @@ void JobSaves::OnCommitted(uint64_t number,
                      manifest.ok() ? OfferOf(*manifest) : ManifestOffer{});
 }
 
-void JobSaves::Begin(const View& view, SaveEffects* effects) {
+void JobSaves::Begin(const View& view, JobEffects* effects) {
   policy_.Begin();
   Drive(view, effects, [&](const CheckpointSaver::View& saver) {
     return saver_.Begin(saver, policy_.stop_deadline(), view.now);
@@ -110,7 +107,7 @@ void JobSaves::Begin(const View& view, SaveEffects* effects) {
 }
 
 void JobSaves::Drive(
-    const View& view, SaveEffects* effects,
+    const View& view, JobEffects* effects,
     absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
   // While training goes on the saver does not ask, and every mark comes here.
   std::vector<std::pair<uint32_t, uint32_t>> half_marked;
@@ -125,13 +122,12 @@ void JobSaves::Drive(
 }
 
 void JobSaves::Perform(SaverActions actions, const View& view,
-                       SaveEffects* effects) {
+                       JobEffects* effects) {
   for (SaverAction& action : actions) {
     if (auto* send = std::get_if<SaverSend>(&action)) {
       const Member* const member = view.membership.FindLife(send->to);
       if (member != nullptr && member->open()) {
-        effects->actions.emplace_back(
-            SendAction{member->session, std::move(send->message)});
+        Send(*member, std::move(send->message), &effects->actions);
       }
     } else if (auto* mend = std::get_if<SaverMend>(&action)) {
       Mend(*mend, view, effects);
@@ -152,7 +148,7 @@ void JobSaves::Perform(SaverActions actions, const View& view,
 }
 
 void JobSaves::Mend(const SaverMend& mend, const View& view,
-                    SaveEffects* effects) {
+                    JobEffects* effects) {
   const FileList& files = view.membership.files().train();
   const uint32_t source = view.book.facts().piece(mend.piece).source;
   for (const Member& worker : view.membership.Open(Role::kWorker)) {
@@ -163,13 +159,12 @@ void JobSaves::Mend(const SaverMend& mend, const View& view,
     lease.piece.source = files.LocalIndex(source);
     lease.batch_size = options_.batch_size;
     saver_.OnMendGranted(mend, lease.number, worker.life);
-    effects->actions.emplace_back(LogAction{
-        LogLevel::kInfo,
+    Log(LogLevel::kInfo,
         absl::StrCat(worker.Name(), " trains batches of ",
                      view.book.facts().Name(mend.piece),
-                     " that not every shard has, before they are saved")});
-    effects->actions.emplace_back(
-        SendAction{worker.session, LeaseGrant{std::move(lease)}});
+                     " that not every shard has, before they are saved"),
+        &effects->actions);
+    Send(worker, LeaseGrant{std::move(lease)}, &effects->actions);
     return;
   }
 }
@@ -190,7 +185,7 @@ void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
   manifests_.Cut(std::move(manifest));
 }
 
-void JobSaves::Commit(SaverCommit commit, SaveEffects* effects) {
+void JobSaves::Commit(SaverCommit commit, JobEffects* effects) {
   const uint64_t number = commit.number;
   absl::StatusOr<CommitAction> action = manifests_.Finish(std::move(commit));
   if (action.ok()) {

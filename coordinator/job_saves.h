@@ -2,7 +2,6 @@
 #define SHOAL_COORDINATOR_JOB_SAVES_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -11,8 +10,8 @@
 #include "absl/time/time.h"
 #include "cluster/checkpoint_saver.h"
 #include "cluster/membership.h"
-#include "coordinator/coordinator_actions.h"
 #include "coordinator/coordinator_options.h"
+#include "coordinator/job_effects.h"
 #include "coordinator/job_manifests.h"
 #include "coordinator/job_phase.h"
 #include "coordinator/lease_desk.h"
@@ -20,16 +19,6 @@
 #include "coordinator/training_book.h"
 
 namespace shoal {
-
-// What an event about checkpoints leads to, in this order.
-struct SaveEffects {
-  CoordinatorActions actions;
-  // Training stood still and goes on: no process is late for that.
-  bool released = false;
-  std::optional<absl::Status> end;  // the job ends with this status
-  std::string first;                // of `end`: as in JobReport, and `stopped`
-  bool stopped = false;
-};
 
 // The checkpoints of a job: SavePolicy says when one is saved, CheckpointSaver
 // how, JobManifests what is written. This drives the three with what they look
@@ -54,19 +43,19 @@ class JobSaves {
   void GoOnFrom(const TrainingBook& book);
 
   // As in SavePolicy.
-  SaveEffects Request(uint64_t request, const View& view);
-  SaveEffects Stop(const absl::Status& reason, std::string first,
-                   const View& view);
+  JobEffects Request(uint64_t request, const View& view);
+  JobEffects Stop(const absl::Status& reason, std::string first,
+                  const View& view);
   // Everything is trained: saves the end, unless that is settled or an earlier
   // save is under way.
-  SaveEffects SaveEnd(const View& view);
+  JobEffects SaveEnd(const View& view);
   bool settled() const { return policy_.settled(); }
   const absl::Status& end_status() const { return policy_.end_status(); }
 
   // After every event.
-  SaveEffects Step(const View& view);
+  JobEffects Step(const View& view);
   // The job is ending: gives up what is under way and answers all who wait.
-  SaveEffects End(const View& view);
+  JobEffects End(const View& view);
 
   // As in CheckpointSaver.
   bool withholds() const { return saver_.withholds(); }
@@ -90,15 +79,15 @@ class JobSaves {
 
  private:
   SavePolicy::View PolicyView(const View& view) const;
-  void Begin(const View& view, SaveEffects* effects);
+  void Begin(const View& view, JobEffects* effects);
   // Calls `use` with what the saver looks at, and does what it returns.
-  void Drive(const View& view, SaveEffects* effects,
+  void Drive(const View& view, JobEffects* effects,
              absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
-  void Perform(SaverActions actions, const View& view, SaveEffects* effects);
+  void Perform(SaverActions actions, const View& view, JobEffects* effects);
   // Gives the half-marked batches of a piece to a worker that can read it.
-  void Mend(const SaverMend& mend, const View& view, SaveEffects* effects);
+  void Mend(const SaverMend& mend, const View& view, JobEffects* effects);
   void TakeCut(const SaverCut& cut, const View& view);
-  void Commit(SaverCommit commit, SaveEffects* effects);
+  void Commit(SaverCommit commit, JobEffects* effects);
 
   const CoordinatorOptions options_;
   CheckpointSaver saver_;

@@ -16,15 +16,11 @@ std::string Rounded(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(1)));
 }
 
-void Log(LogLevel level, std::string line, SaveOutcome* outcome) {
-  outcome->actions.emplace_back(LogAction{level, std::move(line)});
-}
-
 // Answers all of them alike.
 void Reply(std::vector<uint64_t> requests,
-           const absl::StatusOr<SavedCheckpoint>& saved, SaveOutcome* outcome) {
+           const absl::StatusOr<SavedCheckpoint>& saved, JobEffects* effects) {
   for (const uint64_t request : requests) {
-    outcome->actions.emplace_back(SaveReplyAction{request, saved});
+    effects->actions.emplace_back(SaveReplyAction{request, saved});
   }
 }
 
@@ -39,7 +35,7 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
       next_step_(options.save_steps),
       settled_(!options.save) {
   if (options.resume == nullptr) return;
-  report_.resumed_from = absl::StrCat(model_dir_, "/", options.resume_name);
+  report_.resumed_from = options.resume_path();
   report_.resumed_step = options.resume->step;
 }
 
@@ -48,7 +44,7 @@ void SavePolicy::GoOnFrom(uint64_t step, uint64_t samples) {
   if (every_ != 0) next_step_ = (step / every_ + 1) * every_;
 }
 
-SaveOutcome SavePolicy::Request(uint64_t request, const View& view) {
+JobEffects SavePolicy::Request(uint64_t request, const View& view) {
   absl::Status refused;
   if (!saves_) {
     refused = absl::FailedPreconditionError(
@@ -64,28 +60,27 @@ SaveOutcome SavePolicy::Request(uint64_t request, const View& view) {
     refused = absl::ResourceExhaustedError(absl::StrCat(
         kSaveRequestsMax, " requests wait for the next checkpoint already"));
   }
-  SaveOutcome outcome;
+  JobEffects effects;
   if (refused.ok()) {
     requests_.push_back(request);
   } else {
-    Reply({request}, refused, &outcome);
+    Reply({request}, refused, &effects);
   }
-  return outcome;
+  return effects;
 }
 
-SaveOutcome SavePolicy::Stop(const absl::Status& reason, std::string first,
-                             const View& view, absl::Time now) {
-  SaveOutcome outcome;
+JobEffects SavePolicy::Stop(const absl::Status& reason, std::string first,
+                            const View& view, absl::Time now) {
+  JobEffects effects;
   if (!saves_ || !Leases(view.phase)) {
-    outcome.end = reason;
-    outcome.first = std::move(first);
+    effects.end = JobOutcome{reason, std::move(first)};
   } else if (!stop_.has_value()) {
     stop_ = Stopping{reason, std::move(first), now + stop_time_};
     Log(LogLevel::kWarn,
         absl::StrCat(reason.message(), "; saving a checkpoint first"),
-        &outcome);
+        &effects.actions);
   }
-  return outcome;
+  return effects;
 }
 
 absl::Time SavePolicy::stop_deadline() const {
@@ -106,8 +101,8 @@ bool SavePolicy::EndDue(const View& view, absl::Time now) {
 
 void SavePolicy::Begin() { being_saved_ = std::exchange(requests_, {}); }
 
-SaveOutcome SavePolicy::OnLate(const SaverLate& late, bool trains) {
-  SaveOutcome outcome;
+JobEffects SavePolicy::OnLate(const SaverLate& late, bool trains) {
+  JobEffects effects;
   late_ = absl::StrCat("the checkpoint at step ", late.step, ", begun ",
                        Rounded(late.began), " ago, still waits for ",
                        late.waiting_for);
@@ -116,36 +111,36 @@ SaveOutcome SavePolicy::OnLate(const SaverLate& late, bool trains) {
                    trains ? " Training goes on, and no other checkpoint begins "
                             "before that is over"
                           : ""),
-      &outcome);
+      &effects.actions);
   Reply(std::exchange(being_saved_, {}),
         absl::DeadlineExceededError(
             absl::StrCat(late_, "; whether it becomes one is not decided")),
-        &outcome);
+        &effects);
   Reply(std::exchange(requests_, {}), absl::FailedPreconditionError(late_),
-        &outcome);
-  return outcome;
+        &effects);
+  return effects;
 }
 
-SaveOutcome SavePolicy::Step(const View& view, absl::Time now) {
+JobEffects SavePolicy::Step(const View& view, absl::Time now) {
   SHOAL_DCHECK(view.late);
-  SaveOutcome outcome;
+  JobEffects effects;
   if (stop_.has_value() && now >= stop_->deadline) {
-    EndStopped(Lost(late_), &outcome);
-    return outcome;
+    EndStopped(Lost(late_), &effects);
+    return effects;
   }
-  if (!view.trained || settled_) return outcome;
+  if (!view.trained || settled_) return effects;
   const bool is_last = cut_step_ == view.step;
   const bool waited =
       awaited_since_.has_value() && now >= *awaited_since_ + deadline_;
-  if (!is_last && !waited) return outcome;
+  if (!is_last && !waited) return effects;
   settled_ = true;
   end_status_ = absl::DeadlineExceededError(
       absl::StrCat("everything was trained, but it is not saved: ", late_));
-  return outcome;
+  return effects;
 }
 
-SaveOutcome SavePolicy::OnDone(const SaverDone& done, const View& view) {
-  SaveOutcome outcome;
+JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view) {
+  JobEffects effects;
   // Training may have gone on since the cut.
   const uint64_t step =
       std::exchange(cut_step_, std::nullopt).value_or(view.step);
@@ -153,33 +148,33 @@ SaveOutcome SavePolicy::OnDone(const SaverDone& done, const View& view) {
     next_step_ = ((done.status.ok() ? step : view.step) / every_ + 1) * every_;
   }
   const std::string path = absl::StrCat(model_dir_, "/", done.directory);
-  Count(done, step, path, &outcome);
+  Count(done, step, path, &effects);
   absl::StatusOr<SavedCheckpoint> saved = SavedCheckpoint{path, done.step};
   if (!done.status.ok()) saved = done.status;
-  Reply(std::exchange(being_saved_, {}), saved, &outcome);
+  Reply(std::exchange(being_saved_, {}), saved, &effects);
   // Otherwise what was trained since is saved next, or waits for it.
-  if (step != view.step) return outcome;
+  if (step != view.step) return effects;
   if (view.trained) {
     settled_ = true;
     end_status_ = Annotate(
         done.status, "everything was trained, but its checkpoint is void");
   }
-  if (!stop_.has_value()) return outcome;
+  if (!stop_.has_value()) return effects;
   if (done.status.ok()) {
     EndStopped(
         absl::Status(
             stop_->reason.code(),
             absl::StrCat(stop_->reason.message(), "; saved ", path, " at step ",
                          done.step, ", from where the same command goes on")),
-        &outcome);
+        &effects);
   } else {
-    EndStopped(Lost(done.status.message()), &outcome);
+    EndStopped(Lost(done.status.message()), &effects);
   }
-  return outcome;
+  return effects;
 }
 
 void SavePolicy::Count(const SaverDone& done, uint64_t step,
-                       const std::string& path, SaveOutcome* outcome) {
+                       const std::string& path, JobEffects* effects) {
   report_.all_seconds += absl::ToDoubleSeconds(done.took);
   if (!done.status.ok()) {
     ++report_.voided;
@@ -191,7 +186,7 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
                      " is void: ", done.status.message(),
                      newest.empty() ? "; there is none yet"
                                     : absl::StrCat("; the newest is ", newest)),
-        outcome);
+        &effects->actions);
   } else if (done.fresh) {
     ++report_.saved;
     report_.path = path;
@@ -200,16 +195,14 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
     Log(LogLevel::kInfo,
         absl::StrCat("saved ", path, " at step ", done.step,
                      "; training stood still for ", Rounded(done.took)),
-        outcome);
+        &effects->actions);
   }
 }
 
 // REQUIRES: stop_.
-void SavePolicy::EndStopped(absl::Status status, SaveOutcome* outcome) const {
+void SavePolicy::EndStopped(absl::Status status, JobEffects* effects) const {
   SHOAL_DCHECK(stop_.has_value());
-  outcome->end = std::move(status);
-  outcome->first = stop_->first;
-  outcome->stopped = true;
+  effects->end = JobOutcome{std::move(status), stop_->first, true};
 }
 
 // REQUIRES: stop_.
@@ -226,11 +219,11 @@ absl::Status SavePolicy::Ending(const View& view) const {
                 : "the job is ending");
 }
 
-SaveOutcome SavePolicy::RefuseAll() {
-  SaveOutcome outcome;
+JobEffects SavePolicy::RefuseAll() {
+  JobEffects effects;
   Reply(std::exchange(requests_, {}),
-        absl::FailedPreconditionError("the job is ending"), &outcome);
-  return outcome;
+        absl::FailedPreconditionError("the job is ending"), &effects);
+  return effects;
 }
 
 }  // namespace shoal

@@ -11,18 +11,10 @@
 #include "cluster/checkpoint_saver.h"
 #include "cluster/job_report.h"
 #include "coordinator/checkpoint_options.h"
-#include "coordinator/coordinator_actions.h"
+#include "coordinator/job_effects.h"
 #include "coordinator/job_phase.h"
 
 namespace shoal {
-
-// What an event about checkpoints leads to.
-struct SaveOutcome {
-  CoordinatorActions actions;       // SaveReplyAction and LogAction
-  std::optional<absl::Status> end;  // then the job ends with this status
-  std::string first;                // of `end`: as in JobReport, and `stopped`
-  bool stopped = false;
-};
 
 // When a job saves a checkpoint, and what becomes of the job by it: pure logic
 // beside CheckpointSaver, which says how one is saved. The owner drives both.
@@ -59,11 +51,11 @@ class SavePolicy {
   // A checkpoint is requested; `request` names the answer. It is refused with
   // FAILED_PRECONDITION (the job saves none, has trained nothing, is ending, or
   // a disk hangs) or RESOURCE_EXHAUSTED.
-  SaveOutcome Request(uint64_t request, const View& view);
+  JobEffects Request(uint64_t request, const View& view);
   // The job is to end with `reason`: after a save, where it can make one.
   // `first`: the process that was asked to stop (JobReport::first).
-  SaveOutcome Stop(const absl::Status& reason, std::string first,
-                   const View& view, absl::Time now);
+  JobEffects Stop(const absl::Status& reason, std::string first,
+                  const View& view, absl::Time now);
   // When the job is to stop; InfiniteFuture: it is not. A save is hurried by
   // that.
   absl::Time stop_deadline() const;
@@ -82,17 +74,17 @@ class SavePolicy {
   // Its cut is of this step.
   void OnCut(uint64_t step) { cut_step_ = step; }
   // The disks of the save under way are late. `trains`: training goes on.
-  SaveOutcome OnLate(const SaverLate& late, bool trains);
+  JobEffects OnLate(const SaverLate& late, bool trains);
   // The save is over. `view` is as before the saver is idle or not.
-  SaveOutcome OnDone(const SaverDone& done, const View& view);
+  JobEffects OnDone(const SaverDone& done, const View& view);
   // After every event while the disks are late: ends what has waited for them
   // for long enough. REQUIRES: view.late.
-  SaveOutcome Step(const View& view, absl::Time now);
+  JobEffects Step(const View& view, absl::Time now);
 
   // The job is ending, and so gives up the save under way: why that is void.
   absl::Status Ending(const View& view) const;
   // Answers those who wait for a save that will not be.
-  SaveOutcome RefuseAll();
+  JobEffects RefuseAll();
 
   const CheckpointReport& report() const { return report_; }
 
@@ -104,9 +96,9 @@ class SavePolicy {
   };
 
   void Count(const SaverDone& done, uint64_t step, const std::string& path,
-             SaveOutcome* outcome);
+             JobEffects* effects);
   // The job ends as it was to be stopped, with this status.
-  void EndStopped(absl::Status status, SaveOutcome* outcome) const;
+  void EndStopped(absl::Status status, JobEffects* effects) const;
   absl::Status Lost(absl::string_view why) const;
 
   const bool saves_;

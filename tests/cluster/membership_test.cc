@@ -229,5 +229,16 @@ TEST_F(MembershipTest, APsThatNeverOpenedItsSessionMayTryAgain) {
   EXPECT_TRUE(Refused(Ps(1)).ok());
 }
 
+TEST_F(MembershipTest, OnlyALifeWithASessionReturns) {
+  const Life life = *members_.Register(Worker(0), kT0);
+  EXPECT_TRUE(absl::IsNotFound(members_.Returning(life).status()));
+  ASSERT_TRUE(members_.Open(1, life, kT0).ok());
+  members_.Suspend(1, kT0);
+  ASSERT_TRUE(members_.Returning(life).ok());
+  EXPECT_EQ((*members_.Returning(life))->session, 1u);
+  members_.Remove(life);
+  EXPECT_TRUE(absl::IsFailedPrecondition(members_.Returning(life).status()));
+}
+
 }  // namespace
 }  // namespace shoal

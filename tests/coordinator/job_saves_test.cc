@@ -56,7 +56,7 @@ class JobSavesTest : public testing::Test {
   JobSaves::View View() {
     return {membership_, book_, desk_, phase_, now_, now_};
   }
-  void Do(SaveEffects effects) {
+  void Do(JobEffects effects) {
     for (CoordinatorAction& action : effects.actions) {
       if (auto* send = std::get_if<SendAction>(&action)) {
         sent_.push_back(std::move(*send));
@@ -67,7 +67,7 @@ class JobSavesTest : public testing::Test {
       }
     }
     released_ += effects.released;
-    if (effects.end.has_value()) ends_.push_back(*effects.end);
+    if (effects.end.has_value()) ends_.push_back(effects.end->status);
   }
   void Step() { Do(saves_->Step(View())); }
   // The sessions that were sent one of these, and the last of them.

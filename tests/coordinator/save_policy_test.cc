@@ -30,7 +30,7 @@ class SavePolicyTest : public testing::Test {
 
   SavePolicy Make() const { return SavePolicy(options_); }
 
-  void Do(SaveOutcome outcome) {
+  void Do(JobEffects outcome) {
     for (CoordinatorAction& action : outcome.actions) {
       if (auto* reply = std::get_if<SaveReplyAction>(&action)) {
         replies_.emplace_back(reply->request, reply->saved.status());
@@ -39,8 +39,8 @@ class SavePolicyTest : public testing::Test {
       }
     }
     if (outcome.end.has_value()) {
-      ends_.push_back(*outcome.end);
-      EXPECT_EQ(outcome.first, "ps 1") << "the process that was stopped";
+      ends_.push_back(outcome.end->status);
+      EXPECT_EQ(outcome.end->first, "ps 1") << "the process that was stopped";
     }
   }
   // A save begins and is cut at this step.

@@ -1,0 +1,57 @@
+#ifndef SHOAL_COORDINATOR_JOB_EFFECTS_H_
+#define SHOAL_COORDINATOR_JOB_EFFECTS_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/logger.h"
+#include "cluster/membership.h"
+#include "coordinator/coordinator_actions.h"
+#include "coordinator/job_phase.h"
+
+namespace shoal {
+
+// How a job ends, in the words of JobReport.
+struct JobOutcome {
+  absl::Status status;  // OK, or the first failure, which names its process
+  // The process that failed first or that was asked to stop, as in "ps 1";
+  // empty: no single process.
+  std::string first;
+  bool stopped = false;  // the job ends because a process was asked to stop
+};
+
+// What a part of the coordinator wants after an event. The fields are in the
+// order in which CoordinatorState performs them.
+//
+//   JobEffects effects = work.OnScored(figures, phase);
+//   Perform(std::move(effects));
+struct JobEffects {
+  CoordinatorActions actions;
+  // There is a new mark, a piece was read or a row was scored.
+  bool progress = false;
+  // Training stood still for a checkpoint and goes on: this counts as progress
+  // of every lease.
+  bool released = false;
+  std::optional<JobPhase> phase;  // the job enters this phase
+  std::optional<JobOutcome> end;  // the job ends
+};
+
+void Log(LogLevel level, std::string line, CoordinatorActions* actions);
+// REQUIRES: member.open().
+void Send(const Member& member, CoordinatorMessage message,
+          CoordinatorActions* actions);
+
+// The job ends with `status`.
+JobEffects EndWith(absl::Status status, std::string first = "");
+
+// What an error in a message of `from` leads to. INVALID_ARGUMENT is returned:
+// the process broke the protocol, which ends that process alone. Any other
+// error ends the job and names the process. OK leads to nothing.
+absl::StatusOr<JobEffects> EndUnlessInvalid(const Member& from,
+                                            const absl::Status& status);
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_JOB_EFFECTS_H_

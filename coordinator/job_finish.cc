@@ -1,0 +1,102 @@
+#include "coordinator/job_finish.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cluster/canary_check.h"
+
+namespace shoal {
+
+CoordinatorActions JobFinish::AskReports(const Membership& membership) {
+  CoordinatorActions actions;
+  for (const Member& ps : membership.Open(Role::kPs)) {
+    Send(ps, ReportShard{}, &actions);
+  }
+  return actions;
+}
+
+JobOutcome JobFinish::Verdict(absl::Span<const PsReport> shards,
+                              const LedgerTotals& totals,
+                              const absl::Status& saved) {
+  absl::Status status =
+      CheckCanaries(shards, totals.batches - totals.rejected_batches);
+  status.Update(saved);
+  return {std::move(status)};
+}
+
+JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
+                                JobPhase phase) {
+  const absl::Status status =
+      failure.status.ok() ? absl::UnknownError("it failed and did not say why")
+                          : failure.status;
+  if (from.role == Role::kWorker && phase >= JobPhase::kReporting) {
+    JobEffects effects;
+    Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()),
+        &effects.actions);
+    return effects;
+  }
+  // A process that was stopped says itself which process it is.
+  return EndWith(
+      absl::IsCancelled(status) ? status : Annotate(status, from.Name()),
+      ProcessName(from.role, from.index));
+}
+
+JobEffects JobFinish::OnBye(const Member& from, JobPhase phase) {
+  JobEffects effects;
+  if (phase >= JobPhase::kEnding) return effects;
+  if (from.role == Role::kPs) {
+    return EndWith(absl::CancelledError(absl::StrCat(
+                       from.Name(), " left before the job was over")),
+                   ProcessName(from.role, from.index));
+  }
+  Log(LogLevel::kInfo, absl::StrCat(from.Name(), " left; its leases return"),
+      &effects.actions);
+  return effects;
+}
+
+JobOutcome JobFinish::OnStop(const absl::Status& reason, std::string process) {
+  return {reason.ok() ? absl::CancelledError("the job was stopped") : reason,
+          std::move(process)};
+}
+
+void JobFinish::Decide(JobOutcome outcome) {
+  outcome_ = std::move(outcome);
+  outcome_.stopped = outcome_.stopped || absl::IsCancelled(outcome_.status);
+}
+
+JobEnd JobFinish::Message(const std::string& summary) const {
+  return {outcome_.status, summary};
+}
+
+CoordinatorActions JobFinish::Tell(const Membership& membership,
+                                   const std::string& summary) const {
+  CoordinatorActions actions;
+  for (const Member& member : membership.members()) {
+    if (member.open()) Send(member, Message(summary), &actions);
+  }
+  return actions;
+}
+
+absl::Status JobFinish::Refusal() const {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the job is over", outcome_.status.ok()
+                             ? ""
+                             : absl::StrCat(": ", outcome_.status.message())));
+}
+
+absl::Status JobFinish::NoBye(const Member& member, absl::Duration linger) {
+  return absl::DeadlineExceededError(
+      absl::StrCat(member.Name(), " said no Bye within ",
+                   absl::FormatDuration(linger), " of the job's end"));
+}
+
+void JobFinish::Fill(JobPhase phase, JobReport* report) const {
+  report->over = phase >= JobPhase::kEnding;
+  report->finished = phase == JobPhase::kFinished;
+  report->status = outcome_.status;
+  report->first = outcome_.first;
+  report->stopped = outcome_.stopped;
+}
+
+}  // namespace shoal

@@ -1,0 +1,74 @@
+#ifndef SHOAL_COORDINATOR_JOB_FINISH_H_
+#define SHOAL_COORDINATOR_JOB_FINISH_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "cluster/job_report.h"
+#include "cluster/ledger.h"
+#include "cluster/membership.h"
+#include "coordinator/job_effects.h"
+#include "coordinator/job_phase.h"
+#include "core/session_messages.h"
+
+namespace shoal {
+
+// The end of a job: the shards' last reports, the outcome, and what the
+// processes are told. Pure logic.
+//
+//   reporting --every shard's report: Verdict--> decided
+//   any phase --a failure or a stop--> decided
+//   decided --Tell--> ending --every Bye, or NoBye after the linger--> finished
+//
+// The first outcome is the job's, and a failure names its process. Failures
+// are: a PS that ends, is silent or breaks the protocol once training has begun
+// (its state is lost; before that, another process may take its place until the
+// start deadline), a mark under a lease that was never given, a process's own
+// Failure, data that changed or is bad beyond max_bad_rows, a batch that is
+// torn, a piece that no live worker can read, and a wait whose deadline passed.
+// The death of a worker is no failure: its leases return, and it may register
+// again. Thread-compatible.
+class JobFinish {
+ public:
+  // Everything is trained and scored: asks every shard for its last report.
+  static CoordinatorActions AskReports(const Membership& membership);
+  // The outcome of a job whose shards have all reported. `saved` is the status
+  // of the checkpoint of the end. The checks are those of CheckCanaries.
+  static JobOutcome Verdict(absl::Span<const PsReport> shards,
+                            const LedgerTotals& totals,
+                            const absl::Status& saved);
+
+  // The process says that it failed. A worker's failure once everything is
+  // trained and scored ends nothing: that worker was computing a copy.
+  static JobEffects OnFailure(const Member& from, const Failure& failure,
+                              JobPhase phase);
+  // The process has said Bye. A PS that leaves before the end ends the job.
+  static JobEffects OnBye(const Member& from, JobPhase phase);
+  // The owner was asked to stop the job; `process` is as JobReport::first. An
+  // OK `reason` means that there is no particular one.
+  static JobOutcome OnStop(const absl::Status& reason, std::string process);
+
+  // Decides the job's outcome. REQUIRES: not decided yet.
+  void Decide(JobOutcome outcome);
+  // Tells every process that the job is over. REQUIRES: decided.
+  CoordinatorActions Tell(const Membership& membership,
+                          const std::string& summary) const;
+  // What a process is told that opens a session now, or every process by Tell.
+  JobEnd Message(const std::string& summary) const;
+  // FAILED_PRECONDITION: why no process can register any more.
+  absl::Status Refusal() const;
+  // Why the session of a process ends that said no Bye within `linger`.
+  static absl::Status NoBye(const Member& member, absl::Duration linger);
+
+  // Over, finished, status, first and stopped.
+  void Fill(JobPhase phase, JobReport* report) const;
+
+ private:
+  JobOutcome outcome_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_JOB_FINISH_H_

@@ -1,0 +1,137 @@
+#include "coordinator/job_start.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace shoal {
+namespace {
+
+// The only map of a job so far.
+constexpr MapVersion kMapVersion = 1;
+
+ClusterView ViewOf(const Membership& membership) {
+  ClusterView view;
+  view.map_version = kMapVersion;
+  for (const Member& ps : membership.Open(Role::kPs)) {
+    view.ps.push_back(PsInfo{ps.address, ps.life});
+  }
+  return view;
+}
+
+}  // namespace
+
+JobStart::JobStart(const CoordinatorOptions& options)
+    : num_ps_(static_cast<size_t>(options.num_ps)),
+      num_epochs_(options.num_epochs),
+      checkpoints_(options.checkpoints),
+      goes_on_(checkpoints_.resume != nullptr && checkpoints_.resume_training),
+      loaded_(options.num_ps, goes_on_) {}
+
+void JobStart::Direct(RegisterReply* reply) const {
+  if (checkpoints_.resume == nullptr) {
+    reply->initialise = true;
+  } else {
+    reply->load =
+        LoadFrom{checkpoints_.resume_name, OfferOf(checkpoints_.resume_text)};
+  }
+}
+
+bool JobStart::AllPs(const Membership& membership) const {
+  return membership.Open(Role::kPs).size() == num_ps_ && loaded_.all();
+}
+
+void JobStart::SendViews(const Membership& membership,
+                         CoordinatorActions* actions) {
+  for (const Member& member : membership.members()) {
+    if (member.open()) Send(member, ViewOf(membership), actions);
+  }
+}
+
+CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
+  CoordinatorActions actions;
+  if (member.role == Role::kPs && checkpoints_.resume == nullptr) {
+    // It starts from the initial values.
+    loaded_.AddShard(member.index, {}).IgnoreError();
+  }
+  if (!AllPs(view.membership)) return actions;
+  if (member.role == Role::kPs) {
+    // The last PS: the processes that came before it have waited for it.
+    SendViews(view.membership, &actions);
+  } else {
+    Send(member, ViewOf(view.membership), &actions);
+  }
+  return actions;
+}
+
+CoordinatorActions JobStart::OnGone(const Member& ps, const View& view) {
+  CoordinatorActions actions;
+  loaded_.Drop(ps.index);
+  AskForMarks(view, &actions);
+  return actions;
+}
+
+absl::StatusOr<JobEffects> JobStart::OnLoaded(const Member& from,
+                                              const ShardLoaded& message,
+                                              const View& view) {
+  if (checkpoints_.resume == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.Name(), " loaded a checkpoint that it was not asked to load"));
+  }
+  JobEffects effects;
+  if (view.phase >= JobPhase::kTraining) return effects;
+  const absl::Status same = loaded_.AddShard(from.index, message.marks);
+  if (!same.ok()) return EndWith(same);
+  AskForMarks(view, &effects.actions);
+  if (AllPs(view.membership)) SendViews(view.membership, &effects.actions);
+  return effects;
+}
+
+absl::StatusOr<JobEffects> JobStart::OnMarks(const Member& from,
+                                             MarkRuns message,
+                                             const View& view) {
+  JobEffects effects;
+  if (view.phase >= JobPhase::kTraining) return effects;
+  const absl::Status added = loaded_.Add(from.index, std::move(message));
+  if (!added.ok()) return EndUnlessInvalid(from, added);
+  AskForMarks(view, &effects.actions);
+  if (AllPs(view.membership)) SendViews(view.membership, &effects.actions);
+  return effects;
+}
+
+void JobStart::AskForMarks(const View& view, CoordinatorActions* actions) {
+  if (view.phase != JobPhase::kGathering) return;
+  const std::optional<MarkRunsRequest> request = loaded_.Ask();
+  if (!request.has_value()) return;
+  const Member* const ps = view.membership.Find(Role::kPs, loaded_.source());
+  if (ps != nullptr && ps->open()) Send(*ps, *request, actions);
+}
+
+absl::Status JobStart::StartRestoring(const FileList& files,
+                                      TrainingBook* book) {
+  SHOAL_DCHECK(goes_on_ && loaded_.all());
+  return book->StartRestoring(checkpoints_.resume, checkpoints_.resume_path(),
+                              files, loaded_.Take());
+}
+
+absl::StatusOr<bool> JobStart::Restore(TrainingBook* book,
+                                       CoordinatorActions* actions) {
+  SHOAL_ASSIGN_OR_RETURN(const bool done, book->Restore());
+  if (done) {
+    Log(LogLevel::kInfo,
+        absl::StrCat("resumed from ", checkpoints_.resume_path(), ", step ",
+                     book->totals().batches, ", epoch ",
+                     std::max(book->restored_epochs(), 1u), " of ", num_epochs_,
+                     ", ", book->totals().trained, " samples trained"),
+        actions);
+  } else if (!std::exchange(continues_, true)) {
+    actions->emplace_back(ContinueAction{});
+  }
+  return done;
+}
+
+}  // namespace shoal

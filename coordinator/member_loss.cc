@@ -1,0 +1,108 @@
+#include "coordinator/member_loss.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+
+CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
+                              absl::Duration silent_after) {
+  CoordinatorActions actions;
+  Log(LogLevel::kWarn,
+      absl::StrCat(
+          "the connection of ", member.Name(), " broke (", status.message(),
+          "); it has ", absl::FormatDuration(silent_after), " to come back",
+          member.role == Role::kWorker ? ", and its pieces may be leased again"
+                                       : ""),
+      &actions);
+  return actions;
+}
+
+CoordinatorActions Probes(const Membership& membership) {
+  CoordinatorActions actions;
+  for (const Member& ps : membership.Open(Role::kPs)) {
+    if (!ps.suspended) continue;
+    actions.emplace_back(ProbeAction{ps.session, ps.address});
+  }
+  return actions;
+}
+
+MemberLoss Replaced(const Member& member) {
+  return {member, absl::AbortedError("replaced by another process"),
+          "died: its connection broke, and another process came in its place"};
+}
+
+MemberLoss PortClosed(const Member& member) {
+  return {member, absl::UnavailableError("its port is closed"),
+          "died: its connection broke, and its address refuses others"};
+}
+
+MemberLoss SessionEnded(const Member& member, const absl::Status& status) {
+  return {member, status,
+          absl::StrCat(
+              "died: its session ended without a Bye",
+              status.ok() ? "" : absl::StrCat(" (", status.message(), ")"))};
+}
+
+MemberLoss Silent(const Member& member, absl::Duration silent_after) {
+  const std::string silence = absl::FormatDuration(silent_after);
+  if (member.suspended) {
+    return {member,
+            absl::DeadlineExceededError(absl::StrCat(
+                member.Name(), " did not come back within ", silence)),
+            absl::StrCat("died: its connection broke, and it did not come back "
+                         "within ",
+                         silence)};
+  }
+  return {member,
+          absl::DeadlineExceededError(
+              absl::StrCat(member.Name(), " was silent for more than ", silence,
+                           " and was taken for dead")),
+          absl::StrCat("was silent for more than ", silence,
+                       " and is taken for dead")};
+}
+
+MemberLoss BrokeProtocol(const Member& member, const absl::Status& status) {
+  return {member, status,
+          absl::StrCat("broke the protocol: ", status.message())};
+}
+
+std::optional<MemberLoss> LostMarks(const Member& member,
+                                    const MarkTotals& marks,
+                                    uint64_t complete) {
+  const uint64_t has = marks.applied + marks.rejected;
+  if (member.role != Role::kPs || has >= complete) return std::nullopt;
+  return MemberLoss{
+      member,
+      absl::FailedPreconditionError(absl::StrCat(
+          member.Name(), " came back with ", has, " marks, and the job has ",
+          complete, " complete batches: its shard's state went back")),
+      "lost marks that it had made"};
+}
+
+JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
+                     absl::Duration left_to_start) {
+  JobEffects effects;
+  if (phase >= JobPhase::kEnding) return effects;
+  const Member& member = loss.member;
+  const std::string what = absl::StrCat(member.Name(), " ", loss.how);
+  if (member.role == Role::kPs && phase == JobPhase::kGathering) {
+    Log(LogLevel::kWarn,
+        absl::StrCat(what,
+                     "; nothing is trained yet, so another process may take "
+                     "its place, within ",
+                     absl::FormatDuration(left_to_start)),
+        &effects.actions);
+  } else if (member.role == Role::kPs && member.open()) {
+    return EndWith(absl::UnavailableError(
+                       absl::StrCat(what, "; its shard's state is lost")),
+                   ProcessName(member.role, member.index));
+  } else {
+    Log(LogLevel::kWarn,
+        absl::StrCat(what,
+                     member.role == Role::kWorker ? "; its leases return" : ""),
+        &effects.actions);
+  }
+  return effects;
+}
+
+}  // namespace shoal

@@ -1,0 +1,67 @@
+#ifndef SHOAL_COORDINATOR_MEMBER_LOSS_H_
+#define SHOAL_COORDINATOR_MEMBER_LOSS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "cluster/membership.h"
+#include "coordinator/coordinator_actions.h"
+#include "coordinator/job_effects.h"
+#include "coordinator/job_phase.h"
+#include "core/mark_run.h"
+
+namespace shoal {
+
+// How connections and lives end other than by a Bye, and what that means to the
+// job, as pure functions.
+//
+//   open --its connection breaks--> suspended --it resumes its session--> open
+//   open, suspended --any of the losses below--> lost, and removed by the owner
+//
+// A connection that breaks is no death. The life is suspended: messages to the
+// process wait (session_table.h), a worker's pieces may be copied to others at
+// once, and the process has silent_after to resume its session. Its life ends
+// at once if another process registers in its place, or if the address of a PS
+// refuses connections.
+
+// The connection of `member` broke with this status: says so.
+CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
+                              absl::Duration silent_after);
+// Looks at the ports of PSs whose connection is broken.
+CoordinatorActions Probes(const Membership& membership);
+
+// The end of a life.
+struct MemberLoss {
+  Member member;
+  absl::Status why;  // ends its session
+  std::string how;   // for people: completes "worker 1 …"
+};
+
+// Its connection is broken, and another process has its place.
+MemberLoss Replaced(const Member& member);
+// Its connection is broken, and its address refuses connections.
+MemberLoss PortClosed(const Member& member);
+// Its session ended with this status, which may be OK.
+MemberLoss SessionEnded(const Member& member, const absl::Status& status);
+// It said nothing for silent_after, over a connection or without one.
+MemberLoss Silent(const Member& member, absl::Duration silent_after);
+// It sent a message that the protocol does not allow.
+MemberLoss BrokeProtocol(const Member& member, const absl::Status& status);
+// It is a PS and comes back with fewer marks than the job has complete batches,
+// each of which has a mark of every shard. nullopt: it has lost none.
+std::optional<MemberLoss> LostMarks(const Member& member,
+                                    const MarkTotals& marks, uint64_t complete);
+
+// While the job gathers nothing was leased, so nothing was pushed: another
+// process may take the place of a PS within `left_to_start`. Later the job ends
+// with the state of a PS's shard (UNAVAILABLE). A worker's leases return, and
+// the job goes on. A job that is ending has no use for the process.
+JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
+                     absl::Duration left_to_start);
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_MEMBER_LOSS_H_
