@@ -10,24 +10,26 @@
 
 namespace shoal {
 
-// What every process of a job must be told alike. Each check returns OK or a
-// FAILED_PRECONDITION that says which thing differs first, what each of the
-// two said and what to do. `who` and `other` name the processes.
+// Checks of the settings that all processes of a job must share. Each check
+// returns OK or a FAILED_PRECONDITION that names the first difference, the
+// value of each of the two processes, and what to do. `who` and `other` name
+// the processes.
 
-// "--name differs: …": the flag by which two canonical texts differ first, with
-// both values; empty: they do not.
+// "--name differs: …": the first flag, by name, in which two canonical texts
+// differ, with both values. Empty if the texts are equal.
 std::string FirstDifference(absl::string_view who, absl::string_view config,
                             absl::string_view other,
                             absl::string_view other_config);
 
-// Two canonical texts, as RegisterRequest::config. The flag that differs first
-// by name is named with both values.
+// Compares two canonical texts (RegisterRequest::config). The error is made of
+// FirstDifference.
 absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
                              absl::string_view other,
                              absl::string_view other_config);
 
-// Two lists of files; `kind` is "training" or "evaluation". The first file
-// that one list lacks, or that differs in size or in its first bytes, is named.
+// Compares two lists of files; `kind` is "training" or "evaluation". The error
+// names the first file that one list lacks, or that differs in its size or in
+// its first bytes.
 absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
                               const std::vector<SourceInfo>& sources,
                               absl::string_view other,

@@ -13,7 +13,7 @@ class BatchBits {
   bool Get(uint32_t i) const {
     return i / 8 < bytes_.size() && (bytes_[i / 8] >> (i % 8) & 1);
   }
-  // Returns whether it was absent.
+  // Returns true if batch i was not in the set.
   bool Set(uint32_t i) {
     if (Get(i)) return false;
     if (i / 8 >= bytes_.size()) bytes_.resize(i / 8 + 1);

@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-// Compares the ledger with what does not depend on it (core/canary.h), at the
-// end of a job: every shard must have a canary for each of the `applied`
+// Compares the ledger, at the end of a job, with canaries that do not depend on
+// it (core/canary.h). Every shard must have a canary for each of the `applied`
 // batches, each must be exactly 1, and no push may have come from a worker of
 // another start of the job. OK too if no shard has canaries.
-// DATA_LOSS names the shard, what it has and what it should have.
+// DATA_LOSS names the shard, the value found and the value expected.
 absl::Status CheckCanaries(absl::Span<const PsReport> shards, uint64_t applied);
 
 }  // namespace shoal

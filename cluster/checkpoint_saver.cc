@@ -25,7 +25,7 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
   deadline_ = std::min(deadline, now + options_.deadline);
   late_ = false;
   if (!saved_.directory.empty() && saved_.step == view.step) {
-    // Marks only grow, so as many of them are the same ones.
+    // Marks only grow, so equal counts mean equal marks.
     actions_.emplace_back(SaverDone{absl::OkStatus(), saved_.directory,
                                     saved_.step, false, absl::ZeroDuration()});
     return Take();
@@ -242,8 +242,8 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
   failure_ = absl::OkStatus();
   if (phase_ == Phase::kCommitting &&
       (!commit_.status.has_value() || commit_.status->ok())) {
-    // The manifest is there, or it is not known whether it comes: shards must
-    // keep what they wrote.
+    // The manifest is written, or it is not known whether it will be: shards
+    // must keep their files.
     files_.told.clear();
   }
   for (const auto& [index, life] : files_.told) {
@@ -315,7 +315,7 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kCommitting:
       return "the manifest to be written";
     case Phase::kClearing:
-      what = " to give up its part in a void checkpoint";
+      what = " to give up a checkpoint that failed";
       for (const Member& ps : view.ps) {
         const bool asked = files_.told.count(ps.index) != 0;
         if (asked && files_.answered.count(ps.index) == 0) {

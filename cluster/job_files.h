@@ -14,33 +14,37 @@ namespace shoal {
 // The files of one purpose, in the order of the job's sources.
 struct FileList {
   std::vector<SourceInfo> files;
-  // By file: index of the one worker that has it. Empty: every worker has all.
+  // By file: index of the only worker that has the file. Empty: every worker
+  // has all files.
   std::vector<int> hosts;
 
-  // Which of its worker's own files files[source] is.
+  // Index of files[source] in the list of the worker that has it.
   uint32_t LocalIndex(uint32_t source) const;
 };
 
-// Which files a job reads, as its workers list them when they register. Shared:
-// every worker can read all, so all lists must agree. By host: a worker's files
-// are its own, also where another one's have the same names, and only a worker
-// of its index can read them. Thread-compatible.
+// The files that a job reads, as its workers list them when they register. If
+// files are shared, every worker can read all of them, so all lists must agree.
+// If files are by host, only the worker of this index can read the files that
+// it lists, even if another worker lists files of the same names.
+// Thread-compatible.
 class JobFiles {
  public:
   explicit JobFiles(bool by_host) : by_host_(by_host) {}
 
-  // FAILED_PRECONDITION: the lists are not those of the other workers, of an
-  // earlier life of this one, or come after the job began without them.
-  // INVALID_ARGUMENT: there is no file at all.
+  // Checks a worker's lists. Errors:
+  //   FAILED_PRECONDITION  the lists differ from those of the other workers or
+  //                        of an earlier life of this worker, or the job began
+  //                        without this worker's files
+  //   INVALID_ARGUMENT     the lists are empty
   absl::Status Check(const RegisterRequest& worker) const;
-  // REQUIRES: checked.
+  // Adds a worker's lists. REQUIRES: Check was OK.
   void Add(const RegisterRequest& worker);
-  // No worker is left. While the lists are not pinned they are forgotten, so
-  // that a worker that was started wrongly can be started again.
+  // No worker is left. Lists that are not pinned are forgotten, so that a
+  // worker that was started with wrong files can be started again.
   void ForgetUnlessPinned();
 
-  // From now on the lists are the job's: by host, in the order of the workers'
-  // indices. Fills the two below.
+  // From now on the lists are the job's. Fills train() and eval(); files by
+  // host are in the order of the workers' indices.
   void Pin();
   const FileList& train() const { return train_; }
   const FileList& eval() const { return eval_; }
@@ -52,8 +56,8 @@ class JobFiles {
     std::vector<SourceInfo> eval;
   };
 
-  // By host, each worker's list stands under its index; otherwise the first
-  // under 0.
+  // The key in lists_: the worker's index if files are by host; otherwise 0,
+  // for the first worker's lists.
   int KeyOf(const RegisterRequest& worker) const {
     return by_host_ ? worker.index : 0;
   }

@@ -18,8 +18,8 @@
 
 namespace shoal {
 
-// What the processes say of themselves, gathered into the job's figures: speed,
-// loss, progressive AUC, staleness, resources. Keeps the last word of the dead.
+// The job's figures, from what the processes tell: speed, loss, progressive
+// AUC, staleness and resources. A dead process counts as of its last message.
 // Thread-compatible; times do not go back.
 class JobProgress {
  public:
@@ -33,30 +33,32 @@ class JobProgress {
   bool reported(int shard) const;
   size_t reports() const;  // shards that have reported
 
-  // The first lease; the job's end. Their difference is the wall time.
+  // The first lease is given; the job ends. The wall time lies between the two.
   void Start(absl::Time now);
   void End(absl::Time now);
-  // Examples trained so far, for the speed; of a job that trains nothing, those
-  // scored.
+  // Sets the examples trained so far, for the speed, or the examples scored if
+  // the job trains nothing.
   void OnTrained(uint64_t examples, absl::Time now);
-  // The steady window, each once, with what was trained by then.
+  // Open and close the steady window, each once; `examples` were trained by
+  // then.
   void OpenSteady(uint64_t examples, absl::Time now);
   void CloseSteady(uint64_t examples, absl::Time now);
   bool steady_open() const { return steady_from_.has_value(); }
 
-  // Fills in what is known here: all of JobReport from `loss` on but `eval` and
-  // WorkerReport::alive.
+  // Fills in loss, progressive_auc, samples_per_second, wall, the steady
+  // window, staleness, the workers (but `alive` and `scored`), the PSs and the
+  // digest. REQUIRES: report->trained is filled in.
   void Fill(absl::Time now, JobReport* report) const;
 
  private:
   struct Worker {
     UsageMeter usage;
-    uint64_t earlier_samples = 0;  // of lives before this one
-    TrainProgress progress;        // of this life
-    // What the newest heartbeat that told of examples added.
+    uint64_t earlier_samples = 0;  // by lives before this one
+    TrainProgress progress;        // this life's
+    // What was added by the newest heartbeat with new examples.
     double newest_loss_sum = 0;
     uint64_t newest_examples = 0;
-    // The newest that any life has told.
+    // The newest values, of any life.
     double recent_auc = 0;
     uint64_t recent_examples = 0;
   };

@@ -9,7 +9,7 @@ namespace shoal {
 
 std::string LedgerLine(const JobReport& report) {
   const uint64_t accounted = report.trained + report.rejected + report.lost;
-  // Of a job that was cut short; what it did not read is not even counted.
+  // If the job was cut short; data that it did not read are not even counted.
   const uint64_t left =
       report.samples > accounted ? report.samples - accounted : 0;
   return absl::StrCat(

@@ -16,14 +16,14 @@ namespace shoal {
 struct WorkerReport {
   int index = 0;
   bool alive = false;
-  // Acknowledged by all shards, over its lives; of a killed life, as of its
-  // last heartbeat. The workers' sum counts recomputed batches each time, so
-  // it can differ from `trained`.
+  // Samples that all shards acknowledged, over the worker's lives; a killed
+  // life counts as of its last heartbeat. The sum over workers counts
+  // recomputed batches each time, so it can differ from `trained`.
   uint64_t samples = 0;
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
-  // Rows that it was the first to score, over all evaluations or in an
-  // inference: over the workers each row counts once an evaluation.
+  // Rows that this worker was the first to score, over all evaluations or in an
+  // inference. Summed over workers, each row counts once an evaluation.
   uint64_t scored = 0;
 };
 
@@ -42,8 +42,8 @@ struct EvalReport {
   // Mean predicted probability over mean label; 0: no label is 1.
   double calibration = 0;
   bool exact_auc = true;
-  double auc_error = 0;  // the exact one is at most this far from `auc`
-  // What had been trained: epochs, and batches with all marks.
+  double auc_error = 0;  // the exact AUC is at most this far from `auc`
+  // Progress of training at the evaluation: epochs, and batches with all marks.
   uint32_t epoch = 0;
   uint64_t step = 0;
   // By worker's index; their sum is `examples`.
@@ -52,72 +52,73 @@ struct EvalReport {
 
 // The checkpoints of a job.
 struct CheckpointReport {
-  std::string path;   // of the newest that this job has saved; empty: none
-  uint64_t step = 0;  // of it
-  // That training stood still for it, and for all together.
+  // Path of the newest checkpoint that this job has saved; empty: none.
+  std::string path;
+  uint64_t step = 0;  // of that checkpoint
+  // Time for which training stood still: for the newest, and for all.
   double seconds = 0;
   double all_seconds = 0;
   uint64_t saved = 0;            // checkpoints
-  uint64_t voided = 0;           // attempts that became none
-  std::string last_error;        // why the newest of those was void
-  std::string resumed_from;      // path of the one that the job began from
-  uint64_t resumed_step = 0;     // of it
+  uint64_t voided = 0;           // attempts that gave no checkpoint
+  std::string last_error;        // why the newest of those attempts failed
+  std::string resumed_from;   // path of the checkpoint that the job began from
+  uint64_t resumed_step = 0;  // of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
 };
 
-// "AUC 0.76249, logloss 0.50001, calibration 1.002 on 2000 examples"; of an AUC
-// from a histogram "AUC 0.76249 ± 0.00001 (histogram), …", its error rounded
-// up.
+// "AUC 0.76249, logloss 0.50001, calibration 1.002 on 2000 examples". If the
+// AUC comes from a histogram: "AUC 0.76249 ± 0.00001 (histogram), …", with the
+// error rounded up.
 std::string EvalText(const EvalReport& eval);
 
-// A job in figures: what the progress line, the closing lines and the summary
-// file (docs/summary.md) are made of. Samples are examples × epochs.
+// A job in figures. The progress line, the closing lines and the summary file
+// (docs/summary.md) are made of them. Samples are examples × epochs.
 struct JobReport {
-  // False: the job evaluates or predicts alone. It has no ledger, no steps and
-  // no staleness.
+  // False: the job only evaluates or predicts. Then it has no ledger, no steps
+  // and no staleness.
   bool trains = true;
   bool started = false;  // all PSs and a worker were there
-  // Before the first lease: whom the job waits for, as in "ps 1, worker 0".
+  // Before the first lease: the missing processes, as in "ps 1, worker 0".
   std::string waiting_for;
   bool over = false;      // `status` is decided; processes may still be leaving
-  bool finished = false;  // they have left
+  bool finished = false;  // all processes have left
   absl::Status status;    // OK, or the first failure, which names its process
-  // Of a job that did not end well: the process that failed first, or that was
-  // asked to stop, as in "ps 1"; empty: no single one.
+  // If the job did not end well: the process that failed first, or that was
+  // asked to stop, as in "ps 1"; empty: no single process.
   std::string first;
   bool stopped = false;  // the job ended because a process was asked to stop
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once
   double fraction_done = 0;  // of the bytes of all epochs, for the ETA
-  double fraction_before = 0;  // of it, that a checkpoint brought
+  double fraction_before = 0;  // the part of fraction_done from a checkpoint
   uint64_t trained = 0;
   uint64_t rejected = 0;
   uint64_t lost = 0;
-  // Could not be parsed; in no batch. Each row counts once, however many
-  // epochs; of training and evaluation data.
+  // Rows of training and evaluation data that could not be parsed and are in no
+  // batch. Each row counts once, however many epochs there are.
   uint64_t bad_rows = 0;
-  std::string first_bad_row;  // file, place and reason; empty: there is none
+  std::string first_bad_row;  // file, place and reason; empty: no bad row
 
-  uint32_t epoch = 0;   // of the oldest piece that is leased, from 0
+  uint32_t epoch = 0;   // the oldest epoch that is not complete, from 0
   uint64_t leases = 0;  // held by workers now
   int ps_alive = 0;
 
   uint64_t batches = 0;          // with all marks set: the job's step
   uint64_t mended = 0;           // parts on two shards from two forward passes
   uint64_t recomputed = 0;       // batches that more than one pass pushed
-  uint64_t repeats_refused = 0;  // pushes refused as repeats, all shards
+  uint64_t repeats_refused = 0;  // pushes refused as repeats, over all shards
 
-  // Mean over the examples that each worker's newest heartbeat told of.
+  // Mean over the examples that each worker's newest heartbeat added.
   double loss = 0;
   // The workers' recent AUCs, weighted by their examples; 0: none yet.
   double progressive_auc = 0;
   double samples_per_second = 0;  // over the newest 5 seconds
-  // From the first lease to the job's end; to now while it runs.
+  // From the first lease to the job's end, or to now while the job runs.
   absl::Duration wall;
 
-  // From the job's step warmup_steps to its last; processor time at these two
-  // moments is interpolated between heartbeats.
+  // The steady window, from the job's step warmup_steps to its last step.
+  // Processor time at its two edges is interpolated between heartbeats.
   uint64_t steady_samples = 0;
   double steady_wall_seconds = 0;
   double steady_worker_cpu_seconds = 0;
@@ -127,24 +128,25 @@ struct JobReport {
   std::vector<EvalReport> evals;  // in the order in which they were made
   EvalReport eval;                // the last of them
   uint64_t predicted = 0;         // rows whose predictions were written
-  uint64_t predicted_nan = 0;     // of them, rows that could not be parsed
+  uint64_t predicted_nan = 0;     // those of them that could not be parsed
   std::vector<WorkerReport> workers;
   std::vector<PsReport> ps;
   CheckpointReport checkpoint;
-  uint64_t digest = 0;  // of the final model, sum of the shards'
+  uint64_t digest = 0;  // of the final model: sum of the shards' digests
 };
 
-// `samples N = trained + rejected + lost; batches mended, recomputed, repeats
-// refused`, with the numbers; of a job that failed before all of its data was
-// read once, N is of what was.
+// The line `samples N = trained + rejected + lost; batches mended, recomputed,
+// repeats refused`, with the numbers. If the job failed before all of its data
+// was read once, N counts only the data that was read.
 std::string LedgerLine(const JobReport& report);
 
-// Samples a second from the first lease to the job's end, or to now: trained
-// and rejected by this run, or scored if there are none of these.
+// Samples a second from the first lease to the job's end, or to now: samples
+// trained and rejected by this run, or scored if there are none of these.
 double MeanSpeed(const JobReport& report);
 
-// The ledger's line if the job trains, then a line each for what is known of
-// speed, staleness and evaluation. Ends with a newline. For people: not stable.
+// LedgerLine if the job trains, then a line each on speed, staleness and
+// evaluation, as far as they are known. Ends with a newline. For people: the
+// format is not stable.
 std::string SummaryLines(const JobReport& report);
 
 }  // namespace shoal

@@ -11,25 +11,26 @@
 
 namespace shoal {
 
-// Workers that want a lease, each as often as it has asked, first come first.
-// One for which there is none may be parked under the host whose pieces it can
-// read: it is not looked at again before something for that host has changed,
-// so that a grant takes no time by the workers that wait. Every call takes time
-// by the requests that it changes; Remove by all that wait. Pure logic;
+// The workers' requests for leases, first come first. A worker may have
+// several. A request for which there is no lease may be parked under the host
+// whose pieces the worker can read. It is not tried again before something for
+// that host has changed, so the time of a grant does not grow with the number
+// of waiting workers. The time of every call grows with the requests that it
+// changes, that of Remove with all waiting requests. Pure logic;
 // thread-compatible.
 class LeaseRequests {
  public:
   // The worker wants one more lease.
   void Ask(Life worker);
-  // How many requests of the worker wait, parked ones too.
+  // Number of the worker's waiting requests, including parked requests.
   size_t Count(Life worker) const;
-  // Takes the request that is to be tried next; nothing if all are parked.
+  // Takes the request that is to be tried next; nullopt if all are parked.
   std::optional<Life> Next();
-  // A request that Next returned and that was not granted: before all others
-  // again, from the next call of Retry on.
+  // Puts back a request that Next returned and that was not granted. It comes
+  // before all others again from the next call of Retry on.
   void PutBack(Life worker) { put_back_.push_back(worker); }
   void Retry();
-  // The same, but only after Wake(host) or WakeAll.
+  // Puts the request back until Wake(host) or WakeAll is called.
   void Park(Life worker, int host);
   void Wake(int host);
   void WakeAll();
@@ -37,7 +38,7 @@ class LeaseRequests {
   void Forget(Life worker);
 
   bool empty() const { return counts_.empty(); }
-  // All requests of one worker, and of all.
+  // Removes all requests of one worker, or of all workers.
   void Remove(Life worker);
   void Clear() { *this = LeaseRequests(); }
 

@@ -20,33 +20,36 @@ struct LeaseTableOptions {
   uint32_t num_epochs = 1;
   uint32_t num_pieces = 0;
   uint64_t seed = 1;
-  bool shuffle = true;  // the order of pieces; see piece_order.h
-  // By piece: the only host that can read it (FileList::hosts). Empty: any.
+  bool shuffle = true;  // shuffles the order of pieces; see piece_order.h
+  // By piece: the only host that can read it (FileList::hosts). Empty: every
+  // host can read all pieces.
   std::vector<int> hosts;
-  // A lease that is not renewed for so long is over. Larger: a dead worker's
+  // A lease that is not renewed for this time is over. Larger: a dead worker's
   // pieces wait longer.
   absl::Duration lease_time = absl::Seconds(10);
-  // A lease that made no progress for so long may be copied to a worker for
-  // which nothing else is left. Larger: stragglers hold up the end for longer;
+  // A lease without progress for this time may be copied to a worker for which
+  // no other piece is left. Larger: stragglers hold up the end for longer;
   // smaller: more batches are computed twice.
   absl::Duration speculate_after = absl::Seconds(2);
 };
 
-// Which piece of which epoch is whose. Pure logic, thread-compatible.
+// The leases of a job: which worker has which piece of which epoch. Pure logic,
+// thread-compatible.
 //
-// Epochs follow each other without a barrier: when an epoch's last piece is
-// leased, the next one's first may be, unless there is a limit (SetLimit). A
-// piece is leased until it is complete; a lease that ends before (its owner's
-// life is over, its time ran out, its reader failed) makes it leasable again,
-// before any piece that was never leased. LeaseDone only says that the marks
-// are on their way: the lease *settles*, and its piece is leased to no other
-// worker, until the piece is complete or the lease's time runs out. The end of
-// the owner's life does not end such a lease. A piece has at most two leases at
-// a time: the second is a speculative copy. Where pieces belong to hosts, one
-// host may be an epoch ahead of the others.
+// Epochs follow each other without a barrier: when the last piece of an epoch
+// is leased, the first piece of the next epoch may be leased, unless there is a
+// limit (SetLimit). A piece is leased until it is complete. If its lease ends
+// before that (the owner's life is over, the lease's time ran out, the reader
+// failed), the piece may be leased again, before any piece that was never
+// leased. LeaseDone only says that the marks are on their way: the lease
+// *settles*. Its piece is leased to no other worker until the piece is complete
+// or the lease's time runs out, and the end of the owner's life does not end
+// the lease. A piece has at most two leases at a time: the second is a
+// speculative copy. If pieces belong to hosts, one host may be an epoch ahead
+// of the others.
 //
-// Every call takes time by what it changes, not by what the table holds, but
-// for those that say otherwise.
+// The time of a call grows with what it changes, not with the size of the
+// table, unless the call's comment says otherwise.
 class LeaseTable {
  public:
   LeaseTable() : LeaseTable(LeaseTableOptions{}) {}
@@ -57,64 +60,63 @@ class LeaseTable {
     Life owner;
     uint32_t epoch = 0;
     uint32_t piece = 0;
-    bool copy = false;       // speculative: to be worked on from the end
+    bool copy = false;       // a speculative copy, worked on from the end
     bool settling = false;   // its owner said LeaseDone
     bool suspended = false;  // its owner's session is broken
     absl::Time until;
-    absl::Time progress;  // its newest mark, or its grant
+    absl::Time progress;  // the newest mark, or the grant
   };
 
-  // Nothing from this place on is leased from now on: epochs from `epoch` on,
-  // and of that one itself all but its first `pieces`, in its order. A limit
-  // may only grow. At first there is none.
+  // Leases nothing from this place on: no later epoch than `epoch`, and of
+  // `epoch` only its first `pieces` in its order. A limit may only grow. At
+  // first there is no limit.
   void SetLimit(uint32_t epoch, uint32_t pieces = 0) {
     limit_ = Place{epoch, pieces};
     Tell(kEveryHost);
   }
 
-  // The next lease for `owner` on `host`, to be known as `number` (growing,
-  // never used before); nullopt if there is none for it now.
+  // The next lease for `owner` on `host`; nullopt if there is no lease for it
+  // now. The lease gets `number`, which grows and was never used before.
   std::optional<Held> Take(Life owner, int host, uint64_t number,
                            absl::Time now);
-  // There is no lease now for any worker. False: there may be one.
+  // True only if there is no lease now for any worker.
   bool NothingToTake(absl::Time now) const;
-  // Where pieces belong to hosts: the hosts for which there may be a lease now
-  // that was not there before the last call, each once; kEveryHost means all.
-  // A copy that became due by the time alone is not among them.
+  // If pieces belong to hosts: the hosts for which there may be a new lease
+  // since the last call, each once; kEveryHost means all hosts. Copies that
+  // became due by time alone are left out.
   static constexpr int kEveryHost = -1;
   std::vector<int> TakeNews();
   bool has_hosts() const { return !options_.hosts.empty(); }
 
   // The owner is alive: its leases run on, except those that settle.
   void Renew(Life owner, absl::Time now);
-  // It is not known whether the owner is alive: until Renew, its leases may be
-  // copied at once.
+  // The owner may be dead: until Renew, its leases may be copied at once.
   void Suspend(Life owner);
-  // A batch that was computed under the lease got a new mark.
+  // A batch that was computed under this lease got a new mark.
   void Progress(uint64_t lease, absl::Time now);
 
-  // LeaseDone and LeaseFailed of `owner`. A lease that is not the owner's, or
-  // is over, is ignored: late words are normal. Failed returns (epoch, piece)
-  // of the failed lease; that owner does not get the piece again.
+  // The owner sent LeaseDone or LeaseFailed. If the lease is over or is not the
+  // owner's, nothing happens: messages may be late. Failed returns the lease's
+  // (epoch, piece), which this owner does not get again.
   void Done(uint64_t lease, Life owner, absl::Time now);
   std::optional<std::pair<uint32_t, uint32_t>> Failed(uint64_t lease,
                                                       Life owner);
   // The owner's life is over: its leases end, except those that settle.
   void EndOwner(Life owner);
-  // Ends the leases whose time has run out. Looks at all of them.
+  // Ends the leases whose time has run out. Looks at all leases.
   void Expire(absl::Time now);
 
-  // Every batch of the piece is done: it is leased no more, its leases are
-  // over. May come before the piece was ever leased.
+  // Every batch of the piece is complete: its leases are over, and it is leased
+  // no more. May be called before the piece was ever leased.
   void Complete(uint32_t epoch, uint32_t piece);
 
-  // The piece failed on each of these lives.
+  // True if the piece failed on each of these lives.
   bool FailedOnAll(uint32_t epoch, uint32_t piece,
                    absl::Span<const Life> lives) const;
 
   // nullptr if the lease is over.
   const Held* Find(uint64_t lease) const;
-  std::vector<Held> held() const;  // by number; a copy of all
+  std::vector<Held> held() const;  // a copy of all leases, by number
 
  private:
   // (epoch, place in its order): pieces are leased by growing place.
@@ -133,14 +135,14 @@ class LeaseTable {
   // Pieces that one group of workers can read: all workers, or those of one
   // host.
   struct Pool {
-    // Those of this pool in `epoch`'s order before `next` (an index into
-    // Order::places) were leased, or were complete.
+    // The pool's pieces before `next` (an index into Order::places) in the
+    // order of `epoch` were leased or complete.
     uint32_t epoch = 0;
     size_t next = 0;
-    // Returned: of these none has a lease or is complete.
+    // Pieces whose lease ended early: without a lease, and not complete.
     std::set<Leasable> free;
-    // (CopiedAs, number) of leases that may be copied once that is long ago:
-    // each the only lease of its piece, and not settling.
+    // (CopiedAs, number) of leases that may be copied once CopiedAs is long
+    // ago. Each is the only lease of its piece, and does not settle.
     std::set<std::pair<absl::Time, uint64_t>> single;
   };
   using Leases = absl::flat_hash_map<uint64_t, Held>;
@@ -155,7 +157,7 @@ class LeaseTable {
     std::map<int, std::vector<uint32_t>> places;  // by pool, growing
   };
 
-  // There is something new for these workers; see TakeNews.
+  // There may be a new lease for the workers of this pool; see TakeNews.
   void Tell(int pool) {
     if (has_hosts()) news_.insert(pool);
   }
@@ -163,14 +165,14 @@ class LeaseTable {
     return options_.hosts.empty() ? 0 : options_.hosts[piece];
   }
   Key KeyOf(const Held& held) const { return {held.epoch, held.piece}; }
-  // Since when the lease is without progress, as far as copies are concerned.
+  // The time since which the lease counts as without progress, for copies.
   static absl::Time CopiedAs(const Held& held) {
     return held.suspended ? absl::InfinitePast() : held.progress;
   }
   void SetSuspended(Held* held, bool suspended);
   bool IsComplete(Key key) const;
   bool IsWhole(uint32_t epoch) const;  // all of its pieces are complete
-  // The next epoch may be begun: bounds how far one host may be ahead.
+  // True if a pool may begin this epoch: bounds how far a host may be ahead.
   bool MayBegin(uint32_t epoch) const;
   Order& OrderOf(uint32_t epoch);
   void BeginNextEpoch(Pool* pool);
@@ -179,7 +181,8 @@ class LeaseTable {
   std::optional<Key> NextNew(int readers, Pool* pool);
   std::optional<Key> NextCopy(Life owner, const Pool& pool,
                               absl::Time now) const;
-  // Takes a piece's only lease out of Pool::single; puts it there.
+  // Unlist takes the only lease of a piece out of Pool::single; List puts it
+  // there.
   void Unlist(Key key, const Work& work);
   void List(Key key, const Work& work);
   void End(uint64_t lease);

@@ -142,7 +142,8 @@ std::pair<uint64_t, uint64_t> Ledger::Examples(uint32_t piece,
   const uint64_t full = options_.batch_size;
   uint64_t rejected = marks.complete_rejected() * full;
   uint64_t trained = marks.complete() * full - rejected;
-  // The last batch is shorter; of an open piece, the newest may be the last.
+  // The last batch is shorter, and the newest batch of an open piece may be the
+  // last.
   if (marks.end() != 0 && marks.MarkedByAll(marks.end() - 1)) {
     uint64_t too_much = 0;
     if (!Known(piece)) {
@@ -303,7 +304,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
       complete_epochs_ = std::min(complete_epochs_, epoch);
       const Key key{epoch, piece};
       reopened.push_back(key);
-      // Details as they would be, had they been kept; who marked is forgotten.
+      // Makes the details anew; which passes made the marks is forgotten.
       Entry entry{PieceMarks(options_.num_shards)};
       if (const auto kept = settled_.find(key); kept != settled_.end()) {
         entry = std::move(kept->second);

@@ -27,67 +27,69 @@ struct LedgerOptions {
 
 struct LedgerTotals {
   // Examples of complete batches. While a piece is open, its newest batch is
-  // left out: it may be the shorter last one.
+  // left out, since that batch may be the last one, which is shorter.
   uint64_t trained = 0;
   uint64_t rejected = 0;
   // Complete batches: those that have every shard's mark.
   uint64_t batches = 0;
-  uint64_t rejected_batches = 0;  // of them; the others were applied
+  uint64_t rejected_batches = 0;  // complete; the other batches were applied
   // Batches with marks of two shards that stem from different passes (leases).
   uint64_t mended = 0;
   // Batches that more than one pass pushed: marks or repeats, on any shard.
   uint64_t recomputed = 0;
-  uint64_t repeats_refused = 0;  // pushes, all shards
+  uint64_t repeats_refused = 0;  // pushes, over all shards
 };
 
-// The AND of the shards' marks, batch by batch: what is trained is derived from
-// it and never written. Pure logic, thread-compatible.
+// The AND of the shards' marks, batch by batch. What is trained is derived from
+// the ledger and never written to it. Pure logic, thread-compatible.
 //
-// Memory: 4 bytes a batch and shard, for the (epoch, piece)s that are not
-// complete, or a bit a batch of what was restored; a bit for complete ones, and
-// a few bits a batch where they hold a rejected or recomputed batch.
+// Memory: an (epoch, piece) that is not complete takes 4 bytes a batch and
+// shard, or a bit a batch for restored marks. A complete one takes a bit, and a
+// few bits a batch if it holds a rejected or recomputed batch.
 class Ledger {
  public:
   Ledger() : Ledger(LedgerOptions{}) {}
   explicit Ledger(LedgerOptions options);
 
-  // Mark::lease of a mark that was loaded: it may be of any pass.
+  // Mark::lease of a mark that was loaded: its pass is not known.
   static constexpr uint64_t kUnknownLease = PieceMarks::kUnknownPass;
 
   struct Added {
     bool fresh = false;           // a new mark, not a repeat
-    bool piece_complete = false;  // by this mark
+    bool piece_complete = false;  // this mark made its piece complete
   };
-  // One mark of a shard. Errors, which leave the ledger as it was:
+  // Adds a mark of a shard. Errors, which leave the ledger as it was:
   //   NOT_FOUND         the job has no such epoch, piece or index
-  // and those with which the job cannot go on:
+  // and errors with which the job cannot go on:
   //   DATA_LOSS         torn: two shards' verdicts on the batch differ; or the
   //                     piece has no such batch
-  //   INVALID_ARGUMENT  no such shard or lease, a second mark that is not a
-  //                     repeat, a repeat of what the shard had not marked
+  //   INVALID_ARGUMENT  no such shard or lease; a second mark that is not a
+  //                     repeat; a repeat of a batch that the shard has not
+  //                     marked
   absl::StatusOr<Added> Add(int shard, const Mark& mark);
 
-  // All pushes that the shard refused as repeats so far.
+  // Sets the number of pushes that the shard has refused as repeats so far.
   void SetRepeatsRefused(int shard, uint64_t count);
 
-  // The piece was read whole. Returns the epochs in which it is complete by
-  // that. DATA_LOSS: a mark beyond its end exists. Not to be called twice.
+  // The piece was read whole. Returns the epochs in which this makes the piece
+  // complete. DATA_LOSS: a mark beyond its end exists. Not to be called twice.
   absl::StatusOr<std::vector<uint32_t>> SetExamples(uint32_t piece,
                                                     uint64_t examples);
 
-  // The marks that every shard was loaded with, before any other: a whole set,
-  // of forward passes that are not known any more. Returns the (epoch, piece)s
-  // that are complete by them. Time by runs and by pieces that they do not
-  // complete, not by marks. Errors as of Add.
+  // Restores the marks with which every shard was loaded, before any other mark
+  // is added: a whole set, whose forward passes are not known any more. Returns
+  // the (epoch, piece)s that these marks make complete. The time grows with the
+  // runs and with the pieces that they do not complete, not with the marks.
+  // Errors: those of Add.
   absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Restore(
       absl::Span<const MarkRun> marks);
-  // What the state that was loaded had counted beside its marks.
+  // Sets the counts of the loaded state that its marks do not tell.
   void SetEarlier(uint64_t mended, uint64_t recomputed,
                   uint64_t repeats_refused);
 
-  // The shard's state is lost: its marks are dropped and what they completed is
-  // complete no more. Returns the (epoch, piece)s that must be leased again.
-  // What was counted as mended or recomputed stays counted.
+  // The shard's state is lost: its marks are dropped, and pieces that they had
+  // completed are complete no more. Returns the (epoch, piece)s that must be
+  // leased again. The counts of mended and recomputed batches stay.
   std::vector<std::pair<uint32_t, uint32_t>> DropShard(int shard);
 
   // All shards have marked the batch.
@@ -95,21 +97,21 @@ class Ledger {
   // Every batch of the piece is complete, and the piece is known.
   bool PieceComplete(uint32_t epoch, uint32_t piece) const;
   bool AllComplete() const { return complete_pieces_ == all_pieces_; }
-  // How many epochs, from the first on, are complete with no gap.
+  // Number of complete epochs before the first epoch that is not complete.
   uint32_t CompleteEpochs() const;
-  // The complete batches of a piece that is not complete, as Lease::skip wants
-  // them.
+  // The complete batches of a piece that is not complete, as Lease::skip.
   std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
-  // (epoch, piece) with a batch that some shards have marked and others not,
-  // ascending. Time by the pieces that are not complete and have a mark.
+  // The (epoch, piece)s with a batch that some shards have marked and others
+  // have not, ascending. The time grows with the pieces that have a mark and
+  // are not complete.
   std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const;
-  // For a lease of the half-marked batches of a piece alone: all others, up to
-  // the last half-marked one (Lease::skip with Lease::skip_rest).
+  // Lease::skip, to be used with Lease::skip_rest, of a lease that has only the
+  // half-marked batches of a piece: all other batches before the last of them.
   std::vector<uint8_t> AllButHalfMarked(uint32_t epoch, uint32_t piece) const;
   // The batches that some shards have rejected and others have not marked, as
-  // Lease::rejected wants them.
+  // Lease::rejected.
   std::vector<uint8_t> HalfRejected(uint32_t epoch, uint32_t piece) const;
-  // How much of the piece is complete, in [0, 1]; 0 while it is open.
+  // The share of the piece that is complete, in [0, 1]; 0 while it is open.
   double FractionComplete(uint32_t epoch, uint32_t piece) const;
 
   const LedgerTotals& totals() const { return totals_; }
@@ -119,7 +121,7 @@ class Ledger {
 
   struct Entry {
     PieceMarks marks;
-    uint64_t trained = 0;  // its share of the totals, in examples
+    uint64_t trained = 0;  // the piece's share of the totals, in examples
     uint64_t rejected = 0;
   };
   using Entries = absl::flat_hash_map<Key, Entry>;
@@ -133,11 +135,11 @@ class Ledger {
   absl::StatusOr<Added> AddFresh(int shard, const Mark& mark);
   // The runs of one piece. Returns whether they complete it.
   absl::StatusOr<bool> RestorePiece(absl::Span<const MarkRun> runs);
-  // What a piece's complete batches hold, in examples: trained, rejected.
+  // Examples of a piece's complete batches: trained, rejected.
   std::pair<uint64_t, uint64_t> Examples(uint32_t piece,
                                          const PieceMarks& marks) const;
   void Recount(uint32_t piece, Entry& entry);
-  // Whether nothing lacks; then the piece is complete and its details go.
+  // If no mark of the piece lacks: drops its details and returns true.
   bool Settle(Key key);
   void SetComplete(Key key);
 
@@ -148,8 +150,8 @@ class Ledger {
   std::map<uint32_t, std::vector<bool>> complete_;  // by epoch and piece
   std::map<uint32_t, uint32_t> complete_in_epoch_;  // pieces
   uint32_t complete_epochs_ = 0;                    // as far as was looked
-  Entries open_;     // of what has a mark and is not complete
-  Entries settled_;  // of what is complete, where there is something to keep
+  Entries open_;     // of pieces that have a mark and are not complete
+  Entries settled_;  // of complete pieces for which details must be kept
   std::vector<uint64_t> repeats_refused_;  // by shard
   LedgerTotals totals_;
 };

@@ -14,46 +14,45 @@
 
 namespace shoal {
 
-// Which PSs have their state, and what that is: of each the totals of the marks
-// that it has loaded from a checkpoint, which must be equal, and the marks
-// themselves of one PS, which come in parts. Time by what is added, not by what
-// is there. Pure logic; thread-compatible.
+// Which PSs have their state, and the marks that they have loaded from a
+// checkpoint. All PSs must have equal totals of marks; the marks themselves
+// come from one PS, in parts. The time of a call grows with what is added, not
+// with what is there. Pure logic; thread-compatible.
 class LoadedMarks {
  public:
-  // Of a job with so many shards; of none, all() is never true. `wanted`: it
-  // goes on from the marks themselves, which are asked for.
+  // `num_shards`: shards of the job; with 0, all() is never true. `wanted`: the
+  // job goes on from the marks, so a PS is asked for them.
   explicit LoadedMarks(int num_shards = 0, bool wanted = true)
       : num_shards_(static_cast<size_t>(num_shards)), wanted_(wanted) {}
 
-  // The shard is there; one that starts from the initial values has no marks.
-  // DATA_LOSS: it has other marks than another one has.
+  // The shard has its state, with these marks; a shard that starts from the
+  // initial values has none. DATA_LOSS: another shard has other marks.
   absl::Status AddShard(int shard, const MarkTotals& marks);
-  // The shard is not there any more. What it has told of its marks is of no
-  // use.
+  // The shard's PS is gone. The marks that it has sent are dropped.
   void Drop(int shard);
 
   bool has(int shard) const { return shards_.count(shard) != 0; }
-  // Every shard is there, and so are the marks, where they are wanted.
+  // True if every shard has its state and the marks, if wanted, are whole.
   bool all() const {
     return num_shards_ != 0 && shards_.size() == num_shards_ &&
            (whole_ || !wanted_);
   }
 
-  // The PS whose runs are gathered, or that is to be asked for them. REQUIRES:
+  // The PS that sends its marks, or that is to be asked for them. REQUIRES:
   // has() of some shard.
   int source() const {
     SHOAL_DCHECK(!shards_.empty());
     return source_.value_or(shards_.begin()->first);
   }
-  // What to ask source() for now, if anything: one part is under way at a time.
+  // The part to ask source() for now, if any. One part is under way at a time.
   std::optional<MarkRunsRequest> Ask();
-  // The answer of `shard`. Errors:
-  //   INVALID_ARGUMENT  it was not asked for; it does not begin where the last
-  //                     part ended; a run is out of order
-  //   DATA_LOSS         the last part, where all runs together are not what the
-  //                     shard's totals say
+  // Adds the answer of `shard`. Errors:
+  //   INVALID_ARGUMENT  the part was not asked for; it does not begin where the
+  //                     last part ended; a run is out of order
+  //   DATA_LOSS         this is the last part, and all runs together do not add
+  //                     up to the shard's totals
   absl::Status Add(int shard, MarkRuns part);
-  // All runs, and none after that. REQUIRES: all(), or the last part was added.
+  // Takes all runs, once. REQUIRES: all(), or the last part was added.
   std::vector<MarkRun> Take() {
     SHOAL_DCHECK(whole_);
     return std::move(runs_);
@@ -63,10 +62,10 @@ class LoadedMarks {
   size_t num_shards_;
   bool wanted_;
   std::map<int, MarkTotals> shards_;
-  std::optional<int> source_;  // that was asked
-  bool asked_ = false;         // and has not answered
+  std::optional<int> source_;  // the PS that was asked
+  bool asked_ = false;         // source_ has not answered yet
   std::vector<MarkRun> runs_;
-  MarkTotals counted_;  // of runs_, without their digest
+  MarkTotals counted_;  // totals of runs_, without their digest
   bool whole_ = false;
 };
 

@@ -10,8 +10,8 @@ namespace shoal {
 
 struct Member;
 
-// Members that another object owns, as references. Valid until a member of that
-// owner comes or goes.
+// A list of members that another object owns, read by reference. Valid until
+// the owner adds or removes a member.
 class MembersView {
  public:
   class Iterator {

@@ -10,7 +10,7 @@ namespace {
 // More workers than this in one job is a mistyped index.
 constexpr int kMaxWorkers = 65'536;
 
-// Whether the request comes after the one that the member was made by.
+// True if the request was sent after the request that made the member.
 bool IsAfter(const RegisterRequest& request, const Member& member) {
   return request.process != member.process || request.attempt > member.attempt;
 }

@@ -28,7 +28,7 @@ struct MembershipOptions {
   absl::Duration silent_after = absl::Seconds(5);
 };
 
-// A process that is alive, as far as is known.
+// A process that is in the job: alive, as far as is known.
 struct Member {
   Role role = Role::kWorker;
   int index = 0;
@@ -36,45 +36,46 @@ struct Member {
   std::string address;     // of a PS
   uint64_t process = 0;    // RegisterRequest::process and attempt
   uint64_t attempt = 0;
-  uint64_t session = 0;    // 0: registered, its session is not open yet
+  uint64_t session = 0;    // 0: the session is not open yet
   bool suspended = false;  // no connection carries the session at present
-  absl::Time heard;        // its newest word, or when its connection broke
+  absl::Time heard;        // newest message, or when the connection broke
 
-  // Also while it is suspended: the life goes on.
+  // True while the session is open, suspended or not.
   bool open() const { return session != 0; }
   // "worker 1", "ps 0 (host:port)".
   std::string Name() const;
 };
 
-// Who is in the job. Pure logic: the caller brings events and the time.
-// Processes may come in any order. One whose connection breaks is suspended: it
-// comes back with its life within silent_after. One that dies and returns, or
-// that was silent too long, gets a new life; its old one is unknown from then
-// on. Thread-compatible.
+// The processes of a job. Pure logic: the caller brings events and the time.
+// Processes may come in any order. A process whose connection breaks is
+// suspended; it may come back with its life within silent_after. A process that
+// dies and returns, or that was silent too long, gets a new life, and its old
+// life is unknown from then on. Thread-compatible.
 class Membership {
  public:
   explicit Membership(MembershipOptions options);
 
-  // Gives the process a life. One that was given to an earlier request of its
-  // role and index, and has no session, ends: its answer came too late. Errors:
+  // Gives the process a life. If an earlier request of this role and index got
+  // a life that has no session yet, that life ends: its answer came too late.
+  // Errors:
   //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
   //                        named), or a PS in the place of one that was in the
   //                        job when it began: its shard's state is lost
   //   ALREADY_EXISTS       a live process has this role and index (Suspended
   //                        says whether its life may be ended for this one), or
   //                        this process has sent a later request
-  //   INVALID_ARGUMENT     an index that the job has not
+  //   INVALID_ARGUMENT     the job has no such index
   //   and those of JobFiles::Check
   absl::StatusOr<Life> Register(const RegisterRequest& request, absl::Time now);
 
-  // The member whose place the process wants and whose connection is broken:
-  // that process has died, or has given up that life. nullptr: none, or the
-  // request would be refused for itself, or comes late. No clock is asked:
-  // those of two hosts differ.
+  // The member whose place the process wants and whose connection is broken: it
+  // has died, or has given up its life. nullptr if there is no such member, if
+  // the request would be refused anyhow, or if it comes late. No clock decides
+  // this, since the clocks of two hosts differ.
   const Member* Suspended(const RegisterRequest& request) const;
 
-  // Opens the session of a life. FAILED_PRECONDITION: the life is not known
-  // (any more); ALREADY_EXISTS: it has a session. `session` is not 0.
+  // Opens the session of a life; `session` is not 0. FAILED_PRECONDITION: the
+  // life is not known, or not any more. ALREADY_EXISTS: the life has a session.
   absl::StatusOr<const Member*> Open(uint64_t session, Life life,
                                      absl::Time now);
 
@@ -82,25 +83,28 @@ class Membership {
   // FAILED_PRECONDITION (the life is not known any more), NOT_FOUND (the life
   // has no session yet).
   absl::StatusOr<const Member*> Returning(Life life) const;
-  // The connection of a session broke, and another one carries it.
+  // The connection of a session broke; another connection carries the session.
   void Suspend(uint64_t session, absl::Time now);
   void Resume(uint64_t session, absl::Time now);
 
-  // nullptr where there is none. Valid until the member is removed.
+  // nullptr if there is no such member. Valid until the member is removed.
   const Member* FindSession(uint64_t session) const;
   const Member* FindLife(Life life) const;
   const Member* Find(Role role, int index) const;
 
+  // A message came on the session.
   void Heard(uint64_t session, absl::Time now);
 
-  // Members that have said nothing for longer than silent_after. Looks at all.
+  // Members that sent no message for longer than silent_after, or whose
+  // connection has been broken for so long. Looks at all members.
   std::vector<Member> Silent(absl::Time now) const;
 
-  // The process is gone; its life is never known again. Before the job begins,
-  // a PS leaves no state behind that another process could not make or load.
+  // The process is gone; its life is never known again. Before the job begins
+  // another process may take the place of a PS, since it can make or load the
+  // same state.
   void Remove(Life life);
 
-  // By role (PSs first) and index; copies of all.
+  // Copies of all members, by role (PSs first) and index.
   std::vector<Member> members() const;
   // Live members of a role whose session is open, by index.
   MembersView Open(Role role) const {
@@ -108,10 +112,10 @@ class Membership {
   }
   bool empty() const { return members_.empty(); }
 
-  // What the workers listed.
+  // The files that the workers listed.
   const JobFiles& files() const { return files_; }
-  // The job begins: from now on the lists are its own, and its shards' state is
-  // with the PSs that are in it.
+  // The job begins: its files are fixed from now on, and only the PSs that are
+  // in the job have the state of its shards.
   void Begin() {
     files_.Pin();
     begun_ = true;
@@ -121,7 +125,7 @@ class Membership {
   using Key = std::pair<Role, int>;
 
   absl::Status Check(const RegisterRequest& request) const;
-  // Finds open_ anew: a session was opened, or a member is gone.
+  // Makes open_ anew, after a session was opened or a member is gone.
   void ListOpen();
   void SetSuspended(uint64_t session, bool suspended, absl::Time now);
 

@@ -15,9 +15,10 @@
 
 namespace shoal {
 
-// The pieces of one purpose and what reading them whole has told: a piece is
-// open until its first report. What a report says is a function of the piece's
-// bytes, so all reports of it agree. Thread-compatible.
+// The pieces of one purpose, and the facts that workers report once they have
+// read a piece whole. A piece is open until its first report. The facts are a
+// function of the piece's bytes, so all reports on a piece agree.
+// Thread-compatible.
 class PieceFacts {
  public:
   PieceFacts() = default;
@@ -25,13 +26,13 @@ class PieceFacts {
   PieceFacts(std::string kind, std::vector<SourceInfo> sources,
              std::vector<Piece> pieces, uint32_t batch_size);
 
-  // True if it is the piece's first report, false if it repeats it.
+  // True if this is the piece's first report, false if it repeats the first.
   // INVALID_ARGUMENT: no such piece, or counts that do not fit together.
-  // DATA_LOSS: it differs from the first, or from what the checkpoint says: the
+  // DATA_LOSS: the report differs from the first or from the checkpoint: the
   // file changed.
   absl::StatusOr<bool> Add(const PieceReport& report);
-  // What a checkpoint says of piece i. INVALID_ARGUMENT: counts that do not fit
-  // together. REQUIRES: not known(i).
+  // Sets the facts of piece i that a checkpoint holds. INVALID_ARGUMENT: counts
+  // that do not fit together. REQUIRES: not known(i).
   absl::Status Restore(uint32_t i, const SavedPieceFacts& facts);
 
   uint32_t size() const { return static_cast<uint32_t>(pieces_.size()); }
@@ -45,10 +46,11 @@ class PieceFacts {
   const SavedPieceFacts& facts(uint32_t i) const { return *facts_[i]; }
 
   bool all_known() const { return known_ == size(); }
-  // Over the known pieces, each counted once however many epochs there are.
+  // Sums over the known pieces. Each piece counts once, however many epochs
+  // there are.
   uint64_t examples() const { return examples_; }
   uint64_t bad_rows() const { return bad_rows_; }
-  // The first bad row that was heard of; empty: none.
+  // The first bad row that was reported; empty: none.
   const std::string& first_error() const { return first_error_; }
   uint64_t bytes() const { return bytes_; }  // of all pieces
 
@@ -58,7 +60,7 @@ class PieceFacts {
  private:
   absl::Status CheckCounts(uint32_t i, const SavedPieceFacts& facts) const;
   void Learn(uint32_t i, const SavedPieceFacts& facts);
-  // DATA_LOSS, unless a second word on the piece says what the first said.
+  // DATA_LOSS, unless the second report on a piece says what the first said.
   absl::Status CheckSame(uint32_t i, const SavedPieceFacts& now) const;
 
   std::string kind_;

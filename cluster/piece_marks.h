@@ -9,9 +9,9 @@
 namespace shoal {
 
 // All shards' marks of the batches of one piece in one epoch, and the forward
-// passes (leases) that they stem from. Batches are kept 64 together, so that
-// marks which every shard has cost a bit a batch, and a mark far from the
-// others costs no more than any. Pure logic, thread-compatible.
+// passes (leases) that they stem from. Batches are kept in chunks of 64, so
+// that a mark that every shard has takes a bit, and a mark far from the others
+// takes no more memory than any other. Pure logic, thread-compatible.
 class PieceMarks {
  public:
   // PassOf a mark whose forward pass is not known.
@@ -23,46 +23,48 @@ class PieceMarks {
   bool MarkedByAll(uint32_t batch) const;
   // The lease of the mark. REQUIRES: Marked.
   uint32_t PassOf(int shard, uint32_t batch) const;
-  // The verdict of the shards that have marked it. REQUIRES: one has.
+  // True if the shards that have marked the batch rejected it. REQUIRES: a
+  // shard has marked it.
   bool Rejected(uint32_t batch) const;
-  // A shard whose mark has another verdict than this.
+  // A shard whose mark of the batch has the other verdict, if there is any.
   std::optional<int> ShardOfOtherVerdict(uint32_t batch, bool rejected) const;
 
   struct Added {
     bool by_all = false;  // every shard has marked the batch now
-    bool mended = false;  // for the first time it has marks of two passes
+    bool mended = false;  // it has marks of two passes, for the first time
   };
-  // REQUIRES: not Marked, and no shard of another verdict; pass != 0.
+  // REQUIRES: not Marked, no shard has the other verdict, and pass != 0.
   Added Add(int shard, uint32_t batch, bool rejected, uint32_t pass);
-  // Marks of all shards, of unknown passes. Time by 64 batches.
-  // REQUIRES: none of [begin, end) is marked.
+  // Adds marks of all shards, of unknown passes. The time grows with the chunks
+  // of 64 batches. REQUIRES: no batch of [begin, end) is marked.
   void AddRun(uint32_t begin, uint32_t end, bool rejected);
-  // Notes that several passes pushed the batch. Returns whether that is new.
+  // Notes that several passes pushed the batch. True if that is new.
   bool SetRecomputed(uint32_t batch);
 
-  // One more than the last batch with a mark.
+  // Index of the last batch with a mark, plus one.
   uint32_t end() const { return end_; }
-  // Batches that every shard has marked, and how many of them are rejected.
+  // Number of batches that every shard has marked, and of those among them that
+  // are rejected.
   uint32_t complete() const { return complete_; }
   uint32_t complete_rejected() const { return complete_rejected_; }
-  // Batches that some shards have marked and others not.
+  // Number of batches that some shards have marked and others have not.
   uint32_t half_marked() const { return half_marked_; }
 
-  // As Lease::skip: the complete batches, and all but the half-marked ones, up
-  // to the last of them.
+  // As Lease::skip: the complete batches; and all batches before the last
+  // half-marked batch but those that are half-marked.
   std::vector<uint8_t> CompleteBits() const;
   std::vector<uint8_t> AllButHalfMarkedBits() const;
   // As Lease::rejected: the half-marked batches whose marks are rejections.
   std::vector<uint8_t> HalfRejectedBits() const;
 
-  // Forgets the passes, and all of batches that are neither rejected nor
-  // recomputed. REQUIRES: no batch is half-marked.
+  // Forgets the passes, and batches that are neither rejected nor recomputed.
+  // REQUIRES: no batch is half-marked.
   void Settle();
   bool empty() const { return chunks_.empty(); }
   // Undoes Settle, for a piece of `batches` batches, all of them marked.
   void Unsettle(uint32_t batches);
-  // The shard has marked nothing. Returns how many batches are complete no
-  // more, and how many of them were rejected.
+  // Drops the shard's marks. Returns the number of batches that are complete no
+  // more, and of those among them that were rejected.
   struct Dropped {
     uint32_t batches = 0;
     uint32_t rejected = 0;
@@ -77,8 +79,8 @@ class PieceMarks {
     uint64_t rejected = 0;  // of those that are marked
     uint64_t mended = 0;
     uint64_t recomputed = 0;
-    // By batch and shard: the pass of the mark, or kUnmarked. Where by_all says
-    // that there is a mark, kUnmarked and what lies beyond the end are
+    // By batch and shard: the pass of the mark, or kUnmarked. If by_all says
+    // that there is a mark, kUnmarked and entries beyond the end mean
     // kUnknownPass.
     std::vector<uint32_t> passes;
   };

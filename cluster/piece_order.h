@@ -12,7 +12,7 @@ namespace shoal {
 std::vector<uint32_t> ShuffledPieces(uint64_t seed, uint32_t epoch,
                                      uint32_t num_pieces);
 
-// The order without shuffling: as listed.
+// The order without shuffling: 0..num_pieces-1.
 std::vector<uint32_t> ListedPieces(uint32_t num_pieces);
 
 }  // namespace shoal

@@ -9,11 +9,12 @@
 namespace shoal {
 
 // Puts the scores of an inference, which come from many workers, into the order
-// of the input: piece by piece, row by row, the C scores of a row together. The
-// piece that is next goes through as it comes; what comes of later ones waits
-// in memory. So that little does, pieces are leased in order and only `window`
-// ahead (limit()), and none ahead while half of max_scores wait; beyond
-// max_scores the job has to end. Thread-compatible.
+// of the input: piece by piece, row by row, the C scores of a row together.
+// Scores of the next piece may be written as they come; scores of later pieces
+// wait in memory. To keep these few, pieces are leased in order, at most
+// `window` pieces ahead (limit()), and no piece ahead while half of max_scores
+// wait. With more than max_scores waiting the job has to end.
+// Thread-compatible.
 class PredictionOrder {
  public:
   // Scores that may wait here or be on their way to the file: 256 MiB.
@@ -22,17 +23,18 @@ class PredictionOrder {
   PredictionOrder(uint32_t num_pieces, uint32_t window,
                   uint64_t max_scores = kMaxScores);
 
-  // The next rows of a piece, rows × C, which ends with them if `last`.
+  // Adds the next rows of a piece, rows × C; `last`: the piece ends with them.
   // RESOURCE_EXHAUSTED: more than max_scores wait.
   absl::Status Add(uint32_t piece, const std::vector<float>& logits, bool last);
 
-  // What may be written now: those scores then count as on their way.
+  // Takes the scores that may be written now. They count as on their way to the
+  // file until Written.
   std::vector<float> TakeReady();
   void Written(uint64_t scores) { on_their_way_ -= scores; }
 
-  // Every row of every piece was taken.
+  // True once every row of every piece was taken.
   bool complete() const { return next_ == pieces_.size(); }
-  // Pieces from this one on are not to be leased yet. Never shrinks.
+  // Index of the first piece that must not be leased yet. Never shrinks.
   uint32_t limit();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Predictions that are made into bytes at a time.
+// Predictions that are turned into bytes at a time.
 constexpr size_t kAtOnce = 64 << 10;
 
 void AppendText(float probability, std::string* to) {
@@ -42,7 +42,7 @@ void AppendBinary(float probability, std::string* to) {
 absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFile::Create(
     const FileSystem* files, std::string path, PredictionsFormat format,
     const ScoreMetrics* metrics) {
-  // Else the rename would fail, or put a file where a device was.
+  // Otherwise the rename would fail, or put a file where a device was.
   const absl::Status there = files->OpenForRead(path).status();
   if (absl::IsFailedPrecondition(there)) return there;
   std::string temporary = absl::StrCat(path, ".unfinished");

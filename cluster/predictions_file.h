@@ -14,17 +14,17 @@
 namespace shoal {
 
 enum class PredictionsFormat {
-  kText,  // a line a row: %.9g of each of its C floats, or nan, blanks between
-  kBinary,  // binary32, little-endian, no header; NaN likewise
+  kText,    // a line a row: its C floats as %.9g or nan, blanks between them
+  kBinary,  // binary32 or NaN, little-endian, no header
 };
 
-// The file that an inference writes: what ScoreMetrics::Predict makes of each
-// row's C scores, for clicks the probability 1 / (1 + exp(-logit)), in the
-// order in which they are given. They go to NAME.unfinished beside it, which
-// takes its name once it is whole, so that a file of the name is never a part
-// of one. What a process that was killed has left is begun anew. REQUIRES: no
-// other writes a file of the name (job/model_directory.h sees to that).
-// Thread-compatible.
+// The file that an inference writes: the predictions that ScoreMetrics::Predict
+// makes of each row's C scores (for clicks, the probability
+// 1 / (1 + exp(-logit))), in the order in which the rows are given. They go to
+// NAME.unfinished, which is renamed to NAME once it is whole, so that a file of
+// the name NAME is never incomplete. An unfinished file of a killed process is
+// overwritten. REQUIRES: no other process writes a file of this name
+// (job/model_directory.h sees to that). Thread-compatible.
 class PredictionsFile {
  public:
   // Begins the temporary file, so that a path that cannot be written is known
@@ -37,9 +37,9 @@ class PredictionsFile {
   // Removes what was not finished.
   ~PredictionsFile();
 
-  // The scores of the next rows, rows × C; `last`: the file is whole with them.
-  // After an error (RESOURCE_EXHAUSTED: the disk is full) or the last: only
-  // destruction.
+  // Writes the predictions for the next rows, rows × C; `last`: the file is
+  // whole with them. RESOURCE_EXHAUSTED: the disk is full. After an error or
+  // the last rows nothing may be called but the destructor.
   absl::Status Write(absl::Span<const float> logits, bool last);
 
  private:

@@ -9,8 +9,9 @@
 
 namespace shoal {
 
-// How fast a count grows: its growth over the newest `span`, per second.
-// Holds at most `kPoints` points. Thread-compatible; times do not go back.
+// The rate at which a count grows: its growth over the newest `span`, per
+// second. Holds at most `kPoints` points. Thread-compatible; times do not go
+// back.
 class RateWindow {
  public:
   explicit RateWindow(absl::Duration span = absl::Seconds(5));

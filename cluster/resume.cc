@@ -24,7 +24,7 @@ std::string Without(absl::Span<const std::string> names,
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
-// What else is said of a file follows from its bytes.
+// Other facts about a file follow from its bytes.
 bool SameBytes(const SourceInfo& a, const SourceInfo& b) {
   return a.name == b.name && a.size == b.size && a.head_crc32c == b.head_crc32c;
 }

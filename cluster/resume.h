@@ -13,19 +13,20 @@
 
 namespace shoal {
 
-// Whether a job may go on from a checkpoint. What decides the meaning of its
-// marks and slots must be as it was; the number of PSs and of workers, epochs,
-// limits and deadlines may be others.
+// Checks whether a job may go on from a checkpoint. Settings that decide the
+// meaning of its marks and slots must be as they were. The numbers of PSs and
+// workers, the epochs, the limits and the deadlines may differ.
 
-// Two texts as RegisterRequest::config: the checkpoint's and the job's.
-// `may_differ` has the names of the flags that may have another value now.
-// FAILED_PRECONDITION names the first other flag that differs and both values.
+// Compares the checkpoint's config with the job's; both are texts as
+// RegisterRequest::config. `may_differ` has the names of the flags that may
+// have another value now. FAILED_PRECONDITION names the first other flag that
+// differs, with both values.
 absl::Status CheckResumableConfig(absl::string_view saved,
                                   absl::string_view config,
                                   absl::Span<const std::string> may_differ);
 
-// The files and their pieces. FAILED_PRECONDITION names the first file that is
-// not what it was, or says that the pieces are cut otherwise.
+// Compares the files and their pieces. FAILED_PRECONDITION names the first file
+// that changed, or says that the files are cut into other pieces.
 absl::Status CheckSameData(const SavedData& saved, const FileList& files,
                            absl::Span<const Piece> pieces);
 

@@ -11,25 +11,25 @@
 
 namespace shoal {
 
-// Which rows of one evaluation's pieces have their scores: of each piece its
-// first ones, as many as some lease has sent. A row counts with the score that
-// came first; one that comes again, from a copy of the lease or from the worker
-// that took a dead one's place, is ignored and never added. That loses nothing:
-// no weight changes during an evaluation, so it is the same score (up to the
-// rounding of another processor). Hence every row counts exactly once, whoever
-// dies in it. Holds no scores. Thread-compatible.
+// Which rows of one evaluation's pieces have their scores: the first rows of
+// each piece, as many as some lease has sent. The first score of a row counts.
+// A score that comes again, from a copy of the lease or from a worker that took
+// the place of a dead worker, is ignored. This loses nothing: no weight changes
+// during an evaluation, so it is the same score (up to the rounding of another
+// processor). So every row counts exactly once, whichever workers die
+// meanwhile. Holds no scores. Thread-compatible.
 class ScoredRows {
  public:
   ScoredRows() = default;
-  // `num_scores`: C, of a row.
+  // `num_scores`: scores of a row, C.
   ScoredRows(uint32_t number, uint32_t num_pieces, int num_scores)
       : number_(number), num_scores_(num_scores), pieces_(num_pieces) {}
 
-  // How many rows at the front of the result have their scores; the others
-  // follow the piece's last without a gap. Changes nothing.
-  // INVALID_ARGUMENT: another evaluation's or piece's result, not C scores for
-  // each label, or rows are missing before it. DATA_LOSS: the piece had another
-  // number of rows for another worker.
+  // Number of rows at the front of the result that have their scores already;
+  // the other rows follow the piece's last known row without a gap. Changes
+  // nothing. INVALID_ARGUMENT: the result is of another evaluation or an
+  // unknown piece, has not C scores for each label, or rows are missing before
+  // it. DATA_LOSS: the piece had another number of rows for another worker.
   absl::StatusOr<size_t> Known(const EvalResult& result) const;
 
   // Counts the rows of `result` that were not known, for the worker that sent
@@ -37,7 +37,8 @@ class ScoredRows {
   void Take(const EvalResult& result, int worker);
 
   uint64_t rows(uint32_t piece) const { return pieces_[piece].rows; }
-  // All rows of the piece have come; then rows() is how many it has.
+  // True once all rows of the piece have come; rows(piece) is then its number
+  // of rows.
   bool complete(uint32_t piece) const { return pieces_[piece].complete; }
   bool complete() const { return complete_ == pieces_.size(); }
 

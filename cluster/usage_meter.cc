@@ -8,7 +8,7 @@ void UsageMeter::NewLife(absl::Time now) {
   earlier_lives_ += this_life_;
   this_life_ = 0;
   newest_ = now;
-  // Between a life's last word and the next life nothing was used.
+  // Between a life's last message and the next life nothing was used.
   Resolve(open_, now, cpu_seconds());
   Resolve(close_, now, cpu_seconds());
 }

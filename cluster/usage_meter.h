@@ -9,33 +9,34 @@
 
 namespace shoal {
 
-// What one (role, index) used over its lives, and how much of it in a window of
-// time. A life that was killed counts at its last word. At the window's edges
-// the processor time is interpolated linearly between the words around them.
-// Thread-compatible; times do not go back.
+// The resources that the processes of one (role, index) used, over all lives
+// and in a window of time. A life that was killed counts as of its last
+// message. At the window's edges the processor time is interpolated linearly
+// between the messages before and after. Thread-compatible; times do not go
+// back.
 class UsageMeter {
  public:
   // A process registered.
   void NewLife(absl::Time now);
-  // The life's newest word on itself.
+  // The newest usage of the present life, summed since its start.
   void Add(const ResourceUsage& usage, absl::Time now);
 
-  // The window of the job; each once. Opened before the first life, or never:
-  // all its usage up to the close is in.
+  // Open and close the job's window, each once. If it was opened before the
+  // first life, or never, all usage up to the close counts.
   void OpenWindow(absl::Time now);
   void CloseWindow(absl::Time now);
 
   double cpu_seconds() const { return earlier_lives_ + this_life_; }
   uint64_t peak_rss_bytes() const { return peak_rss_bytes_; }
-  // Up to now while the window is not closed.
+  // Processor time in the window, up to now while the window is not closed.
   double WindowCpuSeconds() const;
 
  private:
-  // A value of the growing sum, at a time between two words.
+  // The value of the growing sum at a time between two messages.
   struct Edge {
     absl::Time at;
-    absl::Time before;  // the newest word when the edge was set
-    double value = 0;   // then; after the next word, at `at`
+    absl::Time before;  // time of the newest message when the edge was set
+    double value = 0;   // the sum then; after the next message, the sum at `at`
     bool resolved = false;
   };
 

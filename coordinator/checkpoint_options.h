@@ -14,33 +14,37 @@
 
 namespace shoal {
 
-// Which checkpoints a job writes, and from which it begins.
+// Which checkpoints a job writes, and from which checkpoint it begins.
 struct CheckpointOptions {
-  // Whether it writes any: at its end, on request and when it is stopped.
+  // True if the job writes checkpoints: at its end, on request and when it is
+  // stopped.
   bool save = false;
-  std::string model_dir;    // for people; the coordinator touches no file
-  uint64_t save_steps = 0;  // and every so many job steps; 0: not
-  // What the manifest says of the variables.
+  std::string model_dir;    // for messages; the coordinator touches no file
+  uint64_t save_steps = 0;  // job steps between checkpoints; 0: none on the way
+  // The variables, as the manifest describes them.
   ModelSpec model;
   ShardMap map;
-  // How long training may stand still for one: longer, and it is void. Then the
-  // disks have as long again: longer, and that is said, or ends the job's end.
+  // The longest time for which training may stand still for a checkpoint; after
+  // that the checkpoint is void. Then the disks have the same time again. If
+  // they are later, a warning says so; at the job's end the job does not wait
+  // longer.
   absl::Duration deadline = absl::Seconds(120);
-  // The same when the job was asked to stop.
+  // The same once the job was asked to stop.
   absl::Duration stop_deadline = absl::Seconds(20);
-  // In the files' names; larger than that of every job before.
+  // Number in the files' names: larger than that of every earlier job on the
+  // same model directory.
   uint64_t first_attempt = 1;
 
-  // Begin from this one; null: from the initial values.
+  // The checkpoint to begin from; null: begin from the initial values.
   std::shared_ptr<const Manifest> resume;
-  std::string resume_name;   // of its directory, below the model directory
+  std::string resume_name;   // its directory below the model directory
   ManifestText resume_text;  // the manifest, as the PSs get it
-  // Its path, for people.
+  // The path of that checkpoint, for messages.
   std::string resume_path() const {
     return absl::StrCat(model_dir, "/", resume_name);
   }
-  // Go on where it stopped: its marks and data are the job's. Otherwise only
-  // the weights are wanted (evaluation, inference).
+  // True: the job goes on where the checkpoint was made, with its marks and
+  // data. False: the job takes the weights alone (evaluation, inference).
   bool resume_training = true;
 };
 

@@ -88,8 +88,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  // The connection ends, by its transport or by us; `event` says what that is
-  // to the state.
+  // The connection ends, by its transport or by us. `event` tells the state.
   using EndEvent = CoordinatorActions (CoordinatorState::*)(
       uint64_t session, const absl::Status& status, absl::Time now);
   void End(Connection connection, absl::Status why, EndEvent event) {
@@ -141,7 +140,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     return state_.Report(executor_->Now());
   }
 
-  // The coordinator's owner lets go of it.
+  // The coordinator's owner has destroyed it.
   void Abandon() {
     abandoned_ = true;
     executor_->Post([self = shared_from_this()] {
@@ -156,7 +155,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   }
 
  private:
-  // The asker of a save waits no longer; the job goes on with it.
+  // The caller that asked for a save waits no longer; the job goes on saving.
   void GiveUpSaveAfter(absl::Duration timeout, uint64_t number) {
     executor_->PostAfter(timeout, [weak = weak_from_this(), number] {
       const auto self = weak.lock();
@@ -180,7 +179,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     return state_.Register(request, executor_->Now());
   }
 
-  // False: the session had no connection yet, so that this is its first.
+  // False: this is the first connection of the session.
   bool ResumeNow(const SessionOpening& opening, const Connection& connection) {
     absl::StatusOr<uint64_t> session;
     {
@@ -205,7 +204,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     return true;
   }
 
-  // Does what an event left to be done that returns no actions.
+  // Performs the actions of an event that returns none.
   void Settle() {
     Handle([](CoordinatorState& state, absl::Time now) {
       return state.Tick(now);
@@ -253,7 +252,8 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
           });
     };
     if (work_.write_manifest == nullptr) {
-      committed(absl::InternalError("there is nobody to write a manifest"));
+      committed(absl::InternalError(
+          "the coordinator was given no function that writes manifests"));
       return;
     }
     work_.write_manifest(std::move(action.directory),

@@ -22,29 +22,31 @@
 
 namespace shoal {
 
-// What a coordinator is given to do its slow work with.
+// The functions and the strand with which a coordinator does its slow work.
 struct CoordinatorWork {
   // Writes the manifest of a checkpoint into the directory of this name below
-  // the model directory, elsewhere than on the caller's thread; `done` gets its
-  // text. The files of the shards are there, in the same directory or on the
+  // the model directory, not on the caller's thread; `done` gets its text. The
+  // files of the shards are written already, in the same directory or on the
   // disks of other hosts.
   using WriteManifest = absl::AnyInvocable<void(
       std::string directory, Manifest manifest, Done<ManifestText> done)>;
 
   // A strand (one thread) on which evaluations are worked out and predictions
   // written, so that heartbeats do not wait for them; nullptr: the
-  // coordinator's own. Shut down before that.
+  // coordinator's own strand. Must be shut down before the coordinator's
+  // strand.
   Executor* strand = nullptr;
   // Takes the scores of an inference, rows × C in the order of the input;
-  // `last`: there are no more. Runs on that strand. REQUIRES: set, to infer.
+  // `last`: there are no more. Runs on that strand. REQUIRES: set if the job
+  // infers.
   std::function<absl::Status(absl::Span<const float> logits, bool last)>
       write_predictions;
-  // REQUIRES: set, where options.checkpoints.save.
+  // REQUIRES: set if options.checkpoints.save.
   WriteManifest write_manifest;
   // Finds out whether connections to a process's address are refused, so that
-  // no process listens there any more; `done` gets the answer, false where
-  // nothing is known, elsewhere than on the caller's thread. Null: a process
-  // whose connection broke is waited for.
+  // no process listens there any more. `done` gets the answer, or false if
+  // nothing is known, not on the caller's thread. Null: the coordinator waits
+  // for every process whose connection broke.
   std::function<void(std::string address,
                      absl::AnyInvocable<void(bool refused) &&> done)>
       probe;
@@ -54,25 +56,26 @@ struct CoordinatorWork {
 // `shoal train`). Drives the pure CoordinatorState with messages and time on
 // its executor, on which all callbacks run. Thread-safe.
 //
-// Register answers at once; a request that the strand comes to after its
+// Register answers at once. A request that the strand comes to after its
 // timeout gets no life (DEADLINE_EXCEEDED), since no process waits for the
-// answer. A connection may hold at most kMaxQueuedMessages that the strand has
-// not taken, of kMaxQueuedBytes together or a single larger one; one more ends
-// it, and the life (RESOURCE_EXHAUSTED). A connection that is destroyed
-// suspends the life, and the session may be resumed over another one.
+// answer. A connection may have at most kMaxQueuedMessages messages that the
+// strand has not taken, of kMaxQueuedBytes together, or a single larger
+// message. One message more ends the connection and the life
+// (RESOURCE_EXHAUSTED). A connection that is destroyed suspends the life, and
+// the session may be resumed over another connection.
 class Coordinator final : public ClusterService {
  public:
   static constexpr int kMaxQueuedMessages = 16'384;
   static constexpr uint64_t kMaxQueuedBytes = 256 << 20;
 
-  // `executor` must be a strand (one thread); it and `logger` (nullptr: nothing
-  // is logged) outlive the coordinator and its sessions. The start deadline
-  // runs from here.
+  // `executor` must be a strand (one thread). It and `logger` (nullptr: nothing
+  // is logged) must outlive the coordinator and its sessions. The start
+  // deadline runs from this call.
   static std::unique_ptr<Coordinator> Create(CoordinatorOptions options,
                                              Executor* executor,
                                              Logger* logger = nullptr,
                                              CoordinatorWork work = {});
-  // Ends the sessions that are open (UNAVAILABLE), by the executor.
+  // Ends the open sessions (UNAVAILABLE), on the executor.
   ~Coordinator() override;
 
   void Register(RegisterRequest request, absl::Duration timeout,
@@ -82,17 +85,17 @@ class Coordinator final : public ClusterService {
   void SaveCheckpoint(SaveCheckpointRequest request, absl::Duration timeout,
                       Done<SavedCheckpoint> done) override;
 
-  // Runs once, on the executor, when the job is over and every process that was
-  // there has said Bye or linger has passed. One at a time.
+  // `done` runs once, on the executor, when the job is over and every process
+  // has said Bye or `linger` has passed. One call at a time.
   void OnFinished(absl::AnyInvocable<void(const JobReport&)> done);
 
-  // The job as it stands: for the progress line. Any thread.
+  // The job as it is now, for the progress line. Any thread.
   JobReport Report() const;
 
-  // Ends the job with `reason`, as when a signal asks for it. Of a job that is
-  // over already, nothing changes.
+  // Ends the job with `reason`, as when a signal asks for it. Does nothing if
+  // the job is over already.
   void Stop(absl::Status reason);
-  // Saves a checkpoint first, where the job saves any.
+  // Stop, after a checkpoint is saved if the job saves any.
   void SaveAndStop(absl::Status reason);
 
  private:

@@ -17,37 +17,40 @@
 
 namespace shoal {
 
-// What the coordinator must do after an event, in order.
+// The actions that the coordinator must perform after an event, in order.
+
+// Send the message on the session.
 struct SendAction {
   uint64_t session = 0;
   CoordinatorMessage message;
 };
-// The session is over for us: OK after a Bye, otherwise why not. Nothing that
-// still comes on it counts.
+// End the session: OK after a Bye, otherwise the reason. Messages that still
+// come on it are ignored.
 struct EndSessionAction {
   uint64_t session = 0;
   absl::Status status;
 };
+// Log the line.
 struct LogAction {
   LogLevel level = LogLevel::kInfo;
   std::string line;
 };
 // Write the manifest, which makes the directory of this name a checkpoint, and
-// bring the outcome to OnCommitted.
+// call OnCommitted with the outcome.
 struct CommitAction {
   uint64_t number = 0;
   std::string directory;
   Manifest manifest;
 };
 // Find out whether connections to this address of the session's process are
-// refused, and bring the answer to OnProbed. Comes again every little while:
-// one look at a time is enough.
+// refused, and call OnProbed with the answer. The action comes again every
+// little while; one probe at a time is enough.
 struct ProbeAction {
   uint64_t session = 0;
   std::string address;
 };
-// More is to be done than one event may take: bring Continue, after whatever
-// waits already.
+// More work is left than one event may take: call Continue, after the events
+// that wait already.
 struct ContinueAction {};
 // Answers RequestSave.
 struct SaveReplyAction {
@@ -55,19 +58,19 @@ struct SaveReplyAction {
   absl::StatusOr<SavedCheckpoint> saved;
 };
 // An evaluation has all its scores: work out its report, which takes seconds
-// for many of them, and bring it by OnScored. One at a time.
+// for many scores, and call OnScored with it. One evaluation at a time.
 struct ScoreAction {
   std::shared_ptr<const Evaluation> evaluation;
 };
-// Write these predictions, in the order of the actions, and say so by
-// OnPredictionsWritten. The last completes the file.
+// Write these predictions, in the order of the actions, and call
+// OnPredictionsWritten. The last predictions complete the file.
 struct WritePredictionsAction {
-  // Rows × C. NaN: of a row that could not be parsed.
+  // Rows × C; NaN for a row that could not be parsed.
   std::vector<float> logits;
   bool last = false;
 };
-// The job is over and every process has heard, or had the time to. Once, and
-// last.
+// The job is over, and every process has left or had the time to leave. Comes
+// once, as the last action.
 struct FinishedAction {};
 
 using CoordinatorAction =

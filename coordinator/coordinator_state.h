@@ -53,25 +53,27 @@ class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
 
-  // Errors: those of Membership; FAILED_PRECONDITION once the job is over. Call
-  // Tick for what else it leads to.
+  // Gives a process a life. Errors: those of Membership; FAILED_PRECONDITION
+  // once the job is over. Call Tick afterwards for the actions that this leads
+  // to.
   absl::StatusOr<RegisterReply> Register(const RegisterRequest& request,
                                          absl::Time now);
-  // `session` is the caller's name for it: not 0, never used again.
+  // Opens the session of a life. `session` is the caller's name for the
+  // session: not 0, and never used again.
   CoordinatorActions OpenSession(uint64_t session, Life life, absl::Time now);
   CoordinatorActions OnMessage(uint64_t session, ProcessMessage message,
                                absl::Time now);
-  // The session of a life whose connection broke goes on over another one; call
-  // Tick for what else that leads to. Errors: NOT_FOUND (the life never opened
-  // a session: OpenSession does it), FAILED_PRECONDITION (the life is over, or
-  // its shard's state is lost).
+  // The session of a life goes on over another connection. Returns the session.
+  // Call Tick afterwards for the actions that this leads to. Errors: NOT_FOUND
+  // (the life never opened a session: call OpenSession), FAILED_PRECONDITION
+  // (the life is over, or its shard's state is lost).
   absl::StatusOr<uint64_t> ResumeSession(const SessionOpening& opening,
                                          absl::Time now);
   // The transport lost the connection: the life is suspended.
   CoordinatorActions OnConnectionLost(uint64_t session,
                                       const absl::Status& status,
                                       absl::Time now);
-  // What became of a ProbeAction.
+  // The answer to a ProbeAction.
   CoordinatorActions OnProbed(uint64_t session, bool refused, absl::Time now);
   // The session cannot go on: the life is over.
   CoordinatorActions OnSessionEnd(uint64_t session, const absl::Status& status,
@@ -79,24 +81,26 @@ class CoordinatorState {
   // To be called a few times every heartbeat interval.
   CoordinatorActions Tick(absl::Time now);
   CoordinatorActions Stop(const absl::Status& reason, absl::Time now);
-  // What became of a ScoreAction and of a WritePredictionsAction of so many
+  // The answers to a ScoreAction and to a WritePredictionsAction with `scores`
   // scores.
   CoordinatorActions OnScored(const EvalReport& figures, absl::Time now);
   CoordinatorActions OnPredictionsWritten(uint64_t scores, bool last,
                                           const absl::Status& status,
                                           absl::Time now);
 
-  // Saves a checkpoint soon; `request` names the answer. Errors:
-  // FAILED_PRECONDITION (the job saves none, or is over), and why it is void.
+  // Saves a checkpoint soon; `request` names the answer (SaveReplyAction).
+  // Errors in the answer: those of SavePolicy::Request, and why the checkpoint
+  // is void.
   CoordinatorActions RequestSave(uint64_t request, absl::Time now);
-  // Saves, if the job does, and then ends it with `reason`. If it cannot be
-  // saved, the job's status says so and has another code.
+  // Ends the job with `reason`, after a checkpoint is saved if the job saves
+  // any. If it cannot be saved, the job's status says so and has another code.
   CoordinatorActions SaveAndStop(const absl::Status& reason, absl::Time now);
-  // Of a CommitAction: the manifest's text, or why it is not there.
+  // The answer to a CommitAction: the manifest's text, or why it is not
+  // written.
   CoordinatorActions OnCommitted(uint64_t number,
                                  absl::StatusOr<ManifestText> manifest,
                                  absl::Time now);
-  // What became of a ContinueAction.
+  // The answer to a ContinueAction.
   CoordinatorActions Continue(absl::Time now);
 
   bool finished() const { return phase_ == JobPhase::kFinished; }
@@ -104,12 +108,12 @@ class CoordinatorState {
 
  private:
   // ---- Effects
-  // Performs the effects, goes on as far as the job can, and takes what is to
-  // be done.
+  // Performs the effects, takes the steps that the job can take now, and
+  // returns the actions for the caller.
   CoordinatorActions TakeActions(JobEffects effects = {});
   void Perform(CoordinatorActions actions);
   void Perform(JobEffects effects);
-  // Performs them, or returns the error: the process broke the protocol.
+  // Performs the effects, or returns the error: the process broke the protocol.
   absl::Status Take(absl::StatusOr<JobEffects> effects);
   // The member's life is over.
   void Lose(const MemberLoss& loss);
@@ -137,11 +141,12 @@ class CoordinatorState {
   absl::Status On(const Member& from, ManifestRequest& message);
 
   // ---- Phases
-  void Step();  // as far as it goes
+  void Step();  // goes on as far as the job can
   void Enter(JobPhase phase);
   void StartTraining();
   void ContinueRestoring();
-  // Whether training may be taken for done: its end is saved, or not wanted.
+  // Begins to save the end of training, if that is due. True once training is
+  // done: its end is saved, or is not going to be.
   bool SavedAtEnd();
   void End(JobOutcome outcome);
 

@@ -65,7 +65,7 @@ Lease EvaluationRun::LeaseOf(const LeaseTable::Held& held) const {
                                                    : LeasePurpose::kEvaluate;
   lease.epoch = scored_.number();
   lease.piece = facts_.piece(held.piece);
-  // What a dead worker has scored need not be scored again.
+  // Rows that a dead worker has scored need not be scored again.
   BatchBits known;
   const uint64_t batches = scored_.rows(held.piece) / options_.batch_size;
   for (uint32_t i = 0; i < batches; ++i) known.Set(i);
@@ -106,7 +106,8 @@ absl::Status EvaluationRun::CheckScores(const EvalResult& result) const {
 absl::StatusOr<bool> EvaluationRun::Take(EvalResult result, int worker,
                                          absl::Time now,
                                          CoordinatorActions* actions) {
-  // Scores of a copy may come when the other copy's have ended the evaluation.
+  // A copy's scores may come after the other copy's scores ended the
+  // evaluation.
   if (result.epoch < scored_.number()) return false;
   SHOAL_ASSIGN_OR_RETURN(const size_t known, scored_.Known(result));
   SHOAL_RETURN_IF_ERROR(CheckScores(result));

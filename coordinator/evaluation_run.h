@@ -27,83 +27,84 @@ namespace shoal {
 struct EvaluationRunOptions {
   JobTask task = JobTask::kTrain;
   uint32_t batch_size = 1;
-  // As in CoordinatorOptions. num_epochs: after as many the last one is made.
+  // As in CoordinatorOptions. The last evaluation is made after num_epochs.
   uint32_t num_epochs = 1;
   uint32_t eval_every_epochs = 1;
   uint64_t auc_exact_rows = 0;
   const ScoreMetrics* metrics = &kBinaryMetrics;  // outlives the run
-  // Pieces of an inference that may be leased before the next one to be written
-  // is whole.
+  // Pieces of an inference that may be leased before the next piece to be
+  // written is whole.
   uint32_t pieces_ahead = 2;
-  // Of the leases: `hosts` and both times; of a piece table of its own.
+  // Options of the leases of evaluation pieces: `hosts` and both times.
   LeaseTableOptions leases;
 };
 
-// The evaluations of a job, or its one inference: when each is due, which of
-// its pieces are leased, and what comes of their scores. Pure logic.
+// The evaluations of a job, or its one inference: when each is due, the leases
+// of its pieces, and the figures or predictions made of the scores. Pure logic.
 //
 //   an evaluation:  idle --Begin--> scoring --every piece scored, Step-->
 //     working out --OnScored--> idle
 //   an inference:   idle --Begin--> predicting --every piece scored-->
 //     flushing --the last rows written--> idle
 //
-// The job may train again as soon as an evaluation is worked out (ScoreAction),
-// which changes no weight; the next one begins only after OnScored, since two
-// would need twice the memory. Thread-compatible.
+// The job may train again while an evaluation is worked out (ScoreAction),
+// which changes no weight. The next evaluation begins only after OnScored,
+// since two would need twice the memory. Thread-compatible.
 class EvaluationRun {
  public:
   EvaluationRun() = default;
   EvaluationRun(EvaluationRunOptions options, PieceFacts pieces);
 
-  // There is nothing to score.
+  // True if there is nothing to score.
   bool empty() const { return facts_.size() == 0; }
   const PieceFacts& facts() const { return facts_; }
   LeaseTable& leases() { return leases_; }
   const LeaseTable& leases() const { return leases_; }
 
-  // Finds due_after anew, `complete` epochs being complete: the first multiple
-  // of eval_every_epochs after them, or the end. `or_now`: the epochs may be
-  // due themselves.
+  // Sets due_after when `complete` epochs are complete: the next multiple of
+  // eval_every_epochs, or the end. `or_now`: `complete` itself may be due.
   void Plan(uint32_t complete, bool or_now);
-  // How many epochs must be complete before the next one begins, none of a
-  // later epoch being begun.
+  // The next evaluation begins when this many epochs are complete and no later
+  // epoch has begun.
   uint32_t due_after() const { return due_after_; }
   bool is_last() const { return due_after_ >= options_.num_epochs; }
-  // The scores of one are out to be worked out.
+  // True from a ScoreAction until OnScored.
   bool working_out() const { return state_ == State::kWorkingOut; }
 
-  // REQUIRES: !empty(), and none is under way.
+  // Begins an evaluation or the inference. REQUIRES: !empty(), and no
+  // evaluation is under way.
   CoordinatorActions Begin();
-  // What a worker is to do with a piece; without number and batch size.
+  // The lease of a piece for a worker, without number and batch size.
   Lease LeaseOf(const LeaseTable::Held& held) const;
 
-  // A worker has read a piece whole: true at the first report on it. Errors:
-  // those of PieceFacts::Add.
+  // A worker has read a piece whole. True at the first report on the piece.
+  // Errors: those of PieceFacts::Add.
   absl::StatusOr<bool> Learn(const PieceReport& report) {
     return facts_.Add(report);
   }
-  // DATA_LOSS: all rows of the piece are scored in the newest evaluation, and
-  // they are not as many as were read. REQUIRES: facts().known(piece).
+  // DATA_LOSS: all rows of the piece are scored in the newest evaluation, but
+  // another number of rows was read. REQUIRES: facts().known(piece).
   absl::Status CheckCount(uint32_t piece) const;
-  // Scores that a worker has sent; true if that is progress. Errors: those of
-  // ScoredRows::Known, of Evaluation and of PredictionOrder, and DATA_LOSS (a
-  // score is not finite; the piece has another number of rows).
+  // Takes the scores that a worker has sent. True if this is progress: a row is
+  // new, or the piece ends. Errors: those of ScoredRows::Known, of Evaluation
+  // and of PredictionOrder, and DATA_LOSS (a score is not finite, or the piece
+  // has another number of rows).
   absl::StatusOr<bool> Take(EvalResult result, int worker, absl::Time now,
                             CoordinatorActions* actions);
-  // Once every piece has its scores: has them worked out, as those of the
-  // weights after so many steps. True then.
+  // If every piece has its scores: has them worked out, as the scores of the
+  // weights after `step` steps, and returns true.
   bool Step(uint64_t step, CoordinatorActions* actions);
-  // What became of a ScoreAction. REQUIRES: working_out().
+  // The answer to a ScoreAction. REQUIRES: working_out().
   CoordinatorActions OnScored(const EvalReport& figures);
-  // Of a WritePredictionsAction: so many scores were written.
+  // The answer to a WritePredictionsAction of this number of scores.
   void OnWritten(uint64_t scores, bool last);
 
-  // Of the newest one, and of none before the first: rows that have their
-  // scores, and how much of all bytes these are.
+  // The newest evaluation's rows that have their scores, and the share of the
+  // bytes whose pieces are scored; 0 before the first evaluation.
   uint64_t rows() const { return scored_.rows(); }
   double FractionScored() const;
-  // evals, eval, predicted, predicted_nan and WorkerReport::scored of the
-  // workers that are in the report.
+  // Fills in evals, eval, predicted, predicted_nan, and WorkerReport::scored of
+  // the workers that are in the report.
   void Fill(JobReport* report) const;
 
  private:
@@ -119,15 +120,17 @@ class EvaluationRun {
   uint32_t due_after_ = 0;
 
   State state_ = State::kIdle;
-  uint32_t begun_ = 0;  // evaluations; numbers them
-  LeaseTable leases_;   // of the newest, as all that follows
+  uint32_t begun_ = 0;  // evaluations begun so far; numbers them
+  // The newest evaluation, or the inference.
+  LeaseTable leases_;
   ScoredRows scored_;
   std::shared_ptr<Evaluation> evaluation_;  // while scoring
-  EvalReport known_;  // while it is worked out: what is known already
+  EvalReport known_;  // while working out: the part of the report known already
   std::unique_ptr<PredictionOrder> predictions_;  // of an inference
 
   std::vector<EvalReport> evals_;
-  std::map<int, uint64_t> scored_before_;  // rows, by worker, of older ones
+  std::map<int, uint64_t>
+      scored_before_;  // rows of older evaluations, by worker
   uint64_t predicted_ = 0;
   uint64_t predicted_nan_ = 0;
 };

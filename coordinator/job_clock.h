@@ -11,55 +11,55 @@
 
 namespace shoal {
 
-// What a job has waited for too long.
+// A wait that has passed its deadline.
 enum class Overdue {
-  kServers,   // all PSs, with their state
-  kHosts,     // the workers whose files no other worker has
-  kWorker,    // any worker
-  kProgress,  // a mark, a piece read or a score
-  kReport     // the shards' reports
+  kServers,   // for all PSs, with their state
+  kHosts,     // for the workers whose files no other worker has
+  kWorker,    // for any worker
+  kProgress,  // for a mark, a piece read or a score
+  kReport     // for the shards' reports
 };
 
-// The time of a job, and all that it waits for with a deadline, but for a
-// checkpoint's (save_policy.h, checkpoint_saver.h). Pure logic: the owner says
-// what has happened, and asks what is overdue.
+// The time of a job, and all its deadlines but those of checkpoints
+// (save_policy.h, cluster/checkpoint_saver.h). Pure logic: the owner tells what
+// has happened, and asks what is overdue.
 //
-// Deadlines go by a patient time (core/patient_time.h): a coordinator that was
-// itself frozen takes no process for late. Thread-compatible.
+// Deadlines go by a patient time (core/patient_time.h), in which the span
+// between two events counts as one heartbeat interval at most: a coordinator
+// that was itself frozen takes no process for late or dead. Thread-compatible.
 class JobClock {
  public:
-  // It is `now`, and the job begins to gather its processes.
+  // At `now` the job begins to gather its processes.
   JobClock(const CoordinatorOptions& options, absl::Time now);
 
-  // Before every event.
+  // To be called before every event.
   void Advance(absl::Time clock) { patience_.Advance(clock); }
-  // What the clock said last: for people and rates.
+  // The clock's time at the newest Advance: for people and rates.
   absl::Time clock() const { return patience_.clock(); }
   // The patient time: for deadlines.
   absl::Time now() const { return patience_.now(); }
 
   // A phase begins, which counts as progress.
   void BeginPhase() { phase_began_ = progress_seen_ = now(); }
-  // There is a new mark, a piece was read, a row was scored, or training stood
-  // still for a reason that is over.
+  // There is a new mark, a piece was read, a row was scored, or training goes
+  // on after a checkpoint.
   void SeeProgress() { progress_seen_ = now(); }
   // A worker's session is open.
   void SeeWorker() { worker_seen_ = now(); }
 
-  // While the job gathers, after every event: whether all PSs are there with
-  // their state, and how many workers. True: the job may begin, since all
-  // workers are there that it expects, or one has waited for the others for
-  // worker_grace. Where files are the workers' own, all must be there.
+  // To be called after every event while the job gathers. `all_ps`: all PSs are
+  // there with their state. True: the job may begin, since all expected workers
+  // are there, or a worker has waited for the others for worker_grace. With
+  // host_files all expected workers must be there.
   bool Gather(bool all_ps, size_t workers);
-  // As of the last Gather, all PSs and a worker are there.
+  // As of the newest Gather, all PSs and a worker are there.
   bool gathered() const { return gathered_since_.has_value(); }
-  // How long a PS may take to come, from now.
+  // The time left for PSs to come.
   absl::Duration LeftToStart() const;
 
-  // The first thing that the job waits for in this phase and that has not come
-  // in time, if any. `all_ps` is as in Gather.
+  // The first overdue wait of this phase, if any. `all_ps` is as in Gather.
   std::optional<Overdue> Check(JobPhase phase, bool all_ps) const;
-  // In kEnding: Byes have had their time.
+  // In kEnding: the time for Byes is over.
   bool LingerOver() const { return now() - phase_began_ >= linger_; }
 
  private:
@@ -72,7 +72,7 @@ class JobClock {
   const absl::Duration linger_;
 
   PatientTime patience_;
-  // What follows is in patient time.
+  // The times below are patient.
   const absl::Time start_;
   absl::Time worker_seen_;
   absl::Time progress_seen_;

@@ -36,7 +36,7 @@ JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
         &effects.actions);
     return effects;
   }
-  // A process that was stopped says itself which process it is.
+  // The message of a process that was stopped names the process already.
   return EndWith(
       absl::IsCancelled(status) ? status : Annotate(status, from.Name()),
       ProcessName(from.role, from.index));
@@ -50,7 +50,8 @@ JobEffects JobFinish::OnBye(const Member& from, JobPhase phase) {
                        from.Name(), " left before the job was over")),
                    ProcessName(from.role, from.index));
   }
-  Log(LogLevel::kInfo, absl::StrCat(from.Name(), " left; its leases return"),
+  Log(LogLevel::kInfo,
+      absl::StrCat(from.Name(), " left; its work is given to other workers"),
       &effects.actions);
   return effects;
 }

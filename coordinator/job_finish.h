@@ -28,8 +28,8 @@ namespace shoal {
 // start deadline), a mark under a lease that was never given, a process's own
 // Failure, data that changed or is bad beyond max_bad_rows, a batch that is
 // torn, a piece that no live worker can read, and a wait whose deadline passed.
-// The death of a worker is no failure: its leases return, and it may register
-// again. Thread-compatible.
+// The death of a worker is no failure: its work is given to other workers, and
+// it may register again. Thread-compatible.
 class JobFinish {
  public:
   // Everything is trained and scored: asks every shard for its last report.

@@ -14,35 +14,38 @@
 
 namespace shoal {
 
-// The manifests of a job: the newest, for PSs that ask for it, and the one of
-// the save under way. Pure logic; thread-compatible.
+// The manifests of a job: the newest, for PSs that ask for it, and the manifest
+// of the save under way. Pure logic; thread-compatible.
 //
 //   none --Cut--> cut --Finish--> being written --OnWritten--> the newest
-//   Drop at any time: none, and the newest stays
+//   any --Drop--> none, and the newest stays
 class JobManifests {
  public:
-  // The newest is the one that the job begins from, if any.
+  // At first the newest is the manifest of the checkpoint that the job begins
+  // from, if any.
   explicit JobManifests(const CheckpointOptions& options);
 
-  // What the manifest says but for its shards: training changes that while the
+  // Keeps the manifest without its shards, since training goes on while the
   // shards are synced.
   void Cut(Manifest manifest) { cut_ = std::move(manifest); }
-  // The shards' files are on the disk: what is to be written. INVALID_ARGUMENT
-  // names the PS whose entry cannot be read, or says what does not fit.
+  // The shards' files are on the disk: the action that writes the manifest.
+  // INVALID_ARGUMENT names the PS whose entry cannot be read, or says what does
+  // not fit.
   absl::StatusOr<CommitAction> Finish(SaverCommit commit);
-  // It is written.
+  // The manifest is written.
   void OnWritten(ManifestText text);
   // The save is over.
   void Drop() { cut_ = Manifest(); }
 
-  // The answer; an empty one if the newest is another, or there is none.
+  // The part asked for; an empty part if the newest manifest is another, or if
+  // there is no manifest.
   ManifestPart Answer(const ManifestRequest& request) const;
 
  private:
-  std::string directory_;  // of the newest
-  ManifestText text_;
+  std::string directory_;  // of the newest manifest
+  ManifestText text_;      // of the newest manifest
   Manifest cut_;
-  std::string being_written_;  // its directory
+  std::string being_written_;  // directory of the manifest being written
 };
 
 }  // namespace shoal

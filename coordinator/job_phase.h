@@ -3,11 +3,11 @@
 
 namespace shoal {
 
-// Where a job is, in this order but for the way from an evaluation back to
+// The phases of a job, in this order, except that an evaluation may go back to
 // training; see coordinator_state.h.
 enum class JobPhase {
   kGathering,  // processes come and go, and nothing depends on them yet
-  kRestoring,  // what a checkpoint says is read, some of it at an event
+  kRestoring,  // the pieces and marks of a checkpoint are read, in parts
   kTraining,
   kEvaluating,
   kReporting,
@@ -15,7 +15,7 @@ enum class JobPhase {
   kFinished
 };
 
-// Workers are given leases.
+// True if workers are given leases in this phase.
 inline bool Leases(JobPhase phase) {
   return phase == JobPhase::kTraining || phase == JobPhase::kEvaluating;
 }

@@ -25,8 +25,8 @@ absl::Status CheckSavable(absl::Span<const Piece> pieces) {
 }
 
 // A server keeps the marks of at most kMaxMarkChunks pieces over all epochs,
-// fewer where a piece has more than 64 batches, which only reading tells. Later
-// is too late: a shard without room ends the job.
+// or fewer if a piece has more than 64 batches, which is known only once it is
+// read. Checking later is too late: a shard without room ends the job.
 absl::Status CheckMarkable(uint64_t pieces, uint64_t epochs) {
   if (pieces * epochs <= kMaxMarkChunks) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -37,7 +37,7 @@ absl::Status CheckMarkable(uint64_t pieces, uint64_t epochs) {
       "--num_epochs"));
 }
 
-// By piece, the host that can read it; empty: every worker can.
+// By piece: the host that can read it; empty: every worker can read all pieces.
 std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
   std::vector<int> hosts;
   if (files.hosts.empty()) return hosts;

@@ -16,14 +16,14 @@ struct CutFiles {
   std::vector<int> hosts;  // by piece, as LeaseTableOptions::hosts
 };
 struct JobPieces {
-  CutFiles train;  // none, unless the job trains
+  CutFiles train;  // empty unless the job trains
   CutFiles eval;
 };
 
-// What the job has to do, from the files that its workers list.
-// INVALID_ARGUMENT says what to give instead: files that are all empty, more
-// pieces than a checkpoint's manifest can hold or, over all epochs, than a
-// server's marks can, and those of BuildPieceTable.
+// Cuts the files that the workers list into the pieces of the job. Errors:
+// INVALID_ARGUMENT (all files are empty; more pieces than a checkpoint's
+// manifest can hold or, over all epochs, than a server's marks can hold), and
+// those of BuildPieceTable. The messages say what to give instead.
 absl::StatusOr<JobPieces> CutJob(const CoordinatorOptions& options,
                                  const JobFiles& files);
 

@@ -109,7 +109,8 @@ void JobSaves::Begin(const View& view, JobEffects* effects) {
 void JobSaves::Drive(
     const View& view, JobEffects* effects,
     absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use) {
-  // While training goes on the saver does not ask, and every mark comes here.
+  // While training goes on the saver does not need them, and this runs after
+  // every mark.
   std::vector<std::pair<uint32_t, uint32_t>> half_marked;
   if (saver_.withholds()) half_marked = view.book.HalfMarked();
   CheckpointSaver::View saver;
@@ -191,7 +192,7 @@ void JobSaves::Commit(SaverCommit commit, JobEffects* effects) {
   if (action.ok()) {
     effects->actions.emplace_back(*std::move(action));
   } else {
-    // Taken at the next step of the saver.
+    // The saver takes this at its next Step.
     saver_.OnCommitted(number, action.status(), {});
   }
 }

@@ -20,10 +20,10 @@
 
 namespace shoal {
 
-// The checkpoints of a job: SavePolicy says when one is saved, CheckpointSaver
-// how, JobManifests what is written. This drives the three with what they look
-// at, and says what they want as the coordinator's actions. Pure logic, whose
-// states are theirs. Thread-compatible.
+// The checkpoints of a job: SavePolicy decides when a checkpoint is saved,
+// CheckpointSaver how, and JobManifests what the manifest says. JobSaves gives
+// the three their views, and turns what they want into effects. Pure logic; the
+// states are those of the three. Thread-compatible.
 class JobSaves {
  public:
   // The job as it is now.
@@ -38,23 +38,22 @@ class JobSaves {
 
   explicit JobSaves(const CoordinatorOptions& options);
 
-  // The job goes on from the checkpoint that it was given; the book is
-  // restored.
+  // The job goes on from its checkpoint, and `book` is restored.
   void GoOnFrom(const TrainingBook& book);
 
   // As in SavePolicy.
   JobEffects Request(uint64_t request, const View& view);
   JobEffects Stop(const absl::Status& reason, std::string first,
                   const View& view);
-  // Everything is trained: saves the end, unless that is settled or an earlier
-  // save is under way.
+  // Everything is trained: saves the checkpoint of the end, unless it is
+  // settled or an earlier save is under way.
   JobEffects SaveEnd(const View& view);
   bool settled() const { return policy_.settled(); }
   const absl::Status& end_status() const { return policy_.end_status(); }
 
-  // After every event.
+  // To be called after every event.
   JobEffects Step(const View& view);
-  // The job is ending: gives up what is under way and answers all who wait.
+  // The job is ending: gives up the save under way and answers all requests.
   JobEffects End(const View& view);
 
   // As in CheckpointSaver.
@@ -69,7 +68,7 @@ class JobSaves {
   void OnLeaseEnd(uint64_t lease, const absl::Status& status) {
     saver_.OnLeaseEnd(lease, status);
   }
-  // Of a CommitAction.
+  // The answer to a CommitAction.
   void OnCommitted(uint64_t number, absl::StatusOr<ManifestText> manifest);
 
   ManifestPart Answer(const ManifestRequest& request) const {
@@ -80,7 +79,7 @@ class JobSaves {
  private:
   SavePolicy::View PolicyView(const View& view) const;
   void Begin(const View& view, JobEffects* effects);
-  // Calls `use` with what the saver looks at, and does what it returns.
+  // Calls `use` with the saver's view, and performs the actions it returns.
   void Drive(const View& view, JobEffects* effects,
              absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
   void Perform(SaverActions actions, const View& view, JobEffects* effects);

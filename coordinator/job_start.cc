@@ -55,7 +55,7 @@ void JobStart::SendViews(const Membership& membership,
 CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
   CoordinatorActions actions;
   if (member.role == Role::kPs && checkpoints_.resume == nullptr) {
-    // It starts from the initial values.
+    // The PS starts from the initial values.
     loaded_.AddShard(member.index, {}).IgnoreError();
   }
   if (!AllPs(view.membership)) return actions;

@@ -44,7 +44,7 @@ void LeaseDesk::Serve(
     } else {
       waiting_.PutBack(*life);
     }
-    // What was passed over for this worker may be another host's.
+    // A piece that this worker could not get may be for another host.
     Wake(table);
   }
   waiting_.Retry();

@@ -12,43 +12,42 @@
 
 namespace shoal {
 
-// Gives leases to the workers that ask for them, first come first, and numbers
-// them. Which pieces there are is the lease tables' business. Pure logic;
-// thread-compatible.
+// Gives numbered leases to the workers that ask for them, first come first. The
+// lease tables know the pieces. Pure logic; thread-compatible.
 class LeaseDesk {
  public:
-  // A worker asks for the next lease when it has read the last; it may look a
-  // few pieces ahead.
+  // Requests of a worker that may wait. A worker asks for the next lease when
+  // it has read the last, and may look a few pieces ahead.
   static constexpr int kMaxRequests = 16;
 
-  // The worker wants one more lease. RESOURCE_EXHAUSTED: kMaxRequests of it
-  // wait.
+  // The worker wants one more lease. RESOURCE_EXHAUSTED: kMaxRequests of its
+  // requests wait already.
   absl::Status Ask(const Member& worker);
   // Drops the requests of a worker whose life is over.
   void Remove(Life worker) { waiting_.Remove(worker); }
   // Drops all requests.
   void Clear() { waiting_.Clear(); }
-  // Time has passed: the next Serve looks again at the requests for which the
-  // table had nothing.
+  // Time has passed: the next Serve tries the requests again for which the
+  // table had no lease.
   void WakeAll() { waiting_.WakeAll(); }
 
   // Serves the waiting requests for which `table` has a lease now: calls `give`
-  // with each worker and what that worker is given. Workers whose connection is
-  // broken keep their place.
+  // with each such worker and its lease. Workers whose connection is broken
+  // keep their place.
   void Serve(
       const Membership& membership, LeaseTable* table, absl::Time now,
       absl::FunctionRef<void(const Member& worker, const LeaseTable::Held&)>
           give);
 
-  // The number for a lease that no table gives.
+  // A number for a lease that is in no table.
   uint64_t TakeNumber() { return next_number_++; }
-  // Whether a lease has this number.
+  // True if a lease with this number was given.
   bool Gave(uint64_t number) const {
     return number != 0 && number < next_number_;
   }
 
  private:
-  // Requests that were parked, and for which the table may have something now.
+  // Wakes the parked requests for which the table may have a lease now.
   void Wake(LeaseTable* table);
 
   LeaseRequests waiting_;

@@ -76,8 +76,8 @@ void LeasedWork::SetPieces(JobPieces pieces) {
 }
 
 JobEffects LeasedWork::BeginTraining(const View& view) {
-  // A job that begins where such an epoch ended makes its evaluation now: it
-  // may have been stopped in it.
+  // A job that begins where an epoch with an evaluation ended makes that
+  // evaluation now: the job may have been stopped during it.
   PlanEvaluation(book_.AtEndOfEpoch());
   JobEffects effects;
   effects.phase = JobPhase::kTraining;
@@ -102,7 +102,7 @@ JobEffects LeasedWork::CheckRows() const {
   return EndWith(absl::InvalidArgumentError(absl::StrCat(
       "--training_data_dir has no row to train on: ",
       book_.facts().bad_rows() == 0
-          ? "there is none"
+          ? "its files have no rows"
           : absl::StrCat("all ", book_.facts().bad_rows(),
                          " are bad; the first: ", FirstBadRow()))));
 }
@@ -168,7 +168,7 @@ Lease LeasedWork::LeaseFor(const LeaseTable::Held& held,
 void LeasedWork::Tick(const View& view) {
   if (!Leases(view.phase)) return;
   Table(view.phase).Expire(view.now);
-  // What time alone brings (copies) is looked for now and then.
+  // Copies become due by time alone, so requests are tried again now and then.
   desk_.WakeAll();
   view.progress.OnTrained(
       options_.task == JobTask::kTrain ? book_.examples() : evaluation_.rows(),
@@ -281,7 +281,7 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
   JobEffects effects;
   if (view.phase >= JobPhase::kEnding) return effects;
   for (const Mark& mark : delta.marks) {
-    // Before the ledger makes room for the mark.
+    // Checked before the ledger makes room for the mark.
     if (!desk_.Gave(mark.lease)) {
       return StrayPush(
           from, mark,

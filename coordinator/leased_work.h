@@ -63,10 +63,10 @@ class LeasedWork {
   const TrainingBook& book() const { return book_; }
   TrainingBook& book() { return book_; }
   LeaseDesk& desk() { return desk_; }
-  // Of what is trained or scored in this phase.
+  // The pieces that are trained or scored in this phase, and their leases.
   const PieceFacts& facts(JobPhase phase) const;
   const LeaseTable& leases(JobPhase phase) const;
-  // "worker 1 cannot read …": why the newest lease failed; empty: none has.
+  // "worker 1 cannot read …": the newest lease that failed; empty: none.
   const std::string& last_failure() const { return last_failure_; }
 
   // ---- Phases
@@ -131,7 +131,7 @@ class LeasedWork {
 
   // The answer to a ScoreAction.
   JobEffects OnScored(const EvalReport& figures, JobPhase phase);
-  // The answer to a WritePredictionsAction of so many scores.
+  // The answer to a WritePredictionsAction with `scores` scores.
   JobEffects OnPredictionsWritten(uint64_t scores, bool last,
                                   const absl::Status& status, JobPhase phase);
 

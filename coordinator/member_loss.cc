@@ -28,12 +28,13 @@ CoordinatorActions Probes(const Membership& membership) {
 
 MemberLoss Replaced(const Member& member) {
   return {member, absl::AbortedError("replaced by another process"),
-          "died: its connection broke, and another process came in its place"};
+          "died: its connection broke, and another process took its place"};
 }
 
 MemberLoss PortClosed(const Member& member) {
-  return {member, absl::UnavailableError("its port is closed"),
-          "died: its connection broke, and its address refuses others"};
+  return {
+      member, absl::UnavailableError("its port is closed"),
+      "died: its connection broke, and its address refuses new connections"};
 }
 
 MemberLoss SessionEnded(const Member& member, const absl::Status& status) {
@@ -75,7 +76,7 @@ std::optional<MemberLoss> LostMarks(const Member& member,
       member,
       absl::FailedPreconditionError(absl::StrCat(
           member.Name(), " came back with ", has, " marks, and the job has ",
-          complete, " complete batches: its shard's state went back")),
+          complete, " complete batches: its shard has lost some of its state")),
       "lost marks that it had made"};
 }
 
@@ -98,8 +99,9 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                    ProcessName(member.role, member.index));
   } else {
     Log(LogLevel::kWarn,
-        absl::StrCat(what,
-                     member.role == Role::kWorker ? "; its leases return" : ""),
+        absl::StrCat(what, member.role == Role::kWorker
+                               ? "; its work is given to other workers"
+                               : ""),
         &effects.actions);
   }
   return effects;

@@ -57,8 +57,9 @@ std::optional<MemberLoss> LostMarks(const Member& member,
 
 // While the job gathers nothing was leased, so nothing was pushed: another
 // process may take the place of a PS within `left_to_start`. Later the job ends
-// with the state of a PS's shard (UNAVAILABLE). A worker's leases return, and
-// the job goes on. A job that is ending has no use for the process.
+// with the state of a PS's shard (UNAVAILABLE). A worker's pieces are leased to
+// other workers, and the job goes on. A job that is ending has no use for the
+// process.
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::Duration left_to_start);
 

@@ -14,25 +14,25 @@
 
 namespace shoal {
 
-// What a job waits for, for people.
+// Messages about what a job waits for.
 
-// The processes that have no session, of those that are expected: "ps 1, worker
-// 0", and how many more there are.
+// The expected processes that have no session: "ps 1, worker 0", and the number
+// of others if there are many.
 std::string MissingProcesses(const CoordinatorOptions& options,
                              const Membership& membership);
 
-// What TooLate looks at; all outlive the call.
+// The parts of a job that TooLate reads. All must outlive the call.
 struct OverdueView {
   const CoordinatorOptions& options;
   const Membership& membership;
   const LoadedMarks& loaded;
   const JobProgress& progress;
-  // Of what is trained or scored now.
+  // The pieces that are trained or scored now.
   const PieceFacts& facts;
   const LeaseTable& leases;
   const std::string& last_lease_failure;  // empty: none
 };
-// DEADLINE_EXCEEDED, which names what has not come and how long it had.
+// DEADLINE_EXCEEDED: names what has not come, and the time that it had.
 absl::Status TooLate(Overdue what, const OverdueView& view);
 
 }  // namespace shoal

@@ -9,14 +9,14 @@
 namespace shoal {
 namespace {
 
-// That wait for one checkpoint.
+// Requests that may wait for one checkpoint.
 constexpr size_t kSaveRequestsMax = 64;
 
 std::string Rounded(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(1)));
 }
 
-// Answers all of them alike.
+// Answers all of these requests alike.
 void Reply(std::vector<uint64_t> requests,
            const absl::StatusOr<SavedCheckpoint>& saved, JobEffects* effects) {
   for (const uint64_t request : requests) {
@@ -114,7 +114,7 @@ JobEffects SavePolicy::OnLate(const SaverLate& late, bool trains) {
       &effects.actions);
   Reply(std::exchange(being_saved_, {}),
         absl::DeadlineExceededError(
-            absl::StrCat(late_, "; whether it becomes one is not decided")),
+            absl::StrCat(late_, "; it may still be saved")),
         &effects);
   Reply(std::exchange(requests_, {}), absl::FailedPreconditionError(late_),
         &effects);
@@ -152,12 +152,13 @@ JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view) {
   absl::StatusOr<SavedCheckpoint> saved = SavedCheckpoint{path, done.step};
   if (!done.status.ok()) saved = done.status;
   Reply(std::exchange(being_saved_, {}), saved, &effects);
-  // Otherwise what was trained since is saved next, or waits for it.
+  // Otherwise the end, or the stop, waits for the next save.
   if (step != view.step) return effects;
   if (view.trained) {
     settled_ = true;
     end_status_ = Annotate(
-        done.status, "everything was trained, but its checkpoint is void");
+        done.status,
+        "everything was trained, but the last checkpoint was not saved");
   }
   if (!stop_.has_value()) return effects;
   if (done.status.ok()) {
@@ -183,8 +184,8 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
         report_.path.empty() ? report_.resumed_from : report_.path;
     Log(LogLevel::kWarn,
         absl::StrCat("the checkpoint at step ", step,
-                     " is void: ", done.status.message(),
-                     newest.empty() ? "; there is none yet"
+                     " was not saved: ", done.status.message(),
+                     newest.empty() ? "; there is no earlier checkpoint"
                                     : absl::StrCat("; the newest is ", newest)),
         &effects->actions);
   } else if (done.fresh) {

@@ -16,22 +16,23 @@
 
 namespace shoal {
 
-// When a job saves a checkpoint, and what becomes of the job by it: pure logic
-// beside CheckpointSaver, which says how one is saved. The owner drives both.
+// Decides when a job saves a checkpoint, and what the outcome means to the job.
+// Pure logic beside CheckpointSaver, which knows how a checkpoint is saved. The
+// owner drives both.
 //
 // A checkpoint is due at every save_steps-th step, for a request, for a stop,
-// and at the end of training. Those that ask while a save is under way wait for
-// the next one.
+// and at the end of training. Requests that come while a save is under way wait
+// for the next save.
 //
 //   the end:  open --everything is trained--> awaited --its save is over, or
 //     a disk has had its time--> settled
 //   a stop:   none --Stop--> saving --its save is over, or a disk has had its
 //     time--> the job ends
 //
-// A save is of the end, or of a stop, if nothing was trained since its cut. A
-// disk that hangs voids no checkpoint (the saver's kSyncing), but a job does
-// not wait for it for ever: at its end for the checkpoints' deadline again, at
-// a stop until the stop's deadline. Thread-compatible.
+// A save is the save of the end, or of a stop, if nothing was trained since its
+// cut. A disk that hangs voids no checkpoint (the saver's kSyncing), but a job
+// does not wait for it for ever: at its end it waits for the checkpoints'
+// deadline again, at a stop until the stop's deadline. Thread-compatible.
 class SavePolicy {
  public:
   // The job, and the saver beside it, as they are now.
@@ -45,45 +46,49 @@ class SavePolicy {
 
   explicit SavePolicy(const CheckpointOptions& options);
 
-  // The job goes on from a checkpoint of this step and so many samples.
+  // The job goes on from a checkpoint of `step`, with `samples` trained and
+  // rejected.
   void GoOnFrom(uint64_t step, uint64_t samples);
 
-  // A checkpoint is requested; `request` names the answer. It is refused with
-  // FAILED_PRECONDITION (the job saves none, has trained nothing, is ending, or
-  // a disk hangs) or RESOURCE_EXHAUSTED.
+  // A checkpoint is requested; `request` names the answer. The request is
+  // refused with FAILED_PRECONDITION (the job saves no checkpoints, has not
+  // begun to train, is ending, or a disk hangs) or RESOURCE_EXHAUSTED (too many
+  // wait).
   JobEffects Request(uint64_t request, const View& view);
-  // The job is to end with `reason`: after a save, where it can make one.
-  // `first`: the process that was asked to stop (JobReport::first).
+  // The job is to end with `reason`, after a save if it can make one. `first`:
+  // the process that was asked to stop (JobReport::first).
   JobEffects Stop(const absl::Status& reason, std::string first,
                   const View& view, absl::Time now);
-  // When the job is to stop; InfiniteFuture: it is not. A save is hurried by
-  // that.
+  // When the job is to stop, or InfiniteFuture. Saves are hurried by this
+  // deadline.
   absl::Time stop_deadline() const;
 
-  // Whether a save has to begin now.
+  // True if a save has to begin now.
   bool Due(const View& view) const;
-  // Everything is trained. True: the save of the end has to begin now.
+  // Everything is trained. True if the save of the end has to begin now.
   bool EndDue(const View& view, absl::Time now);
-  // Training may be taken for done: its end is saved, or is not to be.
+  // True once the job may go on to its end: the end of training is saved, or is
+  // not going to be.
   bool settled() const { return settled_; }
-  // Of a job that is settled: OK, or why its end is not saved.
+  // OK, or why the end is not saved. REQUIRES: settled().
   const absl::Status& end_status() const { return end_status_; }
 
-  // A save begins, which answers the requests that wait.
+  // A save begins. It will answer the requests that wait.
   void Begin();
-  // Its cut is of this step.
+  // The save's checkpoint is of this step.
   void OnCut(uint64_t step) { cut_step_ = step; }
   // The disks of the save under way are late. `trains`: training goes on.
   JobEffects OnLate(const SaverLate& late, bool trains);
-  // The save is over. `view` is as before the saver is idle or not.
+  // The save is over.
   JobEffects OnDone(const SaverDone& done, const View& view);
-  // After every event while the disks are late: ends what has waited for them
-  // for long enough. REQUIRES: view.late.
+  // To be called after every event while the disks are late: ends the wait of a
+  // stop or of the end once it was long enough. REQUIRES: view.late.
   JobEffects Step(const View& view, absl::Time now);
 
-  // The job is ending, and so gives up the save under way: why that is void.
+  // The job is ending and gives up the save under way: why its checkpoint is
+  // void.
   absl::Status Ending(const View& view) const;
-  // Answers those who wait for a save that will not be.
+  // Answers the requests that wait for a save that will not come.
   JobEffects RefuseAll();
 
   const CheckpointReport& report() const { return report_; }
@@ -97,22 +102,22 @@ class SavePolicy {
 
   void Count(const SaverDone& done, uint64_t step, const std::string& path,
              JobEffects* effects);
-  // The job ends as it was to be stopped, with this status.
+  // Ends the job that was asked to stop, with this status.
   void EndStopped(absl::Status status, JobEffects* effects) const;
   absl::Status Lost(absl::string_view why) const;
 
   const bool saves_;
   const std::string model_dir_;
-  const uint64_t every_;  // steps; 0: not
+  const uint64_t every_;  // steps between checkpoints; 0: none on the way
   const absl::Duration deadline_;
   const absl::Duration stop_time_;
 
-  uint64_t next_step_;                       // as of every_
+  uint64_t next_step_;                       // when the next checkpoint is due
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
   std::optional<uint64_t> cut_step_;         // of the save under way
-  std::string late_;                         // what that waits for
-  std::optional<absl::Time> awaited_since_;  // the save of the end
+  std::string late_;                         // what the late save waits for
+  std::optional<absl::Time> awaited_since_;  // since when the end is awaited
   bool settled_;
   absl::Status end_status_;
   std::optional<Stopping> stop_;

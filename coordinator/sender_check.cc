@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// The role that alone may send a message, and what is said of another process
+// The only role that may send a message, and the words about another process
 // that sends it.
 struct Rule {
   Role role;
@@ -16,41 +16,41 @@ struct Rule {
 };
 
 Rule RuleFor(const LeaseRequest&) {
-  return {Role::kWorker, "sent a LeaseRequest, which is not its to send"};
+  return {Role::kWorker, "sent a LeaseRequest, which only a worker may send"};
 }
 Rule RuleFor(const PieceReport&) {
-  return {Role::kWorker, "sent a PieceReport, which is not its to send"};
+  return {Role::kWorker, "sent a PieceReport, which only a worker may send"};
 }
 Rule RuleFor(const EvalResult&) {
-  return {Role::kWorker, "sent scores, which are not its to send"};
+  return {Role::kWorker, "sent scores, which only a worker may send"};
 }
 Rule RuleFor(const MarkDelta&) {
-  return {Role::kPs, "sent marks, which is not its to send"};
+  return {Role::kPs, "sent marks, which only a server may send"};
 }
 Rule RuleFor(const MarkRuns&) {
-  return {Role::kPs, "sent marks, which are not its to send"};
+  return {Role::kPs, "sent marks, which only a server may send"};
 }
 Rule RuleFor(const ShardReport&) {
-  return {Role::kPs, "sent a ShardReport, which is not its to send"};
+  return {Role::kPs, "sent a ShardReport, which only a server may send"};
 }
 Rule RuleFor(const ShardLoaded&) {
   return {Role::kPs, "loaded a checkpoint that it was not asked to load"};
 }
 Rule RuleFor(const ShardWritten&) {
-  return {Role::kPs, "sent a ShardWritten, which is not its to send"};
+  return {Role::kPs, "sent a ShardWritten, which only a server may send"};
 }
 Rule RuleFor(const ShardSaved&) {
-  return {Role::kPs, "sent a ShardSaved, which is not its to send"};
+  return {Role::kPs, "sent a ShardSaved, which only a server may send"};
 }
 Rule RuleFor(const ManifestRequest&) {
-  return {Role::kPs, "asked for a manifest, which is not its to ask"};
+  return {Role::kPs, "asked for a manifest, which only a server may ask for"};
 }
 Rule RuleFor(const StopRequest&) {
-  return {Role::kPs, "asked to stop the job, which is not its to ask"};
+  return {Role::kPs, "asked to stop the job, which only a server may ask for"};
 }
 
-// What every process may send. A lease that ended counts for its owner alone,
-// and Held for the process that was told to hold.
+// Messages that every process may send. LeaseDone, LeaseFailed and Held of a
+// process that they do not concern are ignored by the parts that take them.
 std::optional<Rule> RuleFor(const Heartbeat&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const LeaseDone&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const LeaseFailed&) { return std::nullopt; }

@@ -11,12 +11,12 @@ namespace {
 
 void Deliver(const SessionTable::Connection& connection,
              CoordinatorMessage message) {
-  // Holds the connection: the handler may destroy the process's end of it.
+  // Keeps the connection alive: the handler may destroy the process's end.
   const SessionTable::Connection held = connection;
   if (!held->dead) held->handler.on_message(std::move(message));
 }
 
-// May come twice for one connection: the first counts.
+// May be called twice for one connection; the first call counts.
 void EndConnection(const SessionTable::Connection& connection,
                    const absl::Status& status) {
   connection->dead = true;

@@ -14,12 +14,13 @@
 
 namespace shoal {
 
-// The coordinator's end of one connection, shared with the process's object.
+// The coordinator's end of one connection, shared with the ClusterSession
+// object of the process.
 struct SessionConnection {
   explicit SessionConnection(SessionHandler h) : handler(std::move(h)) {}
 
   SessionHandler handler;         // the strand's
-  uint64_t session = 0;           // the strand's; 0: it carries none
+  uint64_t session = 0;           // the strand's; 0: carries no session
   // Messages that the strand has not taken, and their bytes.
   std::atomic<int> queued{0};
   std::atomic<uint64_t> queued_bytes{0};
@@ -27,34 +28,34 @@ struct SessionConnection {
 };
 
 // The sessions of a coordinator and the connections that carry them. A session
-// outlives its connection: what is sent to it meanwhile waits, and what the
-// process has not taken is sent again over the next one. Owned by the
+// outlives its connection: messages sent meanwhile wait, and messages that the
+// process has not taken are sent again over the next connection. Owned by the
 // coordinator's strand.
 class SessionTable {
  public:
   using Connection = std::shared_ptr<SessionConnection>;
 
-  // What may wait for one process's acknowledgement; see ResendQueue.
+  // Bytes that may wait for one process's acknowledgement; see ResendQueue.
   static constexpr uint64_t kMaxUnacknowledgedBytes = 64 << 20;
 
-  // A new session, carried by `connection`.
+  // Begins a session, carried by `connection`.
   void Open(uint64_t session, Connection connection);
 
-  // Over `connection` the session goes on, of which the process has taken the
-  // first `taken` messages: SessionResumed and the later ones go out. Another
-  // connection that carries it ends (ABORTED). Errors, which change nothing:
-  // NOT_FOUND (no such session), those of ResendQueue::After.
+  // The session goes on over `connection`. The process has taken its first
+  // `taken` messages: SessionResumed and the later messages are sent. Another
+  // connection that carries the session ends (ABORTED). Errors, which change
+  // nothing: NOT_FOUND (no such session), and those of ResendQueue::After.
   absl::Status Resume(uint64_t session, uint64_t taken, Connection connection);
 
-  // The session that a message which came on `connection` belongs to, which is
-  // counted as taken; 0: none any more.
+  // A message came on `connection`: counts it as taken, and returns its
+  // session, or 0 if the connection carries no session any more.
   uint64_t Take(const SessionConnection& connection,
                 const ProcessMessage& message);
 
   void Send(uint64_t session, CoordinatorMessage message);
 
-  // The connection ends with `status`, its session does not. Returns the
-  // session that it carried, or 0.
+  // The connection ends with `status`; its session goes on. Returns the session
+  // that it carried, or 0.
   uint64_t Break(const Connection& connection, const absl::Status& status);
 
   // The session is over: its connection, if there is one, ends with `status`.
@@ -64,7 +65,7 @@ class SessionTable {
  private:
   struct Session {
     Connection connection;  // null: broken
-    uint64_t taken = 0;     // messages of the process
+    uint64_t taken = 0;     // messages taken from the process
     ResendQueue<CoordinatorMessage> sent{kMaxUnacknowledgedBytes};
   };
 

@@ -12,8 +12,8 @@
 namespace shoal {
 namespace {
 
-// Pieces, or runs of marks, that are restored in one event. Few enough that a
-// heartbeat need not wait for long, so many that few events are needed.
+// Pieces, or runs of marks, that are restored in one event. Few enough that
+// heartbeats do not wait for long, and enough that few events are needed.
 constexpr size_t kRestoredAtOnce = size_t{128} << 10;
 
 LedgerOptions LedgerOf(const TrainingBookOptions& options) {

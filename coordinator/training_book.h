@@ -27,96 +27,98 @@ namespace shoal {
 struct TrainingBookOptions {
   int num_shards = 1;
   uint32_t batch_size = 1;
-  // Epochs, order, hosts and times of the leases; the pieces are the book's.
+  // Epochs, order, hosts and times of the leases. num_pieces is ignored: the
+  // book knows its pieces.
   LeaseTableOptions leases;
 };
 
-// What a job has to train, what of it is trained, and which worker trains what:
-// the facts of the pieces, the ledger and the leases, which every event changes
-// together. Pure logic.
+// The pieces that a job has to train, the part that is trained, and the leases:
+// PieceFacts, Ledger and LeaseTable, which every event changes together. Pure
+// logic.
 //
 //   empty --its pieces--> open --every batch has all marks--> complete
 //     with a checkpoint, before the first event:
 //   open --StartRestoring--> restoring --Restore, until it returns true--> open
 //
 // A piece of an epoch is complete when it was read whole and each of its
-// batches has the mark of every shard, whichever comes last: a report, a mark,
-// or what a checkpoint says. Then it is leased no more, and counts in
-// FractionDone. Thread-compatible.
+// batches has the mark of every shard. A report, a mark or a checkpoint may
+// come last. Then the piece is leased no more, and counts in FractionDone.
+// Thread-compatible.
 class TrainingBook {
  public:
-  // Nothing to train: complete.
+  // A book without pieces: complete.
   TrainingBook() = default;
   TrainingBook(TrainingBookOptions options, PieceFacts pieces);
 
   const PieceFacts& facts() const { return facts_; }
   const LedgerTotals& totals() const { return ledger_.totals(); }
-  // Of complete batches.
+  // Examples of complete batches.
   uint64_t examples() const { return totals().trained + totals().rejected; }
   LeaseTable& leases() { return leases_; }
   const LeaseTable& leases() const { return leases_; }
 
-  // Begins to bring the book to where a checkpoint left it, whose manifest lies
-  // at `path` (for people) and whose shards have these marks.
-  // FAILED_PRECONDITION: the files are not what they were (CheckSameData).
+  // Begins to restore the book from a checkpoint with this manifest, whose
+  // shards have these marks; `path` is for messages. FAILED_PRECONDITION: the
+  // files changed (CheckSameData).
   absl::Status StartRestoring(std::shared_ptr<const Manifest> manifest,
                               std::string path, const FileList& files,
                               std::vector<MarkRun> marks);
-  // Goes on with that, for as long as one event may take. True: it is done.
-  // Errors: FAILED_PRECONDITION (batches of an epoch that this job has not),
-  // DATA_LOSS (marks that are not the manifest's), INVALID_ARGUMENT.
+  // Restores as much as one event may take. True: the book is restored. Errors:
+  // FAILED_PRECONDITION (batches of an epoch that this job does not have),
+  // DATA_LOSS (the marks do not fit the manifest), INVALID_ARGUMENT.
   absl::StatusOr<bool> Restore();
-  // Of what was restored: batches, and epochs that have a mark.
+  // Batches that were restored, and epochs with a restored mark.
   uint64_t restored_batches() const { return restored_batches_; }
   uint32_t restored_epochs() const { return restored_epochs_; }
 
-  // A worker has read a piece whole: true at the first report on it, after
-  // which Count is to be called. Errors: those of PieceFacts::Add.
+  // A worker has read a piece whole. True at the first report on the piece;
+  // then Count must be called. Errors: those of PieceFacts::Add.
   absl::StatusOr<bool> Learn(const PieceReport& report) {
     return facts_.Add(report);
   }
-  // Takes down how many batches the piece has, now that facts() knows it.
-  // DATA_LOSS: there is a mark beyond its end. Not to be called twice.
+  // Tells the ledger how many examples the piece has, now that facts() knows
+  // it. DATA_LOSS: there is a mark beyond its end. Not to be called twice.
   absl::Status Count(uint32_t piece);
-  // A mark of a shard; true if it is new. Errors: those of Ledger::Add.
+  // Adds a mark of a shard. True if it is new. Errors: those of Ledger::Add.
   absl::StatusOr<bool> AddMark(int shard, const Mark& mark, absl::Time now);
   void SetRepeatsRefused(int shard, uint64_t count) {
     ledger_.SetRepeatsRefused(shard, count);
   }
 
   bool complete() const { return ledger_.AllComplete(); }
-  // There are pieces, all are complete, and not one has a row.
+  // True if there are pieces, all are complete, and none has a row.
   bool HasNoRow() const {
     return facts_.size() != 0 && complete() && totals().batches == 0;
   }
   uint32_t CompleteEpochs() const { return ledger_.CompleteEpochs(); }
-  // Some epochs are complete, and no batch of a later one has all marks.
+  // True if some epochs are complete, and no batch of a later epoch is.
   bool AtEndOfEpoch() const;
-  // (epoch, piece) with a batch that some shards have marked and others not.
+  // The (epoch, piece)s with a batch that some shards have marked and others
+  // have not.
   std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const {
     return ledger_.HalfMarked();
   }
-  // Of the bytes of all epochs; 0 where there are none.
+  // The share of the bytes of all epochs that is trained; 0 if there are none.
   double FractionDone() const;
 
-  // What a worker is to do with a piece; without number and batch size.
+  // The lease of a piece for a worker, without number and batch size.
   Lease LeaseOf(const LeaseTable::Held& held) const;
-  // The same, for the half-marked batches of a piece alone.
+  // A lease of only the half-marked batches of a piece.
   Lease MendOf(uint32_t epoch, uint32_t piece) const;
 
-  // Step, totals and pieces of a checkpoint's manifest.
+  // Fills in step, totals and pieces of a checkpoint's manifest.
   void SaveInto(Manifest* manifest) const;
-  // All that is known here of JobReport, but for bad rows.
+  // Fills in samples, fraction_before, the totals of the ledger and the epoch.
   void Fill(JobReport* report) const;
 
  private:
-  // How much of a checkpoint is restored: its pieces first, then its marks.
+  // The progress of restoring a checkpoint: its pieces first, then its marks.
   struct Restoring {
     std::shared_ptr<const Manifest> manifest;
     std::string path;
     std::vector<MarkRun> marks;
-    uint32_t piece = 0;  // the next
-    size_t run = 0;      // the next of `marks`
+    uint32_t piece = 0;  // the next piece
+    size_t run = 0;      // index of the next run in `marks`
   };
 
   void OnComplete(uint32_t epoch, uint32_t piece);
@@ -128,7 +130,7 @@ class TrainingBook {
   PieceFacts facts_;
   Ledger ledger_;
   LeaseTable leases_;
-  uint64_t complete_bytes_ = 0;  // of complete pieces, over the epochs
+  uint64_t complete_bytes_ = 0;  // bytes of complete pieces, over the epochs
 
   std::optional<Restoring> restoring_;
   uint64_t restored_batches_ = 0;

@@ -452,7 +452,7 @@ TEST_F(CheckpointSaverTest, AShardThatIsNotSyncedVoidsTheSaveOnceAllAnswered) {
   }
   EXPECT_TRUE(saver_.busy()) << "ps 0 could take no part in another save";
   EXPECT_EQ(saver_.WaitingFor(View()),
-            "ps 0 to give up its part in a void checkpoint");
+            "ps 0 to give up a checkpoint that failed");
   now_ += CheckpointSaverOptions().deadline;
   Step();
   EXPECT_THAT(lates_, SizeIs(1));

@@ -291,7 +291,7 @@ TEST_F(LedgerTest, HalfRejectedBatchesAreThoseThatAShardLacks) {
   for (uint32_t i = 0; i < 200; ++i) {
     EXPECT_EQ(lease.Rejected(i), i == 3 || i == 70) << i;
   }
-  // Of batch 1 a mark is left, of batch 70 none.
+  // A mark of batch 1 is left, and no mark of batch 70.
   ledger_.DropShard(0);
   lease.rejected = ledger_.HalfRejected(0, 0);
   for (uint32_t i = 0; i < 200; ++i) {

@@ -103,7 +103,8 @@ TEST_F(MembershipTest, ALifeWhoseAnswerCameTooLateEndsWithTheNextRequest) {
     const auto life = members_.Register(request, kT0);
     ASSERT_TRUE(life.ok()) << life.status();
     EXPECT_GT(*life, unheard);
-    // The earlier request comes again, or late; nobody would hear the answer.
+    // The earlier request comes again, or late; no process would hear the
+    // answer.
     request.attempt = 1;
     EXPECT_EQ(Refused(request).code(), absl::StatusCode::kAlreadyExists);
     EXPECT_FALSE(members_.Open(1, unheard, kT0).ok());

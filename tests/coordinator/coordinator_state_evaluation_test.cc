@@ -397,7 +397,7 @@ TEST_F(InferenceStateTest, ARowMayHaveMoreScoresThanOne) {
   JoinAll();
   const Lease one = Ask(3);
   Tell(3, EvalResult{one.number, 0, 0, {1, 2, 3}, {0}, 0, true});
-  // The first row again, and two more, of which one is none.
+  // The first row again, and two more, one of which could not be parsed.
   Tell(
       3,
       EvalResult{

@@ -236,7 +236,7 @@ TEST_F(CoordinatorStateTest, ASuccessorEndsASuspendedLifeAtOnce) {
   Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
   EXPECT_FALSE(state_->Register(Request(Role::kPs, 1), now_).ok());
   EXPECT_THAT(Why(), AllOf(HasSubstr("ps 1 (h1:1) died"),
-                           HasSubstr("another process came in its place")));
+                           HasSubstr("another process took its place")));
 }
 
 TEST_F(CoordinatorStateTest, ARefusedPortEndsASuspendedLifeAtOnce) {
@@ -248,7 +248,7 @@ TEST_F(CoordinatorStateTest, ARefusedPortEndsASuspendedLifeAtOnce) {
   EXPECT_TRUE(JobStatus().ok());
   Do(state_->OnProbed(2, /*refused=*/true, now_));
   EXPECT_THAT(Why(), AllOf(HasSubstr("ps 1 (h1:1) died"),
-                           HasSubstr("its address refuses others"),
+                           HasSubstr("its address refuses new connections"),
                            HasSubstr("its shard's state is lost")));
 }
 
@@ -455,7 +455,7 @@ TEST_F(CoordinatorStateTest, APsThatBreaksTheProtocolEndsTheJob) {
   }
 }
 
-// The shard has applied what somebody else pushed.
+// The shard has applied a push of a process outside the job.
 TEST_F(CoordinatorStateTest, AMarkOfAPushFromOutsideTheJobEndsTheJob) {
   const Mark strays[] = {
       {{0, 0, 0}, Verdict::kApplied, 77, false},  // leases were 1 so far

@@ -165,7 +165,7 @@ class CoordinatorStateTest : public testing::Test {
 
   absl::Status JobStatus() { return state_->Report(now_).status; }
   std::string Why() { return std::string(JobStatus().message()); }
-  // The job ended: everybody who is there has heard so.
+  // The job ended: every process that is there has heard so.
   void ExpectEnded(const std::vector<uint64_t>& sessions) {
     for (const uint64_t session : sessions) {
       EXPECT_THAT(Heard<JobEnd>(session), ::testing::SizeIs(1)) << session;

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 class CoordinatorStateResumeTest : public CoordinatorStateSaveTest {
  protected:
-  // Of epoch 0: piece 0 (30 examples) whole, of piece 1 batch 1.
+  // Trained in epoch 0: piece 0 (30 examples) whole, and batch 1 of piece 1.
   CoordinatorStateResumeTest() {
     auto manifest = std::make_shared<Manifest>();
     manifest->step = 4;

@@ -25,7 +25,7 @@ class CoordinatorStateSaveTest : public CoordinatorStateTest {
 
   uint64_t Marks() { return state_->Report(now_).batches; }
 
-  // The newest of these messages to a session; fails if there is none since.
+  // The newest of these messages to a session; fails if none has come since.
   template <typename T>
   T Newest(uint64_t session) {
     const auto all = Heard<T>(session);

@@ -117,7 +117,7 @@ TEST_F(CoordinatorStateSaveTest, HalfMarkedBatchesOfTheDeadAreTrainedFirst) {
   EXPECT_EQ(mend.piece.index, lease.piece.index);
   EXPECT_TRUE(mend.Skips(0));
   EXPECT_FALSE(mend.Skips(1));
-  EXPECT_TRUE(mend.Skips(2)) << "begun by nobody";
+  EXPECT_TRUE(mend.Skips(2)) << "begun by no worker";
   EXPECT_TRUE(mend.Skips(1000));
   Tell(1,
        MarkDelta{{Mark{{0, 0, 1}, Verdict::kApplied, mend.number, true}}, 1});

@@ -288,7 +288,7 @@ TEST_F(CoordinatorTest, APortThatRefusesIsADeathAtOnce) {
   Settle();
   ASSERT_FALSE(asked.empty());
   EXPECT_EQ(asked[0], "host:1");
-  EXPECT_TRUE(coordinator_->Report().status.ok()) << "somebody listens there";
+  EXPECT_TRUE(coordinator_->Report().status.ok()) << "a process listens there";
   refused = true;
   simulator_.RunFor(absl::Milliseconds(600));
   const absl::Status status = coordinator_->Report().status;

@@ -48,7 +48,7 @@ TEST_F(MemberLossTest, AServerThatIsLostEndsTheJob) {
   EXPECT_EQ(effects.end->status,
             absl::UnavailableError(
                 "ps 0 (h0:1) died: its connection broke, and its address "
-                "refuses others; its shard's state is lost"));
+                "refuses new connections; its shard's state is lost"));
   EXPECT_EQ(effects.end->first, "ps 0");
   EXPECT_THAT(effects.actions, IsEmpty());
 }
@@ -58,7 +58,7 @@ TEST_F(MemberLossTest, AServerThatNeverOpenedItsSessionHasNoState) {
   const JobEffects effects =
       AfterLoss(Replaced(ps_), JobPhase::kTraining, absl::ZeroDuration());
   EXPECT_FALSE(effects.end.has_value());
-  EXPECT_THAT(Line(effects.actions), HasSubstr("another process came"));
+  EXPECT_THAT(Line(effects.actions), HasSubstr("another process took"));
 }
 
 TEST_F(MemberLossTest, AWorkersLeasesReturnAndTheJobGoesOn) {
@@ -67,7 +67,8 @@ TEST_F(MemberLossTest, AWorkersLeasesReturnAndTheJobGoesOn) {
       JobPhase::kTraining, absl::ZeroDuration());
   EXPECT_FALSE(effects.end.has_value());
   EXPECT_EQ(Line(effects.actions),
-            "worker 0 broke the protocol: no such piece; its leases return");
+            "worker 0 broke the protocol: no such piece; its work is given to "
+            "other workers");
 }
 
 TEST_F(MemberLossTest, AJobThatIsEndingSaysNothing) {

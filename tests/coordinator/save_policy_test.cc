@@ -303,7 +303,8 @@ TEST_F(SavePolicyTest, AVoidOneSaysWhichIsTheNewest) {
   EXPECT_EQ(policy.report().resumed_step, 2u);
   BeginAt(policy, 3);
   Done(policy, absl::UnavailableError("full"));
-  EXPECT_THAT(logs_.back(), HasSubstr("is void: full; the newest is m/c2"));
+  EXPECT_THAT(logs_.back(),
+              HasSubstr("was not saved: full; the newest is m/c2"));
   BeginAt(policy, 4);
   Done(policy, absl::OkStatus(), 4);
   BeginAt(policy, 5);

@@ -34,7 +34,7 @@ class SenderCheckTest : public testing::Test {
 
 TEST_F(SenderCheckTest, LeasesAndScoresAreForWorkers) {
   EXPECT_EQ(Refused(worker_, LeaseRequest{}),
-            "ps 0 (h0:1) sent a LeaseRequest, which is not its to send");
+            "ps 0 (h0:1) sent a LeaseRequest, which only a worker may send");
   EXPECT_THAT(Refused(worker_, PieceReport{}), HasSubstr("a PieceReport"));
   EXPECT_THAT(Refused(worker_, EvalResult{}), HasSubstr("scores"));
 }

@@ -145,8 +145,9 @@ class KillsTest(harness.ShoalTest):
         self.expect_each_push_once(self.summary(), 40000 * epochs, digest)
         output = job.process.output()
         # Once by PS 0; the worker may hear of it, and say so, too.
-        self.assertEqual(output.count("is taken for dead; its leases return"),
-                         silences)
+        self.assertEqual(
+            output.count("is taken for dead; its work is given to other"),
+            silences)
         self.assertEqual(output.count("worker 1 joined as life"), 1 + silences)
         print(f"{len(FREEZES)} freezes:", self.summary()["batches"])
 
