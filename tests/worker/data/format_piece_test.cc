@@ -179,7 +179,7 @@ TEST(FormatPieceTest, BadRowsAreCountedAndNamedByRecord) {
   };
   for (const Case& c : {
            Case{TfRecord(TfExampleRow(2, {1}, {1})), "label 2 is not one of"},
-           Case{TfRecord(TfExampleRow(1, {1}, {nan})), "no finite number"},
+           Case{TfRecord(TfExampleRow(1, {1}, {nan})), "not a finite number"},
            Case{TfRecord(TfExampleRow(1, {1000}, {1})), "id 1000 is not in"},
            Case{TfRecord("no protobuf"), "not a tf.Example"},
            Case{damaged, "the checksum of the record does not match"},
