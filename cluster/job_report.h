@@ -73,6 +73,9 @@ std::string EvalText(const EvalReport& eval);
 
 // A job in figures. The progress line, the closing lines and the summary file
 // (docs/summary.md) are made of them. Samples are examples × epochs.
+//
+// The struct has many members, because each is a figure of its own that these
+// outputs print; the parts of the coordinator fill them in (Fill).
 struct JobReport {
   // False: the job only evaluates or predicts. Then it has no ledger, no steps
   // and no staleness.

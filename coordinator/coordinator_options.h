@@ -16,6 +16,8 @@ namespace shoal {
 // the evaluation files with the parameters that the shards start with.
 enum class JobTask { kTrain, kEvaluate, kInfer };
 
+// The struct has many members, because the whole job is configured here: each
+// part of the coordinator takes its own few options out of it.
 struct CoordinatorOptions {
   JobTask task = JobTask::kTrain;
   std::string job;        // label of the job

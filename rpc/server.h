@@ -15,6 +15,8 @@
 
 namespace shoal {
 
+// The struct has many members, because everything that a peer can make grow has
+// a limit of its own, by count, by bytes or by time.
 struct RpcServerOptions {
   // Bytes that a client may send for a call before the server reads the call.
   static constexpr int kUnreadBytes = 256 << 10;

@@ -10,10 +10,12 @@
 namespace shoal {
 
 // SEAM: takes the gradients of one worker life. A mode of training is an
-// implementation of this interface and two numbers: the depth of the pipeline,
-// and the number of steps that this worker may be ahead of others. The trainer
-// does not depend on the mode. Implementation: PushExchange (push_exchange.h),
-// which pushes each gradient to all shards; tests have one that records.
+// implementation of this interface and two numbers: the depth of the pipeline
+// (LeaseTrainerOptions::pipeline_depth), and the pace, which is the number of
+// steps that this worker may be ahead of others. Asynchronous training has no
+// limit on the pace, so no option holds that number yet. The trainer does not
+// depend on the mode. Implementation: PushExchange (push_exchange.h), which
+// pushes each gradient to all shards; tests have one that records.
 //
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);
