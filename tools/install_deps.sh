@@ -1,6 +1,7 @@
-# !/bin/sh Installs everything that Shoal is built and checked with: only
-# packages of Debian 12. Runs as root, or through sudo. Does nothing if all
-# packages are installed.
+#!/bin/sh
+# Installs everything that Shoal is built and checked with: only packages of
+# Debian 12. Runs as root, or through sudo. Does nothing if all packages are
+# installed.
 set -eu
 
 packages='

@@ -1,5 +1,6 @@
-# !/bin/sh Makes build/venv with the packages of tools/requirements-test.txt,
-# for the tests that read Shoal's files with other software. Does nothing if the
+#!/bin/sh
+# Makes build/venv with the packages of tools/requirements-test.txt, for the
+# tests that read Shoal's files with other software. Does nothing if the
 # packages are installed. Needs the network; without the packages these tests
 # are skipped.
 set -eu
