@@ -134,6 +134,7 @@ class File:
         self.text = self.raw.decode('utf-8', errors='replace')
         self.lines = self.text.split('\n')
         self.suffix = os.path.splitext(path)[1]
+        self.executable = os.access(os.path.join(root, path), os.X_OK)
         self.is_cpp = self.suffix in ('.h', '.cc')
         self.code = self.includes = None
         if self.is_cpp:
@@ -338,6 +339,13 @@ def check_machine_paths(tree, file):
                 'relative or an option')
 
 
+def check_shebang(tree, file):
+    script = file.suffix == '.sh' or file.executable
+    if script and not file.text.startswith('#!/'):
+        yield 1, 'shebang', ('a script that names no interpreter; begin it with '
+                             '#!/bin/sh or another path')
+
+
 def check_lines(tree, file):
     for line, text in enumerate(file.lines, 1):
         if text != text.rstrip():
@@ -358,7 +366,7 @@ def check_lines(tree, file):
 RULES = [check_arrows, check_third_party, check_heavy_header, check_wire_reach,
          check_own_header_first, check_tokens, check_one_definition,
          check_guard, check_in_cmake, check_leftovers, check_machine_paths,
-         check_lines]
+         check_shebang, check_lines]
 
 
 def check(root):

@@ -252,10 +252,14 @@ class TidyTest(unittest.TestCase):
     def test_machine_path(self):
         for path in ['/wo' + 'rk/x', '/ho' + 'me/me/data', '/ro' + 'ot/x']:
             for name in ['ps/x.cc', 'docs/x.md', 'tools/x.sh']:
-                self.assert_fires('machine-path', f'{name}:1',
-                                  {name: f'"{path}"\n'})
+                self.assert_fires('machine-path', f'{name}:2',
+                                  {name: f'#!/bin/sh\n"{path}"\n'})
         self.assert_clean({'docs/x.md': 'a/wo' + 'rk/x and $HOME/ho'
                            + 'me/x and wo' + 'rk/\n'})
+
+    def test_shebang(self):
+        self.assert_fires('shebang', 'tools/a.sh:1', {
+            'tools/a.sh': '# !/bin/sh\n', 'tools/b.sh': '#!/bin/sh\n'})
 
     def test_lines(self):
         self.assert_fires('long-line', 'ps/x.cc:2',
