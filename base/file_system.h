@@ -64,10 +64,11 @@ class FileSystem {
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> Create(
       const std::string& path) const = 0;
 
-  // The regular files that `pattern` names, sorted by path: a file, a directory
-  // (its files; not its subdirectories; names beginning with '.' or '_' are
-  // left out) or a glob. Several patterns are separated by commas; a file named
-  // twice is listed once. NOT_FOUND if a pattern names nothing.
+  // Returns the regular files that `pattern` names, sorted by path. A pattern
+  // is a file, a glob or a directory. A directory names the files in it,
+  // without subdirectories and without files whose names begin with '.' or '_'.
+  // Several patterns are separated by commas; a file named twice is listed
+  // once. NOT_FOUND if a pattern names nothing.
   virtual absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const = 0;
 
@@ -80,8 +81,9 @@ class FileSystem {
   virtual absl::Status WriteFileAtomically(const std::string& path,
                                            absl::string_view bytes) const = 0;
 
-  // All entries of a directory, with hidden names, sorted by name. Links and
-  // devices count as what they lead to, or as files of size 0.
+  // Returns all entries of a directory, hidden ones too, sorted by name. A link
+  // counts as the file or directory that it leads to. A device, or a link that
+  // leads nowhere, counts as a file of size 0.
   virtual absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
       const std::string& path) const = 0;
   // Gives a file another name in the same directory, replaces a file that has

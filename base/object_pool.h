@@ -27,11 +27,11 @@ namespace shoal {
 template <typename T, size_t kKinds = 1>
 class ObjectPool {
  public:
-  // Keeps every object that is returned, so at most as many as were in use at
-  // once.
+  // Keeps every object that is returned. The pool never holds more objects than
+  // were in use at once.
   ObjectPool() : ObjectPool(std::numeric_limits<uint64_t>::max()) {}
-  // Keeps objects of at most `max_kept_bytes` together. T::kept_bytes() is the
-  // memory of an object, with the object itself.
+  // Keeps objects that take at most `max_kept_bytes` together.
+  // T::kept_bytes() is the memory of an object, including the object itself.
   explicit ObjectPool(uint64_t max_kept_bytes)
       : max_kept_bytes_(max_kept_bytes) {}
 

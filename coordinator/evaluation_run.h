@@ -32,10 +32,11 @@ struct EvaluationRunOptions {
   uint32_t eval_every_epochs = 1;
   uint64_t auc_exact_rows = 0;
   const ScoreMetrics* metrics = &kBinaryMetrics;  // outlives the run
-  // Pieces of an inference that may be leased before the next piece to be
-  // written is whole.
+  // Number of pieces of an inference that may be leased while the next piece
+  // to be written is not complete, that piece among them.
   uint32_t pieces_ahead = 2;
-  // Options of the leases of evaluation pieces: `hosts` and both times.
+  // Options of the evaluation pieces' leases. Only `hosts`, `lease_time` and
+  // `speculate_after` count; the run sets the other fields.
   LeaseTableOptions leases;
 };
 
@@ -61,8 +62,9 @@ class EvaluationRun {
   LeaseTable& leases() { return leases_; }
   const LeaseTable& leases() const { return leases_; }
 
-  // Sets due_after when `complete` epochs are complete: the next multiple of
-  // eval_every_epochs, or the end. `or_now`: `complete` itself may be due.
+  // Sets due_after, when `complete` epochs are complete, to the next multiple
+  // of eval_every_epochs, or to the last epoch if that comes first. With
+  // `or_now` the next multiple may be `complete` itself.
   void Plan(uint32_t complete, bool or_now);
   // The next evaluation begins when this many epochs are complete and no later
   // epoch has begun.
@@ -77,7 +79,8 @@ class EvaluationRun {
   // The lease of a piece for a worker, without number and batch size.
   Lease LeaseOf(const LeaseTable::Held& held) const;
 
-  // A worker has read a piece whole. True at the first report on the piece.
+  // Takes the report of a worker that has read a piece whole. Returns true if
+  // this is the first report on the piece.
   // Errors: those of PieceFacts::Add.
   absl::StatusOr<bool> Learn(const PieceReport& report) {
     return facts_.Add(report);
@@ -85,22 +88,22 @@ class EvaluationRun {
   // DATA_LOSS: all rows of the piece are scored in the newest evaluation, but
   // another number of rows was read. REQUIRES: facts().known(piece).
   absl::Status CheckCount(uint32_t piece) const;
-  // Takes the scores that a worker has sent. True if this is progress: a row is
-  // new, or the piece ends. Errors: those of ScoredRows::Known, of Evaluation
-  // and of PredictionOrder, and DATA_LOSS (a score is not finite, or the piece
-  // has another number of rows).
+  // Takes the scores that a worker has sent. Returns true if this is progress:
+  // a row is new, or the piece ends. Errors: those of ScoredRows::Known, of
+  // Evaluation and of PredictionOrder, and DATA_LOSS (a score is not finite, or
+  // the piece has another number of rows).
   absl::StatusOr<bool> Take(EvalResult result, int worker, absl::Time now,
                             CoordinatorActions* actions);
-  // If every piece has its scores: has them worked out, as the scores of the
-  // weights after `step` steps, and returns true.
+  // If every piece has its scores, adds the action that works out the figures
+  // and returns true. `step` is the job's step whose weights were evaluated.
   bool Step(uint64_t step, CoordinatorActions* actions);
-  // The answer to a ScoreAction. REQUIRES: working_out().
+  // Takes the figures that answer a ScoreAction. REQUIRES: working_out().
   CoordinatorActions OnScored(const EvalReport& figures);
-  // The answer to a WritePredictionsAction of this number of scores.
+  // Takes the answer to a WritePredictionsAction: `scores` scores are written.
   void OnWritten(uint64_t scores, bool last);
 
-  // The newest evaluation's rows that have their scores, and the share of the
-  // bytes whose pieces are scored; 0 before the first evaluation.
+  // The number of rows that have their scores in the newest evaluation, and the
+  // share of bytes whose pieces are scored; both 0 before the first evaluation.
   uint64_t rows() const { return scored_.rows(); }
   double FractionScored() const;
   // Fills in evals, eval, predicted, predicted_nan, and WorkerReport::scored of
@@ -126,7 +129,7 @@ class EvaluationRun {
   ScoredRows scored_;
   std::shared_ptr<Evaluation> evaluation_;  // while scoring
   EvalReport known_;  // while working out: the part of the report known already
-  std::unique_ptr<PredictionOrder> predictions_;  // of an inference
+  std::unique_ptr<PredictionOrder> predictions_;  // only for an inference
 
   std::vector<EvalReport> evals_;
   std::map<int, uint64_t>

@@ -23,7 +23,7 @@ class PatientTime {
   PatientTime(absl::Time start, absl::Duration longest_step)
       : longest_step_(longest_step), clock_(start), now_(start) {}
 
-  // The clock says `clock`. A clock that went back is ignored.
+  // Takes the clock's present time. A clock that went back is ignored.
   void Advance(absl::Time clock) {
     if (clock <= clock_) return;
     now_ += std::min(clock - clock_, longest_step_);

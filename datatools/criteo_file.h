@@ -27,11 +27,11 @@ class CriteoFile {
   // valid until the next call.
   absl::StatusOr<CriteoLine> Next(CriteoRow* row);
 
-  // What is wrong with a bad line: "path, line n: reason". REQUIRES: Next
+  // The message about a bad line: "path, line n: reason". REQUIRES: Next
   // returned kBad.
   std::string Complaint() const;
-  // About how many bytes were read, at most the size of the file. In a
-  // compressed file decompressed bytes are counted.
+  // The approximate number of bytes read so far, at most the size of the file.
+  // In a compressed file decompressed bytes are counted.
   uint64_t position() const;
 
  private:

@@ -17,8 +17,8 @@
 
 namespace shoal {
 
-// What the process that leads a job prepares before any other process knows of
-// the job.
+// The things that the leading process of a job prepares before any other
+// process knows of the job.
 struct Lead {
   std::unique_ptr<OutputLock> lock;  // null: the job writes no locked output
   CoordinatorOptions options;        // with checkpoints and the start number

@@ -26,10 +26,11 @@ absl::StatusOr<std::vector<RemoteHost>> ParseRemoteHosts(
 // `word` quoted as one word of a POSIX shell, whatever characters it holds.
 std::string ShellQuote(absl::string_view word);
 
-// The arguments of a local process that runs `remote` on `host`: `ssh_command`
-// cut at white space, whose program is found in PATH, then the host and the
-// quoted command. The command replaces the remote shell, so that the connection
-// ends when the command ends.
+// The arguments of a local process that runs `remote` on `host`: the words of
+// `ssh_command`, which are separated by white space, then the host, then the
+// quoted command. The program of `ssh_command` is looked up in PATH. The
+// command replaces the remote shell, so that the connection ends when the
+// command ends.
 std::vector<std::string> SshArguments(absl::string_view ssh_command,
                                       const RemoteHost& host,
                                       const std::vector<std::string>& remote);

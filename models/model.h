@@ -75,7 +75,7 @@ class Model {
   virtual ~Model() = default;
 
   virtual const ModelSpec& spec() const = 0;
-  // What the model is trained to predict, which also decides C.
+  // The quantity that the model is trained to predict; it also decides C.
   virtual const Objective& objective() const = 0;
 
   // Forward pass without dropout. logits: B × C, overwritten. REQUIRES: spans

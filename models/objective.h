@@ -10,10 +10,10 @@
 
 namespace shoal {
 
-// SEAM: what a model is trained to predict. An objective owns the shape of the
-// scores, their loss, the gradient of the loss, and the figures that judge the
-// scores. A model's row (models/model_table.h) names its objective; nothing
-// else in a job depends on which objective it is.
+// SEAM: the quantity that a model is trained to predict. An objective owns the
+// shape of the scores, their loss, the gradient of the loss, and the figures
+// that judge the scores. A model's row (models/model_table.h) names its
+// objective; nothing else in a job depends on which objective it is.
 //
 //   double sum = objective.Loss(scores, labels, backend);
 //   objective.LossGradient(scores, labels, 1.0f / B, backend, d_scores);

@@ -16,9 +16,9 @@ namespace shoal {
 
 struct ParameterClientOptions {
   ChannelOptions channel;
-  // Bytes of a chunk. A push with more bytes on the wire is sent in chunks of
-  // this size, and a pull that asks for more bytes is sent as several pulls. At
-  // most the server's max_message_bytes less 64 KiB. Smaller chunks share the
+  // Bytes of a chunk; at most the server's max_message_bytes less 64 KiB. A
+  // push with more bytes on the wire is sent in chunks of this size, and a pull
+  // that asks for more bytes is sent as several pulls. Smaller chunks share the
   // connection more evenly and cost more calls.
   uint64_t chunk_bytes = 16 << 20;
   // Chunks of one push, or parts of one pull, that are under way at once.

@@ -10,10 +10,10 @@
 
 namespace shoal {
 
-// The flags of the cluster, and of this process's place in the cluster, that
-// the environment variables of a launcher give. There are none if `command`
-// starts a whole job, or if no launcher that Shoal knows has set its variables.
-// If several launchers have, the first one in the table of
+// Reads the environment variables that a launcher sets, and returns the flags
+// that describe the cluster and this process's place in it. Returns no flags if
+// `command` starts a whole job, or if no known launcher has set its variables.
+// If several launchers have set theirs, the first launcher in the table of
 // cluster_environment.cc wins. To add a launcher, add a function like
 // TfConfigCluster, in a separate file beside this one, and a row to the table.
 //

@@ -38,9 +38,9 @@ struct FmInput {
 // are fewer than 2^31 entries.
 struct BagInput {
   int dim = 0;                      // N
-  absl::Span<const int32_t> begin;  // bags + 1, ascending: where in `index` and
-                                    // `factors` each one's entries begin, and
-                                    // where the last one's end
+  absl::Span<const int32_t> begin;  // bags + 1, ascending: bag s has the
+                                    // entries [begin[s], begin[s + 1]) of
+                                    // `index` and `factors`
   absl::Span<const int32_t> index;  // row; -1: the entry adds nothing
   absl::Span<const float> factors;  // as many as index, or more
 };
@@ -96,9 +96,9 @@ class Backend {
   virtual void FmForward(const FmInput& input, absl::Span<float> embeddings,
                          absl::Span<float> sums, absl::Span<float> logits) = 0;
 
-  // The gradient of the rows. d_rows (U × (1 + K)) is overwritten, or with
-  // `accumulate` added to. Its value is the sum over the occurrences (b, j) of
-  // each row, in the order of the batch, of
+  // The gradient of the rows. d_rows (U × (1 + K)) is overwritten; with
+  // `accumulate` the gradient is added to it. The gradient is the sum over the
+  // occurrences (b, j) of each row, in the order of the batch, of
   //   dw += d_logits[b] · x
   //   dv += x · (d_embeddings[b][j] + d_logits[b] · (sums[b] − v · x))
   // sums are FmForward's. d_logits: B. d_embeddings: B × F × K, the gradient

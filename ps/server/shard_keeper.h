@@ -37,12 +37,12 @@ struct ShardKeeperOptions {
   absl::Duration seal_timeout = absl::Seconds(10);
 };
 
-// A PS's part in checkpoints. As the coordinator says, it seals the shard,
-// writes it, unseals it, syncs the written file, and loads a shard. It removes
-// a file that it wrote for a checkpoint that became void. Work that takes long
-// runs on the background executor, so that heartbeats go on while a disk hangs;
-// pushes go on too once the shard is written. Everything else belongs to the
-// control strand.
+// A PS's part in checkpoints. At the coordinator's requests, the keeper seals
+// the shard, writes it, unseals it, syncs the written file, and loads a shard.
+// It removes a file that it wrote for a checkpoint that became void. Work that
+// takes long runs on the background executor, so that heartbeats go on while a
+// disk hangs; pushes go on too once the shard is written. All other work runs
+// on the control strand.
 class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  public:
   // `files` may be null if no checkpoint is ever saved or loaded. All arguments

@@ -58,7 +58,7 @@ class EmbeddingTable {
   EmbeddingTable(const EmbeddingTable&) = delete;
   EmbeddingTable& operator=(const EmbeddingTable&) = delete;
 
-  // INVALID_ARGUMENT, naming the first such id, if an id is not one of this
+  // INVALID_ARGUMENT, with the first wrong id, if an id does not belong to this
   // table and shard. `ids` may be any numbers.
   virtual absl::Status CheckIds(absl::Span<const FeatureId> ids) const = 0;
 
@@ -141,7 +141,7 @@ class EmbeddingTable {
   EmbeddingTable(const TableSpec& spec, uint64_t seed, MemoryBudget* budget);
 
   // True if the row is in existence. Without the row's lock, false may be out
-  // of date; true never is, because rows never cease to exist.
+  // of date. True is always up to date, because rows never cease to exist.
   static bool Exists(RecordHeader* record);
   MemoryBudget* budget() const { return budget_; }
   // The RESOURCE_EXHAUSTED error of a request for `bytes` that the budget does

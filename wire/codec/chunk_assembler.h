@@ -55,7 +55,8 @@ class ChunkAssembler {
                                            std::shared_ptr<const void> owner,
                                            absl::Time now);
 
-  // Says that a whole push of `bytes` bytes was served and its memory is free.
+  // Tells the assembler that a whole push of `bytes` bytes was served and that
+  // its memory is free.
   void Release(uint64_t bytes);
 
   // Drops the uploads whose deadline has passed, and returns their number.

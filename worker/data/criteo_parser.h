@@ -20,8 +20,8 @@ namespace shoal {
 // with h = StableHashCombine(13 + k, CriteoCategoryKey(category)), where a
 // missing category is the empty string, and N = feature_size, or 2^64 if
 // feature_size is 0. Values lie in [-41.5, 41.5]. Categories with the same id
-// share a row of the table: about n^2 / N of n distinct categories, for n far
-// below N.
+// share a row of the table. Of n distinct categories about n^2 / N share a row,
+// if n is far below N.
 //
 // These ids are a file format and must not change: a checkpoint that was
 // trained with them needs the same ids again.
