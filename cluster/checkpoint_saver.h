@@ -33,7 +33,7 @@ struct CheckpointSaverOptions {
   uint64_t first_attempt = 1;
 };
 
-// What the owner must do, in order.
+// The actions that the owner must perform, in order.
 struct SaverSend {
   Life to;
   CoordinatorMessage message;

@@ -55,7 +55,7 @@ class JobProgress {
     UsageMeter usage;
     uint64_t earlier_samples = 0;  // by lives before this one
     TrainProgress progress;        // this life's
-    // What was added by the newest heartbeat with new examples.
+    // The part that the newest heartbeat with new examples added.
     double newest_loss_sum = 0;
     uint64_t newest_examples = 0;
     // The newest values, of any life.

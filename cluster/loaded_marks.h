@@ -14,10 +14,10 @@
 
 namespace shoal {
 
-// Which PSs have their state, and the marks that they have loaded from a
+// The PSs that have their state, and the marks that they have loaded from a
 // checkpoint. All PSs must have equal totals of marks; the marks themselves
-// come from one PS, in parts. The time of a call grows with what is added, not
-// with what is there. Pure logic; thread-compatible.
+// come from one PS, in parts. The time of a call grows with the marks that
+// it adds, not with the marks that are there. Pure logic; thread-compatible.
 class LoadedMarks {
  public:
   // `num_shards`: shards of the job; with 0, all() is never true. `wanted`: the

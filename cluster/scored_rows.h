@@ -11,13 +11,13 @@
 
 namespace shoal {
 
-// Which rows of one evaluation's pieces have their scores: the first rows of
-// each piece, as many as some lease has sent. The first score of a row counts.
-// A score that comes again, from a copy of the lease or from a worker that took
-// the place of a dead worker, is ignored. This loses nothing: no weight changes
-// during an evaluation, so it is the same score (up to the rounding of another
-// processor). So every row counts exactly once, whichever workers die
-// meanwhile. Holds no scores. Thread-compatible.
+// The rows of one evaluation's pieces that have their scores: the first n rows
+// of each piece, where n is the most that any lease has sent. The first score
+// of a row counts. A score that comes again, from a copy of the lease or from a
+// worker that took the place of a dead worker, is ignored. This loses nothing:
+// no weight changes during an evaluation, so it is the same score (up to the
+// rounding of another processor). So every row counts exactly once, whichever
+// workers die meanwhile. Holds no scores. Thread-compatible.
 class ScoredRows {
  public:
   ScoredRows() = default;

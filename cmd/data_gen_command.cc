@@ -34,29 +34,29 @@ FlagSet DataGenFlagSet(GenerateOptions* options) {
            "data made with other flags.",
            {},
            "the directory to write to"});
-  set.Add({"rows", &options->rows, "Rows to train on.", IntRange{1}});
-  set.Add({"test_rows", &options->test_rows, "Rows to evaluate on.",
+  set.Add({"rows", &options->rows, "Number of rows to train on.", IntRange{1}});
+  set.Add({"test_rows", &options->test_rows, "Number of rows to evaluate on.",
            IntRange{1, 100'000'000}});
   set.Add({"files", &options->files, "Number of files for the training rows.",
            IntRange{1, 100'000}});
   set.Add({"format", ChoiceTarget(&options->format, kGenFormats),
            "Format of the files."});
   set.Group("Rows");
-  set.Add(
-      {"fields", &options->fields, "Features of a row.", IntRange{1, 65535}});
+  set.Add({"fields", &options->fields, "Number of features of a row.",
+           IntRange{1, 65535}});
   set.Add({"numeric_fields", &options->numeric_fields,
            "Number of fields that have one id and a real value; -1: a third "
            "of all fields.",
            IntRange{-1, 65535}});
   set.Add({"ids", &options->ids,
-           "Feature ids of all fields together: the --feature_size to train "
-           "with.",
+           "Number of feature ids of all fields together: the --feature_size "
+           "to train with.",
            IntRange{1, int64_t{1} << 48}});
   set.Add({"zipf", &options->zipf,
            "Exponent of the Zipf distribution of a field's ids; 0: all ids "
            "are equally frequent.",
            RealRange{0, 10}});
-  set.Add({"seed", &options->seed, "Random seed for all that is drawn.",
+  set.Add({"seed", &options->seed, "Random seed for all generated data.",
            IntRange{0}});
   return set;
 }

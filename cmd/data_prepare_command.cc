@@ -39,13 +39,13 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
            {},
            "the raw files to prepare"});
   set.Add({"val_input", &options->val_input,
-           "Raw files to validate with, which go to files of their own."});
+           "Raw files to validate with; their rows go to separate files."});
   set.Add({"test_input", &options->test_input,
-           "Raw files to test with, which go to files of their own; their rows "
-           "need labels, too."});
+           "Raw files to test with; their rows go to separate files and need "
+           "labels, too."});
   set.Add({"max_bad_rows", &options->max_bad_rows,
-           "Unreadable rows in all files together that are left out; one more "
-           "ends the command with an error. -1: no limit.",
+           "Most unreadable rows in all files together that are left out; one "
+           "more ends the command with an error. -1: no limit.",
            IntRange{-1}});
   set.Group("Encoding");
   set.Add({"cutoff", &options->cutoff,
@@ -62,7 +62,7 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
            "File with an encoding (_features.txt of another run) to apply "
            "instead of fitting one."});
   set.Add({"max_values", &options->max_values,
-           "Distinct categories that fitting may hold in memory, up to 60 "
+           "Most distinct categories that fitting may hold in memory, up to 60 "
            "bytes each; the Kaggle set has 33.8 million.",
            IntRange{1}});
   set.Group("Output");

@@ -14,7 +14,7 @@
 
 namespace shoal {
 
-// Which checkpoints a job writes, and from which checkpoint it begins.
+// The checkpoints that a job writes, and the checkpoint from which it begins.
 struct CheckpointOptions {
   // True if the job writes checkpoints: at its end, on request and when it is
   // stopped.

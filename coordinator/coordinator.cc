@@ -228,7 +228,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     logger_->Warn(absl::StrCat(
         "one event of the coordinator took ",
         absl::FormatDuration(absl::Trunc(took, absl::Milliseconds(1))),
-        ", in which it heard no process: was this process stopped, or is this "
+        " and kept all processes waiting: was this process stopped, or is this "
         "host overloaded?"));
   }
 

@@ -46,7 +46,7 @@ namespace shoal {
 //   JobClock     the time, and what the job has waited for too long
 //   JobProgress  the job in figures
 //
-// Where an evaluation is due between two epochs, the job goes from training to
+// If an evaluation is due between two epochs, the job goes from training to
 // evaluating and back. A failure goes straight to ending, from any phase.
 // Thread-compatible.
 class CoordinatorState {

@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-// How a job ends, in the words of JobReport.
+// The end of a job, in the words of JobReport.
 struct JobOutcome {
   absl::Status status;  // OK, or the first failure, which names its process
   // The process that failed first or that was asked to stop, as in "ps 1";
@@ -22,8 +22,8 @@ struct JobOutcome {
   bool stopped = false;  // the job ends because a process was asked to stop
 };
 
-// What a part of the coordinator wants after an event. The fields are in the
-// order in which CoordinatorState performs them.
+// The effects that a part of the coordinator asks for after an event. The
+// fields are in the order in which CoordinatorState performs them.
 //
 //   JobEffects effects = work.OnScored(figures, phase);
 //   Perform(std::move(effects));
@@ -46,9 +46,9 @@ void Send(const Member& member, CoordinatorMessage message,
 // The job ends with `status`.
 JobEffects EndWith(absl::Status status, std::string first = "");
 
-// What an error in a message of `from` leads to. INVALID_ARGUMENT is returned:
-// the process broke the protocol, which ends that process alone. Any other
-// error ends the job and names the process. OK leads to nothing.
+// Returns the effects of an error in a message of `from`. INVALID_ARGUMENT is
+// returned: the process broke the protocol, which ends that process alone. Any
+// other error ends the job and names the process. OK has no effects.
 absl::StatusOr<JobEffects> EndUnlessInvalid(const Member& from,
                                             const absl::Status& status);
 

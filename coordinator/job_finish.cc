@@ -88,7 +88,7 @@ absl::Status JobFinish::Refusal() const {
 
 absl::Status JobFinish::NoBye(const Member& member, absl::Duration linger) {
   return absl::DeadlineExceededError(
-      absl::StrCat(member.Name(), " said no Bye within ",
+      absl::StrCat(member.Name(), " did not leave within ",
                    absl::FormatDuration(linger), " of the job's end"));
 }
 

@@ -55,11 +55,13 @@ class JobFinish {
   // Tells every process that the job is over. REQUIRES: decided.
   CoordinatorActions Tell(const Membership& membership,
                           const std::string& summary) const;
-  // What a process is told that opens a session now, or every process by Tell.
+  // The message to a process that opens a session now. Tell sends it to every
+  // process.
   JobEnd Message(const std::string& summary) const;
-  // FAILED_PRECONDITION: why no process can register any more.
+  // The FAILED_PRECONDITION error that says why no process can register now.
   absl::Status Refusal() const;
-  // Why the session of a process ends that said no Bye within `linger`.
+  // The error with which a session ends whose process sent no Bye within
+  // `linger`.
   static absl::Status NoBye(const Member& member, absl::Duration linger);
 
   // Over, finished, status, first and stopped.

@@ -20,8 +20,8 @@ absl::Status CheckSavable(absl::Span<const Piece> pieces) {
   if (bytes <= kPiecesBytesMax) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the data are ", pieces.size(), " pieces, which may take ", bytes,
-      " bytes of a checkpoint's manifest, where ", kPiecesBytesMax,
-      " are theirs: give a larger --piece_bytes (0: each file is one piece)"));
+      " bytes of a checkpoint's manifest; the limit is ", kPiecesBytesMax,
+      ": give a larger --piece_bytes (0: each file is one piece)"));
 }
 
 // A server keeps the marks of at most kMaxMarkChunks pieces over all epochs,
@@ -31,8 +31,8 @@ absl::Status CheckMarkable(uint64_t pieces, uint64_t epochs) {
   if (pieces * epochs <= kMaxMarkChunks) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "the data are ", pieces, " pieces, trained in ", epochs,
-      " epochs, and a server keeps the marks of at most ", kMaxMarkChunks,
-      " pieces over all epochs, fewer where a piece has more than 64 batches: "
+      " epochs. The limit is ", kMaxMarkChunks,
+      " pieces times epochs, and lower where a piece has more than 64 batches: "
       "give a larger --piece_bytes (0: each file is one piece) or fewer "
       "--num_epochs"));
 }

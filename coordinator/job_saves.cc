@@ -161,9 +161,10 @@ void JobSaves::Mend(const SaverMend& mend, const View& view,
     lease.batch_size = options_.batch_size;
     saver_.OnMendGranted(mend, lease.number, worker.life);
     Log(LogLevel::kInfo,
-        absl::StrCat(worker.Name(), " trains batches of ",
+        absl::StrCat("before the checkpoint, ", worker.Name(),
+                     " trains batches of ",
                      view.book.facts().Name(mend.piece),
-                     " that not every shard has, before they are saved"),
+                     " that some shards lack"),
         &effects->actions);
     Send(worker, LeaseGrant{std::move(lease)}, &effects->actions);
     return;

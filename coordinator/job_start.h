@@ -41,13 +41,13 @@ class JobStart {
 
   explicit JobStart(const CoordinatorOptions& options);
 
-  // Says in the answer to a PS's registration where its state comes from.
+  // Writes into the answer to a PS's registration where its state comes from.
   void Direct(RegisterReply* reply) const;
 
   // Every PS has a session and its state, and the marks are there if the job
   // goes on from them.
   bool AllPs(const Membership& membership) const;
-  // Which PSs have their state.
+  // The PSs that have their state.
   const LoadedMarks& loaded() const { return loaded_; }
 
   // A process has opened its session. Once all PSs have their state, the

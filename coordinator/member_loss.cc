@@ -40,7 +40,7 @@ MemberLoss PortClosed(const Member& member) {
 MemberLoss SessionEnded(const Member& member, const absl::Status& status) {
   return {member, status,
           absl::StrCat(
-              "died: its session ended without a Bye",
+              "died: its session ended before it left the job",
               status.ok() ? "" : absl::StrCat(" (", status.message(), ")"))};
 }
 
@@ -75,9 +75,9 @@ std::optional<MemberLoss> LostMarks(const Member& member,
   return MemberLoss{
       member,
       absl::FailedPreconditionError(absl::StrCat(
-          member.Name(), " came back with ", has, " marks, and the job has ",
+          member.Name(), " came back with ", has, " batches, but the job has ",
           complete, " complete batches: its shard has lost some of its state")),
-      "lost marks that it had made"};
+      "came back with fewer batches than it had"};
 }
 
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,

@@ -15,19 +15,19 @@
 
 namespace shoal {
 
-// How connections and lives end other than by a Bye, and what that means to the
-// job, as pure functions.
+// The ways in which connections and lives end without a Bye, and the effect of
+// each on the job, as pure functions.
 //
 //   open --its connection breaks--> suspended --it resumes its session--> open
 //   open, suspended --any of the losses below--> lost, and removed by the owner
 //
-// A connection that breaks is no death. The life is suspended: messages to the
-// process wait (session_table.h), a worker's pieces may be copied to others at
-// once, and the process has silent_after to resume its session. Its life ends
-// at once if another process registers in its place, or if the address of a PS
-// refuses connections.
+// A broken connection does not end the life. The life is suspended: messages to
+// the process wait (session_table.h), a worker's pieces may be copied to others
+// at once, and the process has silent_after to resume its session. Its life
+// ends at once if another process registers in its place, or if the address of
+// a PS refuses connections.
 
-// The connection of `member` broke with this status: says so.
+// The log line about the connection of `member`, which broke with this status.
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after);
 // Looks at the ports of PSs whose connection is broken.
@@ -40,18 +40,18 @@ struct MemberLoss {
   std::string how;   // for people: completes "worker 1 …"
 };
 
-// Its connection is broken, and another process has its place.
+// The member's connection is broken, and another process has its place.
 MemberLoss Replaced(const Member& member);
-// Its connection is broken, and its address refuses connections.
+// The member's connection is broken, and its address refuses connections.
 MemberLoss PortClosed(const Member& member);
-// Its session ended with this status, which may be OK.
+// The member's session ended with this status, which may be OK.
 MemberLoss SessionEnded(const Member& member, const absl::Status& status);
-// It said nothing for silent_after, over a connection or without one.
+// The member said nothing for silent_after, over a connection or without one.
 MemberLoss Silent(const Member& member, absl::Duration silent_after);
-// It sent a message that the protocol does not allow.
+// The member sent a message that the protocol does not allow.
 MemberLoss BrokeProtocol(const Member& member, const absl::Status& status);
-// It is a PS and comes back with fewer marks than the job has complete batches,
-// each of which has a mark of every shard. nullopt: it has lost none.
+// The member is a PS that comes back with fewer marks than the job has complete
+// batches, each of which has a mark of every shard. nullopt: no mark is lost.
 std::optional<MemberLoss> LostMarks(const Member& member,
                                     const MarkTotals& marks, uint64_t complete);
 

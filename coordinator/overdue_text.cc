@@ -20,7 +20,7 @@ std::string MissingPs(const OverdueView& view) {
       } else if (view.options.checkpoints.resume != nullptr &&
                  !view.loaded.all() && view.loaded.source() == i) {
         missing.push_back(
-            absl::StrCat(ps->Name(), ", which still tells of its marks"));
+            absl::StrCat(ps->Name(), ", which still reports its batches"));
       }
       continue;
     }

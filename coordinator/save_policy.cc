@@ -108,8 +108,8 @@ JobEffects SavePolicy::OnLate(const SaverLate& late, bool trains) {
                        late.waiting_for);
   Log(LogLevel::kWarn,
       absl::StrCat(late_, ": does the disk hang?",
-                   trains ? " Training goes on, and no other checkpoint begins "
-                            "before that is over"
+                   trains ? " Training goes on; no other checkpoint begins "
+                            "before this one has ended"
                           : ""),
       &effects.actions);
   Reply(std::exchange(being_saved_, {}),

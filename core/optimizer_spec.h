@@ -23,7 +23,8 @@ enum class L2Scope {
   kTable,    // every row in existence
 };
 
-// How one variable is updated from its gradient g. Formulas: ps/optimizer/.
+// The rule that updates one variable from its gradient g. Formulas:
+// ps/optimizer/.
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::kAdam;
   float learning_rate = 5e-4f;

@@ -17,7 +17,8 @@ enum class PartitionKind {
   kEveryShard,
 };
 
-// Which shard owns each row of one table (partitioner/table_partition.h).
+// The rule that gives each row of one table its shard
+// (partitioner/table_partition.h).
 struct TablePartition {
   PartitionKind kind = PartitionKind::kFixedSize;
   uint64_t feature_size = 0;  // 0: a dynamic table, any id
@@ -31,15 +32,15 @@ struct DenseBlock {
   int64_t begin = 0;
   int64_t end = 0;
   int shard = 0;
-  // Where the block starts in the concatenation of all dense variables, the
-  // worker's flat parameter vector.
+  // Position of the block's first element in the concatenation of all dense
+  // variables, the worker's flat parameter vector.
   int64_t flat_begin = 0;
 
   int64_t size() const { return end - begin; }
 };
 
-// Where every variable lives: a pure function of (ModelSpec, partition option,
-// number of shards), so every process computes the same one
+// The shards of every variable: a pure function of (ModelSpec, partition
+// option, number of shards), so every process computes the same one
 // (partitioner/build_shard_map.h) and the wire carries only its version.
 struct ShardMap {
   MapVersion version = 1;

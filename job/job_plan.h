@@ -11,7 +11,8 @@
 
 namespace shoal {
 
-// What every process of a job knows of the job: the same in each process.
+// The facts of a job that every process of the job knows. They are the same in
+// each process.
 struct JobPlan {
   std::string job;     // the job's label, --job; may be empty
   std::string config;  // RegisterRequest::config
@@ -21,7 +22,7 @@ struct JobPlan {
   ShardMap map;
 };
 
-// What a plan is made from.
+// The values from which a plan is made.
 struct JobPlanOptions {
   std::string job;
   std::string config;

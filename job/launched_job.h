@@ -46,7 +46,7 @@ struct LaunchedJobOptions {
   absl::Duration ending_timeout = absl::Seconds(8);
 };
 
-// How a launched job ended.
+// The end of a launched job.
 struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure: the one that the
   // leader knew of, and the one of the process that failed first.

@@ -61,9 +61,9 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
 // total memory. OK if the system does not tell its memory.
 absl::Status CheckMemory(uint64_t bytes, const HostMemory& host);
 
-// What every main calls: prints the forecast's line on stderr with the flags in
-// force, warns if too little memory is free, and returns RESOURCE_EXHAUSTED if
-// the host has too little, unless --memory_check=off.
+// Prints the forecast's line on stderr with the flags in force, and warns if
+// too little memory is free. RESOURCE_EXHAUSTED if the host has too little
+// memory, unless --memory_check=off. Every main calls this function.
 absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
                               const FileSystem& files);
 

@@ -41,7 +41,8 @@ class OutputLock {
   OutputLock& operator=(const OutputLock&) = delete;
 
   // Lets the other servers of the job with this start number take LOCK.ps too.
-  // They learn the number, and so ask for the lock, once the job has begun.
+  // The servers learn the number, and so ask for the lock, once the job has
+  // begun.
   // Errors: those of GroupLock::Share.
   absl::Status Share(StartNumber start);
 

@@ -11,7 +11,7 @@
 
 namespace shoal {
 
-// How a process ended.
+// The end of a process.
 struct ProcessExit {
   int code = 0;    // exit code; meaningless if a signal killed the process
   int signal = 0;  // signal that killed the process; 0: it exited

@@ -8,9 +8,9 @@
 
 namespace shoal {
 
-// Where the rows of one table live. All functions are pure, and cheap enough to
-// be called for every id. REQUIRES: id < partition.feature_size, if the table
-// has one; 0 <= shard < num_shards; the table is not on every shard.
+// The places of the rows of one table. All functions are pure, and cheap enough
+// to be called for every id. REQUIRES: id < partition.feature_size, if the
+// table has one; 0 <= shard < num_shards; the table is not on every shard.
 
 // The shard that owns row `id`.
 int ShardOf(const TablePartition& partition, FeatureId id);

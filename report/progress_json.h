@@ -49,7 +49,7 @@ ProgressFigures ProgressOf(const JobReport& report);
 // "step 1,234 · 12.3 % · 45,678 samples/s · loss 0.4321 · AUC 0.7654 · …".
 std::string ProgressText(const ProgressFigures& progress);
 
-// How a job ended, for the launcher of its processes.
+// The end of a job, for the launcher of its processes.
 struct JobEnding {
   bool ok = false;
   std::string reason;              // the first failure; empty if ok

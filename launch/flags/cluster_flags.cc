@@ -42,8 +42,8 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
   rows->Add(kProcesses, Canonical::kNo,
             {"ps_hosts",
              &ps_hosts,
-             "host:port of every parameter server, in order, with commas "
-             "between.",
+             "host:port of every parameter server, in order, separated by "
+             "commas.",
              {},
              "it says where the parameter servers are"});
   rows->Add(
@@ -83,7 +83,7 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
              IntRange{0, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
-             "Hosts, with commas between. One parameter server and one worker "
+             "Hosts, separated by commas. One parameter server and one worker "
              "are started on each of them by ssh, in place of --ps and "
              "--workers on this host (docs/operations.md)."});
   rows->Add(kRunAlone, Canonical::kNo,

@@ -22,7 +22,7 @@ void DataFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"training_data_dir", &training_data_dir,
              "Files to train on: a file, a directory or a glob, or several of "
-             "these with commas between. No two files may have the same base "
+             "these separated by commas. No two files may have the same base "
              "name. Needed to train."});
   rows->Add(
       kAllCommands, Canonical::kNo,
@@ -56,9 +56,9 @@ void DataFlags::AddRows(JobFlagRows* rows) {
              IntRange{-1}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"auc_exact_rows", &auc_exact_rows,
-             "Most rows of an evaluation whose scores are kept for the exact "
-             "AUC, up to 13 bytes each. With more rows the AUC comes from a "
-             "histogram, with a bound on its error.",
+             "Most rows of an evaluation for which the AUC is exact; scores "
+             "take up to 13 bytes per row. With more rows the AUC comes from "
+             "a histogram, with a bound on its error.",
              IntRange{1}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"data_format", ChoiceTarget(&data_format, kDataFormats),

@@ -42,7 +42,7 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
       kAllCommands, Canonical::kInCheckpoint,
       {"field_size", &field_size,
        "Most features that a row may have; shorter rows are padded.",
-       IntRange{1, 1 << 16}, "the model's input is that many fields wide"});
+       IntRange{1, 1 << 16}, "it sets the width of the model's input"});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"embedding_size", &embedding_size,
              "Number of floats in an embedding (K).", IntRange{1, 4096}});
@@ -91,8 +91,8 @@ absl::Status ModelFlags::Validate() const {
   }
   if (table_full == TableFull::kShare && model == Kind::kLinearProbe) {
     return absl::InvalidArgumentError(
-        "--table_full=share: linear_probe does not allow it, since which ids "
-        "share a row depends on the order in which they arrive");
+        "--table_full=share: --model=linear_probe does not allow it, because "
+        "the order of arrival decides which ids share a row");
   }
   return absl::OkStatus();
 }

@@ -35,7 +35,7 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"memory_check", ChoiceTarget(&memory_check, kOnOrOff),
              "Check of this host's memory at the start: on refuses to start "
-             "what will not fit; off only warns."},
+             "a job that does not fit; off only warns."},
             HandedDown::kNo);
 }
 

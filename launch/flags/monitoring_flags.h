@@ -10,7 +10,8 @@ namespace shoal {
 
 struct JobFlags;
 
-// What can be watched while the job runs, and the check of memory before it.
+// The outputs by which a running job is watched, and the check of memory before
+// it starts.
 struct MonitoringFlags {
   int metrics_port = 0;  // 0: none
   std::string metrics_listen = "127.0.0.1";

@@ -134,8 +134,8 @@ absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
   if (clip_norm > 0 && job.model.model == ModelFlags::Kind::kLinearProbe) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--clip_norm=", clip_norm,
-        ": linear_probe does not allow it, since its arithmetic has to be "
-        "exact"));
+        ": --model=linear_probe does not allow it, because its arithmetic "
+        "has to be exact"));
   }
   return absl::OkStatus();
 }

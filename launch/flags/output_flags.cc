@@ -23,8 +23,8 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
              "(docs/summary.md)."});
   rows->Add(kPsAlone, Canonical::kNo,
             {"progress", ChoiceTarget(&progress, kProgress),
-             "Form of what task 0 prints about the job on stdout: text for "
-             "people, json (docs/commands.md) for programs."});
+             "Form of the lines about the job that task 0 prints on stdout: "
+             "text for people, json (docs/commands.md) for programs."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"log_level", ChoiceTarget(&log_level, kLogLevels),
              "Lowest level of log messages to print."});

@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-// What a process prints, logs and writes about the job.
+// The output, log and files of a process about the job.
 struct OutputFlags {
   enum class Progress { kText, kJson, kNone };
 

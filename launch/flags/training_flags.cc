@@ -69,9 +69,9 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
       kAllCommands, Canonical::kNo,
       {"first_layer", ChoiceTarget(&first_layer, kFirstLayers),
        "Method for the first deep layer of deepfm: dense multiplies every "
-       "occurrence of an embedding, distinct each different one of a batch; "
-       "auto takes the one that it estimates to cost less. Results are equal "
-       "but for rounding."});
+       "occurrence of an embedding; distinct multiplies each distinct "
+       "embedding of a batch once; auto takes the method with the lower "
+       "estimated cost. Results are equal except for rounding."});
 }
 
 std::string TrainingFlags::TaskName() const {

@@ -3,10 +3,10 @@
 
 namespace shoal {
 
-// How the first layer over embeddings is computed. kDense: with products over
-// every occurrence of an embedding (DenseLayer). kDistinct: with products over
-// the distinct embeddings (DistinctDenseLayer). kAuto: the form that costs
-// less. The results are equal except for rounding.
+// The method by which the first layer over embeddings is computed. kDense: with
+// products over every occurrence of an embedding (DenseLayer). kDistinct: with
+// products over the distinct embeddings (DistinctDenseLayer). kAuto: the form
+// that costs less. The results are equal except for rounding.
 enum class FirstLayer { kAuto, kDense, kDistinct };
 
 }  // namespace shoal

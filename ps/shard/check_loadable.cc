@@ -14,7 +14,7 @@ absl::Status Differs(absl::string_view what, absl::string_view there,
                      absl::string_view here, absl::string_view flag) {
   return absl::FailedPreconditionError(
       absl::StrCat("the checkpoint is of another model: ", what, " is ", there,
-                   " there and ", here, " in this job",
+                   " in the checkpoint and ", here, " in this job",
                    flag.empty() ? "" : " (", flag, flag.empty() ? "" : ")"));
 }
 
@@ -115,8 +115,8 @@ absl::Status CheckLoadable(const ModelSpec& saved, const ModelSpec& model,
       return Differs(absl::StrCat("table '", table.name, "'"), "absent",
                      "present",
                      table.on_every_shard
-                         ? "resume a job that was saved without --canary "
-                           "without it"
+                         ? "the checkpoint was saved without --canary, so "
+                           "resume without --canary"
                          : "--model");
     }
     SHOAL_RETURN_IF_ERROR(CheckTable(*there, table, weights_only));

@@ -76,8 +76,8 @@ absl::StatusOr<Marks::Admitted> Marks::Begin(const BatchId& batch,
     if (waiting_ >= options_.waiting_max) {
       return absl::ResourceExhaustedError(
           absl::StrCat(waiting_,
-                       " copies of batches that are being applied wait for "
-                       "their verdict; retry later"));
+                       " pushes wait for other copies of their batches to be "
+                       "applied; retry later"));
     }
     it->second.waiting.emplace_back(ticket, lease);
     ++waiting_;
@@ -157,7 +157,8 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
       const BatchId id{run.epoch, run.piece, static_cast<uint32_t>(at / 64)};
       if (chunks_.size() >= options_.chunks_max && !chunks_.contains(id)) {
         return absl::ResourceExhaustedError(absl::StrCat(
-            "the marks fill ", chunks_.size(), " runs of 64 batches and more"));
+            "the marks need more than ", chunks_.size(),
+            " chunks of up to 64 batches, the limit of a server"));
       }
       Chunk& chunk = chunks_[id];
       const bool rejected = run.verdict == Verdict::kRejected;

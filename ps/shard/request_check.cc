@@ -102,7 +102,7 @@ absl::Status CheckPush(const ShardContents& contents,
   if (request.rejected && !(request.tables.empty() && request.blocks.empty())) {
     return absl::InvalidArgumentError(
         absl::StrCat("the push of batch ", ToString(request.batch),
-                     " says that the batch is rejected and brings gradients"));
+                     " says that the batch is rejected, but has gradients"));
   }
   std::vector<bool> seen(contents.tables.size());
   for (const TablePush& rows : request.tables) {

@@ -70,7 +70,7 @@ absl::Status ArrayTable::CheckIds(absl::Span<const FeatureId> ids) const {
     }
     return absl::InvalidArgumentError(
         absl::StrCat("table '", spec().name, "': id ", id,
-                     " belongs to another shard than this one"));
+                     " belongs to another shard"));
   }
   return absl::OkStatus();
 }

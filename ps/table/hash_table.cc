@@ -54,7 +54,7 @@ absl::Status HashTable::CheckIds(absl::Span<const FeatureId> ids) const {
     if (ShardOf(partition_, id) == shard_) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("table '", spec().name, "': id ", id,
-                     " belongs to another shard than this one"));
+                     " belongs to another shard"));
   }
   return absl::OkStatus();
 }

@@ -258,7 +258,7 @@ TEST_F(CoordinatorStateTest, AShardThatLostMarksCannotComeBack) {
   Do(state_->OnConnectionLost(2, absl::UnavailableError("reset"), now_));
   SessionOpening opening{Life{1, 2}, true};
   EXPECT_FALSE(state_->ResumeSession(opening, now_).ok());
-  EXPECT_THAT(Why(), HasSubstr("lost marks that it had made"));
+  EXPECT_THAT(Why(), HasSubstr("came back with fewer batches than it had"));
 }
 
 // ---- Failures

@@ -137,7 +137,7 @@ TEST_F(JobFinishTest, AJobThatWentWellTakesNoMoreProcesses) {
 TEST_F(JobFinishTest, AProcessThatSaysNoByeIsNamed) {
   EXPECT_EQ(JobFinish::NoBye(worker_, absl::Seconds(2)),
             absl::DeadlineExceededError(
-                "worker 0 said no Bye within 2s of the job's end"));
+                "worker 0 did not leave within 2s of the job's end"));
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ TEST_F(MemberLossTest, BeforeTrainingAnotherProcessMayTakeThePlaceOfAServer) {
                                        JobPhase::kGathering, absl::Seconds(90));
   EXPECT_FALSE(effects.end.has_value());
   EXPECT_EQ(Line(effects.actions),
-            "ps 0 (h0:1) died: its session ended without a Bye; nothing is "
-            "trained yet, so another process may take its place, within 1m30s");
+            "ps 0 (h0:1) died: its session ended before it left the job; "
+            "nothing is trained yet, so another process may take its place, "
+            "within 1m30s");
 }
 
 TEST_F(MemberLossTest, AServerThatIsLostEndsTheJob) {

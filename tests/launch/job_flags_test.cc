@@ -398,14 +398,14 @@ TEST(JobFlags, TheLinearProbeSharesNoRow) {
   flags.model.table_row_limit = 5;
   flags.model.table_full = TableFull::kShare;
   EXPECT_THAT(std::string(flags.Validate().message()),
-              HasSubstr("--table_full=share: linear_probe does not allow it"));
+              HasSubstr("--table_full=share: --model=linear_probe does not"));
 }
 
 TEST(JobFlags, TheLinearProbeIsNotClipped) {
   const auto flags =
       Parsed(Command::kPs, {"--model=linear_probe", "--clip_norm=1"});
   EXPECT_THAT(std::string(flags.status().message()),
-              HasSubstr("--clip_norm=1: linear_probe does not allow it"));
+              HasSubstr("--clip_norm=1: --model=linear_probe does not allow"));
 }
 
 TEST(JobFlags, CountsProcessesByTheirHosts) {

@@ -343,25 +343,26 @@ TEST_F(ShardCheckpoint, AnotherModelIsRefusedByItsFirstDifference) {
     void (*change)(ModelSpec*);
   };
   const Case cases[] = {
-      {"the model is 'test' there and 'lr' in this job",
+      {"the model is 'test' in the checkpoint and 'lr' in this job",
        [](ModelSpec* m) { m->model = "lr"; }},
-      {"the dim of 'v' is 3 there and 4 in this job (--embedding_size)",
+      {"the dim of 'v' is 3 in the checkpoint and 4 in this job "
+       "(--embedding_size)",
        [](ModelSpec* m) { m->tables[0].columns[1].dim = 4; }},
-      {"the feature_size of table 'rows' is 120 there and 121",
+      {"the feature_size of table 'rows' is 120 in the checkpoint and 121",
        [](ModelSpec* m) { m->tables[0].feature_size = 121; }},
-      {"the optimizer of 'v' is adam there and sgd",
+      {"the optimizer of 'v' is adam in the checkpoint and sgd",
        [](ModelSpec* m) {
          m->tables[0].columns[1].optimizer.kind = OptimizerKind::kSgd;
        }},
-      {"the shape of 'deep/weights' is [7, 5] there and [7, 6]",
+      {"the shape of 'deep/weights' is [7, 5] in the checkpoint and [7, 6]",
        [](ModelSpec* m) {
          m->dense[0].shape = {7, 6};
        }},
-      {"variable 'more' is absent there",
+      {"variable 'more' is absent in the checkpoint",
        [](ModelSpec* m) {
          m->dense.push_back({"more", {2}});
        }},
-      {"variable 'b' is present there and absent in",
+      {"variable 'b' is present in the checkpoint and absent in",
        [](ModelSpec* m) { m->dense.pop_back(); }},
       {"without --canary", [](ModelSpec* m) { AddCanary(m); }},
   };

@@ -95,7 +95,7 @@ std::string Explain(absl::string_view line) {
   if (columns != kColumns) {
     return absl::StrCat(columns, " columns, ", kColumns,
                         " are needed (a label, 13 integers and 26 categories "
-                        "with tabs between)");
+                        "separated by tabs)");
   }
   const char* const end = line.data() + line.size();
   const char* p = line.data();

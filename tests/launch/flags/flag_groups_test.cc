@@ -62,8 +62,8 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
         "--table_full=share: without --table_row_limit no table is ever full"},
        {kTrain,
         {"--table_full=share", "--table_row_limit=5", "--model=linear_probe"},
-        "--table_full=share: linear_probe does not allow it, since which ids "
-        "share a row depends on the order in which they arrive"}});
+        "--table_full=share: --model=linear_probe does not allow it, because "
+        "the order of arrival decides which ids share a row"}});
 }
 
 TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
@@ -79,7 +79,7 @@ TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
        {kTrain, {"--clip_norm=0.5"}, ""},
        {kTrain,
         {"--clip_norm=0.5", "--model=linear_probe"},
-        "--clip_norm=0.5: linear_probe does not allow it, since its "
+        "--clip_norm=0.5: --model=linear_probe does not allow it, because its "
         "arithmetic has to be exact"}});
 }
 
