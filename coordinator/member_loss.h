@@ -27,7 +27,8 @@ namespace shoal {
 // ends at once if another process registers in its place, or if the address of
 // a PS refuses connections.
 
-// The log line about the connection of `member`, which broke with this status.
+// Returns the log line about the connection of `member`, which broke with this
+// status.
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after);
 // Looks at the ports of PSs whose connection is broken.

@@ -68,7 +68,7 @@ class OutputLock {
 // Locks the job's output, so that no two jobs write to one place at a time. The
 // process with the coordinator calls it.
 //
-// For a job that saves, this makes the model directory if there is none, and
+// For a job that saves, this makes the model directory if it is missing, and
 // takes LOCK, and LOCK.ps alone until Share. If servers of another job have
 // LOCK.ps, it logs that and waits for them for DirectoryPatience. For an
 // inference, it locks the file of predictions by .NAME.lock beside it, which
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<OutputLock>> LockOutput(const FileSystem& files,
 // which a server lives on when its coordinator has died.
 absl::Duration DirectoryPatience(const JobFlags& flags);
 
-// Makes the directory if there is none, and takes LOCK.ps together with the
+// Makes the directory if it is missing, and takes LOCK.ps together with the
 // servers of that start number; does not wait. Every server but PS 0 calls it
 // when it is registered. nullptr: the job saves nothing. Errors:
 // FAILED_PRECONDITION (servers of another job have the lock; the message says

@@ -34,7 +34,7 @@ std::string ScalarEvent(absl::Time time, uint64_t step,
 // so that a reader sees it. Thread-compatible.
 class EventFile {
  public:
-  // Makes `directory` if there is none, and a new file in it,
+  // Makes `directory` if it is missing, and a new file in it,
   // events.out.tfevents.SECONDS.HOST.PID. Errors: those of the file system,
   // which name the path.
   static absl::StatusOr<std::unique_ptr<EventFile>> Create(

@@ -284,7 +284,7 @@ def worker_pid(launcher, index):
 
 
 def done_percent(text):
-    """Of a progress line, "step 803, 65.6 %, …"; None: it is none."""
+    """The percentage of a progress line, "step 803, 65.6 %, …"; else None."""
     match = re.match(r'step [\d,]+, ([\d.]+) %', text)
     return float(match[1]) if match else None
 
