@@ -97,7 +97,7 @@ class JsonWriter {
   const JsonLayout layout_;
   const bool ascii_;
   std::string open_lines_;  // 'l' or ' ' by what is open
-  bool first_ = true;       // of what is open
+  bool first_ = true;       // nothing was written into the open container
   bool after_key_ = false;
 };
 

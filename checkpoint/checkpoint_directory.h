@@ -105,10 +105,11 @@ absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
     const FileSystem& files, const std::string& model_dir);
 
 // Returns the newest checkpoint whose status is OK and, if `need_all_files`,
-// which is whole. The reasons against newer ones that were passed over are
+// which is whole. If newer checkpoints were passed over, the reasons are
 // appended to *passed_over, which may be null. Errors: NOT_FOUND (no checkpoint
 // was ever committed), DATA_LOSS (checkpoints were committed, but none is
-// valid). Both errors name what is there instead, the newest first.
+// valid). Both errors name the entries that are there instead, the newest
+// first.
 absl::StatusOr<CheckpointInfo> NewestCheckpoint(
     const FileSystem& files, const std::string& model_dir, bool need_all_files,
     std::vector<std::string>* passed_over = nullptr);

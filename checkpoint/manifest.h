@@ -36,7 +36,7 @@ struct SavedPieceFacts {
   uint64_t examples = 0;
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
-  std::optional<uint32_t> crc32c;  // of its bytes; older releases wrote none
+  std::optional<uint32_t> crc32c;  // CRC-32C of its bytes; nullopt: not known
 
   friend bool operator==(const SavedPieceFacts&,
                          const SavedPieceFacts&) = default;
@@ -76,10 +76,10 @@ struct SavedTotals {
 // The content of manifest.json: everything known about one checkpoint.
 struct Manifest {
   uint64_t step = 0;  // batches with all marks set
-  absl::Time time;    // of the commit; kept to the microsecond
+  absl::Time time;    // time of the commit; kept to the microsecond
   std::string job;
   uint64_t attempt = 0;
-  StartNumber start = 0;  // of the job that wrote it
+  StartNumber start = 0;  // number of the job that wrote it
   // The canonical text of the flags that must agree (RegisterRequest::config).
   std::string config;
   ModelSpec model;  // its seed is the seed of the initial values
@@ -91,7 +91,7 @@ struct Manifest {
   std::map<std::string, std::string> notes;
   std::vector<ShardEntry> shards;  // by shard; map.num_shards of them
 
-  uint64_t bytes() const;  // of all shards' files
+  uint64_t bytes() const;  // bytes of all shards' files
 };
 
 // The most bytes that these pieces can take in a manifest, with all facts about

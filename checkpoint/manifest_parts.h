@@ -76,7 +76,7 @@ class ManifestParts {
   std::string directory_;
   ManifestName name_;
   std::string text_;
-  uint32_t crc32c_ = 0;  // of text_
+  uint32_t crc32c_ = 0;  // CRC-32C of text_
 };
 
 }  // namespace shoal

@@ -27,7 +27,7 @@ struct WrittenFile {
   std::string file;  // its name, without the directory
   uint64_t size = 0;
   uint64_t data_begin = 0;
-  uint32_t header_crc32c = 0;  // of bytes [0, data_begin)
+  uint32_t header_crc32c = 0;  // CRC-32C of bytes [0, data_begin)
   std::vector<WrittenTensor> tensors;
 
   friend bool operator==(const WrittenFile&, const WrittenFile&) = default;
@@ -79,7 +79,7 @@ class SafetensorsWriter {
   std::unique_ptr<WritableFile> out_;
   WrittenFile written_;
   size_t current_ = 0;
-  ChecksumStream checksums_;  // of tensor current_
+  ChecksumStream checksums_;  // checksums of tensor current_
   enum class Stage { kTensors, kFinished, kSynced, kCommitted };
   Stage stage_ = Stage::kTensors;
 };

@@ -15,7 +15,7 @@ namespace shoal {
 struct SavedVariable {
   std::string name;
   uint64_t rows = 0;     // in existence; 0 for dense variables
-  uint64_t bytes = 0;    // of weights and slots
+  uint64_t bytes = 0;    // bytes of weights and slots
   uint64_t lookups = 0;  // ids served by pulls since the server's start
 
   friend bool operator==(const SavedVariable&, const SavedVariable&) = default;
@@ -26,14 +26,14 @@ struct ShardEntry {
   int shard = 0;
   uint64_t attempt = 0;  // the one in which the file was written
   WrittenFile file;
-  uint64_t rows = 0;     // of all tables, without the canary's
+  uint64_t rows = 0;     // rows of all tables, without the canary's
   uint64_t lookups = 0;  // ids served by pulls, all tables
   // Number and digest of the marks: equal on every shard of a checkpoint.
   uint64_t marks = 0;
   uint64_t marks_digest = 0;
   std::vector<SavedVariable> variables;  // without the canary's
 
-  uint64_t bytes() const;  // of all variables
+  uint64_t bytes() const;  // bytes of all variables
   friend bool operator==(const ShardEntry&, const ShardEntry&) = default;
 };
 

@@ -14,7 +14,7 @@ namespace shoal {
 struct Damage {
   std::string file;     // name of the file
   std::string tensor;   // empty: the file as a whole, or its header
-  uint64_t offset = 0;  // of the damaged bytes, in the file
+  uint64_t offset = 0;  // position of the damaged bytes, in the file
   uint64_t bytes = 0;
   std::string what;  // a sentence
 };

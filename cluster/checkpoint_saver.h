@@ -57,7 +57,7 @@ struct SaverReleased {};
 // The disks have had their time, and a file is not synced yet. The saver stays
 // busy until they answer: the save is neither void nor done.
 struct SaverLate {
-  uint64_t step = 0;        // of the cut
+  uint64_t step = 0;        // step of the cut
   absl::Duration began;     // time since Begin
   std::string waiting_for;  // for people
 };
@@ -72,7 +72,7 @@ struct SaverCommit {
 struct SaverDone {
   absl::Status status;
   std::string directory;  // its name
-  uint64_t step = 0;      // of the cut, if there was one
+  uint64_t step = 0;      // step of the cut, if there was one
   bool fresh = false;     // false: the checkpoint was there before
   absl::Duration took;    // time for which training stood still
 };
@@ -135,9 +135,9 @@ class CheckpointSaver {
   // The processes or files that the saver waits for, for people; empty if idle.
   std::string WaitingFor(const View& view) const;
 
-  // Begins a save. If the newest checkpoint is of this very step, it is the
-  // answer at once. `deadline`: when the job is to stop, or InfiniteFuture.
-  // REQUIRES: !busy().
+  // Begins a save. If the newest checkpoint has the job's present step, the
+  // save ends at once with that checkpoint. `deadline`: when the job is to
+  // stop, or InfiniteFuture. REQUIRES: !busy().
   SaverActions Begin(const View& view, absl::Time deadline, absl::Time now);
   // The job is to stop by `deadline`: the save under way has earlier deadlines.
   void Hurry(absl::Time deadline) {
@@ -180,7 +180,7 @@ class CheckpointSaver {
 
   // The state of a save, by phases. Each part begins empty with the save.
   struct HeldWorkers {    // kHolding, until they are released
-    uint64_t number = 0;  // of their Hold
+    uint64_t number = 0;  // number of their Hold
     std::set<Life> told;
     std::set<Life> held;  // have answered
   };
@@ -188,7 +188,7 @@ class CheckpointSaver {
     // Number of their Hold and of the SaveShard and SaverCommit that follow.
     uint64_t number = 0;
     std::map<int, Life> told;         // by index; until they are released
-    std::map<int, MarkTotals> marks;  // of shards that have answered
+    std::map<int, MarkTotals> marks;  // totals of shards that answered
   };
   struct Mends {  // kMending
     std::vector<SaverMend> to_lease;
@@ -198,7 +198,7 @@ class CheckpointSaver {
     std::map<int, Life> told;            // to save, by index
     std::set<int> written;               // have every byte
     std::set<int> answered;              // with ShardSaved
-    std::map<int, std::string> entries;  // of files that are on the disk
+    std::map<int, std::string> entries;  // entries of files on the disk
   };
   struct Commit {                        // kCommitting
     std::optional<absl::Status> status;  // once the manifest is written or not
@@ -231,12 +231,12 @@ class CheckpointSaver {
   // The save under way.
   absl::Time began_;
   absl::Time hurry_;     // when the job is to stop, or InfiniteFuture
-  absl::Time deadline_;  // of holding to writing, then of the disks
+  absl::Time deadline_;  // for holding to writing, then for the disks
   bool late_ = false;    // SaverLate was returned
   std::optional<absl::Time> released_;  // when workers and shards were released
   std::string directory_;
   uint64_t step_ = 0;
-  absl::Status failure_;  // of a process; voids the save at the next Step
+  absl::Status failure_;  // a process's failure; voids the save in Step
   HeldWorkers workers_;
   SealedShards seals_;
   Mends mends_;

@@ -54,15 +54,15 @@ struct EvalReport {
 struct CheckpointReport {
   // Path of the newest checkpoint that this job has saved; empty: none.
   std::string path;
-  uint64_t step = 0;  // of that checkpoint
+  uint64_t step = 0;  // step of that checkpoint
   // Time for which training stood still: for the newest, and for all.
   double seconds = 0;
   double all_seconds = 0;
-  uint64_t saved = 0;            // checkpoints
-  uint64_t voided = 0;           // attempts that gave no checkpoint
-  std::string last_error;        // why the newest of those attempts failed
+  uint64_t saved = 0;         // checkpoints
+  uint64_t voided = 0;        // attempts that gave no checkpoint
+  std::string last_error;     // why the newest of those attempts failed
   std::string resumed_from;   // path of the checkpoint that the job began from
-  uint64_t resumed_step = 0;  // of that checkpoint
+  uint64_t resumed_step = 0;  // step of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
 };
 
@@ -93,7 +93,7 @@ struct JobReport {
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once
-  double fraction_done = 0;  // of the bytes of all epochs, for the ETA
+  double fraction_done = 0;  // share of the bytes of all epochs, for the ETA
   double fraction_before = 0;  // the part of fraction_done from a checkpoint
   uint64_t trained = 0;
   uint64_t rejected = 0;
@@ -135,7 +135,7 @@ struct JobReport {
   std::vector<WorkerReport> workers;
   std::vector<PsReport> ps;
   CheckpointReport checkpoint;
-  uint64_t digest = 0;  // of the final model: sum of the shards' digests
+  uint64_t digest = 0;  // digest of the final model: sum of the shards' digests
 };
 
 // The line `samples N = trained + rejected + lost; batches mended, recomputed,

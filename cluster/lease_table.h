@@ -190,8 +190,8 @@ class LeaseTable {
 
   LeaseTableOptions options_;
   Place limit_;
-  std::map<uint32_t, Order> orders_;   // of epochs that a pool is in
-  std::map<uint32_t, Bits> complete_;  // of epochs with a complete piece
+  std::map<uint32_t, Order> orders_;   // orders of epochs that a pool is in
+  std::map<uint32_t, Bits> complete_;  // by epoch with a complete piece
   uint32_t first_open_ = 0;            // the first epoch that is not whole
   std::map<int, Pool> pools_;
   std::set<int> news_;  // by host; see TakeNews

@@ -150,8 +150,8 @@ class Ledger {
   std::map<uint32_t, std::vector<bool>> complete_;  // by epoch and piece
   std::map<uint32_t, uint32_t> complete_in_epoch_;  // pieces
   uint32_t complete_epochs_ = 0;                    // as far as was looked
-  Entries open_;     // of pieces that have a mark and are not complete
-  Entries settled_;  // of complete pieces for which details must be kept
+  Entries open_;     // entries of pieces that have a mark and are not complete
+  Entries settled_;  // entries of complete pieces whose details must be kept
   std::vector<uint64_t> repeats_refused_;  // by shard
   LedgerTotals totals_;
 };

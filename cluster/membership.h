@@ -21,8 +21,8 @@ namespace shoal {
 
 struct MembershipOptions {
   std::string job;
-  std::string config;  // canonical text; see RegisterRequest::config
-  StartNumber start = 1;  // of the job
+  std::string config;     // canonical text; see RegisterRequest::config
+  StartNumber start = 1;  // number of the job
   int num_ps = 1;
   bool host_files = false;  // each worker's files are its own (job_files.h)
   absl::Duration silent_after = absl::Seconds(5);
@@ -33,8 +33,8 @@ struct Member {
   Role role = Role::kWorker;
   int index = 0;
   Life life;
-  std::string address;     // of a PS
-  uint64_t process = 0;    // RegisterRequest::process and attempt
+  std::string address;   // address of a PS
+  uint64_t process = 0;  // RegisterRequest::process and attempt
   uint64_t attempt = 0;
   uint64_t session = 0;    // 0: the session is not open yet
   bool suspended = false;  // no connection carries the session at present
@@ -96,7 +96,7 @@ class Membership {
   void Heard(uint64_t session, absl::Time now);
 
   // Members that sent no message for longer than silent_after, or whose
-  // connection has been broken for so long. Looks at all members.
+  // connection has been broken for longer than that. Looks at all members.
   std::vector<Member> Silent(absl::Time now) const;
 
   // The process is gone; its life is never known again. Before the job begins

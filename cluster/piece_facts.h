@@ -52,7 +52,7 @@ class PieceFacts {
   uint64_t bad_rows() const { return bad_rows_; }
   // The first bad row that was reported; empty: none.
   const std::string& first_error() const { return first_error_; }
-  uint64_t bytes() const { return bytes_; }  // of all pieces
+  uint64_t bytes() const { return bytes_; }  // bytes of all pieces
 
   // "training piece 3 (day_0.txt, bytes 0 to 65536)".
   std::string Name(uint32_t i) const;

@@ -73,10 +73,10 @@ class PieceMarks {
 
  private:
   static constexpr uint32_t kUnmarked = 0;
-  struct Chunk {          // of 64 batches, a bit each
+  struct Chunk {          // 64 batches, a bit each
     uint64_t marked = 0;  // by a shard
     uint64_t by_all = 0;
-    uint64_t rejected = 0;  // of those that are marked
+    uint64_t rejected = 0;  // marked batches that were rejected
     uint64_t mended = 0;
     uint64_t recomputed = 0;
     // By batch and shard: the pass of the mark, or kUnmarked. If by_all says

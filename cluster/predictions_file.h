@@ -54,7 +54,7 @@ class PredictionsFile {
   const PredictionsFormat format_;
   const ScoreMetrics* const metrics_;
   std::unique_ptr<WritableFile> file_;
-  std::vector<float> predictions_;  // of the rows that are being written
+  std::vector<float> predictions_;  // for the rows that are being written
   std::string buffer_;              // and their bytes
   bool finished_ = false;
 };

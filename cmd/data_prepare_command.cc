@@ -75,8 +75,7 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
   set.Add({"format", ChoiceTarget(&options->format, kPrepareFormats),
            "Format of the files."});
   set.Add({"file_bytes", &options->file_bytes,
-           "Approximate size of an output file.",
-           ByteRange{1}});
+           "Approximate size of an output file.", ByteRange{1}});
   return set;
 }
 

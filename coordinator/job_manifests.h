@@ -42,8 +42,8 @@ class JobManifests {
   ManifestPart Answer(const ManifestRequest& request) const;
 
  private:
-  std::string directory_;  // of the newest manifest
-  ManifestText text_;      // of the newest manifest
+  std::string directory_;  // directory of the newest manifest
+  ManifestText text_;      // text of the newest manifest
   Manifest cut_;
   std::string being_written_;  // directory of the manifest being written
 };

@@ -162,8 +162,7 @@ void JobSaves::Mend(const SaverMend& mend, const View& view,
     saver_.OnMendGranted(mend, lease.number, worker.life);
     Log(LogLevel::kInfo,
         absl::StrCat("before the checkpoint, ", worker.Name(),
-                     " trains batches of ",
-                     view.book.facts().Name(mend.piece),
+                     " trains batches of ", view.book.facts().Name(mend.piece),
                      " that some shards lack"),
         &effects->actions);
     Send(worker, LeaseGrant{std::move(lease)}, &effects->actions);

@@ -115,7 +115,7 @@ class SavePolicy {
   uint64_t next_step_;                       // when the next checkpoint is due
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
-  std::optional<uint64_t> cut_step_;         // of the save under way
+  std::optional<uint64_t> cut_step_;         // step of the save under way
   std::string late_;                         // what the late save waits for
   std::optional<absl::Time> awaited_since_;  // since when the end is awaited
   bool settled_;

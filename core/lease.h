@@ -36,7 +36,7 @@ struct Lease {
   // True for a speculative copy, which works from the end towards the
   // straggler.
   bool backwards = false;
-  Colour colour = 0;  // of batches that no shard has seen
+  Colour colour = 0;  // colour of batches that no shard has seen
   // True if batches beyond the end of `skip` are not to be trained either: the
   // lease is for a few batches that lack a mark.
   bool skip_rest = false;

@@ -68,7 +68,7 @@ struct TablePush {
 
 struct BlockPush {
   uint32_t block = 0;
-  absl::Span<const float> gradients;  // of the whole block
+  absl::Span<const float> gradients;  // gradients of the whole block
 };
 
 // The part of one batch's gradient that one shard owns; it may be empty, since
@@ -100,9 +100,9 @@ struct PushReply {
 
 struct VariableStats {
   std::string variable;
-  uint64_t bytes = 0;   // of weights and slots
+  uint64_t bytes = 0;   // bytes of weights and slots
   uint64_t rows = 0;    // rows in existence; 0 for dense variables
-  Histogram staleness;  // of the pushes that touched the variable
+  Histogram staleness;  // staleness of the pushes that touched the variable
 };
 
 // Counts over the canary table (core/canary.h) of one shard. They show whether
@@ -128,7 +128,7 @@ struct StatsRequest {
 // of the model alone; the canary table is counted only in `canary`.
 struct StatsReply {
   Version version;
-  uint64_t bytes = 0;    // of weights and slots, all variables
+  uint64_t bytes = 0;    // bytes of weights and slots, all variables
   uint64_t rows = 0;     // rows in existence, all tables
   uint64_t lookups = 0;  // ids served by pulls
   uint64_t pushes_applied = 0;

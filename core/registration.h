@@ -26,7 +26,7 @@ std::string ProcessName(Role role, int index);
 struct SourceInfo {
   std::string name;          // path below the given directory, or the base name
   uint64_t size = 0;         // bytes
-  uint32_t head_crc32c = 0;  // of the first min(size, 64 KiB)
+  uint32_t head_crc32c = 0;  // CRC-32C of the first min(size, 64 KiB)
   bool compressed = false;   // a compressed file cannot be cut: one piece
 
   friend bool operator==(const SourceInfo&, const SourceInfo&) = default;

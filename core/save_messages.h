@@ -73,7 +73,7 @@ struct Resume {
 // every byte and ShardSaved when the file is on the disk. The coordinator sends
 // one SaveShard at a time.
 struct SaveShard {
-  uint64_t number = 0;    // of the Hold
+  uint64_t number = 0;    // number of the Hold
   std::string directory;  // name below the model directory
   uint64_t attempt = 0;   // unique; part of the file's name
 };
@@ -95,8 +95,8 @@ struct CheckpointDone {
 
 // To a PS: the answer to a ManifestRequest.
 struct ManifestPart {
-  std::string directory;  // of the request
-  uint64_t offset = 0;    // of the request
+  std::string directory;  // as in the request
+  uint64_t offset = 0;    // as in the request
   // The text from `offset` on, at most kManifestPartBytes. Empty: the
   // coordinator does not have that manifest, or no longer has it.
   std::string text;
@@ -111,7 +111,7 @@ struct MarkRunsRequest {
 // ---- From a process
 
 struct Held {
-  uint64_t number = 0;  // of the Hold
+  uint64_t number = 0;  // number of the Hold
   MarkTotals marks;     // for a PS, all marks of its shard
 };
 
@@ -119,13 +119,13 @@ struct Held {
 // to the disk. This shard no longer needs training to be held. If the file
 // could not be written, only ShardSaved is sent.
 struct ShardWritten {
-  uint64_t number = 0;  // of the SaveShard
+  uint64_t number = 0;  // number of the SaveShard
 };
 
 // The shard's file is on the disk (OK), or could not be written. Comes late, or
 // never, if the disk hangs.
 struct ShardSaved {
-  uint64_t number = 0;  // of the SaveShard
+  uint64_t number = 0;  // number of the SaveShard
   absl::Status status;
   std::string entry;  // the shard's entry in the manifest (ShardEntryToText)
 };
@@ -140,7 +140,7 @@ struct ShardLoaded {
 // A PS wants the part of a manifest that begins at `offset`. It asks for one
 // part at a time.
 struct ManifestRequest {
-  std::string directory;  // of the LoadFrom or CheckpointDone
+  std::string directory;  // directory of the LoadFrom or CheckpointDone
   uint64_t offset = 0;
 };
 

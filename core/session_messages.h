@@ -61,7 +61,7 @@ struct PieceReport {
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
   std::string first_error;  // file, line and reason of the first bad row
-  uint32_t crc32c = 0;      // of the piece's bytes, as they are in the file
+  uint32_t crc32c = 0;      // CRC-32C of the piece's bytes, as in the file
 };
 
 // The worker has finished a lease: every shard has given a verdict on every
@@ -93,7 +93,7 @@ struct EvalResult {
   uint32_t piece = 0;
   std::vector<float> logits;    // rows × C, of the job's ScoreMetrics
   std::vector<uint8_t> labels;  // by row: a class, or kBadRowLabel
-  uint64_t offset = 0;          // of the first row in the piece
+  uint64_t offset = 0;          // position of the first row in the piece
   bool more = false;            // false: the piece ends with these rows
 };
 

@@ -33,7 +33,7 @@ struct RowStatistics {
   std::string first_bad;  // "record n: reason"
   uint64_t ones = 0;      // rows of label 1
   uint64_t features = 0;
-  uint32_t min_features = 0;  // of a row; 0 without rows
+  uint32_t min_features = 0;  // fewest features of a row; 0 without rows
   uint32_t max_features = 0;
   // All 0 if no row has a feature.
   FeatureId min_id = 0;
@@ -49,7 +49,7 @@ struct FileStatistics {
   std::string path;
   uint64_t bytes = 0;
   std::optional<FileFormat> format;  // nullopt: it was not recognised
-  RowStatistics rows;                // of the part that was read
+  RowStatistics rows;                // facts of the part that was read
   absl::Status status;               // OK: the file was read to its end
 };
 

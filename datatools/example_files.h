@@ -67,7 +67,7 @@ class ExampleFiles {
   uint64_t in_file_ = 0;  // bytes
   uint64_t bytes_ = 0;
   std::vector<std::string> names_;
-  size_t published_ = 0;  // of names_
+  size_t published_ = 0;  // names_ before this index are published
 };
 
 }  // namespace shoal

@@ -24,7 +24,7 @@ struct PlantedRow {
   // Values in ten-thousandths, so that text and number are equal.
   std::vector<uint32_t> values;
   uint8_t label = 0;
-  float logit = 0;  // of the probability with which the label was drawn
+  float logit = 0;  // logit of the probability with which the label was drawn
 };
 
 // The truth behind synthetic data: a factorisation machine with random weights,

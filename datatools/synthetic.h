@@ -21,7 +21,7 @@ struct GenerateOptions {
   // Number of fields with one id and a real value; -1: a third of the fields,
   // as Criteo's 13 of 39.
   int numeric_fields = -1;
-  uint64_t ids = 1'000'000;  // of all fields; a model's feature_size
+  uint64_t ids = 1'000'000;  // total of all fields; a model's feature_size
   double zipf = 1.1;         // exponent of the categories' frequencies
   uint64_t seed = 1;
   int files = 8;        // for the training rows
@@ -35,7 +35,7 @@ struct GenerateOptions {
 struct GenerateReport {
   uint64_t rows = 0;
   uint64_t test_rows = 0;
-  uint64_t bytes = 0;        // of all files
+  uint64_t bytes = 0;        // total size of all files
   double positive_rate = 0;  // share of label 1 in the test rows
   // The AUC and logloss of the planted logits themselves on the test rows: no
   // model can be expected to do better. Exact (core/metrics.h).

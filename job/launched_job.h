@@ -36,7 +36,7 @@ struct LaunchedJobOptions {
   // True if the command lines are those of ssh. ssh exits with 255 if a signal
   // killed the remote process or the connection broke.
   bool remote = false;
-  int max_restarts = 3;  // of each process that may be started again
+  int max_restarts = 3;  // for each process that may be started again
   absl::Duration shutdown_timeout = absl::Seconds(5);
   // True if SIGTERM and SIGHUP make the job save first. Saving needs the
   // workers, so they end with the job and get no signal.

@@ -15,8 +15,8 @@ namespace shoal {
 
 // The size of the data, as far as the forecast needs it.
 struct FilesSize {
-  uint64_t bytes = 0;      // of all files; 0: no files, or not known
-  uint64_t row_bytes = 0;  // of one row, about; 0: not known
+  uint64_t bytes = 0;      // total size of all files; 0: no files, or not known
+  uint64_t row_bytes = 0;  // approximate size of one row; 0: not known
 };
 struct DataSize {
   FilesSize train;

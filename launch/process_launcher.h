@@ -37,7 +37,7 @@ struct ProcessSpec {
 };
 
 struct LauncherOptions {
-  int max_restarts = 3;  // of each process
+  int max_restarts = 3;  // restarts of each process
   // Time from the request to stop until the processes that still run are
   // killed.
   absl::Duration stop_grace = absl::Seconds(5);

@@ -13,7 +13,7 @@ namespace shoal {
 // The load of one shard.
 struct ShardLoad {
   uint64_t bytes = 0;    // weights and slots
-  uint64_t rows = 0;     // of all tables
+  uint64_t rows = 0;     // rows of all tables
   uint64_t lookups = 0;  // ids served by pulls; 0 in a plan
 };
 

@@ -33,7 +33,7 @@ struct ProgressFigures {
   uint64_t trained = 0;     // samples
   uint64_t samples = 0;     // samples to train in all; 0: not known yet
   double fraction_done = 0;
-  double fraction_before = 0;  // of fraction_done, the part of a checkpoint
+  double fraction_before = 0;  // part of it from a resumed checkpoint
   double samples_per_second = 0;
   double loss = 0;             // 0: not known yet; real examples never have 0
   double progressive_auc = 0;  // 0: not known yet, likewise

@@ -38,11 +38,10 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
             {"table_full", ChoiceTarget(&table_full, kTableFull),
              "Treatment of new ids at --table_row_limit: refuse ends the job, "
              "share lets all of them use one common row."});
-  rows->Add(
-      kAllCommands, Canonical::kInCheckpoint,
-      {"field_size", &field_size,
-       "Most features that a row may have; shorter rows are padded.",
-       IntRange{1, 1 << 16}, "it sets the width of the model's input"});
+  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+            {"field_size", &field_size,
+             "Most features that a row may have; shorter rows are padded.",
+             IntRange{1, 1 << 16}, "it sets the width of the model's input"});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"embedding_size", &embedding_size,
              "Number of floats in an embedding (K).", IntRange{1, 4096}});

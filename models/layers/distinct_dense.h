@@ -96,7 +96,7 @@ class DistinctDenseLayer {
   bool planned_ = false;    // true if the last Plan returned true
   uint32_t stamp_ = 0;
   AlignedBuffer<int32_t> pairs_;     // B × F; -1: padding
-  std::vector<int32_t> rows_;        // of each pair; pairs by field, and in a
+  std::vector<int32_t> rows_;        // by pair; pairs by field, and in a
                                      // field by first occurrence
   std::vector<int32_t> begin_;       // F + 1: the first pair of each field
   std::vector<int32_t> examples_;    // B + 1: where each example's pairs begin

@@ -65,7 +65,7 @@ class EmbeddingDenseLayer {
   bool reads_embeddings() const { return !on_distinct_; }
 
   // Returns y of the part, count × O, kept until the next Forward. It may be
-  // changed in place (dropout), so long as no element that was 0 becomes
+  // changed in place (dropout), as long as no element that was 0 becomes
   // positive. e: count × F·K, or empty if reads_embeddings() is false.
   absl::Span<float> Forward(int first, int count, absl::Span<const float> e,
                             absl::Span<const float> weights,

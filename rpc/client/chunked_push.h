@@ -44,7 +44,7 @@ class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
   const WireMessage message_;
   const uint64_t chunk_bytes_;
   const absl::Time deadline_;
-  PushChunk head_;  // of every chunk, without the index; constant
+  PushChunk head_;  // fields of every chunk except the index; constant
 
   Mutex mu_;
   uint32_t next_ ABSL_GUARDED_BY(mu_) = 0;

@@ -78,7 +78,7 @@ class ChunkAssembler {
     uint64_t total_bytes = 0;
     uint32_t crc32c = 0;
     absl::Time until;
-    uint64_t bytes = 0;    // of the chunks that have arrived
+    uint64_t bytes = 0;    // bytes of the chunks that have arrived
     uint32_t arrived = 0;  // chunks
     std::vector<Part> parts;
   };

@@ -20,8 +20,8 @@ struct PushChunk {
   uint64_t upload = 0;  // number of the upload; grows within a worker's life
   uint32_t index = 0;
   uint32_t count = 0;
-  uint64_t total_bytes = 0;  // of all chunks' data
-  uint32_t crc32c = 0;       // of all chunks' data
+  uint64_t total_bytes = 0;  // size of all chunks' data
+  uint32_t crc32c = 0;       // CRC-32C of all chunks' data
   std::vector<absl::string_view> data;
 };
 

@@ -9,8 +9,8 @@ namespace shoal {
 // allocates memory. Counts above a limit are INVALID_ARGUMENT, bytes above a
 // limit are RESOURCE_EXHAUSTED.
 struct CodecLimits {
-  uint64_t max_tables = 4096;      // of one request
-  uint64_t max_blocks = 65536;     // of one request
+  uint64_t max_tables = 4096;      // tables of one request
+  uint64_t max_blocks = 65536;     // blocks of one request
   uint32_t max_row_dim = 1 << 20;  // floats
   // Bytes of a reply. A pull that asks for more is refused before it is served.
   uint64_t max_reply_bytes = 64 << 20;

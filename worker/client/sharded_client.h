@@ -50,7 +50,7 @@ struct ShardedClientOptions {
   std::vector<Life> shard_lives;
   // Row dims of the model's tables, which are the first tables of the map.
   std::vector<int> row_dims;
-  int64_t dense_size = 0;  // of all dense variables
+  int64_t dense_size = 0;  // elements of all dense variables
   absl::Duration pull_timeout = absl::Seconds(10);
   absl::Duration push_timeout = absl::Seconds(10);
 };

@@ -11,7 +11,7 @@ namespace shoal {
 // A record that should be a row but cannot be parsed.
 struct BadRow {
   uint64_t number = 0;  // as in Record
-  uint64_t offset = 0;  // of the record's first byte in the data
+  uint64_t offset = 0;  // position of the record's first byte in the data
   std::string reason;   // printable ASCII
 };
 

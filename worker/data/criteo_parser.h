@@ -47,8 +47,8 @@ class CriteoParser {
   float ValueOf(int64_t integer) const;
 
   const uint64_t categories_;      // number of ids for categories: N - 13
-  std::vector<float> logarithms_;  // of small integers, which are the most
-                                   // frequent
+  std::vector<float> logarithms_;  // by integer, for small integers, which are
+                                   // the most frequent
   CriteoRow row_;
 };
 

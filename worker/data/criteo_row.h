@@ -13,8 +13,8 @@ namespace shoal {
 inline constexpr int kCriteoIntegers = 13;
 inline constexpr int kCriteoCategories = 26;
 inline constexpr int kCriteoFields = kCriteoIntegers + kCriteoCategories;
-inline constexpr size_t kMaxCriteoValueBytes = 64;  // of a category
-inline constexpr int kMaxCriteoDigits = 18;         // of an integer
+inline constexpr size_t kMaxCriteoValueBytes = 64;  // bytes of a category
+inline constexpr int kMaxCriteoDigits = 18;         // digits of an integer
 
 // The columns I1 ... I13 and C1 ... C26 of a line of Criteo's raw click logs
 // (both the Kaggle set and the 1 TB logs).

@@ -42,7 +42,7 @@ class DecompressedBytes final : public ByteSource {
   const std::unique_ptr<StreamDecoder> decoder_;
   const std::atomic<bool>* const cancelled_;
 
-  uint64_t position_ = 0;  // of the next decompressed byte
+  uint64_t position_ = 0;  // offset of the next decompressed byte
   std::vector<char> input_;
   uint64_t input_base_ = 0;  // offset in the file of input_[0]
   size_t next_ = 0;          // in input_

@@ -126,7 +126,7 @@ class PieceReader {
   struct Backwards {
     bool surveyed = false;         // starts and crcs are known
     std::vector<uint64_t> starts;  // positions of the windows in examples_
-    std::vector<uint32_t> crcs;    // of the windows' rows
+    std::vector<uint32_t> crcs;    // CRC-32Cs of the windows' rows
     ExampleBatch joined;           // scratch
   };
 

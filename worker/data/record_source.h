@@ -12,7 +12,7 @@ namespace shoal {
 // A record of a file: a row, a bad row, or no row (such as an empty line).
 struct Record {
   absl::string_view bytes;  // valid until the next call
-  uint64_t offset = 0;      // of the record's first byte in the data
+  uint64_t offset = 0;      // position of the record's first byte in the data
   uint64_t number = 0;      // from 1, counted from the piece's begin
   // The reason why the record is a bad row without being parsed (too long,
   // damaged); `bytes` is then empty. Empty for other records.

@@ -11,7 +11,7 @@ struct ShuffleKey {
   uint64_t seed = 0;
   uint32_t epoch = 0;
   uint32_t piece = 0;
-  uint32_t window = 0;  // of the piece, from 0
+  uint32_t window = 0;  // index of the window in the piece, from 0
 };
 
 // Overwrites *order with a permutation of 0 … rows - 1 that is a function of

@@ -35,7 +35,7 @@ class SummedFile final : public RandomAccessFile {
   const std::unique_ptr<RandomAccessFile> file_;
   const uint64_t end_;
   mutable uint64_t summed_to_;
-  mutable uint32_t crc_ = 0;  // of [begin, summed_to_)
+  mutable uint32_t crc_ = 0;  // CRC-32C of [begin, summed_to_)
 };
 
 }  // namespace shoal

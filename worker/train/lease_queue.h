@@ -33,7 +33,7 @@ struct OpenLease {
   uint64_t hold = 0;
   std::unique_ptr<BatchSource> source;  // nullptr when it is read
   std::optional<ScoreSender> scores;    // only for an evaluation
-  uint64_t examples = 0;                // of the piece, when it is read
+  uint64_t examples = 0;                // in the piece, once it is read
   State state = State::kReady;
   int batches_ahead = 0;  // read and not yet computed
   int batches_out = 0;    // read and not yet ended

@@ -37,9 +37,9 @@ struct TrainStep {
 // The largest size of a step.
 struct StepSize {
   uint64_t features = 0;      // B × F
-  uint64_t distinct_ids = 0;  // of the batch
-  uint64_t row_floats = 0;    // of one id's rows in all tables
-  uint64_t dense_floats = 0;  // of all dense variables
+  uint64_t distinct_ids = 0;  // distinct ids of the batch
+  uint64_t row_floats = 0;    // floats of one id's rows in all tables
+  uint64_t dense_floats = 0;  // floats of all dense variables
 };
 
 // The memory, in bytes, of a TrainStep of the given size: examples, the B × F

@@ -34,7 +34,7 @@ struct WorkerTelemetry {
   Counter* batches = nullptr;
   Counter* batches_rejected = nullptr;
   Counter* evaluated = nullptr;  // examples scored
-  Counter* retries = nullptr;    // of pulls and pushes, by any layer
+  Counter* retries = nullptr;    // retries of pulls and pushes, by any layer
   Gauge* loss = nullptr;
   Gauge* pulls_in_flight = nullptr;
   Gauge* pushes_in_flight = nullptr;
