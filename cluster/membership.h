@@ -22,7 +22,7 @@ namespace shoal {
 struct MembershipOptions {
   std::string job;
   std::string config;     // canonical text; see RegisterRequest::config
-  StartNumber start = 1;  // number of the job
+  StartNumber start = 1;  // start number of the job
   int num_ps = 1;
   bool host_files = false;  // each worker's files are its own (job_files.h)
   absl::Duration silent_after = absl::Seconds(5);

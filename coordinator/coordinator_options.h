@@ -22,7 +22,7 @@ struct CoordinatorOptions {
   JobTask task = JobTask::kTrain;
   std::string job;        // label of the job
   std::string config;     // canonical text; see RegisterRequest::config
-  StartNumber start = 1;  // number of the job
+  StartNumber start = 1;  // start number of the job
   // The process that holds the coordinator, as in "ps 0". Stop and SaveAndStop
   // are requests of this process. Empty: the whole job is in one process.
   std::string process;

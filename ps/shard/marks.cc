@@ -156,9 +156,9 @@ absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {
           << (at % 64);
       const BatchId id{run.epoch, run.piece, static_cast<uint32_t>(at / 64)};
       if (chunks_.size() >= options_.chunks_max && !chunks_.contains(id)) {
-        return absl::ResourceExhaustedError(absl::StrCat(
-            "the marks need more than ", chunks_.size(),
-            " chunks of up to 64 batches, the limit of a server"));
+        return absl::ResourceExhaustedError(
+            absl::StrCat("the marks need more than ", chunks_.size(),
+                         " chunks of up to 64 batches, the limit of a server"));
       }
       Chunk& chunk = chunks_[id];
       const bool rejected = run.verdict == Verdict::kRejected;

@@ -68,9 +68,8 @@ absl::Status ArrayTable::CheckIds(absl::Span<const FeatureId> ids) const {
           absl::StrCat("table '", spec().name, "': id ", id,
                        " is not below feature_size ", spec().feature_size));
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat("table '", spec().name, "': id ", id,
-                     " belongs to another shard"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "table '", spec().name, "': id ", id, " belongs to another shard"));
   }
   return absl::OkStatus();
 }

@@ -52,9 +52,8 @@ absl::Status HashTable::CheckIds(absl::Span<const FeatureId> ids) const {
   }
   for (const FeatureId id : ids) {
     if (ShardOf(partition_, id) == shard_) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("table '", spec().name, "': id ", id,
-                     " belongs to another shard"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "table '", spec().name, "': id ", id, " belongs to another shard"));
   }
   return absl::OkStatus();
 }
