@@ -98,7 +98,7 @@ TEST_F(MemberLossTest, AServerLosesMarksWhereTheJobHasMoreCompleteBatches) {
   const auto lost = LostMarks(ps_, {2, 1, 0}, 4);
   ASSERT_TRUE(lost.has_value());
   EXPECT_THAT(std::string(lost->why.message()),
-              HasSubstr("came back with 3 marks, and the job has 4 complete"));
+              HasSubstr("came back with 3 batches, but the job has 4"));
   EXPECT_FALSE(LostMarks(worker_, {}, 4).has_value()) << "it has no marks";
 }
 
