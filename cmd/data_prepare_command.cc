@@ -89,27 +89,6 @@ std::string ProgressText(const CriteoPrepareProgress& progress) {
                          static_cast<double>(progress.total_bytes) / 1e6);
 }
 
-// Adds what to do about an error, if a flag can help.
-absl::Status WithAdvice(const absl::Status& status) {
-  if (absl::IsResourceExhausted(status) &&
-      status.message().find("max_values") != absl::string_view::npos) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat(status.message(),
-                     "; raise --max_values if there is memory (60 bytes "
-                     "each), or fit a part of the files and apply that "
-                     "encoding to all with --features"));
-  }
-  if (absl::IsInvalidArgument(status) &&
-      status.message().find(", line ") != absl::string_view::npos) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat(status.message(),
-                     "; raise --max_bad_rows to leave such rows out"));
-  }
-  return status;
-}
-
 std::string PartLine(const char* name, const CriteoPart& part) {
   return absl::StrFormat(
       "  %s-*  %s rows, %.2f %% positive, %.1f MB in %d file%s\n", name,
@@ -166,9 +145,7 @@ int DataPrepareCommand(const Args& args) {
         output.Live(ProgressText(progress), absl::Now());
       });
   output.EndLive();
-  if (!report.ok()) {
-    return Complain(set.command(), WithAdvice(report.status()));
-  }
+  if (!report.ok()) return Complain(set.command(), report.status());
   std::cout << ReportText(options, *report);
   return kExitOk;
 }

@@ -24,9 +24,11 @@ absl::Status CriteoFit::Add(const CriteoRow& row) {
     if (counts_[c][row.categories[c]]++ == 0) ++values_;
   }
   if (values_ <= max_values_) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the first ", facts_.rows, " rows have more than ",
-                   max_values_, " distinct categories (max_values)"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the first ", facts_.rows, " rows have more than ", max_values_,
+      " distinct categories (max_values); raise --max_values if there is "
+      "memory (60 bytes each), or fit a part of the files and apply that "
+      "encoding to all with --features"));
 }
 
 absl::StatusOr<CriteoFeatures> CriteoFit::Finish(uint64_t cutoff) {

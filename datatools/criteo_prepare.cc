@@ -76,11 +76,12 @@ class RowReader {
         bad_rows_ <= static_cast<uint64_t>(max_bad_rows_)) {
       return absl::OkStatus();
     }
-    return absl::InvalidArgumentError(
+    return absl::InvalidArgumentError(absl::StrCat(
         max_bad_rows_ == 0
             ? first_bad_
             : absl::StrCat(bad_rows_, " bad rows, but max_bad_rows is ",
-                           max_bad_rows_, "; the first: ", first_bad_));
+                           max_bad_rows_, "; the first: ", first_bad_),
+        "; raise --max_bad_rows to leave such rows out"));
   }
 
   const FileSystem* const file_system_;

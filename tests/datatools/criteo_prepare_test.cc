@@ -212,6 +212,7 @@ TEST(CriteoPrepareTest, ABadRowIsNamedUnlessItIsAllowed) {
   EXPECT_EQ(report.status().code(), Code::kInvalidArgument);
   EXPECT_THAT(report.status().message(),
               HasSubstr("/raw/b.tsv, line 3: 2 columns, 40 are needed"));
+  EXPECT_THAT(report.status().message(), HasSubstr("; raise --max_bad_rows"));
   EXPECT_TRUE(Names(files).empty());
 
   options.max_bad_rows = 1;
@@ -301,7 +302,9 @@ TEST(CriteoPrepareTest, MoreDistinctValuesThanAllowedIsAnError) {
   files.AddFile("/raw/a.tsv", ManyLines(100));
   CriteoPrepareOptions options = Options();
   options.max_values = 6;
-  EXPECT_EQ(Prepare(&files, options).status().code(), Code::kResourceExhausted);
+  const absl::Status status = Prepare(&files, options).status();
+  EXPECT_EQ(status.code(), Code::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("raise --max_values"));
 }
 
 TEST(CriteoPrepareTest, ProgressCountsWhatIsRead) {
