@@ -176,6 +176,101 @@ bool IsForValidation(const CriteoPrepareOptions& options, uint64_t number) {
   return static_cast<double>(draw) * 0x1p-53 < options.val_share;
 }
 
+// The raw files that the options name.
+struct RawFiles {
+  Files input;
+  Files val_input;
+  Files test_input;
+};
+
+absl::StatusOr<RawFiles> ListRawFiles(const FileSystem& file_system,
+                                      const CriteoPrepareOptions& options) {
+  RawFiles raw;
+  SHOAL_ASSIGN_OR_RETURN(raw.input, ListInput(file_system, options.input));
+  SHOAL_ASSIGN_OR_RETURN(raw.val_input,
+                         ListInput(file_system, options.val_input));
+  SHOAL_ASSIGN_OR_RETURN(raw.test_input,
+                         ListInput(file_system, options.test_input));
+  if (TotalBytes(raw.input) == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.input, " is empty: no rows to prepare"));
+  }
+  return raw;
+}
+
+// Fits the encoding to the rows of the input.
+absl::StatusOr<CriteoFeatures> FitFeatures(const FileSystem* file_system,
+                                           const CriteoPrepareOptions& options,
+                                           const Files& input, Tell progress,
+                                           CriteoPrepareReport* report) {
+  CriteoFit fit(options.max_values);
+  RowReader rows(file_system, "fitting", TotalBytes(input),
+                 options.max_bad_rows, progress);
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(
+      input, [&fit](const CriteoRow& row) { return fit.Add(row); }));
+  report->distinct_values = fit.values();
+  return fit.Finish(options.cutoff);
+}
+
+// The parts of the output, which count their rows in the report.
+struct PartWriters {
+  PartWriters(const FileSystem* file_system,
+              const CriteoPrepareOptions& options,
+              const CriteoFeatures* features, CriteoPrepareReport* report)
+      : train(file_system, options, features, "tr", &report->train),
+        validation(file_system, options, features, "va", &report->validation),
+        test(file_system, options, features, "te", &report->test) {}
+
+  PartWriter train;
+  PartWriter validation;
+  PartWriter test;
+};
+
+// Writes the rows of all files to their parts.
+absl::Status WriteRows(const FileSystem* file_system,
+                       const CriteoPrepareOptions& options, const RawFiles& raw,
+                       Tell progress, PartWriters* parts,
+                       CriteoPrepareReport* report) {
+  RowReader rows(file_system, "writing",
+                 TotalBytes(raw.input) + TotalBytes(raw.val_input) +
+                     TotalBytes(raw.test_input),
+                 options.max_bad_rows, progress);
+  uint64_t number = 0;
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.input, [&](const CriteoRow& row) {
+    return IsForValidation(options, number++) ? parts->validation.Add(row)
+                                              : parts->train.Add(row);
+  }));
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.val_input, [&](const CriteoRow& row) {
+    return parts->validation.Add(row);
+  }));
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.test_input, [&](const CriteoRow& row) {
+    return parts->test.Add(row);
+  }));
+  report->bad_rows = rows.bad_rows();
+  report->first_bad = rows.first_bad();
+  if (report->train.rows > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      options.input, " has no row to train on",
+      report->bad_rows > 0
+          ? absl::StrCat("; the first bad row: ", report->first_bad)
+          : ""));
+}
+
+// Gives the files of the output their names. The renames come last, so that
+// nearly all errors come before any file has its name.
+absl::Status Publish(const FileSystem& file_system, const std::string& out_dir,
+                     const CriteoFeatures& features, PartWriters* parts) {
+  for (PartWriter* part : {&parts->train, &parts->validation, &parts->test}) {
+    SHOAL_RETURN_IF_ERROR(part->Close());
+  }
+  SHOAL_RETURN_IF_ERROR(file_system.WriteFileAtomically(
+      JoinPath(out_dir, kCriteoFeaturesName), features.ToText()));
+  for (PartWriter* part : {&parts->test, &parts->validation, &parts->train}) {
+    SHOAL_RETURN_IF_ERROR(part->Publish());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CriteoPrepareOptions::Validate() const {
@@ -201,16 +296,8 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
     const FileSystem* file_system, const CriteoPrepareOptions& options,
     Tell progress) {
   SHOAL_RETURN_IF_ERROR(options.Validate());
-  SHOAL_ASSIGN_OR_RETURN(const Files input,
-                         ListInput(*file_system, options.input));
-  SHOAL_ASSIGN_OR_RETURN(const Files val_input,
-                         ListInput(*file_system, options.val_input));
-  SHOAL_ASSIGN_OR_RETURN(const Files test_input,
-                         ListInput(*file_system, options.test_input));
-  if (TotalBytes(input) == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(options.input, " is empty: no rows to prepare"));
-  }
+  SHOAL_ASSIGN_OR_RETURN(const RawFiles raw,
+                         ListRawFiles(*file_system, options));
   std::optional<CriteoFeatures> features;
   if (!options.features.empty()) {
     SHOAL_ASSIGN_OR_RETURN(features,
@@ -221,13 +308,8 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
 
   CriteoPrepareReport report;
   if (!features.has_value()) {
-    CriteoFit fit(options.max_values);
-    RowReader rows(file_system, "fitting", TotalBytes(input),
-                   options.max_bad_rows, progress);
-    SHOAL_RETURN_IF_ERROR(rows.ForEach(
-        input, [&fit](const CriteoRow& row) { return fit.Add(row); }));
-    report.distinct_values = fit.values();
-    SHOAL_ASSIGN_OR_RETURN(features, fit.Finish(options.cutoff));
+    SHOAL_ASSIGN_OR_RETURN(features, FitFeatures(file_system, options,
+                                                 raw.input, progress, &report));
   }
   report.feature_size = features->feature_size();
   report.fitted_rows = features->facts().rows;
@@ -235,43 +317,11 @@ absl::StatusOr<CriteoPrepareReport> PrepareCriteo(
     report.categories += column.size();
   }
 
-  PartWriter train(file_system, options, &*features, "tr", &report.train);
-  PartWriter validation(file_system, options, &*features, "va",
-                        &report.validation);
-  PartWriter test(file_system, options, &*features, "te", &report.test);
-  RowReader rows(
-      file_system, "writing",
-      TotalBytes(input) + TotalBytes(val_input) + TotalBytes(test_input),
-      options.max_bad_rows, progress);
-  uint64_t number = 0;
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(input, [&](const CriteoRow& row) {
-    return IsForValidation(options, number++) ? validation.Add(row)
-                                              : train.Add(row);
-  }));
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(
-      val_input, [&](const CriteoRow& row) { return validation.Add(row); }));
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(
-      test_input, [&](const CriteoRow& row) { return test.Add(row); }));
-  report.bad_rows = rows.bad_rows();
-  report.first_bad = rows.first_bad();
-  if (report.train.rows == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.input, " has no row to train on",
-        report.bad_rows > 0
-            ? absl::StrCat("; the first bad row: ", report.first_bad)
-            : ""));
-  }
-
-  // The renames come last, so that nearly all errors come before any file has
-  // its name.
-  for (PartWriter* part : {&train, &validation, &test}) {
-    SHOAL_RETURN_IF_ERROR(part->Close());
-  }
-  SHOAL_RETURN_IF_ERROR(file_system->WriteFileAtomically(
-      JoinPath(options.out_dir, kCriteoFeaturesName), features->ToText()));
-  for (PartWriter* part : {&test, &validation, &train}) {
-    SHOAL_RETURN_IF_ERROR(part->Publish());
-  }
+  PartWriters parts(file_system, options, &*features, &report);
+  SHOAL_RETURN_IF_ERROR(
+      WriteRows(file_system, options, raw, progress, &parts, &report));
+  SHOAL_RETURN_IF_ERROR(
+      Publish(*file_system, options.out_dir, *features, &parts));
   return report;
 }
 
