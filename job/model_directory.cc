@@ -114,6 +114,42 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
   return absl::OkStatus();
 }
 
+// True if the job begins from the newest checkpoint, false if it begins from
+// initial weights. Errors: those of `newest`, with what to do, except that
+// NOT_FOUND may be allowed; FAILED_PRECONDITION if --resume=never, and this job
+// would save beside that checkpoint.
+absl::StatusOr<bool> BeginsFromNewest(
+    const absl::StatusOr<CheckpointInfo>& newest, const JobFlags& flags,
+    Logger* logger) {
+  using Resume = CheckpointFlags::Resume;
+  const Resume resume = flags.checkpoints.resume;
+  if (absl::IsDataLoss(newest.status())) {
+    return absl::DataLossError(absl::StrCat(
+        newest.status().message(),
+        "; `shoal ckpt verify` says more. To start afresh give another "
+        "--model_dir"));
+  }
+  if (absl::IsNotFound(newest.status())) {
+    if (resume == Resume::kMust) {
+      return Annotate(newest.status(), "--resume=must");
+    }
+    if (!flags.training.Trains() && resume != Resume::kNever) {
+      return Annotate(newest.status(),
+                      absl::StrCat("--task_type=", flags.training.TaskName()));
+    }
+    logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
+                              ": starts from initial weights"));
+    return false;
+  }
+  SHOAL_RETURN_IF_ERROR(newest.status());
+  if (resume != Resume::kNever) return true;
+  if (!flags.Saves()) return false;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--resume=never, but ", newest->path,
+      " is a checkpoint: checkpoints of two trainings would be mixed; give "
+      "another --model_dir, or remove the checkpoint"));
+}
+
 // Takes LOCK.ps for the process with the coordinator.
 absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
                                                        Logger* logger) {
@@ -269,33 +305,9 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
       logger->Warn(absl::StrCat("begins from an older checkpoint: ", why));
     }
   }
-  if (absl::IsDataLoss(newest.status())) {
-    return absl::DataLossError(absl::StrCat(
-        newest.status().message(),
-        "; `shoal ckpt verify` says more. To start afresh give another "
-        "--model_dir"));
-  }
-  if (absl::IsNotFound(newest.status())) {
-    if (flags.checkpoints.resume == CheckpointFlags::Resume::kMust) {
-      return Annotate(newest.status(), "--resume=must");
-    }
-    if (!flags.training.Trains() &&
-        flags.checkpoints.resume != CheckpointFlags::Resume::kNever) {
-      return Annotate(newest.status(),
-                      absl::StrCat("--task_type=", flags.training.TaskName()));
-    }
-    logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
-                              ": starts from initial weights"));
-    return absl::OkStatus();
-  }
-  SHOAL_RETURN_IF_ERROR(newest.status());
-  if (flags.checkpoints.resume == CheckpointFlags::Resume::kNever) {
-    if (!checkpoints.save) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrCat(
-        "--resume=never, but ", newest->path,
-        " is a checkpoint: checkpoints of two trainings would be mixed; give "
-        "another --model_dir, or remove the checkpoint"));
-  }
+  SHOAL_ASSIGN_OR_RETURN(const bool begins,
+                         BeginsFromNewest(newest, flags, logger));
+  if (!begins) return absl::OkStatus();
   return BeginFrom(files, *std::move(newest), flags, plan, options);
 }
 
