@@ -43,7 +43,9 @@ class JsonNode {
   // The number of entries of an array. An error if the value is not an array or
   // has more than `max` entries.
   size_t Size(size_t max) const;
-  JsonNode At(size_t i) const;  // REQUIRES: i < Size()
+  // Entry `i` of an array. A missing value if there is no such entry, which is
+  // not an error by itself.
+  JsonNode At(size_t i) const;
   // Visits every field of an object. More than `max` fields are an error.
   void ForEachField(
       size_t max,

@@ -59,7 +59,7 @@ class SafetensorsWriter {
   absl::Status Append(size_t index, absl::string_view bytes);
 
   // Hands the last bytes to the operating system. The memory that was written
-  // may change from then on. REQUIRES: all tensors are complete.
+  // may change from then on. INTERNAL: a tensor is not complete.
   absl::StatusOr<WrittenFile> Finish();
   // Returns when every byte is on the disk, which a bad disk may delay for
   // ever. Call after Finish.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/canary_check.h"
 
@@ -62,6 +63,8 @@ JobOutcome JobFinish::OnStop(const absl::Status& reason, std::string process) {
 }
 
 void JobFinish::Decide(JobOutcome outcome) {
+  // A job that went well cannot be told from one that is not decided.
+  SHOAL_DCHECK(outcome_.status.ok() && outcome_.first.empty());
   outcome_ = std::move(outcome);
   outcome_.stopped = outcome_.stopped || absl::IsCancelled(outcome_.status);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
 
@@ -108,6 +109,7 @@ JobEffects LeasedWork::CheckRows() const {
 }
 
 JobEffects LeasedWork::Evaluate(const View& view) {
+  SHOAL_DCHECK(view.phase == JobPhase::kTraining && EvaluationDue());
   if (book_.complete()) {
     view.progress.OnTrained(book_.examples(), view.clock);
     if (view.progress.steady_open()) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace shoal {
 
 double ExactAuc(absl::Span<const float> scores,
@@ -20,6 +22,9 @@ double ExactAuc(absl::Span<const float> scores,
 }
 
 double ExactAuc(std::vector<ScoredExample> examples) {
+  SHOAL_DCHECK(std::none_of(
+      examples.begin(), examples.end(),
+      [](const ScoredExample& e) { return std::isnan(e.score); }));
   std::sort(examples.begin(), examples.end(),
             [](const ScoredExample& a, const ScoredExample& b) {
               return a.score < b.score;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "worker/data/data_format.h"
 #include "worker/data/line_source.h"
@@ -52,6 +53,7 @@ absl::StatusOr<CriteoLine> CriteoFile::Next(CriteoRow* row) {
 }
 
 std::string CriteoFile::Complaint() const {
+  SHOAL_DCHECK(!reason_.empty());
   return absl::StrCat(path_, ", line ", line_.number, ": ", reason_);
 }
 

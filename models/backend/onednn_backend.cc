@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "models/backend/plain_passes.h"
 #include "models/backend/vector_bag.h"
 #include "models/backend/vector_passes.h"
@@ -54,6 +55,8 @@ absl::Status OneDnnBackend::Available() {
   }
   return absl::OkStatus();
 }
+
+OneDnnBackend::OneDnnBackend() { SHOAL_DCHECK(Available().ok()); }
 
 std::string OneDnnBackend::description() const {
   const dnnl_version_t* version = dnnl_version();

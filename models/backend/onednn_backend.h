@@ -28,7 +28,7 @@ class OneDnnBackend final : public Backend {
   static absl::Status Available();
 
   // REQUIRES: Available() is OK.
-  OneDnnBackend() = default;
+  OneDnnBackend();
 
   // For example "onednn 2.6.3, AVX-512 VNNI, passes AVX3, one thread".
   std::string description() const override;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "rpc/server/session_stream.h"
 #include "rpc/server/unary_call.h"
 #include "rpc/transport/at_end.h"
@@ -55,10 +56,12 @@ CallAcceptor::~CallAcceptor() = default;
 
 void CallAcceptor::AddHandler(std::string method,
                               std::unique_ptr<UnaryHandler> handler) {
+  SHOAL_DCHECK(slots_.empty());
   handlers_[std::move(method)] = std::move(handler);
 }
 
 void CallAcceptor::Listen() {
+  SHOAL_DCHECK(slots_.empty());
   for (int i = 0; i < kSlots; ++i) {
     slots_.push_back(std::make_unique<Slot>(this));
     state_->Enter();

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "base/check.h"
 
 namespace shoal {
 namespace {
@@ -91,6 +92,7 @@ ConnectionGate::~ConnectionGate() {
 }
 
 absl::Status ConnectionGate::Start(HandOver hand_over) {
+  SHOAL_DCHECK(epoll_fd_ < 0);
   hand_over_ = std::move(hand_over);
   epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   stop_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "rpc/server/unary_handler.h"
 #include "rpc/transport/grpc_status.h"
 
@@ -98,6 +99,7 @@ void UnaryCall::Keep(ByteBudget::Share share) {
 
 void UnaryCall::Reply(absl::StatusOr<grpc::ByteBuffer> reply) {
   MutexLock lock(&mu_);
+  SHOAL_DCHECK(step_ == Step::kReading);
   step_ = Step::kReplying;
   transfer_ = state_->transfers()->Add(&rpc_->context);
   if (reply.ok()) {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace shoal {
 
 static_assert(std::endian::native == std::endian::little,
@@ -17,6 +19,7 @@ FragmentReader::FragmentReader(absl::Span<const absl::string_view> fragments)
 }
 
 void FragmentReader::Advance(uint64_t size) {
+  SHOAL_DCHECK(size <= remaining_);
   remaining_ -= size;
   while (size > 0) {
     const uint64_t here = fragment_->size() - offset_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "wire/codec/identity_codec.h"
 #include "wire/codec/message_reader.h"
@@ -199,6 +200,7 @@ void PullFrame::WriteHead(const Part& part, bool table,
 }
 
 WireMessage PullFrame::EncodeReply(const PullReply& reply) {
+  SHOAL_DCHECK(reply_.get() != nullptr);
   WireMessage message;
   WireWriter out(reply_.data());
   out.BytesHeader(1, IdentitySize(request_.identity));

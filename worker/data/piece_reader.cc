@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/path.h"
 #include "base/saturating.h"
 #include "base/status_macros.h"
@@ -159,6 +160,14 @@ absl::StatusOr<bool> PieceReader::Next(Batch* batch) {
       lease_.backwards ? NextBackwards(batch) : NextForwards(batch);
   if (!more.ok()) return WithPath(more.status());
   return more;
+}
+
+const PieceReport& PieceReader::report() const {
+  // True also between the last batch and the end.
+  SHOAL_DCHECK(lease_.backwards
+                   ? back_.surveyed && next_batch_ == 0
+                   : window_.last && window_.cursor == window_.order.size());
+  return report_;
 }
 
 absl::StatusOr<bool> PieceReader::NextForwards(Batch* batch) {

@@ -94,7 +94,7 @@ class PieceReader {
   // The report on the whole piece. Its first error names the file without its
   // directory, because hosts may mount the directory at different places.
   // REQUIRES: Next returned false.
-  const PieceReport& report() const { return report_; }
+  const PieceReport& report() const;
 
   // Makes a Next in progress, and every later one, return CANCELLED soon.
   // Thread-safe.
