@@ -197,7 +197,7 @@ TEST_F(Safetensors, HeadersThatLieAreRefused) {
       {"{\"a\": 7,, \"b\": 1}",
        ": its header (17 bytes from byte 8 of the file on) is not JSON from "
        "byte 8 on: the file is damaged, or not a safetensors file"},
-      {"[]", "is not an object"},
+      {"[]", "must be an object"},
       {"{\"a\": 1}", "a: is not an object"},
       {"{\"a\": {}}", "is missing"},
       {R"({"a": {"dtype": "F31", "shape": [2], "data_offsets": [0, 8]}})",
