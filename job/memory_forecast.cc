@@ -120,11 +120,8 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   const uint64_t message = MessageBytes(SizeOfStep(flags, plan));
   const uint64_t in_flight =
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
-  RpcServerOptions server;
-  server.SetMaxMessageBytes(
-      static_cast<uint64_t>(flags.limits.max_message_bytes));
   // The answer of a pull and a push of every worker, as messages come and go.
-  const uint64_t calls = server.MemoryBytes(
+  const uint64_t calls = RpcServerOptionsFromFlags(flags).MemoryBytes(
       message / flags.cluster.ps,
       in_flight * static_cast<uint64_t>(flags.cluster.workers));
   for (int k = 0; k < flags.cluster.ps; ++k) {

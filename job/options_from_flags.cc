@@ -11,6 +11,7 @@
 #include "core/optimizer_spec.h"
 #include "models/model_table.h"
 #include "rpc/channel_options.h"
+#include "rpc/keepalive.h"
 
 namespace shoal {
 namespace {
@@ -193,6 +194,19 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
   options.trainer.clip_norm = flags.optimizers.clip_norm;
   options.pull_timeout = flags.deadlines.pull_timeout;
   options.push_timeout = flags.deadlines.push_timeout;
+  return options;
+}
+
+RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags) {
+  RpcServerOptions options;
+  options.SetMaxMessageBytes(
+      static_cast<uint64_t>(flags.limits.max_message_bytes));
+  options.SetCallsOfWorkers(
+      flags.cluster.workers,
+      WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight());
+  const Keepalive keepalive = KeepaliveFor(flags.deadlines.silent_after);
+  options.keepalive_time = keepalive.time;
+  options.keepalive_timeout = keepalive.timeout;
   return options;
 }
 

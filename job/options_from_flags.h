@@ -15,6 +15,7 @@
 #include "job/job_plan.h"
 #include "launch/job_flags.h"
 #include "ps/server/ps_loop.h"
+#include "rpc/server.h"
 #include "worker/data/data_format.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/quarantine.h"
@@ -36,6 +37,8 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
                                                const JobPlan& plan);
 PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags);
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags);
+// The limits of a PS's gRPC server. Its address and its token are not set.
+RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags);
 // `quarantine`, which may be nullptr, must outlive every reader with these
 // options.
 PieceReaderOptions PieceReaderOptionsFromFlags(

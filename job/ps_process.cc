@@ -30,7 +30,6 @@
 #include "report/job_reporter.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
-#include "rpc/keepalive.h"
 #include "rpc/port_probe.h"
 #include "rpc/server.h"
 
@@ -232,16 +231,11 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
 }
 
 absl::Status PsProcess::StartServer() {
-  RpcServerOptions options;
+  RpcServerOptions options = RpcServerOptionsFromFlags(flags_);
   options.listen = flags_.cluster.listen.empty()
                        ? hosts_[flags_.cluster.task_index]
                        : flags_.cluster.listen;
   options.token = token_;
-  options.SetMaxMessageBytes(
-      static_cast<uint64_t>(flags_.limits.max_message_bytes));
-  const Keepalive keepalive = KeepaliveFor(flags_.deadlines.silent_after);
-  options.keepalive_time = keepalive.time;
-  options.keepalive_timeout = keepalive.timeout;
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(
       server_,

@@ -18,8 +18,14 @@ namespace shoal {
 // The struct has many members, because everything that a peer can make grow has
 // a limit of its own, by count, by bytes or by time.
 struct RpcServerOptions {
-  // Bytes that a client may send for a call before the server reads the call.
-  static constexpr int kUnreadBytes = 256 << 10;
+  // A server of at most kFewCalls calls leaves the windows of HTTP/2 to gRPC,
+  // which lets a client send up to kOwnWindowBytes of a call before the server
+  // reads the call, if the connection is fast. A server of more calls fixes
+  // these bytes at kFixedWindowBytes, which costs processor time
+  // (docs/decisions/0011).
+  static constexpr int kFewCalls = 32;
+  static constexpr int kOwnWindowBytes = 32 << 20;
+  static constexpr int kFixedWindowBytes = 256 << 10;
 
   // Address to listen on (rpc/address.h). An address beyond loopback needs a
   // token. Port 0: any free port.
@@ -50,7 +56,7 @@ struct RpcServerOptions {
   // are refused (RESOURCE_EXHAUSTED: retry later).
   int max_calls = 4096;
   // Limit on the calls under way on one connection; more calls wait in the
-  // client.
+  // client, or are refused if the client sends them all the same.
   int max_streams = 256;
   // Limit on open sessions; more sessions are refused (RESOURCE_EXHAUSTED).
   int max_sessions = 4096;
@@ -86,6 +92,10 @@ struct RpcServerOptions {
   // Sets max_message_bytes, and raises the limits that must hold several
   // messages.
   void SetMaxMessageBytes(uint64_t bytes);
+  // Lowers max_calls to kFewCalls, and max_streams to a quarter of it, if the
+  // job's workers together have at most half of kFewCalls calls in flight.
+  void SetCallsOfWorkers(int workers, uint64_t calls_of_each);
+  bool few_calls() const { return max_calls <= kFewCalls; }
   // Bytes that all calls together may hold.
   uint64_t max_call_bytes() const {
     return max_request_bytes + max_reply_bytes + max_staged_bytes;

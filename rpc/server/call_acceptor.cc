@@ -92,16 +92,38 @@ void CallAcceptor::Refuse(std::unique_ptr<IncomingCall> rpc,
 
 void CallAcceptor::StartUnary(UnaryHandler* handler, uint64_t connection,
                               std::unique_ptr<IncomingCall> rpc) {
-  const int others = calls_++;
-  AtEnd place([this] { --calls_; });
-  const int most = state_->options().max_calls;
-  if (others >= most) {
-    return Refuse(std::move(rpc), absl::ResourceExhaustedError(absl::StrCat(
-                                      others, " calls wait or are served; the ",
-                                      "limit is ", most, ": retry later")));
-  }
+  absl::Status begun = BeginCall(connection);
+  if (!begun.ok()) return Refuse(std::move(rpc), std::move(begun));
+  AtEnd place([this, connection] { EndCall(connection); });
   UnaryCall::Serve(state_, handler, connection, std::move(rpc),
                    std::move(place));
+}
+
+absl::Status CallAcceptor::BeginCall(uint64_t connection) {
+  const RpcServerOptions& options = state_->options();
+  MutexLock lock(&mu_);
+  if (calls_ >= options.max_calls) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(calls_, " calls wait or are served; the limit is ",
+                     options.max_calls, ": retry later"));
+  }
+  // A client that follows HTTP/2 never has more: gRPC tells it the limit.
+  int& calls = calls_of_connection_[connection];
+  if (calls >= options.max_streams) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(calls, " calls of this connection wait or are served; ",
+                     "the limit is ", options.max_streams, ": retry later"));
+  }
+  ++calls;
+  ++calls_;
+  return absl::OkStatus();
+}
+
+void CallAcceptor::EndCall(uint64_t connection) {
+  MutexLock lock(&mu_);
+  --calls_;
+  const auto found = calls_of_connection_.find(connection);
+  if (--found->second == 0) calls_of_connection_.erase(found);
 }
 
 void CallAcceptor::StartSession(std::unique_ptr<IncomingCall> rpc) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "base/mutex.h"
 #include "rpc/server/connection_gate.h"
 #include "rpc/server/incoming_call.h"
 #include "rpc/server/server_state.h"
@@ -45,6 +47,10 @@ class CallAcceptor {
                   std::unique_ptr<IncomingCall> rpc);
   void StartSession(std::unique_ptr<IncomingCall> rpc);
   void Refuse(std::unique_ptr<IncomingCall> rpc, absl::Status status);
+  // Counts a call, unless a limit is reached (RESOURCE_EXHAUSTED). EndCall
+  // takes the call off again.
+  absl::Status BeginCall(uint64_t connection);
+  void EndCall(uint64_t connection);
 
   ServerState* const state_;
   ConnectionGate* const gate_;
@@ -52,8 +58,11 @@ class CallAcceptor {
   grpc::ServerCompletionQueue* const queue_;
   absl::flat_hash_map<std::string, std::unique_ptr<UnaryHandler>> handlers_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::atomic<int> calls_{0};
   std::atomic<int> sessions_{0};
+
+  Mutex mu_;
+  int calls_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<uint64_t, int> calls_of_connection_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace shoal

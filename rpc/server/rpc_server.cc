@@ -56,11 +56,11 @@ void Configure(const RpcServerOptions& options, grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("shoal");
   quota.Resize(options.memory_quota_bytes());
   builder->SetResourceQuota(quota);
-  // Limits the bytes that a client may send before its call is read. gRPC alone
-  // would let them grow with the speed of the connection, to 4 MiB and more.
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
-                              RpcServerOptions::kUnreadBytes);
+  if (!options.few_calls()) {
+    builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
+                                RpcServerOptions::kFixedWindowBytes);
+  }
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   // A compressed message of a few bytes could unpack to any size.
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);

@@ -53,11 +53,20 @@ void RpcServerOptions::SetMaxMessageBytes(uint64_t bytes) {
   max_reply_bytes = std::max(max_reply_bytes, 4 * bytes);
 }
 
+void RpcServerOptions::SetCallsOfWorkers(int workers, uint64_t calls_of_each) {
+  const uint64_t calls =
+      SaturatingTimes(static_cast<uint64_t>(workers), calls_of_each);
+  if (calls > kFewCalls / 2) return;
+  max_calls = kFewCalls;
+  max_streams = kFewCalls / 4;
+}
+
 uint64_t RpcServerOptions::max_call_memory() const {
   return max_call_bytes() + 3 * max_kept_bytes +
          static_cast<uint64_t>(threads) *
              std::max(max_message_bytes, max_staged_bytes) +
-         static_cast<uint64_t>(max_calls) * kUnreadBytes;
+         static_cast<uint64_t>(max_calls) *
+             (few_calls() ? kOwnWindowBytes : kFixedWindowBytes);
 }
 
 uint64_t RpcServerOptions::MemoryBytes(uint64_t message_bytes,

@@ -10,12 +10,12 @@ MIB = 1 << 20
 
 class FloodTest(harness.ShoalTest):
 
-    def job(self, epochs, **more):
+    def job(self, epochs, workers=2, **more):
         """A job of some seconds that is not started yet, and its PS 0's port."""
         self.samples = 40000 * epochs
         data = self.write("data/tr.libsvm", harness.linear_rows(40000))
         job = Cluster(
-            self, 2, 2,
+            self, 2, workers,
             PROBE + ["--batch_size=16", f"--num_epochs={epochs}", "--canary",
                      "--training_data_dir=" + data],
             ps_flags=["--summary=" + self.path("summary.json")],
@@ -59,11 +59,11 @@ class FloodTest(harness.ShoalTest):
               f"{peak / 1e6:.0f} MB", flush=True)
         return peak
 
-    def flood_with_pushes(self, token, most=0):
+    def flood_with_pushes(self, token, most=0, workers=2):
         """120 pushes of 60 MiB on 3 connections, of which all but the last
         byte come, into a job that is to train once `most` bytes are sent or
         the server takes no more."""
-        job, port = self.job(2)
+        job, port = self.job(2, workers)
         for i in range(2):
             job.start_ps(i)
         job.ps[0].wait_for_line("ps 1 (")
@@ -75,7 +75,7 @@ class FloodTest(harness.ShoalTest):
         self.flood = raw_calls.Flood(port, 3, begin)
         self.flood.start()
         self.flood.wait_until_full(most, 30)
-        for i in range(2):
+        for i in range(workers):
             job.start_worker(i)
         return self.expect_unharmed(job)
 
@@ -91,8 +91,15 @@ class FloodTest(harness.ShoalTest):
         self.assertGreater(self.flood.made, 3)
 
     def test_unfinished_pushes_with_the_token(self):
-        """They hold what calls may hold, and leave room for the job's own."""
+        """They hold what calls may hold, and leave room for the job's own. A
+        job of few workers limits the calls."""
         peak = self.flood_with_pushes("a-token-of-the-tests", most=2300 * MIB)
+        self.assertLess(peak, 2e9)
+
+    def test_unfinished_pushes_with_the_token_among_many_workers(self):
+        """A job of more workers limits what each unread call holds."""
+        peak = self.flood_with_pushes(
+            "a-token-of-the-tests", most=2300 * MIB, workers=9)
         self.assertLess(peak, 2e9)
 
     def test_connections_that_say_nothing(self):

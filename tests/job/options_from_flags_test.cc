@@ -202,6 +202,20 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
 }
 
+TEST(OptionsFromFlags, ServersOfFewWorkersTakeFewCalls) {
+  const auto calls = [](std::vector<std::string> args) {
+    return RpcServerOptionsFromFlags(Parsed(Command::kRun, std::move(args)));
+  };
+  EXPECT_TRUE(calls({"--workers=1"}).few_calls());
+  EXPECT_TRUE(calls({"--workers=8"}).few_calls());
+  EXPECT_FALSE(calls({"--workers=9"}).few_calls());
+  EXPECT_TRUE(calls({"--workers=16", "--pipeline_depth=0"}).few_calls());
+  EXPECT_FALSE(calls({"--workers=6", "--pipeline_depth=2"}).few_calls());
+  // Few calls with large windows hold no more than many with small ones.
+  EXPECT_EQ(calls({"--workers=8"}).max_call_memory(),
+            calls({"--workers=9"}).max_call_memory());
+}
+
 TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
   const FakeFileSystem files;
   const JobFlags flags = Parsed(Command::kRun, {});
