@@ -12,6 +12,7 @@
 #include "models/model_table.h"
 #include "rpc/channel_options.h"
 #include "rpc/keepalive.h"
+#include "rpc/parameter_client.h"
 
 namespace shoal {
 namespace {
@@ -201,9 +202,14 @@ RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags) {
   RpcServerOptions options;
   options.SetMaxMessageBytes(
       static_cast<uint64_t>(flags.limits.max_message_bytes));
-  options.SetCallsOfWorkers(
+  // A large push is sent in chunks, and a large pull in parts.
+  const auto calls_of_batch =
+      static_cast<uint64_t>(ParameterClientOptions().chunks_in_flight);
+  options.SetCallsOfJob(
       flags.cluster.workers,
-      WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight());
+      WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight() *
+          calls_of_batch,
+      flags.cluster.ps);
   const Keepalive keepalive = KeepaliveFor(flags.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;

@@ -20,9 +20,9 @@ namespace shoal {
 struct RpcServerOptions {
   // A server of at most kFewCalls calls leaves the windows of HTTP/2 to gRPC,
   // which lets a client send up to kOwnWindowBytes of a call before the server
-  // reads the call, if the connection is fast. A server of more calls fixes
-  // these bytes at kFixedWindowBytes, which costs processor time
-  // (docs/decisions/0011).
+  // reads the call, if the connection is fast: gRPC 1.51 ends its window at
+  // 2^25 bytes. A server of more calls fixes these bytes at kFixedWindowBytes,
+  // which costs processor time (docs/decisions/0011).
   static constexpr int kFewCalls = 32;
   static constexpr int kOwnWindowBytes = 32 << 20;
   static constexpr int kFixedWindowBytes = 256 << 10;
@@ -92,9 +92,11 @@ struct RpcServerOptions {
   // Sets max_message_bytes, and raises the limits that must hold several
   // messages.
   void SetMaxMessageBytes(uint64_t bytes);
-  // Lowers max_calls to kFewCalls, and max_streams to a quarter of it, if the
-  // job's workers together have at most half of kFewCalls calls in flight.
-  void SetCallsOfWorkers(int workers, uint64_t calls_of_each);
+  // Lowers max_calls to kFewCalls, and max_streams to a quarter of it, if all
+  // calls that the job's workers and servers have in flight here at once fit.
+  // More workers may join than a job expects: their calls beyond the limit are
+  // refused, and sent again.
+  void SetCallsOfJob(int workers, uint64_t calls_of_worker, int servers);
   bool few_calls() const { return max_calls <= kFewCalls; }
   // Bytes that all calls together may hold.
   uint64_t max_call_bytes() const {

@@ -123,6 +123,7 @@ void CallAcceptor::EndCall(uint64_t connection) {
   MutexLock lock(&mu_);
   --calls_;
   const auto found = calls_of_connection_.find(connection);
+  SHOAL_DCHECK(found != calls_of_connection_.end());
   if (--found->second == 0) calls_of_connection_.erase(found);
 }
 

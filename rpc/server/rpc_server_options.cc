@@ -2,6 +2,7 @@
 #include <climits>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/saturating.h"
 #include "base/status_macros.h"
 #include "rpc/address.h"
@@ -53,12 +54,16 @@ void RpcServerOptions::SetMaxMessageBytes(uint64_t bytes) {
   max_reply_bytes = std::max(max_reply_bytes, 4 * bytes);
 }
 
-void RpcServerOptions::SetCallsOfWorkers(int workers, uint64_t calls_of_each) {
-  const uint64_t calls =
-      SaturatingTimes(static_cast<uint64_t>(workers), calls_of_each);
-  if (calls > kFewCalls / 2) return;
-  max_calls = kFewCalls;
-  max_streams = kFewCalls / 4;
+void RpcServerOptions::SetCallsOfJob(int workers, uint64_t calls_of_worker,
+                                     int servers) {
+  SHOAL_DCHECK(workers >= 0 && servers >= 0);
+  // A server calls another one to register.
+  const uint64_t calls = SaturatingAdd(
+      SaturatingTimes(static_cast<uint64_t>(workers), calls_of_worker),
+      static_cast<uint64_t>(servers));
+  if (calls > kFewCalls) return;
+  max_calls = std::min(max_calls, kFewCalls);
+  max_streams = std::min(max_streams, kFewCalls / 4);
 }
 
 uint64_t RpcServerOptions::max_call_memory() const {

@@ -183,6 +183,16 @@ TEST_F(ClusterMemberTest, ItsRequestsAreToldFromEachOtherAndFromOthers) {
   EXPECT_NE(cluster.requests.back().process, requests[0].process);
 }
 
+TEST_F(ClusterMemberTest, ComesBackToAServerThatIsFull) {
+  cluster.refuse = absl::ResourceExhaustedError("32 calls: retry later");
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(ends.empty());
+  cluster.refuse = absl::OkStatus();
+  simulator.RunFor(absl::Seconds(5));
+  EXPECT_EQ(joined.size(), 1u);
+}
+
 TEST_F(ClusterMemberTest, ARefusalIsFinal) {
   cluster.refuse = absl::FailedPreconditionError("--seed differs");
   Start(true);

@@ -92,7 +92,7 @@ class FloodTest(harness.ShoalTest):
 
     def test_unfinished_pushes_with_the_token(self):
         """They hold what calls may hold, and leave room for the job's own. A
-        job of few workers limits the calls."""
+        small job limits the calls."""
         peak = self.flood_with_pushes("a-token-of-the-tests", most=2300 * MIB)
         self.assertLess(peak, 2e9)
 

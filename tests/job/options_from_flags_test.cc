@@ -202,18 +202,23 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
 }
 
-TEST(OptionsFromFlags, ServersOfFewWorkersTakeFewCalls) {
-  const auto calls = [](std::vector<std::string> args) {
+TEST(OptionsFromFlags, ServersOfSmallJobsTakeFewCalls) {
+  const auto options = [](std::vector<std::string> args) {
     return RpcServerOptionsFromFlags(Parsed(Command::kRun, std::move(args)));
   };
-  EXPECT_TRUE(calls({"--workers=1"}).few_calls());
-  EXPECT_TRUE(calls({"--workers=8"}).few_calls());
-  EXPECT_FALSE(calls({"--workers=9"}).few_calls());
-  EXPECT_TRUE(calls({"--workers=16", "--pipeline_depth=0"}).few_calls());
-  EXPECT_FALSE(calls({"--workers=6", "--pipeline_depth=2"}).few_calls());
+  // Two batches in flight, of three chunks each.
+  EXPECT_TRUE(options({"--workers=5", "--ps=2"}).few_calls());
+  EXPECT_FALSE(options({"--workers=5", "--ps=3"}).few_calls());
+  EXPECT_FALSE(options({"--workers=6", "--ps=1"}).few_calls());
+  EXPECT_TRUE(
+      options({"--workers=10", "--ps=2", "--pipeline_depth=0"}).few_calls());
+  EXPECT_FALSE(
+      options({"--workers=4", "--ps=2", "--pipeline_depth=2"}).few_calls());
+  // One worker alone never waits for its own calls.
+  EXPECT_GE(options({"--workers=1"}).max_streams, 6);
   // Few calls with large windows hold no more than many with small ones.
-  EXPECT_EQ(calls({"--workers=8"}).max_call_memory(),
-            calls({"--workers=9"}).max_call_memory());
+  EXPECT_EQ(options({"--workers=1"}).max_call_memory(),
+            options({"--workers=9"}).max_call_memory());
 }
 
 TEST(OptionsFromFlags, TheFormatAndTheQuarantineReachTheReader) {
