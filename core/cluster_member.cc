@@ -21,9 +21,11 @@ constexpr absl::Duration kRegisterTimeout = absl::Seconds(5);
 
 bool MayPass(const absl::Status& status) {
   // ALREADY_EXISTS: the coordinator has not yet seen that our last life ended.
-  // RESOURCE_EXHAUSTED: its server serves as many calls as it may.
+  // RESOURCE_EXHAUSTED: its server serves as many calls as it may. CANCELLED:
+  // its server went down during the call.
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
+         absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status) ||
+         absl::IsCancelled(status);
 }
 
 }  // namespace
