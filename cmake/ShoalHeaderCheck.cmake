@@ -27,7 +27,6 @@ function(shoal_header_units NAME TARGET)
     add_library(${NAME} OBJECT EXCLUDE_FROM_ALL ${units})
     target_link_libraries(${NAME} PRIVATE ${TARGET})
     target_compile_options(${NAME} PRIVATE -O0 -g0)
-    set_target_properties(${NAME} PROPERTIES UNITY_BUILD OFF)
   endif()
 endfunction()
 

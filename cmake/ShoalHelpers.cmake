@@ -1,11 +1,13 @@
-# shoal_library(NAME n [FUZZED] SRCS ... HDRS ... DEPS ...), one idea a target;
+# shoal_library(NAME n [FUZZED] SRCS ... [MULTI_TARGET ...] HDRS ... DEPS ...),
+#   one idea a target;
 # shoal_binary(NAME n [SANITIZED] SRCS ... DEPS ...);
 # shoal_test(NAME n SRCS ... DEPS ... [LABELS ...] [TIMEOUT s]), a GoogleTest
 # program run as one ctest. Sources are named one by one, never globbed.
 #
 # FUZZED: the library reads bytes from outside. With SHOAL_FUZZ the fuzzers see
 # which of its branches an input takes. That makes compiling 1.5 times as slow,
-# so not every library has it. LABELS: unit, conformance, sim or e2e; also
+# so not every library has it. MULTI_TARGET: sources that Highway compiles once for
+# each instruction set. LABELS: unit, conformance, sim or e2e; also
 # concurrent (threads), parses (bytes from outside) or vectors (kernels for
 # every instruction set; not for threads) for tests that the sanitizers must
 # see. A sanitizer preset builds only these tests and the SANITIZED binaries,
@@ -50,13 +52,40 @@ function(shoal_leave_out_if_sanitized TARGET)
   endif()
 endfunction()
 
+# shoal_united_sources(OUT NAME SOURCE...) sets OUT to the sources of the target
+# NAME. With SHOAL_UNITE they are files that include eight .cc files each, so that
+# headers are parsed once for all eight. CMake's own unity builds name the files
+# with the path of the checkout, so that clones could not share what ccache keeps.
+function(shoal_united_sources OUT NAME)
+  set(sources ${ARGN})
+  if(SHOAL_UNITE)
+    list(FILTER sources EXCLUDE REGEX "\\.cc$")
+    set(parts ${ARGN})
+    list(FILTER parts INCLUDE REGEX "\\.cc$")
+    set(number 0)
+    foreach(part IN LISTS parts)
+      file(REAL_PATH ${part} path)
+      file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${path})
+      math(EXPR of_number "${number} / 8")
+      set(united ${CMAKE_BINARY_DIR}/united/${NAME}_${of_number}.cc)
+      string(APPEND content_${of_number} "#include \"${path}\"\n")
+      file(CONFIGURE OUTPUT ${united} CONTENT "${content_${of_number}}" @ONLY)
+      list(APPEND sources ${united})
+      math(EXPR number "${number} + 1")
+    endforeach()
+    list(REMOVE_DUPLICATES sources)
+  endif()
+  set(${OUT} ${sources} PARENT_SCOPE)
+endfunction()
+
 # All libraries and programs without their tests.
 add_custom_target(house)
 
 function(shoal_library)
-  cmake_parse_arguments(A "FUZZED" "NAME" "SRCS;HDRS;DEPS" ${ARGN})
+  cmake_parse_arguments(A "FUZZED" "NAME" "SRCS;MULTI_TARGET;HDRS;DEPS" ${ARGN})
   if(A_SRCS)
-    add_library(${A_NAME} STATIC ${A_SRCS} ${A_HDRS})
+    shoal_united_sources(sources ${A_NAME} ${A_SRCS})
+    add_library(${A_NAME} STATIC ${sources} ${A_MULTI_TARGET} ${A_HDRS})
     target_link_libraries(${A_NAME} PUBLIC shoal_options ${A_DEPS})
     if(A_FUZZED AND SHOAL_FUZZ)
       target_compile_options(${A_NAME} PRIVATE -fsanitize=fuzzer-no-link)
@@ -92,7 +121,8 @@ function(shoal_test)
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 120)
   endif()
-  add_executable(${A_NAME} ${A_SRCS})
+  shoal_united_sources(sources ${A_NAME} ${A_SRCS})
+  add_executable(${A_NAME} ${sources})
   target_link_libraries(${A_NAME} PRIVATE shoal_options ${A_DEPS}
     GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_options(${A_NAME} PRIVATE ${SHOAL_TEST_OPTIONS})

@@ -7,6 +7,7 @@
 #include "base/record_framing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/harness/test_paths.h"
 #include "worker/data/libsvm_parser.h"
 
 namespace shoal {
@@ -72,7 +73,7 @@ TEST(TfRecordWriterTest, ARowMayHaveNoFeature) {
 // order of its features is that of a hash map, which differs from row to row:
 // label, ids, values or values, label, ids.
 TEST(TfRecordWriterTest, RealRowsGiveTheBytesOfTheReference) {
-  const std::string folder = SHOAL_TEST_DATA_DIR "/aws_deepfm_criteo_val/";
+  const std::string folder = TestDataDir() + "/aws_deepfm_criteo_val/";
   std::ifstream text(folder + "val.libsvm");
   std::ifstream records(folder + "val.tfrecords", std::ios::binary);
   if (!text || !records) GTEST_SKIP() << folder << " is not there";

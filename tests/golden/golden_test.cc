@@ -13,6 +13,7 @@
 #include "ps/optimizer/optimizer_step.h"
 #include "tests/golden/golden_file.h"
 #include "tests/golden/golden_trainer.h"
+#include "tests/harness/test_paths.h"
 #include "tests/models/numeric.h"
 
 namespace shoal {
@@ -124,7 +125,7 @@ class GoldenTest : public ::testing::TestWithParam<
  protected:
   void SetUp() override {
     auto file =
-        GoldenFile::Read(absl::StrCat(SHOAL_SOURCE_DIR, "/tests/golden/",
+        GoldenFile::Read(absl::StrCat(SourceDir(), "/tests/golden/",
                                       std::get<0>(GetParam()), ".golden"));
     ASSERT_TRUE(file.ok()) << file.status();
     file_ = *std::move(file);

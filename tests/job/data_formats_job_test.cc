@@ -14,6 +14,7 @@
 #include "job/in_process_job.h"
 #include "tests/harness/fake_file_system.h"
 #include "tests/harness/in_process_run.h"
+#include "tests/harness/test_paths.h"
 #include "tests/worker/data/encoded_data.h"
 
 namespace shoal {
@@ -99,7 +100,7 @@ TEST(DataFormatsJobTest, OtherRowsTrainAnotherModel) {
 // The whole of a real file, or "" where it is not there.
 std::string RealFile(const std::string& name) {
   const std::string path =
-      absl::StrCat(SHOAL_TEST_DATA_DIR, "/aws_deepfm_criteo_val/", name);
+      absl::StrCat(TestDataDir(), "/aws_deepfm_criteo_val/", name);
   const auto file = NewPosixFileSystem()->OpenForRead(path);
   if (!file.ok()) return "";
   std::string bytes((*file)->size(), '\0');
@@ -112,7 +113,7 @@ TEST(DataFormatsJobTest, AllFormatsOfARealFileTrainTheSameModel) {
   const std::string records = RealFile("val.tfrecords");
   if (lines.empty() || records.empty()) {
     GTEST_SKIP() << "not tried: no aws_deepfm_criteo_val below "
-                 << SHOAL_TEST_DATA_DIR;
+                 << TestDataDir();
   }
   ExpectOneModel({117581, 39, lines, lines}, {117581, 39, records, records});
 }

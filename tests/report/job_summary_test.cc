@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "report/closing_text.h"
+#include "tests/harness/test_paths.h"
 
 namespace shoal {
 namespace {
@@ -201,7 +202,7 @@ TEST(SummaryJson, StaysValidWithBytesThatAreNoText) {
 }
 
 TEST(SummaryDocument, DescribesEveryKey) {
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/docs/summary.md");
+  std::ifstream file(SourceDir() + "/docs/summary.md");
   ASSERT_TRUE(file) << "docs/summary.md is missing";
   std::stringstream text;
   text << file.rdbuf();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/escaping.h"
 #include "proto/shoal.pb.h"
+#include "tests/harness/test_paths.h"
 #include "tests/wire/codec_test_util.h"
 #include "wire/codec/push_codec.h"
 #include "wire/codec/push_frame.h"
@@ -17,7 +18,7 @@ namespace {
 
 // The bytes of the page's ```hex block, without its comments.
 std::string BytesOfThePage() {
-  std::ifstream file(SHOAL_SOURCE_DIR "/docs/wire_protocol.md");
+  std::ifstream file(SourceDir() + "/docs/wire_protocol.md");
   std::string hex;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {

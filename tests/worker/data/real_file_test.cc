@@ -7,6 +7,7 @@
 
 #include "core/piece_table.h"
 #include "gtest/gtest.h"
+#include "tests/harness/test_paths.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/source_list.h"
 
@@ -66,7 +67,7 @@ class RealFileTest : public ::testing::TestWithParam<RealFile> {};
 
 TEST_P(RealFileTest, EveryRowIsReadOnceHoweverItIsCut) {
   const std::string path =
-      std::string(SHOAL_TEST_DATA_DIR) + "/" + GetParam().name;
+      TestDataDir() + "/" + GetParam().name;
   const auto files = NewPosixFileSystem();
   const auto sources = ListSources(files.get(), path);
   if (!sources.ok()) GTEST_SKIP() << "not tried: " << sources.status();
