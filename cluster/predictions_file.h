@@ -9,14 +9,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/file_system.h"
+#include "core/predictions_format.h"
 #include "core/score_metrics.h"
 
 namespace shoal {
-
-enum class PredictionsFormat {
-  kText,    // a line a row: its C floats as %.9g or nan, blanks between them
-  kBinary,  // binary32 or NaN, little-endian, no header
-};
 
 // The file that an inference writes: the predictions that ScoreMetrics::Predict
 // makes of each row's C scores (for clicks, the probability

@@ -19,9 +19,6 @@
 namespace shoal {
 namespace {
 
-constexpr Choice<ExampleFormat> kGenFormats[] = {
-    {ExampleFormat::kLibSvm, "libsvm"}, {ExampleFormat::kTfRecord, "tfrecord"}};
-
 FlagSet DataGenFlagSet(GenerateOptions* options) {
   FlagSet set("shoal data gen",
               "Writes data whose labels are drawn from a factorization machine "
@@ -39,7 +36,7 @@ FlagSet DataGenFlagSet(GenerateOptions* options) {
            IntRange{1, 100'000'000}});
   set.Add({"files", &options->files, "Number of files for the training rows.",
            IntRange{1, 100'000}});
-  set.Add({"format", ChoiceTarget(&options->format, kGenFormats),
+  set.Add({"format", ChoiceTarget(&options->format, kExampleFormats),
            "Format of the files."});
   set.Group("Rows");
   set.Add({"fields", &options->fields, "Number of features of a row.",

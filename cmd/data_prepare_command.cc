@@ -21,9 +21,6 @@
 namespace shoal {
 namespace {
 
-constexpr Choice<ExampleFormat> kPrepareFormats[] = {
-    {ExampleFormat::kLibSvm, "libsvm"}, {ExampleFormat::kTfRecord, "tfrecord"}};
-
 FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
   FlagSet set(
       "shoal data prepare",
@@ -72,7 +69,7 @@ FlagSet DataPrepareFlagSet(CriteoPrepareOptions* options) {
            "exist.",
            {},
            "the directory to write to"});
-  set.Add({"format", ChoiceTarget(&options->format, kPrepareFormats),
+  set.Add({"format", ChoiceTarget(&options->format, kExampleFormats),
            "Format of the files."});
   set.Add({"file_bytes", &options->file_bytes,
            "Approximate size of an output file.", ByteRange{1}});

@@ -25,12 +25,6 @@
 namespace shoal {
 namespace {
 
-constexpr Choice<DataFormat> kStatFormats[] = {
-    {DataFormat::kAuto, "auto"},
-    {DataFormat::kLibSvm, "libsvm"},
-    {DataFormat::kTfRecord, "tfrecord"},
-    {DataFormat::kCriteo, "criteo"}};
-
 struct StatFlags {
   DataStatisticsOptions options;
   bool as_json = false;
@@ -43,7 +37,7 @@ FlagSet DataStatFlagSet(StatFlags* flags) {
               "flags for training. Files, directories and globs are given "
               "beside the flags: shoal data stat data/tr* --json.");
   set.Group("Data");
-  set.Add({"data_format", ChoiceTarget(&options->format, kStatFormats),
+  set.Add({"data_format", ChoiceTarget(&options->format, kDataFormats),
            "Format of the files; auto: recognized by the content of each "
            "file."});
   set.Add({"feature_size", &options->feature_size,
@@ -90,7 +84,7 @@ std::string TakeFiles(const FlagSet& set, Args* args) {
 std::string FormatText(const FileStatistics& file) {
   if (!file.format.has_value()) return "unknown";
   const char* const packed[] = {"", ".gz", ".zst"};
-  return absl::StrCat(ToString(file.format->format),
+  return absl::StrCat(ChoiceWord(kDataFormats, file.format->format),
                       packed[static_cast<int>(file.format->compression)]);
 }
 

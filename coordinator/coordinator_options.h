@@ -9,12 +9,9 @@
 #include "coordinator/checkpoint_options.h"
 #include "core/binary_metrics.h"
 #include "core/ids.h"
+#include "core/job_task.h"
 
 namespace shoal {
-
-// The task of a job. A job that evaluates or infers trains nothing: it scores
-// the evaluation files with the parameters that the shards start with.
-enum class JobTask { kTrain, kEvaluate, kInfer };
 
 // The struct has many members, because the whole job is configured here: each
 // part of the coordinator takes its own few options out of it.

@@ -2,17 +2,14 @@
 
 #include <cmath>
 
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "core/optimizer_names.h"
 
 namespace shoal {
 namespace {
-
-constexpr OptimizerKind kKinds[] = {
-    OptimizerKind::kSgd, OptimizerKind::kAdagrad,
-    OptimizerKind::kRowwiseAdagrad, OptimizerKind::kAdam, OptimizerKind::kFtrl};
 
 absl::Status CheckRange(absl::string_view what, float value, bool ok) {
   if (std::isfinite(value) && ok) return absl::OkStatus();
@@ -22,29 +19,20 @@ absl::Status CheckRange(absl::string_view what, float value, bool ok) {
 }  // namespace
 
 absl::StatusOr<OptimizerKind> ParseOptimizerKind(absl::string_view name) {
-  const std::string lower = absl::AsciiStrToLower(name);
-  for (const OptimizerKind kind : kKinds) {
-    if (lower == OptimizerName(kind)) return kind;
+  for (const Choice<OptimizerKind>& choice : kOptimizerNames) {
+    if (absl::EqualsIgnoreCase(name, choice.word)) return choice.value;
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "optimizer '", name, "' is not one of ",
-      absl::StrJoin(kKinds, ", ", [](std::string* out, OptimizerKind kind) {
-        absl::StrAppend(out, OptimizerName(kind));
-      })));
+      absl::StrJoin(kOptimizerNames, ", ",
+                    [](std::string* out, const auto& choice) {
+                      absl::StrAppend(out, choice.word);
+                    })));
 }
 
 absl::string_view OptimizerName(OptimizerKind kind) {
-  switch (kind) {
-    case OptimizerKind::kSgd:
-      return "sgd";
-    case OptimizerKind::kAdagrad:
-      return "adagrad";
-    case OptimizerKind::kRowwiseAdagrad:
-      return "rowwise_adagrad";
-    case OptimizerKind::kAdam:
-      return "adam";
-    case OptimizerKind::kFtrl:
-      return "ftrl";
+  for (const Choice<OptimizerKind>& choice : kOptimizerNames) {
+    if (choice.value == kind) return choice.word;
   }
   return "unknown";
 }

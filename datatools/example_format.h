@@ -2,6 +2,7 @@
 #define SHOAL_DATATOOLS_EXAMPLE_FORMAT_H_
 
 #include "absl/strings/string_view.h"
+#include "core/choice.h"
 
 namespace shoal {
 
@@ -10,10 +11,9 @@ namespace shoal {
 // both.
 enum class ExampleFormat { kLibSvm, kTfRecord };
 
-// The format's name in flags.
-inline absl::string_view ExampleFormatName(ExampleFormat format) {
-  return format == ExampleFormat::kLibSvm ? "libsvm" : "tfrecord";
-}
+// The values of --format.
+inline constexpr Choice<ExampleFormat> kExampleFormats[] = {
+    {ExampleFormat::kLibSvm, "libsvm"}, {ExampleFormat::kTfRecord, "tfrecord"}};
 
 // The end of the names of files in the format.
 inline absl::string_view ExampleFormatSuffix(ExampleFormat format) {

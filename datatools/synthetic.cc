@@ -70,7 +70,7 @@ std::string OptionsJson(const GenerateOptions& options) {
       "  \"format\": \"%s\",\n",
       options.rows, options.test_rows, options.fields, NumericFields(options),
       options.ids, options.zipf, options.seed, options.files,
-      ExampleFormatName(options.format));
+      ChoiceWord(kExampleFormats, options.format));
 }
 
 std::string MetaJson(const GenerateOptions& options,

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "job/options_from_flags.h"
 
 namespace shoal {
 namespace {
@@ -16,7 +15,7 @@ absl::StatusOr<std::vector<LocalSource>> List(const FileSystem& files,
                                               const std::string& pattern,
                                               const char* flag) {
   if (pattern.empty()) return std::vector<LocalSource>();
-  auto sources = ListSources(&files, pattern, DataFormatFromFlags(flags));
+  auto sources = ListSources(&files, pattern, flags.data.data_format);
   SHOAL_RETURN_IF_ERROR(Annotate(sources.status(), flag));
   return sources;
 }

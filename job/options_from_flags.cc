@@ -38,18 +38,6 @@ OptimizerSpec Optimizer(const OptimizerFlags& flags, OptimizerKind kind,
   return spec;
 }
 
-FirstLayer FirstLayerFromFlags(const JobFlags& flags) {
-  switch (flags.training.first_layer) {
-    case TrainingFlags::FirstLayer::kAuto:
-      return FirstLayer::kAuto;
-    case TrainingFlags::FirstLayer::kDense:
-      return FirstLayer::kDense;
-    case TrainingFlags::FirstLayer::kDistinct:
-      return FirstLayer::kDistinct;
-  }
-  return FirstLayer::kAuto;
-}
-
 ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
   ModelOptions options;
   options.model = flags.model.ModelName();
@@ -61,7 +49,7 @@ ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
   options.deep_layers = flags.model.deep_layers;
   options.dropout_keep.assign(flags.model.dropout.begin(),
                               flags.model.dropout.end());
-  options.first_layer = FirstLayerFromFlags(flags);
+  options.first_layer = flags.training.first_layer;
   options.seed = flags.model.seed;
   const OptimizerFlags all = flags.optimizers.Resolved();
   options.dense_optimizer = Optimizer(all, all.optimizer, all.learning_rate,
@@ -79,18 +67,6 @@ PartitionKind PartitionKindFromFlags(const JobFlags& flags) {
   // Dynamic tables are always placed by hash.
   const PartitionKind kind = flags.Partition();
   return kind == PartitionKind::kHash ? PartitionKind::kFixedSize : kind;
-}
-
-JobTask TaskFromFlags(const JobFlags& flags) {
-  switch (flags.training.task_type) {
-    case TrainingFlags::Task::kTrain:
-      return JobTask::kTrain;
-    case TrainingFlags::Task::kEval:
-      return JobTask::kEvaluate;
-    case TrainingFlags::Task::kInfer:
-      return JobTask::kInfer;
-  }
-  return JobTask::kTrain;
 }
 
 ClusterMemberOptions MemberOptions(const JobFlags& flags) {
@@ -159,7 +135,7 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.metrics = &MetricsOf(plan);
   options.eval_every_epochs =
       static_cast<uint32_t>(flags.evaluation.eval_every_epochs);
-  options.task = TaskFromFlags(flags);
+  options.task = flags.training.task_type;
   options.heartbeat_interval = flags.deadlines.heartbeat;
   options.silent_after = flags.deadlines.silent_after;
   options.worker_lease = flags.deadlines.worker_lease;
@@ -216,20 +192,6 @@ RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags) {
   return options;
 }
 
-DataFormat DataFormatFromFlags(const JobFlags& flags) {
-  switch (flags.data.data_format) {
-    case DataFlags::Format::kAuto:
-      return DataFormat::kAuto;
-    case DataFlags::Format::kLibSvm:
-      return DataFormat::kLibSvm;
-    case DataFlags::Format::kTfRecord:
-      return DataFormat::kTfRecord;
-    case DataFlags::Format::kCriteo:
-      return DataFormat::kCriteo;
-  }
-  return DataFormat::kAuto;
-}
-
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
     const JobFlags& flags, const FileSystem* file_system, int worker,
     Logger* logger) {
@@ -258,7 +220,7 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
 PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
                                                Quarantine* quarantine) {
   PieceReaderOptions options;
-  options.format = DataFormatFromFlags(flags);
+  options.format = flags.data.data_format;
   options.parse_threads = flags.data.parse_threads;
   options.quarantine = quarantine;
   options.feature_size = flags.model.feature_size;
@@ -275,11 +237,7 @@ absl::StatusOr<std::unique_ptr<PredictionsFile>> PredictionsFileFromFlags(
   const auto path = OutputPath(flags.PredictionsFile());
   SHOAL_RETURN_IF_ERROR(Annotate(path.status(), "--predictions_file"));
   auto file = PredictionsFile::Create(
-      files, *path,
-      flags.evaluation.predictions_format == EvaluationFlags::Format::kBinary
-          ? PredictionsFormat::kBinary
-          : PredictionsFormat::kText,
-      &MetricsOf(plan));
+      files, *path, flags.evaluation.predictions_format, &MetricsOf(plan));
   if (!file.ok()) return Annotate(file.status(), "--predictions_file");
   return file;
 }

@@ -16,7 +16,6 @@
 #include "launch/job_flags.h"
 #include "ps/server/ps_loop.h"
 #include "rpc/server.h"
-#include "worker/data/data_format.h"
 #include "worker/data/piece_reader.h"
 #include "worker/data/quarantine.h"
 #include "worker/train/worker_loop.h"
@@ -52,8 +51,6 @@ PieceReaderOptions PieceReaderOptionsFromFlags(
 absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
     const JobFlags& flags, const FileSystem* file_system, int worker,
     Logger* logger);
-
-DataFormat DataFormatFromFlags(const JobFlags& flags);
 
 // With --task_type=infer, begins the file of predictions; otherwise nullptr.
 // For the process that holds the coordinator.

@@ -4,22 +4,6 @@
 #include "datatools/best_possible_auc.h"
 
 namespace shoal {
-namespace {
-
-ProgressStyle StyleFromFlags(const JobFlags& flags) {
-  switch (flags.output.progress) {
-    case OutputFlags::Progress::kText:
-      return ProgressStyle::kText;
-    case OutputFlags::Progress::kJson:
-      return ProgressStyle::kJson;
-    case OutputFlags::Progress::kNone:
-      return ProgressStyle::kNone;
-  }
-  return ProgressStyle::kNone;
-}
-
-}  // namespace
-
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
   return {flags.training.ModeName(), flags.model.ModelName(), flags.cluster.ps,
           flags.cluster.workers, flags.PipelineDepth()};
@@ -28,7 +12,7 @@ JobFacts JobFactsFromFlags(const JobFlags& flags) {
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
                                                const FileSystem* files) {
   JobReporterOptions options;
-  options.style = StyleFromFlags(flags);
+  options.style = flags.output.progress;
   options.print_every = flags.output.progress_every;
   options.events_dir = flags.monitoring.tensorboard_dir;
   if (options.events_dir.empty() && flags.Saves()) {

@@ -8,42 +8,55 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "base/check.h"
+#include "core/choice.h"
 
 namespace shoal {
 
-// A row in the table of a flag that takes one of a few words: a value and its
-// word, as in
-//   constexpr Choice<Task> kTasks[] = {{Task::kTrain, "train"}, …};
-// The words are compared without regard to case, and printed as they stand.
-template <typename T>
-struct Choice {
-  T value;
-  const char* word;
-};
-
-// The word for `value`; empty if no row has it.
-template <typename T, size_t N>
-std::string ChoiceWord(const Choice<T> (&choices)[N], const T& value) {
-  for (const Choice<T>& choice : choices) {
-    if (choice.value == value) return choice.word;
-  }
-  return "";
+// The words of a table in core/ that has no values beside them.
+inline std::vector<std::string> WordList(absl::Span<const char* const> words) {
+  return {words.begin(), words.end()};
 }
 
-// The place that the value of such a flag is stored in. The value and the table
-// outlive the target. Thread-compatible.
+// The part of a flag's help that explains its words: each word of the table
+// with its help, in the order of the table, as in "train; eval scores
+// --val_data_dir". The word "auto" stands for a choice among the others, so it
+// comes last. A row is a Choice, or has the same members and more.
+template <typename Row, size_t N>
+std::string ChoiceHelp(const Row (&rows)[N]) {
+  std::vector<std::string> parts;
+  std::string last;
+  for (const Row& row : rows) {
+    const std::string word = row.word;
+    const std::string part = absl::StrCat(word, row.help[0] == '\0' ? "" : " ",
+                                          row.help);
+    if (word == "auto") {
+      last = part;
+    } else {
+      parts.push_back(part);
+    }
+  }
+  if (!last.empty()) parts.push_back(last);
+  return absl::StrJoin(parts, "; ");
+}
+
+// The place that the value of a flag that takes one of a few words is stored
+// in. The words are compared without regard to case, and printed as they stand.
+// The value and the table outlive the target. Thread-compatible.
 class ChoiceTarget {
  public:
-  template <typename T, size_t N>
-  ChoiceTarget(T* value, const Choice<T> (&choices)[N])
+  template <typename T, typename Row, size_t N>
+  ChoiceTarget(T* value, const Row (&choices)[N])
       : words_(Words(choices)),
         take_([value, &choices](size_t i) { *value = choices[i].value; }),
         word_([value, &choices] { return ChoiceWord(choices, *value); }) {}
 
   // For a flag that may be left out: the value is empty until it is given.
-  template <typename T, size_t N>
-  ChoiceTarget(std::optional<T>* value, const Choice<T> (&choices)[N])
+  template <typename T, typename Row, size_t N>
+  ChoiceTarget(std::optional<T>* value, const Row (&choices)[N])
       : words_(Words(choices)),
         take_([value, &choices](size_t i) { *value = choices[i].value; }),
         word_([value, &choices] {
@@ -69,10 +82,10 @@ class ChoiceTarget {
   std::string word() const { return word_(); }
 
  private:
-  template <typename T, size_t N>
-  static std::vector<std::string> Words(const Choice<T> (&choices)[N]) {
+  template <typename Row, size_t N>
+  static std::vector<std::string> Words(const Row (&choices)[N]) {
     std::vector<std::string> words;
-    for (const Choice<T>& choice : choices) words.push_back(choice.word);
+    for (const Row& choice : choices) words.push_back(choice.word);
     return words;
   }
 

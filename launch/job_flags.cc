@@ -75,9 +75,8 @@ std::string JobFlags::PredictionsFile() const {
   }
   return absl::StrCat(
       checkpoints.model_dir, "/predictions.",
-      evaluation.predictions_format == EvaluationFlags::Format::kBinary
-          ? "f32"
-          : "txt");
+      evaluation.predictions_format == PredictionsFormat::kBinary ? "f32"
+                                                                  : "txt");
 }
 
 int JobFlags::PipelineDepth() const {

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "core/first_layer.h"
 #include "core/model_spec.h"
 #include "core/optimizer_spec.h"
-#include "models/layers/first_layer.h"
 
 namespace shoal {
 

@@ -9,17 +9,12 @@
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "cluster/job_report.h"
+#include "core/progress_style.h"
 #include "report/job_events.h"
 #include "report/job_summary.h"
 #include "report/live_output.h"
 
 namespace shoal {
-
-enum class ProgressStyle {
-  kText,  // for people: a live line on stderr, the closing lines on stdout
-  kJson,  // JSON lines on stdout for a launcher (report/progress_json.h)
-  kNone,
-};
 
 struct JobReporterOptions {
   ProgressStyle style = ProgressStyle::kText;

@@ -9,12 +9,6 @@ namespace {
 constexpr Choice<DataFlags::Scope> kScopes[] = {
     {DataFlags::Scope::kShared, "shared"}, {DataFlags::Scope::kHost, "host"}};
 
-constexpr Choice<DataFlags::Format> kDataFormats[] = {
-    {DataFlags::Format::kAuto, "auto"},
-    {DataFlags::Format::kLibSvm, "libsvm"},
-    {DataFlags::Format::kTfRecord, "tfrecord"},
-    {DataFlags::Format::kCriteo, "criteo"}};
-
 }  // namespace
 
 void DataFlags::AddRows(JobFlagRows* rows) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "core/data_format.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
@@ -14,7 +15,6 @@ struct JobFlags;
 // The rows that the job reads, and how it reads them.
 struct DataFlags {
   enum class Scope { kShared, kHost };
-  enum class Format { kAuto, kLibSvm, kTfRecord, kCriteo };
 
   std::string training_data_dir;
   std::string val_data_dir;
@@ -24,7 +24,7 @@ struct DataFlags {
   int64_t piece_bytes = -1;
   int64_t max_bad_rows = 0;
   uint64_t auc_exact_rows = 20'000'000;
-  Format data_format = Format::kAuto;
+  DataFormat data_format = DataFormat::kAuto;
   std::string quarantine_dir;
   int parse_threads = 1;
 

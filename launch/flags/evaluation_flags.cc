@@ -1,16 +1,9 @@
 #include "launch/flags/evaluation_flags.h"
 
+#include "absl/strings/str_cat.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
-namespace {
-
-constexpr Choice<EvaluationFlags::Format> kPredictionsFormats[] = {
-    {EvaluationFlags::Format::kText, "text"},
-    {EvaluationFlags::Format::kBinary, "binary"}};
-
-}  // namespace
-
 void EvaluationFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Evaluation");
   rows->Add(kAllCommands, Canonical::kNo,
@@ -26,8 +19,8 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"predictions_format",
              ChoiceTarget(&predictions_format, kPredictionsFormats),
-             "Format of --predictions_file: text is one line of 9 digits per "
-             "row; binary is little-endian float32."});
+             absl::StrCat("Format of --predictions_file: ",
+                          ChoiceHelp(kPredictionsFormats), ".")});
 }
 
 absl::Status EvaluationFlags::Validate(const JobFlags& job) const {

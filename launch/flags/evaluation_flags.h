@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "core/predictions_format.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
@@ -12,11 +13,9 @@ struct JobFlags;
 
 // The use of scores: evaluations and predictions.
 struct EvaluationFlags {
-  enum class Format { kText, kBinary };
-
   int eval_every_epochs = 1;
   std::string predictions_file;  // empty: see JobFlags::PredictionsFile
-  Format predictions_format = Format::kText;
+  PredictionsFormat predictions_format = PredictionsFormat::kText;
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

@@ -1,17 +1,11 @@
 #include "launch/flags/optimizer_flags.h"
 
 #include "absl/strings/str_cat.h"
+#include "core/optimizer_names.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
 namespace {
-
-constexpr Choice<OptimizerKind> kOptimizers[] = {
-    {OptimizerKind::kSgd, "sgd"},
-    {OptimizerKind::kAdagrad, "adagrad"},
-    {OptimizerKind::kRowwiseAdagrad, "rowwise_adagrad"},
-    {OptimizerKind::kAdam, "adam"},
-    {OptimizerKind::kFtrl, "ftrl"}};
 
 constexpr Choice<L2Scope> kL2Scopes[] = {{L2Scope::kTouched, "touched"},
                                          {L2Scope::kTable, "table"}};
@@ -31,9 +25,9 @@ void OptimizerFlags::AddRows(JobFlagRows* rows) {
 }
 
 void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
-  const NotThereYet later = {{"momentum"}};
+  const NotThereYet later = {WordList(kPlannedOptimizers)};
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"optimizer", ChoiceTarget(&optimizer, kOptimizers),
+            {"optimizer", ChoiceTarget(&optimizer, kOptimizerNames),
              "Optimizer of all variables, unless the flags below name another "
              "one. adam moves only the rows that a batch touches; "
              "rowwise_adagrad is for tables alone.",
@@ -44,14 +38,14 @@ void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
              RealRange{0, 1e6, /*above_min=*/true}});
   rows->Add(
       kAllCommands, Canonical::kInCheckpoint,
-      {"table_optimizer", ChoiceTarget(&table_optimizer, kOptimizers),
+      {"table_optimizer", ChoiceTarget(&table_optimizer, kOptimizerNames),
        "Optimizer of embedding tables. Left out: as --optimizer.", later});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_learning_rate", &table_learning_rate,
              "Learning rate of embedding tables; 0: as --learning_rate.",
              RealRange{0, 1e6}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"wide_optimizer", ChoiceTarget(&wide_optimizer, kOptimizers),
+            {"wide_optimizer", ChoiceTarget(&wide_optimizer, kOptimizerNames),
              "Optimizer of the tables' one weight per id (w of deepfm, fm and "
              "lr). Left out: as --table_optimizer.",
              later});

@@ -3,11 +3,6 @@
 namespace shoal {
 namespace {
 
-constexpr Choice<OutputFlags::Progress> kProgress[] = {
-    {OutputFlags::Progress::kText, "text"},
-    {OutputFlags::Progress::kJson, "json"},
-    {OutputFlags::Progress::kNone, "none"}};
-
 constexpr Choice<LogLevel> kLogLevels[] = {{LogLevel::kDebug, "debug"},
                                            {LogLevel::kInfo, "info"},
                                            {LogLevel::kWarn, "warn"},
@@ -22,7 +17,7 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
              "File for the summary of the run as one JSON object "
              "(docs/summary.md)."});
   rows->Add(kPsAlone, Canonical::kNo,
-            {"progress", ChoiceTarget(&progress, kProgress),
+            {"progress", ChoiceTarget(&progress, kProgressStyles),
              "Form of the lines about the job that task 0 prints on stdout: "
              "text for people, json (docs/commands.md) for programs."});
   rows->Add(kAllCommands, Canonical::kNo,

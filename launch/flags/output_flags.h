@@ -5,16 +5,15 @@
 
 #include "absl/time/time.h"
 #include "base/logger.h"
+#include "core/progress_style.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
 
 // The output, log and files of a process about the job.
 struct OutputFlags {
-  enum class Progress { kText, kJson, kNone };
-
   std::string summary;
-  Progress progress = Progress::kText;
+  ProgressStyle progress = ProgressStyle::kText;
   LogLevel log_level = LogLevel::kInfo;
   bool print_config = true;
   absl::Duration progress_every = absl::Seconds(2);

@@ -1,38 +1,22 @@
 #include "launch/flags/training_flags.h"
 
-#include <vector>
-
-#include "absl/types/span.h"
+#include "absl/strings/str_cat.h"
 #include "core/backend_names.h"
 
 namespace shoal {
 namespace {
 
-using Task = TrainingFlags::Task;
-constexpr Choice<Task> kTasks[] = {
-    {Task::kTrain, "train"}, {Task::kEval, "eval"}, {Task::kInfer, "infer"}};
-
 constexpr Choice<TrainingFlags::Mode> kModes[] = {
     {TrainingFlags::Mode::kAsync, "async"}};
-
-constexpr Choice<TrainingFlags::FirstLayer> kFirstLayers[] = {
-    {TrainingFlags::FirstLayer::kAuto, "auto"},
-    {TrainingFlags::FirstLayer::kDense, "dense"},
-    {TrainingFlags::FirstLayer::kDistinct, "distinct"}};
-
-std::vector<std::string> Words(absl::Span<const char* const> names) {
-  return {names.begin(), names.end()};
-}
 
 }  // namespace
 
 void TrainingFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Training");
   rows->Add(kAllCommands, Canonical::kInJob,
-            {"task_type", ChoiceTarget(&task_type, kTasks),
-             "Task of the job: train; eval scores --val_data_dir; infer "
-             "writes predictions for it.",
-             NotThereYet{{"export"}}});
+            {"task_type", ChoiceTarget(&task_type, kJobTasks),
+             absl::StrCat("Task of the job: ", ChoiceHelp(kJobTasks), "."),
+             NotThereYet{WordList(kPlannedJobTasks)}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"mode", ChoiceTarget(&mode, kModes),
              "Consistency mode: async applies gradients on arrival.",
@@ -61,21 +45,20 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
              "1 to a row of its own on every shard, and at the end all these "
              "rows must be 1."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"backend", ChoiceTarget(&backend, Words(kBackendNames)),
+            {"backend", ChoiceTarget(&backend, WordList(kBackendNames)),
              "Implementation of the model's arithmetic: reference is plain "
              "loops; auto takes the fastest one available.",
-             NotThereYet{Words(kPlannedBackendNames)}});
+             NotThereYet{WordList(kPlannedBackendNames)}});
   rows->Add(
       kAllCommands, Canonical::kNo,
       {"first_layer", ChoiceTarget(&first_layer, kFirstLayers),
-       "Method for the first deep layer of deepfm: dense multiplies every "
-       "occurrence of an embedding; distinct multiplies each distinct "
-       "embedding of a batch once; auto takes the method with the lower "
-       "estimated cost. Results are equal except for rounding."});
+       absl::StrCat("Method for the first deep layer of deepfm: ",
+                    ChoiceHelp(kFirstLayers),
+                    ". Results are equal except for rounding.")});
 }
 
 std::string TrainingFlags::TaskName() const {
-  return ChoiceWord(kTasks, task_type);
+  return ChoiceWord(kJobTasks, task_type);
 }
 
 std::string TrainingFlags::ModeName() const { return ChoiceWord(kModes, mode); }

@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <string>
 
+#include "core/first_layer.h"
+#include "core/job_task.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
 
 // The task of the job, and the way in which a worker computes.
 struct TrainingFlags {
-  enum class Task { kTrain, kEval, kInfer };
   enum class Mode { kAsync };
-  enum class FirstLayer { kAuto, kDense, kDistinct };
 
-  Task task_type = Task::kTrain;
+  JobTask task_type = JobTask::kTrain;
   Mode mode = Mode::kAsync;
   int batch_size = 1024;
   int num_epochs = 1;
@@ -24,8 +24,8 @@ struct TrainingFlags {
   std::string backend = "auto";  // one of kBackendNames
   FirstLayer first_layer = FirstLayer::kAuto;
 
-  bool Trains() const { return task_type == Task::kTrain; }
-  bool Infers() const { return task_type == Task::kInfer; }
+  bool Trains() const { return task_type == JobTask::kTrain; }
+  bool Infers() const { return task_type == JobTask::kInfer; }
 
   // The values as they are typed.
   std::string TaskName() const;

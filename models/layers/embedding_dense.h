@@ -5,10 +5,10 @@
 
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
+#include "core/first_layer.h"
 #include "models/backend/backend.h"
 #include "models/layers/dense.h"
 #include "models/layers/distinct_dense.h"
-#include "models/layers/first_layer.h"
 
 namespace shoal {
 

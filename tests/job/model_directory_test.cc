@@ -95,7 +95,7 @@ TEST_F(ModelDirectoryTest, AServerThatEndsIsWaitedForByAJobThatBegins) {
 }
 
 TEST_F(ModelDirectoryTest, AJobThatSavesNothingTakesNoLock) {
-  flags_.training.task_type = TrainingFlags::Task::kEval;
+  flags_.training.task_type = JobTask::kEvaluate;
   ASSERT_TRUE(Lock().ok());
   EXPECT_EQ(held_, nullptr);
   EXPECT_EQ(*LockWithServers(*files_, flags_, 1), nullptr);
@@ -127,7 +127,7 @@ TEST_F(ModelDirectoryTest, AJobThatIsRefusedLeavesNothingThatWasNotThere) {
 }
 
 TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
-  flags_.training.task_type = TrainingFlags::Task::kInfer;
+  flags_.training.task_type = JobTask::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_TRUE(Lock().ok());
   EXPECT_FALSE(Names().empty());
@@ -136,7 +136,7 @@ TEST_F(ModelDirectoryTest, ARefusedInferenceLeavesNoLock) {
 }
 
 TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
-  flags_.training.task_type = TrainingFlags::Task::kInfer;
+  flags_.training.task_type = JobTask::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/p";
   ASSERT_EQ(symlink("p", (directory_ + "/link").c_str()), 0);
   ASSERT_TRUE(Lock().ok());
@@ -155,8 +155,8 @@ TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
 
 TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
   const std::string named = directory_ + "/" + CheckpointName(7);
-  using Task = TrainingFlags::Task;
-  for (const Task task : {Task::kTrain, Task::kEval, Task::kInfer}) {
+  for (const JobTask task :
+       {JobTask::kTrain, JobTask::kEvaluate, JobTask::kInfer}) {
     flags_.training.task_type = task;
     flags_.evaluation.predictions_file = directory_ + "/p";
     // Only the name is that of one.
@@ -172,7 +172,7 @@ TEST_F(ModelDirectoryTest, IsNoCheckpointForAnyTask) {
 }
 
 TEST_F(ModelDirectoryTest, NoLockIsLeftBesideWhatCannotHoldPredictions) {
-  flags_.training.task_type = TrainingFlags::Task::kInfer;
+  flags_.training.task_type = JobTask::kInfer;
   flags_.evaluation.predictions_file = directory_ + "/device";
   ASSERT_EQ(symlink("/dev/null", flags_.evaluation.predictions_file.c_str()),
             0);

@@ -75,7 +75,7 @@ TEST_F(DrawStartNumberTest, ItIsLargerThanThatOfTheCheckpoint) {
 
 TEST_F(DrawStartNumberTest, AnEvaluationKeepsNone) {
   flags_.checkpoints.model_dir = "m";
-  flags_.training.task_type = TrainingFlags::Task::kEval;
+  flags_.training.task_type = JobTask::kEvaluate;
   EXPECT_TRUE(Draw().ok());
   EXPECT_EQ(Kept(), "");
 }

@@ -110,6 +110,16 @@ TEST(ParseFlagValue, AChoiceMayBeLeftOut) {
   EXPECT_EQ(PrintFlagValue(target), "sync");
 }
 
+TEST(ChoiceHelp, ExplainsEveryWordAndAutoLast) {
+  constexpr static Choice<int> kWays[] = {{0, "auto", "takes the faster one"},
+                                          {1, "slow", "multiplies"},
+                                          {2, "fast"}};
+  EXPECT_EQ(ChoiceHelp(kWays),
+            "slow multiplies; fast; auto takes the faster one");
+  constexpr static Choice<int> kOne[] = {{0, "one", "is all"}};
+  EXPECT_EQ(ChoiceHelp(kOne), "one is all");
+}
+
 TEST(ParseFlagValue, OneWordIsNamedAlone) {
   constexpr static Choice<bool> kOn[] = {{true, "on"}};
   bool value = false;

@@ -19,8 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
-using Task = TrainingFlags::Task;
-
 constexpr Command kCommands[] = {Command::kTrain, Command::kRun, Command::kPs,
                                  Command::kWorker};
 
@@ -62,7 +60,7 @@ TEST(JobFlags, DefaultsAreValidInEveryCommand) {
 }
 
 TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
-  const auto error = [](Command command, Task task, const char* train,
+  const auto error = [](Command command, JobTask task, const char* train,
                         const char* val, int task_index = 0) {
     JobFlags flags(command);
     flags.cluster.ps_hosts = flags.cluster.worker_hosts = "a:1,b:2";
@@ -75,28 +73,30 @@ TEST(JobFlags, EachTaskNeedsWhatItsProcessesReadAndWrite) {
   };
   for (const Command command :
        {Command::kTrain, Command::kRun, Command::kWorker}) {
-    EXPECT_THAT(error(command, Task::kTrain, "", "/v"),
+    EXPECT_THAT(error(command, JobTask::kTrain, "", "/v"),
                 HasSubstr("--training_data_dir"));
-    EXPECT_EQ(error(command, Task::kTrain, "/t", ""), "");
-    EXPECT_THAT(error(command, Task::kEval, "/t", ""),
+    EXPECT_EQ(error(command, JobTask::kTrain, "/t", ""), "");
+    EXPECT_THAT(error(command, JobTask::kEvaluate, "/t", ""),
                 HasSubstr("--val_data_dir"));
-    EXPECT_EQ(error(command, Task::kEval, "", "/v"), "");
-    EXPECT_THAT(error(command, Task::kInfer, "/t", ""),
+    EXPECT_EQ(error(command, JobTask::kEvaluate, "", "/v"), "");
+    EXPECT_THAT(error(command, JobTask::kInfer, "/t", ""),
                 HasSubstr("--val_data_dir"));
   }
   const char* const file = "--predictions_file";
-  EXPECT_THAT(error(Command::kTrain, Task::kInfer, "", "/v"), HasSubstr(file));
-  EXPECT_THAT(error(Command::kRun, Task::kInfer, "", "/v"), HasSubstr(file));
-  EXPECT_THAT(error(Command::kPs, Task::kInfer, "", ""), HasSubstr(file));
+  EXPECT_THAT(error(Command::kTrain, JobTask::kInfer, "", "/v"),
+              HasSubstr(file));
+  EXPECT_THAT(error(Command::kRun, JobTask::kInfer, "", "/v"),
+              HasSubstr(file));
+  EXPECT_THAT(error(Command::kPs, JobTask::kInfer, "", ""), HasSubstr(file));
   // Others write none.
-  EXPECT_EQ(error(Command::kPs, Task::kInfer, "", "", 1), "");
-  EXPECT_EQ(error(Command::kWorker, Task::kInfer, "", "/v"), "");
+  EXPECT_EQ(error(Command::kPs, JobTask::kInfer, "", "", 1), "");
+  EXPECT_EQ(error(Command::kWorker, JobTask::kInfer, "", "/v"), "");
 }
 
 TEST(JobFlags, WhatTrainsNothingNeedsACheckpoint) {
   JobFlags flags(Command::kTrain);
   flags.data.val_data_dir = "/v";
-  flags.training.task_type = Task::kInfer;
+  flags.training.task_type = JobTask::kInfer;
   flags.evaluation.predictions_file = "p";
   EXPECT_THAT(std::string(flags.Validate().message()),
               HasSubstr("--model_dir"));
@@ -112,7 +112,7 @@ TEST(JobFlags, OnlyTrainingReadsTrainingData) {
   JobFlags flags(Command::kTrain);
   flags.data.training_data_dir = "/t";
   EXPECT_EQ(flags.TrainingData(), "/t");
-  flags.training.task_type = Task::kEval;
+  flags.training.task_type = JobTask::kEvaluate;
   EXPECT_EQ(flags.TrainingData(), "");
 }
 

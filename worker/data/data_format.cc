@@ -99,20 +99,6 @@ DataFormat FormatOfText(absl::string_view head) {
   return format;
 }
 
-absl::string_view NameOf(DataFormat format) {
-  switch (format) {
-    case DataFormat::kLibSvm:
-      return "libsvm";
-    case DataFormat::kTfRecord:
-      return "tfrecord";
-    case DataFormat::kCriteo:
-      return "criteo";
-    case DataFormat::kAuto:
-      break;
-  }
-  return "auto";
-}
-
 // The first bytes of the decompressed data.
 absl::StatusOr<std::string> Decompressed(absl::string_view compressed,
                                          uint64_t file_size,
@@ -134,8 +120,6 @@ absl::StatusOr<std::string> Decompressed(absl::string_view compressed,
 }
 
 }  // namespace
-
-std::string ToString(DataFormat format) { return std::string(NameOf(format)); }
 
 absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
                                         DataFormat wanted) {

@@ -3,20 +3,13 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "base/file_system.h"
+#include "core/data_format.h"
 #include "worker/data/byte_source.h"
 
 namespace shoal {
-
-// The format of rows; see docs/data_formats.md. kAuto: detected from the data.
-enum class DataFormat { kAuto, kLibSvm, kTfRecord, kCriteo };
-
-// Returns "auto", "libsvm", "tfrecord" or "criteo".
-std::string ToString(DataFormat format);
 
 enum class Compression { kNone, kGzip, kZstd };
 

@@ -41,13 +41,6 @@ std::string CriteoLine(absl::string_view first_integer) {
   return line + "\n";
 }
 
-TEST(DataFormatTest, NamesAreThoseOfTheFlag) {
-  EXPECT_EQ(ToString(DataFormat::kAuto), "auto");
-  EXPECT_EQ(ToString(DataFormat::kLibSvm), "libsvm");
-  EXPECT_EQ(ToString(DataFormat::kTfRecord), "tfrecord");
-  EXPECT_EQ(ToString(DataFormat::kCriteo), "criteo");
-}
-
 TEST(DataFormatTest, IsRecognisedByWhatTheFileHolds) {
   for (const char* text :
        {"1 3:0.5\n", "-1\t3:1\t4:1\n", "0\n", "+1 7:1", "  1 1:1\r\n",
