@@ -50,6 +50,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.ps = flags.cluster.ps;
   options.workers = flags.cluster.workers;
   options.backend = flags.training.backend;
+  options.mode = flags.training.mode;
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);

@@ -93,6 +93,7 @@ void InProcessJob::Impl::BuildPs(int index) {
 absl::Status InProcessJob::Impl::BuildWorker(int index) {
   WorkerPartOptions options;
   options.backend = options_.backend;
+  options.mode = options_.mode;
   options.reader = options_.reader;
   options.loop = options_.worker_loop;
   options.sources = {options_.train, options_.eval};

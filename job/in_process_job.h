@@ -18,6 +18,7 @@
 #include "core/cluster_member.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
+#include "core/training_mode.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
 #include "ps/server/ps_loop.h"
@@ -35,6 +36,7 @@ struct InProcessJobOptions {
   int ps = 1;
   int workers = 1;
   std::string backend = "auto";
+  TrainingMode mode = TrainingMode::kAsync;
   // Create fills in job, num_ps, num_workers and seed, and the model and the
   // map of the checkpoints.
   CoordinatorOptions coordinator;

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "job/training_mode.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
 #include "worker/data/open_batch_source.h"
-#include "worker/train/push_exchange.h"
 
 namespace shoal {
 
@@ -17,6 +17,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
     WorkerLoopDependencies deps, const FileSystem* files) {
   WorkerLoopOptions loop = std::move(options.loop);
   const std::string backend = options.backend;
+  const TrainingMode mode = options.mode;
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
@@ -40,9 +41,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   deps.open_source = [self = part.get()](const Lease& lease) {
     return self->OpenSource(lease);
   };
-  deps.make_exchange = [](ShardedClient* shards) {
-    return std::make_unique<PushExchange>(shards);
-  };
+  deps.make_exchange = KindOf(mode).make_exchange;
   part->loop_ = std::make_unique<WorkerLoop>(std::move(loop), std::move(deps));
   return part;
 }

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "core/cluster_member.h"
+#include "core/training_mode.h"
 #include "job/data_sources.h"
 #include "job/job_plan.h"
 #include "models/backend/backend.h"
@@ -20,6 +21,7 @@ namespace shoal {
 
 struct WorkerPartOptions {
   std::string backend = "auto";
+  TrainingMode mode = TrainingMode::kAsync;
   PieceReaderOptions reader;
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;

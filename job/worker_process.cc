@@ -110,6 +110,7 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
       quarantine_, QuarantineFromFlags(flags_, files_.get(),
                                        flags_.cluster.task_index, &logger_));
   options.backend = flags_.training.backend;
+  options.mode = flags_.training.mode;
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
   options.loop = WorkerLoopOptionsFromFlags(flags_);
   return options;

@@ -81,7 +81,12 @@ std::string JobFlags::PredictionsFile() const {
 
 int JobFlags::PipelineDepth() const {
   if (training.pipeline_depth >= 0) return training.pipeline_depth;
-  return command == Command::kTrain ? 0 : 1;
+  for (const TrainingModeRow& mode : kTrainingModes) {
+    if (mode.value != training.mode) continue;
+    return command == Command::kTrain ? mode.depth_in_one_process
+                                      : mode.depth_over_network;
+  }
+  return 0;  // never: every mode has a row
 }
 
 PartitionKind JobFlags::Partition() const {

@@ -75,8 +75,9 @@ struct JobFlags {
   // --model_dir; empty without both.
   std::string PredictionsFile() const;
 
-  // LeaseTrainerOptions::pipeline_depth: that of the flag, otherwise 0 for
-  // `shoal train`, which keeps to the serial order, and 1 over gRPC.
+  // LeaseTrainerOptions::pipeline_depth: that of the flag, otherwise that of
+  // the mode. In async it is 0 for `shoal train`, which keeps to the serial
+  // order, and 1 over gRPC.
   int PipelineDepth() const;
 
   // Placement of rows: that of the flag, otherwise fixed_size if tables are

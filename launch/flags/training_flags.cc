@@ -4,13 +4,6 @@
 #include "core/backend_names.h"
 
 namespace shoal {
-namespace {
-
-constexpr Choice<TrainingFlags::Mode> kModes[] = {
-    {TrainingFlags::Mode::kAsync, "async"}};
-
-}  // namespace
-
 void TrainingFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Training");
   rows->Add(kAllCommands, Canonical::kInJob,
@@ -18,9 +11,10 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
              absl::StrCat("Task of the job: ", ChoiceHelp(kJobTasks), "."),
              NotThereYet{WordList(kPlannedJobTasks)}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"mode", ChoiceTarget(&mode, kModes),
-             "Consistency mode: async applies gradients on arrival.",
-             NotThereYet{{"ssp", "sync", "ring", "hybrid"}}});
+            {"mode", ChoiceTarget(&mode, kTrainingModes),
+             absl::StrCat("Consistency mode: ", ChoiceHelp(kTrainingModes),
+                          "."),
+             NotThereYet{WordList(kPlannedTrainingModes)}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"batch_size", &batch_size, "Number of examples in a batch.",
              IntRange{1, 1 << 20}});
@@ -61,6 +55,8 @@ std::string TrainingFlags::TaskName() const {
   return ChoiceWord(kJobTasks, task_type);
 }
 
-std::string TrainingFlags::ModeName() const { return ChoiceWord(kModes, mode); }
+std::string TrainingFlags::ModeName() const {
+  return ChoiceWord(kTrainingModes, mode);
+}
 
 }  // namespace shoal

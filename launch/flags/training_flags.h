@@ -6,16 +6,15 @@
 
 #include "core/first_layer.h"
 #include "core/job_task.h"
+#include "core/training_mode.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
 
 // The task of the job, and the way in which a worker computes.
 struct TrainingFlags {
-  enum class Mode { kAsync };
-
   JobTask task_type = JobTask::kTrain;
-  Mode mode = Mode::kAsync;
+  TrainingMode mode = TrainingMode::kAsync;
   int batch_size = 1024;
   int num_epochs = 1;
   int pipeline_depth = -1;  // -1: see JobFlags::PipelineDepth

@@ -10,12 +10,14 @@
 namespace shoal {
 
 // SEAM: takes the gradients of one worker life. A mode of training is an
-// implementation of this interface and two numbers: the depth of the pipeline
-// (LeaseTrainerOptions::pipeline_depth), and the pace, which is the number of
-// steps that this worker may be ahead of others. Asynchronous training has no
-// limit on the pace, so no option holds that number yet. The trainer does not
-// depend on the mode. Implementation: PushExchange (push_exchange.h), which
-// pushes each gradient to all shards; tests have one that records.
+// implementation of this interface, which job/training_mode.cc makes, and two
+// numbers: the depth of the pipeline (LeaseTrainerOptions::pipeline_depth; its
+// default is in core/training_mode.h), and the pace, which is the number of
+// steps that this worker may be ahead of others. An exchange keeps to its pace
+// itself, by the time at which it ends Finish. Asynchronous training has no
+// limit on the pace. The trainer does not depend on the mode. Implementation:
+// PushExchange (push_exchange.h), which pushes each gradient to all shards;
+// tests have one that records.
 //
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);

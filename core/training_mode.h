@@ -1,0 +1,33 @@
+#ifndef SHOAL_CORE_TRAINING_MODE_H_
+#define SHOAL_CORE_TRAINING_MODE_H_
+
+namespace shoal {
+
+// The mode of training: what becomes of the gradients of a job's workers. Each
+// mode is a row of the table in job/training_mode.cc, which does not compile if
+// a mode is missing there.
+enum class TrainingMode { kAsync };
+
+// What a mode is to the flags: a Choice (core/choice.h) with the depth of the
+// pipeline (LeaseTrainerOptions::pipeline_depth) that a job of the mode has
+// unless --pipeline_depth gives one.
+struct TrainingModeRow {
+  TrainingMode value;
+  const char* word;
+  const char* help;
+  int depth_in_one_process;
+  int depth_over_network;
+};
+
+// The values of --mode.
+inline constexpr TrainingModeRow kTrainingModes[] = {
+    {TrainingMode::kAsync, "async", "applies gradients on arrival",
+     /*depth_in_one_process=*/0, /*depth_over_network=*/1}};
+
+// Modes that are planned. The flag refuses them as not there yet.
+inline constexpr const char* kPlannedTrainingModes[] = {"ssp", "sync", "ring",
+                                                        "hybrid"};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_TRAINING_MODE_H_

@@ -1,0 +1,27 @@
+#ifndef SHOAL_JOB_TRAINING_MODE_H_
+#define SHOAL_JOB_TRAINING_MODE_H_
+
+#include <memory>
+
+#include "core/training_mode.h"
+#include "worker/client/sharded_client.h"
+#include "worker/train/gradient_exchange.h"
+
+namespace shoal {
+
+// Everything that a mode of training gives to a worker. The one place that
+// depends on the mode is the table in training_mode.cc; to add a mode, add a
+// row there and its name in core/training_mode.h.
+struct TrainingModeKind {
+  TrainingMode mode;
+  // Makes the exchange that takes the gradients of one worker life. `shards`,
+  // the life's clients, must outlive the exchange.
+  std::unique_ptr<GradientExchange> (*make_exchange)(ShardedClient* shards);
+};
+
+// The row of `mode`. Every mode has one.
+const TrainingModeKind& KindOf(TrainingMode mode);
+
+}  // namespace shoal
+
+#endif  // SHOAL_JOB_TRAINING_MODE_H_
