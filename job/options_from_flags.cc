@@ -40,7 +40,7 @@ OptimizerSpec Optimizer(const OptimizerFlags& flags, OptimizerKind kind,
 
 ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
   ModelOptions options;
-  options.model = flags.model.ModelName();
+  options.model = flags.model.model;
   options.feature_size = flags.model.feature_size;
   options.table_row_limit = flags.model.table_row_limit;
   options.table_full = flags.model.table_full;

@@ -5,7 +5,7 @@
 
 namespace shoal {
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
-  return {flags.training.ModeName(), flags.model.ModelName(), flags.cluster.ps,
+  return {flags.training.ModeName(), flags.model.model, flags.cluster.ps,
           flags.cluster.workers, flags.PipelineDepth()};
 }
 

@@ -1,7 +1,9 @@
 #include "models/model_table.h"
 
+#include <iterator>
 #include <utility>
 
+#include "core/model_names.h"
 #include "models/binary_objective.h"
 #include "models/deepfm.h"
 #include "models/factorization_machine.h"
@@ -38,6 +40,21 @@ constexpr ModelKind kModels[] = {
      ValidateLinearProbe, LinearProbeSpec, CreateBySpec<LinearProbe>,
      LinearProbeMemoryBytes},
 };
+
+constexpr bool HasName(absl::string_view name) {
+  for (const ModelName& known : kModelNames) {
+    if (name == known.name) return true;
+  }
+  return false;
+}
+
+constexpr bool NamesAgree() {
+  for (const ModelKind& kind : kModels) {
+    if (!HasName(kind.name)) return false;
+  }
+  return std::size(kModels) == std::size(kModelNames);
+}
+static_assert(NamesAgree(), "core/model_names.h lists other models");
 
 }  // namespace
 

@@ -16,7 +16,7 @@
 namespace shoal {
 
 // Everything that Shoal knows about one model by its name. To add a model, add
-// a row to the table in model_table.cc and its name to the choices of --model.
+// a row to the table in model_table.cc and its name to core/model_names.h.
 // Every function except `validate` REQUIRES valid options.
 struct ModelKind {
   absl::string_view name;  // value of --model

@@ -1,29 +1,45 @@
 #include "launch/flags/model_flags.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/model_names.h"
 
 namespace shoal {
 namespace {
 
-constexpr Choice<ModelFlags::Kind> kModels[] = {
-    {ModelFlags::Kind::kDeepFm, "deepfm"},
-    {ModelFlags::Kind::kFm, "fm"},
-    {ModelFlags::Kind::kLr, "lr"},
-    {ModelFlags::Kind::kLinearProbe, "linear_probe"}};
-
 constexpr Choice<TableFull> kTableFull[] = {{TableFull::kRefuse, "refuse"},
                                             {TableFull::kShare, "share"}};
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const ModelName& model : kModelNames) names.push_back(model.name);
+  return names;
+}
+
+// "deepfm, fm (factorisation machine), lr (logistic regression) or …".
+std::string NamesWithNotes() {
+  std::string text;
+  for (size_t i = 0; i < std::size(kModelNames); ++i) {
+    const ModelName& model = kModelNames[i];
+    const bool last = i + 1 == std::size(kModelNames);
+    absl::StrAppend(&text, i == 0 ? "" : last ? " or " : ", ", model.name);
+    if (model.note[0] != '\0') absl::StrAppend(&text, " (", model.note, ")");
+  }
+  return text;
+}
 
 }  // namespace
 
 void ModelFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Model");
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"model", ChoiceTarget(&model, kModels),
-             "Model to train: deepfm, fm (factorisation machine), lr "
-             "(logistic regression) or linear_probe (for tests).",
-             NotThereYet{{"wide_deep"}}});
+            {"model", ChoiceTarget(&model, Names()),
+             absl::StrCat("Model to train: ", NamesWithNotes(), "."),
+             NotThereYet{WordList(kPlannedModelNames)}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"feature_size", &feature_size,
              "Number of feature ids: they lie in [0, feature_size). 0: ids "
@@ -62,7 +78,12 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
              "Random seed for initial weights, data order and dropout."});
 }
 
-std::string ModelFlags::ModelName() const { return ChoiceWord(kModels, model); }
+bool ModelFlags::Exact() const {
+  return std::any_of(std::begin(kModelNames), std::end(kModelNames),
+                     [this](const ModelName& known) {
+                       return known.exact && known.name == model;
+                     });
+}
 
 absl::Status ModelFlags::Validate() const {
   if (batch_norm) {
@@ -88,10 +109,11 @@ absl::Status ModelFlags::Validate() const {
     return absl::InvalidArgumentError(
         "--table_full=share: without --table_row_limit no table is ever full");
   }
-  if (table_full == TableFull::kShare && model == Kind::kLinearProbe) {
+  if (table_full == TableFull::kShare && Exact()) {
     return absl::InvalidArgumentError(
-        "--table_full=share: --model=linear_probe does not allow it, because "
-        "the order of arrival decides which ids share a row");
+        absl::StrCat("--table_full=share: --model=", model,
+                     " does not allow it, because the order of arrival decides "
+                     "which ids share a row"));
   }
   return absl::OkStatus();
 }

@@ -13,9 +13,7 @@ namespace shoal {
 
 // The model: its variables and their initial values.
 struct ModelFlags {
-  enum class Kind { kDeepFm, kFm, kLr, kLinearProbe };
-
-  Kind model = Kind::kDeepFm;
+  std::string model = "deepfm";  // one of kModelNames
   uint64_t feature_size = 0;  // 0: dynamic tables
   uint64_t table_row_limit = 0;
   TableFull table_full = TableFull::kRefuse;
@@ -26,8 +24,8 @@ struct ModelFlags {
   bool batch_norm = false;
   uint64_t seed = 1;
 
-  // The name of the model as it is typed, which is its name in models/ too.
-  std::string ModelName() const;
+  // True if the arithmetic of the model has to be exact (ModelName::exact).
+  bool Exact() const;
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

@@ -125,11 +125,10 @@ absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
         "--l2_scope=table changes every row of a table at every push, and only "
         "shoal train with --workers=1 can do that; leave it at touched");
   }
-  if (clip_norm > 0 && job.model.model == ModelFlags::Kind::kLinearProbe) {
+  if (clip_norm > 0 && job.model.Exact()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--clip_norm=", clip_norm,
-        ": --model=linear_probe does not allow it, because its arithmetic "
-        "has to be exact"));
+        "--clip_norm=", clip_norm, ": --model=", job.model.model,
+        " does not allow it, because its arithmetic has to be exact"));
   }
   return absl::OkStatus();
 }

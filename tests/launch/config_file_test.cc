@@ -65,7 +65,7 @@ TEST(ConfigFileTest, ReadsEveryKindOfValue) {
       heartbeat: "500ms"
       training_data_dir: 'a,b')");
   ASSERT_TRUE(read.status.ok()) << read.status;
-  EXPECT_EQ(read.flags.model.model, ModelFlags::Kind::kFm);
+  EXPECT_EQ(read.flags.model.model, "fm");
   EXPECT_EQ(read.flags.model.feature_size, 117581u);
   EXPECT_EQ(read.flags.optimizers.learning_rate, 1e-3);
   EXPECT_FALSE(read.flags.data.shuffle);

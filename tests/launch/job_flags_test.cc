@@ -394,7 +394,7 @@ TEST(JobFlags, L2OfTheWholeTableIsForOneWorkerInProcess) {
 
 TEST(JobFlags, TheLinearProbeSharesNoRow) {
   JobFlags flags(Command::kTrain);
-  flags.model.model = ModelFlags::Kind::kLinearProbe;
+  flags.model.model = "linear_probe";
   flags.model.table_row_limit = 5;
   flags.model.table_full = TableFull::kShare;
   EXPECT_THAT(std::string(flags.Validate().message()),
