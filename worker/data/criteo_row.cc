@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/stable_hash.h"
 #include "worker/data/parse_number.h"
@@ -154,6 +155,13 @@ uint64_t CriteoCategoryKey(absl::string_view category) {
     key = key << 8 | static_cast<unsigned char>(category[i - 1]);
   }
   return key;
+bool LooksLikeCriteo(absl::string_view line) {
+  if (std::count(line.begin(), line.end(), '\t') != kColumns - 1) return false;
+  // LibSVM may contain tabs too, but always has a colon.
+  const size_t second = line.find('\t', line.find('\t') + 1);
+  return !absl::StrContains(line.substr(0, second), ':');
+}
+
 }
 
 }  // namespace shoal

@@ -28,6 +28,9 @@ struct CriteoRow {
   bool has_integer(int i) const { return (given >> i & 1) != 0; }
 };
 
+// True if `line` has the columns of a row and no colon in its first two.
+bool LooksLikeCriteo(absl::string_view line);
+
 // The result of parsing a line. kNoRow: the line is empty.
 enum class CriteoLine { kRow, kNoRow, kBad };
 

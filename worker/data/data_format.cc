@@ -7,12 +7,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "worker/data/decompressed_bytes.h"
-#include "worker/data/parse_number.h"
+#include "worker/data/format_table.h"
 #include "worker/data/stream_decoder.h"
-#include "worker/data/tfrecord_source.h"
 
 namespace shoal {
 namespace {
@@ -21,7 +21,6 @@ namespace {
 // reads at most.
 constexpr size_t kHeadBytes = 64 << 10;
 constexpr size_t kQuotedBytes = 24;
-constexpr size_t kCriteoTabs = 39;  // between a label, 13 numbers, 26 words
 
 // The first bytes of a file, presented as a file.
 class Head final : public RandomAccessFile {
@@ -38,15 +37,18 @@ class Head final : public RandomAccessFile {
   const absl::string_view bytes_;
 };
 
-bool IsTfRecord(absl::string_view head) {
-  return head.size() >= TfRecordFrame::kHeaderBytes &&
-         TfRecordFrame::IsHeader(head);
+// The format of bytes that `head` begins; kAuto if it begins none.
+DataFormat FormatOfBytes(absl::string_view head) {
+  for (const DataFormatKind& kind : DataFormatKinds()) {
+    if (!kind.lines() && kind.is_head(head)) return kind.format;
+  }
+  return DataFormat::kAuto;
 }
 
 Compression CompressionOf(absl::string_view head) {
-  // TFRecord comes first, because the length of a record may look like a magic
-  // number by chance.
-  if (IsTfRecord(head)) return Compression::kNone;
+  // Formats of bytes come first, because a file of such a format may look like
+  // a magic number by chance, for example the length of a first TFRecord.
+  if (FormatOfBytes(head) != DataFormat::kAuto) return Compression::kNone;
   if (absl::StartsWith(head, "\x1f\x8b")) return Compression::kGzip;
   if (absl::StartsWith(head, "\x28\xb5\x2f\xfd")) return Compression::kZstd;
   // A file may begin with a skippable frame: 0x184d2a50 to 0x184d2a5f.
@@ -57,46 +59,33 @@ Compression CompressionOf(absl::string_view head) {
   return Compression::kNone;
 }
 
-// The format that one line of text, which is neither blank nor a comment, looks
-// like; kAuto if it looks like none.
-DataFormat FormatOfLine(absl::string_view line) {
-  if (std::count(line.begin(), line.end(), '\t') == kCriteoTabs) {
-    // LibSVM may contain tabs too, but always has a colon.
-    const size_t second = line.find('\t', line.find('\t') + 1);
-    if (!absl::StrContains(line.substr(0, second), ':')) {
-      return DataFormat::kCriteo;
-    }
-  }
-  line = absl::StripAsciiWhitespace(line);
-  const char* const end = line.data() + line.size();
-  float label = 0;
-  const char* p = ParseFloat(line.data(), end, &label);
-  if (p == nullptr) return DataFormat::kAuto;
-  const absl::string_view rest =
-      absl::StripLeadingAsciiWhitespace(absl::string_view(p, end - p));
-  if (rest.empty()) return DataFormat::kLibSvm;
-  if (rest.data() == p) return DataFormat::kAuto;
-  uint64_t id = 0;
-  const char* const colon = ParseDigits(rest.data(), end, &id);
-  return colon != rest.data() && colon != end && *colon == ':'
-             ? DataFormat::kLibSvm
-             : DataFormat::kAuto;
-}
-
 // The first line that looks like a row of some format decides, so that bad rows
 // may come before it. If all lines are blank or comments, the format is LibSVM.
 DataFormat FormatOfText(absl::string_view head) {
-  DataFormat format = DataFormat::kLibSvm;
+  bool any_line = false;
   while (!head.empty()) {
     const size_t newline = head.find('\n');
     const absl::string_view line = head.substr(0, newline);
     head.remove_prefix(newline == head.npos ? head.size() : newline + 1);
     const absl::string_view words = absl::StripAsciiWhitespace(line);
     if (words.empty() || words[0] == '#') continue;
-    format = FormatOfLine(line);
-    if (format != DataFormat::kAuto) return format;
+    any_line = true;
+    for (const DataFormatKind& kind : DataFormatKinds()) {
+      if (kind.lines() && kind.is_row(line)) return kind.format;
+    }
   }
-  return format;
+  return any_line ? DataFormat::kAuto : DataFormat::kLibSvm;
+}
+
+// The marks of all formats of lines, or of bytes, as --data_format lists them.
+std::vector<absl::string_view> Marks(bool lines) {
+  std::vector<absl::string_view> marks;
+  for (const Choice<DataFormat>& choice : kDataFormats) {
+    if (choice.value == DataFormat::kAuto) continue;
+    const DataFormatKind& kind = KindOf(choice.value);
+    if (kind.lines() == lines) marks.push_back(kind.mark);
+  }
+  return marks;
 }
 
 // The first bytes of the decompressed data.
@@ -134,14 +123,16 @@ absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
     SHOAL_ASSIGN_OR_RETURN(head,
                            Decompressed(head, file.size(), result.compression));
   }
-  result.format = IsTfRecord(head) ? DataFormat::kTfRecord : FormatOfText(head);
+  result.format = FormatOfBytes(head);
+  if (result.format == DataFormat::kAuto) result.format = FormatOfText(head);
   if (result.format != DataFormat::kAuto) return result;
   return absl::InvalidArgumentError(absl::StrCat(
       "the file begins with '",
       absl::CHexEscape(absl::string_view(head).substr(0, kQuotedBytes)),
-      "', which is neither TFRecord (the checksum of a length), nor a line of "
-      "LibSVM (label id:value ...) or Criteo (40 columns), nor gzip or zstd of "
-      "these; name other files, or set --data_format if it is one of them"));
+      "', which is neither ", absl::StrJoin(Marks(/*lines=*/false), ", nor "),
+      ", nor a line of ", absl::StrJoin(Marks(/*lines=*/true), " or "),
+      ", nor gzip or zstd of these; name other files, or set --data_format if "
+      "it is one of them"));
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenBytes(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -30,6 +31,21 @@ std::string Quote(const char* p, const char* end) {
 }
 
 }  // namespace
+
+bool LooksLikeLibSvm(absl::string_view line) {
+  line = absl::StripAsciiWhitespace(line);
+  const char* const end = line.data() + line.size();
+  float label = 0;
+  const char* p = ParseFloat(line.data(), end, &label);
+  if (p == nullptr) return false;
+  const absl::string_view rest =
+      absl::StripLeadingAsciiWhitespace(absl::string_view(p, end - p));
+  if (rest.empty()) return true;
+  if (rest.data() == p) return false;
+  uint64_t id = 0;
+  const char* const colon = ParseDigits(rest.data(), end, &id);
+  return colon != rest.data() && colon != end && *colon == ':';
+}
 
 LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size,
                            bool any_label)

@@ -11,6 +11,10 @@
 namespace shoal {
 
 // Parses rows of LibSVM text:
+// True if `line` begins like a row: a number, and then the line's end or blanks
+// and digits with a colon.
+bool LooksLikeLibSvm(absl::string_view line);
+
 //   row     = label *(blanks feature) [blanks]
 //   label   = number equal to 0, 1 or -1 (-1 is 0)
 //   feature = id ":" value

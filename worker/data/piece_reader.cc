@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/saturating.h"
 #include "base/status_macros.h"
+#include "worker/data/format_table.h"
 #include "worker/data/open_examples.h"
 #include "worker/data/row_window.h"
 #include "worker/data/shuffle.h"
@@ -327,7 +328,7 @@ std::string PieceReader::FirstError() const {
     return absl::StrCat(name, ": byte ", first.offset, ": ", first.reason);
   }
   return absl::StrCat(
-      name, format_.format == DataFormat::kTfRecord ? ": record " : ":",
+      name, KindOf(format_.format).lines() ? ":" : ": record ",
       first.number, ": ", first.reason);
 }
 

@@ -39,6 +39,11 @@ bool TfRecordFrame::IsHeader(absl::string_view bytes) {
   return HasCrc(bytes.data(), 8, bytes.data() + 8);
 }
 
+bool BeginsTfRecords(absl::string_view head) {
+  return head.size() >= TfRecordFrame::kHeaderBytes &&
+         TfRecordFrame::IsHeader(head);
+}
+
 uint64_t TfRecordFrame::Length(absl::string_view bytes) {
   SHOAL_DCHECK(bytes.size() >= kHeaderBytes);
   return Load<uint64_t>(bytes.data());

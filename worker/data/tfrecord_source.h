@@ -28,6 +28,9 @@ struct TfRecordFrame {
   static uint64_t Length(absl::string_view bytes);
 };
 
+// True if `head` begins with the header of a record.
+bool BeginsTfRecords(absl::string_view head);
+
 // The records of TFRecord data. A record is *sound* if both of its checksums
 // match and it is at most max_record_bytes long. A piece does not know where a
 // record begins. Therefore the piece [begin, end) has the records from the

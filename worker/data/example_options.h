@@ -1,0 +1,30 @@
+#ifndef SHOAL_WORKER_DATA_EXAMPLE_OPTIONS_H_
+#define SHOAL_WORKER_DATA_EXAMPLE_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace shoal {
+
+struct ExampleOptions {
+  uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: no limit
+  int field_size = 0;         // rows with more features are bad
+  // A line or record longer than this is a bad row, and is not held in memory.
+  uint64_t max_record_bytes = 1 << 20;
+  // Number of parsing threads. 1 parses on the caller's thread. More parse on
+  // threads of their own, which is faster if a worker waits for its data and
+  // cores are idle.
+  int parse_threads = 1;
+  // True for rows whose labels are not known: labels may be any numbers, and
+  // count as 0 unless they are 1. In TFRecord they may be absent. (Criteo lines
+  // must have a label.)
+  bool any_label = false;
+  // Label of bad rows. With a value, bad rows keep their places, as rows of
+  // this label without features, so that the place of a score identifies its
+  // row. Without a value, bad rows take no place.
+  std::optional<uint8_t> bad_row_label;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_DATA_EXAMPLE_OPTIONS_H_
