@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "base/status_macros.h"
 #include "cluster/batch_bits.h"
+#include "core/label.h"
 
 namespace shoal {
 
@@ -90,7 +91,7 @@ absl::Status EvaluationRun::CheckScores(const EvalResult& result) const {
   const size_t C = options_.metrics->num_scores();
   for (size_t i = 0; i < result.logits.size(); ++i) {
     const uint8_t label = result.labels[i / C];
-    if (label > kBadRowLabel) {
+    if (label >= options_.metrics->num_labels() && label != kBadRowLabel) {
       return absl::InvalidArgumentError(
           absl::StrCat(facts_.Name(result.piece), ": a label is ", label));
     }

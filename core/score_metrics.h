@@ -32,7 +32,7 @@ class ScoreMetrics {
  public:
   // C: the number of scores of one example, at least 1.
   virtual int num_scores() const = 0;
-  // Labels are 0 … num_labels() - 1.
+  // Labels are 0 … num_labels() - 1. From 2 to kMostLabels (core/label.h).
   virtual int num_labels() const = 0;
 
   // Adds the examples to `sums`. REQUIRES: labels are in range.

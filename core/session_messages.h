@@ -78,11 +78,6 @@ struct LeaseFailed {
   absl::Status status;
 };
 
-// The label of a row that could not be parsed; the row's scores are NaN. Only
-// used with LeasePurpose::kInfer, where every row keeps its place and the
-// labels of other rows are 0 or 1 without a meaning.
-inline constexpr uint8_t kBadRowLabel = 2;
-
 // Scores of consecutive examples of one evaluation piece, in the order of the
 // examples. The scores of a piece travel as several results, so that no message
 // grows with the piece. The results of one lease come in order, beginning with
@@ -92,7 +87,7 @@ struct EvalResult {
   uint32_t epoch = 0;  // Lease::epoch: which evaluation
   uint32_t piece = 0;
   std::vector<float> logits;    // rows × C, of the job's ScoreMetrics
-  std::vector<uint8_t> labels;  // by row: a class, or kBadRowLabel
+  std::vector<uint8_t> labels;  // by row (core/label.h)
   uint64_t offset = 0;          // position of the first row in the piece
   bool more = false;            // false: the piece ends with these rows
 };

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "job/options_from_flags.h"
 #include "job/training_mode.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
@@ -16,6 +17,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
     const JobPlan& plan, int index, WorkerPartOptions options,
     WorkerLoopDependencies deps, const FileSystem* files) {
   WorkerLoopOptions loop = std::move(options.loop);
+  options.reader.num_labels = MetricsOf(plan).num_labels();
   const std::string backend = options.backend;
   const TrainingMode mode = options.mode;
   std::unique_ptr<WorkerPart> part(

@@ -37,8 +37,9 @@ struct WorkerPartOptions {
 // reaches the servers.
 class WorkerPart {
  public:
-  // Fills the worker's index and what it has into options.loop, and fills in
-  // the model, open_source and make_exchange of `deps`. `files` outlives the
+  // Fills the worker's index and what it has into options.loop, the labels of
+  // the model's objective into options.reader, and the model, open_source and
+  // make_exchange into `deps`. `files` outlives the
   // part. Errors: those of CreateBackend and CreateModel.
   static absl::StatusOr<std::unique_ptr<WorkerPart>> Create(
       const JobPlan& plan, int index, WorkerPartOptions options,

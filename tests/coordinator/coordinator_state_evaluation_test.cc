@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "core/label.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/coordinator_state_fixture.h"
 #include "tests/models/three_classes.h"
@@ -385,7 +386,7 @@ TEST_F(InferenceStateTest, BadRowsKeepTheirPlaceAndCount) {
 
 TEST_F(InferenceStateTest, ALabelThatIsNoneIsRefused) {
   const Lease one = Ask(3);
-  Tell(3, EvalResult{one.number, 0, 0, {1}, {3}});
+  Tell(3, EvalResult{one.number, 0, 0, {1}, {2}});
   EXPECT_EQ(ended_[3].code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(JobStatus().ok());
   EXPECT_THAT(Written(), IsEmpty());

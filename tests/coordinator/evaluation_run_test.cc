@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/label.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -5,7 +5,9 @@
 
 #include <functional>
 
+#include "core/label.h"
 #include "models/backend/reference_backend.h"
+#include "models/model_table.h"
 
 namespace shoal {
 namespace {
@@ -38,6 +40,14 @@ TEST(CreateModelTest, MakesEveryModelWithTheSpecThatMakeModelSpecSays) {
     ASSERT_TRUE(model.ok()) << model.status();
     EXPECT_EQ((*model)->spec().dense_size(), spec->dense_size());
     EXPECT_EQ((*model)->spec().tables[0].row_dim(), spec->tables[0].row_dim());
+  }
+}
+
+TEST(CreateModelTest, NoModelHasTheLabelOfABadRow) {
+  for (const ModelKind& kind : Models()) {
+    const int num_labels = kind.objective->metrics().num_labels();
+    EXPECT_GE(num_labels, 2) << kind.name;
+    EXPECT_LE(num_labels, kMostLabels) << kind.name;
   }
 }
 

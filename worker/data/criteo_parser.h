@@ -36,7 +36,7 @@ class CriteoParser {
   static absl::Status Validate(uint64_t feature_size, int field_size);
 
   // REQUIRES: Validate is OK.
-  CriteoParser(uint64_t feature_size, int field_size);
+  CriteoParser(uint64_t feature_size, int field_size, int num_labels = 2);
 
   // Parses one line, given without its '\n'. If it is a row, appends its
   // example to *out. If it is bad, *reason says why, in printable ASCII, and
@@ -47,6 +47,7 @@ class CriteoParser {
   float ValueOf(int64_t integer) const;
 
   const uint64_t categories_;      // number of ids for categories: N - 13
+  const int num_labels_;
   std::vector<float> logarithms_;  // by integer, for small integers, which are
                                    // the most frequent
   CriteoRow row_;

@@ -7,7 +7,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/stable_hash.h"
+#include "core/label.h"
 #include "worker/data/parse_number.h"
 
 namespace shoal {
@@ -51,11 +53,27 @@ const char* ParseInteger(const char* p, const char* end, int64_t* value) {
   return p;
 }
 
+// Parses the label at p; nullptr if there is no label. A fourth digit is left:
+// the caller refuses what is not the column's end.
+const char* ParseLabel(const char* p, const char* end, int num_labels,
+                       uint8_t* label) {
+  constexpr int kMostDigits = 3;
+  const char* const digits = p;
+  int number = 0;
+  while (p != end && p - digits < kMostDigits && *p >= '0' && *p <= '9') {
+    number = 10 * number + (*p++ - '0');
+  }
+  if (p == digits || number >= num_labels) return nullptr;
+  if (*digits == '0' && p - digits > 1) return nullptr;
+  *label = static_cast<uint8_t>(number);
+  return p;
+}
+
 // Parses the line without giving reasons; false if it is bad.
-bool TakeApart(const char* p, const char* end, CriteoRow* row) {
-  if (end - p < 2 || (*p != '0' && *p != '1') || p[1] != '\t') return false;
-  row->label = *p - '0';
-  ++p;
+bool TakeApart(const char* p, const char* end, int num_labels,
+               CriteoRow* row) {
+  p = ParseLabel(p, end, num_labels, &row->label);
+  if (p == nullptr || p == end || *p != '\t') return false;
   row->given = 0;
   // p is at the tab before the column.
   for (int i = 0; i < kCriteoIntegers; ++i) {
@@ -86,7 +104,7 @@ std::string Quote(absl::string_view column) {
 }
 
 // The reason why TakeApart refused the line.
-std::string Explain(absl::string_view line) {
+std::string Explain(absl::string_view line, int num_labels) {
   const auto columns = 1 + std::count(line.begin(), line.end(), '\t');
   if (columns == kColumns - 1) {
     return absl::StrCat(columns, " columns, ", kColumns,
@@ -105,8 +123,16 @@ std::string Explain(absl::string_view line) {
     const absl::string_view column(p, column_end - p);
     p = column_end == end ? end : column_end + 1;
     if (c == 0) {
-      if (column == "0" || column == "1") continue;
-      return absl::StrCat("label ", Quote(column), " is neither 0 nor 1");
+      uint8_t label = 0;
+      if (ParseLabel(column.begin(), column.end(), num_labels, &label) ==
+          column.end()) {
+        continue;
+      }
+      return absl::StrCat("label ", Quote(column),
+                          num_labels == 2
+                              ? " is neither 0 nor 1"
+                              : absl::StrCat(" is not an integer in [0, ",
+                                             num_labels - 1, "]"));
     }
     if (column.empty()) continue;
     if (c <= kCriteoIntegers) {
@@ -133,14 +159,22 @@ std::string Explain(absl::string_view line) {
 
 }  // namespace
 
+bool LooksLikeCriteo(absl::string_view line) {
+  if (std::count(line.begin(), line.end(), '\t') != kColumns - 1) return false;
+  // LibSVM may contain tabs too, but always has a colon.
+  const size_t second = line.find('\t', line.find('\t') + 1);
+  return !absl::StrContains(line.substr(0, second), ':');
+}
+
 CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
-                          std::string* reason) {
+                          std::string* reason, int num_labels) {
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (line.empty()) return CriteoLine::kNoRow;
-  if (TakeApart(line.data(), line.data() + line.size(), row)) {
+  SHOAL_DCHECK(num_labels >= 2 && num_labels <= kMostLabels);
+  if (TakeApart(line.data(), line.data() + line.size(), num_labels, row)) {
     return CriteoLine::kRow;
   }
-  *reason = Explain(line);
+  *reason = Explain(line, num_labels);
   return CriteoLine::kBad;
 }
 
@@ -155,13 +189,6 @@ uint64_t CriteoCategoryKey(absl::string_view category) {
     key = key << 8 | static_cast<unsigned char>(category[i - 1]);
   }
   return key;
-bool LooksLikeCriteo(absl::string_view line) {
-  if (std::count(line.begin(), line.end(), '\t') != kColumns - 1) return false;
-  // LibSVM may contain tabs too, but always has a colon.
-  const size_t second = line.find('\t', line.find('\t') + 1);
-  return !absl::StrContains(line.substr(0, second), ':');
-}
-
 }
 
 }  // namespace shoal

@@ -19,7 +19,7 @@ inline constexpr int kMaxCriteoDigits = 18;         // digits of an integer
 // The columns I1 ... I13 and C1 ... C26 of a line of Criteo's raw click logs
 // (both the Kaggle set and the 1 TB logs).
 struct CriteoRow {
-  uint8_t label = 0;   // 0 or 1
+  uint8_t label = 0;   // below num_labels
   uint32_t given = 0;  // bit i: integers[i] is present
   std::array<int64_t, kCriteoIntegers> integers = {};  // 0 if absent
   // Views of the line; empty if absent.
@@ -36,13 +36,14 @@ enum class CriteoLine { kRow, kNoRow, kBad };
 
 // Parses one line, given without its '\n':
 //   line     = label 13*13(tab [integer]) 26*26(tab [category]) ["\r"]
-//   label    = "0" / "1"
+//   label    = "0" ... num_labels - 1, in decimal digits without leading zeros
 //   integer  = ["-"] 1*18digit
 //   category = 1*64(printable ASCII: space ... "~")
 // Any other line is bad: *reason says why and quotes the column in printable
 // ASCII, and *row is unspecified.
+// REQUIRES: 2 <= num_labels <= kMostLabels (core/label.h).
 CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
-                          std::string* reason);
+                          std::string* reason, int num_labels = 2);
 
 // The key of a category. A category of up to eight bytes is read as a
 // little-endian number, so that no two have the same key; a longer category is

@@ -15,9 +15,13 @@ struct ExampleOptions {
   // threads of their own, which is faster if a worker waits for its data and
   // cores are idle.
   int parse_threads = 1;
+  // Labels are 0 … num_labels - 1; a row with another label is bad. With 2, -1
+  // counts as 0 where a label may have a sign. At most kMostLabels
+  // (core/label.h).
+  int num_labels = 2;
   // True for rows whose labels are not known: labels may be any numbers, and
-  // count as 0 unless they are 1. In TFRecord they may be absent. (Criteo lines
-  // must have a label.)
+  // count as 0 unless they are one of the above. In TFRecord they may be
+  // absent. (Criteo lines must have a label.)
   bool any_label = false;
   // Label of bad rows. With a value, bad rows keep their places, as rows of
   // this label without features, so that the place of a score identifies its

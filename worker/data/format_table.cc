@@ -29,19 +29,22 @@ std::unique_ptr<RecordSource> NewSource(std::unique_ptr<ByteSource> bytes,
 }
 
 std::unique_ptr<RecordParser> NewLibSvmParser(const ExampleOptions& options) {
-  return std::make_unique<LineParser<LibSvmParser>>(LibSvmParser(
-      options.feature_size, options.field_size, options.any_label));
+  return std::make_unique<LineParser<LibSvmParser>>(
+      LibSvmParser(options.feature_size, options.field_size, options.any_label,
+                   options.num_labels));
 }
 
 std::unique_ptr<RecordParser> NewTfExampleParser(
     const ExampleOptions& options) {
   return std::make_unique<TfExampleParser>(
-      options.feature_size, options.field_size, options.any_label);
+      options.feature_size, options.field_size, options.any_label,
+      options.num_labels);
 }
 
 std::unique_ptr<RecordParser> NewCriteoParser(const ExampleOptions& options) {
   return std::make_unique<LineParser<CriteoParser>>(
-      CriteoParser(options.feature_size, options.field_size));
+      CriteoParser(options.feature_size, options.field_size,
+                   options.num_labels));
 }
 
 // Criteo comes before LibSVM: a Criteo line whose columns are all missing is

@@ -48,11 +48,12 @@ bool LooksLikeLibSvm(absl::string_view line) {
 }
 
 LibSvmParser::LibSvmParser(uint64_t feature_size, int field_size,
-                           bool any_label)
+                           bool any_label, int num_labels)
     : feature_size_(feature_size),
       // With feature_size 0 this wraps to the largest number.
       largest_id_(feature_size - 1),
       any_label_(any_label),
+      labels_(num_labels),
       ids_(field_size),
       values_(field_size) {}
 
@@ -64,17 +65,17 @@ LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
   if (p == end || *p == '#') return Line::kNoRow;
 
   const char* const label_begin = p;
-  float label = 0;
-  p = ParseFloat(p, end, &label);
+  float number = 0;
+  uint8_t label = 0;
+  p = ParseFloat(p, end, &number);
   if (p == nullptr || (p != end && !IsBlank(*p)) ||
-      (label != 0 && label != 1 && label != -1 && !any_label_)) {
+      (!labels_.Find(number, &label) && !any_label_)) {
     *reason =
-        absl::StrCat("label ", Quote(label_begin, end),
-                     any_label_ ? " is not a number"
-                                : " is not one of 0, 1, -1");
+        absl::StrCat("label ", Quote(label_begin, end), " ",
+                     any_label_ ? "is not a number" : labels_.Refusal());
     return Line::kBad;
   }
-  return ParseFeatures(p, end, label == 1 ? 1 : 0, out, reason);
+  return ParseFeatures(p, end, label, out, reason);
 }
 
 LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,

@@ -7,16 +7,17 @@
 
 #include "absl/strings/string_view.h"
 #include "worker/data/batch.h"
+#include "worker/data/label_range.h"
 
 namespace shoal {
 
-// Parses rows of LibSVM text:
 // True if `line` begins like a row: a number, and then the line's end or blanks
 // and digits with a colon.
 bool LooksLikeLibSvm(absl::string_view line);
 
+// Parses rows of LibSVM text:
 //   row     = label *(blanks feature) [blanks]
-//   label   = number equal to 0, 1 or -1 (-1 is 0)
+//   label   = number equal to a label (label_range.h)
 //   feature = id ":" value
 //   id      = 1*digit, below feature_size, or below 2^64 if that is 0
 //   value   = number (parse_number.h), finite
@@ -26,15 +27,16 @@ bool LooksLikeLibSvm(absl::string_view line);
 // '#' is not a row. Any other line is a bad row, for example one with an id
 // without a value. A '\r' at the end is not part of the line.
 //
-// With any_label a label may be any number, and counts as 0 unless it is 1.
-// This is for rows whose labels are not known.
+// With any_label a label may be any number, and counts as 0 unless it is a
+// label. This is for rows whose labels are not known.
 //
 // Thread-compatible.
 class LibSvmParser {
  public:
   enum class Line { kRow, kNoRow, kBad };
 
-  LibSvmParser(uint64_t feature_size, int field_size, bool any_label = false);
+  LibSvmParser(uint64_t feature_size, int field_size, bool any_label = false,
+               int num_labels = 2);
 
   // Parses one line, given without its line end. If it is a row, appends its
   // example to *out. If it is bad, *reason says why and quotes the line in
@@ -48,6 +50,7 @@ class LibSvmParser {
   const uint64_t feature_size_;
   const uint64_t largest_id_;
   const bool any_label_;
+  const LabelRange labels_;
   // The features of one row, until the row is known to be good.
   std::vector<FeatureId> ids_;
   std::vector<float> values_;

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/saturating.h"
 #include "base/status_macros.h"
+#include "core/label.h"
 #include "worker/data/format_table.h"
 #include "worker/data/open_examples.h"
 #include "worker/data/row_window.h"
@@ -53,6 +54,10 @@ absl::Status PieceReaderOptions::Validate() const {
   if (field_size < 1 || field_size > 65535) {
     return absl::InvalidArgumentError(
         absl::StrCat("field_size is ", field_size, "; not in [1, 65535]"));
+  }
+  if (num_labels < 2 || num_labels > kMostLabels) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "num_labels is ", num_labels, "; not in [2, ", kMostLabels, "]"));
   }
   if (shuffle_rows < 1 || !Fits(shuffle_rows, field_size)) {
     return absl::InvalidArgumentError(
@@ -142,6 +147,7 @@ absl::Status PieceReader::OpenExamples() {
   ExampleOptions options;
   options.feature_size = options_.feature_size;
   options.field_size = options_.field_size;
+  options.num_labels = options_.num_labels;
   options.max_record_bytes = options_.max_record_bytes;
   if (lease_.purpose == LeasePurpose::kInfer) {
     options.any_label = true;

@@ -26,6 +26,7 @@ struct PieceReaderOptions {
   DataFormat format = DataFormat::kAuto;
   uint64_t feature_size = 0;  // ids at or above it make a bad row; 0: no limit
   int field_size = 0;         // rows with more features are bad
+  int num_labels = 2;         // labels are 0 … num_labels - 1
   uint64_t seed = 1;
   bool shuffle = true;
   // Number of rows that are shuffled together. This many parsed rows are held

@@ -34,10 +34,11 @@ constexpr uint32_t kInfinity = 0x7f800000;  // the exponent bits of a float
 }  // namespace
 
 TfExampleParser::TfExampleParser(uint64_t feature_size, int field_size,
-                                 bool any_label)
+                                 bool any_label, int num_labels)
     : feature_size_(feature_size),
       field_size_(field_size),
-      any_label_(any_label) {
+      any_label_(any_label),
+      labels_(num_labels) {
   label_.floats.numbers.resize(1);
   label_.ints.numbers.resize(1);
   ids_.ints.numbers.resize(field_size_);
@@ -94,13 +95,11 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
   if (label_.kind == Kind::kFloats) {
     count = label_.floats.count;
     const float number = label_.floats.numbers[0];
-    known = number == 0 || number == 1 || number == -1;
-    *label = number == 1 ? 1 : 0;
+    known = labels_.Find(number, label);
   } else if (label_.kind == Kind::kInts) {
     count = label_.ints.count;
     const auto number = static_cast<int64_t>(label_.ints.numbers[0]);
-    known = number >= -1 && number <= 1;
-    *label = number == 1 ? 1 : 0;
+    known = labels_.Find(number, label);
   } else {
     *reason = label_.kind == Kind::kNone
                   ? "no feature 'label'"
@@ -117,7 +116,7 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
         label_.kind == Kind::kFloats
             ? absl::StrCat(label_.floats.numbers[0])
             : absl::StrCat(static_cast<int64_t>(label_.ints.numbers[0])),
-        " is not one of 0, 1, -1");
+        " ", labels_.Refusal());
   }
   return known;
 }

@@ -8,12 +8,13 @@
 
 #include "absl/strings/string_view.h"
 #include "worker/data/batch.h"
+#include "worker/data/label_range.h"
 #include "worker/data/record_parser.h"
 
 namespace shoal {
 
 // Parses tf.Example messages, straight from protobuf's wire format:
-//   label   one number, float or int64, equal to 0, 1 or -1 (-1 is 0)
+//   label   one number, float or int64, equal to a label (label_range.h)
 //   ids     at most field_size int64, below feature_size; if that is 0, the
 //           64 bits are the id, so that a negative number is an id too
 //   values  as many finite floats; may be absent, and is 1 for every id then
@@ -23,13 +24,13 @@ namespace shoal {
 // message.
 //
 // With any_label the label may be absent or have any value, and counts as 0
-// unless it is the single number 1.
+// unless it is a single number that is a label.
 //
 // Thread-compatible.
 class TfExampleParser final : public RecordParser {
  public:
   TfExampleParser(uint64_t feature_size, int field_size,
-                  bool any_label = false);
+                  bool any_label = false, int num_labels = 2);
 
   Result Parse(absl::string_view record, ExampleBatch* out,
                std::string* reason) override;
@@ -76,6 +77,7 @@ class TfExampleParser final : public RecordParser {
   const uint64_t feature_size_;
   const size_t field_size_;
   const bool any_label_;
+  const LabelRange labels_;
   Feature label_;
   Feature ids_;
   Feature values_;

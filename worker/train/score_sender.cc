@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/label.h"
 
 namespace shoal {
 

@@ -171,6 +171,21 @@ TEST(CriteoParserTest, RowsAppend) {
   EXPECT_THAT(examples.ids, SizeIs(117));
 }
 
+TEST(CriteoParserTest, TakesTheLabelsOfThreeClasses) {
+  CriteoParser parser(1000, kCriteoFields, /*num_labels=*/3);
+  for (const char* label : {"0", "1", "2"}) {
+    const Parsed row = ParseBy(&parser, Join(Blank(label)));
+    ASSERT_EQ(row.kind, Line::kRow) << row.reason;
+    EXPECT_THAT(row.examples.labels, ElementsAre(label[0] - '0'));
+  }
+  for (const char* label : {"3", "02", "-1", "2.0", "256", "0001", ""}) {
+    const Parsed row = ParseBy(&parser, Join(Blank(label)));
+    EXPECT_EQ(row.kind, Line::kBad) << label;
+    EXPECT_EQ(row.reason, absl::StrCat("label '", label,
+                                       "' is not an integer in [0, 2]"));
+  }
+}
+
 TEST(CriteoParserTest, ACarriageReturnIsNotPartOfTheLine) {
   Columns columns = Blank();
   columns.back() = "abc";

@@ -184,6 +184,34 @@ TEST(ExampleReaderTest, LibSvmAndTfRecordGiveTheSameRows) {
              lines);
 }
 
+TEST(ExampleReaderTest, EveryFormatHasTheLabelsOfTheOptions) {
+  const struct {
+    DataFormat format;
+    std::string bytes;
+  } files[] = {
+      {DataFormat::kLibSvm, "2 1:1\n"},
+      {DataFormat::kTfRecord, TfRecord(TfExampleRow(2, {1}, {1}))},
+      {DataFormat::kCriteo, "2" + std::string(39, '\t') + "\n"},
+  };
+  ASSERT_EQ(std::size(files) + 1, std::size(kDataFormats)) << "kAuto is none";
+  for (const auto& [format, bytes] : files) {
+    for (const int num_labels : {2, 3}) {
+      const MemoryFile file(bytes);
+      ExampleOptions options;
+      options.field_size = 39;
+      options.num_labels = num_labels;
+      auto reader = OpenExamples(&file, {format, Compression::kNone}, 0,
+                                 bytes.size(), options);
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      ExampleBatch rows;
+      ASSERT_TRUE((*reader)->ReadRows(9, &rows, nullptr).ok());
+      EXPECT_EQ(rows.labels, num_labels == 3 ? std::vector<uint8_t>{2}
+                                             : std::vector<uint8_t>{})
+          << ChoiceWord(kDataFormats, format);
+    }
+  }
+}
+
 TEST(ExampleReaderTest, CriteoNeedsItsFields) {
   const MemoryFile file("");
   ExampleOptions options;

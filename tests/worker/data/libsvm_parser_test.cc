@@ -81,6 +81,43 @@ TEST(LibSvmParserTest, TakesTheLabelsInUse) {
   }
 }
 
+TEST(LibSvmParserTest, TakesTheLabelsOfThreeClasses) {
+  LibSvmParser parser(kFeatureSize, kFieldSize, /*any_label=*/false,
+                      /*num_labels=*/3);
+  ExampleBatch rows;
+  std::string reason;
+  for (const char* line : {"0 1:1", "1 1:1", "2 1:1", "2.0"}) {
+    EXPECT_EQ(parser.Parse(line, &rows, &reason), Line::kRow) << reason;
+  }
+  EXPECT_THAT(rows.labels, ElementsAre(0, 1, 2, 2));
+  for (const char* label : {"-1", "3", "1.5", "256", "1e30"}) {
+    EXPECT_EQ(parser.Parse(label, &rows, &reason), Line::kBad) << label;
+    EXPECT_EQ(reason, "label '" + std::string(label) +
+                          "' is not an integer in [0, 2]");
+  }
+}
+
+TEST(LibSvmParserTest, OfThreeClassesUnknownLabelsCountAsZero) {
+  LibSvmParser parser(kFeatureSize, kFieldSize, /*any_label=*/true,
+                      /*num_labels=*/3);
+  ExampleBatch rows;
+  std::string reason;
+  for (const char* line : {"2", "3", "-1", "0.5"}) {
+    EXPECT_EQ(parser.Parse(line, &rows, &reason), Line::kRow) << reason;
+  }
+  EXPECT_THAT(rows.labels, ElementsAre(2, 0, 0, 0));
+}
+
+TEST(LibSvmParserTest, TakesAsManyLabelsAsAByteHasBesideTheBadRow) {
+  LibSvmParser parser(kFeatureSize, kFieldSize, /*any_label=*/false,
+                      /*num_labels=*/255);
+  ExampleBatch rows;
+  std::string reason;
+  EXPECT_EQ(parser.Parse("254 1:1", &rows, &reason), Line::kRow) << reason;
+  EXPECT_THAT(rows.labels, ElementsAre(254));
+  EXPECT_EQ(parser.Parse("255 1:1", &rows, &reason), Line::kBad);
+}
+
 TEST(LibSvmParserTest, AnIdMayOccurAgain) {
   EXPECT_THAT(Parse("0 5:1 5:2 5:1").examples.ids, ElementsAre(5, 5, 5));
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "base/philox.h"
+#include "core/label.h"
 #include "core/piece_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -121,6 +122,27 @@ TEST(PieceReaderTest, OfAnInferenceBadRowsKeepTheirPlaces) {
     EXPECT_EQ(result.report.examples, 6u);
     EXPECT_EQ(result.report.bad_rows, 3u);
     EXPECT_EQ(result.report.batches, 2u);
+  }
+}
+
+TEST(PieceReaderTest, LabelsAreThoseOfTheOptions) {
+  FakeFileSystem files;
+  const std::string text = "2 1:1\n-1 1:1\n3 1:1\n";
+  files.AddFile(kPath, text);
+  Lease lease = LeaseOf({0, 0, 0, text.size()}, 4);
+  lease.purpose = LeasePurpose::kEvaluate;
+  PieceReaderOptions options = Options();
+  const auto labels = [&](int num_labels) {
+    options.num_labels = num_labels;
+    const ReadResult result = Read(files, lease, options);
+    EXPECT_EQ(result.report.bad_rows, 2u);
+    return result.batches.at(0).examples.labels;
+  };
+  EXPECT_THAT(labels(2), ElementsAre(0));
+  EXPECT_THAT(labels(3), ElementsAre(2));
+  for (const int wrong : {1, 256}) {
+    options.num_labels = wrong;
+    EXPECT_EQ(options.Validate().code(), absl::StatusCode::kInvalidArgument);
   }
 }
 

@@ -82,6 +82,32 @@ TEST(TfExampleParserTest, LabelsAreFloatOrInt64) {
             "feature 'label' is neither float nor int64");
 }
 
+TEST(TfExampleParserTest, TakesTheLabelsOfThreeClasses) {
+  const auto label = [](const std::string& feature) {
+    TfExampleParser parser(kFeatures, kFieldCount, /*any_label=*/false,
+                           /*num_labels=*/3);
+    ExampleBatch row;
+    std::string reason;
+    const Result result =
+        parser.Parse(TfExample({{"label", feature}, {"ids", IntFeature({1})}}),
+                     &row, &reason);
+    return result == Result::kRow ? std::to_string(row.labels[0]) : reason;
+  };
+  EXPECT_EQ(label(FloatFeature({0})), "0");
+  EXPECT_EQ(label(FloatFeature({2})), "2");
+  EXPECT_EQ(label(IntFeature({1})), "1");
+  EXPECT_EQ(label(IntFeature({2})), "2");
+  EXPECT_EQ(label(FloatFeature({-1})),
+            "label -1 is not an integer in [0, 2]");
+  EXPECT_EQ(label(FloatFeature({0.5f})),
+            "label 0.5 is not an integer in [0, 2]");
+  EXPECT_EQ(label(FloatFeature({std::numeric_limits<float>::quiet_NaN()})),
+            "label nan is not an integer in [0, 2]");
+  EXPECT_EQ(label(IntFeature({3})), "label 3 is not an integer in [0, 2]");
+  EXPECT_EQ(label(IntFeature({-1})), "label -1 is not an integer in [0, 2]");
+  EXPECT_EQ(label(IntFeature({256})), "label 256 is not an integer in [0, 2]");
+}
+
 TEST(TfExampleParserTest, LabelsThatMeanNothingMayBeAnyOrAbsent) {
   for (const auto& [feature, label] :
        {std::pair<std::string, uint8_t>{FloatFeature({7}), 0},

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/label.h"
+
 namespace shoal {
 namespace {
 
