@@ -89,13 +89,14 @@ absl::Status EvaluationRun::CheckScores(const EvalResult& result) const {
                              result.labels);
   }
   const size_t C = options_.metrics->num_scores();
+  const uint8_t bad_row = BadRowLabel(options_.metrics->num_labels());
   for (size_t i = 0; i < result.logits.size(); ++i) {
     const uint8_t label = result.labels[i / C];
-    if (label >= options_.metrics->num_labels() && label != kBadRowLabel) {
+    if (label > bad_row) {
       return absl::InvalidArgumentError(
           absl::StrCat(facts_.Name(result.piece), ": a label is ", label));
     }
-    if (!std::isfinite(result.logits[i]) && label != kBadRowLabel) {
+    if (!std::isfinite(result.logits[i]) && label != bad_row) {
       return absl::DataLossError(absl::StrCat(
           "row ", result.offset + i / C, " of ", facts_.Name(result.piece),
           ": its score is ", result.logits[i], "; the model has diverged"));
@@ -135,8 +136,9 @@ absl::Status EvaluationRun::Keep(EvalResult result, size_t known,
     return evaluation_->Add(result.piece, std::move(result.logits),
                             std::move(result.labels));
   }
+  const uint8_t bad_row = BadRowLabel(options_.metrics->num_labels());
   for (size_t i = 0; i < result.labels.size(); ++i) {
-    if (result.labels[i] != kBadRowLabel) continue;
+    if (result.labels[i] != bad_row) continue;
     std::fill_n(result.logits.begin() + static_cast<ptrdiff_t>(i) * C, C,
                 std::nanf(""));
     ++predicted_nan_;

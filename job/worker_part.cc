@@ -18,6 +18,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
     WorkerLoopDependencies deps, const FileSystem* files) {
   WorkerLoopOptions loop = std::move(options.loop);
   options.reader.num_labels = MetricsOf(plan).num_labels();
+  loop.trainer.scores.num_labels = options.reader.num_labels;
   const std::string backend = options.backend;
   const TrainingMode mode = options.mode;
   std::unique_ptr<WorkerPart> part(

@@ -374,7 +374,7 @@ TEST_F(InferenceStateTest, PredictionsAreWrittenInTheOrderOfTheInput) {
 
 TEST_F(InferenceStateTest, BadRowsKeepTheirPlaceAndCount) {
   const Lease one = Ask(3);
-  Tell(3, EvalResult{one.number, 0, 0, {1, 7, 3}, {0, kBadRowLabel, 1}});
+  Tell(3, EvalResult{one.number, 0, 0, {1, 7, 3}, {0, BadRowLabel(2), 1}});
   ASSERT_THAT(Written(), SizeIs(3));
   EXPECT_TRUE(std::isnan(Written()[1]));
   EXPECT_EQ(state_->Report(now_).predicted_nan, 1u);
@@ -399,10 +399,11 @@ TEST_F(InferenceStateTest, ARowMayHaveMoreScoresThanOne) {
   const Lease one = Ask(3);
   Tell(3, EvalResult{one.number, 0, 0, {1, 2, 3}, {0}, 0, true});
   // The first row again, and two more, one of which could not be parsed.
-  Tell(
-      3,
-      EvalResult{
-          one.number, 0, 0, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, kBadRowLabel, 1}});
+  Tell(3, EvalResult{one.number,
+                     0,
+                     0,
+                     {1, 2, 3, 4, 5, 6, 7, 8, 9},
+                     {0, BadRowLabel(2), 1}});
   const std::vector<float> written = Written();
   ASSERT_THAT(written, SizeIs(9));
   EXPECT_THAT(std::vector<float>(written.begin(), written.begin() + 3),

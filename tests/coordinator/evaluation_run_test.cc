@@ -205,7 +205,7 @@ TEST_F(EvaluationRunTest, PredictionsAreWrittenInOrderAndTheLastCompletesThem) {
   EXPECT_THAT(written_, IsEmpty()) << "piece 0 is not there";
   CoordinatorActions actions;
   EXPECT_TRUE(
-      *run.Take({0, 0, 0, {1, NAN}, {0, kBadRowLabel}}, 7, now_, &actions));
+      *run.Take({0, 0, 0, {1, NAN}, {0, BadRowLabel(2)}}, 7, now_, &actions));
   Do(std::move(actions));
   ASSERT_THAT(written_, SizeIs(1));
   EXPECT_THAT(written_[0].logits, SizeIs(3));

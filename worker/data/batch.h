@@ -13,7 +13,7 @@ namespace shoal {
 // offsets[i + 1]) of ids and values, in the order of its line. The j-th feature
 // is field j. Thread-compatible.
 struct ExampleBatch {
-  // Labels of the model's objective, or kBadRowLabel (core/label.h).
+  // Labels of the model's objective, or BadRowLabel (core/label.h).
   std::vector<uint8_t> labels;
   std::vector<uint32_t> offsets = {0};
   std::vector<FeatureId> ids;

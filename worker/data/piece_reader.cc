@@ -151,7 +151,7 @@ absl::Status PieceReader::OpenExamples() {
   options.max_record_bytes = options_.max_record_bytes;
   if (lease_.purpose == LeasePurpose::kInfer) {
     options.any_label = true;
-    options.bad_row_label = kBadRowLabel;
+    options.bad_row_label = BadRowLabel(options_.num_labels);
   }
   // To return to a window, its start must be known.
   options.parse_threads = lease_.backwards ? 1 : options_.parse_threads;

@@ -60,7 +60,7 @@ struct PieceReaderOptions {
 // batch may be shorter, and is never dropped. Batches may cross windows. The
 // rows of a batch depend only on the bytes and the seed. Evaluation pieces are
 // never shuffled. In the pieces of an inference labels may be any numbers, and
-// bad rows keep their places (kBadRowLabel).
+// bad rows keep their places (BadRowLabel).
 //
 // A lease that works backwards gives the same batches from the last to the
 // first. Its first Next reads the piece once to find the starts of the windows;

@@ -71,7 +71,7 @@ void ScoreSender::SendAll(bool more, absl::Time now, Send send) {
 void ScoreSender::BadRowsToNaN() {
   const size_t C = scores_.logits.size() / scores_.labels.size();
   for (size_t i = 0; i < scores_.labels.size(); ++i) {
-    if (scores_.labels[i] != kBadRowLabel) continue;
+    if (scores_.labels[i] != BadRowLabel(options_.num_labels)) continue;
     std::fill_n(scores_.logits.begin() + static_cast<ptrdiff_t>(i * C), C,
                 std::nanf(""));
   }

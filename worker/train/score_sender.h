@@ -18,6 +18,8 @@ struct ScoreSenderOptions {
   // scored.
   uint64_t max_scores = 64 << 10;
   absl::Duration interval = absl::Milliseconds(500);
+  // Labels of the model's objective.
+  int num_labels = 2;
 };
 
 // Sends the scores of one leased evaluation piece to the coordinator. It

@@ -117,8 +117,8 @@ TEST(PieceReaderTest, OfAnInferenceBadRowsKeepTheirPlaces) {
       labels.insert(labels.end(), rows.labels.begin(), rows.labels.end());
       EXPECT_EQ(rows.offsets.size(), rows.size() + 1);
     }
-    EXPECT_THAT(labels,
-                ElementsAre(0, kBadRowLabel, 1, kBadRowLabel, kBadRowLabel, 0));
+    EXPECT_THAT(labels, ElementsAre(0, BadRowLabel(2), 1, BadRowLabel(2),
+                                    BadRowLabel(2), 0));
     EXPECT_EQ(result.report.examples, 6u);
     EXPECT_EQ(result.report.bad_rows, 3u);
     EXPECT_EQ(result.report.batches, 2u);

@@ -98,22 +98,22 @@ TEST_F(ScoreSenderTest, AnEmptyLastMessageStandsAtTheEndOfThePiece) {
 
 TEST_F(ScoreSenderTest, ARowThatIsNoneScoresNaN) {
   Start(LeasePurpose::kInfer);
-  Add(0, {1, 2}, {kBadRowLabel, 1});
+  Add(0, {1, 2}, {BadRowLabel(2), 1});
   End(2);
   EXPECT_TRUE(std::isnan(sent_[0].logits[0]));
   EXPECT_EQ(sent_[0].logits[1], 2);
 }
 
 TEST_F(ScoreSenderTest, TheScoresOfARowStayTogether) {
-  Add(0, {1, 2, 3, 4}, {0, kBadRowLabel});  // a label like any other
+  Add(0, {1, 2, 3, 4}, {0, BadRowLabel(2)});  // a label like any other
   ASSERT_THAT(sent_, SizeIs(2)) << "a row of two fits into three scores";
   EXPECT_THAT(sent_[0].logits, ElementsAre(1, 2));
   EXPECT_THAT(sent_[1].logits, ElementsAre(3, 4));
-  EXPECT_THAT(sent_[1].labels, ElementsAre(kBadRowLabel));
+  EXPECT_THAT(sent_[1].labels, ElementsAre(BadRowLabel(2)));
   EXPECT_EQ(sent_[1].offset, 1u);
   sent_.clear();
   Start(LeasePurpose::kInfer);
-  Add(0, {1, 2, 3, 4, 5, 6, 7, 8}, {0, kBadRowLabel});
+  Add(0, {1, 2, 3, 4, 5, 6, 7, 8}, {0, BadRowLabel(2)});
   ASSERT_THAT(sent_, SizeIs(2)) << "always one row";
   EXPECT_THAT(sent_[0].logits, ElementsAre(1, 2, 3, 4));
   ASSERT_THAT(sent_[1].logits, SizeIs(4));
