@@ -45,6 +45,9 @@ class WritableFile {
 struct FileInfo {
   std::string path;
   uint64_t size = 0;  // bytes
+  // The path below the directory that the pattern names, or the base name of a
+  // file that the pattern names. It does not depend on where the directory is.
+  std::string name;
 };
 
 struct DirectoryEntry {
@@ -65,10 +68,14 @@ class FileSystem {
       const std::string& path) const = 0;
 
   // Returns the regular files that `pattern` names, sorted by path. A pattern
-  // is a file, a glob or a directory. A directory names the files in it,
-  // without subdirectories and without files whose names begin with '.' or '_'.
-  // Several patterns are separated by commas; a file named twice is listed
-  // once. NOT_FOUND if a pattern names nothing.
+  // is a file, a directory or a glob. A directory names the files below it, at
+  // any depth. A glob names the files that match it, and the files below the
+  // directories that match it, whose names begin with the directory's name.
+  // Files and directories that a listing finds and whose names begin with '.'
+  // or '_' are left out. Several patterns are separated by commas; a file named
+  // twice is listed once, with its first name. NOT_FOUND if a pattern names
+  // nothing; FAILED_PRECONDITION if links make a circle or name a directory
+  // twice, or if there is more than posix_file_list.h allows.
   virtual absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const = 0;
 

@@ -1,13 +1,11 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -17,79 +15,15 @@
 #include "base/file_system.h"
 #include "base/path.h"
 #include "base/posix_file.h"
+#include "base/posix_file_list.h"
 #include "base/status_macros.h"
 
 namespace shoal {
 namespace {
 
-// Files found so far, by path.
-using Found = std::map<std::string, uint64_t>;
-
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
-
-struct Globbed {
-  ~Globbed() { globfree(&result); }
-  glob_t result = {};
-};
-
-absl::Status AddDirectory(const std::string& path, Found* found) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
-  if (directory == nullptr) return PosixError(errno, path);
-  size_t files = 0;
-  while (true) {
-    errno = 0;
-    const dirent* entry = readdir(directory.get());
-    if (entry == nullptr) break;
-    if (IsHiddenName(entry->d_name)) continue;
-    const std::string file = JoinPath(path, entry->d_name);
-    struct stat info;
-    // The entry may have been removed since its name was read, or be a broken
-    // link.
-    if (stat(file.c_str(), &info) != 0) continue;
-    if (!S_ISREG(info.st_mode)) continue;
-    found->emplace(file, info.st_size);
-    ++files;
-  }
-  if (errno != 0) return PosixError(errno, path);
-  if (files > 0) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(path, ": the directory has no file"));
-}
-
-absl::Status AddGlob(const std::string& pattern, Found* found) {
-  Globbed globbed;
-  const int error =
-      glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &globbed.result);
-  if (error == GLOB_NOMATCH) return NoSuchFiles(pattern);
-  if (error == GLOB_NOSPACE) return PosixError(ENOMEM, pattern);
-  if (error != 0) return PosixError(errno, pattern);
-  size_t files = 0;
-  for (size_t i = 0; i < globbed.result.gl_pathc; ++i) {
-    const std::string file = globbed.result.gl_pathv[i];
-    struct stat info;
-    if (stat(file.c_str(), &info) != 0) continue;
-    if (!S_ISREG(info.st_mode) || IsHiddenName(Basename(file))) continue;
-    found->emplace(file, info.st_size);
-    ++files;
-  }
-  return files > 0 ? absl::OkStatus() : NoSuchFiles(pattern);
-}
-
-absl::Status AddPattern(const std::string& pattern, Found* found) {
-  struct stat info;
-  // A file whose name is the pattern itself takes precedence over files that
-  // match the pattern.
-  if (stat(pattern.c_str(), &info) != 0) {
-    if (IsGlob(pattern)) return AddGlob(pattern, found);
-    if (errno == ENOENT) return NoSuchFiles(pattern);
-    return PosixError(errno, pattern);
-  }
-  if (S_ISDIR(info.st_mode)) return AddDirectory(pattern, found);
-  SHOAL_RETURN_IF_ERROR(CheckRegular(info.st_mode, pattern));
-  found->emplace(pattern, info.st_size);
-  return absl::OkStatus();
-}
 
 // A new temporary file beside `path`, with a name that listings leave out.
 absl::StatusOr<std::string> CreateTemporary(const std::string& path,
@@ -121,13 +55,7 @@ class PosixFileSystem final : public FileSystem {
 
   absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const override {
-    Found found;
-    for (const std::string& one : SplitPatterns(pattern)) {
-      SHOAL_RETURN_IF_ERROR(AddPattern(one, &found));
-    }
-    std::vector<FileInfo> files;
-    for (const auto& [path, size] : found) files.push_back({path, size});
-    return files;
+    return ListPosixFiles(pattern);
   }
 
   absl::Status CreateDirectories(const std::string& path) const override {

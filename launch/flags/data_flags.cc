@@ -15,9 +15,10 @@ void DataFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Data");
   rows->Add(kAllCommands, Canonical::kNo,
             {"training_data_dir", &training_data_dir,
-             "Files to train on: a file, a directory or a glob, or several of "
-             "these separated by commas. No two files may have the same base "
-             "name. Needed to train."});
+             "Files to train on: a file, a directory, which names all files "
+             "below it, or a glob, or several of these separated by commas. A "
+             "file is known by its path below the directory, or by its base "
+             "name, and no two may have the same. Needed to train."});
   rows->Add(
       kAllCommands, Canonical::kNo,
       {"val_data_dir", &val_data_dir,

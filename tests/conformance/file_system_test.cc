@@ -96,6 +96,15 @@ class FileSystemConformance : public ::testing::TestWithParam<Implementation> {
     return bytes.substr(0, *n);
   }
 
+  // The names of the listed files, in the order of their paths.
+  std::vector<std::string> Names(const std::string& pattern) {
+    auto found = files().List(pattern);
+    if (!found.ok()) return {absl::StatusCodeToString(found.status().code())};
+    std::vector<std::string> names;
+    for (const FileInfo& info : *found) names.push_back(info.name);
+    return names;
+  }
+
   // The listed paths below the root, or the code of the error.
   std::vector<std::string> List(absl::string_view pattern) {
     auto found = files().List(std::string(pattern));
@@ -185,10 +194,9 @@ TEST_P(FileSystemConformance, ListNamesFilesDirectoriesAndGlobsSortedAndOnce) {
     Write(name, name);
   }
   EXPECT_THAT(List(At("tr2")), ElementsAre("tr2"));
-  EXPECT_THAT(List(At("")), ElementsAre("tr1", "tr10", "tr2", "va1"));
   EXPECT_THAT(List(At("sub")), ElementsAre("sub/other", "sub/tr0"));
   EXPECT_THAT(List(At("tr*")), ElementsAre("tr1", "tr10", "tr2"));
-  EXPECT_THAT(List(At("*")), ElementsAre("tr1", "tr10", "tr2", "va1"));
+  EXPECT_THAT(List(At("*[0-9]")), ElementsAre("tr1", "tr10", "tr2", "va1"));
   EXPECT_THAT(List(At("[tv][ra]?")), ElementsAre("tr1", "tr2", "va1"));
   EXPECT_THAT(List(At("s*/tr*")), ElementsAre("sub/tr0"));
   EXPECT_THAT(List(absl::StrCat(At("va1"), ",", At("./tr2"), ",", At("tr*"))),
@@ -199,11 +207,39 @@ TEST_P(FileSystemConformance, ListNamesFilesDirectoriesAndGlobsSortedAndOnce) {
   EXPECT_EQ((*sized)[0].size, 4u);
 }
 
+TEST_P(FileSystemConformance, ADirectoryNamesTheFilesBelowItAtEveryDepth) {
+  for (const char* name : {"dt=1/h=00", "dt=1/_tmp/0", "dt=2/.x", "_logs"}) {
+    ASSERT_TRUE(files().CreateDirectories(At(name)).ok());
+  }
+  for (const char* name :
+       {"flat", "dt=1/part-0", "dt=1/h=00/part-0", "dt=1/_SUCCESS",
+        "dt=1/_tmp/0/part-0", "dt=2/part-0", "dt=2/.x/part-0", "_logs/1"}) {
+    Write(name, name);
+  }
+  const auto all =
+      ElementsAre("dt=1/h=00/part-0", "dt=1/part-0", "dt=2/part-0", "flat");
+  EXPECT_THAT(List(At("")), all);
+  EXPECT_THAT(Names(At("")), all) << "below the directory";
+  EXPECT_THAT(Names(At("dt=1")), ElementsAre("h=00/part-0", "part-0"));
+  EXPECT_THAT(Names(At("dt=1/part-0")), ElementsAre("part-0"));
+  EXPECT_THAT(Names(At("dt=1/p*")), ElementsAre("part-0"));
+  EXPECT_THAT(List(At("*")), all) << "a glob may name directories too";
+  EXPECT_THAT(Names(At("*")), all);
+  EXPECT_THAT(Names(At("dt=[2-9]")), ElementsAre("dt=2/part-0"));
+  EXPECT_THAT(Names(At("*/h=*")), ElementsAre("h=00/part-0"));
+  EXPECT_THAT(Names(At("_logs")), ElementsAre("1")) << "its own path names it";
+  EXPECT_THAT(Names(absl::StrCat(At("dt=2"), ",", At(""))),
+              ElementsAre("dt=1/h=00/part-0", "dt=1/part-0", "part-0", "flat"))
+      << "listed once, with its first name";
+}
+
 TEST_P(FileSystemConformance, APatternThatNamesNothingIsNotFound) {
   Write("tr1", "");
   ASSERT_TRUE(files().CreateDirectories(At("empty")).ok());
+  ASSERT_TRUE(files().CreateDirectories(At("hollow/below")).ok());
   for (const std::string& pattern :
-       {At("te*"), At("te1"), At("empty"), At("empty/*"), std::string(),
+       {At("te*"), At("te1"), At("empty"), At("empty/*"), At("hollow"),
+        At("hol*"), std::string(),
         absl::StrCat(At("tr1"), ",", At("te*")),
         absl::StrCat(At("tr1"), ",")}) {
     EXPECT_THAT(List(pattern), ElementsAre("NOT_FOUND")) << pattern;

@@ -103,6 +103,77 @@ class DataTest(harness.ShoalTest):
         return re.search(r"digest +(\w+)", output)[1], summary
 
 
+class DirectoryTest(harness.ShoalTest):
+    """Files where other tools leave them."""
+
+    FLAGS = ["--model=lr", "--feature_size=300",
+             "--field_size=4", "--batch_size=64"]
+
+    def sources(self):
+        """The names of the files in the checkpoint."""
+        checkpoint, = glob.glob(self.path("model", "ckpt-*", "manifest.json"))
+        with open(checkpoint) as f:
+            return [s["name"] for s in json.load(f)["data"]["sources"]]
+
+    def test_a_directory_of_partitions_is_trained_under_their_names(self):
+        parts = []
+        for day in 1, 2, 3:
+            for part in 0, 1:
+                parts.append(f"dt=2024-01-0{day}/part-0000{part}")
+                self.write("hive/" + parts[-1],
+                           harness.linear_rows(200, seed=len(parts)))
+        self.write("hive/dt=2024-01-02/_SUCCESS", "not a row")
+        self.write("hive/_temporary/0/part-00000", "not a row")
+        self.write("hive/dt=2024-01-03/part-00001.crc/.hidden", "not a row")
+        self.run_ok("shoal", "run", "--ps=1", "--workers=2", *self.FLAGS,
+                    "--training_data_dir=" + self.path("hive"),
+                    "--model_dir=" + self.path("model"),
+                    "--summary=" + self.path("summary.json"))
+        self.expect_whole(self.summary())
+        self.assertEqual(self.summary()["samples"]["trained"], 1200)
+        self.assertEqual(self.sources(), parts)
+        # A bad row is known by the same name.
+        with open(self.path("hive", parts[2]), "a") as f:
+            f.write("a bad row\n")
+        _, output = self.run_fails(
+            "shoal", "train", *self.FLAGS,
+            "--training_data_dir=" + self.path("hive"))
+        self.assertIn(parts[2] + ":201: label 'a'", output)
+
+    def test_some_partitions_are_named_by_a_glob(self):
+        for day in 1, 2, 3:
+            self.write(f"hive/dt={day}/part", harness.linear_rows(100))
+        output = self.run_ok(
+            "shoal", "train", *self.FLAGS,
+            "--training_data_dir=" + self.path("hive", "dt=[12]"),
+            "--summary=" + self.path("summary.json"))
+        self.assertEqual(self.summary()["samples"]["trained"], 200, output)
+
+    def test_a_flat_directory_keeps_its_names_and_resumes(self):
+        for name in "b", "a":
+            self.write("data/" + name, harness.linear_rows(100))
+        for epochs, data in (1, "*"), (2, ""):
+            self.run_ok("shoal", "train", *self.FLAGS,
+                        "--training_data_dir=" + self.path("data", data),
+                        "--model_dir=" + self.path("model"),
+                        f"--num_epochs={epochs}", "--keep_checkpoints=1",
+                        "--summary=" + self.path("summary.json"))
+            self.assertEqual(self.sources(), ["a", "b"])
+        self.assertEqual(self.summary()["samples"]["trained"], 400)
+
+    def test_a_circle_of_links_is_refused(self):
+        self.write("data/dt=1/part", harness.linear_rows(10))
+        os.symlink(self.path("data"), self.path("data", "dt=1", "all"))
+        code, output = self.run_fails(
+            "shoal", "run", *self.FLAGS,
+            "--training_data_dir=" + self.path("data"))
+        self.assertEqual(code, 2)
+        self.assertIn("--training_data_dir: " +
+                      self.path("data", "dt=1", "all") +
+                      ": a link makes a circle: it leads back to " +
+                      self.path("data") + ";", output)
+
+
 class GenTest(DataTest):
 
     def test_tfrecord_holds_the_rows_of_libsvm(self):

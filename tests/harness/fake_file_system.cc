@@ -20,6 +20,12 @@ absl::Status DiskFull(const std::string& path) {
       absl::StrCat(path, ": No space left on device"));
 }
 
+// The base name of `path`, and `name` below it.
+std::string Below(absl::string_view path, const std::string& name) {
+  const std::string base(Basename(path));
+  return name.empty() ? base : JoinPath(base, name);
+}
+
 absl::Status IsDirectory(const std::string& path) {
   return absl::FailedPreconditionError(
       absl::StrCat(path, ": is a directory; a regular file is needed"));
@@ -177,20 +183,36 @@ absl::StatusOr<std::unique_ptr<WritableFile>> FakeFileSystem::Create(
 }
 
 absl::Status FakeFileSystem::ListPattern(
-    const std::string& pattern, std::map<std::string, uint64_t>* found) const {
+    const std::string& pattern, std::map<std::string, FileInfo>* found) const {
   const bool directory = directories_.count(pattern) > 0;
   const bool literal = files_.count(pattern) > 0;
   size_t count = 0;
   for (const auto& [path, file] : files_) {
-    const bool visible = !IsHiddenName(Basename(path));
-    const bool named = literal ? path == pattern
-                       : directory
-                           ? visible && Dirname(path) == pattern
-                           : visible && fnmatch(pattern.c_str(), path.c_str(),
-                                                FNM_PATHNAME | FNM_PERIOD) == 0;
-    if (!named) continue;
+    std::string name;
+    if (literal) {
+      if (path == pattern) name = std::string(Basename(path));
+    } else {
+      // The file, or a directory above it, is named by the pattern.
+      for (std::string step = path;; step = std::string(Dirname(step))) {
+        const bool named =
+            directory ? step == pattern
+                      : !IsHiddenName(Basename(step)) &&
+                            fnmatch(pattern.c_str(), step.c_str(),
+                                    FNM_PATHNAME | FNM_PERIOD) == 0;
+        if (named) {
+          if (!directory) name = Below(step, name);
+          break;
+        }
+        if (step == "." || step == "/" || IsHiddenName(Basename(step))) {
+          name.clear();
+          break;
+        }
+        name = Below(step, name);
+      }
+    }
+    if (name.empty()) continue;
     MutexLock lock(&file->mu);
-    (*found)[path] = file->bytes.size();
+    found->try_emplace(path, FileInfo{path, file->bytes.size(), name});
     ++count;
   }
   return count > 0 ? absl::OkStatus() : NoSuchFiles(pattern);
@@ -198,13 +220,13 @@ absl::Status FakeFileSystem::ListPattern(
 
 absl::StatusOr<std::vector<FileInfo>> FakeFileSystem::List(
     const std::string& pattern) const {
-  std::map<std::string, uint64_t> found;
+  std::map<std::string, FileInfo> found;
   MutexLock lock(&mu_);
   for (const std::string& one : SplitPatterns(pattern)) {
     SHOAL_RETURN_IF_ERROR(ListPattern(one, &found));
   }
   std::vector<FileInfo> files;
-  for (const auto& [path, size] : found) files.push_back({path, size});
+  for (auto& [path, info] : found) files.push_back(std::move(info));
   return files;
 }
 

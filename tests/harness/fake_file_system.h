@@ -72,7 +72,7 @@ class FakeFileSystem final : public FileSystem {
   uint64_t WriteLimit(const std::string& path) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status ListPattern(const std::string& pattern,
-                           std::map<std::string, uint64_t>* found) const
+                           std::map<std::string, FileInfo>* found) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable Mutex mu_;

@@ -13,7 +13,8 @@ absl::StatusOr<std::unique_ptr<BatchSource>> OpenBatchSource(
     const PieceReaderOptions& options, bool prefetch, Executor* strand) {
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<PieceReader> reader,
                          PieceReader::Open(file_system, file.path, lease,
-                                           options, file.info.size));
+                                           options, file.info.size,
+                                           file.info.name));
   if (prefetch) {
     return std::make_unique<BatchPrefetcher>(std::move(reader), strand);
   }

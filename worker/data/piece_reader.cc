@@ -80,7 +80,8 @@ absl::Status PieceReaderOptions::Validate() const {
 
 absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
     const FileSystem* file_system, const std::string& path, const Lease& lease,
-    const PieceReaderOptions& options, std::optional<uint64_t> size) {
+    const PieceReaderOptions& options, std::optional<uint64_t> size,
+    const std::string& name) {
   SHOAL_RETURN_IF_ERROR(options.Validate());
   const Piece& piece = lease.piece;
   if (lease.batch_size == 0 || !Fits(lease.batch_size, options.field_size)) {
@@ -113,17 +114,20 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
                      " is a part of it: the file changed since the job began"));
   }
   std::unique_ptr<PieceReader> reader(new PieceReader(
-      file_system, path, std::move(file), *format, lease, options));
+      file_system, path, name.empty() ? std::string(Basename(path)) : name,
+      std::move(file), *format, lease, options));
   SHOAL_RETURN_IF_ERROR(reader->WithPath(reader->OpenExamples()));
   return reader;
 }
 
 PieceReader::PieceReader(const FileSystem* file_system, std::string path,
+                         std::string name,
                          std::unique_ptr<RandomAccessFile> file,
                          const FileFormat& format, const Lease& lease,
                          const PieceReaderOptions& options)
     : file_system_(file_system),
       path_(std::move(path)),
+      name_(std::move(name)),
       file_(std::move(file), lease.piece.begin, lease.piece.end),
       format_(format),
       lease_(lease),
@@ -326,7 +330,7 @@ absl::Status PieceReader::CheckSize() const {
 }
 
 std::string PieceReader::FirstError() const {
-  const std::string name = absl::CHexEscape(Basename(path_));
+  const std::string name = absl::CHexEscape(name_);
   const BadRow& first = bad_.first();
   // Records are counted from the first one of the piece, so their numbers are
   // known only if the piece begins the file.

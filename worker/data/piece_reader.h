@@ -79,21 +79,23 @@ struct PieceReaderOptions {
 class PieceReader {
  public:
   // `file_system` must outlive the reader. `path` is the lease's source on this
-  // host, and `size` its size in bytes when the job began, if it is known.
+  // host, `size` its size in bytes when the job began, if it is known, and
+  // `name` its name on all hosts; empty: its base name.
   // INVALID_ARGUMENT if the options or the lease are not valid. DATA_LOSS if
   // the file has another size, or if the lease is a part of a compressed file,
   // because the file was not compressed when the job began.
   static absl::StatusOr<std::unique_ptr<PieceReader>> Open(
       const FileSystem* file_system, const std::string& path,
       const Lease& lease, const PieceReaderOptions& options,
-      std::optional<uint64_t> size = std::nullopt);
+      std::optional<uint64_t> size = std::nullopt,
+      const std::string& name = "");
 
   // Fills *batch with the next batch that the lease does not skip and returns
   // true; false at the end. Reuses the memory of *batch.
   absl::StatusOr<bool> Next(Batch* batch);
 
-  // The report on the whole piece. Its first error names the file without its
-  // directory, because hosts may mount the directory at different places.
+  // The report on the whole piece. Its first error has the file's name, not its
+  // path, because hosts may mount the directory at different places.
   // REQUIRES: Next returned false.
   const PieceReport& report() const;
 
@@ -132,8 +134,9 @@ class PieceReader {
   };
 
   PieceReader(const FileSystem* file_system, std::string path,
-              std::unique_ptr<RandomAccessFile> file, const FileFormat& format,
-              const Lease& lease, const PieceReaderOptions& options);
+              std::string name, std::unique_ptr<RandomAccessFile> file,
+              const FileFormat& format, const Lease& lease,
+              const PieceReaderOptions& options);
 
   absl::Status OpenExamples();
   absl::StatusOr<bool> NextForwards(Batch* batch);
@@ -154,6 +157,7 @@ class PieceReader {
 
   const FileSystem* const file_system_;
   const std::string path_;
+  const std::string name_;
   const SummedFile file_;
   const FileFormat format_;
   const Lease lease_;

@@ -19,11 +19,12 @@ struct LocalSource {
 
 // Lists the files that `pattern` names (FileSystem::List: a file, a directory,
 // a glob, or several of these separated by commas), sorted by name. The name of
-// a file is its base name, so that hosts with different mount points agree on
-// names and order. Errors: those of the file system; INVALID_ARGUMENT, with
-// both paths, if two files have the same name; INVALID_ARGUMENT if a file that
-// is not empty does not have the format `format` (data_format.h); DATA_LOSS if
-// compressed data is damaged at its beginning.
+// a file is its path below the directory that is named, or its base name, so
+// that hosts with different mount points agree on names and order. Errors:
+// those of the file system; INVALID_ARGUMENT, with both paths, if two files
+// have the same name; INVALID_ARGUMENT if a file that is not empty does not
+// have the format `format` (data_format.h); DATA_LOSS if compressed data is
+// damaged at its beginning.
 absl::StatusOr<std::vector<LocalSource>> ListSources(
     const FileSystem* file_system, const std::string& pattern,
     DataFormat format = DataFormat::kAuto);

@@ -1,6 +1,7 @@
 #include "worker/data/source_list.h"
 
 #include <string>
+#include <vector>
 
 #include "base/crc32c.h"
 #include "gmock/gmock.h"
@@ -11,6 +12,7 @@ namespace shoal {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(SourceListTest, HostsWithOtherMountPointsAgree) {
@@ -46,6 +48,33 @@ TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
   EXPECT_EQ(sources[3].info.head_crc32c, 0u);
 }
 
+// Checkpoints hold the names, so the names must not change.
+TEST(SourceListTest, NamesArePathsBelowTheDirectoryAndBaseNamesOtherwise) {
+  FakeFileSystem files;
+  files.AddFile("/flat/b", "0 0:1");
+  files.AddFile("/flat/a", "0 1:1");
+  files.AddFile("/hive/dt=1/part-0", "0 0:1");
+  files.AddFile("/hive/dt=2/part-0", "0 1:1");
+  files.AddFile("/hive/dt=2/_SUCCESS", "");
+  const auto names = [&](const std::string& pattern) {
+    std::vector<std::string> names;
+    const auto sources = ListSources(&files, pattern);
+    if (!sources.ok()) names.push_back(sources.status().ToString());
+    if (!sources.ok()) return names;
+    for (const LocalSource& source : *sources) {
+      names.push_back(source.info.name);
+    }
+    return names;
+  };
+  for (const char* flat : {"/flat", "/flat/*", "/flat/b,/flat/a"}) {
+    EXPECT_THAT(names(flat), ElementsAre("a", "b")) << flat;
+  }
+  for (const char* hive : {"/hive", "/hive/*", "/hive/dt=*"}) {
+    EXPECT_THAT(names(hive), ElementsAre("dt=1/part-0", "dt=2/part-0")) << hive;
+  }
+  EXPECT_EQ(ListSources(&files, "/hive").value()[1].path, "/hive/dt=2/part-0");
+}
+
 TEST(SourceListTest, TwoFilesOfOneNameAreRefusedWithBothPaths) {
   FakeFileSystem files;
   files.AddFile("/d/1/tr", "0");
@@ -53,7 +82,9 @@ TEST(SourceListTest, TwoFilesOfOneNameAreRefusedWithBothPaths) {
   const absl::Status status = ListSources(&files, "/d/1,/d/2").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("/d/1/tr"), HasSubstr("/d/2/tr")));
+              AllOf(HasSubstr("/d/1/tr"), HasSubstr("/d/2/tr"),
+                    HasSubstr("name the directory above")));
+  EXPECT_TRUE(ListSources(&files, "/d").ok());
 }
 
 TEST(SourceListTest, WhatIsNotThereIsNotFound) {
