@@ -73,9 +73,11 @@ class FileSystem {
   // directories that match it, whose names begin with the directory's name.
   // Files and directories that a listing finds and whose names begin with '.'
   // or '_' are left out. Several patterns are separated by commas; a file named
-  // twice is listed once, with its first name. NOT_FOUND if a pattern names
-  // nothing; FAILED_PRECONDITION if links make a circle or name a directory
-  // twice, or if there is more than posix_file_list.h allows.
+  // twice is listed once, with its first name. A path that exists is taken as
+  // it is, before its commas (SplitPatterns of path.h) and the characters of a
+  // glob in it are looked at. NOT_FOUND if a pattern names nothing;
+  // FAILED_PRECONDITION if links make a circle or name a directory twice, or if
+  // there is more than posix_file_list.h allows.
   virtual absl::StatusOr<std::vector<FileInfo>> List(
       const std::string& pattern) const = 0;
 

@@ -6,6 +6,12 @@
 #include "absl/strings/str_split.h"
 
 namespace shoal {
+namespace {
+
+// PATH_MAX of Linux: a longer path does not exist.
+constexpr size_t kMaxPathBytes = 4096;
+
+}  // namespace
 
 std::string CleanPath(absl::string_view path) {
   if (path.empty()) return "";
@@ -44,10 +50,24 @@ bool IsGlob(absl::string_view pattern) {
   return pattern.find_first_of("*?[") != absl::string_view::npos;
 }
 
-std::vector<std::string> SplitPatterns(absl::string_view list) {
+std::vector<std::string> SplitPatterns(
+    absl::string_view list,
+    absl::FunctionRef<bool(const std::string& path)> exists) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(list, ',');
   std::vector<std::string> patterns;
-  for (const absl::string_view pattern : absl::StrSplit(list, ',')) {
+  for (size_t i = 0; i < parts.size();) {
+    std::string pattern(parts[i]);
+    std::string run = pattern;
+    size_t next = i + 1;
+    for (size_t k = i + 1; k < parts.size(); ++k) {
+      absl::StrAppend(&run, ",", parts[k]);
+      if (run.size() > kMaxPathBytes) break;
+      if (!exists(CleanPath(run))) continue;
+      pattern = run;
+      next = k + 1;
+    }
     patterns.push_back(CleanPath(pattern));
+    i = next;
   }
   return patterns;
 }

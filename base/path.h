@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -31,8 +32,12 @@ bool IsHiddenName(absl::string_view name);
 // True if the pattern holds one of the characters * ? [.
 bool IsGlob(absl::string_view pattern);
 
-// The cleaned patterns of a comma-separated list. An empty pattern is kept.
-std::vector<std::string> SplitPatterns(absl::string_view list);
+// The cleaned patterns of a comma-separated list. An empty pattern is kept. A
+// path that exists is one pattern, whatever commas it holds; the longest such
+// path wins.
+std::vector<std::string> SplitPatterns(
+    absl::string_view list,
+    absl::FunctionRef<bool(const std::string& path)> exists);
 
 // A NOT_FOUND error which says that the glob or path `pattern` names no file.
 absl::Status NoSuchFiles(absl::string_view pattern);

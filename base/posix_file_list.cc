@@ -47,6 +47,11 @@ absl::StatusOr<std::vector<std::string>> VisibleNames(const std::string& path) {
   return names;
 }
 
+bool Exists(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0;
+}
+
 bool IsLink(const std::string& path) {
   struct stat info;
   return lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
@@ -213,7 +218,7 @@ std::vector<FileInfo> FileList::Take() {
 absl::StatusOr<std::vector<FileInfo>> ListPosixFiles(
     const std::string& pattern, const FileListLimits& limits) {
   FileList files(limits);
-  for (const std::string& one : SplitPatterns(pattern)) {
+  for (const std::string& one : SplitPatterns(pattern, Exists)) {
     SHOAL_RETURN_IF_ERROR(files.AddPattern(one));
   }
   return files.Take();

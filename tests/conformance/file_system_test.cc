@@ -252,6 +252,28 @@ TEST_P(FileSystemConformance, ANameWithGlobCharactersIsFoundByItself) {
   EXPECT_THAT(List(At("a[1]")), ElementsAre("a[1]"));
 }
 
+TEST_P(FileSystemConformance, APathThatExistsIsTakenBeforeItsCommas) {
+  ASSERT_TRUE(files().CreateDirectories(At("x,y")).ok());
+  for (const char* name : {"a", "b", "a,b", "c[1],d", "x,y/e"}) {
+    Write(name, name);
+  }
+  EXPECT_THAT(List(At("a,b")), ElementsAre("a,b"));
+  EXPECT_THAT(List(At("./a,b")), ElementsAre("a,b"));
+  EXPECT_THAT(List(At("x,y")), ElementsAre("x,y/e"));
+  EXPECT_THAT(List(absl::StrCat(At("a"), ",", At("b"))), ElementsAre("a", "b"))
+      << "the whole is no path";
+  // Within a list, too, the longest path that exists wins.
+  EXPECT_THAT(List(absl::StrCat(At("x,y"), ",", At("b"))),
+              ElementsAre("b", "x,y/e"));
+  EXPECT_THAT(List(absl::StrCat(At("b"), ",", At("c[1],d"))),
+              ElementsAre("b", "c[1],d"));
+  EXPECT_THAT(List(absl::StrCat(At("b"), ",", At("c[1],d"), ",", At("a,b"))),
+              ElementsAre("a,b", "b", "c[1],d"));
+  EXPECT_THAT(List(absl::StrCat(At("b"), ",", At("x,y"), ",", At("c*"))),
+              ElementsAre("b", "c[1],d", "x,y/e"));
+  EXPECT_THAT(List(At("a,c")), ElementsAre("NOT_FOUND"));
+}
+
 TEST_P(FileSystemConformance, AtomicWriteReplacesTheFileAndLeavesNoOther) {
   Write("m", "old contents");
   auto before = files().OpenForRead(At("m"));

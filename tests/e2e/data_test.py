@@ -161,6 +161,19 @@ class DirectoryTest(harness.ShoalTest):
             self.assertEqual(self.sources(), ["a", "b"])
         self.assertEqual(self.summary()["samples"]["trained"], 400)
 
+    def test_names_with_commas_and_brackets_are_taken_as_they_are(self):
+        names = ["a,b.txt", "part[1].libsvm"]
+        for name in names + ["a", "part1.libsvm"]:
+            self.write("data/" + name, harness.linear_rows(
+                100 if name in names else 7))
+        both = ",".join(self.path("data", name) for name in names)
+        for data, rows in [(self.path("data", names[0]), 100),
+                           (self.path("data", names[1]), 100), (both, 200)]:
+            self.run_ok("shoal", "run", "--ps=1", "--workers=1", *self.FLAGS,
+                        "--training_data_dir=" + data,
+                        "--summary=" + self.path("summary.json"))
+            self.assertEqual(self.summary()["samples"]["trained"], rows, data)
+
     def test_a_circle_of_links_is_refused(self):
         self.write("data/dt=1/part", harness.linear_rows(10))
         os.symlink(self.path("data"), self.path("data", "dt=1", "all"))

@@ -222,7 +222,12 @@ absl::StatusOr<std::vector<FileInfo>> FakeFileSystem::List(
     const std::string& pattern) const {
   std::map<std::string, FileInfo> found;
   MutexLock lock(&mu_);
-  for (const std::string& one : SplitPatterns(pattern)) {
+  const auto exists = [&](const std::string& path)
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return files_.count(path) > 0 || directories_.count(path) > 0;
+  };
+  const std::vector<std::string> patterns = SplitPatterns(pattern, exists);
+  for (const std::string& one : patterns) {
     SHOAL_RETURN_IF_ERROR(ListPattern(one, &found));
   }
   std::vector<FileInfo> files;
