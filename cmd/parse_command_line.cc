@@ -99,6 +99,7 @@ std::optional<ExitCode> ParseOrExit(FlagSet* set,
     std::cout << set->Help() << std::flush;
     return kExitOk;
   }
+  std::cerr << set->repeated() << std::flush;
   return std::nullopt;
 }
 
@@ -110,6 +111,7 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
     std::cout << set->Help() << std::flush;
     return kExitOk;
   }
+  std::cerr << set->repeated() << std::flush;
   const absl::Status filled = FillFlags(flags, set);
   if (!filled.ok()) return Complain(set->command(), filled, kExitUsage);
   const absl::Status status = flags->Validate();

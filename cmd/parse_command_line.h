@@ -11,9 +11,9 @@
 
 namespace shoal {
 
-// Parses the arguments of a command into its flag set. Returns an exit code if
-// the command has nothing more to do: --help was printed on stdout, or an error
-// on stderr.
+// Parses the arguments of a command into its flag set, and prints on stderr
+// which flags are given several times. Returns an exit code if the command has
+// nothing more to do: --help was printed on stdout, or an error on stderr.
 std::optional<ExitCode> ParseOrExit(FlagSet* set,
                                     const std::vector<std::string>& args);
 

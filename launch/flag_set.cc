@@ -237,13 +237,17 @@ absl::Status FlagSet::ReadArguments(const std::vector<std::string>& typed) {
   for (const Flag& flag : flags_) {
     const CLI::Option* option = app->get_option(absl::StrCat("--", flag.name));
     if (option->count() == 0) continue;
-    if (option->count() > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag.name, " was given twice"));
-    }
-    SHOAL_RETURN_IF_ERROR(ParseFlagValue(flag.name, option->results().front(),
-                                         flag.limits, flag.target));
+    const std::string value = option->results().back();
+    SHOAL_RETURN_IF_ERROR(
+        ParseFlagValue(flag.name, value, flag.limits, flag.target));
     given_.insert(flag.name);
+    if (option->count() == 1) continue;
+    const std::string times =
+        option->count() == 2 ? "twice"
+                             : absl::StrCat(option->count(), " times");
+    absl::StrAppend(&repeated_, command_, ": --", flag.name, " is given ",
+                    times, "; the last value is used: --", flag.name, "=",
+                    value, "\n");
   }
   return absl::OkStatus();
 }

@@ -31,8 +31,10 @@ struct FlagSetting {
 };
 
 // The flags of one command. The set understands --flag=value, --flag value,
-// --flag for a boolean that is to be true, and --help. Everything else is an
-// error that says what was probably meant. Thread-compatible.
+// --flag for a boolean that is to be true, and --help. If a flag is given
+// several times, its last value is used, so that a script may append flags.
+// Everything else is an error that says what was probably meant.
+// Thread-compatible.
 class FlagSet {
  public:
   // `command` is the command as it is typed ("shoal train"), `about` a text for
@@ -49,8 +51,8 @@ class FlagSet {
   void AddForeign(std::string name, std::string takers);
 
   // Reads the arguments after the command into the targets. INVALID_ARGUMENT:
-  // a flag is unknown (the message names the nearest one), a value is out of
-  // range, a flag is given twice, an argument is not a flag, or a required flag
+  // a flag is unknown (the message names the nearest one), the value of a flag
+  // that is used is out of range, an argument is not a flag, or a required flag
   // is left out (with the reason). With --help nothing is checked. Call once.
   absl::Status Parse(const std::vector<std::string>& typed);
 
@@ -74,6 +76,10 @@ class FlagSet {
   const Flag* Find(absl::string_view name) const;
   bool given(const std::string& name) const { return given_.count(name) > 0; }
 
+  // A line for each flag that was typed several times, with the value that is
+  // used, to be shown to the user. Empty: there is no such flag.
+  const std::string& repeated() const { return repeated_; }
+
   // Text for the start of the log: every flag with the value in force, one
   // paragraph per group. `*` marks the flags that were given.
   std::string Resolved() const;
@@ -94,6 +100,7 @@ class FlagSet {
   std::vector<Flag> flags_;
   std::vector<Foreign> foreign_;
   std::set<std::string> given_;
+  std::string repeated_;
   bool help_wanted_ = false;
 };
 

@@ -52,6 +52,25 @@ class MistakesTest(harness.ShoalTest):
             said.add(output.split(" ", 1)[1])
         self.assertEqual(len(said), 1)
 
+    def test_the_last_of_a_flag_given_twice_wins_and_is_named_once(self):
+        data = self.write("data/tr", harness.linear_rows(100))
+        summary = "--summary=" + self.path("summary.json")
+        flags = ["--field_size=4", "--model=lr", "--training_data_dir=" + data,
+                 "--num_epochs=nonsense", summary]
+        for command in ["shoal", "train"], ["shoal", "run", "--ps=1",
+                                            "--workers=2"]:
+            output = self.run_ok(*command, *flags, "--num_epochs=3")
+            self.assertEqual(self.summary()["samples"]["trained"], 300)
+            said = [line for line in output.splitlines()
+                    if "given twice" in line]
+            self.assertEqual(said, [
+                " ".join(command[:2]) + ": --num_epochs is given twice; the "
+                "last value is used: --num_epochs=3"])
+        output = self.run_ok("shoal", "data", "gen", "--rows=10", "--rows=20",
+                             "--out=" + self.path("gen"), "--test_rows=5")
+        self.assertIn("shoal data gen: --rows is given twice; the last value "
+                      "is used: --rows=20", output)
+
     def test_a_mistyped_flag_names_the_right_one(self):
         for command in COMMANDS[:2] + COMMANDS[3:5]:
             output = self.usage_error(*command, "--batchsize=7")

@@ -75,8 +75,39 @@ TEST_F(FlagSetTest, NamesABadValueBeforeAMissingFlag) {
             "--batch_size=101: must be an integer in [1, 100]");
 }
 
-TEST_F(FlagSetTest, RefusesAFlagGivenTwice) {
-  EXPECT_EQ(ParseError({"--data=x", "--data=y"}), "--data was given twice");
+TEST_F(FlagSetTest, OfAFlagGivenSeveralTimesTheLastValueIsUsedAndNamed) {
+  ASSERT_EQ(ParseError({"--data=x", "--shuffle", "--batch_size", "7", "--data",
+                        "y", "--batch_size=8", "--shuffle=false",
+                        "--bad_rows=1", "--batch_size=9"}),
+            "");
+  EXPECT_EQ(data_, "y");
+  EXPECT_EQ(batch_size_, 9);
+  EXPECT_FALSE(shuffle_);
+  EXPECT_EQ(set_.repeated(),
+            "shoal test: --batch_size is given 3 times; the last value is "
+            "used: --batch_size=9\n"
+            "shoal test: --data is given twice; the last value is used: "
+            "--data=y\n"
+            "shoal test: --shuffle is given twice; the last value is used: "
+            "--shuffle=false\n");
+}
+
+TEST_F(FlagSetTest, OnlyTheValueThatIsUsedIsChecked) {
+  EXPECT_EQ(ParseError({"--data=x", "--batch_size=7", "--batch_size=none"}),
+            "--batch_size=none: must be an integer in [1, 100]");
+  EXPECT_EQ(batch_size_, 10);
+}
+
+TEST_F(FlagSetTest, ValuesThatAreNotUsedAreNotCheckedAndOneValueIsNotNamed) {
+  ASSERT_EQ(ParseError({"--data=x", "--batch_size=7", "--batch_size=none",
+                        "--batch_size=8"}),
+            "");
+  EXPECT_EQ(batch_size_, 8);
+  FlagSet other("shoal other", "Tests flags.");
+  std::string data;
+  other.Add({"data", &data, "Where the data are."});
+  ASSERT_TRUE(other.Parse({"--data=x"}).ok());
+  EXPECT_EQ(other.repeated(), "");
 }
 
 TEST_F(FlagSetTest, ABooleanAloneIsOn) {
