@@ -236,8 +236,8 @@ TEST(CriteoPrepareTest, RowsWithoutLabelsAreNamed) {
   CriteoPrepareOptions options = Options();
   options.test_input = "/test.txt";
   EXPECT_THAT(Prepare(&files, options).status().message(),
-              HasSubstr("/test.txt, line 1: 39 columns, 40 are needed: is it a "
-                        "line without a label"));
+              HasSubstr("/test.txt, line 1: the label is missing: 39 columns, "
+                        "40 are needed"));
 }
 
 TEST(CriteoPrepareTest, AnEncodingThatIsNotThereLeavesNoDirectory) {

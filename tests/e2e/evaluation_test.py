@@ -224,6 +224,47 @@ class PredictionsTest(harness.ShoalTest):
         self.assertEqual([n for n in os.listdir(self.dir)
                           if "unfinished" in n], [])
 
+    def test_rows_without_labels_are_predicted_for_and_never_trained_on(self):
+        rows = harness.linear_rows(300).splitlines()
+        criteo = ["\t".join([str(i % 2), str(i)] + [""] * 12 +
+                            [f"{i % (c + 2):x}" for c in range(26)])
+                  for i in range(300)]
+        # Files of the same rows: with labels, without, and with some.
+        for name, lines, cuts in [
+                ("libsvm", rows, [2]), ("criteo", criteo, [1, 2])]:
+            flags = ["--model=lr", "--feature_size=300",
+                     f"--field_size={39 if name == 'criteo' else 4}",
+                     "--batch_size=64"]
+            paths = [self.write(name + "/labelled", "\n".join(lines) + "\n")]
+            for cut in cuts:
+                paths.append(self.write(
+                    f"{name}/without{cut}",
+                    "\n".join(line[cut:] for line in lines) + "\n"))
+                paths.append(self.write(
+                    f"{name}/mixed{cut}",
+                    "\n".join(line[cut * (i % 2):]
+                              for i, line in enumerate(lines)) + "\n"))
+            model = "--model_dir=" + self.path(name, "model")
+            self.run_ok("shoal", "train", *flags, model,
+                        "--training_data_dir=" + paths[0])
+            predicted = set()
+            for path in paths:
+                self.run_ok("shoal", "run", "--ps=1", "--workers=2", *flags,
+                            model, "--task_type=infer",
+                            "--val_data_dir=" + path,
+                            "--predictions_file=" + self.path("predicted"))
+                self.assertEqual(len(line_values(self.path("predicted"))), 300)
+                with open(self.path("predicted")) as f:
+                    predicted.add(f.read())
+            self.assertEqual(len(predicted), 1, name)
+            for path in paths[1:]:
+                for task in (["--training_data_dir=" + path],
+                             ["--task_type=eval", model,
+                              "--val_data_dir=" + path]):
+                    _, output = self.run_fails("shoal", "train", *flags, *task)
+                    self.assertIn("the label is missing", output)
+                    self.assertIn("--task_type=infer takes such rows", output)
+
     def test_what_a_killed_inference_left_is_replaced(self):
         data = self.write("te.libsvm", harness.linear_rows(200000))
         out = self.path("predictions")

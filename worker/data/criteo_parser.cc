@@ -29,9 +29,11 @@ absl::Status CriteoParser::Validate(uint64_t feature_size, int field_size) {
 }
 
 CriteoParser::CriteoParser(uint64_t feature_size,
-                           [[maybe_unused]] int field_size, int num_labels)
+                           [[maybe_unused]] int field_size, bool any_label,
+                           int num_labels)
     // With feature_size 0 this wraps to 2^64 - 13.
     : categories_(feature_size - kCriteoIntegers),
+      any_label_(any_label),
       num_labels_(num_labels),
       logarithms_(kLogarithms) {
   SHOAL_DCHECK(Validate(feature_size, field_size).ok());
@@ -48,7 +50,8 @@ float CriteoParser::ValueOf(int64_t integer) const {
 
 CriteoParser::Line CriteoParser::Parse(absl::string_view line,
                                        ExampleBatch* out, std::string* reason) {
-  const Line kind = ParseCriteoRow(line, &row_, reason, num_labels_);
+  const Line kind =
+      ParseCriteoRow(line, &row_, reason, any_label_, num_labels_);
   if (kind != Line::kRow) return kind;
   const size_t begin = out->ids.size();
   out->ids.resize(begin + kCriteoFields);

@@ -35,8 +35,10 @@ class CriteoParser {
   // id for categories, and field_size is at least 39.
   static absl::Status Validate(uint64_t feature_size, int field_size);
 
-  // REQUIRES: Validate is OK.
-  CriteoParser(uint64_t feature_size, int field_size, int num_labels = 2);
+  // With `any_label` a line needs no label (criteo_row.h). REQUIRES: Validate
+  // is OK.
+  CriteoParser(uint64_t feature_size, int field_size, bool any_label = false,
+               int num_labels = 2);
 
   // Parses one line, given without its '\n'. If it is a row, appends its
   // example to *out. If it is bad, *reason says why, in printable ASCII, and
@@ -47,6 +49,7 @@ class CriteoParser {
   float ValueOf(int64_t integer) const;
 
   const uint64_t categories_;      // number of ids for categories: N - 13
+  const bool any_label_;
   const int num_labels_;
   std::vector<float> logarithms_;  // by integer, for small integers, which are
                                    // the most frequent

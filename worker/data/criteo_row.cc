@@ -16,6 +16,7 @@ namespace shoal {
 namespace {
 
 constexpr int kColumns = 1 + kCriteoFields;
+constexpr char kWhoTakesIt[] = " (--task_type=infer takes such rows)";
 
 bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
@@ -69,30 +70,46 @@ const char* ParseLabel(const char* p, const char* end, int num_labels,
   return p;
 }
 
-// Parses the line without giving reasons; false if it is bad.
-bool TakeApart(const char* p, const char* end, int num_labels,
-               CriteoRow* row) {
-  p = ParseLabel(p, end, num_labels, &row->label);
-  if (p == nullptr || p == end || *p != '\t') return false;
+// Parses the columns behind the label without giving reasons; false if one is
+// bad.
+bool TakeFeatures(const char* p, const char* end, CriteoRow* row) {
   row->given = 0;
-  // p is at the tab before the column.
   for (int i = 0; i < kCriteoIntegers; ++i) {
-    ++p;
     row->integers[i] = 0;
-    if (p != end && *p == '\t') continue;
-    p = ParseInteger(p, end, &row->integers[i]);
-    if (p == nullptr) return false;
-    row->given |= 1u << i;
+    if (p == end) return false;
+    if (*p != '\t') {
+      p = ParseInteger(p, end, &row->integers[i]);
+      if (p == nullptr) return false;
+      row->given |= 1u << i;
+    }
+    ++p;  // the tab
   }
-  for (int i = 0; i < kCriteoCategories; ++i) {
-    if (p == end || *p != '\t') return false;
-    const char* const begin = ++p;
+  for (int i = 0;; ++i) {
+    const char* const begin = p;
     p = EndOfCategory(p, end);
     const size_t size = p - begin;
     if (size > kMaxCriteoValueBytes) return false;
     row->categories[i] = absl::string_view(begin, size);
+    if (i + 1 == kCriteoCategories) return p == end;
+    if (p == end || *p != '\t') return false;
+    ++p;
   }
-  return p == end;
+}
+
+// Parses the line without giving reasons; false if it is bad.
+bool TakeApart(const char* p, const char* end, int num_labels,
+               CriteoRow* row) {
+  p = ParseLabel(p, end, num_labels, &row->label);
+  return p != nullptr && p != end && *p == '\t' &&
+         TakeFeatures(p + 1, end, row);
+}
+
+// The same for a line whose label is empty or left out. A line has one reading
+// at most: the number of its tabs says whether the label's column is there.
+bool TakeUnlabelled(const char* p, const char* end, CriteoRow* row) {
+  row->label = 0;
+  return (p != end && *p == '\t' && TakeFeatures(p + 1, end, row)) ||
+         TakeFeatures(p, end, row);
 }
 
 // Quotes a column for an error message. Files may hold any bytes; messages hold
@@ -103,13 +120,13 @@ std::string Quote(absl::string_view column) {
                       column.size() > kMaxBytes ? "...'" : "'");
 }
 
-// The reason why TakeApart refused the line.
-std::string Explain(absl::string_view line, int num_labels) {
+// The reason why the line was refused. With `any_label` its first column may be
+// empty.
+std::string Explain(absl::string_view line, bool any_label, int num_labels) {
   const auto columns = 1 + std::count(line.begin(), line.end(), '\t');
   if (columns == kColumns - 1) {
-    return absl::StrCat(columns, " columns, ", kColumns,
-                        " are needed: is it a line without a label, as those "
-                        "of Criteo's test set?");
+    return absl::StrCat("the label is missing: ", columns, " columns, ",
+                        kColumns, " are needed", kWhoTakesIt);
   }
   if (columns != kColumns) {
     return absl::StrCat(columns, " columns, ", kColumns,
@@ -127,6 +144,11 @@ std::string Explain(absl::string_view line, int num_labels) {
       if (ParseLabel(column.begin(), column.end(), num_labels, &label) ==
           column.end()) {
         continue;
+      }
+      if (column.empty() && any_label) continue;
+      if (column.empty()) {
+        return absl::StrCat("the label is missing: the first column is empty",
+                            kWhoTakesIt);
       }
       return absl::StrCat("label ", Quote(column),
                           num_labels == 2
@@ -160,21 +182,39 @@ std::string Explain(absl::string_view line, int num_labels) {
 }  // namespace
 
 bool LooksLikeCriteo(absl::string_view line) {
-  if (std::count(line.begin(), line.end(), '\t') != kColumns - 1) return false;
-  // LibSVM may contain tabs too, but always has a colon.
-  const size_t second = line.find('\t', line.find('\t') + 1);
-  return !absl::StrContains(line.substr(0, second), ':');
+  const auto columns = 1 + std::count(line.begin(), line.end(), '\t');
+  if (columns == kColumns) {
+    // LibSVM may contain tabs too, but always has a colon.
+    const size_t second = line.find('\t', line.find('\t') + 1);
+    return !absl::StrContains(line.substr(0, second), ':');
+  }
+  CriteoRow row;
+  std::string reason;
+  return columns == kColumns - 1 &&
+         ParseCriteoRow(line, &row, &reason, /*any_label=*/true) ==
+             CriteoLine::kRow;
 }
 
 CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
-                          std::string* reason, int num_labels) {
+                          std::string* reason, bool any_label,
+                          int num_labels) {
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (line.empty()) return CriteoLine::kNoRow;
   SHOAL_DCHECK(num_labels >= 2 && num_labels <= kMostLabels);
   if (TakeApart(line.data(), line.data() + line.size(), num_labels, row)) {
     return CriteoLine::kRow;
   }
-  *reason = Explain(line, num_labels);
+  if (!any_label) {
+    *reason = Explain(line, any_label, num_labels);
+    return CriteoLine::kBad;
+  }
+  if (TakeUnlabelled(line.data(), line.data() + line.size(), row)) {
+    return CriteoLine::kRow;
+  }
+  const bool left_out =
+      std::count(line.begin(), line.end(), '\t') == kColumns - 2;
+  *reason =
+      Explain(absl::StrCat(left_out ? "\t" : "", line), any_label, num_labels);
   return CriteoLine::kBad;
 }
 

@@ -28,7 +28,8 @@ struct CriteoRow {
   bool has_integer(int i) const { return (given >> i & 1) != 0; }
 };
 
-// True if `line` has the columns of a row and no colon in its first two.
+// True if `line` has the columns of a row and no colon in its first two, or is
+// a good row without a label, which has a column less.
 bool LooksLikeCriteo(absl::string_view line);
 
 // The result of parsing a line. kNoRow: the line is empty.
@@ -40,10 +41,12 @@ enum class CriteoLine { kRow, kNoRow, kBad };
 //   integer  = ["-"] 1*18digit
 //   category = 1*64(printable ASCII: space ... "~")
 // Any other line is bad: *reason says why and quotes the column in printable
-// ASCII, and *row is unspecified.
+// ASCII, and *row is unspecified. With `any_label` the label may be empty, or
+// left out with its tab, as in Criteo's test sets; it then counts as 0.
 // REQUIRES: 2 <= num_labels <= kMostLabels (core/label.h).
 CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
-                          std::string* reason, int num_labels = 2);
+                          std::string* reason, bool any_label = false,
+                          int num_labels = 2);
 
 // The key of a category. A category of up to eight bytes is read as a
 // little-endian number, so that no two have the same key; a longer category is

@@ -20,8 +20,8 @@ struct ExampleOptions {
   // (core/label.h).
   int num_labels = 2;
   // True for rows whose labels are not known: labels may be any numbers, and
-  // count as 0 unless they are one of the above. In TFRecord they may be
-  // absent. (Criteo lines must have a label.)
+  // count as 0 unless they are one of the above, or may be absent. (In Criteo
+  // lines a label that is present is one of the above.)
   bool any_label = false;
   // Label of bad rows. With a value, bad rows keep their places, as rows of
   // this label without features, so that the place of a score identifies its

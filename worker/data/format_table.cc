@@ -43,7 +43,7 @@ std::unique_ptr<RecordParser> NewTfExampleParser(
 
 std::unique_ptr<RecordParser> NewCriteoParser(const ExampleOptions& options) {
   return std::make_unique<LineParser<CriteoParser>>(
-      CriteoParser(options.feature_size, options.field_size,
+      CriteoParser(options.feature_size, options.field_size, options.any_label,
                    options.num_labels));
 }
 
@@ -53,9 +53,10 @@ constexpr DataFormatKind kKinds[] = {
     {DataFormat::kTfRecord, "TFRecord (the checksum of a length)",
      /*is_row=*/nullptr, BeginsTfRecords, AnyFits, NewSource<TfRecordSource>,
      NewTfExampleParser},
-    {DataFormat::kCriteo, "Criteo (40 columns)", LooksLikeCriteo,
-     /*is_head=*/nullptr, CheckCriteo, NewSource<LineSource>, NewCriteoParser},
-    {DataFormat::kLibSvm, "LibSVM (label id:value ...)", LooksLikeLibSvm,
+    {DataFormat::kCriteo, "Criteo (40 columns, or 39 without a label)",
+     LooksLikeCriteo, /*is_head=*/nullptr, CheckCriteo, NewSource<LineSource>,
+     NewCriteoParser},
+    {DataFormat::kLibSvm, "LibSVM ([label] id:value ...)", LooksLikeLibSvm,
      /*is_head=*/nullptr, AnyFits, NewSource<LineSource>, NewLibSvmParser},
 };
 

@@ -19,15 +19,29 @@ const char* SkipBlanks(const char* p, const char* end) {
   return p;
 }
 
+const char* EndOfWord(const char* p, const char* end) {
+  return std::find_if(p, end, IsBlank);
+}
+
 // Quotes the word at p for an error message. Files may hold any bytes; messages
 // hold printable ASCII only.
 std::string Quote(const char* p, const char* end) {
   constexpr size_t kMaxBytes = 32;
-  const char* const word_end = std::find_if(p, end, IsBlank);
-  const size_t size = word_end - p;
+  const size_t size = EndOfWord(p, end) - p;
   return absl::StrCat(
       "'", absl::CHexEscape(absl::string_view(p, std::min(size, kMaxBytes))),
       size > kMaxBytes ? "...'" : "'");
+}
+
+// True if the word at p is id:value.
+bool IsFeature(const char* p, const char* end) {
+  const char* const word = p;
+  uint64_t id = 0;
+  p = ParseDigits(p, end, &id);
+  if (p == word || p == end || *p != ':') return false;
+  float value = 0;
+  p = ParseFloat(p + 1, end, &value);
+  return p != nullptr && (p == end || absl::ascii_isspace(*p));
 }
 
 }  // namespace
@@ -35,6 +49,7 @@ std::string Quote(const char* p, const char* end) {
 bool LooksLikeLibSvm(absl::string_view line) {
   line = absl::StripAsciiWhitespace(line);
   const char* const end = line.data() + line.size();
+  if (IsFeature(line.data(), end)) return true;
   float label = 0;
   const char* p = ParseFloat(line.data(), end, &label);
   if (p == nullptr) return false;
@@ -70,9 +85,18 @@ LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
   p = ParseFloat(p, end, &number);
   if (p == nullptr || (p != end && !IsBlank(*p)) ||
       (!labels_.Find(number, &label) && !any_label_)) {
+    const bool missing = std::find(label_begin, EndOfWord(label_begin, end),
+                                   ':') != EndOfWord(label_begin, end);
+    if (missing && any_label_) {
+      return ParseFeatures(label_begin, end, 0, out, reason);
+    }
     *reason =
-        absl::StrCat("label ", Quote(label_begin, end), " ",
-                     any_label_ ? "is not a number" : labels_.Refusal());
+        missing ? absl::StrCat("the label is missing: the row begins with ",
+                               Quote(label_begin, end),
+                               " (--task_type=infer takes such rows)")
+                : absl::StrCat("label ", Quote(label_begin, end), " ",
+                               any_label_ ? "is not a number"
+                                          : labels_.Refusal());
     return Line::kBad;
   }
   return ParseFeatures(p, end, label, out, reason);

@@ -12,7 +12,7 @@
 namespace shoal {
 
 // True if `line` begins like a row: a number, and then the line's end or blanks
-// and digits with a colon.
+// and digits with a colon; or without a label, with id:value.
 bool LooksLikeLibSvm(absl::string_view line);
 
 // Parses rows of LibSVM text:
@@ -27,8 +27,9 @@ bool LooksLikeLibSvm(absl::string_view line);
 // '#' is not a row. Any other line is a bad row, for example one with an id
 // without a value. A '\r' at the end is not part of the line.
 //
-// With any_label a label may be any number, and counts as 0 unless it is a
-// label. This is for rows whose labels are not known.
+// With any_label a label may be any number, which counts as 0 unless it is a
+// label, and may be left out, which counts as 0: a row has no label if its
+// first word has a colon. This is for rows whose labels are not known.
 //
 // Thread-compatible.
 class LibSvmParser {

@@ -172,13 +172,14 @@ TEST(CriteoParserTest, RowsAppend) {
 }
 
 TEST(CriteoParserTest, TakesTheLabelsOfThreeClasses) {
-  CriteoParser parser(1000, kCriteoFields, /*num_labels=*/3);
+  CriteoParser parser(1000, kCriteoFields, /*any_label=*/false,
+                      /*num_labels=*/3);
   for (const char* label : {"0", "1", "2"}) {
     const Parsed row = ParseBy(&parser, Join(Blank(label)));
     ASSERT_EQ(row.kind, Line::kRow) << row.reason;
     EXPECT_THAT(row.examples.labels, ElementsAre(label[0] - '0'));
   }
-  for (const char* label : {"3", "02", "-1", "2.0", "256", "0001", ""}) {
+  for (const char* label : {"3", "02", "-1", "2.0", "256", "0001"}) {
     const Parsed row = ParseBy(&parser, Join(Blank(label)));
     EXPECT_EQ(row.kind, Line::kBad) << label;
     EXPECT_EQ(row.reason, absl::StrCat("label '", label,
@@ -217,14 +218,14 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
     const char* reason;
   } cases[] = {
       {Join(unlabelled),
-       "39 columns, 40 are needed: is it a line without a "
-       "label, as those of Criteo's test set?"},
+       "the label is missing: 39 columns, 40 are needed (--task_type=infer "
+       "takes such rows)"},
       {Join(longer), "41 columns, 40 are needed"},
       {"0", "1 columns, 40 are needed (a label, 13 integers and 26 categories"},
       {"# comment", "1 columns"},
       {"0 1:1 2:1", "1 columns"},
       {Join(With(0, "2")), "label '2' is neither 0 nor 1"},
-      {Join(With(0, "")), "label '' is neither"},
+      {Join(With(0, "")), "the label is missing: the first column is empty"},
       {Join(With(0, "01")), "label '01'"},
       {Join(With(0, "1.0")), "label '1.0'"},
       {Join(With(0, "-1")), "label '-1'"},
@@ -253,6 +254,38 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
     EXPECT_THAT(parsed.examples.values, IsEmpty()) << c.line;
     EXPECT_THAT(parsed.examples.offsets, ElementsAre(0)) << c.line;
   }
+}
+
+TEST(CriteoParserTest, LabelsThatAreNotKnownMayBeEmptyOrLeftOut) {
+  CriteoParser parser(1000, kCriteoFields, /*any_label=*/true);
+  // The first integer may be missing, or look like a label.
+  for (const char* first : {"", "0", "1", "-7"}) {
+    Columns columns = With(1, first);
+    columns[15] = "abc";
+    const Parsed labelled = ParseBy(&parser, Join(columns));
+    ASSERT_EQ(labelled.kind, Line::kRow) << labelled.reason;
+    for (const std::string& line :
+         {Join(columns).substr(1), Join(columns).substr(2),
+          Join(columns).substr(2) + "\r"}) {
+      const Parsed row = ParseBy(&parser, line);
+      ASSERT_EQ(row.kind, Line::kRow) << row.reason;
+      EXPECT_THAT(row.examples.labels, ElementsAre(0));
+      EXPECT_EQ(row.examples.ids, labelled.examples.ids) << line;
+      EXPECT_EQ(row.examples.values, labelled.examples.values) << line;
+    }
+  }
+  EXPECT_THAT(ParseBy(&parser, Join(Blank("1"))).examples.labels,
+              ElementsAre(1));
+  EXPECT_EQ(ParseBy(&parser, Join(Blank()).substr(3)).kind, Line::kBad)
+      << "38 columns";
+  EXPECT_EQ(ParseBy(&parser, "\t" + Join(Blank())).kind, Line::kBad)
+      << "41 columns";
+  EXPECT_THAT(ParseBy(&parser, Join(With(0, "2"))).reason,
+              HasSubstr("label '2' is neither 0 nor 1"));
+  EXPECT_THAT(ParseBy(&parser, Join(With(3, "x")).substr(1)).reason,
+              HasSubstr("I3 is 'x'"));
+  EXPECT_THAT(ParseBy(&parser, Join(With(3, "x")).substr(2)).reason,
+              HasSubstr("I3 is 'x'"));
 }
 
 TEST(CriteoParserTest, CategoriesOfUpTo64BytesAreGood) {

@@ -43,6 +43,18 @@ TEST(DataFormatTest, IsRecognisedByWhatTheFileHolds) {
         "# a comment\n\n1 1:1\n", "\n", "# nothing\n", "label ids\n1 2:3\n"}) {
     EXPECT_EQ(FormatOf(text), DataFormat::kLibSvm) << text;
   }
+  // Rows without labels.
+  for (const char* text : {"3:0.5\n", "3:1\t4:1\n", " 7:1\r\n"}) {
+    EXPECT_EQ(FormatOf(text), DataFormat::kLibSvm) << text;
+  }
+  EXPECT_EQ(FormatOf(CriteoLine("5").substr(1)), DataFormat::kCriteo);
+  EXPECT_EQ(FormatOf(CriteoLine("5").substr(2)), DataFormat::kCriteo);
+  EXPECT_EQ(FormatOf(CriteoLine("").substr(2)), DataFormat::kCriteo);
+  EXPECT_EQ(FormatOf(CriteoLine("").substr(2) + "1 2:3\n"),
+            DataFormat::kCriteo);
+  std::string shorter = "1";
+  for (int i = 1; i <= 38; ++i) absl::StrAppend(&shorter, "\t", i, ":1");
+  EXPECT_EQ(FormatOf(shorter), DataFormat::kLibSvm) << "38 tabs";
   EXPECT_EQ(FormatOf(CriteoLine("5")), DataFormat::kCriteo);
   EXPECT_EQ(FormatOf(CriteoLine("")), DataFormat::kCriteo);
   EXPECT_EQ(FormatOf("1" + std::string(39, '\t') + "\n"), DataFormat::kCriteo)
@@ -67,12 +79,15 @@ TEST(DataFormatTest, UnknownBytesAreQuotedWithWhatToDo) {
   EXPECT_EQ(
       status.message(),
       "the file begins with 'a,b,c\\n\\x01 2\\n', which is neither TFRecord "
-      "(the checksum of a length), nor a line of LibSVM (label id:value ...) "
-      "or Criteo (40 columns), nor gzip or zstd of these; name other files, or "
-      "set --data_format if it is one of them");
+      "(the checksum of a length), nor a line of LibSVM ([label] id:value ...) "
+      "or Criteo (40 columns, or 39 without a label), nor gzip or zstd of "
+      "these; name other files, or set --data_format if it is one of them");
   EXPECT_EQ(FormatOf("{\"label\": 1}\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("1,2,3\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("1 a b\n"), DataFormat::kAuto);
+  EXPECT_EQ(FormatOf("12:30:01 started\n"), DataFormat::kAuto);
+  EXPECT_EQ(FormatOf("a:1 b:2\n"), DataFormat::kAuto);
+  EXPECT_EQ(FormatOf(std::string(38, '\t') + "\xff\n"), DataFormat::kAuto);
   EXPECT_EQ(Detect(Gzip("a,b,c\n")).status().code(),
             absl::StatusCode::kInvalidArgument);
   std::string damaged = TfRecord("x");

@@ -65,7 +65,22 @@ TEST(LibSvmParserTest, OfRowsWithoutKnownLabelsAnyNumberWillDo) {
   EXPECT_THAT(rows.labels, ElementsAre(0, 1, 0));
   EXPECT_EQ(parser.Parse("? 1:1", &rows, &reason), Line::kBad);
   EXPECT_THAT(reason, HasSubstr("label '?' is not a number"));
-  EXPECT_EQ(parser.Parse("1:1 2:1", &rows, &reason), Line::kBad);
+}
+
+TEST(LibSvmParserTest, LabelsThatAreNotKnownMayBeLeftOut) {
+  LibSvmParser parser(kFeatureSize, kFieldSize, /*any_label=*/true);
+  ExampleBatch rows;
+  std::string reason;
+  for (const char* line : {"1 7:2 3:1", "7:2 3:1", " 7:2\t3:1\r"}) {
+    ASSERT_EQ(parser.Parse(line, &rows, &reason), Line::kRow) << reason;
+  }
+  EXPECT_THAT(rows.labels, ElementsAre(1, 0, 0));
+  EXPECT_THAT(rows.ids, ElementsAre(7, 3, 7, 3, 7, 3));
+  EXPECT_THAT(rows.values, ElementsAre(2, 1, 2, 1, 2, 1));
+  EXPECT_EQ(parser.Parse("a:2 3:1", &rows, &reason), Line::kBad);
+  EXPECT_EQ(reason, "'a:2' is not id:value");
+  EXPECT_EQ(parser.Parse("1:1 2:1 3:1 4:1 5:1", &rows, &reason), Line::kBad);
+  EXPECT_EQ(rows.size(), 3u);
 }
 
 TEST(LibSvmParserTest, TakesTheLabelsInUse) {
@@ -149,7 +164,9 @@ TEST(LibSvmParserTest, BadRowsSayWhyAndAddNothing) {
       {"0.5 1:1", "label '0.5'"},
       {"1x 1:1", "label '1x'"},
       {"nan 1:1", "label 'nan'"},
-      {"1:1 2:1", "label '1:1'"},
+      {"1:1 2:1",
+       "the label is missing: the row begins with '1:1' (--task_type=infer "
+       "takes such rows)"},
       {"1 2", "'2' is not id:value"},
       {"1 2 3:1", "'2' is not id:value"},
       {"1 :1", "':1' is not id:value"},
