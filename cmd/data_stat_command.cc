@@ -45,7 +45,8 @@ FlagSet DataStatFlagSet(StatFlags* flags) {
            "raw Criteo values are hashed to ids below it. 0: any id is good.",
            IntRange{0}});
   set.Add({"field_size", &options->field_size,
-           "Most features of a row: rows with more are bad. 0: no limit.",
+           "Most features of a row: rows with more, or with a field at or "
+           "above it, are bad. 0: no limit.",
            IntRange{0, 65535}});
   set.Group("Output");
   set.Add({"max_ids", &options->max_ids,

@@ -47,6 +47,10 @@ void AddRows(const ExampleBatch& examples, RowStatistics* rows, IdCounts* ids) {
     added.min_features = std::min(added.min_features, features);
     added.max_features = std::max(added.max_features, features);
   }
+  added.fields = added.max_features;
+  for (const uint16_t field : examples.fields) {
+    added.fields = std::max<uint32_t>(added.fields, field + 1);
+  }
   if (!examples.ids.empty()) {
     const auto [min_id, max_id] =
         std::minmax_element(examples.ids.begin(), examples.ids.end());
@@ -118,6 +122,7 @@ void RowStatistics::Merge(const RowStatistics& other) {
   min_features = rows == 0 ? other.min_features
                            : std::min(min_features, other.min_features);
   max_features = std::max(max_features, other.max_features);
+  fields = std::max(fields, other.fields);
   rows += other.rows;
   ones += other.ones;
 }
@@ -153,7 +158,7 @@ absl::StatusOr<DataStatistics> CollectDataStatistics(
   data.distinct_is_exact = ids.exact();
   data.top_share = ids.TopShare(0.01);
   data.feature_size = SuggestedFeatureSize(data);
-  data.field_size = static_cast<int>(data.all.max_features);
+  data.field_size = static_cast<int>(data.all.fields);
   return data;
 }
 

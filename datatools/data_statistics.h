@@ -35,6 +35,8 @@ struct RowStatistics {
   uint64_t features = 0;
   uint32_t min_features = 0;  // fewest features of a row; 0 without rows
   uint32_t max_features = 0;
+  // Fields of the rows: the largest field of a feature, plus 1.
+  uint32_t fields = 0;
   // All 0 if no row has a feature.
   FeatureId min_id = 0;
   FeatureId max_id = 0;

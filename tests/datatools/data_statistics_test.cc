@@ -110,6 +110,18 @@ TEST(DataStatisticsTest, ReadsOtherFormatsToo) {
   EXPECT_EQ(data->all.max_value, 2);
 }
 
+TEST(DataStatisticsTest, TheFieldSizeForNamedFieldsIsTheLargestFieldPlusOne) {
+  FakeFileSystem files;
+  files.AddFile("/d/a", "1 6:7:1 2:3:1\n0 0:8:1\n");
+  const auto data = Collect(files);
+  ASSERT_TRUE(data.ok()) << data.status();
+  EXPECT_EQ(data->files[0].format->format, DataFormat::kLibFfm);
+  EXPECT_EQ(data->all.max_features, 2u);
+  EXPECT_EQ(data->field_size, 7);
+  files.AddFile("/d/b", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1\n");
+  EXPECT_EQ(Collect(files)->field_size, 8);
+}
+
 TEST(DataStatisticsTest, LimitsMakeRowsBadAsInTraining) {
   FakeFileSystem files;
   files.AddFile("/d/a", "1 7:1\n0 8:1\n1 1:1 2:1\n");

@@ -187,6 +187,71 @@ class DirectoryTest(harness.ShoalTest):
                       self.path("data") + ";", output)
 
 
+def libffm(text, fields=None):
+    """The rows of LibSVM text with the fields of their features, from 0; or
+    with fields[j] for the j-th, in the order of the fields."""
+    lines = []
+    for line in text.splitlines():
+        label, *features = line.split(" ")
+        named = sorted((fields[j] if fields else j, feature)
+                       for j, feature in enumerate(features))
+        lines.append(" ".join([label] + [f"{j}:{f}" for j, f in named]))
+    return "\n".join(lines) + "\n"
+
+
+class LibFfmTest(harness.ShoalTest):
+
+    FLAGS = ["--feature_size=300", "--embedding_size=4", "--deep_layers=8",
+             "--learning_rate=0.01", "--batch_size=64", "--piece_bytes=0"]
+
+    def digest(self, text, *flags):
+        self.write("data/tr", text)
+        output = self.run_ok("shoal", "train", *self.FLAGS,
+                             "--training_data_dir=" + self.path("data"),
+                             "--summary=" + self.path("summary.json"), *flags)
+        self.expect_whole(self.summary())
+        self.assertEqual(self.summary()["samples"]["trained"], 500)
+        return re.search(r"digest +(\w+)", output)[1]
+
+    def test_the_field_is_the_place_in_the_row(self):
+        rows = harness.linear_rows(500)
+        expected = self.digest(rows, "--field_size=4")
+        self.assertEqual(self.digest(libffm(rows), "--field_size=4"), expected)
+        self.assertEqual(self.digest(libffm(rows), "--field_size=4",
+                                     "--data_format=libffm"), expected)
+        moved = self.digest(libffm(rows, [3, 1, 0, 2]), "--field_size=4")
+        self.assertNotEqual(moved, expected)
+        # A field that no row has takes its place too.
+        rows = harness.linear_rows(500, fields=2)
+        near = self.digest(libffm(rows, [0, 1]), "--field_size=3")
+        apart = self.digest(libffm(rows, [0, 2]), "--field_size=3")
+        self.assertEqual(self.digest(rows, "--field_size=3"), near)
+        self.assertNotEqual(apart, near)
+
+    def test_processes_read_it_and_bad_fields_are_named(self):
+        data = self.write("data/tr.ffm", libffm(harness.linear_rows(500)) +
+                          "1 4:1:1\n1 2:1:1 2:2:1\n")
+        flags = ["--field_size=4", "--training_data_dir=" + data,
+                 "--summary=" + self.path("summary.json")]
+        output = self.run_ok("shoal", "run", "--ps=2", "--workers=2",
+                             *self.FLAGS, *flags, "--max_bad_rows=2",
+                             "--quarantine_dir=" + self.path("bad"))
+        self.assertEqual(self.summary()["samples"]["trained"], 500)
+        bad = "".join(read(path) for path in glob.glob(self.path("bad", "*")))
+        self.assertIn("field of '4:1:1' is not below field_size 4", bad)
+        self.assertIn("'2:2:1' is a second value of field 2", bad)
+        _, output = self.run_fails("shoal", "train", *self.FLAGS, *flags)
+        self.assertIn("tr.ffm:501: field of '4:1:1' is not below field_size 4",
+                      output)
+
+    def test_stat_suggests_the_fields_in_use(self):
+        self.write("d/a", "1 6:5:1 2:3:0.5\n")
+        output = self.run_ok("shoal", "data", "stat", self.path("d"), "--json")
+        data = json.loads(output[output.index("{"):])
+        self.assertEqual(data["suggested"]["field_size"], 7)
+        self.assertEqual(data["files"][0]["format"], "libffm")
+
+
 class GenTest(DataTest):
 
     def test_tfrecord_holds_the_rows_of_libsvm(self):

@@ -67,10 +67,18 @@ void CheckBatch(const Batch& batch) {
   Check(rows.offsets.size() == rows.size() + 1, "offsets");
   Check(rows.offsets.back() == rows.ids.size(), "last offset");
   Check(rows.values.size() == rows.ids.size(), "values");
+  Check(rows.fields.empty() || rows.fields.size() == rows.ids.size(), "fields");
   for (size_t i = 0; i < rows.size(); ++i) {
     Check(rows.labels[i] <= 1, "label");
     Check(rows.offsets[i] <= rows.offsets[i + 1], "offsets grow");
     Check(rows.offsets[i + 1] - rows.offsets[i] <= kFieldSize, "field_size");
+    uint64_t seen = 0;
+    for (uint32_t j = rows.offsets[i];
+         j < rows.offsets[i + 1] && !rows.fields.empty(); ++j) {
+      Check(rows.fields[j] < kFieldSize, "field");
+      Check((seen >> rows.fields[j] & 1) == 0, "a field comes once");
+      seen |= uint64_t{1} << rows.fields[j];
+    }
   }
   for (const FeatureId id : rows.ids) Check(id < kFeatureSize, "id");
   for (const float value : rows.values) {
@@ -110,7 +118,7 @@ Result Read(const FileSystem& files, const Piece& piece, DataFormat format,
 
 bool Same(const ExampleBatch& a, const ExampleBatch& b) {
   return a.labels == b.labels && a.offsets == b.offsets && a.ids == b.ids &&
-         a.values == b.values;
+         a.values == b.values && a.fields == b.fields;
 }
 
 void CheckBackwards(const Result& forwards, const Result& backwards) {

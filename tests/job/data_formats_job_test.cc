@@ -57,6 +57,9 @@ void ExpectOneModel(const Data& lines, const Data& records) {
     other.eval = compress(data.eval);
     return other;
   };
+  Data named = lines;
+  named.train = ToLibFfm(lines.train);
+  named.eval = ToLibFfm(lines.eval);
   struct Form {
     const char* name;
     Data data;
@@ -65,6 +68,8 @@ void ExpectOneModel(const Data& lines, const Data& records) {
   };
   for (const Form& form : {
            Form{"LibSVM, parallel", lines, 0, 3},
+           Form{"LibFFM", named, 0, 1},
+           Form{"LibFFM gzip, parallel", compressed(named, Gzip), 0, 3},
            Form{"TFRecord", records, 0, 1},
            Form{"LibSVM gzip", compressed(lines, Gzip), 0, 1},
            Form{"LibSVM zstd", compressed(lines, Zstd), 0, 1},

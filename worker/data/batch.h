@@ -10,16 +10,19 @@
 namespace shoal {
 
 // Parsed examples in a ragged layout: example i has the features [offsets[i],
-// offsets[i + 1]) of ids and values, in the order of its line. The j-th feature
-// is field j. Thread-compatible.
+// offsets[i + 1]) of ids and values, in the order of its line. Its j-th feature
+// is field j, or the field in `fields` if the format of the rows names fields.
+// Thread-compatible.
 struct ExampleBatch {
   // Labels of the model's objective, or BadRowLabel (core/label.h).
   std::vector<uint8_t> labels;
   std::vector<uint32_t> offsets = {0};
   std::vector<FeatureId> ids;
   std::vector<float> values;
+  // Empty, or the field of each feature, all different in an example.
+  std::vector<uint16_t> fields = {};
 
-  // The bytes of an example with `features` features.
+  // The bytes of an example with `features` features, which name no fields.
   static constexpr uint64_t BytesOfExample(uint64_t features) {
     return features * (sizeof(FeatureId) + sizeof(float)) + sizeof(uint32_t) +
            sizeof(uint8_t);
@@ -31,6 +34,7 @@ struct ExampleBatch {
     offsets.assign(1, 0);
     ids.clear();
     values.clear();
+    fields.clear();
   }
 };
 

@@ -17,7 +17,8 @@ size_t Bytes(const Batch& batch) {
   return e.labels.size() * sizeof(e.labels[0]) +
          e.offsets.size() * sizeof(e.offsets[0]) +
          e.ids.size() * sizeof(e.ids[0]) +
-         e.values.size() * sizeof(e.values[0]);
+         e.values.size() * sizeof(e.values[0]) +
+         e.fields.size() * sizeof(e.fields[0]);
 }
 
 }  // namespace

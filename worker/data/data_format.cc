@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "worker/data/decompressed_bytes.h"
 #include "worker/data/format_table.h"
+#include "worker/data/row_words.h"
 #include "worker/data/stream_decoder.h"
 
 namespace shoal {
@@ -60,9 +61,11 @@ Compression CompressionOf(absl::string_view head) {
 }
 
 // The first line that looks like a row of some format decides, so that bad rows
-// may come before it. If all lines are blank or comments, the format is LibSVM.
+// may come before it. If there is none, a file with a label alone, or of blank
+// lines and comments, is LibSVM.
 DataFormat FormatOfText(absl::string_view head) {
   bool any_line = false;
+  bool any_label = false;
   while (!head.empty()) {
     const size_t newline = head.find('\n');
     const absl::string_view line = head.substr(0, newline);
@@ -73,8 +76,10 @@ DataFormat FormatOfText(absl::string_view head) {
     for (const DataFormatKind& kind : DataFormatKinds()) {
       if (kind.lines() && kind.is_row(line)) return kind.format;
     }
+    // Rows without features are of LibSVM as well as of LibFFM.
+    any_label |= row_words::IsNumber(words);
   }
-  return any_line ? DataFormat::kAuto : DataFormat::kLibSvm;
+  return any_line && !any_label ? DataFormat::kAuto : DataFormat::kLibSvm;
 }
 
 // The marks of all formats of lines, or of bytes, as --data_format lists them.

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "worker/data/criteo_parser.h"
+#include "worker/data/libffm_parser.h"
 #include "worker/data/libsvm_parser.h"
 #include "worker/data/line_source.h"
 #include "worker/data/tf_example_parser.h"
@@ -34,6 +35,12 @@ std::unique_ptr<RecordParser> NewLibSvmParser(const ExampleOptions& options) {
                    options.num_labels));
 }
 
+std::unique_ptr<RecordParser> NewLibFfmParser(const ExampleOptions& options) {
+  return std::make_unique<LineParser<LibFfmParser>>(
+      LibFfmParser(options.feature_size, options.field_size, options.any_label,
+                   options.num_labels));
+}
+
 std::unique_ptr<RecordParser> NewTfExampleParser(
     const ExampleOptions& options) {
   return std::make_unique<TfExampleParser>(
@@ -47,8 +54,8 @@ std::unique_ptr<RecordParser> NewCriteoParser(const ExampleOptions& options) {
                    options.num_labels));
 }
 
-// Criteo comes before LibSVM: a Criteo line whose columns are all missing is
-// also a row of LibSVM without features.
+// A line looks like a row of one format of lines at most, so their order does
+// not matter.
 constexpr DataFormatKind kKinds[] = {
     {DataFormat::kTfRecord, "TFRecord (the checksum of a length)",
      /*is_row=*/nullptr, BeginsTfRecords, AnyFits, NewSource<TfRecordSource>,
@@ -58,6 +65,9 @@ constexpr DataFormatKind kKinds[] = {
      NewCriteoParser},
     {DataFormat::kLibSvm, "LibSVM ([label] id:value ...)", LooksLikeLibSvm,
      /*is_head=*/nullptr, AnyFits, NewSource<LineSource>, NewLibSvmParser},
+    {DataFormat::kLibFfm, "LibFFM ([label] field:id:value ...)",
+     LooksLikeLibFfm, /*is_head=*/nullptr, AnyFits, NewSource<LineSource>,
+     NewLibFfmParser},
 };
 
 constexpr bool HasRow(DataFormat format) {

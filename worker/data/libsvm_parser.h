@@ -11,8 +11,8 @@
 
 namespace shoal {
 
-// True if `line` begins like a row: a number, and then the line's end or blanks
-// and digits with a colon; or without a label, with id:value.
+// True if `line` looks like a row of LibSVM text that has a feature
+// (row_words::ColonsOfFeatures).
 bool LooksLikeLibSvm(absl::string_view line);
 
 // Parses rows of LibSVM text:

@@ -11,7 +11,8 @@
 namespace shoal {
 
 // SEAM: turns a record into an example. Implementations: TfExampleParser, and
-// LineParser around each parser of lines (LibSVM, Criteo). Thread-compatible.
+// LineParser around each parser of lines (LibSVM, LibFFM, Criteo).
+// Thread-compatible.
 class RecordParser {
  public:
   enum class Result { kRow, kNoRow, kBad };

@@ -23,6 +23,10 @@ void AppendRow(const ExampleBatch& from, uint32_t row, ExampleBatch* to) {
                  from.ids.begin() + end);
   to->values.insert(to->values.end(), from.values.begin() + begin,
                     from.values.begin() + end);
+  if (!from.fields.empty()) {
+    to->fields.insert(to->fields.end(), from.fields.begin() + begin,
+                      from.fields.begin() + end);
+  }
   to->offsets.push_back(static_cast<uint32_t>(to->ids.size()));
 }
 
@@ -50,6 +54,10 @@ void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
                  from.ids.begin() + last);
   to->values.insert(to->values.end(), from.values.begin() + first,
                     from.values.begin() + last);
+  if (!from.fields.empty()) {
+    to->fields.insert(to->fields.end(), from.fields.begin() + first,
+                      from.fields.begin() + last);
+  }
   for (size_t i = begin + 1; i <= end; ++i) {
     to->offsets.push_back(shift + from.offsets[i]);
   }
@@ -57,7 +65,8 @@ void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
 
 uint32_t RowsCrc32c(const ExampleBatch& rows) {
   const uint32_t features = Extend(Extend(0, rows.ids), rows.values);
-  return Extend(Extend(features, rows.offsets), rows.labels);
+  return Extend(Extend(Extend(features, rows.offsets), rows.labels),
+                rows.fields);
 }
 
 }  // namespace shoal

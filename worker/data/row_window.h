@@ -25,7 +25,7 @@ void PrefetchRow(const ExampleBatch& from, uint32_t row);
 void AppendRange(const ExampleBatch& from, size_t begin, size_t end,
                  ExampleBatch* to);
 
-// CRC-32C of the labels, offsets, ids and values of the examples.
+// CRC-32C of the labels, offsets, ids, values and fields of the examples.
 uint32_t RowsCrc32c(const ExampleBatch& rows);
 
 }  // namespace shoal

@@ -34,6 +34,14 @@ void FillRowIndex(const ExampleBatch& examples,
     int32_t* row_index = out->data() + i * field_size;
     const size_t begin = examples.offsets[i];
     const size_t count = examples.offsets[i + 1] - begin;
+    if (!examples.fields.empty()) {
+      std::fill_n(row_index, field_size, -1);
+      for (size_t j = begin; j < begin + count; ++j) {
+        row_index[examples.fields[j]] =
+            static_cast<int32_t>(position[inverse[j]]);
+      }
+      continue;
+    }
     for (size_t j = 0; j < count; ++j) {
       row_index[j] = static_cast<int32_t>(position[inverse[begin + j]]);
     }
@@ -76,6 +84,14 @@ void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
     const size_t begin = examples.offsets[i];
     const size_t count = examples.offsets[i + 1] - begin;
     SHOAL_DCHECK(count <= static_cast<size_t>(field_size));
+    if (!examples.fields.empty()) {
+      std::fill_n(values, field_size, 0.0f);
+      for (size_t j = begin; j < begin + count; ++j) {
+        SHOAL_DCHECK(examples.fields[j] < field_size);
+        values[examples.fields[j]] = examples.values[j];
+      }
+      continue;
+    }
     std::copy_n(examples.values.data() + begin, count, values);
     std::fill(values + count, values + field_size, 0.0f);
   }

@@ -27,7 +27,7 @@ struct TrainStep {
   uint64_t lease = 0;  // the lease under which the batch is trained
   StepParameters parameters;
   // For each table, the position of each feature's row among the table's rows:
-  // B × F, -1 where an example is short.
+  // B × F, -1 where an example has no feature of the field.
   std::vector<AlignedBuffer<int32_t>> row_index;
   AlignedBuffer<float> values;  // B × F
   AlignedBuffer<float> logits;  // B × C, C of the model's objective
@@ -49,7 +49,8 @@ uint64_t TrainStepMemoryBytes(const StepSize& size);
 
 // Fills everything that the pull and the model need from step->batch: the
 // distinct ids, split by each table's partition, and the dense arrays. `unique`
-// is scratch memory. REQUIRES: no example has more than field_size features.
+// is scratch memory. REQUIRES: no example has more than field_size features,
+// and fields are below field_size.
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step);
 

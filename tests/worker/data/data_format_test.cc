@@ -43,6 +43,14 @@ TEST(DataFormatTest, IsRecognisedByWhatTheFileHolds) {
         "# a comment\n\n1 1:1\n", "\n", "# nothing\n", "label ids\n1 2:3\n"}) {
     EXPECT_EQ(FormatOf(text), DataFormat::kLibSvm) << text;
   }
+  for (const char* text :
+       {"1 0:3:0.5\n", "-1\t2:3:1\t4:1:1\n", "0\n1\n1 0:1:1\n",
+        "# none\n\n1 1:1:x\n", "bad\n1 2:3:1\n", "2:3:1 0:1:0.5\n",
+        "7:1:1\r\n"}) {
+    EXPECT_EQ(FormatOf(text), DataFormat::kLibFfm) << text;
+  }
+  EXPECT_EQ(FormatOf("0\n1\n"), DataFormat::kLibSvm);
+  EXPECT_EQ(FormatOf("0\nwords\n"), DataFormat::kLibSvm);
   // Rows without labels.
   for (const char* text : {"3:0.5\n", "3:1\t4:1\n", " 7:1\r\n"}) {
     EXPECT_EQ(FormatOf(text), DataFormat::kLibSvm) << text;
@@ -80,13 +88,17 @@ TEST(DataFormatTest, UnknownBytesAreQuotedWithWhatToDo) {
       status.message(),
       "the file begins with 'a,b,c\\n\\x01 2\\n', which is neither TFRecord "
       "(the checksum of a length), nor a line of LibSVM ([label] id:value ...) "
-      "or Criteo (40 columns, or 39 without a label), nor gzip or zstd of "
-      "these; name other files, or set --data_format if it is one of them");
+      "or LibFFM ([label] field:id:value ...) or Criteo (40 columns, or 39 "
+      "without a label), nor gzip or zstd of these; name other files, or set "
+      "--data_format if it is one of them");
   EXPECT_EQ(FormatOf("{\"label\": 1}\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("1,2,3\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("1 a b\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("12:30:01 started\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf("a:1 b:2\n"), DataFormat::kAuto);
+  EXPECT_EQ(FormatOf("1:2 0:1:2\n"), DataFormat::kAuto) << "of two formats";
+  EXPECT_EQ(FormatOf("12:30 a line of a log\n"), DataFormat::kAuto);
+  EXPECT_EQ(FormatOf("1:2:3:4\n"), DataFormat::kAuto);
   EXPECT_EQ(FormatOf(std::string(38, '\t') + "\xff\n"), DataFormat::kAuto);
   EXPECT_EQ(Detect(Gzip("a,b,c\n")).status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -124,4 +124,15 @@ SameRows MakeSameRows(int rows, int fields, uint64_t ids) {
   return same;
 }
 
+std::string ToLibFfm(absl::string_view libsvm) {
+  std::string libffm;
+  int field = -1;
+  for (const char c : libsvm) {
+    if (c == '\n') field = -1;
+    libffm += c;
+    if (c == ' ') absl::StrAppend(&libffm, ++field, ":");
+  }
+  return libffm;
+}
+
 }  // namespace shoal

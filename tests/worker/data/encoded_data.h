@@ -42,6 +42,9 @@ struct SameRows {
 };
 SameRows MakeSameRows(int rows, int fields, uint64_t ids);
 
+// The rows of LibSVM text as LibFFM: the j-th feature of a row is field j.
+std::string ToLibFfm(absl::string_view libsvm);
+
 // A file in memory.
 class MemoryFile final : public RandomAccessFile {
  public:

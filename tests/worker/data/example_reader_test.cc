@@ -74,6 +74,7 @@ void ExpectSame(const ReadOut& a, const ReadOut& b) {
   EXPECT_EQ(a.rows.offsets, b.rows.offsets);
   EXPECT_EQ(a.rows.ids, b.rows.ids);
   EXPECT_EQ(a.rows.values, b.rows.values);
+  EXPECT_EQ(a.rows.fields, b.rows.fields);
   EXPECT_EQ(a.bad, b.bad);
   EXPECT_EQ(a.status, b.status);
 }
@@ -190,6 +191,7 @@ TEST(ExampleReaderTest, EveryFormatHasTheLabelsOfTheOptions) {
     std::string bytes;
   } files[] = {
       {DataFormat::kLibSvm, "2 1:1\n"},
+      {DataFormat::kLibFfm, "2 0:1:1\n"},
       {DataFormat::kTfRecord, TfRecord(TfExampleRow(2, {1}, {1}))},
       {DataFormat::kCriteo, "2" + std::string(39, '\t') + "\n"},
   };
@@ -210,6 +212,25 @@ TEST(ExampleReaderTest, EveryFormatHasTheLabelsOfTheOptions) {
           << ChoiceWord(kDataFormats, format);
     }
   }
+}
+
+TEST(ExampleReaderTest, LibFfmGivesTheRowsOfLibSvmWithTheirFields) {
+  const SameRows same = MakeSameRows(3000, 9, 1000);
+  const ReadOut lines = ReadAll(
+      same.libsvm, {DataFormat::kLibSvm, Compression::kNone}, 1, 1 << 20);
+  const FileFormat format{DataFormat::kLibFfm, Compression::kNone};
+  const std::string libffm = ToLibFfm(same.libsvm);
+  ReadOut named = ReadAll(libffm, format, 1, 1 << 20);
+  ExpectSame(ReadAll(libffm, format, 3, 1 << 20), named);
+  ASSERT_EQ(named.rows.fields.size(), lines.rows.ids.size());
+  for (size_t i = 0; i < named.rows.size(); ++i) {
+    for (uint32_t j = named.rows.offsets[i]; j < named.rows.offsets[i + 1];
+         ++j) {
+      ASSERT_EQ(named.rows.fields[j], j - named.rows.offsets[i]);
+    }
+  }
+  named.rows.fields.clear();
+  ExpectSame(named, lines);
 }
 
 TEST(ExampleReaderTest, CriteoNeedsItsFields) {

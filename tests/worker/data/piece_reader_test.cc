@@ -92,7 +92,8 @@ bool Same(const Batch& a, const Batch& b) {
   return a.id == b.id && a.examples.labels == b.examples.labels &&
          a.examples.offsets == b.examples.offsets &&
          a.examples.ids == b.examples.ids &&
-         a.examples.values == b.examples.values;
+         a.examples.values == b.examples.values &&
+         a.examples.fields == b.examples.fields;
 }
 
 Lease WholeFile(const FileSystem& files, uint32_t batch_size) {
@@ -144,6 +145,40 @@ TEST(PieceReaderTest, LabelsAreThoseOfTheOptions) {
     options.num_labels = wrong;
     EXPECT_EQ(options.Validate().code(), absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST(PieceReaderTest, FieldsStayWithTheirFeaturesWhenRowsAreShuffled) {
+  FakeFileSystem files;
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    // The id says the row and the field; some rows have one field or none.
+    text += "1";
+    for (int field = i % 4; field < 3; ++field) {
+      text += absl::StrCat(" ", field, ":", 3 * i + field, ":1");
+    }
+    text += "\n";
+  }
+  files.AddFile(kPath, text);
+  PieceReaderOptions options = Options();
+  options.format = DataFormat::kLibFfm;
+  options.shuffle_rows = 16;
+  Lease lease = WholeFile(files, 7);
+  const ReadResult forwards = Read(files, lease, options);
+  lease.backwards = true;
+  const ReadResult backwards = Read(files, lease, options);
+  ASSERT_EQ(forwards.batches.size(), 6u);
+  ASSERT_EQ(backwards.batches.size(), 6u);
+  size_t features = 0;
+  for (size_t i = 0; i < 6; ++i) {
+    const ExampleBatch& rows = forwards.batches[i].examples;
+    ASSERT_EQ(rows.fields.size(), rows.ids.size());
+    for (size_t j = 0; j < rows.ids.size(); ++j) {
+      EXPECT_EQ(rows.fields[j], rows.ids[j] % 3);
+    }
+    features += rows.ids.size();
+    EXPECT_TRUE(Same(forwards.batches[i], backwards.batches[5 - i]));
+  }
+  EXPECT_EQ(features, 10u * (3 + 2 + 1));
 }
 
 TEST(PieceReaderTest, EvaluationKeepsTheOrderOfTheFile) {

@@ -83,6 +83,13 @@ TEST_F(TrainStepTest, EachIdIsPulledOnceAndEachCellFindsItsRow) {
   EXPECT_THAT(step_.values.span(), ElementsAre(2, 1, 3, 1, 0, 0));
 }
 
+TEST_F(TrainStepTest, FeaturesThatNameTheirFieldsAreAtTheirPlaces) {
+  step_.batch.examples.fields = {2, 1, 0, 1};
+  PrepareStep({partition_}, kFields, &unique_, &step_);
+  EXPECT_THAT(step_.row_index[0].span(), ElementsAre(2, 0, 2, -1, 1, -1));
+  EXPECT_THAT(step_.values.span(), ElementsAre(3, 1, 2, 0, 1, 0));
+}
+
 TEST_F(TrainStepTest, ComputeFillsGradientsOfDistinctRows) {
   ComputeStep(kFields, &model_, &step_);
   EXPECT_THAT(step_.logits.span(), ElementsAre(8 * 2 + 8 * 3, 4));
