@@ -106,7 +106,7 @@ absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
   for (;;) {
     if (auto saved = answer.Get()) return *std::move(saved);
     // The call has the deadline.
-    if (wait.Wait(absl::Hours(1)) != 0) _exit(kExitStopped);
+    if (wait.Wait(absl::Hours(1)).signal != 0) _exit(kExitStopped);
   }
 }
 

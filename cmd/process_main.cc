@@ -15,12 +15,12 @@
 namespace shoal {
 namespace {
 
-// Time for a process whose launcher is gone to end by itself. A server may save
-// the job first.
+// Time for a process whose launcher is gone to end by itself. The job may be
+// saved first, which needs the servers and the workers.
 absl::Duration EndingGrace(const JobFlags& flags) {
-  const bool saves = flags.command == Command::kPs && flags.Saves();
   return flags.deadlines.shutdown_timeout + absl::Seconds(2) +
-         (saves ? flags.checkpoints.stop_timeout : absl::ZeroDuration());
+         (flags.Saves() ? flags.checkpoints.stop_timeout
+                        : absl::ZeroDuration());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "job/data_sources.h"
 #include "job/exit_code.h"
 #include "job/launched_job.h"
+#include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
@@ -68,6 +69,9 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
 }  // namespace
 
 int RunCommand(const Args& args) {
+  // From here on a signal waits until the launcher takes it, and cannot end
+  // this process while it starts or reports a job.
+  const MainWait wait;
   JobFlags flags(Command::kRun);
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;

@@ -1,6 +1,5 @@
 // shoal train: a whole job in this process, without a network.
 
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
 #include "job/report_options.h"
+#include "job/stop_text.h"
 #include "job/to_main.h"
 #include "launch/job_flag_set.h"
 #include "report/export_metrics.h"
@@ -62,25 +62,25 @@ absl::Status StopReason(int signal) {
       absl::StrCat("stopped by SIG", sigabbrev_np(signal)));
 }
 
+// Does what the user of a job is owed for a signal.
+void OnSignal(const JobFlags& flags, const MainWait::Event& event,
+              InProcessJob* job, Logger* logger) {
+  if (event.action == StopSignals::Action::kNone) return;
+  const bool stop = event.action == StopSignals::Action::kStop;
+  logger->Warn(absl::StrCat("SIG", sigabbrev_np(event.signal), ": ",
+                            stop ? StopText(flags) : RemindText()));
+  // If the job saves no checkpoints, this is a plain stop.
+  if (stop) job->SaveAndStop(StopReason(event.signal));
+}
+
 // Waits for the end of the job and prints its progress. Stops the job at a
 // signal.
-JobReport SeeThrough(InProcessJob* job, const ToMain<JobReport>& final_report,
-                     const Clock& clock, JobReporter* reporter,
-                     MainWait* wait) {
-  bool signalled = false;
+JobReport SeeThrough(const JobFlags& flags, InProcessJob* job,
+                     const ToMain<JobReport>& final_report, const Clock& clock,
+                     Logger* logger, JobReporter* reporter, MainWait* wait) {
   for (;;) {
     if (auto report = final_report.Get()) return *std::move(report);
-    const int signal = wait->Wait(reporter->interval());
-    if (signal != 0) {
-      if (signalled) _exit(kExitStopped);
-      signalled = true;
-      // As in job/ps_process.cc: the work must not be lost.
-      if (signal != SIGINT) {
-        job->SaveAndStop(StopReason(signal));
-      } else {
-        job->Stop(StopReason(signal));
-      }
-    }
+    OnSignal(flags, wait->Wait(reporter->interval()), job, logger);
     reporter->Progress(job->Report(), clock.Now());
   }
 }
@@ -169,8 +169,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
     final_report.Tell(std::move(report));
   });
 
-  const JobReport report =
-      SeeThrough(job->get(), final_report, clock, &reporter, wait);
+  const JobReport report = SeeThrough(flags, job->get(), final_report, clock,
+                                      &logger, &reporter, wait);
+  wait->QuitOnInterrupt();
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());
   LeaveHungDisk(&strands.background, flags.deadlines.shutdown_timeout, code,
                 &logger);

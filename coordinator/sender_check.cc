@@ -45,9 +45,6 @@ Rule RuleFor(const ShardSaved&) {
 Rule RuleFor(const ManifestRequest&) {
   return {Role::kPs, "asked for a manifest, which only a server may ask for"};
 }
-Rule RuleFor(const StopRequest&) {
-  return {Role::kPs, "asked to stop the job, which only a server may ask for"};
-}
 
 // Messages that every process may send. LeaseDone, LeaseFailed and Held of a
 // process that they do not concern are ignored by the parts that take them.
@@ -55,6 +52,7 @@ std::optional<Rule> RuleFor(const Heartbeat&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const LeaseDone&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const LeaseFailed&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const Held&) { return std::nullopt; }
+std::optional<Rule> RuleFor(const StopRequest&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const Failure&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const Bye&) { return std::nullopt; }
 

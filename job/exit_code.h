@@ -10,7 +10,7 @@ enum ExitCode : int {
   kExitOk = 0,
   kExitFailed = 1,   // the job failed; the reason was printed
   kExitUsage = 2,    // flags, or files they name, cannot be used; nothing began
-  kExitStopped = 3,  // SIGINT or SIGTERM asked for the end before it was due
+  kExitStopped = 3,  // a signal asked for the end before it was due
 };
 
 }  // namespace shoal

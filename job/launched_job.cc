@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "core/registration.h"
+#include "job/stop_text.h"
 
 namespace shoal {
 namespace {
@@ -36,7 +37,7 @@ LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
 LaunchedJobEnd LaunchedJob::Run() {
   LauncherOptions options;
   options.max_restarts = options_.max_restarts;
-  options.stop_grace = options_.shutdown_timeout;
+  options.stop_grace = options_.shutdown_timeout + options_.stop_timeout;
   auto launcher = ProcessLauncher::Create(options, Events());
   if (!launcher.ok()) return {launcher.status(), {}, false, kExitFailed};
   launcher_ = *std::move(launcher);
@@ -60,8 +61,8 @@ LauncherEvents LaunchedJob::Events() {
                           bool again) {
     OnExit(process, exit, restarts, again);
   };
-  events.on_signal = [this](int signal, bool killing) {
-    OnSignal(signal, killing);
+  events.on_signal = [this](int signal, StopSignals::Action action) {
+    OnSignal(signal, action);
   };
   return events;
 }
@@ -126,8 +127,13 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   if (!exit.ok()) Say(what);
   if (member.leads) {
     // Without the coordinator no process can end by protocol.
-    exit.ok() ? launcher_->StopAfter(options_.ending_timeout)
-              : launcher_->Stop();
+    if (exit.ok()) {
+      launcher_->StopAfter(options_.ending_timeout);
+    } else if (exit.signal != 0) {
+      launcher_->Stop(options_.shutdown_timeout);
+    } else {
+      launcher_->Stop();
+    }
   } else if (NeverTookPart(exit, restarts)) {
     // The others would wait for this process in vain.
     launcher_->Stop();
@@ -140,10 +146,13 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   }
 }
 
-void LaunchedJob::OnSignal(int signal, bool killing) {
-  Say(absl::StrCat("SIG", sigabbrev_np(signal),
-                   killing ? ": killing the processes that still run"
-                           : ": stopping; a second signal kills at once"));
+void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
+  const std::string what =
+      action == StopSignals::Action::kStop     ? options_.stop_text
+      : action == StopSignals::Action::kRemind ? RemindText()
+                                               : "killing the processes that "
+                                                 "still run";
+  Say(absl::StrCat("SIG", sigabbrev_np(signal), ": ", what));
 }
 
 void LaunchedJob::Say(absl::string_view line) {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/stop_signals.h"
 #include "core/registration.h"
 #include "job/exit_code.h"
 #include "launch/process_launcher.h"
@@ -38,9 +39,12 @@ struct LaunchedJobOptions {
   bool remote = false;
   int max_restarts = 3;  // for each process that may be started again
   absl::Duration shutdown_timeout = absl::Seconds(5);
-  // True if SIGTERM and SIGHUP make the job save first. Saving needs the
-  // workers, so they end with the job and get no signal.
+  // True if the job saves a checkpoint before it stops, for stop_timeout at
+  // most. Saving needs the workers, so they end with the job and get no signal.
   bool saves = false;
+  absl::Duration stop_timeout = absl::ZeroDuration();
+  // What the launcher says after the name of the signal (StopText).
+  std::string stop_text = "";
   // Time that a job needs to end by its own protocol once it is over or one of
   // its processes has failed.
   absl::Duration ending_timeout = absl::Seconds(8);
@@ -75,7 +79,8 @@ struct LaunchedJobEnd {
 //   but not kExitStopped
 //   the leader has ended        the job is over: the others end by themselves,
 //                               or are stopped after ending_timeout; at once if
-//                               the leader failed
+//                               the leader failed, and killed soon if a signal
+//                               killed the leader, since nothing can be saved
 //   a PS failed                 the job ends: its shard is lost
 //   a process exits with        the job ends at once: the others would wait for
 //   kExitUsage                  it in vain. Not if the process was restarted:
@@ -105,7 +110,7 @@ class LaunchedJob {
   absl::Status StartAll();
   void OnLine(int process, OutputStream stream, absl::string_view line);
   void OnExit(int process, const ProcessExit& exit, int restarts, bool again);
-  void OnSignal(int signal, bool killing);
+  void OnSignal(int signal, StopSignals::Action action);
   void Say(absl::string_view line);
   bool AnyWorkerRunning() const;
   const Member& Leader() const;

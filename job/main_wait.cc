@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "job/exit_code.h"
+
 namespace shoal {
 
 MainWait::MainWait() {
@@ -53,7 +55,13 @@ bool MainWait::InputEnded() {
   return true;
 }
 
-int MainWait::Wait(absl::Duration timeout) {
+MainWait::Event MainWait::On(int signal, bool passed_on) {
+  const StopSignals::Action action = signals_.On(signal, passed_on);
+  if (action == StopSignals::Action::kQuit) _exit(kExitStopped);
+  return {action, signal, passed_on};
+}
+
+MainWait::Event MainWait::Wait(absl::Duration timeout) {
   const absl::Duration bounded =
       std::clamp(timeout, absl::ZeroDuration(), absl::Hours(1));
   // poll ignores a descriptor below 0.
@@ -64,10 +72,23 @@ int MainWait::Wait(absl::Duration timeout) {
   [[maybe_unused]] const ssize_t taken = read(event_fd_, &count, sizeof(count));
   signalfd_siginfo info;
   if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
-    return static_cast<int>(info.ssi_signo);
+    return On(static_cast<int>(info.ssi_signo),
+              info.ssi_code == SI_QUEUE &&
+                  info.ssi_int == StopSignals::kPassedOn);
   }
-  if (fds[2].revents != 0 && InputEnded()) return SIGHUP;
-  return 0;
+  if (fds[2].revents != 0 && InputEnded()) return On(SIGHUP, false);
+  return {};
+}
+
+void MainWait::QuitOnInterrupt() {
+  if (!signals_.next_quits()) return;
+  struct sigaction quit = {};
+  quit.sa_handler = [](int) { _exit(kExitStopped); };
+  sigaction(SIGINT, &quit, nullptr);
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
 }
 
 }  // namespace shoal

@@ -2,14 +2,25 @@
 #define SHOAL_JOB_MAIN_WAIT_H_
 
 #include "absl/time/time.h"
+#include "base/stop_signals.h"
 
 namespace shoal {
 
 // Lets the main thread wait while other threads work: for Notify, for SIGINT,
 // SIGTERM or SIGHUP, or for a timeout. Create it before any thread starts: it
-// blocks these signals, and threads inherit that. Thread-safe.
+// blocks these signals, and threads inherit that. Thread-safe, except that one
+// thread alone calls Wait and QuitOnInterrupt.
 class MainWait {
  public:
+  // The end of a Wait.
+  struct Event {
+    // kNone after a Notify or the timeout, and for a signal that asks for
+    // nothing new. Never kQuit: Wait then ends the process.
+    StopSignals::Action action = StopSignals::Action::kNone;
+    int signal = 0;          // the signal that came; 0: none
+    bool passed_on = false;  // the launcher sent it, and has told the user
+  };
+
   MainWait();
   ~MainWait();
   MainWait(const MainWait&) = delete;
@@ -23,13 +34,23 @@ class MainWait {
   // Makes the present or the next Wait return.
   void Notify();
 
-  // Returns the number of a signal that came, or 0 after a Notify or when
-  // `timeout` has passed.
-  int Wait(absl::Duration timeout);
+  // Returns when a signal came, after a Notify, or when `timeout` has passed.
+  // The second SIGINT of a user ends the process with kExitStopped.
+  Event Wait(absl::Duration timeout);
+
+  // To be called when the process waits no more but is not at its end yet, as
+  // while it closes files: if a SIGINT has come already, the next one ends the
+  // process with kExitStopped, whatever the main thread does.
+  void QuitOnInterrupt();
+
+  // The signal that asked the process to stop; 0: none has come.
+  int first_signal() const { return signals_.first(); }
 
  private:
+  Event On(int signal, bool passed_on);
   bool InputEnded();
 
+  StopSignals signals_;
   int signal_fd_ = -1;
   int event_fd_ = -1;
   // The descriptor of WatchInput; -1: none.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "job/stop_text.h"
 #include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
 #include "launch/process_launcher.h"
@@ -99,9 +100,9 @@ LaunchedJobOptions JobOptions(const JobFlags& flags) {
   LaunchedJobOptions options;
   options.max_restarts = flags.cluster.max_restarts;
   options.saves = flags.Saves();
-  options.shutdown_timeout =
-      flags.deadlines.shutdown_timeout +
-      (flags.Saves() ? flags.checkpoints.stop_timeout : absl::ZeroDuration());
+  options.shutdown_timeout = flags.deadlines.shutdown_timeout;
+  if (flags.Saves()) options.stop_timeout = flags.checkpoints.stop_timeout;
+  options.stop_text = StopText(flags);
   options.ending_timeout =
       flags.deadlines.linger + flags.deadlines.shutdown_timeout;
   return options;

@@ -1,8 +1,6 @@
 #include "job/ps_process.h"
 
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <utility>
 #include <vector>
@@ -25,6 +23,7 @@
 #include "job/process_metrics.h"
 #include "job/ps_part.h"
 #include "job/report_options.h"
+#include "job/stop_text.h"
 #include "job/to_main.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
@@ -94,7 +93,7 @@ class PsProcess final : public JobProcess {
   void Probe(std::string address,
              absl::AnyInvocable<void(bool refused) &&> done);
   absl::Status TakeDirectory(StartNumber start);
-  void OnSignal(int signal);
+  void OnSignal(const MainWait::Event& event);
   // True if the process's part in the job is over; in task 0, if the whole job
   // is over too.
   bool Ended() const {
@@ -110,7 +109,6 @@ class PsProcess final : public JobProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   ToMain<MemberEnd> member_end_;
-  int signal_ = 0;  // the first signal that came; 0: none yet
   Telemetry telemetry_;
 
   RealClock clock_;
@@ -252,8 +250,7 @@ ExitCode PsProcess::WaitForEnd() {
   const absl::Duration pause =
       leads() ? leader_->reporter.interval() : absl::Hours(1);
   while (!Ended()) {
-    const int signal = wait_->Wait(pause);
-    if (signal != 0) OnSignal(signal);
+    OnSignal(wait_->Wait(pause));
     if (!leads() || leader_->report.told()) continue;
     const auto member_end = member_end_.Get();
     if (member_end.has_value() && !member_end->status.ok()) {
@@ -261,10 +258,11 @@ ExitCode PsProcess::WaitForEnd() {
     }
     leader_->reporter.Progress(leader_->coordinator->Report(), clock_.Now());
   }
+  wait_->QuitOnInterrupt();
   absl::Status written;
   if (leads()) {
-    written =
-        leader_->reporter.End(*leader_->report.Get(), clock_.Now(), signal_);
+    written = leader_->reporter.End(*leader_->report.Get(), clock_.Now(),
+                                    wait_->first_signal());
   }
   if (!written.ok()) logger_.Error(written.message());
   ExitCode code = Verdict();
@@ -274,16 +272,22 @@ ExitCode PsProcess::WaitForEnd() {
   return code;
 }
 
-void PsProcess::OnSignal(int signal) {
-  if (signal_ != 0) _exit(kExitStopped);
-  signal_ = signal;
+void PsProcess::OnSignal(const MainWait::Event& event) {
+  if (event.action == StopSignals::Action::kNone) return;
+  const bool stop = event.action == StopSignals::Action::kStop;
+  const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));
+  if (!event.passed_on) {
+    logger_.Warn(
+        absl::StrCat(signal, ": ", stop ? StopText(flags_) : RemindText()));
+  }
+  if (!stop) return;
   const absl::Status reason = absl::CancelledError(
       absl::StrCat(ProcessName(Role::kPs, flags_.cluster.task_index),
-                   " was stopped by SIG", sigabbrev_np(signal)));
-  logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal), ": stopping the job"));
-  // SIGTERM means that the machine is needed for something else, SIGHUP that
-  // the terminal or the launcher is gone: the work must not be lost.
-  const bool save = signal != SIGINT && flags_.Saves();
+                   " was stopped by ", signal));
+  // The work must not be lost: SIGTERM means that the machine is needed for
+  // something else, SIGHUP that the terminal or the launcher is gone, and
+  // SIGINT is soon pressed.
+  const bool save = flags_.Saves();
   if (leads()) {
     save ? leader_->coordinator->SaveAndStop(reason)
          : leader_->coordinator->Stop(reason);
@@ -298,7 +302,7 @@ ExitCode PsProcess::Verdict() {
   const absl::Status status =
       leads() ? leader_->report.Get()->status : member_end_.Get()->status;
   if (status.ok()) {
-    const bool left = signal_ != 0 && !leads();
+    const bool left = wait_->first_signal() != 0 && !leads();
     logger_.Info(left ? "left the job" : "the job is done");
     return left ? kExitStopped : kExitOk;
   }
@@ -308,7 +312,8 @@ ExitCode PsProcess::Verdict() {
   }
   logger_.Error(absl::StrCat("the job failed: ", status.message()));
   // If the job was to be saved first and could not be saved, its state is lost.
-  const bool stopped = signal_ != 0 && !(leads() && absl::IsAborted(status));
+  const bool stopped =
+      wait_->first_signal() != 0 && !(leads() && absl::IsAborted(status));
   return stopped ? kExitStopped : kExitFailed;
 }
 

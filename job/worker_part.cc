@@ -53,7 +53,9 @@ void WorkerPart::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   loop_->Start(std::move(done));
 }
 
-void WorkerPart::Stop() { loop_->Stop(); }
+void WorkerPart::Stop(absl::Status reason, absl::Duration save_deadline) {
+  loop_->Stop(std::move(reason), save_deadline);
+}
 
 absl::StatusOr<std::unique_ptr<BatchSource>> WorkerPart::OpenSource(
     const Lease& lease) const {

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/file_system.h"
 #include "core/cluster_member.h"
 #include "core/training_mode.h"
@@ -47,7 +49,8 @@ class WorkerPart {
 
   // As WorkerLoop::Start and WorkerLoop::Stop.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
-  void Stop();
+  void Stop(absl::Status reason,
+            absl::Duration save_deadline = absl::ZeroDuration());
 
   // Drops the loop, which has ended. The other members live on for tasks that
   // are still queued on the strands.

@@ -1,7 +1,6 @@
 #include "job/worker_process.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "job/job_token.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
+#include "job/stop_text.h"
 #include "job/to_main.h"
 #include "job/worker_part.h"
 #include "report/export_metrics.h"
@@ -50,6 +50,7 @@ class WorkerProcess final : public JobProcess {
 
  private:
   absl::StatusOr<WorkerPartOptions> PartOptions();
+  void OnSignal(const MainWait::Event& event);
   absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect();
 
   const JobFlags flags_;
@@ -150,17 +151,29 @@ absl::Status WorkerProcess::Start() {
   return absl::OkStatus();
 }
 
-ExitCode WorkerProcess::WaitForEnd() {
-  bool signalled = false;
-  while (!end_.told()) {
-    const int signal = wait_->Wait(absl::Hours(1));
-    if (signal == 0) continue;
-    if (signalled) _exit(kExitStopped);
-    signalled = true;
-    logger_.Warn(absl::StrCat("SIG", sigabbrev_np(signal),
-                              ": finishing the batches in progress"));
-    part_->Stop();
+void WorkerProcess::OnSignal(const MainWait::Event& event) {
+  if (event.action == StopSignals::Action::kNone) return;
+  const bool stop = event.action == StopSignals::Action::kStop;
+  const bool save = flags_.Saves();
+  const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));
+  if (!event.passed_on) {
+    logger_.Warn(absl::StrCat(
+        signal, ": ",
+        !stop  ? RemindText()
+        : save ? StopText(flags_)
+               : "the worker finishes its batches in progress and leaves"));
   }
+  if (!stop) return;
+  part_->Stop(absl::CancelledError(absl::StrCat(
+                  ProcessName(Role::kWorker, flags_.cluster.task_index),
+                  " was stopped by ", signal)),
+              save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
+}
+
+ExitCode WorkerProcess::WaitForEnd() {
+  while (!end_.told()) OnSignal(wait_->Wait(absl::Hours(1)));
+  wait_->QuitOnInterrupt();
+  const bool signalled = wait_->first_signal() != 0;
   const MemberEnd end = *end_.Get();
   const absl::Status& status = end.status;
   if (end.job_over && absl::IsCancelled(status)) {

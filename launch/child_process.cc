@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "base/stop_signals.h"
 
 namespace shoal {
 namespace {
@@ -130,6 +131,12 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
   return ChildProcess{pid, Pipes::Release(&pipes.in[1]),
                       Pipes::Release(&pipes.out[0]),
                       Pipes::Release(&pipes.err[0])};
+}
+
+void PassOnSignal(pid_t pid, int signal) {
+  sigval value = {};
+  value.sival_int = StopSignals::kPassedOn;
+  sigqueue(pid, signal, value);
 }
 
 void SignalGroup(pid_t pid, int signal) { kill(-pid, signal); }

@@ -45,6 +45,10 @@ struct ChildProcess {
 absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
                                         absl::string_view input = "");
 
+// Sends `signal` to a child that was not yet reaped, marked as passed on
+// (StopSignals::kPassedOn).
+void PassOnSignal(pid_t pid, int signal);
+
 // Sends `signal` to the whole process group of a child that was not yet reaped.
 void SignalGroup(pid_t pid, int signal);
 

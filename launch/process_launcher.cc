@@ -131,15 +131,16 @@ void ProcessLauncher::ReadSignals() {
   while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) continue;  // Reap looks at every child
-    const bool again = outcome_.signal != 0;
-    outcome_.signal = signal;
-    if (again) {
+    const StopSignals::Action action = signals_.On(signal);
+    if (action == StopSignals::Action::kNone) continue;
+    if (action == StopSignals::Action::kStop) {
+      outcome_.signal = signal;
+      StopWith(signal, /*all=*/false, options_.stop_grace);
+    } else if (action == StopSignals::Action::kQuit) {
       draining_ = true;
       SignalAll(SIGKILL);
-    } else {
-      StopWith(signal, /*all=*/signal == SIGINT);
     }
-    if (events_.on_signal) events_.on_signal(signal, again);
+    if (events_.on_signal) events_.on_signal(signal, action);
   }
 }
 
@@ -226,10 +227,10 @@ void ProcessLauncher::StopAfter(absl::Duration delay) {
   stop_at_ = std::min(stop_at_, clock_.Now() + delay);
 }
 
-void ProcessLauncher::StopWith(int signal, bool all) {
+void ProcessLauncher::StopWith(int signal, bool all, absl::Duration grace) {
   draining_ = true;
   stop_at_ = absl::InfiniteFuture();
-  if (!stopping_) kill_at_ = clock_.Now() + options_.stop_grace;
+  kill_at_ = std::min(kill_at_, clock_.Now() + grace);
   stopping_ = true;
   for (const auto& process : processes_) {
     if (process->child.pid <= 0 || process->asked) continue;
@@ -238,7 +239,7 @@ void ProcessLauncher::StopWith(int signal, bool all) {
     if (process->child.in >= 0) {
       CloseInput(process.get());
     } else {
-      SignalGroup(process->child.pid, signal);
+      PassOnSignal(process->child.pid, signal);
     }
   }
 }
@@ -255,7 +256,7 @@ void ProcessLauncher::CheckDeadlines() {
     kill_at_ = absl::InfiniteFuture();
     SignalAll(SIGKILL);
   } else if (now >= stop_at_) {
-    StopWith(SIGTERM, /*all=*/true);
+    Stop();
   }
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/stop_signals.h"
 #include "launch/child_process.h"
 #include "launch/line_splitter.h"
 
@@ -31,8 +32,7 @@ struct ProcessSpec {
   // this way.
   std::string input = "";
   // True if the process ends by itself once other processes have ended. The
-  // launcher does not pass SIGTERM and SIGHUP on to it until a deadline has
-  // passed.
+  // launcher passes no signal on to it until a deadline has passed.
   bool ends_with_others = false;
 };
 
@@ -56,9 +56,10 @@ struct LauncherEvents {
   absl::AnyInvocable<void(int process, const ProcessExit&, int restarts,
                           bool again)>
       on_exit;
-  // SIGINT, SIGTERM or SIGHUP came, and the launcher has passed it on.
-  // `killing` is true for the second one, which kills.
-  absl::AnyInvocable<void(int signal, bool killing)> on_signal;
+  // SIGINT, SIGTERM or SIGHUP came. kStop: the launcher has passed the signal
+  // on. kRemind: the processes are stopping already. kQuit: the launcher has
+  // killed the processes. Not called for signals that change nothing.
+  absl::AnyInvocable<void(int signal, StopSignals::Action)> on_signal;
 };
 
 struct LaunchOutcome {
@@ -69,15 +70,16 @@ struct LaunchOutcome {
     ProcessExit exit;
   };
   std::optional<FirstFailure> first_failure;
-  int signal = 0;  // SIGINT, SIGTERM or SIGHUP, if one came
+  int signal = 0;  // the first SIGINT, SIGTERM or SIGHUP, if one came
 };
 
 // Starts processes, passes on what they print, line by line, and waits until
 // all of them have ended; it uses poll on one thread. While the launcher
 // exists, SIGINT, SIGTERM, SIGHUP and SIGCHLD of this thread come to the
 // launcher alone. It passes the first of SIGINT, SIGTERM and SIGHUP on to the
-// process groups of the children (but see ProcessSpec::ends_with_others); the
-// second one kills them. No child outlives Run, the launcher or this process.
+// children (but see ProcessSpec::ends_with_others), and the second SIGINT kills
+// their process groups (base/stop_signals.h). No child outlives Run, the
+// launcher or this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
 class ProcessLauncher {
@@ -91,8 +93,10 @@ class ProcessLauncher {
   absl::Status Start(ProcessSpec spec);
 
   // Asks every process by SIGTERM to end, and kills those that still run after
-  // stop_grace. No process is started again. Idempotent.
-  void Stop() { StopWith(SIGTERM, /*all=*/true); }
+  // `grace` (stop_grace), or after the grace of an earlier call if that is over
+  // first. No process is started again.
+  void Stop() { Stop(options_.stop_grace); }
+  void Stop(absl::Duration grace) { StopWith(SIGTERM, /*all=*/true, grace); }
 
   // Calls Stop if processes still run after `delay`. No process is started
   // again from now on.
@@ -123,13 +127,14 @@ class ProcessLauncher {
   void Reap();
   void OnExit(int index, const ProcessExit& exit);
   // Asks all processes to end, or all without ProcessSpec::ends_with_others.
-  void StopWith(int signal, bool all);
+  void StopWith(int signal, bool all, absl::Duration grace);
   void SignalAll(int signal);
   void CheckDeadlines();
 
   const LauncherOptions options_;
   LauncherEvents events_;
   const RealClock clock_;
+  StopSignals signals_;
   sigset_t old_mask_;
   int signal_fd_ = -1;
   std::vector<std::unique_ptr<Process>> processes_;

@@ -238,6 +238,21 @@ TEST_F(CoordinatorStateSaveTest, AStopDuringASaveEndsWithIt) {
   EXPECT_THAT(Why(), HasSubstr("ps 1 was stopped"));
 }
 
+// As from systemd, which tells the processes of a control group one by one.
+TEST_F(CoordinatorStateSaveTest, AWorkerMayAskForTheStopAndAllOthersToo) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  MarkBoth(lease, 0);
+  Tell(3, StopRequest{absl::CancelledError("worker 0 was stopped")});
+  Tell(1, StopRequest{absl::CancelledError("ps 0 was stopped")});
+  Tell(4, StopRequest{absl::CancelledError("worker 1 was stopped")});
+  SaveAll();
+  ExpectEnded({1, 2, 3, 4});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(Why(), HasSubstr("worker 0 was stopped; saved"));
+  EXPECT_EQ(state_->Report(now_).first, "worker 0");
+}
+
 TEST_F(CoordinatorStateSaveTest, BeforeTrainingAStopHasNothingToSave) {
   Join(Role::kPs, 0);
   Do(state_->SaveAndStop(absl::CancelledError("SIGTERM"), now_));

@@ -215,7 +215,7 @@ class KillsTest(harness.ShoalTest):
         # A frozen server cannot stop in an orderly way.
         os.kill(job.pid("shoal-ps", 1), signal.SIGSTOP)
         job.process.signal(signal.SIGINT)
-        job.process.wait_for_line("a second signal kills at once")
+        job.process.wait_for_line("a second SIGINT (Ctrl-C) ends it at once")
         job.process.signal(signal.SIGINT)
         self.assertEqual(job.process.wait(10), 3, job.process.output()[-3000:])
         for pid in pids:

@@ -1,12 +1,19 @@
 #include "job/main_wait.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "gtest/gtest.h"
+#include "job/exit_code.h"
+#include "launch/child_process.h"
 
 namespace shoal {
 namespace {
+
+using Action = StopSignals::Action;
 
 TEST(MainWaitTest, TheEndOfTheInputCountsAsASignalOnceAndForcesTheEnd) {
   int ends[2];
@@ -15,24 +22,80 @@ TEST(MainWaitTest, TheEndOfTheInputCountsAsASignalOnceAndForcesTheEnd) {
   wait.WatchInput(ends[0], absl::Seconds(100));
   // What comes in between is passed over.
   ASSERT_EQ(write(ends[1], "more\n", 5), 5);
-  EXPECT_EQ(wait.Wait(absl::Seconds(20)), 0);
+  EXPECT_EQ(wait.Wait(absl::Seconds(20)).signal, 0);
   EXPECT_EQ(alarm(0), 0u);
   close(ends[1]);
-  EXPECT_EQ(wait.Wait(absl::Seconds(20)), SIGHUP);
+  const MainWait::Event event = wait.Wait(absl::Seconds(20));
+  EXPECT_EQ(event.signal, SIGHUP);
+  EXPECT_EQ(event.action, Action::kStop);
   // The system was asked to end the process by then.
   const unsigned left = alarm(0);
   EXPECT_GT(left, 0u);
   EXPECT_LE(left, 100u);
-  EXPECT_EQ(wait.Wait(absl::Milliseconds(1)), 0);
+  EXPECT_EQ(wait.Wait(absl::Milliseconds(1)).signal, 0);
   close(ends[0]);
 }
 
 TEST(MainWaitTest, ASignalAndANotificationEndAWait) {
   MainWait wait;
   wait.Notify();
-  EXPECT_EQ(wait.Wait(absl::Hours(1)), 0);
+  EXPECT_EQ(wait.Wait(absl::Hours(1)).action, Action::kNone);
+  EXPECT_EQ(wait.first_signal(), 0);
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(wait.Wait(absl::Hours(1)), SIGTERM);
+  const MainWait::Event event = wait.Wait(absl::Hours(1));
+  EXPECT_EQ(event.action, Action::kStop);
+  EXPECT_EQ(event.signal, SIGTERM);
+  EXPECT_FALSE(event.passed_on);
+  EXPECT_EQ(wait.first_signal(), SIGTERM);
+}
+
+TEST(MainWaitTest, ASignalThatTheLauncherPassesOnIsNotTheUsers) {
+  MainWait wait;
+  kill(getpid(), SIGINT);
+  EXPECT_EQ(wait.Wait(absl::Hours(1)).action, Action::kStop);
+  PassOnSignal(getpid(), SIGINT);
+  const MainWait::Event event = wait.Wait(absl::Hours(1));
+  EXPECT_EQ(event.action, Action::kNone);
+  EXPECT_TRUE(event.passed_on);
+}
+
+// Runs `child` in a process of its own; returns how it ended (waitpid).
+int EndOf(const std::function<void()>& child) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(20);
+    child();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+TEST(MainWaitTest, TheSecondInterruptEndsTheProcess) {
+  const int status = EndOf([] {
+    MainWait wait;
+    for (int i = 0; i < 2; ++i) {
+      kill(getpid(), SIGINT);
+      wait.Wait(absl::Hours(1));
+    }
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kExitStopped);
+}
+
+TEST(MainWaitTest, AProcessThatWaitsNoMoreEndsByTheSecondInterruptAlone) {
+  for (const bool interrupted : {true, false}) {
+    const int status = EndOf([interrupted] {
+      MainWait wait;
+      kill(getpid(), interrupted ? SIGINT : SIGTERM);
+      wait.Wait(absl::Hours(1));
+      wait.QuitOnInterrupt();
+      kill(getpid(), SIGINT);
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), interrupted ? kExitStopped : kExitOk);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ namespace shoal {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
+using Action = StopSignals::Action;
 
 // Real programs: /bin/sh with a script.
 class ProcessLauncherTest : public ::testing::Test {
@@ -52,8 +54,9 @@ class ProcessLauncherTest : public ::testing::Test {
                                     restarts, again ? ", again" : ""));
       if (on_exit_) on_exit_(process);
     };
-    events.on_signal = [this](int signal, bool killing) {
-      signals_.emplace_back(signal, killing);
+    events.on_signal = [this](int signal, StopSignals::Action action) {
+      signals_.emplace_back(signal, action);
+      if (on_signal_) on_signal_(action);
     };
     auto launcher = ProcessLauncher::Create(options, std::move(events));
     ASSERT_TRUE(launcher.ok()) << launcher.status();
@@ -69,9 +72,10 @@ class ProcessLauncherTest : public ::testing::Test {
   std::string directory_;
   std::map<int, std::vector<std::string>> lines_;
   std::vector<std::string> exits_;
-  std::vector<std::pair<int, bool>> signals_;
+  std::vector<std::pair<int, StopSignals::Action>> signals_;
   std::function<void(int, const std::string&)> on_line_;
   std::function<void(int)> on_exit_;
+  std::function<void(StopSignals::Action)> on_signal_;
   std::unique_ptr<ProcessLauncher> launcher_;
 };
 
@@ -154,12 +158,12 @@ TEST_F(ProcessLauncherTest, FirstSignalIsPassedOnForACleanStop) {
   EXPECT_THAT(lines_[0], ElementsAre("out ready", "out stopping"));
   EXPECT_EQ(outcome.signal, SIGINT);
   EXPECT_FALSE(outcome.first_failure.has_value());
-  EXPECT_THAT(signals_, ElementsAre(std::make_pair(SIGINT, false)));
+  EXPECT_THAT(signals_, ElementsAre(Pair(SIGINT, Action::kStop)));
 }
 
 // A server that saves first, and the workers whose batches it waits for.
 TEST_F(ProcessLauncherTest, WhoEndsWithOthersIsNotToldOfASignalToEnd) {
-  for (const int signal : {SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     lines_.clear();
     Create({.stop_grace = absl::Hours(1)});
     on_line_ = [&](int process, const std::string& line) {
@@ -167,12 +171,13 @@ TEST_F(ProcessLauncherTest, WhoEndsWithOthersIsNotToldOfASignalToEnd) {
       if (process == 0 && line == "ready") raise(signal);
     };
     StartScript(AfterReady("trap 'touch " + File("saved") +
-                           "; exit 3' TERM HUP; echo ready; "
+                           "; exit 3' INT TERM HUP; echo ready; "
                            "while :; do sleep 0.05; done"));
     ASSERT_TRUE(launcher_
                     ->Start({.name = "worker",
                              .argv = {"/bin/sh", "-c",
-                                      "trap 'echo signal' TERM HUP; touch " +
+                                      "trap 'echo signal' INT TERM HUP; "
+                                      "touch " +
                                           File("ready") + "; while ! test -e " +
                                           File("saved") +
                                           "; do sleep 0.05; done; echo ended"},
@@ -186,55 +191,72 @@ TEST_F(ProcessLauncherTest, WhoEndsWithOthersIsNotToldOfASignalToEnd) {
   }
 }
 
-TEST_F(ProcessLauncherTest,
-       WhoEndsWithOthersIsToldOfAnInterruptAndOfADeadline) {
+TEST_F(ProcessLauncherTest, WhoEndsWithOthersIsToldOfADeadline) {
   const std::string script =
       "; echo stopping; exit 0' INT TERM; echo ready; "
       "while :; do sleep 0.05; done";
-  for (const int signal : {SIGINT, SIGTERM}) {
+  Create({.stop_grace = absl::Hours(1)});
+  int ready = 0;
+  on_line_ = [&](int, const std::string& line) {
+    if (line == "ready" && ++ready == 2) raise(SIGTERM);
+  };
+  // What the owner says once the server has ended and no other process does.
+  on_exit_ = [&](int process) {
+    if (process == 0) launcher_->StopAfter(absl::Milliseconds(10));
+  };
+  StartScript("trap 'touch " + File("server") + script);
+  ASSERT_TRUE(launcher_
+                  ->Start({.name = "worker",
+                           .argv = {"/bin/sh", "-c",
+                                    "exec 2>/dev/null; trap 'test -e " +
+                                        File("server") +
+                                        " && echo after the server" + script},
+                           .ends_with_others = true})
+                  .ok());
+  launcher_->Run();
+  EXPECT_THAT(lines_[1], ElementsAre("out ready", "out after the server",
+                                     "out stopping"));
+}
+
+// As from a service manager, and from a terminal that closes.
+TEST_F(ProcessLauncherTest, RepeatsOfASignalToEndKillNothing) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
     lines_.clear();
+    signals_.clear();
     Create({.stop_grace = absl::Hours(1)});
-    int ready = 0;
+    int stopping = 0;
     on_line_ = [&](int, const std::string& line) {
-      if (line == "ready" && ++ready == 2) raise(signal);
+      if (line == "ready") raise(signal);
+      // It saves while the signals go on.
+      if (line == "saving" && ++stopping < 5) raise(signal);
     };
-    // What the owner says once the server has ended and no other process does.
-    on_exit_ = [&](int process) {
-      if (process == 0) launcher_->StopAfter(absl::Milliseconds(10));
-    };
-    StartScript("trap 'touch " + File("server") + script);
-    // After an interrupt it does not wait for the server.
-    ASSERT_TRUE(launcher_
-                    ->Start({.name = "worker",
-                             .argv = {"/bin/sh", "-c",
-                                      "exec 2>/dev/null; trap 'test -e " +
-                                          File("server") +
-                                          " && echo after the server" + script},
-                             .ends_with_others = true})
-                    .ok());
-    launcher_->Run();
+    StartScript(
+        "trap 'for i in 1 2 3 4 5; do echo saving; sleep 0.01; done; "
+        "exit 3' TERM HUP; echo ready; while :; do sleep 0.02; done");
+    const LaunchOutcome outcome = launcher_->Run();
     launcher_ = nullptr;
-    EXPECT_EQ(lines_[1].back(), "out stopping");
-    if (signal == SIGTERM) {
-      EXPECT_THAT(lines_[1], ElementsAre("out ready", "out after the server",
-                                         "out stopping"));
-    }
-    unlink(File("server").c_str());
+    EXPECT_EQ(exits_.back(), "0 exited with code 3 after 0");
+    EXPECT_THAT(signals_, ElementsAre(Pair(signal, Action::kStop)));
+    EXPECT_EQ(outcome.signal, signal);
   }
 }
 
-TEST_F(ProcessLauncherTest, SecondSignalKillsAtOnce) {
+TEST_F(ProcessLauncherTest, TheSecondInterruptKillsAtOnce) {
   Create({.stop_grace = absl::Hours(1)});
   on_line_ = [](int, const std::string& line) {
     raise(line == "ready" ? SIGTERM : SIGINT);
+  };
+  on_signal_ = [](Action action) {
+    if (action == Action::kRemind) raise(SIGINT);
   };
   StartScript(
       "trap 'echo stubborn' TERM; echo ready; while :; do sleep 0.05; done",
       /*restart=*/true);
   launcher_->Run();
   EXPECT_THAT(exits_, ElementsAre("0 was killed by SIGKILL after 0"));
-  EXPECT_THAT(signals_, ElementsAre(std::make_pair(SIGTERM, false),
-                                    std::make_pair(SIGINT, true)));
+  EXPECT_THAT(signals_, ElementsAre(Pair(SIGTERM, Action::kStop),
+                                    Pair(SIGINT, Action::kRemind),
+                                    Pair(SIGINT, Action::kQuit)));
 }
 
 TEST_F(ProcessLauncherTest, KillsWhatDoesNotStopInTime) {

@@ -19,7 +19,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
         member_(options_.member, deps_.cluster, deps_.control, deps_.logger) {}
 
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
-  void Stop();
+  void Stop(absl::Status reason, absl::Duration save_deadline);
 
   Executor* control() const { return deps_.control; }
 
@@ -50,11 +50,17 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   void OnResume();
   void EndTraining(const std::shared_ptr<OneLife>& life);
   void EndLife();
+  // Sends the coordinator the worker's request to stop the job, if it has one.
+  // REQUIRES: the worker has a life.
+  void AskToStop();
+  void LeaveAfterBatches();
 
   const WorkerLoopOptions options_;
   WorkerLoopDependencies deps_;
   ClusterMember member_;
-  bool stopping_ = false;
+  bool stopping_ = false;  // the worker leaves
+  // Why the worker asks the coordinator to stop the job; OK: it does not ask.
+  absl::Status stop_reason_;
   std::shared_ptr<OneLife> life_;
 };
 
@@ -67,6 +73,8 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
         std::make_shared<OneLife>(&self->deps_.model->objective().metrics());
     self->life_->life = reply.life;
     self->life_->session = std::move(session);
+    // The request of an earlier life may not have arrived.
+    self->AskToStop();
   };
   handlers.on_message = [self = shared_from_this()](CoordinatorMessage m) {
     self->OnMessage(std::move(m));
@@ -205,7 +213,25 @@ void WorkerLoop::Impl::EndLife() {
   if (life != nullptr) EndTraining(life);
 }
 
-void WorkerLoop::Impl::Stop() {
+void WorkerLoop::Impl::Stop(absl::Status reason,
+                            absl::Duration save_deadline) {
+  if (stopping_ || !stop_reason_.ok()) return;
+  if (save_deadline <= absl::ZeroDuration() || life_ == nullptr) {
+    LeaveAfterBatches();
+    return;
+  }
+  stop_reason_ = std::move(reason);
+  AskToStop();
+  deps_.control->PostAfter(
+      save_deadline + options_.member.shutdown_deadline,
+      [self = shared_from_this()] { self->LeaveAfterBatches(); });
+}
+
+void WorkerLoop::Impl::AskToStop() {
+  if (!stop_reason_.ok()) life_->session->Send(StopRequest{stop_reason_});
+}
+
+void WorkerLoop::Impl::LeaveAfterBatches() {
   if (stopping_) return;
   stopping_ = true;
   if (life_ == nullptr || life_->trainer == nullptr) {
@@ -231,8 +257,11 @@ void WorkerLoop::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   });
 }
 
-void WorkerLoop::Stop() {
-  impl_->control()->Post([impl = impl_] { impl->Stop(); });
+void WorkerLoop::Stop(absl::Status reason, absl::Duration save_deadline) {
+  impl_->control()->Post(
+      [impl = impl_, reason = std::move(reason), save_deadline]() mutable {
+        impl->Stop(std::move(reason), save_deadline);
+      });
 }
 
 }  // namespace shoal

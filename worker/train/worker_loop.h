@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
@@ -79,9 +80,15 @@ class WorkerLoop {
   // strand.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
 
-  // Waits for the batches in flight, at most until the shutdown deadline,
-  // leaves the job and ends with OK.
-  void Stop();
+  // Without `save_deadline` the worker waits for the batches in flight, at most
+  // until the shutdown deadline, leaves the job and ends with OK. With it the
+  // worker asks the coordinator to save the job and to end it with `reason`,
+  // and goes on training until the coordinator says so. A worker that is not in
+  // the job leaves at once, and one whose job has not ended after the
+  // save_deadline and the shutdown deadline leaves as without it. Only the
+  // first call counts.
+  void Stop(absl::Status reason,
+            absl::Duration save_deadline = absl::ZeroDuration());
 
  private:
   class Impl;

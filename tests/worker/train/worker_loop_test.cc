@@ -101,7 +101,7 @@ class WorkerLoopTest : public testing::Test {
     };
     deps.usage = [] { return ResourceUsage{}; };
     loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
-    loop_->Start([](MemberEnd) {});
+    loop_->Start([this](MemberEnd end) { end_ = std::move(end); });
     Settle();
   }
 
@@ -124,6 +124,7 @@ class WorkerLoopTest : public testing::Test {
   SilentShard::Log log_;
   IdleModel model_;
   std::unique_ptr<WorkerLoop> loop_;
+  std::optional<MemberEnd> end_;
 };
 
 TEST_F(WorkerLoopTest, TheCallsOfALifeThatEndedAreCancelled) {
@@ -184,6 +185,58 @@ TEST_F(WorkerLoopTest, AHeldWorkerTrainsTheLeaseThatItIsGiven) {
   Settle();
   EXPECT_GT(log_.calls, 0);
   EXPECT_EQ(cluster_.Heard<LeaseRequest>(), requests);
+}
+
+// ---- Stops
+
+TEST_F(WorkerLoopTest, AWorkerThatIsToSaveTheJobAsksAndTrainsOn) {
+  StartTraining();
+  loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
+  loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
+  Settle();
+  EXPECT_EQ(cluster_.Heard<StopRequest>(), 1);
+  const int calls = log_.calls;
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 5}}}});
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_GT(log_.calls, calls) << "it serves until the coordinator says so";
+  cluster_.Tell(Hold{7});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Bye>(), 0);
+  cluster_.Tell(JobEnd{absl::CancelledError("saved"), ""});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Bye>(), 1);
+  cluster_.EndSession(absl::OkStatus());
+  Settle();
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_TRUE(end_->job_over);
+  EXPECT_EQ(end_->status, absl::CancelledError("saved"));
+}
+
+// The coordinator may not have heard the request of the life that ended.
+TEST_F(WorkerLoopTest, TheRequestToStopIsSentAgainInTheNextLife) {
+  StartTraining();
+  loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
+  Settle();
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
+  Settle();
+  EXPECT_EQ(cluster_.lives, 2u);
+  EXPECT_EQ(cluster_.Heard<StopRequest>(), 2);
+}
+
+TEST_F(WorkerLoopTest, AWorkerWhoseRequestHasNoEffectLeavesInTheEnd) {
+  loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
+  simulator_.RunFor(absl::Seconds(24));
+  EXPECT_EQ(cluster_.Heard<Bye>(), 0);
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(cluster_.Heard<Bye>(), 1);
+}
+
+TEST_F(WorkerLoopTest, AWorkerOfAJobThatIsNotSavedLeaves) {
+  loop_->Stop(absl::CancelledError("SIGTERM"));
+  Settle();
+  EXPECT_EQ(cluster_.Heard<StopRequest>(), 0);
+  EXPECT_EQ(cluster_.Heard<Bye>(), 1);
 }
 
 }  // namespace
