@@ -20,7 +20,10 @@ struct CheckpointOptions {
   // stopped.
   bool save = false;
   std::string model_dir;    // for messages; the coordinator touches no file
-  uint64_t save_steps = 0;  // job steps between checkpoints; 0: none on the way
+  uint64_t save_steps = 0;  // job steps between checkpoints; 0: not counted
+  // Time from the end of one checkpoint to the next, counted from the first
+  // lease; zero: not counted.
+  absl::Duration save_every;
   // The variables, as the manifest describes them.
   ModelSpec model;
   ShardMap map;

@@ -80,7 +80,7 @@ JobEffects JobSaves::Step(const View& view) {
     Add(policy_.Step(PolicyView(view), view.now), &effects);
   }
   if (effects.end.has_value()) return effects;
-  if (policy_.Due(PolicyView(view))) Begin(view, &effects);
+  if (policy_.Due(PolicyView(view), view.now)) Begin(view, &effects);
   return effects;
 }
 
@@ -143,7 +143,7 @@ void JobSaves::Perform(SaverActions actions, const View& view,
       Commit(std::move(*commit), effects);
     } else if (auto* done = std::get_if<SaverDone>(&action)) {
       manifests_.Drop();
-      Add(policy_.OnDone(*done, PolicyView(view)), effects);
+      Add(policy_.OnDone(*done, PolicyView(view), view.now), effects);
     }
   }
 }

@@ -30,6 +30,7 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
     : saves_(options.save),
       model_dir_(options.model_dir),
       every_(options.save_steps),
+      interval_(options.save_every),
       deadline_(options.deadline),
       stop_time_(options.stop_deadline),
       next_step_(options.save_steps),
@@ -87,10 +88,14 @@ absl::Time SavePolicy::stop_deadline() const {
   return stop_.has_value() ? stop_->deadline : absl::InfiniteFuture();
 }
 
-bool SavePolicy::Due(const View& view) const {
-  if (!saves_ || !Leases(view.phase) || view.busy) return false;
-  return (next_step_ != 0 && view.step >= next_step_) || !requests_.empty() ||
-         stop_.has_value();
+bool SavePolicy::Due(const View& view, absl::Time now) {
+  if (!saves_ || !Leases(view.phase)) return false;
+  if (!interval_began_.has_value()) interval_began_ = now;
+  if (view.busy) return false;
+  return (next_step_ != 0 && view.step >= next_step_) ||
+         (interval_ > absl::ZeroDuration() &&
+          now >= *interval_began_ + interval_) ||
+         !requests_.empty() || stop_.has_value();
 }
 
 bool SavePolicy::EndDue(const View& view, absl::Time now) {
@@ -139,8 +144,10 @@ JobEffects SavePolicy::Step(const View& view, absl::Time now) {
   return effects;
 }
 
-JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view) {
+JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view,
+                              absl::Time now) {
   JobEffects effects;
+  interval_began_ = now;
   // Training may have gone on since the cut.
   const uint64_t step =
       std::exchange(cut_step_, std::nullopt).value_or(view.step);

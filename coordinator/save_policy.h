@@ -20,9 +20,9 @@ namespace shoal {
 // Pure logic beside CheckpointSaver, which knows how a checkpoint is saved. The
 // owner drives both.
 //
-// A checkpoint is due at every save_steps-th step, for a request, for a stop,
-// and at the end of training. Requests that come while a save is under way wait
-// for the next save.
+// A checkpoint is due at every save_steps-th step, save_every after the last
+// save ended, for a request, for a stop, and at the end of training. Requests
+// that come while a save is under way wait for the next save.
 //
 //   the end:  open --everything is trained--> awaited --its save is over, or
 //     a disk has had its time--> settled
@@ -63,8 +63,8 @@ class SavePolicy {
   // deadline.
   absl::Time stop_deadline() const;
 
-  // True if a save has to begin now.
-  bool Due(const View& view) const;
+  // To be called after every event. True if a save has to begin now.
+  bool Due(const View& view, absl::Time now);
   // Everything is trained. True if the save of the end has to begin now.
   bool EndDue(const View& view, absl::Time now);
   // True once the job may go on to its end: the end of training is saved, or is
@@ -80,7 +80,7 @@ class SavePolicy {
   // The disks of the save under way are late. `trains`: training goes on.
   JobEffects OnLate(const SaverLate& late, bool trains);
   // The save is over.
-  JobEffects OnDone(const SaverDone& done, const View& view);
+  JobEffects OnDone(const SaverDone& done, const View& view, absl::Time now);
   // To be called after every event while the disks are late: ends the wait of a
   // stop or of the end once it was long enough. REQUIRES: view.late.
   JobEffects Step(const View& view, absl::Time now);
@@ -108,11 +108,14 @@ class SavePolicy {
 
   const bool saves_;
   const std::string model_dir_;
-  const uint64_t every_;  // steps between checkpoints; 0: none on the way
+  const uint64_t every_;  // steps between checkpoints; 0: not counted
+  const absl::Duration interval_;  // time between checkpoints; 0: not counted
   const absl::Duration deadline_;
   const absl::Duration stop_time_;
 
   uint64_t next_step_;                       // when the next checkpoint is due
+  // When training began or the last save ended, whichever is later.
+  std::optional<absl::Time> interval_began_;
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
   std::optional<uint64_t> cut_step_;         // step of the save under way

@@ -278,6 +278,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.model_dir = flags.checkpoints.model_dir;
   checkpoints.save_steps =
       static_cast<uint64_t>(flags.checkpoints.save_checkpoint_steps);
+  checkpoints.save_every = flags.checkpoints.save_checkpoint_secs;
   checkpoints.model = plan.spec;
   checkpoints.map = plan.map;
   checkpoints.deadline = flags.checkpoints.save_timeout;

@@ -28,10 +28,16 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
              "initial weights."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"save_checkpoint_steps", &save_checkpoint_steps,
-             "Number of batches to train between two checkpoints. 0: "
-             "checkpoints are saved only at the end, on SIGTERM and on "
-             "request.",
+             "Number of batches to train between two checkpoints, beside "
+             "those of --save_checkpoint_secs. 0: batches are not counted.",
              IntRange{0}});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"save_checkpoint_secs", &save_checkpoint_secs,
+             "Time from the end of one checkpoint to the beginning of the "
+             "next, with --model_dir. 0: time is not counted. Without both, "
+             "checkpoints are saved only at the end, when the job is stopped "
+             "and on request.",
+             DurationRange{}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"keep_checkpoints", &keep_checkpoints,
              "Number of checkpoints to keep, the newest ones; 0: all.",
@@ -46,7 +52,9 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
   rows->Add(
       kAllCommands, Canonical::kNo,
       {"stop_timeout", &stop_timeout,
-       "Longest time that SIGTERM leaves for the last checkpoint.", some});
+       "Longest time for the checkpoint that SIGTERM, SIGHUP or the first "
+       "SIGINT (Ctrl-C) asks for, before the job stops without it.",
+       some});
 }
 
 absl::Status CheckpointFlags::Validate(const JobFlags& job) const {

@@ -19,6 +19,7 @@ struct CheckpointFlags {
   std::string model_dir;
   Resume resume = Resume::kAuto;
   int64_t save_checkpoint_steps = 0;
+  absl::Duration save_checkpoint_secs = absl::Seconds(600);
   int keep_checkpoints = 5;
   absl::Duration save_timeout = absl::Seconds(120);
   absl::Duration stop_timeout = absl::Seconds(20);

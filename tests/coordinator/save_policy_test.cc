@@ -53,7 +53,7 @@ class SavePolicyTest : public testing::Test {
   void Done(SavePolicy& policy, absl::Status status, uint64_t step = 0) {
     view_.busy = view_.late = false;
     Do(policy.OnDone({std::move(status), "d", step, true, absl::Seconds(1)},
-                     view_));
+                     view_, now_));
   }
   void Late(SavePolicy& policy, uint64_t step) {
     view_.late = true;
@@ -74,19 +74,20 @@ TEST_F(SavePolicyTest, EveryKStepsCountedFromTheLastThatWasSaved) {
   options_.save_steps = 10;
   SavePolicy policy = Make();
   view_.step = 9;
-  EXPECT_FALSE(policy.Due(view_));
+  EXPECT_FALSE(policy.Due(view_, now_));
   view_.step = 12;
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
   BeginAt(policy, 12);
-  EXPECT_FALSE(policy.Due(view_)) << "one at a time";
+  EXPECT_FALSE(policy.Due(view_, now_)) << "one at a time";
   view_.step = 25;  // training went on while the disks synced
   Done(policy, absl::OkStatus(), 12);
-  EXPECT_TRUE(policy.Due(view_)) << "20 is behind us";
+  EXPECT_TRUE(policy.Due(view_, now_)) << "20 is behind us";
   BeginAt(policy, 25);
   Done(policy, absl::UnavailableError("full"));
-  EXPECT_FALSE(policy.Due(view_)) << "a void one is tried again at 30 only";
+  EXPECT_FALSE(policy.Due(view_, now_))
+      << "a void one is tried again at 30 only";
   view_.step = 30;
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
 }
 
 TEST_F(SavePolicyTest, AJobThatGoesOnCountsFromItsCheckpoint) {
@@ -94,9 +95,9 @@ TEST_F(SavePolicyTest, AJobThatGoesOnCountsFromItsCheckpoint) {
   SavePolicy policy = Make();
   policy.GoOnFrom(20, 200);
   view_.step = 29;
-  EXPECT_FALSE(policy.Due(view_));
+  EXPECT_FALSE(policy.Due(view_, now_));
   view_.step = 30;
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
   EXPECT_EQ(policy.report().resumed_samples, 200u);
 }
 
@@ -106,24 +107,90 @@ TEST_F(SavePolicyTest, NothingIsDueOutsideTraining) {
   for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kRestoring,
                                JobPhase::kReporting, JobPhase::kEnding}) {
     view_.phase = phase;
-    EXPECT_FALSE(Make().Due(view_));
+    EXPECT_FALSE(Make().Due(view_, now_));
   }
   view_.phase = JobPhase::kEvaluating;
-  EXPECT_TRUE(Make().Due(view_));
+  EXPECT_TRUE(Make().Due(view_, now_));
+}
+
+// ---- By time
+
+TEST_F(SavePolicyTest, AnIntervalBeginsWithTrainingAndWithTheEndOfASave) {
+  options_.save_every = absl::Seconds(600);
+  SavePolicy policy = Make();
+  // The servers load for an hour.
+  view_.phase = JobPhase::kRestoring;
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Hours(1);
+  view_.phase = JobPhase::kTraining;
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Seconds(599);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Seconds(1);
+  EXPECT_TRUE(policy.Due(view_, now_));
+  BeginAt(policy, 12);
+  now_ += absl::Seconds(50);
+  EXPECT_FALSE(policy.Due(view_, now_)) << "one at a time";
+  Done(policy, absl::OkStatus(), 12);
+  now_ += absl::Seconds(599);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Seconds(1);
+  EXPECT_TRUE(policy.Due(view_, now_));
+}
+
+TEST_F(SavePolicyTest, ASlowSaveIsNotFollowedByAnotherAtOnce) {
+  options_.save_every = absl::Seconds(10);
+  SavePolicy policy = Make();
+  policy.Due(view_, now_);
+  BeginAt(policy, 1);
+  now_ += absl::Seconds(100);
+  Done(policy, absl::UnavailableError("full"), 1);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Seconds(10);
+  EXPECT_TRUE(policy.Due(view_, now_)) << "a void one is tried again by then";
+}
+
+TEST_F(SavePolicyTest, EverySaveBeginsTheIntervalAnew) {
+  options_.save_every = absl::Seconds(10);
+  options_.save_steps = 100;
+  SavePolicy policy = Make();
+  policy.Due(view_, now_);
+  now_ += absl::Seconds(9);
+  view_.step = 100;
+  EXPECT_TRUE(policy.Due(view_, now_)) << "by steps";
+  BeginAt(policy, 100);
+  Done(policy, absl::OkStatus(), 100);
+  now_ += absl::Seconds(9);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Seconds(1);
+  EXPECT_TRUE(policy.Due(view_, now_)) << "by time";
+}
+
+TEST_F(SavePolicyTest, WithoutAnIntervalTimeIsNotCounted) {
+  SavePolicy policy = Make();
+  EXPECT_FALSE(policy.Due(view_, now_));
+  now_ += absl::Hours(1000);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  options_.save_every = absl::Seconds(1);
+  options_.save = false;
+  SavePolicy other = Make();
+  other.Due(view_, now_);
+  now_ += absl::Hours(1);
+  EXPECT_FALSE(other.Due(view_, now_));
 }
 
 // ---- Requests
 
 TEST_F(SavePolicyTest, ARequestIsAnsweredByTheNextSaveThatBegins) {
   SavePolicy policy = Make();
-  EXPECT_FALSE(policy.Due(view_));
+  EXPECT_FALSE(policy.Due(view_, now_));
   Do(policy.Request(1, view_));
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
   BeginAt(policy, 3);
   Do(policy.Request(2, view_));
   Done(policy, absl::OkStatus(), 3);
   EXPECT_THAT(replies_, ElementsAre(Pair(1, absl::OkStatus())));
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
   BeginAt(policy, 4);
   Done(policy, absl::UnavailableError("full"));
   EXPECT_THAT(replies_, ElementsAre(Pair(1, absl::OkStatus()),
@@ -244,7 +311,7 @@ TEST_F(SavePolicyTest, AStopSavesAndThenEndsTheJob) {
     Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
     EXPECT_THAT(ends_, IsEmpty());
     EXPECT_EQ(policy.stop_deadline(), now_ + absl::Seconds(20));
-    EXPECT_TRUE(policy.Due(view_));
+    EXPECT_TRUE(policy.Due(view_, now_));
     BeginAt(policy, 3);
     Done(policy, saved, 3);
     ASSERT_THAT(ends_, SizeIs(1));
@@ -263,7 +330,7 @@ TEST_F(SavePolicyTest, WhatWasTrainedSinceASavesCutIsSavedBeforeAStop) {
   view_.step = 4;
   Done(policy, absl::OkStatus(), 3);
   EXPECT_THAT(ends_, IsEmpty());
-  EXPECT_TRUE(policy.Due(view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
 }
 
 TEST_F(SavePolicyTest, AStopDoesNotOutwaitItsDeadline) {

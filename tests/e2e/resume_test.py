@@ -65,7 +65,7 @@ class ResumeTest(harness.ShoalTest):
         """A worker is killed between two checkpoints, and then everything."""
         digest = self.serial_digest()
         job = Launched(self, "--ps=2", "--workers=2", *self.saving,
-                       "--save_checkpoint_steps=500")
+                       "--save_checkpoint_secs=300ms")
         at = job.process.wait_for_line("saved " + self.model_dir)
         os.kill(job.pid("shoal-worker", 1), signal.SIGKILL)
         at = job.process.wait_for_line("worker 1 was killed", start=at)
