@@ -34,6 +34,11 @@ struct CheckpointOptions {
   absl::Duration deadline = absl::Seconds(120);
   // The same once the job was asked to stop.
   absl::Duration stop_deadline = absl::Seconds(20);
+  // Time for which a job tries again to save its last checkpoint while the disk
+  // is full, and the pause before each try. A job that is to stop tries again
+  // within the stop's deadline alone.
+  absl::Duration retry_for = absl::Seconds(60);
+  absl::Duration retry_pause = absl::Seconds(2);
   // Number in the files' names: larger than that of every earlier job on the
   // same model directory.
   uint64_t first_attempt = 1;

@@ -33,6 +33,8 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
       interval_(options.save_every),
       deadline_(options.deadline),
       stop_time_(options.stop_deadline),
+      retry_for_(options.retry_for),
+      retry_pause_(options.retry_pause),
       next_step_(options.save_steps),
       settled_(!options.save) {
   if (options.resume == nullptr) return;
@@ -95,13 +97,13 @@ bool SavePolicy::Due(const View& view, absl::Time now) {
   return (next_step_ != 0 && view.step >= next_step_) ||
          (interval_ > absl::ZeroDuration() &&
           now >= *interval_began_ + interval_) ||
-         !requests_.empty() || stop_.has_value();
+         !requests_.empty() || (stop_.has_value() && now >= retry_at_);
 }
 
 bool SavePolicy::EndDue(const View& view, absl::Time now) {
   if (settled_) return false;
   if (!awaited_since_.has_value()) awaited_since_ = now;
-  return !view.busy;
+  return !view.busy && now >= retry_at_;
 }
 
 void SavePolicy::Begin() { being_saved_ = std::exchange(requests_, {}); }
@@ -161,6 +163,10 @@ JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view,
   Reply(std::exchange(being_saved_, {}), saved, &effects);
   // Otherwise the end, or the stop, waits for the next save.
   if (step != view.step) return effects;
+  if ((view.trained || stop_.has_value()) &&
+      TriesAgain(done.status, now, &effects)) {
+    return effects;
+  }
   if (view.trained) {
     settled_ = true;
     end_status_ = Annotate(
@@ -179,6 +185,24 @@ JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view,
     EndStopped(Lost(done.status.message()), &effects);
   }
   return effects;
+}
+
+bool SavePolicy::TriesAgain(const absl::Status& status, absl::Time now,
+                            JobEffects* effects) {
+  if (!absl::IsResourceExhausted(status)) return false;
+  if (!full_since_.has_value()) full_since_ = now;
+  const absl::Time give_up =
+      stop_.has_value() ? stop_->deadline : *full_since_ + retry_for_;
+  const absl::Time next = now + retry_pause_;
+  if (next >= give_up) return false;
+  retry_at_ = next;
+  Log(LogLevel::kWarn,
+      absl::StrCat("the last checkpoint is tried again in ",
+                   Rounded(retry_pause_), ", and for another ",
+                   Rounded(give_up - now), " at most: free space on the disk "
+                   "that is full, or what was trained is lost"),
+      &effects->actions);
+  return true;
 }
 
 void SavePolicy::Count(const SaverDone& done, uint64_t step,

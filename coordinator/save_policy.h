@@ -28,6 +28,8 @@ namespace shoal {
 //     a disk has had its time--> settled
 //   a stop:   none --Stop--> saving --its save is over, or a disk has had its
 //     time--> the job ends
+//   in both:  --its save failed for want of space (RESOURCE_EXHAUSTED), and
+//     there is time for another try--> retry_pause later another save is due
 //
 // A save is the save of the end, or of a stop, if nothing was trained since its
 // cut. A disk that hangs voids no checkpoint (the saver's kSyncing), but a job
@@ -102,6 +104,9 @@ class SavePolicy {
 
   void Count(const SaverDone& done, uint64_t step, const std::string& path,
              JobEffects* effects);
+  // The last save of the job ended with this status. True if it is tried again.
+  bool TriesAgain(const absl::Status& status, absl::Time now,
+                  JobEffects* effects);
   // Ends the job that was asked to stop, with this status.
   void EndStopped(absl::Status status, JobEffects* effects) const;
   absl::Status Lost(absl::string_view why) const;
@@ -112,10 +117,16 @@ class SavePolicy {
   const absl::Duration interval_;  // time between checkpoints; 0: not counted
   const absl::Duration deadline_;
   const absl::Duration stop_time_;
+  const absl::Duration retry_for_;
+  const absl::Duration retry_pause_;
 
   uint64_t next_step_;                       // when the next checkpoint is due
   // When training began or the last save ended, whichever is later.
   std::optional<absl::Time> interval_began_;
+  // When the first of the last save's failures for want of space came, and when
+  // the next try is due.
+  std::optional<absl::Time> full_since_;
+  absl::Time retry_at_ = absl::InfinitePast();
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
   std::optional<uint64_t> cut_step_;         // step of the save under way

@@ -283,6 +283,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.map = plan.map;
   checkpoints.deadline = flags.checkpoints.save_timeout;
   checkpoints.stop_deadline = flags.checkpoints.stop_timeout;
+  checkpoints.retry_for = flags.checkpoints.save_retry_timeout;
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
   if (flags.checkpoints.model_dir.empty()) return absl::OkStatus();

@@ -55,6 +55,12 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
        "Longest time for the checkpoint that SIGTERM, SIGHUP or the first "
        "SIGINT (Ctrl-C) asks for, before the job stops without it.",
        some});
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"save_retry_timeout", &save_retry_timeout,
+             "Time for which the last checkpoint is tried again if the disk "
+             "is full, before the job fails without it. A job that is stopped "
+             "tries for --stop_timeout at most.",
+             DurationRange{}});
 }
 
 absl::Status CheckpointFlags::Validate(const JobFlags& job) const {

@@ -23,6 +23,7 @@ struct CheckpointFlags {
   int keep_checkpoints = 5;
   absl::Duration save_timeout = absl::Seconds(120);
   absl::Duration stop_timeout = absl::Seconds(20);
+  absl::Duration save_retry_timeout = absl::Seconds(60);
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

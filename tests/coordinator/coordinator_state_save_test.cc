@@ -61,6 +61,8 @@ TEST_F(CoordinatorStateSaveTest, TheEndIsSavedBeforeTheEvaluation) {
 }
 
 TEST_F(CoordinatorStateSaveTest, AnEndThatCannotBeSavedFailsTheJob) {
+  options_.checkpoints.retry_for = absl::ZeroDuration();
+  Restart();
   JoinAll();
   Train(3, 30);
   Train(4, 10);

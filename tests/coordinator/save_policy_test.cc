@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -356,6 +357,67 @@ TEST_F(SavePolicyTest, WhereNothingCanBeSavedAStopIsTheEnd) {
     EXPECT_THAT(ends_, ElementsAre(absl::CancelledError("SIGTERM")));
     EXPECT_EQ(policy.stop_deadline(), absl::InfiniteFuture());
   }
+}
+
+// ---- Full disks
+
+TEST_F(SavePolicyTest, TheLastSaveIsTriedAgainWhileTheDiskIsFull) {
+  options_.retry_for = absl::Seconds(60);
+  options_.retry_pause = absl::Seconds(2);
+  SavePolicy policy = Make();
+  view_.step = 7;
+  view_.trained = true;
+  ASSERT_TRUE(policy.EndDue(view_, now_));
+  for (int i = 0; i < 29; ++i) {
+    BeginAt(policy, 7);
+    Done(policy, absl::ResourceExhaustedError("No space left"), 7);
+    ASSERT_FALSE(policy.settled()) << i;
+    EXPECT_THAT(logs_.back(),
+                HasSubstr(absl::StrCat(
+                    "tried again in 2s, and for another ",
+                    absl::FormatDuration(absl::Seconds(60 - 2 * i)),
+                    " at most")));
+    EXPECT_FALSE(policy.EndDue(view_, now_));
+    now_ += absl::Seconds(2);
+    ASSERT_TRUE(policy.EndDue(view_, now_));
+  }
+  BeginAt(policy, 7);
+  SavePolicy saved = policy;
+  Done(saved, absl::OkStatus(), 7);
+  EXPECT_TRUE(saved.settled());
+  EXPECT_TRUE(saved.end_status().ok());
+  Done(policy, absl::ResourceExhaustedError("No space left"), 7);
+  EXPECT_TRUE(policy.settled()) << "58 s have passed, and 2 s are too late";
+  EXPECT_EQ(policy.end_status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(SavePolicyTest, AStopTriesAgainUntilItsDeadline) {
+  options_.retry_pause = absl::Seconds(8);
+  SavePolicy policy = Make();
+  Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(policy.Due(view_, now_));
+    BeginAt(policy, 3);
+    Done(policy, absl::ResourceExhaustedError("No space left"), 3);
+    EXPECT_THAT(ends_, IsEmpty());
+    EXPECT_FALSE(policy.Due(view_, now_));
+    now_ += absl::Seconds(8);
+  }
+  ASSERT_TRUE(policy.Due(view_, now_));
+  BeginAt(policy, 3);
+  Done(policy, absl::ResourceExhaustedError("No space left"), 3);
+  ASSERT_THAT(ends_, SizeIs(1));
+  EXPECT_EQ(ends_[0].code(), absl::StatusCode::kAborted);
+}
+
+TEST_F(SavePolicyTest, ACheckpointOnTheWayIsNotTriedAgain) {
+  options_.save_steps = 10;
+  SavePolicy policy = Make();
+  BeginAt(policy, 10);
+  Done(policy, absl::ResourceExhaustedError("No space left"), 10);
+  now_ += absl::Seconds(30);
+  EXPECT_FALSE(policy.Due(view_, now_)) << "but at step 20";
+  EXPECT_THAT(logs_, SizeIs(1));
 }
 
 // ---- What people read

@@ -220,23 +220,44 @@ class ResumeTest(harness.ShoalTest):
         self.assertIn("tr.libsvm", output)
         self.assertIn("has other bytes", output)
 
-    def test_a_full_disk_ends_no_training_but_the_job_says_so(self):
+    def mount_model_dir(self, size):
+        """A disk of this size in the place of the model directory."""
         os.makedirs(self.model_dir)
         mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs",
+            ["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs",
              self.model_dir], capture_output=True, check=False)
         if mounted.returncode != 0:
             self.skipTest("no tmpfs can be mounted here")
+        # Lazily: a process that a failed test leaves may still use it.
+        self.addCleanup(subprocess.run, ["umount", "-l", self.model_dir],
+                        check=True)
+
+    def test_a_full_disk_that_has_space_again_costs_nothing(self):
+        self.mount_model_dir("2m")
+        job = self.start("run", "shoal", "run", "--ps=2", "--workers=2",
+                         *self.saving)
+        job.wait_for_line("step ")
+        filler = os.path.join(self.model_dir, "filler")
+        with open(filler, "wb", buffering=0) as file:
+            with self.assertRaises(OSError):
+                while True:
+                    file.write(b"x" * 4096)
+        job.wait_for_line("the last checkpoint is tried again in 2s")
+        os.remove(filler)
+        self.assertEqual(job.wait(), 0, job.output()[-3000:])
+        self.assertGreaterEqual(self.summary()["checkpoint"]["voided"], 1)
+        self.run_ok("shoal", "ckpt", "verify", self.model_dir)
+
+    def test_a_full_disk_ends_no_training_but_the_job_says_so(self):
+        self.mount_model_dir("40k")
         wide = [flag.replace("--embedding_size=3", "--embedding_size=64")
                 for flag in self.saving]
-        try:
-            code, output = self.run_fails(
-                "shoal", "run", "--ps=2", "--workers=2", *wide,
-                "--save_checkpoint_steps=2000")
-        finally:
-            subprocess.run(["umount", self.model_dir], check=True)
+        code, output = self.run_fails(
+            "shoal", "run", "--ps=2", "--workers=2", *wide,
+            "--save_checkpoint_steps=2000", "--save_retry_timeout=3s")
         self.assertEqual(code, 1)
         self.assertIn("No space left", output)
+        self.assertIn("the last checkpoint is tried again in 2s", output)
         summary = self.summary()
         self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
         self.assertGreaterEqual(summary["checkpoint"]["voided"], 2)

@@ -79,6 +79,7 @@ struct Options {
   int workers = 1;
   int epochs = 2;
   uint64_t save_steps = 0;
+  absl::Duration retry_for = absl::Seconds(60);
   bool resume = false;  // must find a checkpoint
   // Asked at every moment: true stops the job, which is saved first.
   std::function<bool(const JobReport&)> stop;
@@ -120,6 +121,7 @@ class InProcessCheckpointTest : public testing::Test {
     checkpoints.save = true;
     checkpoints.model_dir = "m";
     checkpoints.save_steps = o.save_steps;
+    checkpoints.retry_for = o.retry_for;
     checkpoints.first_attempt = first_attempt_ += 1000;
     options.ps_loop.checkpoints.model_dir = "m";
     if (o.resume) {
@@ -302,6 +304,7 @@ TEST_F(InProcessCheckpointTest, AFullDiskCostsTheCheckpointAndItsEndTheJob) {
   Clear();
 
   o.save_steps = 0;
+  o.retry_for = absl::ZeroDuration();
   files_.LimitWrites(absl::StrCat("m/", CheckpointName(once.batches),
                                   "/.shard-00000-of-00002.safetensors.attempt-",
                                   first_attempt_ + 1000 + 2),
@@ -310,6 +313,18 @@ TEST_F(InProcessCheckpointTest, AFullDiskCostsTheCheckpointAndItsEndTheJob) {
   EXPECT_EQ(at_end.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(at_end.trained, static_cast<uint64_t>(kRows * o.epochs));
   EXPECT_FALSE(NewestCheckpoint(files_, "m", true).ok());
+  Clear();
+
+  // Another try finds space.
+  o.retry_for = absl::Seconds(60);
+  files_.LimitWrites(absl::StrCat("m/", CheckpointName(once.batches),
+                                  "/.shard-00000-of-00002.safetensors.attempt-",
+                                  first_attempt_ + 1000 + 2),
+                     100);
+  const JobReport again = Run(o);
+  ExpectWhole(again, o);
+  EXPECT_EQ(again.checkpoint.voided, 1u);
+  EXPECT_EQ(NewestCheckpoint(files_, "m", true)->step, again.batches);
 }
 
 TEST_F(InProcessCheckpointTest, ADamagedShardIsNamedAndTheJobEnds) {
