@@ -52,6 +52,7 @@ struct EvalReport {
 
 // The checkpoints of a job.
 struct CheckpointReport {
+  std::string model_dir;  // where the job saves them; empty: it saves none
   // Path of the newest checkpoint that this job has saved; empty: none.
   std::string path;
   uint64_t step = 0;  // step of that checkpoint

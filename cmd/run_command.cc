@@ -7,9 +7,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
+#include "checkpoint/checkpoint_directory.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/best_possible_auc.h"
@@ -25,6 +27,7 @@
 #include "launch/job_flag_set.h"
 #include "report/job_summary.h"
 #include "report/live_output.h"
+#include "report/resume_text.h"
 #include "rpc/token.h"
 
 namespace shoal {
@@ -52,6 +55,24 @@ absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
   SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
   SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
   return PlanRemoteProcesses(flags, set, token);
+}
+
+// The last words of a job whose PS 0 ended before it could say them.
+std::string ResumeTextInItsPlace(const FileSystem& files,
+                                 const JobFlags& flags) {
+  const std::string& model_dir = flags.checkpoints.model_dir;
+  if (!flags.training.Trains()) return "";
+  if (model_dir.empty()) return ResumeText("", 0, "");
+  const bool here = flags.cluster.hosts.empty();
+  const auto newest = NewestCheckpoint(files, model_dir, here);
+  if (newest.ok()) return ResumeText(newest->path, newest->step, model_dir);
+  if (!here) {
+    return absl::StrCat("`shoal ckpt ls ", model_dir,
+                        "` on the hosts lists the checkpoints");
+  }
+  return absl::IsNotFound(newest.status())
+             ? ResumeText("", 0, model_dir)
+             : std::string(newest.status().message());
 }
 
 // Writes the summary if PS 0 ended before it could.
@@ -116,6 +137,9 @@ int RunCommand(const Args& args) {
           ? ""
           : BestPossibleAucLine(*files, flags.data.val_data_dir);
   if (!best.empty() && end.status.ok()) std::cout << best << "\n";
+  const std::string resume =
+      end.told ? end.resume : ResumeTextInItsPlace(*files, flags);
+  if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";
   std::cout << std::flush;
   // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
@@ -123,10 +147,13 @@ int RunCommand(const Args& args) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
   if (end.status.ok()) return kExitOk;
+  const absl::Status status = end.exit_code == kExitUsage
+                                  ? end.status
+                                  : WithLastWords(end.status, resume);
   return Complain(name,
                   end.exit_code == kExitStopped
-                      ? end.status
-                      : Annotate(end.status, "the job failed"),
+                      ? status
+                      : Annotate(status, "the job failed"),
                   end.exit_code);
 }
 

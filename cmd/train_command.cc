@@ -25,12 +25,14 @@
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
+#include "job/quit_at_once.h"
 #include "job/report_options.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "launch/job_flag_set.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
+#include "report/resume_text.h"
 
 namespace shoal {
 namespace {
@@ -66,6 +68,9 @@ absl::Status StopReason(int signal) {
 void OnSignal(const JobFlags& flags, const MainWait::Event& event,
               InProcessJob* job, Logger* logger) {
   if (event.action == StopSignals::Action::kNone) return;
+  if (event.action == StopSignals::Action::kQuit) {
+    QuitAtOnce(ResumeText(job->Report()), logger);
+  }
   const bool stop = event.action == StopSignals::Action::kStop;
   logger->Warn(absl::StrCat("SIG", sigabbrev_np(event.signal), ": ",
                             stop ? StopText(flags) : RemindText()));
@@ -91,10 +96,10 @@ ExitCode Verdict(const std::string& name, const JobReport& report,
   const absl::Status told = reporter->End(report, now);
   if (!told.ok()) Complain(name, told, kExitFailed);
   if (report.status.ok()) return told.ok() ? kExitOk : kExitFailed;
-  if (absl::IsCancelled(report.status)) {
-    return Complain(name, report.status, kExitStopped);
-  }
-  return Complain(name, Annotate(report.status, "the job failed"), kExitFailed);
+  const absl::Status status =
+      WithLastWords(report.status, ResumeText(report));
+  if (absl::IsCancelled(status)) return Complain(name, status, kExitStopped);
+  return Complain(name, Annotate(status, "the job failed"), kExitFailed);
 }
 
 // The threads of the job.

@@ -37,6 +37,7 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
       retry_pause_(options.retry_pause),
       next_step_(options.save_steps),
       settled_(!options.save) {
+  if (saves_) report_.model_dir = model_dir_;
   if (options.resume == nullptr) return;
   report_.resumed_from = options.resume_path();
   report_.resumed_step = options.resume->step;
@@ -179,7 +180,7 @@ JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view,
         absl::Status(
             stop_->reason.code(),
             absl::StrCat(stop_->reason.message(), "; saved ", path, " at step ",
-                         done.step, ", from where the same command goes on")),
+                         done.step)),
         &effects);
   } else {
     EndStopped(Lost(done.status.message()), &effects);

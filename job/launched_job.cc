@@ -25,6 +25,13 @@ bool NeverTookPart(const ProcessExit& exit, int restarts) {
   return exit.signal == 0 && exit.code == kExitUsage && restarts == 0;
 }
 
+LaunchedJobEnd NotStarted(absl::Status status) {
+  LaunchedJobEnd end;
+  end.status = std::move(status);
+  end.exit_code = kExitFailed;
+  return end;
+}
+
 }  // namespace
 
 LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
@@ -39,12 +46,12 @@ LaunchedJobEnd LaunchedJob::Run() {
   options.max_restarts = options_.max_restarts;
   options.stop_grace = options_.shutdown_timeout + options_.stop_timeout;
   auto launcher = ProcessLauncher::Create(options, Events());
-  if (!launcher.ok()) return {launcher.status(), {}, false, kExitFailed};
+  if (!launcher.ok()) return NotStarted(launcher.status());
   launcher_ = *std::move(launcher);
   const absl::Status started = StartAll();
   if (!started.ok()) {
     launcher_ = nullptr;
-    return {started, {}, false, kExitFailed};
+    return NotStarted(started);
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
@@ -223,6 +230,7 @@ std::string LaunchedJob::FailedReason(
 LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
   LaunchedJobEnd end;
   end.lines = ending_->lines;
+  end.resume = ending_->resume;
   end.told = true;
   if (!ending_->unwritten.empty()) {
     end.status = absl::AbortedError(ending_->unwritten);
@@ -238,7 +246,10 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   if (ending_.has_value() && ending_->ok) return DoneEnd(outcome);
   const std::optional<Failure>& first = outcome.first_failure;
   LaunchedJobEnd end;
-  if (ending_.has_value()) end.lines = ending_->lines;
+  if (ending_.has_value()) {
+    end.lines = ending_->lines;
+    end.resume = ending_->resume;
+  }
   end.told = ending_.has_value();
   end.exit_code = kExitFailed;
   if (outcome.signal != 0) {

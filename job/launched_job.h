@@ -58,6 +58,8 @@ struct LaunchedJobEnd {
   // The closing lines of the leader. Empty if the leader died before it printed
   // them, or the job had not begun.
   std::vector<std::string> lines;
+  // ResumeText: the last words of the job, if the leader reported its end.
+  std::string resume;
   // True if the leader reported the end of the job, which it does once it has
   // written --summary.
   bool told = false;

@@ -55,12 +55,6 @@ bool MainWait::InputEnded() {
   return true;
 }
 
-MainWait::Event MainWait::On(int signal, bool passed_on) {
-  const StopSignals::Action action = signals_.On(signal, passed_on);
-  if (action == StopSignals::Action::kQuit) _exit(kExitStopped);
-  return {action, signal, passed_on};
-}
-
 MainWait::Event MainWait::Wait(absl::Duration timeout) {
   const absl::Duration bounded =
       std::clamp(timeout, absl::ZeroDuration(), absl::Hours(1));
@@ -72,11 +66,14 @@ MainWait::Event MainWait::Wait(absl::Duration timeout) {
   [[maybe_unused]] const ssize_t taken = read(event_fd_, &count, sizeof(count));
   signalfd_siginfo info;
   if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
-    return On(static_cast<int>(info.ssi_signo),
-              info.ssi_code == SI_QUEUE &&
-                  info.ssi_int == StopSignals::kPassedOn);
+    const int signal = static_cast<int>(info.ssi_signo);
+    const bool passed_on = info.ssi_code == SI_QUEUE &&
+                           info.ssi_int == StopSignals::kPassedOn;
+    return {signals_.On(signal, passed_on), signal, passed_on};
   }
-  if (fds[2].revents != 0 && InputEnded()) return On(SIGHUP, false);
+  if (fds[2].revents != 0 && InputEnded()) {
+    return {signals_.On(SIGHUP), SIGHUP, false};
+  }
   return {};
 }
 

@@ -15,7 +15,7 @@ class MainWait {
   // The end of a Wait.
   struct Event {
     // kNone after a Notify or the timeout, and for a signal that asks for
-    // nothing new. Never kQuit: Wait then ends the process.
+    // nothing new. On kQuit the caller ends the process (job/quit_at_once.h).
     StopSignals::Action action = StopSignals::Action::kNone;
     int signal = 0;          // the signal that came; 0: none
     bool passed_on = false;  // the launcher sent it, and has told the user
@@ -35,7 +35,6 @@ class MainWait {
   void Notify();
 
   // Returns when a signal came, after a Notify, or when `timeout` has passed.
-  // The second SIGINT of a user ends the process with kExitStopped.
   Event Wait(absl::Duration timeout);
 
   // To be called when the process waits no more but is not at its end yet, as
@@ -47,7 +46,6 @@ class MainWait {
   int first_signal() const { return signals_.first(); }
 
  private:
-  Event On(int signal, bool passed_on);
   bool InputEnded();
 
   StopSignals signals_;

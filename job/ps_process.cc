@@ -22,11 +22,13 @@
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
 #include "job/ps_part.h"
+#include "job/quit_at_once.h"
 #include "job/report_options.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
+#include "report/resume_text.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
 #include "rpc/port_probe.h"
@@ -274,6 +276,10 @@ ExitCode PsProcess::WaitForEnd() {
 
 void PsProcess::OnSignal(const MainWait::Event& event) {
   if (event.action == StopSignals::Action::kNone) return;
+  if (event.action == StopSignals::Action::kQuit) {
+    QuitAtOnce(leads() ? ResumeText(leader_->coordinator->Report()) : "",
+               &logger_);
+  }
   const bool stop = event.action == StopSignals::Action::kStop;
   const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));
   if (!event.passed_on) {
@@ -301,16 +307,22 @@ ExitCode PsProcess::Verdict() {
   const bool over = leads() || member_end_.Get()->job_over;
   const absl::Status status =
       leads() ? leader_->report.Get()->status : member_end_.Get()->status;
+  const std::string resume = leads() ? ResumeText(*leader_->report.Get()) : "";
+  const std::string last_words =
+      resume.empty() ? "" : absl::StrCat("; ", resume);
   if (status.ok()) {
     const bool left = wait_->first_signal() != 0 && !leads();
-    logger_.Info(left ? "left the job" : "the job is done");
+    logger_.Info(left ? "left the job"
+                      : absl::StrCat("the job is done", last_words));
     return left ? kExitStopped : kExitOk;
   }
   if (over && absl::IsCancelled(status)) {
-    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    logger_.Warn(absl::StrCat("the job was stopped: ", status.message(),
+                              last_words));
     return kExitStopped;
   }
-  logger_.Error(absl::StrCat("the job failed: ", status.message()));
+  logger_.Error(
+      absl::StrCat("the job failed: ", status.message(), last_words));
   // If the job was to be saved first and could not be saved, its state is lost.
   const bool stopped =
       wait_->first_signal() != 0 && !(leads() && absl::IsAborted(status));

@@ -17,6 +17,7 @@
 #include "job/job_token.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
+#include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "job/worker_part.h"
@@ -153,6 +154,9 @@ absl::Status WorkerProcess::Start() {
 
 void WorkerProcess::OnSignal(const MainWait::Event& event) {
   if (event.action == StopSignals::Action::kNone) return;
+  if (event.action == StopSignals::Action::kQuit) {
+    QuitAtOnce("", &logger_);
+  }
   const bool stop = event.action == StopSignals::Action::kStop;
   const bool save = flags_.Saves();
   const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));

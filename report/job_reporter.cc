@@ -12,6 +12,7 @@
 #include "report/closing_text.h"
 #include "report/job_summary.h"
 #include "report/progress_json.h"
+#include "report/resume_text.h"
 
 namespace shoal {
 namespace {
@@ -76,7 +77,8 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
     std::cout << EndingJson(
                      {report.status.ok(), std::string(report.status.message()),
                       ClosingText(report, options_.bad_rows_dir), report.first,
-                      report.stopped, std::string(written.message()), signal})
+                      report.stopped, std::string(written.message()), signal,
+                      ResumeText(report)})
               << std::endl;
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {
@@ -84,6 +86,9 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
     }
     const std::string last = report.evals.empty() ? "" : options_.last_line();
     if (!last.empty()) std::cout << last << "\n";
+    // The caller says it with the error of a job that failed.
+    const std::string resume = report.status.ok() ? ResumeText(report) : "";
+    if (!resume.empty()) std::cout << resume << "\n";
     std::cout << std::flush;
   }
   return written;

@@ -43,7 +43,8 @@ class JobReporter {
   absl::Duration interval() const;
   void Progress(const JobReport& report, absl::Time now);
 
-  // Writes the summary and the closing lines of a job that has ended. `signal`
+  // Writes the summary and the closing lines of a job that has ended, and the
+  // ResumeText of a job that is done. `signal`
   // is for a launcher (kJson): the signal that asked this process to stop, or
   // 0. Errors: the summary could not be written.
   absl::Status End(const JobReport& report, absl::Time now, int signal = 0);

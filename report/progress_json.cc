@@ -55,6 +55,7 @@ JobEnding ReadEnding(const JsonNode& end) {
   ending.stopped = end.Field("stopped").Bool();
   ending.unwritten = end.Field("unwritten").String(kMaxTextBytes);
   ending.signal = end.Field("signal").Int(std::numeric_limits<int>::max());
+  ending.resume = end.Field("resume").String(kMaxTextBytes);
   return ending;
 }
 
@@ -186,6 +187,7 @@ std::string EndingJson(const JobEnding& ending) {
   w.Field("reason", ending.reason).Key("lines").Values(ending.lines);
   w.Field("first", ending.first).Field("stopped", ending.stopped);
   w.Field("unwritten", ending.unwritten).Field("signal", ending.signal);
+  w.Field("resume", ending.resume);
   w.EndObject().EndObject();
   return text;
 }

@@ -64,6 +64,7 @@ struct JobEnding {
   // The signal that asked the process with the coordinator to stop, as in
   // <signal.h>; 0: none.
   int signal = 0;
+  std::string resume = "";  // ResumeText: the job's last words
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

@@ -255,6 +255,59 @@ class InterruptTest(StopsTest):
             return ""
 
 
+class LastWordsTest(StopsTest):
+    """The last line of a job names the checkpoint from which the same command
+    goes on, or says that there is none."""
+
+    def newest(self):
+        return os.path.join(self.model_dir, max(
+            name for name in os.listdir(self.model_dir)
+            if os.path.exists(os.path.join(self.model_dir, name,
+                                           "manifest.json"))))
+
+    def expect_newest(self, job, code):
+        self.assertEqual(job.wait(30), code, job.output()[-3000:])
+        path = self.newest()
+        self.assertRegex(job.lines[-1],
+                         f"the same command goes on from {path}, step "
+                         f"{int(path[-11:])}$")
+
+    def test_whatever_the_end(self):
+        run = ["shoal", "run", "--ps=2", "--workers=1", *self.saving(2)]
+        endless = ["shoal", "run", "--ps=2", "--workers=1",
+                   *self.saving(100000)]
+        done = self.start("done", *run)
+        self.expect_newest(done, 0)
+        stopped = self.start("stopped", *endless)
+        stopped.wait_for_line("step ")
+        stopped.signal(signal.SIGTERM)
+        self.expect_newest(stopped, STOPPED)
+        for index in (1, 0):
+            killed = Launched(self, *endless[2:])
+            killed.process.wait_for_line("push done")
+            os.kill(killed.pid("shoal-ps", index), signal.SIGKILL)
+            self.expect_newest(killed.process, 1)
+        train = self.start("train", "shoal", "train", *self.saving(100000))
+        train.wait_for_line("step ")
+        train.signal(signal.SIGINT)
+        self.expect_newest(train, STOPPED)
+
+    def test_without_a_checkpoint(self):
+        job = Launched(self, "--ps=1", "--workers=1", *self.saving(100000))
+        job.process.wait_for_line("push done")
+        os.kill(job.pid("shoal-ps", 0), signal.SIGKILL)
+        self.assertEqual(job.process.wait(30), 1)
+        self.assertIn(f"there is no checkpoint in {self.model_dir}, so the "
+                      "same command begins from the start",
+                      job.process.lines[-1])
+        for command in (["shoal", "run", "--ps=1", "--workers=1"],
+                        ["shoal", "train"]):
+            job = self.start(command[1], *command, *self.flags(1))
+            self.assertEqual(job.wait(), 0)
+            self.assertIn("there is no checkpoint without --model_dir",
+                          job.lines[-1])
+
+
 class TerminalTest(StopsTest):
 
     def test_a_closed_terminal_saves_the_job(self):

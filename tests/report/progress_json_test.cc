@@ -116,7 +116,8 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
                                                "ps 1",
                                                true,
                                                "no space",
-                                               15}));
+                                               15,
+                                               "goes on from m"}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
   EXPECT_FALSE(ending.ok);
@@ -126,6 +127,7 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   EXPECT_TRUE(ending.stopped);
   EXPECT_EQ(ending.unwritten, "no space");
   EXPECT_EQ(ending.signal, 15);
+  EXPECT_EQ(ending.resume, "goes on from m");
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {
