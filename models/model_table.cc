@@ -41,16 +41,16 @@ constexpr ModelKind kModels[] = {
      LinearProbeMemoryBytes},
 };
 
-constexpr bool HasName(absl::string_view name) {
-  for (const ModelName& known : kModelNames) {
-    if (name == known.name) return true;
+constexpr bool HasRow(absl::string_view name) {
+  for (const ModelKind& kind : kModels) {
+    if (kind.name == name) return true;
   }
   return false;
 }
 
 constexpr bool NamesAgree() {
-  for (const ModelKind& kind : kModels) {
-    if (!HasName(kind.name)) return false;
+  for (const ModelName& known : kModelNames) {
+    if (!HasRow(known.name)) return false;
   }
   return std::size(kModels) == std::size(kModelNames);
 }

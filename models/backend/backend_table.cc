@@ -21,20 +21,19 @@ constexpr BackendKind kBackends[] = {
     {"reference", AlwaysAvailable, Make<ReferenceBackend>},
 };
 
-constexpr bool HasName(absl::string_view name) {
-  for (const char* known : kBackendNames) {
-    if (name == known) return true;
+constexpr bool HasRow(absl::string_view name) {
+  for (const BackendKind& kind : kBackends) {
+    if (kind.name == name) return true;
   }
   return false;
 }
 
 constexpr bool NamesAgree() {
-  for (const BackendKind& kind : kBackends) {
-    if (!HasName(kind.name)) return false;
+  for (const char* known : kBackendNames) {
+    if (absl::string_view(known) != "auto" && !HasRow(known)) return false;
   }
   // "auto" is a name and not a backend.
-  return HasName("auto") &&
-         std::size(kBackends) + 1 == std::size(kBackendNames);
+  return std::size(kBackends) + 1 == std::size(kBackendNames);
 }
 static_assert(NamesAgree(), "core/backend_names.h lists other backends");
 

@@ -31,7 +31,7 @@ LibFfmParser::LibFfmParser(uint64_t feature_size, int field_size,
       values_(field_size),
       fields_(field_size),
       row_of_field_(field_size) {
-  SHOAL_DCHECK(field_size >= 1 && field_size <= 65535);
+  SHOAL_DCHECK(field_size >= 1 && field_size <= 65536);
 }
 
 LibFfmParser::Line LibFfmParser::Parse(absl::string_view line,

@@ -29,7 +29,7 @@ class LibFfmParser {
  public:
   enum class Line { kRow, kNoRow, kBad };
 
-  // REQUIRES: field_size is in [1, 65535].
+  // REQUIRES: field_size is in [1, 65536].
   LibFfmParser(uint64_t feature_size, int field_size, bool any_label = false,
                int num_labels = 2);
 

@@ -18,7 +18,8 @@ struct ScoreSenderOptions {
   // scored.
   uint64_t max_scores = 64 << 10;
   absl::Duration interval = absl::Milliseconds(500);
-  // Labels of the model's objective.
+  // Number of labels of the model's objective. In an inference, rows with the
+  // label after the last one (core/label.h, BadRowLabel) score NaN.
   int num_labels = 2;
 };
 
