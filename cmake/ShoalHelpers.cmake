@@ -56,6 +56,7 @@ endfunction()
 # NAME. With SHOAL_UNITE they are files that include eight .cc files each, so that
 # headers are parsed once for all eight. CMake's own unity builds name the files
 # with the path of the checkout, so that clones could not share what ccache keeps.
+# Properties of a united source have no effect.
 function(shoal_united_sources OUT NAME)
   set(sources ${ARGN})
   if(SHOAL_UNITE)
@@ -64,7 +65,8 @@ function(shoal_united_sources OUT NAME)
     list(FILTER parts INCLUDE REGEX "\\.cc$")
     set(number 0)
     foreach(part IN LISTS parts)
-      file(REAL_PATH ${part} path)
+      cmake_path(ABSOLUTE_PATH part BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+        NORMALIZE OUTPUT_VARIABLE path)
       file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${path})
       math(EXPR of_number "${number} / 8")
       set(united ${CMAKE_BINARY_DIR}/united/${NAME}_${of_number}.cc)
@@ -83,7 +85,7 @@ add_custom_target(house)
 
 function(shoal_library)
   cmake_parse_arguments(A "FUZZED" "NAME" "SRCS;MULTI_TARGET;HDRS;DEPS" ${ARGN})
-  if(A_SRCS)
+  if(A_SRCS OR A_MULTI_TARGET)
     shoal_united_sources(sources ${A_NAME} ${A_SRCS})
     add_library(${A_NAME} STATIC ${sources} ${A_MULTI_TARGET} ${A_HDRS})
     target_link_libraries(${A_NAME} PUBLIC shoal_options ${A_DEPS})
