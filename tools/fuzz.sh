@@ -38,7 +38,7 @@ mkdir -p "$root/failures" "$root/logs"
 # two differ.
 run() {
   local name=$1 seeds=${2:-} log=$root/logs/$1.log
-  local spent=0 inputs=0 TIMEFORMAT='%0U'
+  local spent=0 inputs=0 TIMEFORMAT="%0U %0S"
   mkdir -p "$root/corpus/$name"
   while [ "$spent" -lt "$seconds" ]; do
     local turn
@@ -52,6 +52,7 @@ run() {
       echo "fuzz: $name FAILED; its log is $log"
       return 1
     }
+    turn=$((${turn/ /+}))  # user and system time
     # A turn of less than half a second still counts, so that the loop ends.
     spent=$((spent + (turn > 0 ? turn : 1)))
     inputs=$((inputs + $(grep -o 'number_of_executed_units: [0-9]*' "$log" |
