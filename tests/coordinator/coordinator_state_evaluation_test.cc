@@ -386,7 +386,7 @@ TEST_F(InferenceStateTest, BadRowsKeepTheirPlaceAndCount) {
 
 TEST_F(InferenceStateTest, ALabelThatIsNoneIsRefused) {
   const Lease one = Ask(3);
-  Tell(3, EvalResult{one.number, 0, 0, {1}, {2}});
+  Tell(3, EvalResult{one.number, 0, 0, {1}, {3}});
   EXPECT_EQ(ended_[3].code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(JobStatus().ok());
   EXPECT_THAT(Written(), IsEmpty());
@@ -403,7 +403,7 @@ TEST_F(InferenceStateTest, ARowMayHaveMoreScoresThanOne) {
                      0,
                      0,
                      {1, 2, 3, 4, 5, 6, 7, 8, 9},
-                     {0, BadRowLabel(2), 1}});
+                     {0, BadRowLabel(3), 1}});
   const std::vector<float> written = Written();
   ASSERT_THAT(written, SizeIs(9));
   EXPECT_THAT(std::vector<float>(written.begin(), written.begin() + 3),
