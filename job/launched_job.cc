@@ -44,7 +44,9 @@ LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
 LaunchedJobEnd LaunchedJob::Run() {
   LauncherOptions options;
   options.max_restarts = options_.max_restarts;
-  options.stop_grace = options_.shutdown_timeout + options_.stop_timeout;
+  // A leader whose disk hangs gives up by itself just before that.
+  options.stop_grace =
+      options_.stop_timeout + options_.ending_timeout + absl::Seconds(1);
   auto launcher = ProcessLauncher::Create(options, Events());
   if (!launcher.ok()) return NotStarted(launcher.status());
   launcher_ = *std::move(launcher);
@@ -130,7 +132,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   }
   member.running = false;
   member.restarts = restarts;
-  member.exit_code = exit.code;
+  member.exit = exit;
   if (!exit.ok()) Say(what);
   if (member.leads) {
     // Without the coordinator no process can end by protocol.
@@ -154,6 +156,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
 }
 
 void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
+  quit_ = quit_ || action == StopSignals::Action::kQuit;
   const std::string what =
       action == StopSignals::Action::kStop     ? options_.stop_text
       : action == StopSignals::Action::kRemind ? RemindText()
@@ -184,6 +187,10 @@ bool LaunchedJob::AnyWorkerRunning() const {
 const LaunchedJob::Member& LaunchedJob::Leader() const {
   return *std::find_if(members_.begin(), members_.end(),
                        [](const Member& member) { return member.leads; });
+}
+
+bool LaunchedJob::KilledUnsaved() const {
+  return options_.saves && !quit_ && Leader().exit.signal == SIGKILL;
 }
 
 std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
@@ -254,17 +261,24 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   end.exit_code = kExitFailed;
   if (outcome.signal != 0) {
     const std::string what = StoppedBy(outcome.signal);
-    // The leader fails if it could not save the job before it stopped.
-    end.status = Leader().exit_code == kExitFailed ? absl::AbortedError(what)
-                                                   : absl::CancelledError(what);
-    if (absl::IsCancelled(end.status)) end.exit_code = kExitStopped;
+    const ProcessExit& exit = Leader().exit;
+    if (KilledUnsaved()) {
+      end.status = absl::AbortedError(
+          absl::StrCat(what, "; ", Leader().name, " ", Describe(exit)));
+    } else if (exit.signal == 0 && exit.code == kExitFailed) {
+      // The leader fails if it could not save the job before it stopped.
+      end.status = absl::AbortedError(what);
+    } else {
+      end.status = absl::CancelledError(what);
+      end.exit_code = kExitStopped;
+    }
     return end;
   }
   // The signal was sent to a parameter server, not to the launcher: all
   // processes exit with kExitStopped.
   if (ending_.has_value() && first.has_value() &&
       first->exit.code == kExitStopped && first->exit.signal == 0 &&
-      Leader().exit_code == kExitStopped) {
+      Leader().exit.code == kExitStopped) {
     end.status = absl::CancelledError(ending_->reason);
     end.exit_code = kExitStopped;
     return end;

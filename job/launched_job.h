@@ -45,8 +45,9 @@ struct LaunchedJobOptions {
   absl::Duration stop_timeout = absl::ZeroDuration();
   // What the launcher says after the name of the signal (StopText).
   std::string stop_text = "";
-  // Time that a job needs to end by its own protocol once it is over or one of
-  // its processes has failed.
+  // Time that a job needs to end by its own protocol once it is over, saved or
+  // not, or one of its processes has failed. A job that was asked to stop is
+  // killed a second after stop_timeout and this time.
   absl::Duration ending_timeout = absl::Seconds(8);
 };
 
@@ -103,7 +104,7 @@ class LaunchedJob {
     bool leads = false;
     bool running = true;
     int restarts = 0;       // before it ended
-    int exit_code = 0;      // once it has ended
+    ProcessExit exit;       // once it has ended
     std::string last_line;  // last line on stderr: often says why it failed
   };
   using Failure = LaunchOutcome::FirstFailure;
@@ -117,6 +118,9 @@ class LaunchedJob {
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
+  // True if the leader was to save the job at a signal and was killed instead,
+  // though no user asked for that.
+  bool KilledUnsaved() const;
   // Text that names the process that failed, how it ended and its last line; ""
   // without a failure.
   std::string Cause(const std::optional<Failure>& failure) const;
@@ -131,6 +135,7 @@ class LaunchedJob {
   std::unique_ptr<ProcessLauncher> launcher_;
   std::vector<Member> members_;  // as options_.processes
   std::optional<JobEnding> ending_;
+  bool quit_ = false;  // the user's second SIGINT has killed the processes
 };
 
 }  // namespace shoal

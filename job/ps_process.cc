@@ -323,9 +323,9 @@ ExitCode PsProcess::Verdict() {
   }
   logger_.Error(
       absl::StrCat("the job failed: ", status.message(), last_words));
-  // If the job was to be saved first and could not be saved, its state is lost.
-  const bool stopped =
-      wait_->first_signal() != 0 && !(leads() && absl::IsAborted(status));
+  // The job of a leader that got a signal has failed too if it did not end as
+  // it was asked to: it is not saved.
+  const bool stopped = wait_->first_signal() != 0 && !leads();
   return stopped ? kExitStopped : kExitFailed;
 }
 

@@ -204,6 +204,30 @@ TEST_F(LaunchedJobTest, AnotherSignalOfTheLeaderIsNamedToo) {
                 "stopped by SIGTERM: ps 0 was stopped by SIGTERM"));
 }
 
+TEST_F(LaunchedJobTest, AJobWhoseLeaderIsKilledBeforeItSavedHasFailed) {
+  for (const bool saves : {true, false}) {
+    options_.saves = saves;
+    options_.processes.clear();
+    Ps("trap 'kill -9 $$' TERM; kill -TERM $PPID; "
+       "while :; do sleep 0.02; done");
+    Worker(UntilStopped());
+    const LaunchedJobEnd end = Run();
+    EXPECT_EQ(end.status,
+              saves ? absl::AbortedError(
+                          "stopped by SIGTERM; ps 0 was killed by SIGKILL")
+                    : absl::CancelledError("stopped by SIGTERM"));
+    EXPECT_EQ(end.exit_code, saves ? kExitFailed : kExitStopped);
+  }
+}
+
+TEST_F(LaunchedJobTest, AJobThatItsUserKilledIsStopped) {
+  options_.saves = true;
+  Ps("trap 'kill -INT $PPID' INT; kill -INT $PPID; "
+     "while :; do sleep 0.02; done");
+  Worker("trap '' INT; while :; do sleep 0.02; done");
+  EXPECT_EQ(Run().exit_code, kExitStopped);
+}
+
 TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   options_.ending_timeout = absl::Hours(1);
   Ps("kill -9 $$");
