@@ -13,6 +13,22 @@
 #include "job/exit_code.h"
 
 namespace shoal {
+namespace {
+
+// The SIGINTs of a user until the process ends, after QuitOnInterrupt.
+volatile sig_atomic_t interrupts_left = 2;
+
+bool IsPassedOn(int code, int value) {
+  return code == SI_QUEUE && value == StopSignals::kPassedOn;
+}
+
+void CountInterrupt(int, siginfo_t* info, void*) {
+  if (IsPassedOn(info->si_code, info->si_value.sival_int)) return;
+  interrupts_left = interrupts_left - 1;
+  if (interrupts_left <= 0) _exit(kExitStopped);
+}
+
+}  // namespace
 
 MainWait::MainWait() {
   sigset_t ours;
@@ -67,8 +83,7 @@ MainWait::Event MainWait::Wait(absl::Duration timeout) {
   signalfd_siginfo info;
   if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
-    const bool passed_on = info.ssi_code == SI_QUEUE &&
-                           info.ssi_int == StopSignals::kPassedOn;
+    const bool passed_on = IsPassedOn(info.ssi_code, info.ssi_int);
     return {signals_.On(signal, passed_on), signal, passed_on};
   }
   if (fds[2].revents != 0 && InputEnded()) {
@@ -78,9 +93,10 @@ MainWait::Event MainWait::Wait(absl::Duration timeout) {
 }
 
 void MainWait::QuitOnInterrupt() {
-  if (!signals_.next_quits()) return;
+  interrupts_left = signals_.next_quits() ? 1 : 2;
   struct sigaction quit = {};
-  quit.sa_handler = [](int) { _exit(kExitStopped); };
+  quit.sa_sigaction = CountInterrupt;
+  quit.sa_flags = SA_SIGINFO | SA_RESTART;
   sigaction(SIGINT, &quit, nullptr);
   sigset_t interrupt;
   sigemptyset(&interrupt);

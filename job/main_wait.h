@@ -38,8 +38,9 @@ class MainWait {
   Event Wait(absl::Duration timeout);
 
   // To be called when the process waits no more but is not at its end yet, as
-  // while it closes files: if a SIGINT has come already, the next one ends the
-  // process with kExitStopped, whatever the main thread does.
+  // while it closes files. From then on the second SIGINT of a user ends the
+  // process with kExitStopped, whatever the main thread does. SIGINTs that Wait
+  // has returned count too; those that the launcher passes on do not.
   void QuitOnInterrupt();
 
   // The signal that asked the process to stop; 0: none has come.
