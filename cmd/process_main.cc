@@ -29,6 +29,9 @@ int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
                 Command command, NewJobProcess new_process) {
   if (PrintVersion(args, binary)) return kExitOk;
   MainWait wait;
+  // The launcher may pass a signal on at any time, and other processes of the
+  // job may know of this one: it stops in good order even before it has joined.
+  wait.Begin();
   JobFlags flags(command);
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;

@@ -40,19 +40,24 @@ absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   return CheckNotEmpty(flags, sources);
 }
 
-// All processes on this host. `token_file` lives as long as the job.
+// All processes on this host. `token_file` lives as long as the job. `wait`
+// begins before there is such a file.
 absl::StatusOr<LaunchedJobOptions> PrepareHere(
     const JobFlags& flags, const FlagSet& set, const JobPlan& plan,
-    const FileSystem& files, std::unique_ptr<TemporaryToken>* token_file) {
+    const FileSystem& files, MainWait* wait,
+    std::unique_ptr<TemporaryToken>* token_file) {
   SHOAL_RETURN_IF_ERROR(ForecastAndCheck(flags, plan, files));
+  wait->Begin();
   SHOAL_ASSIGN_OR_RETURN(*token_file, TemporaryToken::Create());
   return PlanLocalProcesses(flags, set, (*token_file)->path());
 }
 
 // All processes on other hosts, which check data and memory themselves.
 absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
-                                                const FlagSet& set) {
+                                                const FlagSet& set,
+                                                MainWait* wait) {
   SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
+  wait->Begin();
   SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
   return PlanRemoteProcesses(flags, set, token);
 }
@@ -90,9 +95,7 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
 }  // namespace
 
 int RunCommand(const Args& args) {
-  // From here on a signal waits until the launcher takes it, and cannot end
-  // this process while it starts or reports a job.
-  const MainWait wait;
+  MainWait wait;
   JobFlags flags(Command::kRun);
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
@@ -115,8 +118,9 @@ int RunCommand(const Args& args) {
   }
   std::unique_ptr<TemporaryToken> token_file;
   auto processes = flags.cluster.hosts.empty()
-                       ? PrepareHere(flags, set, *plan, *files, &token_file)
-                       : PrepareHosts(flags, set);
+                       ? PrepareHere(flags, set, *plan, *files, &wait,
+                                     &token_file)
+                       : PrepareHosts(flags, set, &wait);
   if (!processes.ok()) {
     // Another host may be back soon; an error of this host is here to stay.
     const ExitCode code = absl::IsCancelled(processes.status()) ? kExitStopped
@@ -129,14 +133,17 @@ int RunCommand(const Args& args) {
   live.print_every = flags.output.progress_every;
   LiveOutput output(live);
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
+  token_file = nullptr;
+  // What is left may take long, as on a disk that hangs.
+  wait.QuitOnInterrupt(end.interrupted);
 
   for (const std::string& line : end.lines) std::cout << line << "\n";
   // The line belongs beside the AUC of an evaluation.
   const std::string best =
-      flags.training.Infers()
+      flags.training.Infers() || !end.status.ok()
           ? ""
           : BestPossibleAucLine(*files, flags.data.val_data_dir);
-  if (!best.empty() && end.status.ok()) std::cout << best << "\n";
+  if (!best.empty()) std::cout << best << "\n";
   const std::string resume =
       end.told ? end.resume : ResumeTextInItsPlace(*files, flags);
   if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";

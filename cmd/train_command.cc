@@ -141,6 +141,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);
+  wait->Begin();
   RealClock clock;
   auto lead = TakeLead(files.get(), flags, plan, &logger, clock.Now());
   if (!lead.ok()) return Complain(name, lead.status(), kExitUsage);

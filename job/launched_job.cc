@@ -57,7 +57,9 @@ LaunchedJobEnd LaunchedJob::Run() {
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
-  return End(outcome);
+  LaunchedJobEnd end = End(outcome);
+  end.interrupted = interrupted_;
+  return end;
 }
 
 LauncherEvents LaunchedJob::Events() {
@@ -156,6 +158,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
 }
 
 void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
+  interrupted_ = interrupted_ || signal == SIGINT;
   quit_ = quit_ || action == StopSignals::Action::kQuit;
   const std::string what =
       action == StopSignals::Action::kStop     ? options_.stop_text

@@ -64,6 +64,8 @@ struct LaunchedJobEnd {
   // True if the leader reported the end of the job, which it does once it has
   // written --summary.
   bool told = false;
+  // True if the user sent a SIGINT to the launcher.
+  bool interrupted = false;
   // The launcher's exit code. kExitUsage: a process could not use its flags,
   // and that ended the job.
   ExitCode exit_code = kExitOk;
@@ -135,6 +137,7 @@ class LaunchedJob {
   std::unique_ptr<ProcessLauncher> launcher_;
   std::vector<Member> members_;  // as options_.processes
   std::optional<JobEnding> ending_;
+  bool interrupted_ = false;  // a SIGINT came
   bool quit_ = false;  // the user's second SIGINT has killed the processes
 };
 

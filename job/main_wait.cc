@@ -15,6 +15,15 @@
 namespace shoal {
 namespace {
 
+constexpr int kOurs[] = {SIGINT, SIGTERM, SIGHUP};
+
+sigset_t Ours() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int signal : kOurs) sigaddset(&ours, signal);
+  return ours;
+}
+
 // The SIGINTs of a user until the process ends, after QuitOnInterrupt.
 volatile sig_atomic_t interrupts_left = 2;
 
@@ -30,20 +39,23 @@ void CountInterrupt(int, siginfo_t* info, void*) {
 
 }  // namespace
 
-MainWait::MainWait() {
-  sigset_t ours;
-  sigemptyset(&ours);
-  sigaddset(&ours, SIGINT);
-  sigaddset(&ours, SIGTERM);
-  sigaddset(&ours, SIGHUP);
-  sigprocmask(SIG_BLOCK, &ours, nullptr);
-  signal_fd_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-  event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+MainWait::MainWait() : event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  struct sigaction end = {};
+  end.sa_handler = [](int) { _exit(kExitStopped); };
+  for (const int signal : kOurs) sigaction(signal, &end, nullptr);
+  const sigset_t ours = Ours();
+  sigprocmask(SIG_UNBLOCK, &ours, nullptr);
 }
 
 MainWait::~MainWait() {
-  close(signal_fd_);
+  if (signal_fd_ >= 0) close(signal_fd_);
   close(event_fd_);
+}
+
+void MainWait::Begin() {
+  const sigset_t ours = Ours();
+  sigprocmask(SIG_BLOCK, &ours, nullptr);
+  signal_fd_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 void MainWait::Notify() {
@@ -92,8 +104,8 @@ MainWait::Event MainWait::Wait(absl::Duration timeout) {
   return {};
 }
 
-void MainWait::QuitOnInterrupt() {
-  interrupts_left = signals_.next_quits() ? 1 : 2;
+void MainWait::QuitOnInterrupt(bool interrupted) {
+  interrupts_left = interrupted || signals_.next_quits() ? 1 : 2;
   struct sigaction quit = {};
   quit.sa_sigaction = CountInterrupt;
   quit.sa_flags = SA_SIGINFO | SA_RESTART;

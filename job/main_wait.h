@@ -7,9 +7,14 @@
 namespace shoal {
 
 // Lets the main thread wait while other threads work: for Notify, for SIGINT,
-// SIGTERM or SIGHUP, or for a timeout. Create it before any thread starts: it
-// blocks these signals, and threads inherit that. Thread-safe, except that one
-// thread alone calls Wait and QuitOnInterrupt.
+// SIGTERM or SIGHUP, or for a timeout.
+//
+//   MainWait wait;  // the first thing that a command does
+//   ...             // a signal ends the process at once, with kExitStopped
+//   wait.Begin();   // from here on Wait returns the signals
+//
+// Thread-safe, except that one thread alone calls Begin, Wait and
+// QuitOnInterrupt.
 class MainWait {
  public:
   // The end of a Wait.
@@ -21,10 +26,16 @@ class MainWait {
     bool passed_on = false;  // the launcher sent it, and has told the user
   };
 
+  // Until Begin, each of the three signals ends the process with kExitStopped.
   MainWait();
   ~MainWait();
   MainWait(const MainWait&) = delete;
   MainWait& operator=(const MainWait&) = delete;
+
+  // From now on the three signals end a Wait, and nothing else. To be called
+  // before anything exists that needs a stop in good order, and before any
+  // thread starts: this blocks the signals, and threads inherit that.
+  void Begin();
 
   // From now on the end of `fd`, which is open for reading, counts as one
   // SIGHUP, and the system kills this process if it still runs `grace` after
@@ -41,7 +52,9 @@ class MainWait {
   // while it closes files. From then on the second SIGINT of a user ends the
   // process with kExitStopped, whatever the main thread does. SIGINTs that Wait
   // has returned count too; those that the launcher passes on do not.
-  void QuitOnInterrupt();
+  // `interrupted`: the first one has come to another reader of signals, as the
+  // launcher of processes.
+  void QuitOnInterrupt(bool interrupted = false);
 
   // The signal that asked the process to stop; 0: none has come.
   int first_signal() const { return signals_.first(); }

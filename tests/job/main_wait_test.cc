@@ -20,6 +20,7 @@ TEST(MainWaitTest, TheEndOfTheInputCountsAsASignalOnceAndForcesTheEnd) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   MainWait wait;
+  wait.Begin();
   wait.WatchInput(ends[0], absl::Seconds(100));
   // What comes in between is passed over.
   ASSERT_EQ(write(ends[1], "more\n", 5), 5);
@@ -39,6 +40,7 @@ TEST(MainWaitTest, TheEndOfTheInputCountsAsASignalOnceAndForcesTheEnd) {
 
 TEST(MainWaitTest, ASignalAndANotificationEndAWait) {
   MainWait wait;
+  wait.Begin();
   wait.Notify();
   EXPECT_EQ(wait.Wait(absl::Hours(1)).action, Action::kNone);
   EXPECT_EQ(wait.first_signal(), 0);
@@ -52,6 +54,7 @@ TEST(MainWaitTest, ASignalAndANotificationEndAWait) {
 
 TEST(MainWaitTest, ASignalThatTheLauncherPassesOnIsNotTheUsers) {
   MainWait wait;
+  wait.Begin();
   kill(getpid(), SIGINT);
   EXPECT_EQ(wait.Wait(absl::Hours(1)).action, Action::kStop);
   PassOnSignal(getpid(), SIGINT);
@@ -73,9 +76,21 @@ int EndOf(const std::function<void()>& child) {
   return status;
 }
 
+TEST(MainWaitTest, BeforeTheBeginningASignalEndsTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const int status = EndOf([signal] {
+      MainWait wait;
+      kill(getpid(), signal);
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), kExitStopped) << signal;
+  }
+}
+
 TEST(MainWaitTest, TheSecondInterruptEndsTheProcess) {
   const int status = EndOf([] {
     MainWait wait;
+    wait.Begin();
     for (int i = 0; i < 2; ++i) {
       kill(getpid(), SIGINT);
       const MainWait::Event event = wait.Wait(absl::Hours(1));
@@ -94,6 +109,7 @@ TEST(MainWaitTest, AProcessThatWaitsNoMoreEndsByTheSecondInterruptAlone) {
     for (int sent = 0; sent <= 2; ++sent) {
       const int status = EndOf([interrupted, sent] {
         MainWait wait;
+        wait.Begin();
         kill(getpid(), interrupted ? SIGINT : SIGTERM);
         wait.Wait(absl::Hours(1));
         wait.QuitOnInterrupt();
@@ -105,6 +121,15 @@ TEST(MainWaitTest, AProcessThatWaitsNoMoreEndsByTheSecondInterruptAlone) {
           << interrupted << " " << sent;
     }
   }
+  // Another reader of signals has had the first one.
+  const int status = EndOf([] {
+    MainWait wait;
+    wait.Begin();
+    wait.QuitOnInterrupt(/*interrupted=*/true);
+    kill(getpid(), SIGINT);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kExitStopped);
 }
 
 }  // namespace
