@@ -69,7 +69,7 @@ void OnSignal(const JobFlags& flags, const MainWait::Event& event,
               InProcessJob* job, Logger* logger) {
   if (event.action == StopSignals::Action::kNone) return;
   if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce(ResumeText(job->Report()), logger);
+    QuitAtOnce([job] { return ResumeText(job->Report()); }, logger);
   }
   const bool stop = event.action == StopSignals::Action::kStop;
   logger->Warn(absl::StrCat("SIG", sigabbrev_np(event.signal), ": ",

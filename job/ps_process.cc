@@ -277,8 +277,12 @@ ExitCode PsProcess::WaitForEnd() {
 void PsProcess::OnSignal(const MainWait::Event& event) {
   if (event.action == StopSignals::Action::kNone) return;
   if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce(leads() ? ResumeText(leader_->coordinator->Report()) : "",
-               &logger_);
+    QuitAtOnce(
+        [this] {
+          return leads() ? ResumeText(leader_->coordinator->Report())
+                         : std::string();
+        },
+        &logger_);
   }
   const bool stop = event.action == StopSignals::Action::kStop;
   const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));

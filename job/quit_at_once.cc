@@ -1,5 +1,6 @@
 #include "job/quit_at_once.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -7,10 +8,14 @@
 
 namespace shoal {
 
-void QuitAtOnce(absl::string_view last_words, Logger* logger) {
+void QuitAtOnce(absl::FunctionRef<std::string()> last_words, Logger* logger) {
+  struct sigaction end = {};
+  end.sa_handler = [](int) { _exit(kExitStopped); };
+  sigaction(SIGALRM, &end, nullptr);
   alarm(1);
+  const std::string words = last_words();
   logger->Warn(absl::StrCat("SIGINT again: the process ends at once",
-                            last_words.empty() ? "" : "; ", last_words));
+                            words.empty() ? "" : "; ", words));
   _exit(kExitStopped);
 }
 

@@ -1,15 +1,19 @@
 #ifndef SHOAL_JOB_QUIT_AT_ONCE_H_
 #define SHOAL_JOB_QUIT_AT_ONCE_H_
 
-#include "absl/strings/string_view.h"
+#include <string>
+
+#include "absl/functional/function_ref.h"
 #include "base/logger.h"
 
 namespace shoal {
 
 // Ends the process with kExitStopped, whatever its threads do, because its user
-// sent the second SIGINT. Logs that, followed by `last_words` if there are any;
-// the system kills the process if the log cannot be written within a second.
-[[noreturn]] void QuitAtOnce(absl::string_view last_words, Logger* logger);
+// sent the second SIGINT. Logs that, followed by what `last_words` returns if
+// that is not empty. The process ends without these words if they cannot be
+// made and written within a second, as when another thread holds a lock.
+[[noreturn]] void QuitAtOnce(absl::FunctionRef<std::string()> last_words,
+                             Logger* logger);
 
 }  // namespace shoal
 

@@ -155,7 +155,7 @@ absl::Status WorkerProcess::Start() {
 void WorkerProcess::OnSignal(const MainWait::Event& event) {
   if (event.action == StopSignals::Action::kNone) return;
   if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce("", &logger_);
+    QuitAtOnce([] { return std::string(); }, &logger_);
   }
   const bool stop = event.action == StopSignals::Action::kStop;
   const bool save = flags_.Saves();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "job/exit_code.h"
@@ -96,8 +97,22 @@ TEST(MainWaitTest, TheSecondInterruptEndsTheProcess) {
       const MainWait::Event event = wait.Wait(absl::Hours(1));
       if (event.action != Action::kQuit) continue;
       Logger logger({"", LogLevel::kError});
-      QuitAtOnce("", &logger);
+      QuitAtOnce([] { return std::string(); }, &logger);
     }
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kExitStopped);
+}
+
+TEST(MainWaitTest, AProcessEndsAtOnceEvenIfItsLastWordsHang) {
+  const int status = EndOf([] {
+    Logger logger({"", LogLevel::kError});
+    QuitAtOnce(
+        [] {
+          for (;;) pause();
+          return std::string();
+        },
+        &logger);
   });
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), kExitStopped);
