@@ -77,7 +77,8 @@ JobEffects SavePolicy::Stop(const absl::Status& reason, std::string first,
                             const View& view, absl::Time now) {
   JobEffects effects;
   if (!saves_ || !Leases(view.phase)) {
-    effects.end = JobOutcome{reason, std::move(first)};
+    effects.end = JobOutcome{WithEndFailure(reason), std::move(first),
+                             absl::IsCancelled(reason)};
   } else if (!stop_.has_value()) {
     stop_ = Stopping{reason, std::move(first), now + stop_time_};
     Log(LogLevel::kWarn,
@@ -236,6 +237,12 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
 void SavePolicy::EndStopped(absl::Status status, JobEffects* effects) const {
   SHOAL_DCHECK(stop_.has_value());
   effects->end = JobOutcome{std::move(status), stop_->first, true};
+}
+
+absl::Status SavePolicy::WithEndFailure(const absl::Status& reason) const {
+  if (!settled_ || end_status_.ok()) return reason;
+  return absl::AbortedError(
+      absl::StrCat(reason.message(), "; ", end_status_.message()));
 }
 
 // REQUIRES: stop_.

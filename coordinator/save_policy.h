@@ -57,8 +57,9 @@ class SavePolicy {
   // begun to train, is ending, or a disk hangs) or RESOURCE_EXHAUSTED (too many
   // wait).
   JobEffects Request(uint64_t request, const View& view);
-  // The job is to end with `reason`, after a save if it can make one. `first`:
-  // the process that was asked to stop (JobReport::first).
+  // The job is to end with `reason`, after a save if it can make one, and with
+  // ABORTED if its last checkpoint was not saved. `first`: the process that was
+  // asked to stop (JobReport::first).
   JobEffects Stop(const absl::Status& reason, std::string first,
                   const View& view, absl::Time now);
   // When the job is to stop, or InfiniteFuture. Saves are hurried by this
@@ -110,6 +111,8 @@ class SavePolicy {
   // Ends the job that was asked to stop, with this status.
   void EndStopped(absl::Status status, JobEffects* effects) const;
   absl::Status Lost(absl::string_view why) const;
+  // `reason`, or ABORTED if the end of training is not saved.
+  absl::Status WithEndFailure(const absl::Status& reason) const;
 
   const bool saves_;
   const std::string model_dir_;

@@ -359,6 +359,30 @@ TEST_F(SavePolicyTest, WhereNothingCanBeSavedAStopIsTheEnd) {
   }
 }
 
+TEST_F(SavePolicyTest, AStopAfterALastSaveThatFailedEndsWithItsFailure) {
+  for (const absl::Status& saved :
+       {absl::OkStatus(), absl::UnavailableError("ps 0: gone")}) {
+    view_ = {};
+    view_.phase = JobPhase::kTraining;
+    view_.trained = true;
+    ends_.clear();
+    SavePolicy policy = Make();
+    ASSERT_TRUE(policy.EndDue(view_, now_));
+    BeginAt(policy, 7);
+    Done(policy, saved, 7);
+    ASSERT_TRUE(policy.settled());
+    view_.phase = JobPhase::kReporting;
+    Do(policy.Stop(absl::CancelledError("SIGTERM"), "ps 1", view_, now_));
+    EXPECT_THAT(
+        ends_,
+        ElementsAre(saved.ok() ? absl::CancelledError("SIGTERM")
+                               : absl::AbortedError(
+                                     "SIGTERM; everything was trained, but the "
+                                     "last checkpoint was not saved: ps 0: "
+                                     "gone")));
+  }
+}
+
 // ---- Full disks
 
 TEST_F(SavePolicyTest, TheLastSaveIsTriedAgainWhileTheDiskIsFull) {
