@@ -65,6 +65,8 @@ struct CheckpointReport {
   std::string resumed_from;   // path of the checkpoint that the job began from
   uint64_t resumed_step = 0;  // step of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
+  // False: the same command refuses the newest checkpoint (--resume=never).
+  bool same_command_resumes = true;
 };
 
 // "AUC 0.76249, logloss 0.50001, calibration 1.002 on 2000 examples". If the

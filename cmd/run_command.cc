@@ -67,16 +67,20 @@ std::string ResumeTextInItsPlace(const FileSystem& files,
                                  const JobFlags& flags) {
   const std::string& model_dir = flags.checkpoints.model_dir;
   if (!flags.training.Trains()) return "";
-  if (model_dir.empty()) return ResumeText("", 0, "");
+  const bool resumes =
+      flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
+  if (model_dir.empty()) return ResumeText("", 0, "", resumes);
   const bool here = flags.cluster.hosts.empty();
   const auto newest = NewestCheckpoint(files, model_dir, here);
-  if (newest.ok()) return ResumeText(newest->path, newest->step, model_dir);
+  if (newest.ok()) {
+    return ResumeText(newest->path, newest->step, model_dir, resumes);
+  }
   if (!here) {
     return absl::StrCat("`shoal ckpt ls ", model_dir,
                         "` on the hosts lists the checkpoints");
   }
   return absl::IsNotFound(newest.status())
-             ? ResumeText("", 0, model_dir)
+             ? ResumeText("", 0, model_dir, resumes)
              : std::string(newest.status().message());
 }
 

@@ -54,6 +54,9 @@ struct CheckpointOptions {
   // True: the job goes on where the checkpoint was made, with its marks and
   // data. False: the job takes the weights alone (evaluation, inference).
   bool resume_training = true;
+  // False: the same command refuses a model directory that has a checkpoint
+  // (--resume=never).
+  bool same_command_resumes = true;
 };
 
 }  // namespace shoal

@@ -38,6 +38,7 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
       next_step_(options.save_steps),
       settled_(!options.save) {
   if (saves_) report_.model_dir = model_dir_;
+  report_.same_command_resumes = options.same_command_resumes;
   if (options.resume == nullptr) return;
   report_.resumed_from = options.resume_path();
   report_.resumed_step = options.resume->step;

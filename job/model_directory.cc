@@ -276,6 +276,8 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   CheckpointOptions& checkpoints = options->checkpoints;
   checkpoints.save = flags.Saves();
   checkpoints.model_dir = flags.checkpoints.model_dir;
+  checkpoints.same_command_resumes =
+      flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
   checkpoints.save_steps =
       static_cast<uint64_t>(flags.checkpoints.save_checkpoint_steps);
   checkpoints.save_every = flags.checkpoints.save_checkpoint_secs;

@@ -5,7 +5,11 @@
 namespace shoal {
 
 std::string ResumeText(absl::string_view path, uint64_t step,
-                       absl::string_view model_dir) {
+                       absl::string_view model_dir, bool resumes) {
+  if (!path.empty() && !resumes) {
+    return absl::StrCat("the newest checkpoint is ", path, ", step ", step,
+                        "; to go on from it, leave --resume=never out");
+  }
   if (!path.empty()) {
     return absl::StrCat("the same command goes on from ", path, ", step ",
                         step);
@@ -30,9 +34,10 @@ std::string ResumeText(const JobReport& report) {
   const CheckpointReport& checkpoint = report.checkpoint;
   return checkpoint.path.empty()
              ? ResumeText(checkpoint.resumed_from, checkpoint.resumed_step,
-                          checkpoint.model_dir)
+                          checkpoint.model_dir, checkpoint.same_command_resumes)
              : ResumeText(checkpoint.path, checkpoint.step,
-                          checkpoint.model_dir);
+                          checkpoint.model_dir,
+                          checkpoint.same_command_resumes);
 }
 
 }  // namespace shoal

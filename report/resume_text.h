@@ -11,13 +11,15 @@
 namespace shoal {
 
 // The last words of a job that trains: the checkpoint from which the same
-// command goes on, or that there is none. Empty for a job that does not train.
+// command goes on, or that there is none. With --resume=never the same command
+// would be refused; the words say so. Empty for a job that does not train.
 std::string ResumeText(const JobReport& report);
 
 // The same from what is known without a report. `path`: the newest checkpoint;
 // empty: there is none. `model_dir`: where the job saves; empty: it does not.
+// `resumes`: false with --resume=never.
 std::string ResumeText(absl::string_view path, uint64_t step,
-                       absl::string_view model_dir);
+                       absl::string_view model_dir, bool resumes);
 
 // The error of a job, followed by its ResumeText, which may be empty.
 absl::Status WithLastWords(const absl::Status& status,

@@ -22,6 +22,10 @@ TEST(ResumeTextTest, NamesTheNewestCheckpointOrSaysThatThereIsNone) {
   report.checkpoint.step = 1234;
   EXPECT_EQ(ResumeText(report),
             "the same command goes on from m/ckpt-1234, step 1234");
+  report.checkpoint.same_command_resumes = false;
+  EXPECT_EQ(ResumeText(report),
+            "the newest checkpoint is m/ckpt-1234, step 1234; to go on from "
+            "it, leave --resume=never out");
 }
 
 TEST(ResumeTextTest, AJobThatTrainsNothingHasNothingToGoOnFrom) {
