@@ -100,6 +100,7 @@ class StormTest(StopsTest):
         command = ["shoal", "run", "--ps=2", "--workers=2",
                    *self.saving(epochs)]
         self.newest = 0
+        stopped = 0
         for i, signals in enumerate(storms):
             job = self.start(f"run {i}", *command)
             last = i == len(storms) - 1
@@ -112,6 +113,7 @@ class StormTest(StopsTest):
                                                        0.5))
             self.storm(job, signals)
             code = job.wait(40)
+            stopped += code == STOPPED
             if code == 0:
                 print(f"the job was done before storm {i}")
                 break
@@ -121,6 +123,7 @@ class StormTest(StopsTest):
                 before = self.newest
                 self.expect_saved(job)
                 self.assertGreaterEqual(self.newest, before)
+        self.assertGreater(stopped, 0, "no storm came before the end")
         summary = self.finish(epochs, *command)
         if code == STOPPED:
             self.assertEqual(summary["checkpoint"]["resumed_step"],
