@@ -1,9 +1,11 @@
 #include "base/posix_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -12,6 +14,10 @@
 
 namespace shoal {
 namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
 
 constexpr size_t kBufferBytes = 64 * 1024;
 
@@ -171,6 +177,23 @@ bool IsNameOf(const std::string& path, const FileDescriptor& file) {
   struct stat named, opened;
   return stat(path.c_str(), &named) == 0 && fstat(file.get(), &opened) == 0 &&
          named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+absl::StatusOr<std::vector<std::string>> DirectoryNames(
+    const std::string& path) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
+  if (directory == nullptr) return PosixError(errno, path);
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = readdir(directory.get());
+    if (entry == nullptr) break;
+    const absl::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return PosixError(errno, path);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view path) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,6 +57,10 @@ absl::StatusOr<FileDescriptor> OpenOrMake(const std::string& path, bool* made);
 // True if `path` still names the open file: another process may have removed
 // it.
 bool IsNameOf(const std::string& path, const FileDescriptor& file);
+
+// The names in a directory except "." and "..", sorted.
+absl::StatusOr<std::vector<std::string>> DirectoryNames(
+    const std::string& path);
 
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view path);
 

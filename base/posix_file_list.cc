@@ -1,13 +1,10 @@
 #include "base/posix_file_list.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -19,10 +16,6 @@
 namespace shoal {
 namespace {
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-
 struct Globbed {
   ~Globbed() { globfree(&result); }
   glob_t result = {};
@@ -30,20 +23,11 @@ struct Globbed {
 
 // The names in a directory that a listing takes, sorted.
 absl::StatusOr<std::vector<std::string>> VisibleNames(const std::string& path) {
-  const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
-  if (directory == nullptr) return PosixError(errno, path);
-  std::vector<std::string> names;
-  while (true) {
-    errno = 0;
-    const dirent* entry = readdir(directory.get());
-    if (entry == nullptr) break;
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> names, DirectoryNames(path));
+  std::erase_if(names, [](const std::string& name) {
     // lost+found belongs to the file system, and only root may read it.
-    const absl::string_view name = entry->d_name;
-    if (IsHiddenName(name) || name == "lost+found") continue;
-    names.emplace_back(name);
-  }
-  if (errno != 0) return PosixError(errno, path);
-  std::sort(names.begin(), names.end());
+    return IsHiddenName(name) || name == "lost+found";
+  });
   return names;
 }
 

@@ -1,9 +1,7 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -20,10 +18,6 @@
 
 namespace shoal {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
 
 // A new temporary file beside `path`, with a name that listings leave out.
 absl::StatusOr<std::string> CreateTemporary(const std::string& path,
@@ -91,16 +85,12 @@ class PosixFileSystem final : public FileSystem {
 
   absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
       const std::string& path) const override {
-    const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
-    if (directory == nullptr) return PosixError(errno, path);
+    SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                           DirectoryNames(path));
     std::vector<DirectoryEntry> entries;
-    while (true) {
-      errno = 0;
-      const dirent* found = readdir(directory.get());
-      if (found == nullptr) break;
+    for (std::string& name : names) {
       DirectoryEntry entry;
-      entry.name = found->d_name;
-      if (entry.name == "." || entry.name == "..") continue;
+      entry.name = std::move(name);
       struct stat info;
       if (stat(JoinPath(path, entry.name).c_str(), &info) == 0) {
         entry.is_directory = S_ISDIR(info.st_mode);
@@ -108,11 +98,6 @@ class PosixFileSystem final : public FileSystem {
       }
       entries.push_back(std::move(entry));
     }
-    if (errno != 0) return PosixError(errno, path);
-    std::sort(entries.begin(), entries.end(),
-              [](const DirectoryEntry& a, const DirectoryEntry& b) {
-                return a.name < b.name;
-              });
     return entries;
   }
 
