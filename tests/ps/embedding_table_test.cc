@@ -13,6 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "ps/table/initial_value.h"
+#include "tests/harness/race_rounds.h"
 #include "tests/ps/table_access.h"
 
 namespace shoal {
@@ -222,7 +223,7 @@ TEST_P(EmbeddingTableConformance, TheBudgetHoldsAndRefusalChangesNothing) {
 
 TEST_P(EmbeddingTableConformance, ConcurrentUpdatesOfOneRowAllCount) {
   constexpr int kThreads = 4;
-  constexpr int kUpdates = 100000;
+  constexpr int kUpdates = RaceRounds(100000);
   const auto table = Make(CountingTable(feature_size(), 64), &budget_);
   const std::vector<OptimizerStep> steps = Steps(*table, 1);
   const std::vector<float> gradient(64, -1);
@@ -288,7 +289,7 @@ TEST_P(EmbeddingTableConformance, APulledRowIsNeverTorn) {
     const std::vector<float> gradient(64, -1);
     while (!stop) ASSERT_TRUE(Update(table.get(), 1, {1}, gradient).ok());
   });
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < RaceRounds(100000); ++i) {
     const std::vector<float> row = Read(table.get(), {1});
     if (std::count(row.begin(), row.end(), row[0]) == 64) continue;
     ADD_FAILURE() << "torn at read " << i;

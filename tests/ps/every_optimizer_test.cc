@@ -213,10 +213,12 @@ TEST_P(EveryOptimizer, RacingPushesToOneRowCountOnceEach) {
     batch.dense.assign(kDense, 0.5f);
     return batch;
   };
+  std::vector<BatchGradient> gradients;
+  for (uint32_t i = 0; i <= kPushes; ++i) gradients.push_back(gradient_of(i));
   ShardSet serial = OneShard(spec_, kLong);
   ShardSet racing = OneShard(spec_, kLong);
   for (uint32_t i = 0; i < kPushes; ++i) {
-    ASSERT_TRUE(serial.Push(0, gradient_of(i)).ok());
+    ASSERT_TRUE(serial.Push(0, gradients[i]).ok());
   }
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
@@ -225,7 +227,7 @@ TEST_P(EveryOptimizer, RacingPushesToOneRowCountOnceEach) {
       for (uint32_t i = 0; i < kPushes; ++i) order[i] = i;
       std::shuffle(order.begin(), order.end(), std::mt19937_64(t));
       for (const uint32_t i : order) {
-        EXPECT_TRUE(racing.Push(0, gradient_of(i)).ok());
+        EXPECT_TRUE(racing.Push(0, gradients[i]).ok());
       }
     });
   }
@@ -238,7 +240,7 @@ TEST_P(EveryOptimizer, RacingPushesToOneRowCountOnceEach) {
   // One push more moves both alike, which it would not from other slots.
   const auto movement = [&](ShardSet* shards) {
     std::vector<float> moved = shards->Rows({7});
-    EXPECT_TRUE(shards->Push(0, gradient_of(kPushes)).ok());
+    EXPECT_TRUE(shards->Push(0, gradients[kPushes]).ok());
     const std::vector<float> after = shards->Rows({7});
     for (size_t i = 0; i < moved.size(); ++i) moved[i] -= after[i];
     return moved;
