@@ -19,7 +19,8 @@ struct ProcessExit {
   bool ok() const { return signal == 0 && code == 0; }
   // True if another try may succeed: a signal killed the process, or it exited
   // with 128 or more. Exit codes below 128 say "do not retry"
-  // (docs/commands.md).
+  // (docs/commands.md). One code above says that the whole job is to be tried
+  // again, and not this process (LauncherOptions::final_code).
   bool may_retry() const { return signal != 0 || code >= 128; }
   // "exited with code 3", "was killed by SIGKILL".
   std::string Describe() const;

@@ -201,8 +201,9 @@ void ProcessLauncher::Reap() {
 
 void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
   Process* process = processes_[index].get();
-  const bool again = process->spec.restart && exit.may_retry() && !draining_ &&
-                     process->restarts < options_.max_restarts;
+  const bool final = exit.signal == 0 && exit.code == options_.final_code;
+  const bool again = process->spec.restart && exit.may_retry() && !final &&
+                     !draining_ && process->restarts < options_.max_restarts;
   if (!again && !exit.ok() && !stopping_ && !outcome_.first_failure) {
     outcome_.first_failure = {index, exit};
   }
