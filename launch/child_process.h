@@ -39,7 +39,8 @@ struct ChildProcess {
 };
 
 // Starts argv[0], a path, with the environment of this process and the default
-// action for every signal. `input`, at most 4 KiB, is what the process reads
+// action for every signal, except that a SIGHUP that this process ignores stays
+// ignored (nohup). `input`, at most 4 KiB, is what the process reads
 // first from its stdin. Errors: NOT_FOUND, PERMISSION_DENIED or INTERNAL, with
 // the path, if argv[0] cannot be executed. REQUIRES: this process has one
 // thread, or only threads that the child can do without between fork and exec.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ignored_signal.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -41,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ProcessLauncher>> ProcessLauncher::Create(
   sigset_t ours;
   sigemptyset(&ours);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    sigaddset(&ours, signal);
+    if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&ours, signal);
   }
   if (sigprocmask(SIG_BLOCK, &ours, &launcher->old_mask_) != 0) {
     return absl::InternalError("cannot block signals");

@@ -79,10 +79,11 @@ struct LaunchOutcome {
 // Starts processes, passes on what they print, line by line, and waits until
 // all of them have ended; it uses poll on one thread. While the launcher
 // exists, SIGINT, SIGTERM, SIGHUP and SIGCHLD of this thread come to the
-// launcher alone. It passes the first of SIGINT, SIGTERM and SIGHUP on to the
-// children (but see ProcessSpec::ends_with_others), and the second SIGINT kills
-// their process groups (base/stop_signals.h). No child outlives Run, the
-// launcher or this process.
+// launcher alone; a SIGHUP that this process ignores comes to nothing. The
+// launcher passes the first of SIGINT, SIGTERM and SIGHUP on to the children
+// (but see ProcessSpec::ends_with_others), and the second SIGINT kills their
+// process groups (base/stop_signals.h). No child outlives Run, the launcher or
+// this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
 class ProcessLauncher {

@@ -174,6 +174,16 @@ class OneProcessTest(StopsTest):
         self.expect_saved(cluster.ps[0])
         self.run_ok("shoal", "ckpt", "verify", self.model_dir)
 
+    def test_a_job_under_nohup_survives_the_end_of_its_terminal(self):
+        epochs = 6
+        job = self.start("nohup", "shoal", "run", "--ps=2", "--workers=1",
+                         *self.saving(epochs), prefix=["nohup"])
+        job.wait_for_line("step ")
+        self.storm(job, [signal.SIGHUP] * 2)
+        self.assertEqual(job.wait(), 0, job.output()[-3000:])
+        self.assertNotIn("SIGHUP", job.output())
+        self.assertEqual(self.summary()["samples"]["trained"], ROWS * epochs)
+
     def test_a_worker_without_a_model_directory_leaves_alone(self):
         cluster = Cluster(self, 1, 2, self.flags(2) + ["--log_level=debug"],
                           ps_flags=["--model_dir=" + self.model_dir,
