@@ -1,6 +1,7 @@
 #ifndef SHOAL_COORDINATOR_JOB_EFFECTS_H_
 #define SHOAL_COORDINATOR_JOB_EFFECTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,8 @@ struct JobOutcome {
   // empty: no single process.
   std::string first;
   bool stopped = false;  // the job ends because a process was asked to stop
+  // If training diverged: the newest batches, in which it did. 0: it did not.
+  uint64_t diverged_in = 0;
 };
 
 // The effects that a part of the coordinator asks for after an event. The

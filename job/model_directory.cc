@@ -290,6 +290,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
       static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
   if (flags.checkpoints.model_dir.empty()) return absl::OkStatus();
   if (checkpoints.save) {
+  checkpoints.keep = flags.checkpoints.keep_checkpoints;
     // Attempts of an earlier job that was interrupted: this job has the locks.
     auto removed = RemoveVoidAttempts(files, flags.checkpoints.model_dir);
     SHOAL_RETURN_IF_ERROR(Annotate(removed.status(), "--model_dir"));
