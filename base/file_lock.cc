@@ -14,7 +14,13 @@
 namespace shoal {
 namespace {
 
-constexpr size_t kHolderMax = 512;  // most bytes of the holder's text
+constexpr size_t kTextMax = 4096;  // most bytes of the file's text
+
+std::string ReadText(const FileDescriptor& file) {
+  char text[kTextMax];
+  const ssize_t size = pread(file.get(), text, sizeof(text), 0);
+  return std::string(text, size > 0 ? static_cast<size_t>(size) : 0);
+}
 
 }  // namespace
 
@@ -24,10 +30,9 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
   SHOAL_ASSIGN_OR_RETURN(FileDescriptor file, OpenOrMake(path, &made));
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return PosixError(errno, path);
-    char text[kHolderMax];
-    const ssize_t size = pread(file.get(), text, sizeof(text), 0);
-    const std::string who(absl::StripAsciiWhitespace(
-        absl::string_view(text, size > 0 ? static_cast<size_t>(size) : 0)));
+    const std::string text = ReadText(file);
+    const std::string who(
+        absl::StripAsciiWhitespace(text.substr(0, text.find('\n'))));
     return absl::FailedPreconditionError(
         absl::StrCat(path, " is locked by ",
                      who.empty() ? "another process" : absl::CHexEscape(who)));
@@ -35,9 +40,15 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(
   // Another process removed the file after it was opened here, so this lock
   // locks nothing.
   if (!IsNameOf(path, file)) return Acquire(path, holder);
+  std::string left_before = ReadText(file);
   if (ftruncate(file.get(), 0) != 0) return PosixError(errno, path);
   SHOAL_RETURN_IF_ERROR(WriteAll(file.get(), absl::StrCat(holder, "\n"), path));
-  return std::unique_ptr<FileLock>(new FileLock(path, made, std::move(file)));
+  return std::unique_ptr<FileLock>(
+      new FileLock(path, made, std::move(file), std::move(left_before)));
+}
+
+absl::Status FileLock::AddLine(absl::string_view line) {
+  return WriteAll(file_.get(), absl::StrCat(line, "\n"), path_);
 }
 
 void FileLock::Withdraw() {

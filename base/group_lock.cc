@@ -152,6 +152,20 @@ absl::StatusOr<std::unique_ptr<GroupLock>> GroupLock::AcquireAlone(
   return Take(path, 0, holder);
 }
 
+absl::StatusOr<std::optional<std::string>> GroupLock::HolderOf(
+    const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return PosixError(errno, path);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = kHoldersByte;
+  lock.l_len = 1;
+  if (fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return LockError(errno, path);
+  if (lock.l_type == F_UNLCK) return std::nullopt;
+  return ReadOwner(file).holder;
+}
+
 absl::Status GroupLock::Share(uint64_t group, absl::string_view holder) {
   SHOAL_DCHECK(alone_);
   Gate gate(file_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,12 @@ class GroupLock {
   // Takes the lock for this process alone. Errors: those of Join.
   static absl::StatusOr<std::unique_ptr<GroupLock>> AcquireAlone(
       const std::string& path, absl::string_view holder);
+
+  // What the first process of the holders wrote; nullopt: no process has the
+  // lock. Takes and changes nothing. Errors: UNIMPLEMENTED and those of
+  // base/file_system.h.
+  static absl::StatusOr<std::optional<std::string>> HolderOf(
+      const std::string& path);
 
   // Lets processes of `group` join from now on. Another group cannot take the
   // lock in between. REQUIRES: this process took the lock alone and has not

@@ -62,6 +62,10 @@ struct CheckpointReport {
   uint64_t saved = 0;         // checkpoints
   uint64_t voided = 0;        // attempts that gave no checkpoint
   std::string last_error;     // why the newest of those attempts failed
+  // If training diverged: path and step of the newest checkpoint from before
+  // that; empty: there is none.
+  std::string before_divergence;
+  uint64_t before_divergence_step = 0;
   std::string resumed_from;   // path of the checkpoint that the job began from
   uint64_t resumed_step = 0;  // step of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
@@ -93,6 +97,7 @@ struct JobReport {
   // asked to stop, as in "ps 1"; empty: no single process.
   std::string first;
   bool stopped = false;  // the job ended because a process was asked to stop
+  bool diverged = false;  // the job ended because training diverged
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once

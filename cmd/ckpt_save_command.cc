@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
+#include "base/file_system.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
@@ -19,6 +22,7 @@
 #include "job/exit_code.h"
 #include "job/job_token.h"
 #include "job/main_wait.h"
+#include "job/running_job.h"
 #include "launch/flag_set.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
@@ -26,6 +30,8 @@
 
 namespace shoal {
 namespace {
+
+constexpr char kCommand[] = "shoal ckpt save";
 
 // Carries the answer from the client's strand to the main thread.
 class Answer {
@@ -49,6 +55,7 @@ class Answer {
 };
 
 struct SaveFlags {
+  std::string model_dir;  // not a flag; empty: the job is named by ps_hosts
   std::string ps_hosts;
   std::string token_file;
   std::string job;
@@ -56,26 +63,73 @@ struct SaveFlags {
 };
 
 FlagSet SaveFlagSet(SaveFlags* flags) {
-  FlagSet set("shoal ckpt save",
+  FlagSet set("shoal ckpt save MODEL_DIR",
               "Asks a running job to save a checkpoint now. Prints the path of "
-              "the checkpoint when it is complete, or why it failed.");
-  set.Group("Job");
-  set.Add({"ps_hosts",
-           &flags->ps_hosts,
-           "The job's --ps_hosts; the first entry is enough.",
-           {},
-           "the first entry is the address of the job"});
+              "the checkpoint when it is complete, or why it failed. MODEL_DIR "
+              "is the --model_dir of a job whose coordinator (`shoal train` or "
+              "parameter server 0) runs on this host, as the same user. A job "
+              "on another host is named by --ps_hosts and --token_file "
+              "instead.");
+  set.Group("Job on another host");
+  set.Add({"ps_hosts", &flags->ps_hosts,
+           "The job's --ps_hosts; the first entry is enough."});
   set.Add({"token_file", &flags->token_file,
            "File of mode 0600 that holds the job's secret."});
   set.Add({"job", &flags->job, "The job's --job."});
+  set.Group("Wait");
   set.Add({"timeout", &flags->timeout, "Time to wait for the checkpoint.",
            DurationRange{absl::Milliseconds(1), absl::Hours(24)}});
   return set;
 }
 
+// Takes the model directory out of the arguments: a word that is neither a flag
+// nor the value of one.
+absl::Status TakeModelDir(Args* args, SaveFlags* flags) {
+  Args rest;
+  bool value = false;  // the next word is the value of a flag
+  for (const std::string& arg : *args) {
+    const bool flag = absl::StartsWith(arg, "-");
+    if (flag || value) {
+      rest.push_back(arg);
+    } else if (flags->model_dir.empty()) {
+      flags->model_dir = arg;
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "give only one directory: '", arg, "' is a second one"));
+    }
+    value = flag && !absl::StrContains(arg, '=') && arg != "--help" &&
+            arg != "-h";
+  }
+  *args = std::move(rest);
+  return absl::OkStatus();
+}
+
+absl::Status CheckOneJob(const SaveFlags& flags) {
+  const bool remote = !flags.ps_hosts.empty();
+  if (flags.model_dir.empty() && !remote) {
+    return absl::InvalidArgumentError(
+        "name the job: by its model directory if it runs on this host, or by "
+        "--ps_hosts and --token_file");
+  }
+  if (!flags.model_dir.empty() &&
+      (remote || !flags.token_file.empty() || !flags.job.empty())) {
+    return absl::InvalidArgumentError(
+        "a model directory names the job already: leave --ps_hosts, "
+        "--token_file and --job out");
+  }
+  return absl::OkStatus();
+}
+
 // The address and the token of the job, from the flags.
 absl::StatusOr<ClusterClientOptions> ClientOptions(const SaveFlags& flags) {
   ClusterClientOptions options;
+  if (!flags.model_dir.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        options.channel.socket,
+        SocketOfJob(*NewPosixFileSystem(), flags.model_dir));
+    options.channel.peer = "the job's coordinator";
+    return options;
+  }
   if (!flags.token_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(options.channel.token,
                            ReadTokenFile(flags.token_file));
@@ -115,14 +169,22 @@ absl::StatusOr<SavedCheckpoint> Save(const SaveFlags& flags,
 int CkptSaveCommand(const Args& args) {
   SaveFlags flags;
   FlagSet set = SaveFlagSet(&flags);
-  if (const auto exit = ParseOrExit(&set, args)) return *exit;
+  Args words = args;
+  const absl::Status taken = TakeModelDir(&words, &flags);
+  if (!taken.ok()) return Complain(kCommand, taken, kExitUsage);
+  if (const auto exit = ParseOrExit(&set, words)) return *exit;
+  const absl::Status named = CheckOneJob(flags);
+  if (!named.ok()) return Complain(kCommand, named, kExitUsage);
   auto options = ClientOptions(flags);
   if (!options.ok()) {
-    return Complain(set.command(), options.status(), kExitUsage);
+    // The directory is right, but its job is gone.
+    const bool none = absl::IsUnavailable(options.status());
+    return Complain(kCommand, options.status(),
+                    none ? kExitFailed : kExitUsage);
   }
   const absl::StatusOr<SavedCheckpoint> saved =
       Save(flags, *std::move(options));
-  if (!saved.ok()) return Complain(set.command(), saved.status(), kExitFailed);
+  if (!saved.ok()) return Complain(kCommand, saved.status(), kExitFailed);
   std::cout << saved->path << std::endl;
   return kExitOk;
 }

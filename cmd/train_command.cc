@@ -21,6 +21,7 @@
 #include "job/exit_code.h"
 #include "job/in_process_job.h"
 #include "job/leave_hung_disk.h"
+#include "job/local_saves.h"
 #include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
@@ -171,6 +172,9 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status started = reporter.Start(clock.Now());
   if (!started.ok()) return Complain(name, started, kExitUsage);
   if (lead->lock != nullptr) lead->lock->Keep();
+  auto local_saves = LocalSaves::Open(plan.job, lead->lock.get(),
+                                      (*job)->cluster(), &strands.completions,
+                                      &logger);
   (*job)->Start([&final_report](JobReport report) {
     final_report.Tell(std::move(report));
   });
@@ -178,6 +182,7 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const JobReport report = SeeThrough(flags, job->get(), final_report, clock,
                                       &logger, &reporter, wait);
   wait->QuitOnInterrupt();
+  local_saves = nullptr;
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());
   LeaveHungDisk(&strands.background, flags.deadlines.shutdown_timeout, code,
                 &logger);

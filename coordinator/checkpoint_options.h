@@ -39,6 +39,8 @@ struct CheckpointOptions {
   // within the stop's deadline alone.
   absl::Duration retry_for = absl::Seconds(60);
   absl::Duration retry_pause = absl::Seconds(2);
+  // Number of checkpoints that are kept, the newest ones; 0: all.
+  int keep = 0;
   // Number in the files' names: larger than that of every earlier job on the
   // same model directory.
   uint64_t first_attempt = 1;

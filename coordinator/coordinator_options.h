@@ -42,6 +42,9 @@ struct CoordinatorOptions {
   // Rows of the job that may fail to parse; with more, the job ends with an
   // error that names the first. -1: no limit.
   int64_t max_bad_rows = 0;
+  // True: the job ends if its training diverges (DivergenceWatch). False for a
+  // model whose loss says nothing about its training.
+  bool watch_divergence = true;
   // Epochs between evaluations; 0: evaluate only at the end. There is always an
   // evaluation at the end. An evaluation between two epochs is a barrier
   // between them. Without evaluation files there is neither.

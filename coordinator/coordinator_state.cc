@@ -316,6 +316,8 @@ void CoordinatorState::ContinueRestoring() {
 }
 
 bool CoordinatorState::SavedAtEnd() {
+  Perform(work_.CheckEndOfTraining());
+  if (phase_ != JobPhase::kTraining) return false;
   Perform(saves_.SaveEnd(SavesView()));
   return saves_.settled() && phase_ == JobPhase::kTraining;
 }
@@ -323,6 +325,9 @@ bool CoordinatorState::SavedAtEnd() {
 void CoordinatorState::End(JobOutcome outcome) {
   if (phase_ >= JobPhase::kEnding) return;
   Enter(JobPhase::kEnding);
+  if (outcome.diverged_in != 0) {
+    saves_.OnDiverged(work_.book().StepBefore(outcome.diverged_in));
+  }
   finish_.Decide(std::move(outcome));
   work_.StopLeasing();
   Perform(saves_.End(SavesView()));

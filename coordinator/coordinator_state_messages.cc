@@ -10,6 +10,9 @@ namespace shoal {
 absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
   work_.Renew(from.life, clock_.now());
+  if (from.role == Role::kWorker) {
+    Perform(work_.OnProgress(from.life, message.progress, phase_));
+  }
   Send(from, HeartbeatAck{message.number}, &actions_);
   return absl::OkStatus();
 }
@@ -51,7 +54,7 @@ absl::Status CoordinatorState::On(const Member& from, PieceReport& message) {
 
 absl::Status CoordinatorState::On(const Member& from, LeaseDone& message) {
   saves_.OnLeaseEnd(message.lease, absl::OkStatus());
-  work_.OnDone(from, message, clock_.now());
+  Perform(work_.OnDone(from, message, WorkView()));
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #ifndef SHOAL_COORDINATOR_JOB_EFFECTS_H_
 #define SHOAL_COORDINATOR_JOB_EFFECTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,8 @@ struct JobOutcome {
   // The job ends because it lost a process: the same job may go on from its
   // newest checkpoint.
   bool lost = false;
+  // If training diverged: the newest batches, in which it did. 0: it did not.
+  uint64_t diverged_in = 0;
 };
 
 // The effects that a part of the coordinator asks for after an event. The

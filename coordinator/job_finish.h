@@ -69,7 +69,7 @@ class JobFinish {
   // `linger`.
   static absl::Status NoBye(const Member& member, absl::Duration linger);
 
-  // Over, finished, status, first and stopped.
+  // Over, finished, status, first, stopped and diverged.
   void Fill(JobPhase phase, JobReport* report) const;
 
  private:

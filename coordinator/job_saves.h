@@ -48,6 +48,8 @@ class JobSaves {
   // Everything is trained: saves the checkpoint of the end, unless it is
   // settled or an earlier save is under way.
   JobEffects SaveEnd(const View& view);
+  // As in SavePolicy.
+  void OnDiverged(uint64_t step) { policy_.OnDiverged(step); }
   bool settled() const { return policy_.settled(); }
   const absl::Status& end_status() const { return policy_.end_status(); }
 

@@ -108,6 +108,20 @@ JobEffects LeasedWork::CheckRows() const {
                          " are bad; the first: ", FirstBadRow()))));
 }
 
+JobEffects LeasedWork::CheckEndOfTraining() const {
+  return EndIfDiverged(watch_.VerdictAtEnd());
+}
+
+JobEffects LeasedWork::EndIfDiverged(
+    const std::optional<Divergence>& divergence) const {
+  if (!options_.watch_divergence || !divergence.has_value()) return {};
+  // The same command would diverge again.
+  JobEffects effects = EndWith(absl::OutOfRangeError(
+      absl::StrCat("training diverged: ", divergence->why)));
+  effects.end->diverged_in = divergence->batches;
+  return effects;
+}
+
 JobEffects LeasedWork::Evaluate(const View& view) {
   SHOAL_DCHECK(view.phase == JobPhase::kTraining && EvaluationDue());
   if (book_.complete()) {
@@ -187,7 +201,15 @@ void LeasedWork::Suspend(Life worker) {
   evaluation_.leases().Suspend(worker);
 }
 
+JobEffects LeasedWork::OnProgress(Life worker, const TrainProgress& progress,
+                                  JobPhase phase) {
+  if (phase != JobPhase::kTraining) return {};
+  watch_.OnProgress(worker, progress);
+  return EndIfDiverged(watch_.Verdict());
+}
+
 void LeasedWork::End(Life worker) {
+  watch_.End(worker);
   desk_.Remove(worker);
   book_.leases().EndOwner(worker);
   evaluation_.leases().EndOwner(worker);
@@ -238,10 +260,11 @@ absl::StatusOr<JobEffects> LeasedWork::OnReport(const Member& from,
   return effects;
 }
 
-void LeasedWork::OnDone(const Member& from, const LeaseDone& done,
-                        absl::Time now) {
-  book_.leases().Done(done.lease, from.life, now);
-  evaluation_.leases().Done(done.lease, from.life, now);
+JobEffects LeasedWork::OnDone(const Member& from, const LeaseDone& done,
+                              const View& view) {
+  book_.leases().Done(done.lease, from.life, view.now);
+  evaluation_.leases().Done(done.lease, from.life, view.now);
+  return OnProgress(from.life, done.progress, view.phase);
 }
 
 JobEffects LeasedWork::OnFailed(const Member& from, const LeaseFailed& failed,
@@ -289,6 +312,7 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
           from, mark,
           absl::StrCat(" under lease ", mark.lease, ", which was never given"));
     }
+    const LedgerTotals before = book_.totals();
     const absl::StatusOr<bool> fresh =
         book_.AddMark(from.index, mark, view.now);
     if (absl::IsNotFound(fresh.status())) {
@@ -296,12 +320,19 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
     }
     if (!fresh.ok()) return EndUnlessInvalid(from, fresh.status());
     effects.progress = effects.progress || *fresh;
+    if (book_.totals().batches != before.batches) {
+      watch_.OnBatch(book_.totals().rejected_batches !=
+                     before.rejected_batches);
+    }
   }
   book_.SetRepeatsRefused(from.index, delta.repeats_refused);
   if (!view.progress.steady_open() &&
       book_.totals().batches - book_.restored_batches() >=
           static_cast<uint64_t>(options_.warmup_steps)) {
     view.progress.OpenSteady(book_.examples(), view.clock);
+  }
+  if (view.phase == JobPhase::kTraining) {
+    effects.end = EndIfDiverged(watch_.Verdict()).end;
   }
   return effects;
 }

@@ -2,6 +2,7 @@
 #define SHOAL_COORDINATOR_LEASED_WORK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
 #include "coordinator/coordinator_options.h"
+#include "coordinator/divergence_watch.h"
 #include "coordinator/evaluation_run.h"
 #include "coordinator/job_effects.h"
 #include "coordinator/job_phase.h"
@@ -26,9 +28,9 @@
 namespace shoal {
 
 // The work of a job: its pieces, leased to workers, who train them, and score
-// them after some epochs or at the end. Pure logic over three parts: what is
-// trained (TrainingBook), what is scored (EvaluationRun) and which worker waits
-// for a lease (LeaseDesk).
+// them after some epochs or at the end. Pure logic over four parts: what is
+// trained (TrainingBook), whether training diverged (DivergenceWatch), what is
+// scored (EvaluationRun) and which worker waits for a lease (LeaseDesk).
 //
 //   no pieces --SetPieces, BeginTraining--> training
 //   training --Evaluate, which is due--> evaluating, or reporting if there is
@@ -77,6 +79,9 @@ class LeasedWork {
 
   // INVALID_ARGUMENT ends the job that has no row to train on.
   JobEffects CheckRows() const;
+  // Everything is trained: the job ends if training diverged. To be called
+  // before the checkpoint of the end is saved.
+  JobEffects CheckEndOfTraining() const;
   // Every batch has all marks.
   bool trained() const { return book_.complete(); }
   // The epochs are trained after which the next evaluation comes, and the
@@ -104,6 +109,9 @@ class LeasedWork {
   void Renew(Life worker, absl::Time now);
   // The worker's connection broke: its pieces may be leased to others too.
   void Suspend(Life worker);
+  // The worker has trained this much so far. The job ends if training diverged.
+  JobEffects OnProgress(Life worker, const TrainProgress& progress,
+                        JobPhase phase);
   // The worker's life is over.
   void End(Life worker);
   // Training stood still and goes on: no lease is late for that.
@@ -116,10 +124,12 @@ class LeasedWork {
   absl::StatusOr<JobEffects> OnReport(const Member& from,
                                       const PieceReport& report,
                                       const View& view);
-  void OnDone(const Member& from, const LeaseDone& done, absl::Time now);
+  JobEffects OnDone(const Member& from, const LeaseDone& done,
+                    const View& view);
   // The job ends if no other worker can read the piece either.
   JobEffects OnFailed(const Member& from, const LeaseFailed& failed,
                       const View& view);
+  // The job ends if training diverged.
   // A mark under a lease that was never given, or of a batch that the job does
   // not have, ends the job: a process outside the job pushes to its servers.
   absl::StatusOr<JobEffects> OnMarks(const Member& from, const MarkDelta& delta,
@@ -142,6 +152,7 @@ class LeasedWork {
 
  private:
   LeaseTable& Table(JobPhase phase);  // leases, to be changed
+  JobEffects EndIfDiverged(const std::optional<Divergence>& divergence) const;
   void PlanEvaluation(bool or_now);
   Lease LeaseFor(const LeaseTable::Held& held, const View& view) const;
   uint64_t BadRows() const;
@@ -150,6 +161,7 @@ class LeasedWork {
 
   const CoordinatorOptions options_;
   TrainingBook book_;
+  DivergenceWatch watch_;
   EvaluationRun evaluation_;
   LeaseDesk desk_;
   std::string last_failure_;

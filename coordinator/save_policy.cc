@@ -1,5 +1,6 @@
 #include "coordinator/save_policy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,8 @@ namespace {
 
 // Requests that may wait for one checkpoint.
 constexpr size_t kSaveRequestsMax = 64;
+// Checkpoints that are remembered, if more are kept.
+constexpr size_t kRememberedMax = 64;
 
 std::string Rounded(absl::Duration duration) {
   return absl::FormatDuration(absl::Trunc(duration, absl::Milliseconds(1)));
@@ -35,6 +38,9 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
       stop_time_(options.stop_deadline),
       retry_for_(options.retry_for),
       retry_pause_(options.retry_pause),
+      keep_(options.keep <= 0
+                ? kRememberedMax
+                : std::min(kRememberedMax, static_cast<size_t>(options.keep))),
       next_step_(options.save_steps),
       settled_(!options.save) {
   if (saves_) report_.model_dir = model_dir_;
@@ -42,6 +48,20 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
   if (options.resume == nullptr) return;
   report_.resumed_from = options.resume_path();
   report_.resumed_step = options.resume->step;
+  Keep(report_.resumed_from, report_.resumed_step);
+}
+
+void SavePolicy::Keep(std::string path, uint64_t step) {
+  kept_.push_back({std::move(path), step});
+  if (kept_.size() > keep_) kept_.erase(kept_.begin());
+}
+
+void SavePolicy::OnDiverged(uint64_t step) {
+  for (const Kept& kept : kept_) {
+    if (kept.step > step) break;
+    report_.before_divergence = kept.path;
+    report_.before_divergence_step = kept.step;
+  }
 }
 
 void SavePolicy::GoOnFrom(uint64_t step, uint64_t samples) {
@@ -226,6 +246,7 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
     ++report_.saved;
     report_.path = path;
     report_.step = done.step;
+    Keep(path, done.step);
     report_.seconds = absl::ToDoubleSeconds(done.took);
     Log(LogLevel::kInfo,
         absl::StrCat("saved ", path, " at step ", done.step,

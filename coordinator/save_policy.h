@@ -84,6 +84,9 @@ class SavePolicy {
   JobEffects OnLate(const SaverLate& late, bool trains);
   // The save is over.
   JobEffects OnDone(const SaverDone& done, const View& view, absl::Time now);
+  // Training diverged after this step: notes the newest checkpoint of that step
+  // or before, of those that are kept, in the report.
+  void OnDiverged(uint64_t step);
   // To be called after every event while the disks are late: ends the wait of a
   // stop or of the end once it was long enough. REQUIRES: view.late.
   JobEffects Step(const View& view, absl::Time now);
@@ -103,6 +106,13 @@ class SavePolicy {
     absl::Time deadline;
   };
 
+  // A checkpoint, as far as it is in the model directory.
+  struct Kept {
+    std::string path;
+    uint64_t step = 0;
+  };
+
+  void Keep(std::string path, uint64_t step);
   void Count(const SaverDone& done, uint64_t step, const std::string& path,
              JobEffects* effects);
   // The last save of the job ended with this status. True if it is tried again.
@@ -122,6 +132,7 @@ class SavePolicy {
   const absl::Duration stop_time_;
   const absl::Duration retry_for_;
   const absl::Duration retry_pause_;
+  const size_t keep_;  // number of checkpoints that are kept
 
   uint64_t next_step_;                       // when the next checkpoint is due
   // When training began or the last save ended, whichever is later.
@@ -138,6 +149,7 @@ class SavePolicy {
   bool settled_;
   absl::Status end_status_;
   std::optional<Stopping> stop_;
+  std::vector<Kept> kept_;  // the newest that are kept, the oldest first
   CheckpointReport report_;
 };
 

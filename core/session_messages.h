@@ -69,6 +69,9 @@ struct PieceReport {
 // trained.
 struct LeaseDone {
   uint64_t lease = 0;
+  // The progress of the worker so far, without the recent figures, so that the
+  // coordinator knows the loss of a job that is shorter than a heartbeat.
+  TrainProgress progress = {};
 };
 
 // A worker cannot go on with a lease, for example because a file is unreadable.

@@ -1,13 +1,28 @@
 #include "job/coordinator_part.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "base/status_macros.h"
+#include "core/model_names.h"
 #include "job/options_from_flags.h"
 #include "job/start_number.h"
 #include "report/export_metrics.h"
 
 namespace shoal {
+namespace {
+
+// True for a model of tests whose gradient does not depend on its weights, so
+// that its loss may grow without limit.
+bool IsExact(absl::string_view model) {
+  return std::any_of(
+      std::begin(kModelNames), std::end(kModelNames),
+      [&](const ModelName& row) { return row.exact && row.name == model; });
+}
+
+}  // namespace
 
 absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
                               const JobPlan& plan, Logger* logger,
@@ -42,6 +57,7 @@ std::unique_ptr<Coordinator> ComposeCoordinator(
   options.job = plan.job;
   options.config = plan.config;
   options.metrics = &MetricsOf(plan);
+  options.watch_divergence = !IsExact(plan.spec.model);
   options.checkpoints.model = plan.spec;
   options.checkpoints.map = plan.map;
   auto coordinator =

@@ -23,15 +23,13 @@ namespace {
 constexpr absl::Duration kLockPause = absl::Milliseconds(100);
 
 std::string ThisProcess() {
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
-  return absl::StrCat("pid ", getpid(), " on ", host, ", since ",
+  return absl::StrCat("pid ", getpid(), " on ", HostName(), ", since ",
                       absl::FormatTime(absl::RFC3339_sec, RealClock().Now(),
                                        absl::UTCTimeZone()));
 }
 
 std::string ServersLock(const JobFlags& flags) {
-  return absl::StrCat(flags.checkpoints.model_dir, "/LOCK.ps");
+  return absl::StrCat(flags.checkpoints.model_dir, "/", kServersLockFile);
 }
 
 // The name that servers of another job see for a server of this job.
@@ -175,6 +173,12 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockServers(const JobFlags& flags,
 
 }  // namespace
 
+std::string HostName() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return host;
+}
+
 OutputLock::~OutputLock() {
   if (kept_ || lock_ == nullptr) return;
   // Removed while the locks are held: another job may make this file
@@ -211,7 +215,7 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
   const std::string& model_dir = flags.checkpoints.model_dir;
   std::vector<std::string> missing = Missing(*files_, model_dir);
   SHOAL_RETURN_IF_ERROR(MakeDurably(*files_, model_dir, missing));
-  auto lock = FileLock::Acquire(JoinPath(model_dir, "LOCK"), ThisProcess());
+  auto lock = FileLock::Acquire(JoinPath(model_dir, kLockFile), ThisProcess());
   if (absl::IsFailedPrecondition(lock.status())) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--model_dir=", model_dir, " belongs to another job: ",
@@ -286,6 +290,7 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
   checkpoints.deadline = flags.checkpoints.save_timeout;
   checkpoints.stop_deadline = flags.checkpoints.stop_timeout;
   checkpoints.retry_for = flags.checkpoints.save_retry_timeout;
+  checkpoints.keep = flags.checkpoints.keep_checkpoints;
   checkpoints.first_attempt =
       static_cast<uint64_t>(absl::ToUnixMicros(RealClock().Now()));
   if (flags.checkpoints.model_dir.empty()) return absl::OkStatus();

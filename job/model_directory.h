@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/file_lock.h"
@@ -31,6 +32,9 @@ namespace shoal {
 // saves reads, writes and removes nothing in the directory before it has its
 // locks.
 
+inline constexpr char kLockFile[] = "LOCK";
+inline constexpr char kServersLockFile[] = "LOCK.ps";
+
 // The locks of the job's output. A job that is refused leaves nothing behind:
 // unless Keep was called, the destructor also removes what LockOutput made, and
 // the file of the start number if there was no such file before.
@@ -45,6 +49,14 @@ class OutputLock {
   // begun.
   // Errors: those of GroupLock::Share.
   absl::Status Share(StartNumber start);
+
+  // True if this process holds LOCK.
+  bool of_model_directory() const { return servers_ != nullptr; }
+  // Adds a line to the file of LOCK, for processes that look for the job. The
+  // text that the job before this one left there, as in FileLock. REQUIRES:
+  // of_model_directory().
+  absl::Status AddLine(absl::string_view line) { return lock_->AddLine(line); }
+  const std::string& left_before() const { return lock_->left_before(); }
 
   // The job begins: the destructor removes nothing.
   void Keep() { kept_ = true; }
@@ -64,6 +76,9 @@ class OutputLock {
   std::vector<std::string> made_;  // new directories, the innermost first
   bool kept_ = false;
 };
+
+// The name of this host, as LOCK has it.
+std::string HostName();
 
 // Locks the job's output, so that no two jobs write to one place at a time. The
 // process with the coordinator calls it.

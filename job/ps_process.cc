@@ -19,6 +19,7 @@
 #include "job/coordinator_part.h"
 #include "job/job_token.h"
 #include "job/leave_hung_disk.h"
+#include "job/local_saves.h"
 #include "job/lost_exit.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
@@ -57,6 +58,7 @@ struct Leader {
   ThreadExecutor strand;
   ThreadExecutor work;
   std::unique_ptr<Coordinator> coordinator;
+  std::unique_ptr<LocalSaves> local_saves;
 };
 
 // Parts of any other task in addition to its PS.
@@ -133,6 +135,7 @@ PsProcess::~PsProcess() {
   if (part_ != nullptr) part_->DropLoop();
   // The services answer the server's calls on their executors, which still run.
   server_ = nullptr;
+  if (leader_ != nullptr) leader_->local_saves = nullptr;
   // Tasks that are still queued refer to the clients and the shard.
   background_.Shutdown();
   control_.Shutdown();
@@ -152,6 +155,9 @@ absl::Status PsProcess::Start() {
   // From here on other processes may know of the job.
   if (leads()) {
     if (leader_->lead.lock != nullptr) leader_->lead.lock->Keep();
+    leader_->local_saves =
+        LocalSaves::Open(plan_.job, leader_->lead.lock.get(),
+                         leader_->coordinator.get(), &completions_, &logger_);
     SHOAL_RETURN_IF_ERROR(leader_->reporter.Start(clock_.Now()));
   }
 
@@ -265,6 +271,7 @@ ExitCode PsProcess::WaitForEnd() {
   wait_->QuitOnInterrupt();
   absl::Status written;
   if (leads()) {
+    leader_->local_saves = nullptr;
     written = leader_->reporter.End(*leader_->report.Get(), clock_.Now(),
                                     wait_->first_signal());
   }

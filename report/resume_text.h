@@ -11,8 +11,10 @@
 namespace shoal {
 
 // The last words of a job that trains: the checkpoint from which the same
-// command goes on, or that there is none. With --resume=never the same command
-// would be refused; the words say so. Empty for a job that does not train.
+// command goes on, or that there is none. If training diverged: the checkpoint
+// from before that, and the advice to lower the learning rate. With
+// --resume=never the same command would be refused; the words say so. Empty for
+// a job that does not train.
 std::string ResumeText(const JobReport& report);
 
 // The same from what is known without a report. `path`: the newest checkpoint;

@@ -15,7 +15,10 @@ inline constexpr uint64_t kMessageOverhead = 64 << 10;
 
 // The options of a client's connection to one server.
 struct ChannelOptions {
-  std::string address;  // rpc/address.h
+  std::string address;  // rpc/address.h; not used if `socket` is given
+  // Path of the server's Unix socket (rpc/save_socket.h); empty: the server is
+  // at `address`.
+  std::string socket;
   std::string peer;     // the server's name in messages: "ps 2"
   std::string token;    // sent with every call; empty: no token
   // Limit on the bytes of a reply; larger replies are RESOURCE_EXHAUSTED. At
@@ -32,6 +35,11 @@ struct ChannelOptions {
   // taken for dead, such as a frozen process or a host without power.
   absl::Duration keepalive_time = absl::Seconds(2);
   absl::Duration keepalive_timeout = absl::Seconds(5);
+
+  // The place of the server, in the form that gRPC and messages have.
+  std::string target() const {
+    return socket.empty() ? address : "unix:" + socket;
+  }
 
   // INVALID_ARGUMENT says which option is wrong.
   absl::Status Validate() const;

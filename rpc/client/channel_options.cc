@@ -21,11 +21,13 @@ absl::Status CheckDuration(absl::string_view name, absl::Duration value) {
 }  // namespace
 
 absl::Status ChannelOptions::Validate() const {
-  const absl::StatusOr<Address> parsed = ParseAddress(address);
-  SHOAL_RETURN_IF_ERROR(Annotate(parsed.status(), peer));
-  if (parsed->port == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(peer, ": '", address, "' has no port to connect to"));
+  if (socket.empty()) {
+    const absl::StatusOr<Address> parsed = ParseAddress(address);
+    SHOAL_RETURN_IF_ERROR(Annotate(parsed.status(), peer));
+    if (parsed->port == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(peer, ": '", address, "' has no port to connect to"));
+    }
   }
   if (!token.empty()) SHOAL_RETURN_IF_ERROR(CheckToken(token));
   if (max_message_bytes < (1 << 20) || max_message_bytes > INT_MAX) {

@@ -41,7 +41,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const ChannelOptions& options) {
   // Each client has its own connection, so that the messages of sessions do not
   // queue behind bulk.
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(options.address,
+  return grpc::CreateCustomChannel(options.target(),
                                    grpc::InsecureChannelCredentials(), args);
 }
 
@@ -166,7 +166,7 @@ absl::Status Peer::Explain(const grpc::Status& status) const {
 
 absl::Status Peer::Explain(const absl::Status& status) const {
   return Annotate(status,
-                  absl::StrCat(options_.peer, " (", options_.address, ")"));
+                  absl::StrCat(options_.peer, " (", options_.target(), ")"));
 }
 
 }  // namespace shoal

@@ -72,10 +72,13 @@ void CallAcceptor::Listen() {
 void CallAcceptor::Take(std::unique_ptr<IncomingCall> rpc) {
   absl::Status authentic = state_->Authenticate(rpc->context);
   const uint64_t connection =
-      gate_->OnCall(rpc->context.peer(), authentic.ok());
+      gate_ == nullptr ? 0
+                       : gate_->OnCall(rpc->context.peer(), authentic.ok());
   if (!authentic.ok()) return Refuse(std::move(rpc), std::move(authentic));
   const std::string& method = rpc->context.method();
-  if (method == kSessionMethod) return StartSession(std::move(rpc));
+  if (has_sessions_ && method == kSessionMethod) {
+    return StartSession(std::move(rpc));
+  }
   const auto found = handlers_.find(method);
   if (found == handlers_.end()) {
     absl::Status unknown =

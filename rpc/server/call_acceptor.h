@@ -26,8 +26,9 @@ namespace shoal {
 // become sessions. Thread-safe.
 class CallAcceptor {
  public:
-  // All arguments must outlive the acceptor. The acceptor must outlive every
-  // call (ServerState::Leave).
+  // All arguments must outlive the acceptor. `gate` may be null: then the calls
+  // of all connections count as those of one connection. The acceptor must
+  // outlive every call (ServerState::Leave).
   CallAcceptor(ServerState* state, ConnectionGate* gate,
                grpc::AsyncGenericService* service,
                grpc::ServerCompletionQueue* queue);
@@ -35,6 +36,10 @@ class CallAcceptor {
 
   // REQUIRES: Listen was not called.
   void AddHandler(std::string method, std::unique_ptr<UnaryHandler> handler);
+
+  // Lets calls of the Session method become sessions; otherwise there is no
+  // such method. REQUIRES: Listen was not called.
+  void AddSessions() { has_sessions_ = true; }
 
   // Starts to accept calls. REQUIRES: called once.
   void Listen();
@@ -58,6 +63,7 @@ class CallAcceptor {
   grpc::ServerCompletionQueue* const queue_;
   absl::flat_hash_map<std::string, std::unique_ptr<UnaryHandler>> handlers_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  bool has_sessions_ = false;
   std::atomic<int> sessions_{0};
 
   Mutex mu_;

@@ -1,6 +1,10 @@
 #ifndef SHOAL_RPC_SERVER_HANDLERS_H_
 #define SHOAL_RPC_SERVER_HANDLERS_H_
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "rpc/server/unary_handler.h"
 
 namespace shoal {
@@ -53,9 +57,16 @@ class RegisterHandler final : public UnaryHandler {
 
 class SaveCheckpointHandler final : public UnaryHandler {
  public:
-  using UnaryHandler::UnaryHandler;
+  // `job`: the label of the job for which every request is, whatever label it
+  // bears; nullopt: the label of the request counts.
+  explicit SaveCheckpointHandler(ServerState* state,
+                                 std::optional<std::string> job = std::nullopt)
+      : UnaryHandler(state), job_(std::move(job)) {}
   void Handle(const grpc::ByteBuffer& request, absl::Duration timeout,
               Answer answer) override;
+
+ private:
+  const std::optional<std::string> job_;
 };
 
 }  // namespace shoal

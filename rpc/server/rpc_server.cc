@@ -157,6 +157,7 @@ class RpcServer::Impl {
     Add<StatsHandler>(kStatsMethod);
     Add<RegisterHandler>(kRegisterMethod);
     Add<SaveCheckpointHandler>(kSaveCheckpointMethod);
+    acceptor_->AddSessions();
     acceptor_->Listen();
   }
 

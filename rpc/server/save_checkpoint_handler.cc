@@ -13,7 +13,7 @@ void SaveCheckpointHandler::Handle(const grpc::ByteBuffer& request,
   absl::Status status = ParseMessage(request, &wire);
   if (!status.ok()) return answer.Send(std::move(status));
   (*cluster)->SaveCheckpoint(
-      SaveCheckpointRequest{wire.job()}, timeout,
+      SaveCheckpointRequest{job_.value_or(wire.job())}, timeout,
       [answer =
            std::move(answer)](absl::StatusOr<SavedCheckpoint> saved) mutable {
         if (!saved.ok()) return answer.Send(saved.status());

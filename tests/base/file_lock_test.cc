@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class FileLockTest : public testing::Test {
  protected:
@@ -30,6 +31,22 @@ TEST_F(FileLockTest, OneHasItAndTheOtherHearsWhom) {
               AllOf(HasSubstr(path_), HasSubstr("pid 7 on host a")));
   first->reset();
   EXPECT_TRUE(FileLock::Acquire(path_, "pid 8").ok());
+}
+
+TEST_F(FileLockTest, LinesAreAddedForOthersAndOnlyTheFirstIsQuoted) {
+  const std::string path = path_ + "_lines";
+  auto first = FileLock::Acquire(path, "pid 7");
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ((*first)->left_before(), "");
+  ASSERT_TRUE((*first)->AddLine("socket: /tmp/x").ok());
+  const auto second = FileLock::Acquire(path, "pid 8");
+  EXPECT_THAT(std::string(second.status().message()),
+              AllOf(HasSubstr("pid 7"), Not(HasSubstr("socket"))));
+  first->reset();
+  const auto third = FileLock::Acquire(path, "pid 9");
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_EQ((*third)->left_before(), "pid 7\nsocket: /tmp/x\n");
+  unlink(path.c_str());
 }
 
 TEST_F(FileLockTest, ItEndsWithAProcessThatIsKilled) {

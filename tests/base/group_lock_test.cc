@@ -51,6 +51,20 @@ TEST_F(GroupLockTest, OneGroupHasItTogetherAndAnotherHearsWhose) {
   EXPECT_EQ(JoinCode(0xa2), kOk);
 }
 
+TEST_F(GroupLockTest, AProcessWithoutTheLockSeesWhoHasIt) {
+  EXPECT_EQ(GroupLock::HolderOf(path_).status().code(),
+            absl::StatusCode::kNotFound);
+  auto lock = GroupLock::Join(path_, 3, "start 3: pid 7");
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_EQ(GroupLock::HolderOf(path_).value(), "start 3: pid 7");
+  // To look takes nothing away from another process.
+  EXPECT_EQ(JoinCode(3), kOk);
+  lock->reset();
+  EXPECT_EQ(GroupLock::HolderOf(path_).value(), std::nullopt);
+  auto alone = GroupLock::AcquireAlone(path_, "pid 8");
+  EXPECT_EQ(GroupLock::HolderOf(path_).value(), "pid 8");
+}
+
 TEST_F(GroupLockTest, WhatADeadGroupWroteBindsNoOtherGroup) {
   ASSERT_EQ(JoinCode(1), kOk);  // and its lock ended
   auto second = GroupLock::Join(path_, 2, "b");

@@ -308,6 +308,39 @@ TEST_F(CoordinatorStateSaveTest, APsGetsAManifestInParts) {
   EXPECT_EQ(ended_.count(3), 1u) << "not a worker's to ask";
 }
 
+TEST_F(CoordinatorStateSaveTest, WhatDivergedIsNotSavedAndTheLastGoodIsNamed) {
+  options_.checkpoints.save_steps = 25;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 400);
+  for (uint32_t i = 0; i < 25; ++i) MarkBoth(lease, i);
+  SaveAll();
+  const std::string saved = state_->Report(now_).checkpoint.path;
+  EXPECT_THAT(saved, HasSubstr("ckpt-"));
+  for (uint32_t i = 25; i < 39; ++i) MarkBoth(lease, i);
+  TrainProgress progress;
+  progress.batches = 40;
+  progress.examples = 400;
+  progress.loss_sum = 1e9;
+  Tell(3, LeaseDone{lease.number, progress});
+  EXPECT_FALSE(state_->Report(now_).over)
+      << "fewer than 100 batches, and some are left";
+  const Lease second = Ask(4);
+  Report(4, second, 10);
+  MarkBoth(second, 0);
+  MarkBoth(lease, 39);
+  const JobReport report = state_->Report(now_);
+  EXPECT_TRUE(report.over);
+  EXPECT_TRUE(report.diverged);
+  EXPECT_EQ(report.status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(report.checkpoint.path, saved) << "no other is saved";
+  EXPECT_TRUE(commits_.empty());
+  EXPECT_EQ(report.checkpoint.before_divergence, "")
+      << "the checkpoint is of the batches that diverged";
+  ExpectEnded({1, 2, 3, 4});
+}
+
 TEST_F(CoordinatorStateSaveTest, TheManifestHasTheCrcsOfThePieces) {
   JoinAll();
   for (const uint32_t crc : {5, 6}) {

@@ -86,10 +86,11 @@ class LeasedWorkTest : public testing::Test {
     if (bad_rows != 0) report.first_error = "a, line 3: no label";
     return Do(work_->OnReport(workers_[0], report, View()));
   }
-  absl::Status Mark1(const Lease& lease, uint32_t index) {
+  absl::Status Mark1(const Lease& lease, uint32_t index,
+                     Verdict verdict = Verdict::kApplied) {
     MarkDelta delta;
     delta.marks = {{{lease.epoch, lease.piece.index, index},
-                    Verdict::kApplied,
+                    verdict,
                     lease.number,
                     false}};
     return Do(work_->OnMarks(ps_, delta, View()));
@@ -100,7 +101,7 @@ class LeasedWorkTest : public testing::Test {
     ASSERT_TRUE(lease.has_value());
     EXPECT_TRUE(Report(*lease, 10).ok());
     EXPECT_TRUE(Mark1(*lease, 0).ok());
-    work_->OnDone(workers_[0], {lease->number}, now_);
+    Do(work_->OnDone(workers_[0], {lease->number}, View()));
   }
   // Scores the evaluation piece, of two rows.
   void Score() {
@@ -133,6 +134,73 @@ TEST_F(LeasedWorkTest, TrainingBeginsAndSaysOnWhat) {
   EXPECT_EQ(phase_, JobPhase::kTraining);
   EXPECT_THAT(logs_, ElementsAre("training on 100 bytes in 1 piece, 1 epoch, "
                                  "with 1 ps and 2 workers"));
+}
+
+// ---- Divergence
+
+TEST_F(LeasedWorkTest, TheJobEndsOnceHalfOfItsBatchesAreRejected) {
+  Begin();
+  const Lease lease = *Ask(0);
+  for (uint32_t i = 0; i < 99; ++i) {
+    const auto verdict = i < 49 ? Verdict::kRejected : Verdict::kApplied;
+    EXPECT_TRUE(Mark1(lease, i, verdict).ok());
+  }
+  EXPECT_FALSE(end_.has_value()) << "99 batches";
+  EXPECT_TRUE(Mark1(lease, 99, Verdict::kRejected).ok());
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_EQ(end_->diverged_in, 100u);
+  EXPECT_EQ(end_->status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(end_->status.message()),
+              HasSubstr("training diverged: 50 of its newest 100 batches were "
+                        "rejected"));
+}
+
+TEST_F(LeasedWorkTest, TheJobEndsOnceItsLossIsAboveTen) {
+  Begin();
+  Ask(0);
+  TrainProgress progress;
+  progress.batches = 100;
+  progress.examples = 1000;
+  progress.loss_sum = 10000;
+  Do(work_->OnProgress(workers_[0].life, progress, phase_));
+  EXPECT_FALSE(end_.has_value()) << "the mean is 10";
+  progress.batches = 200;
+  progress.examples = 2000;
+  progress.loss_sum = 21000;
+  Do(work_->OnProgress(workers_[0].life, progress, phase_));
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_THAT(std::string(end_->status.message()),
+              HasSubstr("diverged: the mean loss of its newest 100 batches is "
+                        "11"));
+}
+
+TEST_F(LeasedWorkTest, AShortJobIsJudgedAtItsEndByTheLossOfItsLeases) {
+  Begin();
+  const Lease lease = *Ask(0);
+  EXPECT_TRUE(Report(lease, 100).ok());
+  for (uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(Mark1(lease, i).ok());
+  Do(work_->CheckEndOfTraining());
+  EXPECT_FALSE(end_.has_value()) << "no loss is known";
+  TrainProgress progress;
+  progress.batches = 10;
+  progress.examples = 100;
+  progress.loss_sum = 2000;
+  Do(work_->OnDone(workers_[0], {lease.number, progress}, View()));
+  EXPECT_FALSE(end_.has_value()) << "only 10 batches";
+  Do(work_->CheckEndOfTraining());
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_EQ(end_->diverged_in, 10u);
+}
+
+TEST_F(LeasedWorkTest, AModelWhoseLossSaysNothingIsNotWatched) {
+  options_.watch_divergence = false;
+  Begin();
+  const Lease lease = *Ask(0);
+  for (uint32_t i = 0; i < 200; ++i) {
+    EXPECT_TRUE(Mark1(lease, i, Verdict::kRejected).ok());
+  }
+  Do(work_->CheckEndOfTraining());
+  EXPECT_FALSE(end_.has_value());
 }
 
 // ---- Training, evaluating, and back

@@ -69,6 +69,44 @@ class SavePolicyTest : public testing::Test {
   std::vector<absl::Status> ends_;
 };
 
+// ---- Divergence
+
+TEST_F(SavePolicyTest, NamesTheNewestCheckpointFromBeforeTheDivergence) {
+  auto from = std::make_shared<Manifest>();
+  from->step = 100;
+  options_.resume = from;
+  options_.resume_name = "ckpt-100";
+  SavePolicy policy = Make();
+  policy.OnDiverged(99);
+  EXPECT_EQ(policy.report().before_divergence, "") << "none is so old";
+  policy.OnDiverged(150);
+  EXPECT_EQ(policy.report().before_divergence, "m/ckpt-100");
+  for (const uint64_t step : {200, 300}) {
+    BeginAt(policy, step);
+    Done(policy, absl::OkStatus(), step);
+  }
+  BeginAt(policy, 400);
+  Done(policy, absl::UnavailableError("full"));
+  policy.OnDiverged(299);
+  EXPECT_EQ(policy.report().before_divergence, "m/d");
+  EXPECT_EQ(policy.report().before_divergence_step, 200u);
+  policy.OnDiverged(450);
+  EXPECT_EQ(policy.report().before_divergence_step, 300u);
+}
+
+TEST_F(SavePolicyTest, ACheckpointThatIsNotKeptIsNotNamed) {
+  options_.keep = 2;
+  SavePolicy policy = Make();
+  for (const uint64_t step : {100, 200, 300}) {
+    BeginAt(policy, step);
+    Done(policy, absl::OkStatus(), step);
+  }
+  policy.OnDiverged(199);
+  EXPECT_EQ(policy.report().before_divergence, "");
+  policy.OnDiverged(200);
+  EXPECT_EQ(policy.report().before_divergence_step, 200u);
+}
+
 // ---- When one is due
 
 TEST_F(SavePolicyTest, EveryKStepsCountedFromTheLastThatWasSaved) {

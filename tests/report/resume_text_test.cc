@@ -28,6 +28,43 @@ TEST(ResumeTextTest, NamesTheNewestCheckpointOrSaysThatThereIsNone) {
             "it, leave --resume=never out");
 }
 
+TEST(ResumeTextTest, AJobThatDivergedNamesTheCheckpointFromBeforeThat) {
+  JobReport report;
+  report.diverged = true;
+  CheckpointReport& checkpoint = report.checkpoint;
+  EXPECT_EQ(ResumeText(report),
+            "there is no checkpoint without --model_dir: begin again with a "
+            "smaller --learning_rate");
+  checkpoint.model_dir = "m";
+  EXPECT_EQ(ResumeText(report),
+            "there is no checkpoint in m: begin again with a smaller "
+            "--learning_rate");
+  checkpoint.path = "m/ckpt-20";
+  EXPECT_EQ(ResumeText(report),
+            "the checkpoints in m were saved while it diverged: begin again "
+            "with a smaller --learning_rate and another --model_dir");
+  checkpoint.before_divergence = "m/ckpt-10";
+  checkpoint.before_divergence_step = 10;
+  EXPECT_EQ(ResumeText(report),
+            "remove m/ckpt-20 and any other checkpoint that was saved after "
+            "ckpt-10, while it diverged; then the same command with a smaller "
+            "--learning_rate goes on from m/ckpt-10, step 10");
+  checkpoint.path = "m/ckpt-10";
+  EXPECT_EQ(ResumeText(report),
+            "the same command with a smaller --learning_rate goes on from "
+            "m/ckpt-10, step 10");
+  checkpoint.same_command_resumes = false;
+  EXPECT_EQ(ResumeText(report),
+            "the same command with a smaller --learning_rate and without "
+            "--resume=never goes on from m/ckpt-10, step 10");
+  // It began from that checkpoint and saved none.
+  checkpoint.same_command_resumes = true;
+  checkpoint.path = "";
+  EXPECT_EQ(ResumeText(report),
+            "the same command with a smaller --learning_rate goes on from "
+            "m/ckpt-10, step 10");
+}
+
 TEST(ResumeTextTest, AJobThatTrainsNothingHasNothingToGoOnFrom) {
   JobReport report;
   report.trains = false;

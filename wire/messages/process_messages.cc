@@ -19,18 +19,21 @@ ResourceUsage Get(const v1::ResourceUsage& in) {
   return {in.cpu_seconds(), in.rss_bytes(), in.peak_rss_bytes()};
 }
 
+void Set(const TrainProgress& in, v1::TrainProgress* out) {
+  out->set_examples(in.examples);
+  out->set_batches(in.batches);
+  out->set_loss_sum(in.loss_sum);
+  out->set_recent_auc(in.recent_auc);
+  out->set_recent_logloss(in.recent_logloss);
+  out->set_recent_examples(in.recent_examples);
+}
+
 void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   v1::Heartbeat* m = out->mutable_heartbeat();
   m->set_number(in.number);
   m->set_taken(in.taken);
   Set(in.usage, m->mutable_usage());
-  v1::TrainProgress* progress = m->mutable_progress();
-  progress->set_examples(in.progress.examples);
-  progress->set_batches(in.progress.batches);
-  progress->set_loss_sum(in.progress.loss_sum);
-  progress->set_recent_auc(in.progress.recent_auc);
-  progress->set_recent_logloss(in.progress.recent_logloss);
-  progress->set_recent_examples(in.progress.recent_examples);
+  Set(in.progress, m->mutable_progress());
   if (in.staleness.count() > 0) ToProto(in.staleness, m->mutable_staleness());
 }
 
@@ -51,7 +54,9 @@ void Set(const PieceReport& in, v1::ProcessMessage* out) {
 }
 
 void Set(const LeaseDone& in, v1::ProcessMessage* out) {
-  out->mutable_lease_done()->set_lease(in.lease);
+  v1::LeaseDone* m = out->mutable_lease_done();
+  m->set_lease(in.lease);
+  Set(in.progress, m->mutable_progress());
 }
 
 void Set(const LeaseFailed& in, v1::ProcessMessage* out) {
@@ -150,17 +155,22 @@ void Set(const StopRequest& in, v1::ProcessMessage* out) {
   ToProto(in.reason, out->mutable_stop_request()->mutable_reason());
 }
 
+TrainProgress Get(const v1::TrainProgress& in) {
+  TrainProgress out;
+  out.examples = in.examples();
+  out.batches = in.batches();
+  out.loss_sum = in.loss_sum();
+  out.recent_auc = in.recent_auc();
+  out.recent_logloss = in.recent_logloss();
+  out.recent_examples = in.recent_examples();
+  return out;
+}
+
 absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
   out->number = in.number();
   out->taken = in.taken();
   out->usage = Get(in.usage());
-  const v1::TrainProgress& progress = in.progress();
-  out->progress.examples = progress.examples();
-  out->progress.batches = progress.batches();
-  out->progress.loss_sum = progress.loss_sum();
-  out->progress.recent_auc = progress.recent_auc();
-  out->progress.recent_logloss = progress.recent_logloss();
-  out->progress.recent_examples = progress.recent_examples();
+  out->progress = Get(in.progress());
   return Annotate(FromProto(in.staleness(), &out->staleness),
                   "Heartbeat.staleness");
 }
@@ -312,7 +322,8 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::kPieceReport:
       return Get(in.piece_report(), &out->emplace<PieceReport>());
     case v1::ProcessMessage::kLeaseDone:
-      out->emplace<LeaseDone>().lease = in.lease_done().lease();
+      out->emplace<LeaseDone>(LeaseDone{in.lease_done().lease(),
+                                        Get(in.lease_done().progress())});
       return absl::OkStatus();
     case v1::ProcessMessage::kLeaseFailed:
       return Get(in.lease_failed(), &out->emplace<LeaseFailed>());

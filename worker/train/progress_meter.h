@@ -32,6 +32,11 @@ class ProgressMeter {
   // Adds a batch of `examples` examples that all shards have applied.
   void AddTrained(uint64_t examples, double loss_sum);
 
+  // Returns the progress so far, without the recent figures.
+  TrainProgress Sums() const {
+    MutexLock lock(&mu_);
+    return sums_;
+  }
   // Returns the progress so far. It sorts the recent examples, so call it once
   // per heartbeat.
   TrainProgress Snapshot() const;

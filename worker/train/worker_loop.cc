@@ -194,7 +194,11 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   auto exchange = deps_.make_exchange(sharded.get());
   return std::make_shared<LeaseTrainer>(
       options_.trainer, deps, std::move(sharded), std::move(exchange),
-      [session = life_->session](ProcessMessage message) {
+      [session = life_->session,
+       progress = &life_->progress](ProcessMessage message) {
+        if (auto* done = std::get_if<LeaseDone>(&message)) {
+          done->progress = progress->Sums();
+        }
         session->Send(std::move(message));
       });
 }
