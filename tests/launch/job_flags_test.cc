@@ -474,7 +474,9 @@ TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
                              worker_set.Find(flag.name) != nullptr;
     const bool launcher_only = flag.name == "ps" || flag.name == "workers" ||
                                flag.name == "max_restarts" ||
-                               flag.name == "hosts" || flag.name == "ps_port" ||
+                               flag.name == "hosts" ||
+                               flag.name == "worker_per_host" ||
+                               flag.name == "ps_port" ||
                                flag.name == "remote_bin" ||
                                flag.name == "ssh_command";
     EXPECT_NE(handed_down, launcher_only) << flag.name;
