@@ -209,6 +209,7 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "table_row_limit=0\n"
             "table_warmup_batches=0\n"
             "task_type=train\n"
+            "val_data_scope=shared\n"
             "warmup_batches=0\n"
             "wide_l2_reg=0\n"
             "wide_learning_rate=0.0005\n"
@@ -222,7 +223,7 @@ TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
                   "table_learning_rate", "table_warmup_batches",
                   "warmup_batches", "wide_l2_reg", "wide_learning_rate",
                   "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
-                  "table_row_limit", "task_type"));
+                  "table_row_limit", "task_type", "val_data_scope"));
 }
 
 TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
