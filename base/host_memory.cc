@@ -51,6 +51,7 @@ void ApplyGroups(const std::string& mount, std::string path, const Files& files,
     if (limit.has_value() &&
         (memory->total_bytes == 0 || *limit < memory->total_bytes)) {
       memory->total_bytes = *limit;
+      memory->of_group = true;
       memory->whose = "control group " + path;
     }
     const auto usage = ReadNumber(directory + files.usage);

@@ -13,6 +13,9 @@ struct HostMemory {
   uint64_t total_bytes = 0;
   // The part that is free or could be given up at once (caches).
   uint64_t available_bytes = 0;
+  // True if total_bytes is the limit of a control group, which other processes
+  // of the job may not be in.
+  bool of_group = false;
   // The owner of the limit, for messages: "this host" or "control group /a/b".
   std::string whose = "this host";
 };

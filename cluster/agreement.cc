@@ -74,7 +74,8 @@ absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
 absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
                               const std::vector<SourceInfo>& sources,
                               absl::string_view other,
-                              const std::vector<SourceInfo>& other_sources) {
+                              const std::vector<SourceInfo>& other_sources,
+                              absl::string_view rule) {
   if (sources == other_sources) return absl::OkStatus();
   size_t i = 0;
   while (i < sources.size() && i < other_sources.size() &&
@@ -87,7 +88,7 @@ absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
       i < other_sources.size() ? Describe(other_sources[i]) : "no such file";
   return absl::FailedPreconditionError(absl::StrCat(
       kind, " file ", i, " differs: ", who, " has ", mine, ", ", other, " has ",
-      theirs, "; every worker must read the same files"));
+      theirs, "; ", rule));
 }
 
 }  // namespace shoal

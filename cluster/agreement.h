@@ -29,11 +29,12 @@ absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,
 
 // Compares two lists of files; `kind` is "training" or "evaluation". The error
 // names the first file that one list lacks, or that differs in its size or in
-// its first bytes.
+// its first bytes, and ends with `rule`: why the lists must be equal.
 absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
                               const std::vector<SourceInfo>& sources,
                               absl::string_view other,
-                              const std::vector<SourceInfo>& other_sources);
+                              const std::vector<SourceInfo>& other_sources,
+                              absl::string_view rule);
 
 }  // namespace shoal
 

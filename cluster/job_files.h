@@ -11,30 +11,43 @@
 
 namespace shoal {
 
+// The kinds of files that each host has for itself. Files of the other kind are
+// shared: every worker can read all of them.
+struct FileScopes {
+  bool train_by_host = false;
+  bool eval_by_host = false;
+
+  bool any() const { return train_by_host || eval_by_host; }
+  // The flags that say so: "--data_scope=host".
+  std::string Flags() const;
+};
+
 // The files of one purpose, in the order of the job's sources.
 struct FileList {
   std::vector<SourceInfo> files;
-  // By file: index of the only worker that has the file. Empty: every worker
-  // has all files.
+  // By file: number of the only host that has the file (JobFiles::HostOf).
+  // Empty: every worker has all files.
   std::vector<int> hosts;
 
-  // Index of files[source] in the list of the worker that has it.
+  // Index of files[source] in the lists of the workers that have it.
   uint32_t LocalIndex(uint32_t source) const;
 };
 
-// The files that a job reads, as its workers list them when they register. If
-// files are shared, every worker can read all of them, so all lists must agree.
-// If files are by host, only the worker of this index can read the files that
-// it lists, even if another worker lists files of the same names.
-// Thread-compatible.
+// The files that a job reads, as its workers list them when they register.
+// Shared files can be read by every worker, so all lists of them must agree.
+// Files by host can be read by the workers of one host alone, even if another
+// host has files of the same names; the lists of a host's workers must agree.
+// Workers are on one host if they register the same name of a host
+// (RegisterRequest::host). Thread-compatible.
 class JobFiles {
  public:
-  explicit JobFiles(bool by_host) : by_host_(by_host) {}
+  explicit JobFiles(FileScopes scopes) : scopes_(scopes) {}
 
   // Checks a worker's lists. Errors:
-  //   FAILED_PRECONDITION  the lists differ from those of the other workers or
-  //                        of an earlier life of this worker, or the job began
-  //                        without this worker's files
+  //   FAILED_PRECONDITION  a list differs from that of another worker which
+  //                        reads the same files, or of an earlier life of this
+  //                        worker (the file is named), or the job began without
+  //                        the files of this worker's host
   //   INVALID_ARGUMENT     the lists are empty
   absl::Status Check(const RegisterRequest& worker) const;
   // Adds a worker's lists. REQUIRES: Check was OK.
@@ -43,28 +56,35 @@ class JobFiles {
   // worker that was started with wrong files can be started again.
   void ForgetUnlessPinned();
 
-  // From now on the lists are the job's. Fills train() and eval(); files by
-  // host are in the order of the workers' indices.
+  // From now on the lists are the job's. Fills train(), eval() and
+  // host_names(). Hosts are numbered from 0 in the order of their first
+  // workers, and files by host are in the order of their hosts.
   void Pin();
+  bool pinned() const { return pinned_; }
+  const FileScopes& scopes() const { return scopes_; }
   const FileList& train() const { return train_; }
   const FileList& eval() const { return eval_; }
+  // The names of the hosts, by number.
+  const std::vector<std::string>& host_names() const { return host_names_; }
+  // Number of the worker's host. REQUIRES: Pin was called, and the worker was
+  // added.
+  int HostOf(int worker) const;
 
  private:
   struct Listed {
     std::string who;
-    std::vector<SourceInfo> train;
-    std::vector<SourceInfo> eval;
+    std::vector<SourceInfo> files;
   };
+  // By name of the host; shared files have one list, under "".
+  using Lists = std::map<std::string, Listed>;
 
-  // The key in lists_: the worker's index if files are by host; otherwise 0,
-  // for the first worker's lists.
-  int KeyOf(const RegisterRequest& worker) const {
-    return by_host_ ? worker.index : 0;
-  }
-
-  bool by_host_;
+  FileScopes scopes_;
   bool pinned_ = false;
-  std::map<int, Listed> lists_;
+  Lists train_lists_;
+  Lists eval_lists_;
+  std::map<int, std::string> host_of_;  // by worker: the name of its host
+  std::map<std::string, int> numbers_;  // by name of the host
+  std::vector<std::string> host_names_;
   FileList train_;
   FileList eval_;
 };

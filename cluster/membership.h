@@ -24,7 +24,7 @@ struct MembershipOptions {
   std::string config;     // canonical text; see RegisterRequest::config
   StartNumber start = 1;  // start number of the job
   int num_ps = 1;
-  bool host_files = false;  // each worker's files are its own (job_files.h)
+  FileScopes scopes;      // the files that are by host (job_files.h)
   absl::Duration silent_after = absl::Seconds(5);
 };
 

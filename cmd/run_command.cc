@@ -8,10 +8,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
@@ -31,6 +34,7 @@
 #include "job/restarting_job.h"
 #include "job/temporary_token.h"
 #include "launch/job_flag_set.h"
+#include "launch/ssh_command.h"
 #include "report/job_summary.h"
 #include "report/live_output.h"
 #include "report/resume_text.h"
@@ -62,8 +66,25 @@ absl::Status PrepareHere(const JobFlags& flags, const JobPlan& plan,
   return absl::OkStatus();
 }
 
+// "8 workers: h1 4, h2 4"; for --hosts with another number than one on each.
+absl::StatusOr<std::string> WorkersByHost(const ClusterFlags& cluster) {
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<RemoteHost> hosts,
+      ParseRemoteHosts(cluster.hosts, cluster.worker_per_host));
+  return absl::StrCat(
+      Counted(static_cast<uint64_t>(cluster.workers), "worker"), ": ",
+      absl::StrJoin(hosts, ", ", [](std::string* out, const RemoteHost& host) {
+        absl::StrAppend(out, host.address, " ", host.workers);
+      }));
+}
+
 // All processes are on other hosts, which check data and memory themselves.
 absl::Status PrepareHosts(const JobFlags& flags, MainWait* wait) {
+  if (flags.cluster.workers != flags.cluster.ps) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string workers,
+                           WorkersByHost(flags.cluster));
+    std::cerr << workers << std::endl;
+  }
   SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
   wait->Begin();
   return absl::OkStatus();
@@ -224,8 +245,9 @@ int RunCommand(const Args& args) {
   if (!here && (set.given("ps") || set.given("workers"))) {
     return Complain(name,
                     absl::InvalidArgumentError(
-                        "--hosts starts one parameter server and one worker on "
-                        "each host: leave --ps and --workers out"),
+                        "--hosts starts one parameter server and "
+                        "--worker_per_host workers on each host: leave --ps "
+                        "and --workers out"),
                     kExitUsage);
   }
   if (here) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "cluster/job_files.h"
 #include "coordinator/checkpoint_options.h"
 #include "core/binary_metrics.h"
 #include "core/ids.h"
@@ -35,9 +36,9 @@ struct CoordinatorOptions {
   // Bytes of a piece. -1: clamp(total / 32, 64 KiB, 64 MiB); 0: each file is
   // one piece.
   int64_t piece_bytes = -1;
-  // True: only the worker that lists a file can read it, and the job waits for
-  // all num_workers. False: every worker can read all files.
-  bool host_files = false;
+  // The files that each host has for itself; every worker can read the others.
+  // If there are files by host, the job waits for all num_workers.
+  FileScopes scopes;
   int64_t warmup_steps = 0;  // job steps before the steady window starts
   // Rows of the job that may fail to parse; with more, the job ends with an
   // error that names the first. -1: no limit.

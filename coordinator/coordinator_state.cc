@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cluster/repeated_files.h"
 #include "coordinator/job_pieces.h"
 #include "coordinator/overdue_text.h"
 #include "coordinator/sender_check.h"
@@ -18,7 +19,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.config = options.config;
   membership.start = options.start;
   membership.num_ps = options.num_ps;
-  membership.host_files = options.host_files;
+  membership.scopes = options.scopes;
   membership.silent_after = options.silent_after;
   return membership;
 }
@@ -171,7 +172,8 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 
 void CoordinatorState::Lose(const MemberLoss& loss) {
   Forget(loss.member, loss.why);
-  Perform(AfterLoss(loss, phase_, clock_.LeftToStart()));
+  Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
+                    HostLeftAlone(loss.member, membership_)));
 }
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
@@ -295,6 +297,9 @@ void CoordinatorState::Enter(JobPhase phase) {
 
 void CoordinatorState::StartTraining() {
   membership_.Begin();
+  for (std::string& warning : RepeatedFileWarnings(membership_.files())) {
+    Log(LogLevel::kWarn, std::move(warning), &actions_);
+  }
   absl::StatusOr<JobPieces> pieces = CutJob(options_, membership_.files());
   if (!pieces.ok()) return End({pieces.status()});
   work_.SetPieces(*std::move(pieces));

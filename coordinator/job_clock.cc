@@ -6,7 +6,7 @@ namespace shoal {
 
 JobClock::JobClock(const CoordinatorOptions& options, absl::Time now)
     : num_workers_(static_cast<size_t>(options.num_workers)),
-      host_files_(options.host_files),
+      all_must_come_(options.scopes.any()),
       start_deadline_(options.start_deadline),
       worker_grace_(options.worker_grace),
       progress_deadline_(options.progress_deadline),
@@ -25,7 +25,7 @@ bool JobClock::Gather(bool all_ps, size_t workers) {
   }
   if (!gathered_since_.has_value()) gathered_since_ = now();
   return workers >= num_workers_ ||
-         (!host_files_ && now() - *gathered_since_ >= worker_grace_);
+         (!all_must_come_ && now() - *gathered_since_ >= worker_grace_);
 }
 
 absl::Duration JobClock::LeftToStart() const {
@@ -35,7 +35,7 @@ absl::Duration JobClock::LeftToStart() const {
 std::optional<Overdue> JobClock::Check(JobPhase phase, bool all_ps) const {
   if (phase == JobPhase::kGathering && now() - start_ >= start_deadline_) {
     if (!all_ps) return Overdue::kServers;
-    if (host_files_) return Overdue::kHosts;
+    if (all_must_come_) return Overdue::kHosts;
   }
   if (phase < JobPhase::kReporting && all_ps &&
       now() - worker_seen_ >= start_deadline_) {

@@ -150,11 +150,15 @@ void JobSaves::Perform(SaverActions actions, const View& view,
 
 void JobSaves::Mend(const SaverMend& mend, const View& view,
                     JobEffects* effects) {
-  const FileList& files = view.membership.files().train();
+  const JobFiles& job_files = view.membership.files();
+  const FileList& files = job_files.train();
   const uint32_t source = view.book.facts().piece(mend.piece).source;
   for (const Member& worker : view.membership.Open(Role::kWorker)) {
     if (worker.suspended) continue;
-    if (!files.hosts.empty() && files.hosts[source] != worker.index) continue;
+    if (!files.hosts.empty() &&
+        files.hosts[source] != job_files.HostOf(worker.index)) {
+      continue;
+    }
     Lease lease = view.book.MendOf(mend.epoch, mend.piece);
     lease.number = view.desk.TakeNumber();
     lease.piece.source = files.LocalIndex(source);

@@ -33,14 +33,16 @@ void LeaseDesk::Serve(
       waiting_.PutBack(*life);
       continue;
     }
+    const int host =
+        table->has_hosts() ? membership.files().HostOf(worker->index) : 0;
     const std::optional<LeaseTable::Held> held =
-        table->Take(*life, worker->index, next_number_, now);
+        table->Take(*life, host, next_number_, now);
     if (held.has_value()) {
       ++next_number_;
       waiting_.Forget(*life);
       give(*worker, *held);
     } else if (table->has_hosts()) {
-      waiting_.Park(*life, worker->index);
+      waiting_.Park(*life, host);
     } else {
       waiting_.PutBack(*life);
     }

@@ -281,10 +281,12 @@ JobEffects LeasedWork::OnFailed(const Member& from, const LeaseFailed& failed,
                                facts(view.phase).Name(piece->second), ": ",
                                status.message());
   Log(LogLevel::kWarn, last_failure_, &effects.actions);
+  const JobFiles& files = view.membership.files();
   std::vector<Life> workers;
   for (const Member& worker : view.membership.Open(Role::kWorker)) {
-    // A host's own files can be read by its worker alone.
-    if (!options_.host_files || worker.life == from.life) {
+    // A host's own files can be read by its workers alone.
+    if (!table.has_hosts() ||
+        files.HostOf(worker.index) == files.HostOf(from.index)) {
       workers.push_back(worker.life);
     }
   }
@@ -292,9 +294,11 @@ JobEffects LeasedWork::OnFailed(const Member& from, const LeaseFailed& failed,
     effects.end = JobOutcome{
         absl::Status(
             status.code(),
-            absl::StrCat(last_failure_, workers.size() > 1
-                                            ? "; nor can any other worker"
-                                            : "")),
+            absl::StrCat(last_failure_,
+                         workers.size() > 1 ? "; nor can any other worker" : "",
+                         workers.size() > 1 && table.has_hosts()
+                             ? " on its host"
+                             : "")),
         ProcessName(from.role, from.index)};
   }
   return effects;

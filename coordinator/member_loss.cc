@@ -80,8 +80,22 @@ std::optional<MemberLoss> LostMarks(const Member& member,
       "came back with fewer batches than it had"};
 }
 
+std::string HostLeftAlone(const Member& member, const Membership& membership) {
+  const JobFiles& files = membership.files();
+  if (member.role != Role::kWorker || !files.pinned() ||
+      !files.scopes().any()) {
+    return "";
+  }
+  const int host = files.HostOf(member.index);
+  for (const Member& worker : membership.Open(Role::kWorker)) {
+    if (files.HostOf(worker.index) == host) return "";
+  }
+  return files.host_names()[host];
+}
+
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
-                     absl::Duration left_to_start) {
+                     absl::Duration left_to_start,
+                     const std::string& host_left_alone) {
   JobEffects effects;
   if (phase >= JobPhase::kEnding) return effects;
   const Member& member = loss.member;
@@ -98,10 +112,13 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                            absl::StrCat(what, "; its shard's state is lost")),
                        ProcessName(member.role, member.index));
   } else {
+    const std::string work =
+        host_left_alone.empty()
+            ? "; its work is given to other workers"
+            : absl::StrCat("; work on the files of host ", host_left_alone,
+                           " waits until a worker is there again");
     Log(LogLevel::kWarn,
-        absl::StrCat(what, member.role == Role::kWorker
-                               ? "; its work is given to other workers"
-                               : ""),
+        absl::StrCat(what, member.role == Role::kWorker ? work : ""),
         &effects.actions);
   }
   return effects;

@@ -56,13 +56,19 @@ MemberLoss BrokeProtocol(const Member& member, const absl::Status& status);
 std::optional<MemberLoss> LostMarks(const Member& member,
                                     const MarkTotals& marks, uint64_t complete);
 
+// The host on which `member`, a worker that is not in `membership` any more,
+// was the last worker, if the host has files of its own; otherwise "".
+std::string HostLeftAlone(const Member& member, const Membership& membership);
+
 // While the job gathers nothing was leased, so nothing was pushed: another
 // process may take the place of a PS within `left_to_start`. Later the job ends
 // with the state of a PS's shard (UNAVAILABLE). A worker's pieces are leased to
-// other workers, and the job goes on. A job that is ending has no use for the
+// other workers, and the job goes on; the pieces of `host_left_alone`, which
+// may be "", wait for a worker there. A job that is ending has no use for the
 // process.
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
-                     absl::Duration left_to_start);
+                     absl::Duration left_to_start,
+                     const std::string& host_left_alone = "");
 
 }  // namespace shoal
 

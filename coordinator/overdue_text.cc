@@ -83,8 +83,9 @@ absl::Status TooLate(Overdue what, const OverdueView& view) {
     case Overdue::kHosts:
       why = absl::StrCat("after ", start, " the job still lacks ",
                          MissingProcesses(view.options, view.membership),
-                         ", whose files no other worker has "
-                         "(--data_scope=host)");
+                         "; with ", view.options.scopes.Flags(),
+                         " it begins when all workers are there, because no "
+                         "other host has their files");
       break;
     case Overdue::kWorker:
       why = absl::StrCat("no worker is alive, for ", start, "; ",

@@ -10,6 +10,7 @@
 #include "cluster/evaluation.h"
 #include "core/piece_table.h"
 #include "job/options_from_flags.h"
+#include "job/worker_host.h"
 #include "models/model_table.h"
 #include "rpc/parameter_client.h"
 #include "rpc/server.h"
@@ -199,7 +200,9 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
     if (flags.command == Command::kPs) {
       result.bytes = forecast.ps[flags.cluster.task_index];
     } else if (flags.command == Command::kWorker) {
-      result.bytes = forecast.worker;
+      if (!host.of_group) processes = WorkersOnHost(flags.cluster);
+      result.bytes =
+          SaturatingTimes(forecast.worker, static_cast<uint64_t>(processes));
       result.tables_grow = false;
     } else {
       processes = 1 + flags.cluster.ps + flags.cluster.workers;

@@ -128,7 +128,11 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.seed = flags.model.seed;
   options.shuffle = flags.data.shuffle;
   options.piece_bytes = flags.data.piece_bytes;
-  options.host_files = flags.data.data_scope == DataFlags::Scope::kHost;
+  options.scopes.train_by_host =
+      flags.training.Trains() &&
+      flags.data.data_scope == DataFlags::Scope::kHost;
+  options.scopes.eval_by_host =
+      flags.data.val_data_scope == DataFlags::Scope::kHost;
   options.warmup_steps = flags.training.warmup_steps;
   options.max_bad_rows = flags.data.max_bad_rows;
   options.auc_exact_rows = flags.data.auc_exact_rows;

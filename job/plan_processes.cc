@@ -147,41 +147,49 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
-                         ParseRemoteHosts(flags.cluster.hosts));
+                         ParseRemoteHosts(flags.cluster.hosts,
+                                          flags.cluster.worker_per_host));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
   JobPlaces places;
   places.ps_hosts =
       absl::StrJoin(hosts, ",", [&](std::string* out, const RemoteHost& host) {
         absl::StrAppend(out, host.WithPort(flags.cluster.ps_port));
       });
-  places.worker_hosts =
-      absl::StrJoin(hosts, ",", [](std::string* out, const RemoteHost& host) {
-        absl::StrAppend(out, host.address);
-      });
+  // The workers of a host follow each other.
+  std::vector<std::string> worker_hosts;
+  for (const RemoteHost& host : hosts) {
+    worker_hosts.insert(worker_hosts.end(), host.workers, host.address);
+  }
+  places.worker_hosts = absl::StrJoin(worker_hosts, ",");
   places.token_file = "-";
   LaunchedJobOptions options = JobOptions(flags);
   options.remote = true;
   options.input = absl::StrCat(token, "\n");
   options.shutdown_timeout += kSshGrace;
   options.ending_timeout += kSshGrace;
+  const int metrics_port = flags.monitoring.metrics_port;
+  // `port` counts the processes of the host.
   auto add = [&](Command command, const char* name, int index,
-                 int metrics_port) {
+                 const RemoteHost& host, int port) {
     std::vector<std::string> remote =
         CommandLine(set, command, absl::StrCat(bin, "/", name), places, index,
-                    flags.monitoring.metrics_port == 0 ? 0 : metrics_port);
+                    metrics_port == 0 ? 0 : metrics_port + port);
     // Each process makes the forecast for its host.
     remote.push_back(absl::StrCat(
         "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(
         Process(command, index,
-                SshArguments(flags.cluster.ssh_command, hosts[index], remote)));
+                SshArguments(flags.cluster.ssh_command, host, remote)));
   };
-  const int count = static_cast<int>(hosts.size());
-  for (int i = 0; i < count; ++i) {
-    add(Command::kPs, "shoal-ps", i, flags.monitoring.metrics_port);
+  int servers = 0;
+  for (const RemoteHost& host : hosts) {
+    add(Command::kPs, "shoal-ps", servers++, host, 0);
   }
-  for (int i = 0; i < count; ++i) {
-    add(Command::kWorker, "shoal-worker", i, flags.monitoring.metrics_port + 1);
+  int workers = 0;
+  for (const RemoteHost& host : hosts) {
+    for (int i = 1; i <= host.workers; ++i) {
+      add(Command::kWorker, "shoal-worker", workers++, host, i);
+    }
   }
   return options;
 }

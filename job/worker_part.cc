@@ -20,6 +20,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   options.reader.num_labels = MetricsOf(plan).num_labels();
   loop.trainer.scores.num_labels = options.reader.num_labels;
   const std::string backend = options.backend;
+  const std::string host = options.host;
   const TrainingMode mode = options.mode;
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
@@ -31,6 +32,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   registration.config = plan.config;
   registration.role = Role::kWorker;
   registration.index = index;
+  registration.host = host;
   loop.member.rejoin = true;
   for (const LocalSource& source : part->sources_.train) {
     registration.train_sources.push_back(source.info);

@@ -29,6 +29,8 @@ struct WorkerPartOptions {
   WorkerLoopOptions loop;
   // The files of the job's data on this host.
   DataSources sources;
+  // Name of the host (RegisterRequest::host).
+  std::string host;
   // True to read ahead on one thread per open lease; false: on the train
   // strand.
   bool prefetch = true;
@@ -39,7 +41,7 @@ struct WorkerPartOptions {
 // reaches the servers.
 class WorkerPart {
  public:
-  // Fills the worker's index and what it has into options.loop, the labels of
+  // Fills the worker's index, host and files into options.loop, the labels of
   // the model's objective into options.reader, and the model, open_source and
   // make_exchange into `deps`. `files` outlives the
   // part. Errors: those of CreateBackend and CreateModel.

@@ -21,6 +21,7 @@
 #include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
+#include "job/worker_host.h"
 #include "job/worker_part.h"
 #include "report/export_metrics.h"
 #include "rpc/client_loop.h"
@@ -112,6 +113,7 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   SHOAL_ASSIGN_OR_RETURN(
       quarantine_, QuarantineFromFlags(flags_, files_.get(),
                                        flags_.cluster.task_index, &logger_));
+  options.host = WorkerHost(flags_.cluster);
   options.backend = flags_.training.backend;
   options.mode = flags_.training.mode;
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());

@@ -25,6 +25,18 @@ bool HasPort(absl::string_view entry) {
 
 }  // namespace
 
+std::string HostOfEntry(absl::string_view entry) {
+  entry = absl::StripAsciiWhitespace(entry);
+  if (absl::StartsWith(entry, "[")) {
+    const size_t end = entry.find(']');
+    if (end != absl::string_view::npos) entry = entry.substr(1, end - 1);
+  } else if (entry.find(':') == entry.rfind(':')) {
+    entry = entry.substr(0, entry.find(':'));
+  }
+  if (absl::EndsWith(entry, ".")) entry.remove_suffix(1);
+  return absl::AsciiStrToLower(entry);
+}
+
 absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
                                                        absl::string_view text,
                                                        bool need_ports) {

@@ -17,6 +17,11 @@ absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
                                                        absl::string_view text,
                                                        bool need_ports);
 
+// The host of an entry, `h1` or `h1:p`: without the port, brackets and a last
+// dot, in lower case. Two entries of one host thus have one name if the user
+// writes one name.
+std::string HostOfEntry(absl::string_view entry);
+
 }  // namespace shoal
 
 #endif  // SHOAL_LAUNCH_HOST_LIST_H_

@@ -9,19 +9,26 @@
 
 namespace shoal {
 
+// Most workers that --hosts starts on one host.
+inline constexpr int kWorkersOfHostMax = 256;
+
 // A host of --hosts.
 struct RemoteHost {
   std::string target;   // argument of ssh: "h1" or "user@h1"
   std::string address;  // address of the host's processes: "h1"
+  int workers = 1;      // number of workers to start there
 
   // The address with a port: "h1:2223". An IPv6 address is in brackets.
   std::string WithPort(int port) const;
 };
 
-// The entries of `h1,user@h2,…`. INVALID_ARGUMENT: an entry is empty, holds
-// white space, is given twice, or ssh would take it for an option.
+// The entries of `h1,user@h2,h3:4,…`: `host:n` stands for n workers on the
+// host, in [1, kWorkersOfHostMax], and an entry without a number for
+// `worker_per_host`. An IPv6 address with a number is in brackets.
+// INVALID_ARGUMENT names an entry that is empty, holds white space, has another
+// number, is given twice, or that ssh would take for an option.
 absl::StatusOr<std::vector<RemoteHost>> ParseRemoteHosts(
-    absl::string_view text);
+    absl::string_view text, int worker_per_host = 1);
 
 // `word` quoted as one word of a POSIX shell, whatever characters it holds.
 std::string ShellQuote(absl::string_view word);

@@ -88,7 +88,7 @@ CoordinatorOptions OptionsOf(const Size& size) {
   options.num_workers = size.workers;
   options.batch_size = kBatchSize;
   options.piece_bytes = kPieceBytes;
-  options.host_files = size.hosts > 0;
+  options.scopes.train_by_host = size.hosts > 0;
   return options;
 }
 

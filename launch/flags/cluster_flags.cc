@@ -1,5 +1,7 @@
 #include "launch/flags/cluster_flags.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "launch/host_list.h"
@@ -50,8 +52,9 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
       kProcesses, Canonical::kNo,
       {"worker_hosts",
        &worker_hosts,
-       "Hosts of the workers, in order. Their number is the number of workers "
-       "to expect.",
+       "Hosts of the workers, in order: a host for each of its workers. The "
+       "number of entries is the number of workers to expect. A port is "
+       "ignored.",
        {},
        rows->command() == Command::kPs ? "it says how many workers to expect"
                                        : ""});
@@ -91,9 +94,15 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
        IntRange{-1, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
-             "Hosts, separated by commas. One parameter server and one worker "
+             "Hosts, separated by commas. One parameter server and "
+             "--worker_per_host workers, or n workers for an entry host:n, "
              "are started on each of them by ssh, in place of --ps and "
              "--workers on this host (docs/operations.md)."});
+  rows->Add(kRunAlone, Canonical::kNo,
+            {"worker_per_host", &worker_per_host,
+             "Number of workers to start on each entry of --hosts that does "
+             "not say its own, as host:n does.",
+             IntRange{1, kWorkersOfHostMax}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"ps_port", &ps_port, "Port of the parameter servers on --hosts.",
              IntRange{1, 65535}});
@@ -122,9 +131,14 @@ absl::Status ClusterFlags::CountHosts(Command command) {
   }
   if (command == Command::kRun && !hosts.empty()) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> remote,
-                           ParseRemoteHosts(hosts));
+                           ParseRemoteHosts(hosts, worker_per_host));
     ps = static_cast<int>(remote.size());
-    workers = ps;
+    workers = 0;
+    most_workers_of_host = 0;
+    for (const RemoteHost& host : remote) {
+      workers += host.workers;
+      most_workers_of_host = std::max(most_workers_of_host, host.workers);
+    }
   }
   return absl::OkStatus();
 }
@@ -146,6 +160,13 @@ absl::Status ClusterFlags::Validate(const JobFlags& job) const {
                        is_ps ? "ps_hosts" : "worker_hosts", " has ", processes,
                        " entries, so it must be in [0, ", processes - 1, "]"));
     }
+  }
+  if (hosts.empty() && worker_per_host != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--worker_per_host=", worker_per_host,
+        " is for the hosts of --hosts, which is missing; on this host alone "
+        "give --workers=",
+        worker_per_host));
   }
   if (!listen.empty()) {
     SHOAL_RETURN_IF_ERROR(

@@ -30,6 +30,10 @@ struct ClusterFlags {
   int max_restarts = 3;
   int max_job_restarts = -1;  // see MaxJobRestarts
   std::string hosts;  // for shoal run; "": this host alone
+  // Number of workers on each of `hosts` that names no number of its own.
+  int worker_per_host = 1;
+  // Largest number of workers on one of `hosts`.
+  int most_workers_of_host = 1;
   int ps_port = 2223;
   std::string remote_bin;  // "": the directory of this program
   std::string ssh_command =
@@ -38,9 +42,9 @@ struct ClusterFlags {
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // Sets ps and workers to the number of entries of --ps_hosts, --worker_hosts
-  // and --hosts, if `command` takes these flags. INVALID_ARGUMENT names the
-  // flag and the entry that is not valid.
+  // Sets ps, workers and most_workers_of_host to the numbers that --ps_hosts,
+  // --worker_hosts and --hosts give, if `command` takes these flags.
+  // INVALID_ARGUMENT names the flag and the entry that is not valid.
   absl::Status CountHosts(Command command);
 
   // Most restarts of the whole job between two checkpoints: that of the flag,

@@ -23,11 +23,17 @@ void DataFlags::AddRows(JobFlagRows* rows) {
       kAllCommands, Canonical::kNo,
       {"val_data_dir", &val_data_dir,
        "Files to evaluate on, or to predict for, given in the same way."});
-  rows->Add(kProcesses, Canonical::kInCheckpoint,
+  rows->Add(kOverNetwork, Canonical::kInCheckpoint,
             {"data_scope", ChoiceTarget(&data_scope, kScopes),
-             "Place of the data: with shared every worker can read all files "
-             "and lists the same ones; with host each worker lists and reads "
-             "its own files."});
+             "Place of the training files: with shared every worker can read "
+             "all of them and lists the same ones; with host each host has "
+             "its own, which the workers of the host share. Hosts are told "
+             "apart by their names in --worker_hosts."});
+  rows->Add(kOverNetwork, Canonical::kInJob,
+            {"val_data_scope", ChoiceTarget(&val_data_scope, kScopes),
+             "The same for the files of --val_data_dir. With shared a "
+             "validation set of which every host has a copy is evaluated "
+             "once."});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"shuffle", &shuffle,
              "True to train in an order that depends on the seed and the "

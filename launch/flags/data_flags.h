@@ -18,7 +18,8 @@ struct DataFlags {
 
   std::string training_data_dir;
   std::string val_data_dir;
-  Scope data_scope = Scope::kShared;
+  Scope data_scope = Scope::kShared;      // of the files to train on
+  Scope val_data_scope = Scope::kShared;  // of the files to evaluate on
   bool shuffle = true;
   int shuffle_rows = 65536;
   int64_t piece_bytes = -1;

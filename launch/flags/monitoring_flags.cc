@@ -18,7 +18,8 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
                  ? "First port on which metrics are served as Prometheus text "
                    "(docs/metrics.md): ps k takes this port + k, and worker i "
                    "this port + --ps + i. With --hosts every ps takes this "
-                   "port and every worker the next one. 0: no metrics."
+                   "port, and the workers of a host the next ones. 0: no "
+                   "metrics."
                  : "Port on which metrics are served as Prometheus text "
                    "(docs/metrics.md); 0: no metrics.",
              IntRange{0, 65535}},
@@ -44,7 +45,8 @@ absl::Status MonitoringFlags::Validate(const JobFlags& job) const {
     return absl::OkStatus();
   }
   const ClusterFlags& cluster = job.cluster;
-  const int more = cluster.hosts.empty() ? cluster.ps + cluster.workers - 1 : 1;
+  const int more = cluster.hosts.empty() ? cluster.ps + cluster.workers - 1
+                                         : cluster.most_workers_of_host;
   if (metrics_port + more <= 65535) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "--metrics_port=", metrics_port, ": the processes take ", more + 1,

@@ -36,6 +36,7 @@ TEST_F(HostMemoryTest, IsTheHostsWithoutControlGroups) {
   EXPECT_EQ(memory.total_bytes, 16 * kGiB);
   EXPECT_EQ(memory.available_bytes, 8 * kGiB);
   EXPECT_EQ(memory.whose, "this host");
+  EXPECT_FALSE(memory.of_group);
 }
 
 TEST_F(HostMemoryTest, TakesTheLowestLimitOfAGroupAndItsAncestors) {
@@ -50,6 +51,7 @@ TEST_F(HostMemoryTest, TakesTheLowestLimitOfAGroupAndItsAncestors) {
   // Two of its four are in use that cannot be given up.
   EXPECT_EQ(memory.available_bytes, 2 * kGiB);
   EXPECT_EQ(memory.whose, "control group /job");
+  EXPECT_TRUE(memory.of_group);
 }
 
 TEST_F(HostMemoryTest, ReadsVersionOneAndItsGroupsThatAreNotSeenFromInside) {

@@ -8,6 +8,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 TEST(CheckSameConfigTest, EqualTextsAgree) {
@@ -55,15 +56,18 @@ TEST(CheckSameConfigTest, ALineWithoutAValueIsAFlagToo) {
 
 TEST(CheckSameSourcesTest, NamesTheFileThatDiffersAndHow) {
   const std::vector<SourceInfo> ours = {{"a", 10, 1}, {"b", 20, 2}};
-  EXPECT_TRUE(CheckSameSources("training", "w1", ours, "w0", ours).ok());
+  EXPECT_TRUE(CheckSameSources("training", "w1", ours, "w0", ours, "why").ok());
   const absl::Status size = CheckSameSources(
-      "training", "w1", {{"a", 10, 1}, {"b", 21, 2}}, "w0", ours);
+      "training", "w1", {{"a", 10, 1}, {"b", 21, 2}}, "w0", ours,
+      "all read the same files");
   EXPECT_EQ(size.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(size.message()),
               HasSubstr("training file 1 differs: w1 has b (21 bytes"));
   EXPECT_THAT(std::string(size.message()), HasSubstr("w0 has b (20 bytes"));
+  EXPECT_THAT(std::string(size.message()),
+              EndsWith("; all read the same files"));
   EXPECT_FALSE(CheckSameSources("training", "w1", {{"a", 10, 9}, {"b", 20, 2}},
-                                "w0", ours)
+                                "w0", ours, "why")
                    .ok())
       << "equal in size, but not in its first bytes";
 }
@@ -72,7 +76,7 @@ TEST(CheckSameSourcesTest, NamesAFileThatOneSideLacks) {
   const std::vector<SourceInfo> one = {{"a", 10, 1}};
   EXPECT_THAT(
       std::string(
-          CheckSameSources("evaluation", "w1", {}, "w0", one).message()),
+          CheckSameSources("evaluation", "w1", {}, "w0", one, "why").message()),
       HasSubstr("evaluation file 0 differs: w1 has no such file, w0 has a"));
 }
 

@@ -91,6 +91,8 @@ class CoordinatorStateTest : public testing::Test {
     } else {
       request.train_sources = train_;
       request.eval_sources = eval_;
+      const auto host = host_of_worker_.find(index);
+      if (host != host_of_worker_.end()) request.host = host->second;
     }
     return request;
   }
@@ -175,6 +177,7 @@ class CoordinatorStateTest : public testing::Test {
   CoordinatorOptions options_;
   std::vector<SourceInfo> train_ = {{"a", 100, 1}, {"b", 100, 2}};
   std::vector<SourceInfo> eval_;
+  std::map<int, std::string> host_of_worker_;  // RegisterRequest::host
   absl::Time now_;
   std::optional<CoordinatorState> state_;
   uint64_t sessions_ = 0;

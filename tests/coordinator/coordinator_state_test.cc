@@ -57,7 +57,7 @@ TEST_F(CoordinatorStateTest, ButNoLongerThanTheGrace) {
 }
 
 TEST_F(CoordinatorStateTest, FilesOfHostsWaitForAllAndAreReadWhereTheyAre) {
-  options_.host_files = true;
+  options_.scopes.train_by_host = true;
   Restart();
   for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
   const uint64_t second = Join(Role::kWorker, 1);
@@ -84,13 +84,13 @@ TEST_F(CoordinatorStateTest, FilesOfHostsWaitForAllAndAreReadWhereTheyAre) {
 }
 
 TEST_F(CoordinatorStateTest, FilesOfAHostThatNeverComesAreNamed) {
-  options_.host_files = true;
+  options_.scopes.train_by_host = true;
   Restart();
   for (int i = 0; i < 2; ++i) Join(Role::kPs, i);
   Join(Role::kWorker, 1);
   Pass(options_.start_deadline + absl::Seconds(1), {1, 2, 3});
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(Why(), HasSubstr("worker 0, whose files no other worker has"));
+  EXPECT_THAT(Why(), HasSubstr("worker 0; with --data_scope=host it begins"));
 }
 
 TEST_F(CoordinatorStateTest, AMissingPsIsNamedWithItsPlace) {

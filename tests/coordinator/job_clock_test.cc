@@ -75,7 +75,7 @@ TEST_F(JobClockTest, TheGraceBeginsAnewWhenAServerOrTheWorkerGoes) {
 }
 
 TEST_F(JobClockTest, ThereIsNoGraceWhereEachWorkerHasFilesOfItsOwn) {
-  options_.host_files = true;
+  options_.scopes.eval_by_host = true;
   JobClock clock = Make();
   EXPECT_FALSE(clock.Gather(true, 1));
   Pass(clock, 19);

@@ -19,12 +19,13 @@ class JobPiecesTest : public testing::Test {
   JobPiecesTest() { options_.piece_bytes = 40; }
 
   void List(int worker, std::vector<SourceInfo> train,
-            std::vector<SourceInfo> eval) {
+            std::vector<SourceInfo> eval, std::string host = "") {
     RegisterRequest request;
     request.role = Role::kWorker;
     request.index = worker;
     request.train_sources = std::move(train);
     request.eval_sources = std::move(eval);
+    request.host = std::move(host);
     ASSERT_TRUE(files_.Check(request).ok());
     files_.Add(request);
   }
@@ -33,7 +34,7 @@ class JobPiecesTest : public testing::Test {
   }
 
   CoordinatorOptions options_;
-  JobFiles files_{false};
+  JobFiles files_{FileScopes{}};
 };
 
 TEST_F(JobPiecesTest, BothKindsOfFilesAreCut) {
@@ -49,13 +50,29 @@ TEST_F(JobPiecesTest, BothKindsOfFilesAreCut) {
 }
 
 TEST_F(JobPiecesTest, APieceIsItsFilesHosts) {
-  files_ = JobFiles(true);
+  files_ = JobFiles({.train_by_host = true});
   List(0, {{"a", 50, 1}}, {});
   List(1, {{"b", 40, 1}}, {});
   files_.Pin();
   const auto pieces = CutJob(options_, files_);
   ASSERT_TRUE(pieces.ok()) << pieces.status();
   EXPECT_THAT(pieces->train.hosts, ElementsAre(0, 0, 1));
+}
+
+TEST_F(JobPiecesTest, TheWorkersOfAHostShareItsPieces) {
+  files_ = JobFiles({.train_by_host = true});
+  const std::vector<SourceInfo> shared = {{"e", 30, 2}};
+  List(0, {{"a", 50, 1}}, shared, "h1");
+  List(1, {{"a", 50, 1}}, shared, "h1");
+  List(2, {{"a", 40, 9}}, shared, "h2");
+  List(3, {{"a", 40, 9}}, shared, "h2");
+  files_.Pin();
+  const auto pieces = CutJob(options_, files_);
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_EQ(pieces->train.pieces.bytes(), 90u) << "each byte once";
+  EXPECT_THAT(pieces->train.hosts, ElementsAre(0, 0, 1));
+  EXPECT_EQ(pieces->eval.pieces.bytes(), 30u);
+  EXPECT_THAT(pieces->eval.hosts, IsEmpty()) << "every worker may score them";
 }
 
 TEST_F(JobPiecesTest, AJobThatScoresAloneHasNoTrainingPieces) {
@@ -74,7 +91,7 @@ TEST_F(JobPiecesTest, MorePiecesOverAllEpochsThanAServerMarksAreRefused) {
   List(0, {{"a", kMaxMarkChunks / 3, 1}}, {});
   files_.Pin();
   EXPECT_EQ(Why(), "");
-  files_ = JobFiles(false);
+  files_ = JobFiles(FileScopes{});
   List(0, {{"a", kMaxMarkChunks / 3 + 1, 1}}, {});
   files_.Pin();
   EXPECT_THAT(Why(), HasSubstr("1398102 pieces, trained in 3 epochs"));
@@ -85,7 +102,7 @@ TEST_F(JobPiecesTest, FilesWithoutAByteAreRefused) {
   List(0, {{"a", 0, 1}}, {{"e", 30, 2}});
   files_.Pin();
   EXPECT_THAT(Why(), HasSubstr("all files of --training_data_dir are empty"));
-  files_ = JobFiles(false);
+  files_ = JobFiles(FileScopes{});
   List(0, {{"a", 10, 1}}, {{"e", 0, 2}});
   files_.Pin();
   EXPECT_THAT(Why(), HasSubstr("all files of --val_data_dir are empty"));

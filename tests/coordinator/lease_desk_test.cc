@@ -16,7 +16,7 @@ using ::testing::Pair;
 // Workers 0 and 1, sessions 1 and 2; three pieces.
 class LeaseDeskTest : public testing::Test {
  protected:
-  LeaseDeskTest() : membership_(MembershipOptions{}) {
+  LeaseDeskTest() : membership_({.scopes = {.train_by_host = true}}) {
     for (int i = 0; i < 2; ++i) {
       RegisterRequest request;
       request.index = i;
@@ -25,6 +25,7 @@ class LeaseDeskTest : public testing::Test {
       EXPECT_TRUE(
           membership_.Open(static_cast<uint64_t>(i) + 1, lives_[i], now_).ok());
     }
+    membership_.Begin();
     table_ = Table({});
   }
 

@@ -7,14 +7,15 @@ class Cluster:
     """Flags and processes of one job on loopback."""
 
     def __init__(self, test, ps, workers, flags, ps_flags=(), worker_flags=(),
-                 hosts=None, ps_prefix=()):
+                 hosts=None, ps_prefix=(), worker_hosts=None):
         self.test = test
         self.ps_prefix = ps_prefix
         self.hosts = hosts or [f"127.0.0.1:{p}"
                                for p in harness.free_ports(ps)]
         self.common = [
             "--ps_hosts=" + ",".join(self.hosts),
-            "--worker_hosts=" + ",".join(["127.0.0.1"] * workers),
+            "--worker_hosts=" + ",".join(worker_hosts or
+                                         ["127.0.0.1"] * workers),
             "--token_file=" + test.token_file(),
         ] + list(flags)
         self.ps_flags = list(ps_flags)

@@ -76,7 +76,8 @@ class ExactTest(harness.ShoalTest):
         digest = self.serial_digest(",".join(paths), flags)
         cluster = Cluster(
             self, 2, 2, PROBE + flags + ["--data_scope=host"],
-            ps_flags=["--summary=" + self.path("summary.json")])
+            ps_flags=["--summary=" + self.path("summary.json")],
+            worker_hosts=["h1", "h2"])
         for i in range(2):
             cluster.start_ps(i)
             # Each sees its own files alone.

@@ -49,7 +49,10 @@ class HostsTest(harness.ShoalTest):
         except subprocess.CalledProcessError as error:
             self.skipTest(f"{' '.join(error.cmd)}: {error.stderr.strip()}")
         self.make_keys()
+        # Where each host sees files of its own: host0 or host1.
+        os.makedirs(self.path("own"))
         for host in range(DESK):
+            os.makedirs(self.path(f"host{host}"))
             self.start_sshd(host)
 
     def tearDown(self):
@@ -78,8 +81,11 @@ class HostsTest(harness.ShoalTest):
             "PidFile none", "StrictModes no", "UsePAM no",
             "PasswordAuthentication no", "PermitRootLogin yes",
             "PermitUserEnvironment no", "LogLevel VERBOSE", ""]))
+        # `ip netns exec` has given the host mounts of its own.
+        own = f"mount --bind {self.path(f'host{host}')} {self.path('own')}"
         sshd = subprocess.Popen(
-            [*self.network.on(host), SSHD, "-D", "-e", "-f", config],
+            [*self.network.on(host), "sh", "-c",
+             f"{own} && exec {SSHD} -D -e -f {config}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         self.sshds.append(sshd)
@@ -160,6 +166,35 @@ class HostsTest(harness.ShoalTest):
         output = job.output()
         for name in ("ps 0", "ps 1", "worker 0", "worker 1"):
             self.assertRegex(output, rf"(?m)^{name} +\| ")
+
+    def test_two_workers_a_host_share_the_files_of_their_host(self):
+        for host in range(2):
+            for i in range(4):
+                self.write(f"host{host}/train/tr{host}{i}.libsvm",
+                           harness.linear_rows(500, seed=1 + 10 * host + i))
+            self.write(f"host{host}/val/va.libsvm",
+                       harness.linear_rows(300, seed=99))
+        flags = ["--num_epochs=2", "--piece_bytes=0"]
+        self.run_ok("shoal", "train", *PROBE, "--batch_size=16", *flags,
+                    "--training_data_dir=" + self.path("host*", "train"),
+                    "--summary=" + self.path("serial.json"))
+        first, second = self.network.addresses[:DESK]
+        job = self.start_job(*flags, "--worker_per_host=2",
+                             "--data_scope=host", "--speculate_after=60s",
+                             "--training_data_dir=" + self.path("own/train"),
+                             "--val_data_dir=" + self.path("own/val"),
+                             "--summary=" + self.path("summary.json"),
+                             hosts=f"{first}:2,{second}")
+        self.assertEqual(job.wait(120), 0, job.output()[-4000:])
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual(summary["ps"], 2)
+        self.assertEqual(summary["samples"]["trained"], 2 * 4 * 500 * 2)
+        self.assertEqual(summary["digest"],
+                         self.summary("serial.json")["digest"])
+        each = summary["per_worker"]
+        self.assertEqual([each[0] + each[1], each[2] + each[3]], [4000, 4000])
+        self.assertEqual(summary["eval"]["examples"], 300)
 
     def test_an_interrupt_leaves_nobody(self):
         job = self.start_job("--training_data_dir=" + self.data(),

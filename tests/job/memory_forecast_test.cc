@@ -223,6 +223,18 @@ TEST(ForecastHostTest, SaysWhatThisHostsProcessesHold) {
   const Job train(Command::kTrain, {});
   EXPECT_THAT(ForecastHost(train.flags, train.plan, {}, host).line,
               HasSubstr("plus the rows of tables without --feature_size"));
+  // Workers that --worker_hosts places on this worker's host count too, unless
+  // the limit is of a group that may hold this worker alone.
+  const Job worker(Command::kWorker,
+                   {"--feature_size=1000000", "--ps_hosts=h1:1,h2:1",
+                    "--worker_hosts=h1,h2,h1,h1:5", "--task_index=2"});
+  const MemoryForecast each = ForecastMemory(worker.flags, worker.plan, {});
+  const HostForecast all = ForecastHost(worker.flags, worker.plan, {}, host);
+  EXPECT_EQ(all.bytes, 3 * each.worker);
+  EXPECT_THAT(all.line, StartsWith("memory: 3 processes ~"));
+  host.of_group = true;
+  EXPECT_EQ(ForecastHost(worker.flags, worker.plan, {}, host).bytes,
+            each.worker);
   // What is not known is not said.
   EXPECT_THAT(ForecastHost(run.flags, run.plan, {}, {}).line,
               Not(HasSubstr(" of ")));

@@ -40,5 +40,15 @@ TEST(ParseHostList, RefusesOneAddressForTwo) {
       HasSubstr("twice"));
 }
 
+TEST(HostOfEntryTest, LeavesThePortOut) {
+  for (const char* entry : {"h1", "h1:2222", "H1", "h1.", " h1:1"}) {
+    EXPECT_EQ(HostOfEntry(entry), "h1") << entry;
+  }
+  for (const char* entry : {"fe80::1", "[fe80::1]", "[FE80::1]:2222"}) {
+    EXPECT_EQ(HostOfEntry(entry), "fe80::1") << entry;
+  }
+  EXPECT_EQ(HostOfEntry("10.0.0.1:2222"), "10.0.0.1");
+}
+
 }  // namespace
 }  // namespace shoal

@@ -209,6 +209,7 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "table_row_limit=0\n"
             "table_warmup_batches=0\n"
             "task_type=train\n"
+            "val_data_scope=shared\n"
             "warmup_batches=0\n"
             "wide_l2_reg=0\n"
             "wide_learning_rate=0.0005\n"
@@ -222,7 +223,7 @@ TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
                   "table_learning_rate", "table_warmup_batches",
                   "warmup_batches", "wide_l2_reg", "wide_learning_rate",
                   "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
-                  "table_row_limit", "task_type"));
+                  "table_row_limit", "task_type", "val_data_scope"));
 }
 
 TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {
@@ -488,7 +489,9 @@ TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
     const bool launcher_only = flag.name == "ps" || flag.name == "workers" ||
                                flag.name == "max_restarts" ||
                                flag.name == "max_job_restarts" ||
-                               flag.name == "hosts" || flag.name == "ps_port" ||
+                               flag.name == "hosts" ||
+                               flag.name == "worker_per_host" ||
+                               flag.name == "ps_port" ||
                                flag.name == "remote_bin" ||
                                flag.name == "ssh_command";
     EXPECT_NE(handed_down, launcher_only) << flag.name;

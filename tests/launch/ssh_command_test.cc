@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -24,9 +26,36 @@ TEST(ParseRemoteHostsTest, TellsTheUserFromTheHost) {
   EXPECT_EQ((*hosts)[2].WithPort(2223), "[::1]:2223");
 }
 
+TEST(ParseRemoteHostsTest, AnEntryMaySayHowManyWorkersItHas) {
+  const auto hosts =
+      ParseRemoteHosts("h1:4,ann@h2:1,h3,[::1]:2,::1:2,[fe80::2]", 3);
+  ASSERT_TRUE(hosts.ok()) << hosts.status();
+  std::vector<std::string> all;
+  for (const RemoteHost& host : *hosts) {
+    all.push_back(absl::StrCat(host.target, " ", host.address, " ",
+                               host.workers));
+  }
+  // Without brackets an address of many colons is whole.
+  EXPECT_THAT(all, ElementsAre("h1 h1 4", "ann@h2 h2 1", "h3 h3 3", "::1 ::1 2",
+                               "::1:2 ::1:2 3", "fe80::2 fe80::2 3"));
+}
+
+TEST(ParseRemoteHostsTest, NamesAnEntryThatHasNoNumberOfWorkers) {
+  for (const char* entry : {"h1:", "h1:0", "h1:-1", "h1:x", "h1:2223", "h1:4x",
+                            "ann@h1:257", "[::1]x", "[::1", "[::1]:"}) {
+    const auto hosts = ParseRemoteHosts(absl::StrCat("h0:2,", entry));
+    EXPECT_EQ(hosts.status().message(),
+              absl::StrCat("--hosts: '", entry,
+                           "' must be a host, or host:n for n workers there, "
+                           "from 1 to 256; the servers' port is --ps_port, and "
+                           "ssh's port belongs into --ssh_command"));
+  }
+}
+
 TEST(ParseRemoteHostsTest, RefusesWhatIsNoHost) {
-  for (const char* text : {"", "h1,,h2", "h1,", "ann@", "-oProxyCommand=x",
-                           "a@-b", "h 1", "h1,h1", "ann@h1,h1"}) {
+  for (const char* text :
+       {"", "h1,,h2", "h1,", "ann@", "-oProxyCommand=x", "a@-b", "h 1",
+        "h1,h1", "ann@h1,h1", "h1:2,h1:2", ":4", "[]:4"}) {
     const auto hosts = ParseRemoteHosts(text);
     ASSERT_EQ(hosts.status().code(), absl::StatusCode::kInvalidArgument)
         << text;

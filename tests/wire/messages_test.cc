@@ -186,6 +186,10 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   registration.set_role(v1::ROLE_PS);
   registration.set_index(~0u);
   EXPECT_EQ(CodeOf<RegisterRequest>(registration), kInvalid);
+  registration.set_index(0);
+  EXPECT_EQ(CodeOf<RegisterRequest>(registration), absl::StatusCode::kOk);
+  registration.set_host(std::string(1025, 'h'));
+  EXPECT_EQ(CodeOf<RegisterRequest>(registration), kInvalid);
 
   v1::RegisterReply reply;
   Filler().Fill(&reply);

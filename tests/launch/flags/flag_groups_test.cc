@@ -110,6 +110,11 @@ TEST(ClusterFlagsTest, RefusesAPlaceOrAPartitionThatCannotBe) {
         {"--ps_hosts=a:1", "--worker_hosts=a,b,c", "--task_index=3"},
         "--task_index=3: --worker_hosts has 3 entries, so it must be in [0, "
         "2]"},
+       {kRun, {"--hosts=a,b", "--worker_per_host=4"}, ""},
+       {kRun,
+        {"--worker_per_host=4"},
+        "--worker_per_host=4 is for the hosts of --hosts, which is missing; on "
+        "this host alone give --workers=4"},
        {kPs, {"--ps_hosts=a:1", "--listen=0.0.0.0:1"}, ""},
        {kPs,
         {"--ps_hosts=a:1", "--listen=0.0.0.0"},
@@ -127,6 +132,12 @@ TEST(ClusterFlagsTest, CountsProcessesByTheirHosts) {
   ASSERT_TRUE(flags.CountHosts(kRun).ok());
   EXPECT_EQ(flags.ps, 4);
   EXPECT_EQ(flags.workers, 4);
+  flags.hosts = "a:4,b,c:1";
+  flags.worker_per_host = 2;
+  ASSERT_TRUE(flags.CountHosts(kRun).ok());
+  EXPECT_EQ(flags.ps, 3);
+  EXPECT_EQ(flags.workers, 7);
+  EXPECT_EQ(flags.most_workers_of_host, 4);
   flags.ps_hosts = "a";
   EXPECT_FALSE(flags.CountHosts(kPs).ok());
 }
@@ -143,6 +154,10 @@ TEST(MonitoringFlagsTest, RefusesPortsBeyondTheLast) {
        {kRun,
         {"--metrics_port=65535", "--hosts=a,b,c"},
         "--metrics_port=65535: the processes take 2 ports from this one on, "
+        "and 65535 is the last port; give a smaller one"},
+       {kRun,
+        {"--metrics_port=65534", "--hosts=a,b:2"},
+        "--metrics_port=65534: the processes take 3 ports from this one on, "
         "and 65535 is the last port; give a smaller one"},
        {kWorker, {"--ps_hosts=a:1", "--metrics_port=65535"}, ""}});
 }
