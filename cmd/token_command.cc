@@ -23,11 +23,12 @@ absl::StatusOr<std::string> TakePath(Args* args) {
   std::string path;
   Args flags;
   for (const std::string& arg : *args) {
-    if (absl::StartsWith(arg, "--") || arg == "-h") {
-      flags.push_back(arg);
-    } else if (arg == "-") {
+    if (arg == "-") {
       return absl::InvalidArgumentError(
           "'-' is not the name of a file: name the file to make");
+    }
+    if (absl::StartsWith(arg, "-")) {
+      flags.push_back(arg);
     } else if (path.empty()) {
       path = arg;
     } else {

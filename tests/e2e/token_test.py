@@ -72,6 +72,7 @@ class MakeTokenTest(harness.ShoalTest):
         self.assertIn("b", self.refused(self.path("a"), self.path("b")))
         self.assertFalse(os.path.exists(self.path("a")))
         self.assertIn("'-'", self.refused("-"))
+        self.assertIn("-f", self.refused("-f"))
         missing = self.path("missing", "token")
         self.assertIn(missing, self.refused(missing))
         self.assertIn("--bytes", self.refused(self.path("a"), "--bytes=64"))
