@@ -19,6 +19,7 @@
 #include "job/coordinator_part.h"
 #include "job/job_token.h"
 #include "job/leave_hung_disk.h"
+#include "job/loopback_advice.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
@@ -256,6 +257,8 @@ absl::Status PsProcess::StartServer(const RpcServerOptions& options) {
       absl::StrCat("shard ", flags_.cluster.task_index, " of ",
                    flags_.cluster.ps, ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
+  const std::string advice = LoopbackAdvice(options.listen);
+  if (!advice.empty()) logger_.Warn(advice);
   return absl::OkStatus();
 }
 

@@ -112,6 +112,20 @@ class LateNamesTest(harness.ShoalTest):
         server.wait_for_line("listening on 0.0.0.0")
         self.assertNotIn("host name", server.output())
 
+    def test_a_name_that_is_a_loopback_address_on_its_own_host_is_a_warning(
+            self):
+        """As Debian's installer writes it into /etc/hosts."""
+        self.name(NAMES[0], "127.0.1.1")
+        server = self.ps(0)
+        line = server.lines[server.wait_for_line("no other host can reach")]
+        self.assertIn("127.0.1.1", line)
+        self.assertIn(f"--listen=0.0.0.0:{self.ports[0]}", line)
+        server.kill()
+        server = self.ps(0, f"--listen=127.0.0.1:{self.ports[0]}",
+                         "--start_timeout=1s")
+        self.assertEqual(server.wait(20), 1, server.output())
+        self.assertNotIn("no other host can reach", server.output())
+
     def test_a_signal_ends_the_wait(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             for process in (self.ps(0), self.worker(0)):

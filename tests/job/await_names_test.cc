@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "job/loopback_advice.h"
 
 namespace shoal {
 namespace {
@@ -183,6 +184,17 @@ TEST(NeededAddressesTest, AServerNeedsItselfAndTheFirstAWorkerAllServers) {
   listens.cluster.listen = "0.0.0.0:1";
   EXPECT_EQ(NeededAddresses(listens),
             (Needed{ps[0], {"0.0.0.0:1", "this server", ""}}));
+}
+
+TEST(LoopbackAdviceTest, OnlyANameThatMeansThisHostAloneIsWarnedOf) {
+  EXPECT_EQ(LoopbackAdvice("localhost:1"), "");
+  EXPECT_EQ(LoopbackAdvice("127.0.1.1:1"), "");
+  EXPECT_EQ(LoopbackAdvice("[::1]:1"), "");
+  EXPECT_EQ(LoopbackAdvice("0.0.0.0:1"), "");
+  EXPECT_EQ(LoopbackAdvice("[::]:1"), "");
+  EXPECT_EQ(LoopbackAdvice("10.1.2.3:1"), "");
+  EXPECT_EQ(LoopbackAdvice("no-such-host.invalid:1"), "");
+  EXPECT_EQ(LoopbackAdvice("not an address"), "");
 }
 
 }  // namespace
