@@ -74,7 +74,7 @@ FlagSet SaveFlagSet(SaveFlags* flags) {
   set.Add({"ps_hosts", &flags->ps_hosts,
            "The job's --ps_hosts; the first entry is enough."});
   set.Add({"token_file", &flags->token_file,
-           "File of mode 0600 that holds the job's secret."});
+           "The job's --token_file, or a copy of it."});
   set.Add({"job", &flags->job, "The job's --job."});
   set.Group("Wait");
   set.Add({"timeout", &flags->timeout, "Time to wait for the checkpoint.",
