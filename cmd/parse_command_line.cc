@@ -55,8 +55,9 @@ Environment OwnEnvironment() {
 }
 
 // Fills the flags that were not typed: from the environment, then from
-// --config.
-absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
+// --config, then by `fill`.
+absl::Status FillFlags(JobFlags* flags, FlagSet* set,
+                       absl::FunctionRef<absl::Status()> fill) {
   const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
                       set->given("task_index");
   if (!placed) {
@@ -73,6 +74,7 @@ absl::Status FillFlags(JobFlags* flags, FlagSet* set) {
                               : Annotate(config.status(), "--config"));
     SHOAL_RETURN_IF_ERROR(set->Fill(*config));
   }
+  SHOAL_RETURN_IF_ERROR(fill());
   return set->CheckRequired();
 }
 
@@ -105,6 +107,12 @@ std::optional<ExitCode> ParseOrExit(FlagSet* set,
 
 std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
                                        const std::vector<std::string>& args) {
+  return ParseJobOrExit(flags, set, args, [] { return absl::OkStatus(); });
+}
+
+std::optional<ExitCode> ParseJobOrExit(
+    JobFlags* flags, FlagSet* set, const std::vector<std::string>& args,
+    absl::FunctionRef<absl::Status()> fill) {
   const absl::Status read = set->ReadArguments(args);
   if (!read.ok()) return Complain(set->command(), read, kExitUsage);
   if (set->help_wanted()) {
@@ -112,8 +120,11 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
     return kExitOk;
   }
   std::cerr << set->repeated() << std::flush;
-  const absl::Status filled = FillFlags(flags, set);
-  if (!filled.ok()) return Complain(set->command(), filled, kExitUsage);
+  const absl::Status filled = FillFlags(flags, set, fill);
+  if (!filled.ok()) {
+    return Complain(set->command(), filled,
+                    absl::IsDataLoss(filled) ? kExitFailed : kExitUsage);
+  }
   const absl::Status status = flags->Validate();
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckSummary(*flags);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "job/exit_code.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
@@ -21,6 +23,11 @@ std::optional<ExitCode> ParseOrExit(FlagSet* set,
 // stderr unless --print_config=false.
 std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
                                        const std::vector<std::string>& args);
+// The same for a command that takes flags from one more place: `fill` fills
+// them after those of the command line, the environment and --config.
+std::optional<ExitCode> ParseJobOrExit(
+    JobFlags* flags, FlagSet* set, const std::vector<std::string>& args,
+    absl::FunctionRef<absl::Status()> fill);
 
 // Prints `status` on stderr as an error of the command. Returns `code`.
 ExitCode Complain(const std::string& command, const absl::Status& status,

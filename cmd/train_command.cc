@@ -1,4 +1,5 @@
-// shoal train: a whole job in this process, without a network.
+// shoal train: a whole job in this process, without a network. Commands that
+// only score run their jobs here too.
 
 #include <string.h>
 #include <unistd.h>
@@ -132,7 +133,7 @@ struct Strands {
   std::vector<std::unique_ptr<ThreadExecutor>> train;  // by worker
 };
 
-ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
+ExitCode Run(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
   Logger logger({"", flags.output.log_level});
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
@@ -193,6 +194,11 @@ ExitCode Train(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
 
 }  // namespace
 
+ExitCode RunInOneProcess(const JobFlags& flags, const JobPlan& plan,
+                         MainWait* wait) {
+  return Run(flags, plan, wait);
+}
+
 int TrainCommand(const Args& args) {
   MainWait wait;
   JobFlags flags(Command::kTrain);
@@ -200,7 +206,7 @@ int TrainCommand(const Args& args) {
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
   const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
-  return Train(flags, *plan, &wait);
+  return Run(flags, *plan, &wait);
 }
 
 }  // namespace shoal

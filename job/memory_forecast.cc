@@ -147,8 +147,10 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
                             const DataSize& data) {
   const uint64_t worker =
       SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
-  const uint64_t ps = SaturatingAdd(ShardMemory(flags, plan, 0).bytes,
-                                    ScoresBytes(flags, plan, data.eval));
+  uint64_t ps = ScoresBytes(flags, plan, data.eval);
+  for (int k = 0; k < flags.cluster.ps; ++k) {
+    ps = SaturatingAdd(ps, ShardMemory(flags, plan, k).bytes);
+  }
   return SaturatingAdd(
       SaturatingAdd(kTrainBase, ps),
       SaturatingTimes(worker, static_cast<uint64_t>(flags.cluster.workers)));
@@ -191,7 +193,7 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   HostForecast result;
   std::string what;
   int processes = 1;
-  if (flags.command == Command::kTrain) {
+  if (IsOneProcess(flags.command)) {
     result.tables_grow = ShardMemory(flags, plan, 0).grows;
     result.bytes = ForecastOneProcess(flags, plan, data);
   } else {

@@ -112,6 +112,21 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
   return absl::OkStatus();
 }
 
+// The checkpoint that the flags name, or else the newest one.
+absl::StatusOr<CheckpointInfo> FindCheckpoint(
+    const FileSystem& files, const JobFlags& flags,
+    std::vector<std::string>* passed_over) {
+  if (flags.checkpoints.checkpoint.empty()) {
+    // In one process every shard is read here. Otherwise each PS looks at its
+    // own files.
+    return NewestCheckpoint(files, flags.checkpoints.model_dir,
+                            IsOneProcess(flags.command), passed_over);
+  }
+  CheckpointInfo info = InspectCheckpoint(files, flags.checkpoints.checkpoint);
+  SHOAL_RETURN_IF_ERROR(info.status);
+  return info;
+}
+
 // True if the job begins from the newest checkpoint, false if it begins from
 // initial weights. Errors: those of `newest`, with what to do, except that
 // NOT_FOUND may be allowed; FAILED_PRECONDITION if --resume=never, and this job
@@ -132,8 +147,7 @@ absl::StatusOr<bool> BeginsFromNewest(
       return Annotate(newest.status(), "--resume=must");
     }
     if (!flags.training.Trains() && resume != Resume::kNever) {
-      return Annotate(newest.status(),
-                      absl::StrCat("--task_type=", flags.training.TaskName()));
+      return Annotate(newest.status(), flags.TaskText());
     }
     logger->Info(absl::StrCat("no checkpoint in ", flags.checkpoints.model_dir,
                               ": starts from initial weights"));
@@ -303,12 +317,8 @@ absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                                 absl::StrJoin(removed->names, ", ")));
     }
   }
-  // In one process every shard is read here. Otherwise each PS looks at its
-  // own files.
   std::vector<std::string> passed_over;
-  auto newest =
-      NewestCheckpoint(files, flags.checkpoints.model_dir,
-                       flags.command == Command::kTrain, &passed_over);
+  auto newest = FindCheckpoint(files, flags, &passed_over);
   if (newest.ok()) {
     for (const std::string& why : passed_over) {
       logger->Warn(absl::StrCat("begins from an older checkpoint: ", why));

@@ -110,12 +110,12 @@ absl::StatusOr<std::unique_ptr<GroupLock>> LockWithServers(
     const FileSystem& files, const JobFlags& flags, StartNumber start);
 
 // Fills in options->checkpoints from the flags: whether and when the job saves,
-// and by --resume the checkpoint that it begins from, which is logged. A job
-// that trains resumes from a checkpoint that fits it; any other job only reads
-// the checkpoint's weights. Call after LockOutput. Errors: FAILED_PRECONDITION
-// (the checkpoint's flags differ, or there is a checkpoint and --resume=never),
-// NOT_FOUND (--resume=must and there is no checkpoint), those of the file
-// system.
+// and by --checkpoint or --resume the one that it begins from, which is logged.
+// A job that trains resumes from a checkpoint that fits it; any other job only
+// reads the checkpoint's weights. Call after LockOutput. Errors:
+// FAILED_PRECONDITION (the checkpoint's flags differ, or there is a checkpoint
+// and --resume=never), NOT_FOUND (--resume=must and there is no checkpoint),
+// those of the file system.
 absl::Status PlanCheckpoints(const FileSystem& files, const JobFlags& flags,
                              const JobPlan& plan, Logger* logger,
                              CoordinatorOptions* options);

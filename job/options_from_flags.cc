@@ -159,6 +159,7 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags) {
   options.checkpoints.model_dir = flags.checkpoints.model_dir;
   options.checkpoints.keep_checkpoints = flags.checkpoints.keep_checkpoints;
   options.checkpoints.weights_only = !flags.training.Trains();
+  options.checkpoints.unseen = flags.evaluation.unseen;
   return options;
 }
 

@@ -12,6 +12,10 @@ std::string CommandName(Command command) {
       return "shoal-ps";
     case Command::kWorker:
       return "shoal-worker";
+    case Command::kEval:
+      return "shoal eval";
+    case Command::kInfer:
+      return "shoal infer";
   }
   return "shoal";
 }

@@ -77,7 +77,7 @@ std::unique_ptr<CLI::App> MakeApp(const std::string& command,
   for (const Flag& flag : flags) {
     app->add_option(absl::StrCat("--", flag.name))
         ->description(flag.help)
-        ->group(flag.group)
+        ->group(flag.hidden ? "" : flag.group)
         ->type_name(FlagValueKind(flag.target, flag.limits))
         ->default_str(flag.default_value)
         ->required(!flag.required.empty())
@@ -94,7 +94,9 @@ void FlagSet::Add(Flag flag) {
     return one.name == flag.name;
   }));
   flag.group = group_;
-  flag.default_value = PrintFlagValue(flag.target, flag.limits);
+  if (flag.default_value.empty()) {
+    flag.default_value = PrintFlagValue(flag.target, flag.limits);
+  }
   flags_.push_back(std::move(flag));
 }
 

@@ -18,8 +18,11 @@ struct Flag {
   FlagLimits limits = {};
   // Why the flag must be given; empty: the flag has a default.
   std::string required = "";
-  std::string group = "";          // filled by FlagSet
-  std::string default_value = "";  // filled by FlagSet, as text
+  std::string group = "";  // filled by FlagSet
+  // The default, as text; filled by FlagSet, unless --help is to say it in
+  // other words.
+  std::string default_value = "";
+  bool hidden = false;  // --help leaves the flag out
 };
 
 // The value of a flag that was not typed but comes from a file or from the

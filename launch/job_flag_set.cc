@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "launch/flag_value.h"
+#include "launch/scoring_flags.h"
 
 namespace shoal {
 namespace {
@@ -24,18 +25,30 @@ std::string About(Command command) {
       return "A worker: reads its share of the data, pulls the rows that it "
              "needs, computes gradients and pushes them. Start one on every "
              "host, before or after the parameter servers.";
+    case Command::kEval:
+      return "Evaluates the model of a checkpoint on --val_data_dir, in this "
+             "one process. The model's flags come from the checkpoint.";
+    case Command::kInfer:
+      return "Predicts for --val_data_dir by the model of a checkpoint, in "
+             "this one process. The model's flags come from the checkpoint.";
   }
   return "";
 }
 
-// The names of a set of commands: "shoal-ps, shoal-worker".
-std::string Names(unsigned commands) {
+// True if --help of the command lists the flag.
+bool Lists(Command command, const JobFlagRow& row) {
+  return OnlyScores(command)
+             ? UseInScoring(command, row) == ScoringUse::kShown
+             : row.TakenBy(command);
+}
+
+// The names of the commands that list a flag: "shoal-ps, shoal-worker".
+std::string Takers(const JobFlagRow& row) {
   std::vector<std::string> names;
   for (const Command command :
-       {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker}) {
-    if ((commands & static_cast<unsigned>(command)) != 0) {
-      names.push_back(CommandName(command));
-    }
+       {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker,
+        Command::kEval, Command::kInfer}) {
+    if (Lists(command, row)) names.push_back(CommandName(command));
   }
   return absl::StrJoin(names, ", ");
 }
@@ -62,12 +75,14 @@ JobFlagRows AllJobFlagRows(JobFlags* flags) {
 FlagSet JobFlagSet(JobFlags* flags) {
   FlagSet set(CommandName(flags->command), About(flags->command));
   const JobFlagRows rows = AllJobFlagRows(flags);
+  const bool scores = OnlyScores(flags->command);
   for (const JobFlagRow& row : rows.rows()) {
-    if (row.TakenBy(flags->command)) {
+    if (scores ? UseInScoring(flags->command, row) != ScoringUse::kNone
+               : row.TakenBy(flags->command)) {
       set.Group(row.group);
-      set.Add(row.flag);
+      set.Add(scores ? ScoringFlag(flags->command, row) : row.flag);
     } else {
-      set.AddForeign(row.flag.name, Names(row.takers));
+      set.AddForeign(row.flag.name, Takers(row));
     }
   }
   return set;

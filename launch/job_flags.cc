@@ -16,6 +16,8 @@ JobFlags::JobFlags(Command command) : command(command) {
     cluster.ps = 2;
     cluster.workers = 2;
   }
+  if (command == Command::kEval) training.task_type = JobTask::kEvaluate;
+  if (command == Command::kInfer) training.task_type = JobTask::kInfer;
 }
 
 absl::Status JobFlags::Validate() {
@@ -62,15 +64,22 @@ std::vector<std::string> JobFlags::MayDifferOnResume() const {
   return names;
 }
 
+std::string JobFlags::TaskText() const {
+  if (OnlyScores(command)) return CommandName(command);
+  return absl::StrCat("--task_type=", training.TaskName());
+}
+
 std::string JobFlags::QuarantineDir() const {
-  if (!data.quarantine_dir.empty() || checkpoints.model_dir.empty()) {
+  if (!data.quarantine_dir.empty() || checkpoints.model_dir.empty() ||
+      OnlyScores(command)) {
     return data.quarantine_dir;
   }
   return absl::StrCat(checkpoints.model_dir, "/bad_rows");
 }
 
 std::string JobFlags::PredictionsFile() const {
-  if (!evaluation.predictions_file.empty() || checkpoints.model_dir.empty()) {
+  if (!evaluation.predictions_file.empty() || checkpoints.model_dir.empty() ||
+      OnlyScores(command)) {
     return evaluation.predictions_file;
   }
   return absl::StrCat(
@@ -83,8 +92,8 @@ int JobFlags::PipelineDepth() const {
   if (training.pipeline_depth >= 0) return training.pipeline_depth;
   for (const TrainingModeRow& mode : kTrainingModes) {
     if (mode.value != training.mode) continue;
-    return command == Command::kTrain ? mode.depth_in_one_process
-                                      : mode.depth_over_network;
+    return IsOneProcess(command) ? mode.depth_in_one_process
+                                 : mode.depth_over_network;
   }
   return 0;  // never: every mode has a row
 }

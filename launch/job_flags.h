@@ -67,17 +67,23 @@ struct JobFlags {
     return !checkpoints.model_dir.empty() && training.Trains();
   }
 
+  // The task as the user has asked for it, for messages: "--task_type=eval", or
+  // "shoal eval".
+  std::string TaskText() const;
+
   // Directory for the bad rows of the workers: --quarantine_dir, otherwise
-  // bad_rows in --model_dir; empty without both.
+  // bad_rows in --model_dir; empty without both. A command that only scores
+  // writes nothing into --model_dir.
   std::string QuarantineDir() const;
 
   // File that --task_type=infer writes: --predictions_file, otherwise a file in
-  // --model_dir; empty without both.
+  // --model_dir; empty without both. A command that only scores writes nothing
+  // into --model_dir.
   std::string PredictionsFile() const;
 
   // LeaseTrainerOptions::pipeline_depth: that of the flag, otherwise that of
-  // the mode. In async it is 0 for `shoal train`, which keeps to the serial
-  // order, and 1 over gRPC.
+  // the mode. In async it is 0 in one process, as in `shoal train`, which keeps
+  // to the serial order, and 1 over gRPC.
   int PipelineDepth() const;
 
   // Placement of rows: that of the flag, otherwise fixed_size if tables are

@@ -49,7 +49,7 @@ def flags():
     for line in part.splitlines():
         if line.startswith("### "):
             groups.append((line[4:], []))
-        row = re.match(r"\| `--(\w+)` \| (.*?) \| .*? \| [TRPW ]+ \| (.*) \|$",
+        row = re.match(r"\| `--(\w+)` \| (.*?) \| .*? \| [TRPWEI ]+ \| (.*) \|$",
                        line.replace("\\|", "/"))
         if row and row[1] not in seen:
             seen.add(row[1])

@@ -14,7 +14,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "commands.md")
 JOB_COMMANDS = [("T", ["shoal", "train"]), ("R", ["shoal", "run"]),
-                ("P", ["shoal-ps"]), ("W", ["shoal-worker"])]
+                ("P", ["shoal-ps"]), ("W", ["shoal-worker"]),
+                ("E", ["shoal", "eval"]), ("I", ["shoal", "infer"])]
 DATA_COMMANDS = ["gen", "prepare", "stat"]  # of shoal data
 
 

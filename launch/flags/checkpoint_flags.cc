@@ -21,6 +21,11 @@ void CheckpointFlags::AddRows(JobFlagRows* rows) {
              "Directory of the job's checkpoints, for this job alone: the "
              "same one for all processes, or one on each host's own disk. "
              "Left out: no checkpoints are written."});
+  rows->Add(kScoring, Canonical::kNo,
+            {"checkpoint", &checkpoint,
+             "Checkpoint whose model is used: its directory, as in "
+             "MODEL_DIR/ckpt-00000001000, in place of --model_dir. `shoal ckpt "
+             "ls MODEL_DIR` lists the checkpoints."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"resume", ChoiceTarget(&resume, kResumes),
              "Use of the newest checkpoint in --model_dir: auto begins from "
@@ -76,7 +81,7 @@ absl::Status CheckpointFlags::Validate(const JobFlags& job) const {
   }
   if (!job.training.Trains() && resume != Resume::kNever) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--task_type=", job.training.TaskName(),
+        job.TaskText(),
         " takes the model of a checkpoint: give its --model_dir, or "
         "--resume=never for the initial weights"));
   }

@@ -17,6 +17,7 @@ struct CheckpointFlags {
   enum class Resume { kAuto, kNever, kMust };
 
   std::string model_dir;
+  std::string checkpoint;  // for commands that only score; "": the newest one
   Resume resume = Resume::kAuto;
   int64_t save_checkpoint_steps = 0;
   absl::Duration save_checkpoint_secs = absl::Seconds(600);

@@ -89,7 +89,7 @@ absl::Status DataFlags::Validate(const JobFlags& job) const {
   }
   if (!val_data_dir.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--task_type=", job.training.TaskName(),
+      absl::StrCat(job.TaskText(),
                    " reads --val_data_dir, which is missing"));
 }
 

@@ -21,6 +21,11 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
              ChoiceTarget(&predictions_format, kPredictionsFormats),
              absl::StrCat("Format of --predictions_file: ",
                           ChoiceHelp(kPredictionsFormats), ".")});
+  rows->Add(kScoring, Canonical::kNo,
+            {"unseen", ChoiceTarget(&unseen, kUnseen),
+             absl::StrCat("Weights of an id that no training has seen, so that "
+                          "the checkpoint has no row for it: ",
+                          ChoiceHelp(kUnseen), ".")});
 }
 
 absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
@@ -30,8 +35,11 @@ absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
                           : job.command != Command::kWorker;
   if (job.training.Infers() && job.PredictionsFile().empty() && writes) {
     return absl::InvalidArgumentError(
-        "--task_type=infer needs --predictions_file or --model_dir, to know "
-        "where to write");
+        OnlyScores(job.command)
+            ? absl::StrCat(job.TaskText(),
+                           " needs --predictions_file, to know where to write")
+            : "--task_type=infer needs --predictions_file or --model_dir, to "
+              "know where to write");
   }
   return absl::OkStatus();
 }

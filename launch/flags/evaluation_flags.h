@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "core/predictions_format.h"
+#include "core/unseen.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
@@ -16,6 +17,7 @@ struct EvaluationFlags {
   int eval_every_epochs = 1;
   std::string predictions_file;  // empty: see JobFlags::PredictionsFile
   PredictionsFormat predictions_format = PredictionsFormat::kText;
+  Unseen unseen = Unseen::kInitial;
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

@@ -19,8 +19,12 @@ constexpr unsigned kWholeJobs =
 constexpr unsigned kProcesses =
     kPsAlone | static_cast<unsigned>(Command::kWorker);
 constexpr unsigned kOverNetwork = kRunAlone | kProcesses;
+constexpr unsigned kScoring = static_cast<unsigned>(Command::kEval) |
+                              static_cast<unsigned>(Command::kInfer);
 // shoal-ps and shoal-worker take the same flags as far as possible, also flags
 // that only one of them uses: a script then needs one list of flags.
+// launch/scoring_flags.h says which of these flags shoal eval and shoal infer
+// take too.
 constexpr unsigned kAllCommands = kWholeJobs | kProcesses;
 
 // Whether a flag is part of the canonical config (JobFlags::CanonicalConfig),

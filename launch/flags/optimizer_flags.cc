@@ -119,7 +119,7 @@ void OptimizerFlags::AddConstantRows(JobFlagRows* rows) {
 }
 
 absl::Status OptimizerFlags::Validate(const JobFlags& job) const {
-  if (l2_scope == L2Scope::kTable &&
+  if (l2_scope == L2Scope::kTable && job.training.Trains() &&
       (job.command != Command::kTrain || job.cluster.workers != 1)) {
     return absl::InvalidArgumentError(
         "--l2_scope=table changes every row of a table at every push, and only "

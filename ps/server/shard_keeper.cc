@@ -40,12 +40,16 @@ absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
   load.directory = JoinPath(options.model_dir, from.directory);
   load.manifest = &manifest;
   load.weights_only = options.weights_only;
+  load.unseen = options.unseen;
   auto loaded = ParameterShard::Load(std::move(shard), completions, load);
   if (absl::IsDataLoss(loaded.status())) {
     return absl::DataLossError(absl::StrCat(
-        loaded.status().message(), "; `shoal ckpt verify` says more; move ",
-        load.directory,
-        " away, and the same command resumes from the checkpoint before it"));
+        loaded.status().message(), "; `shoal ckpt verify` says more; ",
+        options.weights_only
+            ? "take another checkpoint"
+            : absl::StrCat("move ", load.directory,
+                           " away, and the same command resumes from the "
+                           "checkpoint before it")));
   }
   SHOAL_RETURN_IF_ERROR(loaded.status());
   return std::shared_ptr<ParameterShard>(*std::move(loaded));

@@ -19,6 +19,7 @@
 #include "core/mark_run.h"
 #include "core/save_messages.h"
 #include "core/session_messages.h"
+#include "core/unseen.h"
 #include "ps/server/manifest_fetcher.h"
 #include "ps/shard/parameter_shard.h"
 
@@ -30,6 +31,8 @@ struct ShardKeeperOptions {
   std::string model_dir;
   // True to load weights only, for evaluation and inference.
   bool weights_only = false;
+  // LoadShardOptions::unseen.
+  Unseen unseen = Unseen::kInitial;
   // Number of checkpoints to keep on this host's own disk; 0 keeps all. (On a
   // disk that the coordinator uses, the coordinator removes old ones.)
   int keep_checkpoints = 0;

@@ -89,8 +89,9 @@ class ParameterShard final : public ParameterService {
   // and the marks, which are the same set on all shards of a cut. Reads only
   // the parts of the files that this shard needs, in blocks of 1 MiB, each
   // checked against its CRC. The seed of the initial values becomes the
-  // checkpoint's. MarkRuns returns the loaded marks; TakeMarks does not. Counts
-  // of look-ups and staleness start at 0.
+  // checkpoint's; with Unseen::kZero absent rows are zero instead. MarkRuns
+  // returns the loaded marks; TakeMarks does not. Counts of look-ups and
+  // staleness start at 0.
   //
   // If n is not map.num_shards, the canary and the shared row of a full dynamic
   // table are those of shard (options.shard mod n). Errors: those of Create;

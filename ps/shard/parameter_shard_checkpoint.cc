@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "ps/shard/load_shard.h"
@@ -71,6 +72,12 @@ absl::StatusOr<std::unique_ptr<ParameterShard>> ParameterShard::Load(
       Annotate(CheckLoadable(manifest.model, options.model, load.weights_only),
                load.directory));
   options.model.seed = manifest.model.seed;
+  if (load.unseen == Unseen::kZero) {
+    SHOAL_DCHECK(load.weights_only);
+    for (TableSpec& table : options.model.tables) {
+      for (ColumnSpec& column : table.columns) column.initializer = {};
+    }
+  }
   SHOAL_ASSIGN_OR_RETURN(auto shard, Create(std::move(options), executor));
   const ParameterShardOptions& o = shard->options_;
   SHOAL_ASSIGN_OR_RETURN(

@@ -10,6 +10,7 @@
 #include "base/file_system.h"
 #include "checkpoint/manifest.h"
 #include "core/model_spec.h"
+#include "core/unseen.h"
 
 namespace shoal {
 
@@ -37,6 +38,9 @@ struct LoadShardOptions {
   // the checkpoint's, and tables that are on every shard (the canary) are left
   // out.
   bool weights_only = false;
+  // The values of table rows that the checkpoint does not have. Other than
+  // kInitial only with weights_only.
+  Unseen unseen = Unseen::kInitial;
 };
 
 // Checks that a shard of `model` can be loaded from a checkpoint of the model

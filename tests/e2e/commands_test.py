@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
             ["shoal-ps"], ["shoal-worker"], ["shoal", "data", "prepare"],
-            ["shoal", "data", "stat"]]
+            ["shoal", "data", "stat"], ["shoal", "eval"], ["shoal", "infer"]]
 
 
 class HelpTest(harness.ShoalTest):

@@ -41,7 +41,8 @@ TEST(ConfigFileTest, EveryFlagOfAJobHasAField) {
   const std::set<std::string> known(fields.begin(), fields.end());
   std::set<std::string> flags;
   for (const Command command :
-       {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker}) {
+       {Command::kTrain, Command::kRun, Command::kPs, Command::kWorker,
+        Command::kEval, Command::kInfer}) {
     JobFlags job(command);
     const FlagSet set = JobFlagSet(&job);
     for (const Flag& flag : set.flags()) {

@@ -153,6 +153,22 @@ TEST_F(FlagSetTest, HelpNamesGroupsKindsAndDefaultsIn80Columns) {
   }
 }
 
+TEST_F(FlagSetTest, HelpLeavesHiddenFlagsOutAndTakesADefaultInWords) {
+  int layers = 3;
+  int depth = 4;
+  Flag hidden = {"layers", &layers, "Layers."};
+  hidden.hidden = true;
+  set_.Add(hidden);
+  Flag in_words = {"depth", &depth, "Depth."};
+  in_words.default_value = "as before";
+  set_.Add(in_words);
+  EXPECT_EQ(set_.Help().find("layers"), std::string::npos);
+  EXPECT_THAT(set_.Help(), HasSubstr("Depth. [as before]"));
+  ASSERT_TRUE(set_.Parse({"--data=x", "--layers=5"}).ok());
+  EXPECT_EQ(layers, 5);
+  EXPECT_THAT(set_.Resolved(), HasSubstr("layers*=5 depth=4"));
+}
+
 TEST_F(FlagSetTest, ResolvedMarksWhatWasGiven) {
   ASSERT_TRUE(set_.Parse({"--data=x"}).ok());
   EXPECT_THAT(set_.Resolved(), HasSubstr("First       batch_size=10 data*=x"));

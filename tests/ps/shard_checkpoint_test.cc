@@ -384,10 +384,17 @@ TEST_F(ShardCheckpoint, WeightsAloneLoadUnderAnyOptimizer) {
                    PartitionKind::kFixedSize, 1, load);
   load.weights_only = true;
   ShardSet served(model, PartitionKind::kFixedSize, 1, load);
-  EXPECT_EQ(served.Digest(), trained.Digest());
+  const uint64_t digest = trained.Digest();
+  EXPECT_EQ(served.Digest(), digest);
   EXPECT_THAT(served.shard(0).MarkRuns(), IsEmpty());
   // A row that no push trained starts from the checkpoint's seed.
   EXPECT_EQ(served.Rows({1}), trained.Rows({1}));
+  // Or it is zero, if the load says so.
+  load.unseen = Unseen::kZero;
+  ShardSet zero(model, PartitionKind::kFixedSize, 1, load);
+  EXPECT_EQ(zero.Digest(), digest);
+  EXPECT_EQ(zero.Rows({1}), std::vector<float>(kDim + 1));
+  EXPECT_NE(trained.Rows({1}), std::vector<float>(kDim + 1));
 }
 
 TEST_F(ShardCheckpoint, DamageNamesFileTensorAndBlock) {
