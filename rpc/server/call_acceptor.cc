@@ -50,7 +50,11 @@ class CallAcceptor::Slot final : private CompletionTag {
 CallAcceptor::CallAcceptor(ServerState* state, ConnectionGate* gate,
                            grpc::AsyncGenericService* service,
                            grpc::ServerCompletionQueue* queue)
-    : state_(state), gate_(gate), service_(service), queue_(queue) {}
+    : state_(state),
+      gate_(gate),
+      service_(service),
+      queue_(queue),
+      strangers_(state->options().on_refused) {}
 
 CallAcceptor::~CallAcceptor() = default;
 
@@ -73,7 +77,10 @@ void CallAcceptor::Take(std::unique_ptr<IncomingCall> rpc) {
   absl::Status authentic = state_->Authenticate(rpc->context);
   const uint64_t connection =
       gate_->OnCall(rpc->context.peer(), authentic.ok());
-  if (!authentic.ok()) return Refuse(std::move(rpc), std::move(authentic));
+  if (!authentic.ok()) {
+    strangers_.Refused(rpc->context.peer(), authentic);
+    return Refuse(std::move(rpc), std::move(authentic));
+  }
   const std::string& method = rpc->context.method();
   if (method == kSessionMethod) return StartSession(std::move(rpc));
   const auto found = handlers_.find(method);
