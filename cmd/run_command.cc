@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "base/output_path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/best_possible_auc.h"
@@ -133,34 +133,37 @@ int RunCommand(const Args& args) {
     return Complain(name, processes.status(), code);
   }
 
-  LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
-  live.print_every = flags.output.progress_every;
-  LiveOutput output(live);
+  LiveOutput output(LiveOutputOptionsFromFlags(flags));
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
   token_file = nullptr;
   // What is left may take long, as on a disk that hangs.
   wait.QuitOnInterrupt(end.interrupted);
 
-  for (const std::string& line : end.lines) std::cout << line << "\n";
+  std::string text;
+  for (const std::string& line : end.lines) {
+    absl::StrAppend(&text, line, "\n");
+  }
   // The line belongs beside the AUC of an evaluation.
   const std::string best =
       flags.training.Infers() || !end.status.ok()
           ? ""
           : BestPossibleAucLine(*files, flags.data.val_data_dir);
-  if (!best.empty()) std::cout << best << "\n";
+  if (!best.empty()) absl::StrAppend(&text, best, "\n");
   const std::string resume =
       end.told ? end.resume : ResumeTextInItsPlace(*files, flags);
-  if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";
-  std::cout << std::flush;
+  if (!resume.empty() && end.status.ok()) {
+    absl::StrAppend(&text, resume, "\n");
+  }
+  const ExitCode printed = PrintResult(name, text);
   // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
       flags.cluster.hosts.empty()) {
     WriteSummaryInItsPlace(*files, flags, end.status);
   }
-  if (end.status.ok()) return kExitOk;
+  if (end.status.ok()) return printed;
   const absl::Status status = end.exit_code == kExitUsage
-                                  ? end.status
-                                  : WithLastWords(end.status, resume);
+                                  ? end.shown
+                                  : WithLastWords(end.shown, resume);
   return Complain(name,
                   end.exit_code == kExitStopped
                       ? status

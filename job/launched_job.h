@@ -43,6 +43,8 @@ struct LaunchedJobOptions {
   // most. Saving needs the workers, so they end with the job and get no signal.
   bool saves = false;
   absl::Duration stop_timeout = absl::ZeroDuration();
+  // True if the launcher's own lines have date and zone (base/log_time.h).
+  bool full_time = true;
   // What the launcher says after the name of the signal (StopText).
   std::string stop_text = "";
   // Time that a job needs to end by its own protocol once it is over, saved or
@@ -56,6 +58,9 @@ struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure: the one that the
   // leader knew of, and the one of the process that failed first.
   absl::Status status;
+  // The same for a user who has seen the lines of the processes: it repeats
+  // none of them.
+  absl::Status shown;
   // The closing lines of the leader. Empty if the leader died before it printed
   // them, or the job had not begun.
   std::vector<std::string> lines;
@@ -117,6 +122,8 @@ class LaunchedJob {
   void OnExit(int process, const ProcessExit& exit, int restarts, bool again);
   void OnSignal(int signal, StopSignals::Action action);
   void Say(absl::string_view line);
+  // True if the end of the job says why a process exits like this.
+  bool Expected(const ProcessExit& exit) const;
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
@@ -124,12 +131,14 @@ class LaunchedJob {
   // though no user asked for that.
   bool KilledUnsaved() const;
   // Text that names the process that failed, how it ended and its last line; ""
-  // without a failure.
-  std::string Cause(const std::optional<Failure>& failure) const;
+  // without a failure. Here and below: without `quote` the text points to the
+  // last line, which was shown, in place of it.
+  std::string Cause(const std::optional<Failure>& failure, bool quote) const;
   std::string StoppedBy(int signal) const;
-  std::string FailedReason(const std::optional<Failure>& first) const;
-  LaunchedJobEnd End(const LaunchOutcome& outcome) const;
-  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome) const;
+  std::string FailedReason(const std::optional<Failure>& first,
+                           bool quote) const;
+  LaunchedJobEnd End(const LaunchOutcome& outcome, bool quote) const;
+  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome, bool quote) const;
 
   const LaunchedJobOptions options_;
   LiveOutput* const output_;
@@ -137,6 +146,7 @@ class LaunchedJob {
   std::unique_ptr<ProcessLauncher> launcher_;
   std::vector<Member> members_;  // as options_.processes
   std::optional<JobEnding> ending_;
+  bool signalled_ = false;    // a signal came
   bool interrupted_ = false;  // a SIGINT came
   bool quit_ = false;  // the user's second SIGINT has killed the processes
 };
