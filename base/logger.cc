@@ -1,8 +1,11 @@
 #include "base/logger.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
+
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -23,17 +26,46 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
+// Erases an unfinished line of the terminal; its width is asked at each line.
+class EraseFlag final : public spdlog::custom_flag_formatter {
+ public:
+  explicit EraseFlag(const Terminal& terminal) : terminal_(terminal) {}
+
+  void format(const spdlog::details::log_msg&, const std::tm&,
+              spdlog::memory_buf_t& line) override {
+    const std::string erase =
+        EraseLine(terminal_, TerminalColumns(STDERR_FILENO, 80) - 1);
+    line.append(erase.data(), erase.data() + erase.size());
+  }
+  std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<EraseFlag>(terminal_);
+  }
+
+ private:
+  const Terminal terminal_;
+};
+
+// The times are those of base/log_time.h.
+std::unique_ptr<spdlog::formatter> Format(const LoggerOptions& options) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<EraseFlag>('*', options.terminal)
+      .set_pattern(absl::StrCat(
+          "%*", options.full_time ? "%Y-%m-%dT%H:%M:%S.%e%z" : "%H:%M:%S.%e",
+          " %^%l%$ ", options.name.empty() ? "" : "[%n] ", "%v"));
+  return formatter;
+}
+
 }  // namespace
 
 struct Logger::Impl {
   explicit Impl(const LoggerOptions& options)
       : log(options.name,
-            std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>()) {
+            std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>(
+                options.terminal.escapes ? spdlog::color_mode::always
+                                         : spdlog::color_mode::never)) {
     log.set_level(ToSpdlog(options.level));
     log.flush_on(spdlog::level::trace);
-    log.set_pattern(absl::StrCat(isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "",
-                                 "%H:%M:%S.%e %^%l%$ ",
-                                 options.name.empty() ? "" : "[%n] ", "%v"));
+    log.set_formatter(Format(options));
   }
   spdlog::logger log;
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "base/terminal.h"
 
 namespace shoal {
 
@@ -15,12 +16,17 @@ struct LoggerOptions {
   // the level.
   std::string name;
   LogLevel level = LogLevel::kInfo;
+  // The terminal that stderr is.
+  Terminal terminal = {};
+  // True for date and zone in each line; otherwise the time of day.
+  bool full_time = true;
 };
 
 // Writes log lines to stderr. Each line is flushed at once, so that the lines
-// of a killed process are not lost. On a terminal a log line overwrites an
-// unfinished line, such as a progress line. Each process has one logger, which
-// main makes and hands down. Pure logic does not log. Thread-safe.
+// of a killed process are not lost. On a terminal that redraws, a log line
+// overwrites an unfinished line, such as a progress line. Each process has one
+// logger, which main makes and hands down. Pure logic does not log.
+// Thread-safe.
 class Logger {
  public:
   explicit Logger(LoggerOptions options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,12 @@
 #include "core/metrics.h"
 
 namespace shoal {
+namespace {
+
+// The AUC of examples with one label only.
+constexpr double kNoAuc = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 Evaluation::Evaluation(const ScoreMetrics* metrics, uint32_t num_pieces,
                        uint64_t exact_rows)
@@ -71,7 +78,14 @@ absl::Status Evaluation::AddToHistogram(absl::Span<const float> logits,
   std::vector<ScoredExample> ranked;
   ranked.reserve(labels.size() * metrics_->num_ranked());
   metrics_->AppendRanked(logits, labels, &ranked);
+  NoteLabels(ranked);
   return histogram_->Add(ranked);
+}
+
+void Evaluation::NoteLabels(absl::Span<const ScoredExample> ranked) {
+  for (const ScoredExample& example : ranked) {
+    has_label_[example.label != 0 ? 1 : 0] = true;
+  }
 }
 
 EvalReport Evaluation::Report() const {
@@ -90,7 +104,7 @@ EvalReport Evaluation::Report() const {
   }
   if (histogram_ != nullptr) {
     const AucEstimate estimate = histogram_->Estimate();
-    report.auc = estimate.auc;
+    report.auc = has_label_[0] && has_label_[1] ? estimate.auc : kNoAuc;
     report.auc_error = estimate.error;
     report.exact_auc = false;
     return report;
@@ -100,7 +114,7 @@ EvalReport Evaluation::Report() const {
   for (const Chunk& chunk : scores_) {
     metrics_->AppendRanked(chunk.logits, chunk.labels, &ranked);
   }
-  report.auc = ExactAuc(std::move(ranked));
+  report.auc = HaveAuc(ranked) ? ExactAuc(std::move(ranked)) : kNoAuc;
   return report;
 }
 

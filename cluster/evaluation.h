@@ -57,6 +57,7 @@ class Evaluation {
 
   absl::Status AddToHistogram(absl::Span<const float> logits,
                               absl::Span<const uint8_t> labels);
+  void NoteLabels(absl::Span<const ScoredExample> ranked);
 
   const ScoreMetrics* metrics_;
   uint64_t exact_rows_;
@@ -65,6 +66,7 @@ class Evaluation {
   std::vector<ScoreSums> sums_;
   std::vector<Chunk> scores_;  // while there are at most exact_rows_ rows
   std::unique_ptr<AucHistogram> histogram_;  // once there are more
+  bool has_label_[2] = {false, false};       // in the histogram
 };
 
 }  // namespace shoal

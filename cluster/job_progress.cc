@@ -92,8 +92,11 @@ void JobProgress::Fill(absl::Time now, JobReport* report) const {
   for (const auto& [index, worker] : workers_) {
     loss_sum += worker.newest_loss_sum;
     loss_examples += static_cast<double>(worker.newest_examples);
-    auc_sum += worker.recent_auc * static_cast<double>(worker.recent_examples);
-    auc_examples += static_cast<double>(worker.recent_examples);
+    // An AUC of 0 is not known: the worker's examples have one label only.
+    const auto ranked = static_cast<double>(
+        worker.recent_auc > 0 ? worker.recent_examples : 0);
+    auc_sum += worker.recent_auc * ranked;
+    auc_examples += ranked;
     WorkerReport out;
     out.index = index;
     out.samples = worker.earlier_samples + worker.progress.examples;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/counted.h"
 
 namespace shoal {
 
@@ -25,14 +26,18 @@ std::string LedgerLine(const JobReport& report) {
 }
 
 std::string EvalText(const EvalReport& eval) {
-  std::string auc = absl::StrFormat("AUC %.5f", eval.auc);
+  // Without both labels no pair can be ranked.
+  std::string auc =
+      eval.auc >= 0 ? absl::StrFormat("AUC %.5f", eval.auc) : "AUC -";
   if (!eval.exact_auc) {
     // Rounded up, so that what is printed is a bound too.
     absl::StrAppendFormat(&auc, " ± %.5f (histogram)",
                           std::ceil(eval.auc_error * 1e5 + 0.5) / 1e5);
   }
-  return absl::StrFormat("%s, logloss %.5f, calibration %.4f on %d examples",
-                         auc, eval.logloss, eval.calibration, eval.examples);
+  return absl::StrFormat(
+      "%s, logloss %.5f, calibration %s on %s", auc, eval.logloss,
+      eval.calibration > 0 ? absl::StrFormat("%.4f", eval.calibration) : "-",
+      Counted(eval.examples, "example"));
 }
 
 double MeanSpeed(const JobReport& report) {

@@ -2,7 +2,9 @@
 #define SHOAL_CLUSTER_JOB_REPORT_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,7 @@ struct PsReport {
 };
 
 struct EvalReport {
-  double auc = 0.5;
+  double auc = 0.5;  // NaN: the examples have one label only
   double logloss = 0;
   uint64_t examples = 0;  // 0: no evaluation
   // Mean predicted probability over mean label; 0: no label is 1.
@@ -48,6 +50,14 @@ struct EvalReport {
   uint64_t step = 0;
   // By worker's index; their sum is `examples`.
   std::map<int, uint64_t> examples_of_worker;
+};
+
+// An evaluation that is under way.
+struct RunningEvaluation {
+  double scored = 0;  // share of the bytes whose pieces are scored
+  // AUC of the rows that are scored so far, near enough for a live line; NaN:
+  // both labels are needed, and the rows so far have only one.
+  double auc = std::numeric_limits<double>::quiet_NaN();
 };
 
 // The checkpoints of a job.
@@ -109,11 +119,15 @@ struct JobReport {
   // Rows of training and evaluation data that could not be parsed and are in no
   // batch. Each row counts once, however many epochs there are.
   uint64_t bad_rows = 0;
-  std::string first_bad_row;  // file, place and reason; empty: no bad row
+  // The first of them that were told: file, place and reason. At most
+  // kNamedBadRows (core/session_messages.h).
+  std::vector<std::string> named_bad_rows;
 
   uint32_t epoch = 0;   // the oldest epoch that is not complete, from 0
+  uint32_t num_epochs = 1;
   uint64_t leases = 0;  // held by workers now
   int ps_alive = 0;
+  int workers_planned = 0;
 
   uint64_t batches = 0;          // with all marks set: the job's step
   uint64_t mended = 0;           // parts on two shards from two forward passes
@@ -138,6 +152,7 @@ struct JobReport {
   Histogram staleness;
   std::vector<EvalReport> evals;  // in the order in which they were made
   EvalReport eval;                // the last of them
+  std::optional<RunningEvaluation> evaluating;
   uint64_t predicted = 0;         // rows whose predictions were written
   uint64_t predicted_nan = 0;     // those of them that could not be parsed
   std::vector<WorkerReport> workers;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 
@@ -33,8 +34,11 @@ absl::StatusOr<bool> PieceFacts::Add(const PieceReport& report) {
     return false;
   }
   Learn(i, facts);
-  if (facts.bad_rows != 0 && first_error_.empty()) {
-    first_error_ = report.first_error.empty() ? Name(i) : report.first_error;
+  if (facts.bad_rows == 0) return true;
+  if (report.first_error.empty()) NameBadRow(Name(i));
+  for (const absl::string_view row :
+       absl::StrSplit(report.first_error, '\n', absl::SkipEmpty())) {
+    NameBadRow(std::string(row));
   }
   return true;
 }
@@ -43,8 +47,14 @@ absl::Status PieceFacts::Restore(uint32_t i, const SavedPieceFacts& facts) {
   SHOAL_DCHECK(!known(i));
   SHOAL_RETURN_IF_ERROR(CheckCounts(i, facts));
   Learn(i, facts);
-  if (facts.bad_rows != 0 && first_error_.empty()) first_error_ = Name(i);
+  if (facts.bad_rows != 0 && named_bad_rows_.empty()) NameBadRow(Name(i));
   return absl::OkStatus();
+}
+
+void PieceFacts::NameBadRow(std::string row) {
+  if (named_bad_rows_.size() < kNamedBadRows) {
+    named_bad_rows_.push_back(std::move(row));
+  }
 }
 
 absl::Status PieceFacts::CheckCounts(uint32_t i,

@@ -50,8 +50,11 @@ class PieceFacts {
   // there are.
   uint64_t examples() const { return examples_; }
   uint64_t bad_rows() const { return bad_rows_; }
-  // The first bad row that was reported; empty: none.
-  const std::string& first_error() const { return first_error_; }
+  // The first bad rows that were reported, each with its place and reason; at
+  // most kNamedBadRows.
+  const std::vector<std::string>& named_bad_rows() const {
+    return named_bad_rows_;
+  }
   uint64_t bytes() const { return bytes_; }  // bytes of all pieces
 
   // "training piece 3 (day_0.txt, bytes 0 to 65536)".
@@ -60,6 +63,7 @@ class PieceFacts {
  private:
   absl::Status CheckCounts(uint32_t i, const SavedPieceFacts& facts) const;
   void Learn(uint32_t i, const SavedPieceFacts& facts);
+  void NameBadRow(std::string row);
   // DATA_LOSS, unless the second report on a piece says what the first said.
   absl::Status CheckSame(uint32_t i, const SavedPieceFacts& now) const;
 
@@ -72,7 +76,7 @@ class PieceFacts {
   uint64_t examples_ = 0;
   uint64_t bad_rows_ = 0;
   uint64_t bytes_ = 0;
-  std::string first_error_;
+  std::vector<std::string> named_bad_rows_;
 };
 
 }  // namespace shoal

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/json_writer.h"
 #include "cmd/ckpt_report.h"
 #include "partitioner/balance.h"
@@ -182,8 +183,9 @@ std::string CkptBalanceText(const CheckpointInfo& info) {
   const Manifest& manifest = info.manifest;
   const BalanceReport report = MeasuredBalance(manifest);
   std::string text =
-      absl::StrFormat("%s, step %s, %d shards\n\n%s\n%s\n", info.path,
-                      WithCommas(manifest.step), manifest.map.num_shards,
+      absl::StrFormat("%s, step %s, %s\n\n%s\n%s\n", info.path,
+                      WithCommas(manifest.step),
+                      Counted(manifest.map.num_shards, "shard"),
                       FormatBalance(report), BarPicture(report));
   absl::StrAppendFormat(&text, "%-24s %10s %16s   %s\n", "variable", "size",
                         "look-ups", "max/mean of bytes, of look-ups");

@@ -1,6 +1,5 @@
 // shoal ckpt ls | show | balance | verify: what a model directory holds.
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,17 +8,13 @@
 #include "checkpoint/verify.h"
 #include "cmd/ckpt_report.h"
 #include "cmd/ckpt_target.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "job/exit_code.h"
 
 namespace shoal {
 namespace {
-
-int Print(const std::string& text) {
-  std::cout << text << std::flush;
-  return kExitOk;
-}
 
 int ShowOne(const std::string& command, const std::string& about,
             const Args& args, std::string (*text)(const CheckpointInfo&),
@@ -33,7 +28,8 @@ int ShowOne(const std::string& command, const std::string& about,
   if (!found.ok()) {
     return Complain("shoal ckpt " + command, found.status());
   }
-  return Print((arguments.json ? json : text)(*found));
+  return PrintResult("shoal ckpt " + command,
+                     (arguments.json ? json : text)(*found));
 }
 
 }  // namespace
@@ -52,7 +48,9 @@ int CkptLsCommand(const Args& args) {
   if (!found.ok()) {
     return Complain("shoal ckpt ls", found.status());
   }
-  return Print(arguments.json ? CkptListJson(*found) : CkptListText(*found));
+  return PrintResult(
+      "shoal ckpt ls",
+      arguments.json ? CkptListJson(*found) : CkptListText(*found));
 }
 
 int CkptShowCommand(const Args& args) {
@@ -104,8 +102,10 @@ int CkptVerifyCommand(const Args& args) {
     any |= !none;
     verified.emplace_back(std::move(info), std::move(report));
   }
-  Print(arguments.json ? CkptVerifyJson(verified) : CkptVerifyText(verified));
-  return damaged || !any ? kExitFailed : kExitOk;
+  return PrintResult(
+      "shoal ckpt verify",
+      arguments.json ? CkptVerifyJson(verified) : CkptVerifyText(verified),
+      damaged || !any ? kExitFailed : kExitOk);
 }
 
 }  // namespace shoal

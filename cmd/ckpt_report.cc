@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "base/counted.h"
 #include "base/json_writer.h"
 #include "report/number_text.h"
 
@@ -208,10 +209,11 @@ std::string CkptVerifyText(const VerifiedCheckpoints& verified) {
       absl::StrAppend(&text, info.name, ": ", StateText(info), "\n");
       continue;
     }
-    absl::StrAppendFormat(&text, "%s: %s: %d files, %s, %d blocks read\n",
-                          info.name, report.ok() ? "whole" : "DAMAGED",
-                          report.files, MegabytesText(report.bytes),
-                          report.blocks);
+    absl::StrAppendFormat(&text, "%s: %s: %s, %s, %s read\n", info.name,
+                          report.ok() ? "whole" : "DAMAGED",
+                          Counted(report.files, "file"),
+                          MegabytesText(report.bytes),
+                          Counted(report.blocks, "block"));
     for (const Damage& damage : report.damage) {
       absl::StrAppend(&text, "  ", ToString(damage), "\n");
     }

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "job/exit_code.h"
@@ -185,8 +185,7 @@ int CkptSaveCommand(const Args& args) {
   const absl::StatusOr<SavedCheckpoint> saved =
       Save(flags, *std::move(options));
   if (!saved.ok()) return Complain(kCommand, saved.status(), kExitFailed);
-  std::cout << saved->path << std::endl;
-  return kExitOk;
+  return PrintResult(kCommand, saved->path + "\n");
 }
 
 }  // namespace shoal

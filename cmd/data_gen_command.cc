@@ -1,14 +1,12 @@
 // shoal data gen: synthetic data of a planted model.
 
-#include <unistd.h>
-
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "base/file_system.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/synthetic.h"
@@ -67,17 +65,17 @@ int DataGenCommand(const Args& args) {
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
 
-  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  LiveOutput output(StderrOutput());
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto report = GenerateData(
       files.get(), options, [&output](uint64_t done, uint64_t total) {
-        output.Live(absl::StrFormat("%s of %s rows", WithCommas(done),
-                                    WithCommas(total)),
+        output.Live({absl::StrFormat("%s of %s rows", WithCommas(done),
+                                     WithCommas(total))},
                     absl::Now());
       });
   output.EndLive();
   if (!report.ok()) return Complain(set.command(), report.status());
-  std::cout << absl::StrFormat(
+  const std::string text = absl::StrFormat(
       "%s rows to train on and %s to evaluate on, %.1f MB, in %s\n"
       "%.1f %% of the test rows are positive; the best possible AUC on them "
       "is %.5f (logloss %.5f)\n"
@@ -87,7 +85,7 @@ int DataGenCommand(const Args& args) {
       static_cast<double>(report->bytes) / 1e6, options.out_dir,
       100 * report->positive_rate, report->best_auc, report->best_logloss,
       options.ids, options.fields, options.out_dir, options.out_dir);
-  return kExitOk;
+  return PrintResult(set.command(), text);
 }
 
 }  // namespace shoal

@@ -1,8 +1,5 @@
 // shoal data prepare: raw Criteo files to examples of a fitted encoding.
 
-#include <unistd.h>
-
-#include <iostream>
 #include <memory>
 #include <string>
 
@@ -11,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "base/file_system.h"
 #include "base/path.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/criteo_prepare.h"
@@ -104,7 +102,8 @@ std::string ReportText(const CriteoPrepareOptions& options,
   if (report.test.rows > 0) text += PartLine("te", report.test);
   if (report.bad_rows > 0) {
     absl::StrAppend(&text, WithCommas(report.bad_rows),
-                    " bad rows left out; the first: ", report.first_bad, "\n");
+                    report.bad_rows == 1 ? " bad row" : " bad rows",
+                    " left out; the first: ", report.first_bad, "\n");
   }
   absl::StrAppend(&text, "encoding of ", WithCommas(report.categories),
                   " categories, fitted to ", WithCommas(report.fitted_rows),
@@ -135,16 +134,15 @@ int DataPrepareCommand(const Args& args) {
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return Complain(set.command(), valid, kExitUsage);
 
-  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  LiveOutput output(StderrOutput());
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto report = PrepareCriteo(
       files.get(), options, [&output](const CriteoPrepareProgress& progress) {
-        output.Live(ProgressText(progress), absl::Now());
+        output.Live({ProgressText(progress)}, absl::Now());
       });
   output.EndLive();
   if (!report.ok()) return Complain(set.command(), report.status());
-  std::cout << ReportText(options, *report);
-  return kExitOk;
+  return PrintResult(set.command(), ReportText(options, *report));
 }
 
 }  // namespace shoal

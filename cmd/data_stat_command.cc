@@ -1,9 +1,6 @@
 // shoal data stat: what is in data files.
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <variant>
@@ -15,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "base/file_system.h"
 #include "base/json_writer.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/data_statistics.h"
@@ -95,6 +93,12 @@ double OnesShare(const RowStatistics& rows) {
              : static_cast<double>(rows.ones) / static_cast<double>(rows.rows);
 }
 
+// The share in percent; "-" without a row.
+std::string OnesText(const RowStatistics& rows) {
+  if (rows.rows == 0) return "-";
+  return absl::StrFormat("%.2f %%", 100 * OnesShare(rows));
+}
+
 std::string FeaturesText(const RowStatistics& rows) {
   return rows.min_features == rows.max_features
              ? absl::StrCat(rows.max_features)
@@ -111,10 +115,10 @@ std::string FileTable(const DataStatistics& data) {
                       "format", "MB", "rows", "bad", "positive", "features");
   for (const FileStatistics& file : data.files) {
     absl::StrAppendFormat(
-        &text, "%-*s %-12s %12.2f %14s %10s %6.2f %% %9s\n", width, file.path,
+        &text, "%-*s %-12s %12.2f %14s %10s %8s %9s\n", width, file.path,
         FormatText(file), static_cast<double>(file.bytes) / 1e6,
         WithCommas(file.rows.rows), WithCommas(file.rows.bad_rows),
-        100 * OnesShare(file.rows), FeaturesText(file.rows));
+        OnesText(file.rows), FeaturesText(file.rows));
     if (!file.status.ok()) {
       absl::StrAppend(&text, "  not read to its end: ", file.status.message(),
                       "\n");
@@ -131,8 +135,8 @@ std::string ReportText(const DataStatistics& data) {
   std::string text = FileTable(data);
   const RowStatistics& all = data.all;
   absl::StrAppendFormat(
-      &text, "\nrows       %s, %.2f %% positive; %s bad\n",
-      WithCommas(all.rows), 100 * OnesShare(all), WithCommas(all.bad_rows));
+      &text, "\nrows       %s, %s positive; %s bad\n", WithCommas(all.rows),
+      OnesText(all), WithCommas(all.bad_rows));
   if (all.rows == 0) return text;
   absl::StrAppendFormat(
       &text, "features   %s in all, %s a row; values from %g to %g\n",
@@ -252,20 +256,21 @@ int DataStatCommand(const Args& args) {
                     kExitUsage);
   }
 
-  LiveOutput output(LiveOutputOptionsFor(STDERR_FILENO));
+  LiveOutput output(StderrOutput());
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  const auto data =
-      CollectDataStatistics(files.get(), pattern, flags.options,
-                            [&output](const DataStatisticsProgress& progress) {
-                              output.Live(ProgressText(progress), absl::Now());
-                            });
+  const auto data = CollectDataStatistics(
+      files.get(), pattern, flags.options,
+      [&output](const DataStatisticsProgress& progress) {
+        output.Live({ProgressText(progress)}, absl::Now());
+      });
   output.EndLive();
   if (!data.ok()) return Complain(set.command(), data.status());
-  std::cout << (flags.as_json ? ReportJson(*data) : ReportText(*data));
   const bool whole =
       std::all_of(data->files.begin(), data->files.end(),
                   [](const FileStatistics& file) { return file.status.ok(); });
-  return whole ? kExitOk : kExitFailed;
+  return PrintResult(set.command(),
+                     flags.as_json ? ReportJson(*data) : ReportText(*data),
+                     whole ? kExitOk : kExitFailed);
 }
 
 }  // namespace shoal

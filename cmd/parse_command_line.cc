@@ -13,6 +13,7 @@
 #include "base/output_path.h"
 #include "base/path.h"
 #include "base/status_macros.h"
+#include "cmd/own_terminal.h"
 #include "launch/config_file.h"
 #include "launch/environment/cluster_environment.h"
 
@@ -98,8 +99,7 @@ std::optional<ExitCode> ParseOrExit(FlagSet* set,
   const absl::Status status = set->Parse(args);
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   if (set->help_wanted()) {
-    std::cout << set->Help() << std::flush;
-    return kExitOk;
+    return PrintResult(set->command(), set->Help());
   }
   std::cerr << set->repeated() << std::flush;
   return std::nullopt;
@@ -113,11 +113,11 @@ std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
 std::optional<ExitCode> ParseJobOrExit(
     JobFlags* flags, FlagSet* set, const std::vector<std::string>& args,
     absl::FunctionRef<absl::Status()> fill) {
+  flags->output.terminal = StderrTerminal();
   const absl::Status read = set->ReadArguments(args);
   if (!read.ok()) return Complain(set->command(), read, kExitUsage);
   if (set->help_wanted()) {
-    std::cout << set->Help() << std::flush;
-    return kExitOk;
+    return PrintResult(set->command(), set->Help());
   }
   std::cerr << set->repeated() << std::flush;
   const absl::Status filled = FillFlags(flags, set, fill);

@@ -34,7 +34,7 @@ ExitCode CodeOfStart(const absl::Status& status) {
 
 int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
                 Command command, NewJobProcess new_process) {
-  if (PrintVersion(args, binary)) return kExitOk;
+  if (const auto exit = PrintVersion(args, binary)) return *exit;
   MainWait wait;
   // The launcher may pass a signal on at any time, and other processes of the
   // job may know of this one: it stops in good order even before it has joined.

@@ -1,8 +1,10 @@
 #include "cmd/process_setup.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -16,6 +18,15 @@ namespace {
 
 constexpr rlim_t kDescriptors = 65536;
 
+// A new descriptor has the lowest number that is free.
+void OpenStandardDescriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1) continue;
+    const int wrong_way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", wrong_way) != fd) return;
+  }
+}
+
 }  // namespace
 
 void SetUpProcess() {
@@ -27,6 +38,7 @@ void SetUpProcess() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 64 << 20);
   signal(SIGPIPE, SIG_IGN);
+  OpenStandardDescriptors();
   // A server has two descriptors for each connection; shells give 1,024.
   rlimit files = {};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

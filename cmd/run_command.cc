@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "base/output_path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/best_possible_auc.h"
@@ -195,34 +195,38 @@ std::string LastWords(const FileSystem& files, const JobFlags& flags,
 ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
                   const std::string& name, const RestartingJobEnd& run) {
   const LaunchedJobEnd& end = run.last;
-  for (const std::string& line : end.lines) std::cout << line << "\n";
+  std::string text;
+  for (const std::string& line : end.lines) {
+    absl::StrAppend(&text, line, "\n");
+  }
   if (run.restarts > 0) {
-    std::cout << "started again " << run.restarts
-              << (run.restarts == 1 ? " time" : " times");
+    absl::StrAppend(&text, "started again ", Counted(run.restarts, "time"));
     if (flags.training.Trains()) {
-      std::cout << "; about " << run.steps_again
-                << " batches were trained twice";
+      absl::StrAppend(&text, "; about ", run.steps_again,
+                      " batches were trained twice");
     }
-    std::cout << "\n";
+    absl::StrAppend(&text, "\n");
   }
   // The line belongs beside the AUC of an evaluation.
   const std::string best =
       flags.training.Infers() || !end.status.ok()
           ? ""
           : BestPossibleAucLine(files, flags.data.val_data_dir);
-  if (!best.empty()) std::cout << best << "\n";
+  if (!best.empty()) absl::StrAppend(&text, best, "\n");
   const std::string resume = LastWords(files, flags, run);
-  if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";
-  std::cout << std::flush;
+  if (!resume.empty() && end.status.ok()) {
+    absl::StrAppend(&text, resume, "\n");
+  }
+  const ExitCode printed = PrintResult(name, text);
   // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
       flags.cluster.hosts.empty()) {
     WriteSummaryInItsPlace(files, flags, end.status);
   }
-  if (end.status.ok()) return kExitOk;
+  if (end.status.ok()) return printed;
   const absl::Status status = end.exit_code == kExitUsage
-                                  ? end.status
-                                  : WithLastWords(end.status, resume);
+                                  ? end.shown
+                                  : WithLastWords(end.shown, resume);
   return Complain(name,
                   end.exit_code == kExitStopped
                       ? status
@@ -278,9 +282,7 @@ int RunCommand(const Args& args) {
     if (!newest.ok()) return std::nullopt;
     return *std::move(newest);
   };
-  LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
-  live.print_every = flags.output.progress_every;
-  LiveOutput output(live);
+  LiveOutput output(LiveOutputOptionsFromFlags(flags));
   const auto run = RunWithRestarts(std::move(options), &wait, &output);
   if (!run.ok()) return Complain(name, run.status(), unprepared);
   token_file = nullptr;

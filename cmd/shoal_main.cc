@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "cmd/own_terminal.h"
 #include "cmd/process_setup.h"
 #include "cmd/subcommand.h"
 #include "cmd/version.h"
@@ -46,16 +47,20 @@ constexpr Subcommand kSubcommands[] = {
      CkptVerifyCommand},
 };
 
-void PrintHelp(std::ostream& out) {
-  out << "Shoal trains click-through-rate models with parameter servers.\n\n"
+std::string HelpText() {
+  std::string text =
+      "Shoal trains click-through-rate models with parameter servers.\n\n"
          "Usage: shoal SUBCOMMAND [--flag=value ...]\n\n";
   for (const Subcommand& subcommand : kSubcommands) {
-    out << absl::StrFormat("  shoal %-12s %s\n", subcommand.name,
-                           subcommand.about);
+    absl::StrAppendFormat(&text, "  shoal %-12s %s\n", subcommand.name,
+                          subcommand.about);
   }
-  out << "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
+  absl::StrAppend(
+      &text,
+      "\n`shoal SUBCOMMAND --help` lists its flags. A host of a cluster "
          "runs\n`shoal-ps` and `shoal-worker`; see their --help. `shoal "
-         "--version` prints the version.\n";
+         "--version` prints the version.\n");
+  return text;
 }
 
 // Removes the words of `name` from the front of *args, if it begins with them.
@@ -86,21 +91,19 @@ int Unknown(const Args& args) {
   if (!nearest.empty()) {
     std::cerr << "; did you mean 'shoal " << nearest << "'?";
   }
-  std::cerr << "\n\n";
-  PrintHelp(std::cerr);
+  std::cerr << "\n\n" << HelpText();
   return kExitUsage;
 }
 
 int Main(Args args) {
   if (args.empty()) {
-    PrintHelp(std::cerr);
+    std::cerr << HelpText();
     return kExitUsage;
   }
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-    PrintHelp(std::cout);
-    return kExitOk;
+    return PrintResult("shoal", HelpText());
   }
-  if (PrintVersion(args, "shoal")) return kExitOk;
+  if (const auto exit = PrintVersion(args, "shoal")) return *exit;
   for (const Subcommand& subcommand : kSubcommands) {
     if (TakeName(subcommand.name, &args)) return subcommand.run(args);
   }

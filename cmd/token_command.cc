@@ -1,6 +1,5 @@
 // shoal token: makes a file with a new secret for a job.
 
-#include <iostream>
 #include <string>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cmd/own_terminal.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "job/exit_code.h"
@@ -69,10 +69,11 @@ int TokenCommand(const Args& args) {
     return Complain("shoal token", made, kExitUsage);
   }
   if (!made.ok()) return Complain("shoal token", made);
-  std::cout << *path << " holds a new token. Copy it to every host of the "
-            << "job, and give\nit to every process: --token_file=" << *path
-            << std::endl;
-  return std::cout.good() ? kExitOk : kExitFailed;
+  return PrintResult(
+      "shoal token",
+      absl::StrCat(*path, " holds a new token. Copy it to every host of the "
+                   "job, and give\nit to every process: --token_file=", *path,
+                   "\n"));
 }
 
 }  // namespace shoal

@@ -42,7 +42,8 @@ namespace {
 absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
                                                const JobPlan& plan,
                                                const FileSystem& files,
-                                               Quarantine* quarantine) {
+                                               Quarantine* quarantine,
+                                               LineNumbers* line_numbers) {
   InProcessJobOptions options;
   SHOAL_ASSIGN_OR_RETURN(DataSources sources, SourcesFromFlags(files, flags));
   SHOAL_RETURN_IF_ERROR(CheckNotEmpty(flags, sources));
@@ -55,7 +56,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.workers = flags.cluster.workers;
   options.backend = flags.training.backend;
   options.mode = flags.training.mode;
-  options.reader = PieceReaderOptionsFromFlags(flags, quarantine);
+  options.reader = PieceReaderOptionsFromFlags(flags, quarantine, line_numbers);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);
   return options;
@@ -135,11 +136,13 @@ struct Strands {
 
 ExitCode Run(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const std::string name = CommandName(flags.command);
-  Logger logger({"", flags.output.log_level});
+  Logger logger(LoggerOptionsFromFlags(flags, ""));
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const auto quarantine = QuarantineFromFlags(flags, files.get(), 0, &logger);
   if (!quarantine.ok()) return Complain(name, quarantine.status(), kExitUsage);
-  auto options = JobOptions(flags, plan, *files, quarantine->get());
+  LineNumbers line_numbers(files.get());
+  auto options =
+      JobOptions(flags, plan, *files, quarantine->get(), &line_numbers);
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);

@@ -1,9 +1,8 @@
 #include "cmd/version.h"
 
-#include <iostream>
-
 #include "absl/strings/str_cat.h"
 #include "checkpoint/manifest.h"
+#include "cmd/own_terminal.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -14,11 +13,10 @@ std::string VersionText(absl::string_view binary) {
                       kCheckpointFormatVersion);
 }
 
-bool PrintVersion(const std::vector<std::string>& args,
-                  absl::string_view binary) {
-  if (args.empty() || args[0] != "--version") return false;
-  std::cout << VersionText(binary) << std::endl;
-  return true;
+std::optional<ExitCode> PrintVersion(const std::vector<std::string>& args,
+                                     absl::string_view binary) {
+  if (args.empty() || args[0] != "--version") return std::nullopt;
+  return PrintResult(binary, absl::StrCat(VersionText(binary), "\n"));
 }
 
 }  // namespace shoal

@@ -1,10 +1,12 @@
 #ifndef SHOAL_CMD_VERSION_H_
 #define SHOAL_CMD_VERSION_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "job/exit_code.h"
 
 namespace shoal {
 
@@ -14,10 +16,10 @@ namespace shoal {
 // are equal.
 std::string VersionText(absl::string_view binary);
 
-// If `args` begin with --version, prints the version on stdout and returns
-// true.
-bool PrintVersion(const std::vector<std::string>& args,
-                  absl::string_view binary);
+// If `args` begin with --version, prints the version on stdout and returns the
+// exit code.
+std::optional<ExitCode> PrintVersion(const std::vector<std::string>& args,
+                                     absl::string_view binary);
 
 }  // namespace shoal
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/mutex.h"
 #include "coordinator/coordinator_state.h"
+#include "coordinator/refusal_log.h"
 #include "coordinator/session_table.h"
 #include "core/message_memory.h"
 
@@ -45,7 +46,10 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     executor_->Post([self = shared_from_this(), request = std::move(request),
                      deadline = executor_->Now() + timeout,
                      done = std::move(done)]() mutable {
-      std::move(done)(self->RegisterNow(request, deadline));
+      absl::StatusOr<RegisterReply> reply =
+          self->RegisterNow(request, deadline);
+      if (!reply.ok()) self->LogRefusal(request, reply.status());
+      std::move(done)(std::move(reply));
       self->Settle();
     });
   }
@@ -177,6 +181,11 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     }
     MutexLock lock(&mu_);
     return state_.Register(request, executor_->Now());
+  }
+
+  void LogRefusal(const RegisterRequest& request, const absl::Status& why) {
+    const std::string line = refusals_.Line(request, why);
+    if (!line.empty() && logger_ != nullptr) logger_->Warn(line);
   }
 
   // False: this is the first connection of the session.
@@ -348,6 +357,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
 
   // The strand's.
   SessionTable sessions_;
+  RefusalLog refusals_;
   std::set<uint64_t> probing_;  // sessions whose process's port is looked at
   uint64_t next_save_ = 1;
   std::map<uint64_t, Done<SavedCheckpoint>> saves_;

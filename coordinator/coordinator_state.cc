@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "cluster/repeated_files.h"
 #include "coordinator/job_pieces.h"
@@ -174,6 +175,20 @@ void CoordinatorState::Lose(const MemberLoss& loss) {
   Forget(loss.member, loss.why);
   Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
                     HostLeftAlone(loss.member, membership_)));
+  if (loss.member.role == Role::kWorker && Leases(phase_)) {
+    WarnOfMissingWorkers("the job goes on");
+  }
+}
+
+void CoordinatorState::WarnOfMissingWorkers(absl::string_view what) {
+  const size_t workers = membership_.Open(Role::kWorker).size();
+  if (workers >= static_cast<size_t>(options_.num_workers)) return;
+  if (workers == 0) what = "the job waits";
+  Log(LogLevel::kWarn,
+      absl::StrCat(what, " with ", workers, " of ",
+                   Counted(options_.num_workers, "worker"), ": ",
+                   MissingProcesses(options_, membership_), " can join later"),
+      &actions_);
 }
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
@@ -300,6 +315,7 @@ void CoordinatorState::StartTraining() {
   for (std::string& warning : RepeatedFileWarnings(membership_.files())) {
     Log(LogLevel::kWarn, std::move(warning), &actions_);
   }
+  WarnOfMissingWorkers("the job begins");
   absl::StatusOr<JobPieces> pieces = CutJob(options_, membership_.files());
   if (!pieces.ok()) return End({pieces.status()});
   work_.SetPieces(*std::move(pieces));
@@ -358,6 +374,8 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   }
   finish_.Fill(phase_, &report);
   work_.FillTrained(phase_, &report);
+  report.num_epochs = options_.num_epochs;
+  report.workers_planned = options_.num_workers;
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
   report.checkpoint = saves_.report();
   progress_.Fill(now, &report);

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
@@ -118,6 +119,8 @@ class CoordinatorState {
   // The member's life is over.
   void Lose(const MemberLoss& loss);
   void Forget(const Member& member, const absl::Status& why);
+  // Warns if the job has fewer workers than it expects; `what` begins the line.
+  void WarnOfMissingWorkers(absl::string_view what);
 
   // ---- One handler a message (coordinator_state_messages.cc), for a sender
   // that CheckSender allows. Errors: the process broke the protocol

@@ -24,7 +24,11 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
 absl::Status CoordinatorState::On(const Member& from, Bye& message) {
   progress_.OnUsage(from.role, from.index, message.usage, clock_.clock());
   Forget(from, absl::OkStatus());
-  return Take(JobFinish::OnBye(from, phase_));
+  SHOAL_RETURN_IF_ERROR(Take(JobFinish::OnBye(from, phase_)));
+  if (from.role == Role::kWorker && Leases(phase_)) {
+    WarnOfMissingWorkers("the job goes on");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {

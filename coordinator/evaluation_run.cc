@@ -50,6 +50,7 @@ CoordinatorActions EvaluationRun::Begin() {
     state_ = State::kScoring;
     evaluation_ = std::make_shared<Evaluation>(
         options_.metrics, facts_.size(), options_.auc_exact_rows);
+    so_far_ = RunningAuc();
     line = absl::StrCat(
         options_.task == JobTask::kTrain
             ? absl::StrCat("trained for ", Counted(due_after_, "epoch"), "; ")
@@ -133,6 +134,9 @@ absl::Status EvaluationRun::Keep(EvalResult result, size_t known,
   result.logits.erase(result.logits.begin(), result.logits.begin() + front * C);
   result.labels.erase(result.labels.begin(), result.labels.begin() + front);
   if (options_.task != JobTask::kInfer) {
+    std::vector<ScoredExample> ranked;
+    options_.metrics->AppendRanked(result.logits, result.labels, &ranked);
+    so_far_.Add(ranked);
     return evaluation_->Add(result.piece, std::move(result.logits),
                             std::move(result.labels));
   }
@@ -206,6 +210,9 @@ double EvaluationRun::FractionScored() const {
 void EvaluationRun::Fill(JobReport* report) const {
   report->evals = evals_;
   if (!evals_.empty()) report->eval = evals_.back();
+  if (state_ == State::kScoring || state_ == State::kWorkingOut) {
+    report->evaluating = {FractionScored(), so_far_.Auc()};
+  }
   report->predicted = predicted_;
   report->predicted_nan = predicted_nan_;
   for (WorkerReport& worker : report->workers) {

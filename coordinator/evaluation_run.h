@@ -14,6 +14,7 @@
 #include "cluster/lease_table.h"
 #include "cluster/piece_facts.h"
 #include "cluster/prediction_order.h"
+#include "cluster/running_auc.h"
 #include "cluster/scored_rows.h"
 #include "coordinator/coordinator_actions.h"
 #include "coordinator/coordinator_options.h"
@@ -106,7 +107,8 @@ class EvaluationRun {
   // share of bytes whose pieces are scored; both 0 before the first evaluation.
   uint64_t rows() const { return scored_.rows(); }
   double FractionScored() const;
-  // Fills in evals, eval, predicted, predicted_nan, and WorkerReport::scored of
+  // Fills in evals, eval, evaluating, predicted, predicted_nan, and
+  // WorkerReport::scored of
   // the workers that are in the report.
   void Fill(JobReport* report) const;
 
@@ -128,6 +130,7 @@ class EvaluationRun {
   LeaseTable leases_;
   ScoredRows scored_;
   std::shared_ptr<Evaluation> evaluation_;  // while scoring
+  RunningAuc so_far_;                        // while scoring
   EvalReport known_;  // while working out: the part of the report known already
   std::unique_ptr<PredictionOrder> predictions_;  // only for an inference
 

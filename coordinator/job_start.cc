@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -126,7 +127,8 @@ absl::StatusOr<bool> JobStart::Restore(TrainingBook* book,
         absl::StrCat("resumed from ", checkpoints_.resume_path(), ", step ",
                      book->totals().batches, ", epoch ",
                      std::max(book->restored_epochs(), 1u), " of ", num_epochs_,
-                     ", ", book->totals().trained, " samples trained"),
+                     ", ", Counted(book->totals().trained, "sample"),
+                     " trained"),
         actions);
   } else if (!std::exchange(continues_, true)) {
     actions->emplace_back(ContinueAction{});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
@@ -38,6 +39,11 @@ EvaluationRunOptions EvaluationOf(const CoordinatorOptions& options) {
   evaluation.leases.speculate_after = options.speculate_after;
   return evaluation;
 }
+
+// The end of an error about bad rows.
+constexpr char kBadRowAdvice[] =
+    "; `shoal data stat` shows which flags fit a file, and --max_bad_rows "
+    "allows bad rows";
 
 // The PS `from` has a mark of a push that no process of this job made; `which`
 // completes "batch (0,1,2)". A shard applies every push of its job that it is
@@ -104,8 +110,9 @@ JobEffects LeasedWork::CheckRows() const {
       "--training_data_dir has no row to train on: ",
       book_.facts().bad_rows() == 0
           ? "its files have no rows"
-          : absl::StrCat("all ", book_.facts().bad_rows(),
-                         " are bad; the first: ", FirstBadRow()))));
+          : absl::StrCat(Counted(book_.facts().bad_rows(), "row"),
+                         " could not be parsed; the first: ",
+                         book_.facts().named_bad_rows()[0], kBadRowAdvice))));
 }
 
 JobEffects LeasedWork::CheckEndOfTraining() const {
@@ -239,15 +246,14 @@ absl::StatusOr<JobEffects> LeasedWork::OnReport(const Member& from,
   }
   if (view.phase >= JobPhase::kEnding) return JobEffects();
   const bool trains = report.purpose == LeasePurpose::kTrain;
+  const size_t named = NamedBadRows().size();
   const absl::StatusOr<bool> fresh =
       trains ? book_.Learn(report) : evaluation_.Learn(report);
   if (!fresh.ok()) return EndUnlessInvalid(from, fresh.status());
   if (!*fresh) return JobEffects();
   if (options_.max_bad_rows >= 0 &&
       BadRows() > static_cast<uint64_t>(options_.max_bad_rows)) {
-    return EndWith(absl::InvalidArgumentError(absl::StrCat(
-        BadRows(), " rows could not be parsed, more than --max_bad_rows=",
-        options_.max_bad_rows, "; the first: ", FirstBadRow())));
+    return EndWith(TooManyBadRows());
   }
   absl::Status counted;
   if (trains) {
@@ -257,6 +263,15 @@ absl::StatusOr<JobEffects> LeasedWork::OnReport(const Member& from,
   }
   SHOAL_ASSIGN_OR_RETURN(JobEffects effects, EndUnlessInvalid(from, counted));
   effects.progress = true;
+  const std::vector<std::string> rows = NamedBadRows();
+  for (size_t i = named; i < rows.size(); ++i) {
+    Log(LogLevel::kWarn,
+        absl::StrCat("bad row: ", rows[i],
+                     i + 1 < kNamedBadRows ? ""
+                                           : "; further bad rows are counted, "
+                                             "and not named here"),
+        &effects.actions);
+  }
   return effects;
 }
 
@@ -384,14 +399,29 @@ void LeasedWork::FillTrained(JobPhase phase, JobReport* report) const {
   book_.Fill(report);
   report->fraction_done = FractionDone(phase);
   report->bad_rows = BadRows();
-  report->first_bad_row = FirstBadRow();
+  // The error of a job that has too many names them.
+  if (options_.max_bad_rows < 0 ||
+      BadRows() <= static_cast<uint64_t>(options_.max_bad_rows)) {
+    report->named_bad_rows = NamedBadRows();
+  }
   report->leases =
       book_.leases().held().size() + evaluation_.leases().held().size();
 }
 
-std::string LeasedWork::FirstBadRow() const {
-  return book_.facts().first_error().empty() ? evaluation_.facts().first_error()
-                                             : book_.facts().first_error();
+std::vector<std::string> LeasedWork::NamedBadRows() const {
+  std::vector<std::string> rows = book_.facts().named_bad_rows();
+  for (const std::string& row : evaluation_.facts().named_bad_rows()) {
+    if (rows.size() < kNamedBadRows) rows.push_back(row);
+  }
+  return rows;
+}
+
+absl::Status LeasedWork::TooManyBadRows() const {
+  return absl::InvalidArgumentError(absl::StrCat(
+      Counted(BadRows(), "row"),
+      " could not be parsed, more than --max_bad_rows=", options_.max_bad_rows,
+      BadRows() == 1 ? ": " : "; the first: ",
+      absl::StrJoin(NamedBadRows(), "; "), kBadRowAdvice));
 }
 
 uint64_t LeasedWork::BadRows() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -156,7 +157,9 @@ class LeasedWork {
   void PlanEvaluation(bool or_now);
   Lease LeaseFor(const LeaseTable::Held& held, const View& view) const;
   uint64_t BadRows() const;
-  std::string FirstBadRow() const;
+  // The first bad rows, of training and evaluation data.
+  std::vector<std::string> NamedBadRows() const;
+  absl::Status TooManyBadRows() const;
   double FractionDone(JobPhase phase) const;
 
   const CoordinatorOptions options_;

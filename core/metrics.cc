@@ -47,6 +47,13 @@ double ExactAuc(std::vector<ScoredExample> examples) {
   return pairs_won / (positives * negatives_below);
 }
 
+bool HaveAuc(absl::Span<const ScoredExample> examples) {
+  const auto is_one = [](const ScoredExample& e) { return e.label != 0; };
+  const auto ones =
+      std::count_if(examples.begin(), examples.end(), is_one);
+  return ones != 0 && static_cast<size_t>(ones) != examples.size();
+}
+
 double LogLoss(float logit, uint8_t label) {
   const double z = logit;
   return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))) -

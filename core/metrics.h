@@ -24,6 +24,9 @@ struct ScoredExample {
 };
 double ExactAuc(std::vector<ScoredExample> examples);
 
+// True if both labels are there, so that the examples have an AUC.
+bool HaveAuc(absl::Span<const ScoredExample> examples);
+
 // log(1 + exp(z)) - y z, in double, without overflow.
 double LogLoss(float logit, uint8_t label);
 

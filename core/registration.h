@@ -45,6 +45,9 @@ struct RegisterRequest {
   // process got no answer to its earlier requests, or has given up the lives in
   // the answers.
   uint64_t attempt = 0;
+  // The address from which the request came, for people. Not in the message:
+  // the server of the coordinator fills it in.
+  std::string peer = "";
   // The flags that must agree on every process, one `name=value` a line, sorted
   // by name. The error of Register names the first flag that differs.
   std::string config;

@@ -29,7 +29,7 @@ struct TrainProgress {
   double loss_sum = 0;  // over those examples, before the update
   // Exact AUC and logloss over the newest `recent_examples` examples, each
   // scored before it was trained on (progressive validation). No examples: no
-  // figures yet.
+  // figures yet. An AUC of 0: the examples have one label only.
   double recent_auc = 0;
   double recent_logloss = 0;
   uint64_t recent_examples = 0;
@@ -60,9 +60,14 @@ struct PieceReport {
   uint64_t examples = 0;
   uint64_t bad_rows = 0;
   uint32_t batches = 0;
-  std::string first_error;  // file, line and reason of the first bad row
-  uint32_t crc32c = 0;      // CRC-32C of the piece's bytes, as in the file
+  // File, line and reason of the first bad rows, one row a line; at most
+  // kNamedBadRows.
+  std::string first_error;
+  uint32_t crc32c = 0;  // CRC-32C of the piece's bytes, as in the file
 };
+
+// The most bad rows that a job names; further ones are only counted.
+inline constexpr size_t kNamedBadRows = 5;
 
 // The worker has finished a lease: every shard has given a verdict on every
 // batch that was not skipped. Ends the lease. Only marks make a batch count as

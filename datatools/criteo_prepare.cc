@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/path.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
@@ -79,7 +80,8 @@ class RowReader {
     return absl::InvalidArgumentError(absl::StrCat(
         max_bad_rows_ == 0
             ? first_bad_
-            : absl::StrCat(bad_rows_, " bad rows, but max_bad_rows is ",
+            : absl::StrCat(Counted(bad_rows_, "bad row"),
+                           ", but max_bad_rows is ",
                            max_bad_rows_, "; the first: ", first_bad_),
         "; raise --max_bad_rows to leave such rows out"));
   }

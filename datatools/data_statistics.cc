@@ -5,9 +5,11 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "datatools/id_counts.h"
+#include "worker/data/format_table.h"
 #include "worker/data/open_examples.h"
 
 namespace shoal {
@@ -24,16 +26,19 @@ using Tell = absl::FunctionRef<void(const DataStatisticsProgress&)>;
 
 class CountBadRows final : public BadRowSink {
  public:
-  explicit CountBadRows(RowStatistics* rows) : rows_(rows) {}
+  // `place` comes before the number of the row.
+  CountBadRows(RowStatistics* rows, std::string place)
+      : rows_(rows), place_(std::move(place)) {}
   absl::Status Add(const BadRow& row) override {
     if (rows_->bad_rows++ == 0) {
-      rows_->first_bad = absl::StrCat("record ", row.number, ": ", row.reason);
+      rows_->first_bad = absl::StrCat(place_, row.number, ": ", row.reason);
     }
     return absl::OkStatus();
   }
 
  private:
   RowStatistics* const rows_;
+  const std::string place_;
 };
 
 void AddRows(const ExampleBatch& examples, RowStatistics* rows, IdCounts* ids) {
@@ -79,7 +84,9 @@ absl::Status ReadFile(const FileSystem& file_system,
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ExampleReader> reader,
                          OpenExamples(opened.get(), *file->format, 0,
                                       opened->size(), example_options));
-  CountBadRows bad(&file->rows);
+  const bool lines = KindOf(file->format->format).lines();
+  CountBadRows bad(&file->rows, absl::StrCat(absl::CHexEscape(file->path),
+                                             lines ? ":" : ": record "));
   const uint64_t bytes_before = progress->bytes;
   ExampleBatch examples;
   for (;;) {

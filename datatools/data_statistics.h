@@ -30,7 +30,7 @@ struct DataStatisticsOptions {
 struct RowStatistics {
   uint64_t rows = 0;
   uint64_t bad_rows = 0;
-  std::string first_bad;  // "record n: reason"
+  std::string first_bad;  // "file:line: reason", "file: record n: reason"
   uint64_t ones = 0;      // rows of label 1
   uint64_t features = 0;
   uint32_t min_features = 0;  // fewest features of a row; 0 without rows

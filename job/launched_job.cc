@@ -10,9 +10,11 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/check.h"
+#include "base/log_time.h"
 #include "base/status_macros.h"
 #include "core/registration.h"
 #include "job/stop_text.h"
+#include "report/progress_text.h"
 
 namespace shoal {
 namespace {
@@ -35,15 +37,17 @@ bool GaveUp(const ProcessExit& exit) {
 
 LaunchedJobEnd NotStarted(absl::Status status) {
   LaunchedJobEnd end;
-  end.status = std::move(status);
+  end.status = end.shown = std::move(status);
   end.exit_code = kExitFailed;
   return end;
 }
 
 }  // namespace
 
-void SayAsLauncher(absl::string_view line, LiveOutput* output) {
-  output->Line("shoal run", kLauncherColour, line);
+void SayAsLauncher(absl::string_view line, absl::Time now, bool full_time,
+                   LiveOutput* output) {
+  output->Line("shoal run", kLauncherColour,
+               absl::StrCat(LogTime(now, full_time), " warning ", line));
 }
 
 LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
@@ -70,7 +74,8 @@ LaunchedJobEnd LaunchedJob::Run() {
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
-  LaunchedJobEnd end = End(outcome);
+  LaunchedJobEnd end = End(outcome, /*quote=*/true);
+  end.shown = End(outcome, /*quote=*/false).status;
   end.figures = std::move(figures_);
   end.interrupted = interrupted_;
   return end;
@@ -117,7 +122,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
     auto news = ParseJobJson(line);
     if (news.ok()) {
       if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
-        output_->Live(ProgressText(*figures), clock_.Now());
+        output_->Live(ProgressParts(*figures), clock_.Now());
         figures_ = std::move(*figures);
       } else {
         ending_ = std::get<JobEnding>(*std::move(news));
@@ -150,7 +155,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   member.running = false;
   member.restarts = restarts;
   member.exit = exit;
-  if (!exit.ok()) Say(what);
+  if (!exit.ok() && !Expected(exit)) Say(what);
   if (member.leads) {
     // Without the coordinator no process can end by protocol.
     if (exit.ok()) {
@@ -173,6 +178,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
 }
 
 void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
+  signalled_ = true;
   interrupted_ = interrupted_ || signal == SIGINT;
   quit_ = quit_ || action == StopSignals::Action::kQuit;
   const std::string what =
@@ -186,6 +192,12 @@ void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
 bool LaunchedJob::SshLost(const ProcessExit& exit) const {
   constexpr int kSshLostIt = 255;
   return options_.remote && exit.signal == 0 && exit.code == kSshLostIt;
+}
+
+bool LaunchedJob::Expected(const ProcessExit& exit) const {
+  if (exit.signal != 0) return false;
+  return exit.code == kExitFailed || exit.code == kExitLost ||
+         (exit.code == kExitStopped && (signalled_ || ending_.has_value()));
 }
 
 std::string LaunchedJob::Describe(const ProcessExit& exit) const {
@@ -226,13 +238,15 @@ bool LaunchedJob::Lost(const LaunchOutcome& outcome) const {
          members_[first->process].role == Role::kPs;
 }
 
-std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
+std::string LaunchedJob::Cause(const std::optional<Failure>& failure,
+                               bool quote) const {
   if (!failure.has_value()) return "";
   const Member& member = members_[failure->process];
   std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
   // SIGKILL comes without notice: the last line says nothing about it.
   if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
-    absl::StrAppend(&cause, "; its last words: ", member.last_line);
+    absl::StrAppend(&cause, quote ? "; its last words: " : "; its last line ",
+                    quote ? member.last_line : "says why");
   }
   return cause;
 }
@@ -254,20 +268,22 @@ std::string LaunchedJob::StoppedBy(int signal) const {
 // A process that exits by itself exits because the job has failed. The first
 // failure is added if it says more: a signal killed the process, or the leader
 // was stopped and names another process.
-std::string LaunchedJob::FailedReason(
-    const std::optional<Failure>& first) const {
+std::string LaunchedJob::FailedReason(const std::optional<Failure>& first,
+                                      bool quote) const {
   if (!first.has_value()) return ending_->reason;
   const Member& member = members_[first->process];
   const bool unsaid =
       first->exit.signal != 0 ||
       (ending_->stopped && !member.leads && ending_->first != member.name);
   return unsaid
-             ? absl::StrCat(ending_->reason, "; first to fail: ", Cause(first))
+             ? absl::StrCat(ending_->reason,
+                            "; first to fail: ", Cause(first, quote))
              : ending_->reason;
 }
 
 // The end of a job that was done.
-LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
+LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome,
+                                    bool quote) const {
   LaunchedJobEnd end;
   end.lines = ending_->lines;
   end.resume = ending_->resume;
@@ -276,14 +292,15 @@ LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
     end.status = absl::AbortedError(ending_->unwritten);
   } else if (outcome.first_failure.has_value() &&
              members_[outcome.first_failure->process].leads) {
-    end.status = absl::AbortedError(Cause(outcome.first_failure));
+    end.status = absl::AbortedError(Cause(outcome.first_failure, quote));
   }
   if (!end.status.ok()) end.exit_code = kExitFailed;
   return end;
 }
 
-LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
-  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome);
+LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome,
+                                bool quote) const {
+  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome, quote);
   const std::optional<Failure>& first = outcome.first_failure;
   LaunchedJobEnd end;
   if (ending_.has_value()) {
@@ -320,13 +337,13 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   if (first.has_value() &&
       NeverTookPart(first->exit, members_[first->process].restarts)) {
     // The leader only knows that it was stopped because of this.
-    end.status = absl::AbortedError(Cause(first));
+    end.status = absl::AbortedError(Cause(first, quote));
     end.lost = false;
     end.exit_code = kExitUsage;
   } else if (ending_.has_value()) {
-    end.status = absl::AbortedError(FailedReason(first));
+    end.status = absl::AbortedError(FailedReason(first, quote));
   } else if (first.has_value()) {
-    end.status = absl::AbortedError(Cause(first));
+    end.status = absl::AbortedError(Cause(first, quote));
   } else {
     end.status = absl::AbortedError(
         "every process ended, and none reported the end of the job");

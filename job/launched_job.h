@@ -44,6 +44,8 @@ struct LaunchedJobOptions {
   // most. Saving needs the workers, so they end with the job and get no signal.
   bool saves = false;
   absl::Duration stop_timeout = absl::ZeroDuration();
+  // True if the launcher's own lines have date and zone (base/log_time.h).
+  bool full_time = true;
   // What the launcher says after the name of the signal (StopText).
   std::string stop_text = "";
   // Time that a job needs to end by its own protocol once it is over, saved or
@@ -57,6 +59,9 @@ struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure: the one that the
   // leader knew of, and the one of the process that failed first.
   absl::Status status;
+  // The same for a user who has seen the lines of the processes: it repeats
+  // none of them.
+  absl::Status shown;
   // The closing lines of the leader. Empty if the leader died before it printed
   // them, or the job had not begun.
   std::vector<std::string> lines;
@@ -80,8 +85,10 @@ struct LaunchedJobEnd {
   ExitCode exit_code = kExitOk;
 };
 
-// Prints a line of the launcher among the logs of the processes.
-void SayAsLauncher(absl::string_view line, LiveOutput* output);
+// Prints a warning of the launcher among the logs of the processes. full_time:
+// LaunchedJobOptions.
+void SayAsLauncher(absl::string_view line, absl::Time now, bool full_time,
+                   LiveOutput* output);
 
 // Runs a whole job of processes on this host to its end. Prints the logs of the
 // processes, with prefixes, and the live line, and decides what the end of a
@@ -129,7 +136,11 @@ class LaunchedJob {
   void OnLine(int process, OutputStream stream, absl::string_view line);
   void OnExit(int process, const ProcessExit& exit, int restarts, bool again);
   void OnSignal(int signal, StopSignals::Action action);
-  void Say(absl::string_view line) { SayAsLauncher(line, output_); }
+  void Say(absl::string_view line) {
+    SayAsLauncher(line, clock_.Now(), options_.full_time, output_);
+  }
+  // True if the end of the job says why a process exits like this.
+  bool Expected(const ProcessExit& exit) const;
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
@@ -144,12 +155,14 @@ class LaunchedJob {
   // though no user asked for that.
   bool KilledUnsaved() const;
   // Text that names the process that failed, how it ended and its last line; ""
-  // without a failure.
-  std::string Cause(const std::optional<Failure>& failure) const;
+  // without a failure. Here and below: without `quote` the text points to the
+  // last line, which was shown, in place of it.
+  std::string Cause(const std::optional<Failure>& failure, bool quote) const;
   std::string StoppedBy(int signal) const;
-  std::string FailedReason(const std::optional<Failure>& first) const;
-  LaunchedJobEnd End(const LaunchOutcome& outcome) const;
-  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome) const;
+  std::string FailedReason(const std::optional<Failure>& first,
+                           bool quote) const;
+  LaunchedJobEnd End(const LaunchOutcome& outcome, bool quote) const;
+  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome, bool quote) const;
 
   const LaunchedJobOptions options_;
   LiveOutput* const output_;
@@ -158,6 +171,7 @@ class LaunchedJob {
   std::vector<Member> members_;  // as options_.processes
   ProgressFigures figures_;
   std::optional<JobEnding> ending_;
+  bool signalled_ = false;    // a signal came
   bool interrupted_ = false;  // a SIGINT came
   bool quit_ = false;  // the user's second SIGINT has killed the processes
 };

@@ -110,6 +110,15 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   return MakeJobPlan(std::move(options));
 }
 
+LoggerOptions LoggerOptionsFromFlags(const JobFlags& flags, std::string name) {
+  LoggerOptions options;
+  options.name = std::move(name);
+  options.level = flags.output.log_level;
+  options.terminal = flags.output.terminal;
+  options.full_time = flags.output.FullTime();
+  return options;
+}
+
 CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
                                                const JobPlan& plan) {
   CoordinatorOptions options;
@@ -223,11 +232,13 @@ absl::StatusOr<std::unique_ptr<Quarantine>> QuarantineFromFlags(
 }
 
 PieceReaderOptions PieceReaderOptionsFromFlags(const JobFlags& flags,
-                                               Quarantine* quarantine) {
+                                               Quarantine* quarantine,
+                                               LineNumbers* line_numbers) {
   PieceReaderOptions options;
   options.format = flags.data.data_format;
   options.parse_threads = flags.data.parse_threads;
   options.quarantine = quarantine;
+  options.line_numbers = line_numbers;
   options.feature_size = flags.model.feature_size;
   options.field_size = flags.model.field_size;
   options.seed = flags.model.seed;

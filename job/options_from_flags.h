@@ -30,6 +30,9 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags);
 // ever.
 const ScoreMetrics& MetricsOf(const JobPlan& plan);
 
+// The log of a process of this name.
+LoggerOptions LoggerOptionsFromFlags(const JobFlags& flags, std::string name);
+
 // The options of each component. The parts (job/ps_part.h, job/worker_part.h)
 // fill in the index of a component, what it holds and what it reads.
 CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
@@ -38,10 +41,11 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags);
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags);
 // The limits of a PS's gRPC server. Its address and its token are not set.
 RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags);
-// `quarantine`, which may be nullptr, must outlive every reader with these
-// options.
+// `quarantine` and `line_numbers`, which may be nullptr, must outlive every
+// reader with these options.
 PieceReaderOptions PieceReaderOptionsFromFlags(
-    const JobFlags& flags, Quarantine* quarantine = nullptr);
+    const JobFlags& flags, Quarantine* quarantine = nullptr,
+    LineNumbers* line_numbers = nullptr);
 
 // The quarantine into which a worker of this job writes its bad rows; nullptr:
 // bad rows are not written. `file_system` and `logger` must outlive it. An

@@ -59,6 +59,7 @@ struct JobPlaces {
   std::string ps_hosts;
   std::string worker_hosts;
   std::string token_file;
+  bool full_time = true;  // log lines have date and zone
 };
 
 // The command line of one process: its program, and the flags that the launcher
@@ -76,10 +77,13 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   argv.push_back(absl::StrCat("--token_file=", places.token_file));
   argv.push_back(absl::StrCat("--task_index=", index));
   argv.push_back("--print_config=false");
+  argv.push_back(
+      absl::StrCat("--log_time=", places.full_time ? "full" : "short"));
   if (metrics_port != 0) {
     argv.push_back(absl::StrCat("--metrics_port=", metrics_port));
   }
-  if (command == Command::kPs) argv.push_back("--progress=json");
+  argv.push_back(command == Command::kPs ? "--progress=json"
+                                         : "--progress=none");
   return argv;
 }
 
@@ -103,6 +107,7 @@ LaunchedJobOptions JobOptions(const JobFlags& flags) {
   options.shutdown_timeout = flags.deadlines.shutdown_timeout;
   if (flags.Saves()) options.stop_timeout = flags.checkpoints.stop_timeout;
   options.stop_text = StopText(flags);
+  options.full_time = flags.output.FullTime();
   options.ending_timeout =
       flags.deadlines.linger + flags.deadlines.shutdown_timeout;
   return options;
@@ -124,6 +129,7 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
   places.worker_hosts = absl::StrJoin(
       std::vector<std::string>(flags.cluster.workers, "127.0.0.1"), ",");
   places.token_file = token_file;
+  places.full_time = flags.output.FullTime();
   LaunchedJobOptions options = JobOptions(flags);
   // Each process takes one port: the parameter servers come first.
   auto add = [&](Command command, const std::string& program, int index) {
@@ -162,6 +168,7 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
   }
   places.worker_hosts = absl::StrJoin(worker_hosts, ",");
   places.token_file = "-";
+  places.full_time = flags.output.FullTime();
   LaunchedJobOptions options = JobOptions(flags);
   options.remote = true;
   options.input = absl::StrCat(token, "\n");

@@ -82,8 +82,8 @@ class PsProcess final : public JobProcess {
         token_(std::move(token)),
         hosts_(absl::StrSplit(flags.cluster.ps_hosts, ',')),
         wait_(wait),
-        logger_({ProcessName(Role::kPs, flags.cluster.task_index),
-                 flags.output.log_level}),
+        logger_(LoggerOptionsFromFlags(
+            flags, ProcessName(Role::kPs, flags.cluster.task_index))),
         files_(NewPosixFileSystem()),
         member_end_(wait) {}
 
@@ -252,6 +252,7 @@ absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() const {
                        ? hosts_[flags_.cluster.task_index]
                        : flags_.cluster.listen;
   options.token = token_;
+  options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   SHOAL_RETURN_IF_ERROR(options.Validate());
   return options;
 }
@@ -337,19 +338,23 @@ ExitCode PsProcess::Verdict() {
   const std::string resume = leads() ? ResumeText(*leader_->report.Get()) : "";
   const std::string last_words =
       resume.empty() ? "" : absl::StrCat("; ", resume);
+  // The end of the job is told by the launcher, if there is one.
+  const bool told = over && flags_.output.Launched();
   if (status.ok()) {
     const bool left = wait_->first_signal() != 0 && !leads();
-    logger_.Info(left ? "left the job"
-                      : absl::StrCat("the job is done", last_words));
+    logger_.Log(told ? LogLevel::kDebug : LogLevel::kInfo,
+                left ? "left the job"
+                     : absl::StrCat("the job is done", last_words));
     return left ? kExitStopped : kExitOk;
   }
   if (over && absl::IsCancelled(status)) {
-    logger_.Warn(absl::StrCat("the job was stopped: ", status.message(),
-                              last_words));
+    logger_.Log(told ? LogLevel::kDebug : LogLevel::kWarn,
+                absl::StrCat("the job was stopped: ", status.message(),
+                             last_words));
     return kExitStopped;
   }
-  logger_.Error(
-      absl::StrCat("the job failed: ", status.message(), last_words));
+  logger_.Log(told ? LogLevel::kDebug : LogLevel::kError,
+              absl::StrCat("the job failed: ", status.message(), last_words));
   // The job of a leader that got a signal has failed too if it did not end as
   // it was asked to: it is not saved.
   if (wait_->first_signal() != 0) return leads() ? kExitFailed : kExitStopped;

@@ -9,11 +9,20 @@ JobFacts JobFactsFromFlags(const JobFlags& flags) {
           flags.cluster.workers, flags.PipelineDepth()};
 }
 
+LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags) {
+  LiveOutputOptions options;
+  options.terminal = flags.output.terminal;
+  options.print_every = flags.output.progress_every;
+  options.stamp = true;
+  options.full_time = flags.output.FullTime();
+  return options;
+}
+
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
                                                const FileSystem* files) {
   JobReporterOptions options;
   options.style = flags.output.progress;
-  options.print_every = flags.output.progress_every;
+  options.output = LiveOutputOptionsFromFlags(flags);
   options.events_dir = flags.monitoring.tensorboard_dir;
   if (options.events_dir.empty() && flags.Saves()) {
     options.events_dir = absl::StrCat(flags.checkpoints.model_dir, "/events");

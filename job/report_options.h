@@ -5,11 +5,14 @@
 #include "launch/job_flags.h"
 #include "report/job_reporter.h"
 #include "report/job_summary.h"
+#include "report/live_output.h"
 
 namespace shoal {
 
-// REQUIRES of both: flags.Validate() was OK.
+// REQUIRES of all: flags.Validate() was OK.
 JobFacts JobFactsFromFlags(const JobFlags& flags);
+// The live line about a job, on stderr.
+LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags);
 // `files` must outlive the reporter.
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
                                                const FileSystem* files);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "job/job_restarts.h"
 
@@ -37,7 +38,7 @@ uint64_t StepsAfter(const std::optional<KnownCheckpoint>& newest,
 std::string RestartText(const LaunchedJobEnd& end, int number, int most,
                         const std::optional<KnownCheckpoint>& newest) {
   std::string text = absl::StrCat(
-      "the job failed: ", end.status.message(), "; starting it again, restart ",
+      "the job failed: ", end.shown.message(), "; starting it again, restart ",
       number, " of ", most, " since the newest checkpoint, from ");
   if (newest.has_value()) {
     absl::StrAppend(&text, newest->path, ", step ", newest->step);
@@ -51,12 +52,20 @@ std::string RestartText(const LaunchedJobEnd& end, int number, int most,
   return text;
 }
 
+// Adds to what the end says, with this code.
+void Say(absl::StatusCode code, absl::string_view before,
+         absl::string_view after, LaunchedJobEnd* end) {
+  for (absl::Status* said : {&end->status, &end->shown}) {
+    *said = absl::Status(code, absl::StrCat(before, said->message(), after));
+  }
+}
+
 // The end of a job whose last start ended with `end`, and which a signal
 // stopped before the job was started again.
 LaunchedJobEnd StoppedBetween(LaunchedJobEnd end, absl::string_view why) {
-  end.status = absl::CancelledError(absl::StrCat(
-      why, " before it was started again; the start before: ",
-      end.status.message()));
+  Say(absl::StatusCode::kCancelled,
+      absl::StrCat(why, " before it was started again; the start before: "), "",
+      &end);
   end.lost = false;
   end.exit_code = kExitStopped;
   return end;
@@ -64,10 +73,10 @@ LaunchedJobEnd StoppedBetween(LaunchedJobEnd end, absl::string_view why) {
 
 // Says why a job that lost a process is not started again.
 void GiveUp(LaunchedJobEnd* end, const JobRestarts& restarts) {
-  end->status = absl::AbortedError(absl::StrCat(
-      end->status.message(), "; given up after ", restarts.most(),
-      restarts.most() == 1 ? " restart" : " restarts",
-      " without a newer checkpoint (--max_job_restarts)"));
+  Say(absl::StatusCode::kAborted, "",
+      absl::StrCat("; given up after ", Counted(restarts.most(), "restart"),
+                   " without a newer checkpoint (--max_job_restarts)"),
+      end);
 }
 
 // The end of a job that cannot be started again.
@@ -75,9 +84,8 @@ LaunchedJobEnd CannotGoOn(LaunchedJobEnd end, const absl::Status& status) {
   if (absl::IsCancelled(status)) {
     return StoppedBetween(std::move(end), status.message());
   }
-  end.status = absl::AbortedError(
-      absl::StrCat(end.status.message(),
-                   "; it cannot be started again: ", status.message()));
+  Say(absl::StatusCode::kAborted, "",
+      absl::StrCat("; it cannot be started again: ", status.message()), &end);
   return end;
 }
 
@@ -115,6 +123,7 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
   std::optional<KnownCheckpoint> newest = options.newest({});
   JobRestarts restarts(options.max_restarts, StepOf(newest));
   for (;;) {
+    const bool full_time = processes->full_time;
     run.last = LaunchedJob(*std::move(processes), output).Run();
     KeepCheckpoint(&run.last.figures, &reported);
     newest = options.newest(run.last.figures);
@@ -124,7 +133,7 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
       break;
     }
     SayAsLauncher(RestartText(run.last, *number, restarts.most(), newest),
-                  output);
+                  RealClock().Now(), full_time, output);
     run.restarts = restarts.total();
     run.steps_again += StepsAfter(newest, run.last.figures);
     if (const int signal = SignalWithin(options.pause, wait); signal != 0) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "base/resource_usage.h"
@@ -42,8 +43,8 @@ class WorkerProcess final : public JobProcess {
         plan_(std::move(plan)),
         token_(std::move(token)),
         wait_(wait),
-        logger_({ProcessName(Role::kWorker, flags.cluster.task_index),
-                 flags.output.log_level}),
+        logger_(LoggerOptionsFromFlags(
+            flags, ProcessName(Role::kWorker, flags.cluster.task_index))),
         files_(NewPosixFileSystem()),
         end_(wait) {}
 
@@ -64,6 +65,7 @@ class WorkerProcess final : public JobProcess {
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
   std::unique_ptr<Quarantine> quarantine_;
+  LineNumbers line_numbers_{files_.get()};
   ToMain<MemberEnd> end_;
   Telemetry telemetry_;
   const WorkerTelemetry worker_telemetry_ =
@@ -117,7 +119,8 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
   options.host = WorkerHost(flags_.cluster);
   options.backend = flags_.training.backend;
   options.mode = flags_.training.mode;
-  options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get());
+  options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get(),
+                                               &line_numbers_);
   options.loop = WorkerLoopOptionsFromFlags(flags_);
   return options;
 }
@@ -152,7 +155,8 @@ absl::Status WorkerProcess::Start() {
                          std::move(deps), files_.get()));
   const std::string label =
       plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
-  logger_.Info(absl::StrCat(label, train_files, " files to train on, ",
+  logger_.Info(absl::StrCat(label, Counted(train_files, "file"),
+                            " to train on, ",
                             eval_files, " to evaluate on, backend ",
                             part_->backend().description()));
   part_->Start([this](MemberEnd end) { end_.Tell(std::move(end)); });
@@ -187,16 +191,21 @@ ExitCode WorkerProcess::WaitForEnd() {
   const bool signalled = wait_->first_signal() != 0;
   const MemberEnd end = *end_.Get();
   const absl::Status& status = end.status;
+  // The end of the job is told by the launcher, if there is one.
+  const bool told = end.job_over && flags_.output.Launched();
   if (end.job_over && absl::IsCancelled(status)) {
-    logger_.Warn(absl::StrCat("the job was stopped: ", status.message()));
+    logger_.Log(told ? LogLevel::kDebug : LogLevel::kWarn,
+                absl::StrCat("the job was stopped: ", status.message()));
     return kExitStopped;
   }
   if (!status.ok()) {
-    logger_.Error(absl::StrCat("the job failed: ", status.message()));
+    logger_.Log(told ? LogLevel::kDebug : LogLevel::kError,
+                absl::StrCat("the job failed: ", status.message()));
     if (signalled) return kExitStopped;
     return end.lost ? LostExit(flags_) : kExitFailed;
   }
-  logger_.Info(signalled ? "left the job" : "the job is done");
+  logger_.Log(told ? LogLevel::kDebug : LogLevel::kInfo,
+              signalled ? "left the job" : "the job is done");
   return signalled ? kExitStopped : kExitOk;
 }
 

@@ -56,13 +56,18 @@ std::string WorkersLine(const JobReport& report) {
   std::string line = "workers   ";
   for (const WorkerReport& worker : report.workers) {
     const uint64_t samples = trains ? worker.samples : worker.scored;
+    absl::StrAppend(&line, " ", worker.index, ": ", WithCommas(samples));
+    if (all == 0) continue;
     absl::StrAppendFormat(
-        &line, " %d: %s (%.1f %%)", worker.index, WithCommas(samples),
-        all > 0
-            ? 100.0 * static_cast<double>(samples) / static_cast<double>(all)
-            : 0);
+        &line, " (%.1f %%)",
+        100.0 * static_cast<double>(samples) / static_cast<double>(all));
   }
   return line;
+}
+
+// "1 row", "2,000 rows".
+std::string Rows(uint64_t count) {
+  return absl::StrCat(WithCommas(count), count == 1 ? " row" : " rows");
 }
 
 void AddProblems(const JobReport& report, absl::string_view bad_rows_dir,
@@ -73,26 +78,29 @@ void AddProblems(const JobReport& report, absl::string_view bad_rows_dir,
         bad_rows_dir.empty()
             ? ", not written to any file (give --quarantine_dir)"
             : absl::StrCat(", see ", bad_rows_dir, "/bad-rows-worker-*.tsv"),
-        "; the first: ", report.first_bad_row));
+        report.named_bad_rows.empty() ? "" : "; the first:"));
+    for (const std::string& row : report.named_bad_rows) {
+      lines->push_back(absl::StrCat("           ", row));
+    }
   }
   if (report.rejected > 0) {
     lines->push_back(absl::StrFormat(
-        "rejected   %s samples: the loss or gradient of their batches was not "
+        "rejected   %s sample%s: the loss or gradient of their batches was not "
         "finite, or too large; check their values and the learning rate",
-        WithCommas(report.rejected)));
+        WithCommas(report.rejected), report.rejected == 1 ? "" : "s"));
   }
 }
 
 void AddPredictions(const JobReport& report, std::vector<std::string>* lines) {
   if (report.predicted == 0) return;
   if (!report.status.ok()) {
-    lines->push_back(absl::StrCat("predicted  ", WithCommas(report.predicted),
-                                  " rows of a file that is incomplete and was "
-                                  "not kept"));
+    lines->push_back(absl::StrCat("predicted  ", Rows(report.predicted),
+                                  " of a file that is incomplete and was not "
+                                  "kept"));
     return;
   }
   lines->push_back(
-      absl::StrCat("predicted  ", WithCommas(report.predicted), " rows",
+      absl::StrCat("predicted  ", Rows(report.predicted),
                    report.predicted_nan > 0
                        ? absl::StrCat(", ", WithCommas(report.predicted_nan),
                                       " of them nan, which could not be parsed")
@@ -106,10 +114,11 @@ void AddCheckpoints(const JobReport& report, std::vector<std::string>* lines) {
                                   ", step ",
                                   WithCommas(checkpoint.resumed_step)));
   } else if (!checkpoint.resumed_from.empty()) {
-    lines->push_back(absl::StrFormat("resumed    from %s, step %s, %s samples",
-                                     checkpoint.resumed_from,
-                                     WithCommas(checkpoint.resumed_step),
-                                     WithCommas(checkpoint.resumed_samples)));
+    lines->push_back(absl::StrFormat(
+        "resumed    from %s, step %s, %s sample%s", checkpoint.resumed_from,
+        WithCommas(checkpoint.resumed_step),
+        WithCommas(checkpoint.resumed_samples),
+        checkpoint.resumed_samples == 1 ? "" : "s"));
   }
   if (checkpoint.saved + checkpoint.voided > 0) {
     lines->push_back(absl::StrCat(
@@ -123,6 +132,7 @@ void AddCheckpoints(const JobReport& report, std::vector<std::string>* lines) {
 }
 
 std::string StalenessLine(const JobReport& report) {
+  if (report.staleness.count() == 0) return "staleness  -";
   return absl::StrFormat(
       "staleness  mean %.2f, p50 %d, p99 %d, max %d", report.staleness.mean(),
       report.staleness.Quantile(0.5), report.staleness.Quantile(0.99),

@@ -1,9 +1,6 @@
 #include "report/job_reporter.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +10,9 @@
 #include "report/closing_text.h"
 #include "report/job_summary.h"
 #include "report/progress_json.h"
+#include "report/progress_text.h"
 #include "report/resume_text.h"
+#include "report/standard_output.h"
 
 namespace shoal {
 namespace {
@@ -21,24 +20,19 @@ namespace {
 // Least time between two points of a curve.
 constexpr absl::Duration kEventInterval = absl::Seconds(1);
 
-LiveOutputOptions OutputOptions(absl::Duration print_every) {
-  LiveOutputOptions options = LiveOutputOptionsFor(STDERR_FILENO);
-  options.print_every = print_every;
-  return options;
-}
-
 }  // namespace
 
 JobReporter::JobReporter(JobReporterOptions options, const FileSystem* files)
     : options_(std::move(options)),
       files_(files),
-      output_(OutputOptions(options_.print_every)) {}
+      output_(options_.output) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
   if (options_.events_dir.empty()) return absl::OkStatus();
+  const absl::Duration interval =
+      std::min(options_.output.print_every, kEventInterval);
   auto events =
-      JobEvents::Create(*files_, options_.events_dir,
-                        std::min(options_.print_every, kEventInterval), now);
+      JobEvents::Create(*files_, options_.events_dir, interval, now);
   SHOAL_RETURN_IF_ERROR(Annotate(events.status(), "--tensorboard_dir"));
   events_ = *std::move(events);
   return absl::OkStatus();
@@ -59,9 +53,11 @@ void JobReporter::Progress(const JobReport& report, absl::Time now) {
   if (report.over && !report.status.ok()) return;
   const ProgressFigures figures = ProgressOf(report);
   if (options_.style == ProgressStyle::kJson) {
-    std::cout << ProgressJson(figures) << std::endl;
+    // A launcher that is gone needs no line.
+    WriteStandardOutput(absl::StrCat(ProgressJson(figures), "\n"))
+        .IgnoreError();
   } else if (options_.style == ProgressStyle::kText) {
-    output_.Live(ProgressText(figures), now);
+    output_.Live(ProgressParts(figures), now);
   }
 }
 
@@ -74,24 +70,25 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
     written = WriteOutput(*files_, options_.summary,
                           SummaryJson(options_.facts, report));
   }
+  std::string text;
   if (options_.style == ProgressStyle::kJson) {
-    std::cout << EndingJson(
-                     {report.status.ok(), std::string(report.status.message()),
-                      ClosingText(report, options_.bad_rows_dir), report.first,
-                      report.stopped, std::string(written.message()), signal,
-                      ResumeText(report), LostProcess(report.status)})
-              << std::endl;
+    text = absl::StrCat(
+        EndingJson({report.status.ok(), std::string(report.status.message()),
+                    ClosingText(report, options_.bad_rows_dir), report.first,
+                    report.stopped, std::string(written.message()), signal,
+                    ResumeText(report), LostProcess(report.status)}),
+        "\n");
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {
-      std::cout << line << "\n";
+      absl::StrAppend(&text, line, "\n");
     }
     const std::string last = report.evals.empty() ? "" : options_.last_line();
-    if (!last.empty()) std::cout << last << "\n";
+    if (!last.empty()) absl::StrAppend(&text, last, "\n");
     // The caller says it with the error of a job that failed.
     const std::string resume = report.status.ok() ? ResumeText(report) : "";
-    if (!resume.empty()) std::cout << resume << "\n";
-    std::cout << std::flush;
+    if (!resume.empty()) absl::StrAppend(&text, resume, "\n");
   }
+  written.Update(WriteStandardOutput(text));
   return written;
 }
 

@@ -18,8 +18,8 @@ namespace shoal {
 
 struct JobReporterOptions {
   ProgressStyle style = ProgressStyle::kText;
-  // Time between two live lines if the output is not a terminal.
-  absl::Duration print_every = absl::Seconds(2);
+  // For the live line.
+  LiveOutputOptions output;
   std::string events_dir;    // for TensorBoard; empty: no event files
   std::string summary;       // path of the summary; empty: no summary
   std::string bad_rows_dir;  // as in ClosingText
@@ -46,7 +46,7 @@ class JobReporter {
   // Writes the summary and the closing lines of a job that has ended, and the
   // ResumeText of a job that is done. `signal`
   // is for a launcher (kJson): the signal that asked this process to stop, or
-  // 0. Errors: the summary could not be written.
+  // 0. Errors: the summary or the lines could not be written.
   absl::Status End(const JobReport& report, absl::Time now, int signal = 0);
 
  private:

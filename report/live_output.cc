@@ -1,16 +1,16 @@
 #include "report/live_output.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "base/log_time.h"
 
 namespace shoal {
 namespace {
 
-constexpr absl::string_view kEraseLine = "\r\x1b[K";
 constexpr absl::string_view kPlain = "\x1b[0m";
 
 // Six colours that can be read on black and on white.
@@ -20,34 +20,35 @@ std::string Coloured(absl::string_view text, int colour) {
 
 }  // namespace
 
-LiveOutputOptions LiveOutputOptionsFor(int fd) {
-  LiveOutputOptions options;
-  options.fd = fd;
-  options.terminal = isatty(fd) == 1;
-  return options;
-}
-
 void LiveOutput::Line(absl::string_view prefix, int colour,
                       absl::string_view line) {
   std::string text;
-  if (!live_.empty()) absl::StrAppend(&text, kEraseLine);
+  if (!live_.empty()) absl::StrAppend(&text, Erase());
   if (!prefix.empty()) {
     absl::StrAppend(
         &text,
-        options_.terminal ? Coloured(prefix, colour) : std::string(prefix),
+        options_.terminal.escapes ? Coloured(prefix, colour)
+                                  : std::string(prefix),
         " | ");
   }
-  absl::StrAppend(&text, line, "\n", live_);
+  absl::StrAppend(&text, line, "\n", LiveLine(live_, Columns()));
   Write(text);
 }
 
-void LiveOutput::Live(absl::string_view text, absl::Time now) {
-  if (options_.terminal) {
-    live_ = std::string(text.substr(0, Columns() - 1));
-    Write(absl::StrCat(kEraseLine, live_));
+void LiveOutput::Live(const LiveParts& parts, absl::Time now) {
+  if (options_.terminal.redraws) {
+    const std::string erase = Erase();
+    live_ = parts;
+    Write(absl::StrCat(erase, LiveLine(live_, Columns())));
   } else if (now - last_print_ >= options_.print_every) {
     last_print_ = now;
-    Write(absl::StrCat(text, "\n"));
+    const std::string time =
+        options_.stamp ? absl::StrCat(LogTime(now, options_.full_time), " ")
+                       : "";
+    const int columns = Columns();
+    const int room =
+        columns == 0 ? 0 : std::max(1, columns - static_cast<int>(time.size()));
+    Write(absl::StrCat(time, LiveLine(parts, room), "\n"));
   }
 }
 
@@ -57,10 +58,13 @@ void LiveOutput::EndLive() {
 }
 
 int LiveOutput::Columns() const {
-  winsize size;
-  const bool known =
-      ioctl(options_.fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : options_.columns;
+  if (!options_.terminal.shown) return 0;
+  return std::max(TerminalColumns(options_.fd, options_.columns) - 1, 1);
+}
+
+std::string LiveOutput::Erase() const {
+  // The log of the process may have written a line in place of the live line.
+  return EraseLine(options_.terminal, Columns());
 }
 
 void LiveOutput::Write(absl::string_view text) {

@@ -4,33 +4,13 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/status_macros.h"
-#include "report/number_text.h"
 
 namespace shoal {
 namespace {
-
-std::string TimeLeft(const ProgressFigures& progress) {
-  // The part that a checkpoint brought took no time.
-  const double since = progress.fraction_done - progress.fraction_before;
-  if (since <= 0) return "?";
-  const double seconds =
-      progress.wall_seconds * (1 - progress.fraction_done) / since;
-  if (!std::isfinite(seconds) || seconds > 1e7) return "?";
-  return absl::FormatDuration(
-      absl::Seconds(std::llround(std::max(seconds, 0.0))));
-}
-
-// The figure, or "-" if it is 0: not known yet. Loss and AUC of real examples
-// are never 0.
-std::string FigureOrDash(double figure) {
-  return figure > 0 ? absl::StrFormat("%.4f", figure) : "-";
-}
 
 // Limits of what a process of ours writes about the end of a job.
 constexpr size_t kMaxLines = 1 << 20;
@@ -80,6 +60,21 @@ ProgressFigures ReadProgress(const JsonNode& from) {
       progress.progressive_auc = Real(from, "progressive_auc");
     }
   }
+  if (from.Has("epochs")) {
+    progress.epoch = from.Field("epoch").U64();
+    progress.epochs = from.Field("epochs").U64();
+  }
+  if (from.Has("workers_planned")) {
+    progress.workers_planned = from.Field("workers_planned")
+                                   .Int(std::numeric_limits<int>::max());
+  }
+  if (from.Has("eval_scored")) {
+    progress.evaluating.emplace();
+    progress.evaluating->scored = Real(from, "eval_scored");
+    if (from.Has("eval_auc_so_far")) {
+      progress.evaluating->auc = Real(from, "eval_auc_so_far");
+    }
+  }
   progress.workers_alive =
       from.Field("workers_alive").Int(std::numeric_limits<int>::max());
   progress.wall_seconds = Real(from, "wall_seconds");
@@ -107,6 +102,10 @@ ProgressFigures ProgressOf(const JobReport& report) {
   progress.step = report.batches;
   progress.trained = report.trained;
   progress.samples = report.total_known ? report.samples : 0;
+  progress.epoch = std::min(report.epoch + 1, report.num_epochs);
+  progress.epochs = report.num_epochs;
+  progress.workers_planned = report.workers_planned;
+  progress.evaluating = report.evaluating;
   progress.fraction_done = report.fraction_done;
   progress.fraction_before = report.fraction_before;
   progress.over = report.over;
@@ -130,36 +129,6 @@ ProgressFigures ProgressOf(const JobReport& report) {
   return progress;
 }
 
-std::string ProgressText(const ProgressFigures& progress) {
-  if (!progress.waiting_for.empty()) {
-    return absl::StrCat("waiting for ", progress.waiting_for);
-  }
-  const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
-  const std::string rate =
-      WithCommas(std::llround(std::max(progress.samples_per_second, 0.0)));
-  std::string text;
-  if (progress.trains) {
-    absl::StrAppend(&text, "step ", WithCommas(progress.step), ", ");
-  }
-  absl::StrAppendFormat(&text, "%.1f %%, %s samples/s", percent, rate);
-  if (progress.trains) {
-    absl::StrAppendFormat(&text, ", loss %s, AUC %s, staleness %.1f (max %d)",
-                          FigureOrDash(progress.loss),
-                          FigureOrDash(progress.progressive_auc),
-                          progress.staleness_mean, progress.staleness_max);
-  }
-  // The number of workers says nothing once the job has ended.
-  if (!progress.over) {
-    absl::StrAppend(&text, ", workers ", progress.workers_alive);
-  }
-  if (progress.trains && progress.eval.has_value()) {
-    absl::StrAppendFormat(&text, ", eval AUC %.4f after epoch %d",
-                          progress.eval->auc, progress.eval->epoch);
-  }
-  if (!progress.over) absl::StrAppend(&text, ", ", TimeLeft(progress), " left");
-  return text;
-}
-
 std::string ProgressJson(const ProgressFigures& progress) {
   std::string text;
   JsonWriter w(&text, JsonLayout::kCompact);
@@ -170,8 +139,10 @@ std::string ProgressJson(const ProgressFigures& progress) {
   w.Field("fraction_before", progress.fraction_before);
   w.Field("samples_per_second", progress.samples_per_second);
   w.Field("workers_alive", progress.workers_alive);
+  w.Field("workers_planned", progress.workers_planned);
   w.Field("wall_seconds", progress.wall_seconds);
   if (progress.trains) {
+    w.Field("epoch", progress.epoch).Field("epochs", progress.epochs);
     w.Field("step", progress.step).Field("trained", progress.trained);
     w.Field("samples", progress.samples);
     w.Field("staleness_mean", progress.staleness_mean);
@@ -188,6 +159,12 @@ std::string ProgressJson(const ProgressFigures& progress) {
   if (!progress.checkpoint.empty()) {
     w.Field("checkpoint", progress.checkpoint);
     w.Field("checkpoint_step", progress.checkpoint_step);
+  }
+  if (progress.evaluating.has_value()) {
+    w.Field("eval_scored", progress.evaluating->scored);
+    if (progress.evaluating->auc > 0) {
+      w.Field("eval_auc_so_far", progress.evaluating->auc);
+    }
   }
   w.EndObject().EndObject();
   return text;

@@ -15,7 +15,7 @@ namespace shoal {
 
 // The result of an evaluation.
 struct ProgressEvaluation {
-  double auc = 0;
+  double auc = 0;      // 0 or NaN: the examples have one label only
   uint64_t epoch = 0;  // epochs trained before it
 };
 
@@ -28,6 +28,8 @@ struct ProgressFigures {
   // True if the job has ended: samples_per_second is then the mean of the whole
   // job.
   bool over = false;
+  uint64_t epoch = 1;  // the epoch that is trained, from 1
+  uint64_t epochs = 1;
   std::string waiting_for;  // processes that are missing before the first lease
   uint64_t step = 0;        // batches that all shards have
   uint64_t trained = 0;     // samples
@@ -40,17 +42,16 @@ struct ProgressFigures {
   double staleness_mean = 0;
   uint64_t staleness_max = 0;
   int workers_alive = 0;
+  int workers_planned = 0;
   double wall_seconds = 0;
   std::optional<ProgressEvaluation> eval;  // the newest; nullopt: none yet
+  std::optional<RunningEvaluation> evaluating;
   // The newest checkpoint: saved by this job, or the one that it began from.
   std::string checkpoint;  // its path; empty: none yet
   uint64_t checkpoint_step = 0;
 };
 
 ProgressFigures ProgressOf(const JobReport& report);
-
-// "step 1,234 · 12.3 % · 45,678 samples/s · loss 0.4321 · AUC 0.7654 · …".
-std::string ProgressText(const ProgressFigures& progress);
 
 // The end of a job, for the launcher of its processes.
 struct JobEnding {

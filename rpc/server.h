@@ -2,6 +2,7 @@
 #define SHOAL_RPC_SERVER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -80,6 +81,9 @@ struct RpcServerOptions {
   // Timeout of calls that have no deadline, or one that is more than a day
   // away.
   absl::Duration max_call_time = absl::Seconds(60);
+  // Takes a line about a host whose calls do not bear the token, once for each
+  // host, on a thread of the server; null: nothing is told.
+  std::function<void(const std::string& line)> on_refused;
   // Keepalive (rpc/keepalive.h): a client that is silent for keepalive_time
   // gets a ping, and is taken for dead if it does not answer within
   // keepalive_timeout.

@@ -284,8 +284,8 @@ def worker_pid(launcher, index):
 
 
 def done_percent(text):
-    """The percentage of a progress line, "step 803, 65.6 %, …"; else None."""
-    match = re.match(r'step [\d,]+, ([\d.]+) %', text)
+    """The percentage of a progress line, "epoch 2/3, 65.6 %, …"; else None."""
+    match = re.match(r'epoch \d+/\d+, ([\d.]+) %', text)
     return float(match[1]) if match else None
 
 

@@ -1,5 +1,7 @@
 #include "launch/flags/output_flags.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace shoal {
 namespace {
 
@@ -7,6 +9,11 @@ constexpr Choice<LogLevel> kLogLevels[] = {{LogLevel::kDebug, "debug"},
                                            {LogLevel::kInfo, "info"},
                                            {LogLevel::kWarn, "warn"},
                                            {LogLevel::kError, "error"}};
+
+constexpr Choice<LogTimeForm> kLogTimeForms[] = {
+    {LogTimeForm::kFull, "full", "with date and time zone"},
+    {LogTimeForm::kShort, "short", "time of day"},
+    {LogTimeForm::kAuto, "auto", "short on a terminal, full elsewhere"}};
 
 }  // namespace
 
@@ -16,13 +23,21 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
             {"summary", &summary,
              "File for the summary of the run as one JSON object "
              "(docs/summary.md)."});
-  rows->Add(kPsAlone, Canonical::kNo,
+  rows->Add(kProcesses, Canonical::kNo,
             {"progress", ChoiceTarget(&progress, kProgressStyles),
-             "Form of the lines about the job that task 0 prints on stdout: "
-             "text for people, json (docs/commands.md) for programs."});
+             "Form of the lines about the job that parameter server 0 prints "
+             "on stdout: text for people, json (docs/commands.md) for "
+             "programs. Other processes print none. With json and none a "
+             "process does not log how the job ended: its launcher does."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"log_level", ChoiceTarget(&log_level, kLogLevels),
              "Lowest level of log messages to print."});
+  // A launcher tells its processes what its own terminal wants.
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"log_time", ChoiceTarget(&log_time, kLogTimeForms),
+             absl::StrCat("Time at the begin of log lines: ",
+                          ChoiceHelp(kLogTimeForms), ".")},
+            HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"print_config", &print_config,
              "True to print all flags in force at the start."},

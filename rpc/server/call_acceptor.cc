@@ -50,7 +50,11 @@ class CallAcceptor::Slot final : private CompletionTag {
 CallAcceptor::CallAcceptor(ServerState* state, ConnectionGate* gate,
                            grpc::AsyncGenericService* service,
                            grpc::ServerCompletionQueue* queue)
-    : state_(state), gate_(gate), service_(service), queue_(queue) {}
+    : state_(state),
+      gate_(gate),
+      service_(service),
+      queue_(queue),
+      strangers_(state->options().on_refused) {}
 
 CallAcceptor::~CallAcceptor() = default;
 
@@ -74,7 +78,10 @@ void CallAcceptor::Take(std::unique_ptr<IncomingCall> rpc) {
   const uint64_t connection =
       gate_ == nullptr ? 0
                        : gate_->OnCall(rpc->context.peer(), authentic.ok());
-  if (!authentic.ok()) return Refuse(std::move(rpc), std::move(authentic));
+  if (!authentic.ok()) {
+    strangers_.Refused(rpc->context.peer(), authentic);
+    return Refuse(std::move(rpc), std::move(authentic));
+  }
   const std::string& method = rpc->context.method();
   if (has_sessions_ && method == kSessionMethod) {
     return StartSession(std::move(rpc));

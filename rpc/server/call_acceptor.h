@@ -16,6 +16,7 @@
 #include "rpc/server/connection_gate.h"
 #include "rpc/server/incoming_call.h"
 #include "rpc/server/server_state.h"
+#include "rpc/server/stranger_log.h"
 #include "rpc/server/unary_handler.h"
 
 namespace shoal {
@@ -65,6 +66,7 @@ class CallAcceptor {
   std::vector<std::unique_ptr<Slot>> slots_;
   bool has_sessions_ = false;
   std::atomic<int> sessions_{0};
+  StrangerLog strangers_;
 
   Mutex mu_;
   int calls_ ABSL_GUARDED_BY(mu_) = 0;

@@ -15,6 +15,7 @@ void RegisterHandler::Handle(const grpc::ByteBuffer& request,
   absl::Status status = ParseMessage(request, &wire);
   if (status.ok()) status = FromProto(wire, &registration);
   if (!status.ok()) return answer.Send(std::move(status));
+  registration.peer = answer.peer();
   (*cluster)->Register(std::move(registration), timeout,
                        [answer = std::move(answer)](
                            absl::StatusOr<RegisterReply> reply) mutable {

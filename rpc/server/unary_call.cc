@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "rpc/server/stranger_log.h"
 #include "rpc/server/unary_handler.h"
 #include "rpc/transport/grpc_status.h"
 
@@ -49,6 +50,11 @@ void UnaryCall::Read(ByteBudget::Share share) {
   request_share_ = std::move(share);
   transfer_ = state_->transfers()->Add(&rpc_->context);
   rpc_->stream.Read(&request_, Tag());
+}
+
+std::string UnaryCall::Peer() {
+  MutexLock lock(&mu_);
+  return PeerText(rpc_->context.peer());
 }
 
 absl::Duration UnaryCall::TimeLeft() {

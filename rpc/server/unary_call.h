@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -40,6 +41,8 @@ class UnaryCall final : private CompletionTag {
   // Keeps `share` until the call is over.
   void Keep(ByteBudget::Share share);
   uint64_t owner() const { return owner_; }
+  // The address of the client, as people write it ("10.0.0.1:40000").
+  std::string Peer();
   // The time until the client's deadline; 0 after it. max_call_time if the
   // client gave no deadline, or one that is more than a day away.
   absl::Duration TimeLeft();

@@ -3,6 +3,7 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -39,6 +40,8 @@ class UnaryHandler {
 
     // Number of the connection on which the call came.
     uint64_t owner() const { return call_->owner(); }
+    // The address of the other side, as people write it.
+    std::string peer() const { return call_->Peer(); }
     // The time that the client's deadline leaves, for a call that has waited.
     absl::Duration TimeLeft() const { return call_->TimeLeft(); }
     // Keeps the room of the reply until the call is over.

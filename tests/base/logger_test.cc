@@ -30,13 +30,26 @@ TEST(Logger, WritesNamedLinesOfItsLevelToStderr) {
   EXPECT_FALSE(log.Enabled(LogLevel::kInfo));
 }
 
+TEST(Logger, ALineHasDateAndZoneUnlessTheTimeOfDayIsEnough) {
+  ::testing::internal::CaptureStderr();
+  Logger({}).Info("news");
+  Logger({.full_time = false}).Info("news");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::MatchesRegex(
+                  "20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}[.][0-9]{3}"
+                  "[-+][0-9]{2}:[0-9]{2} info news\n"
+                  "[0-9:]{8}[.][0-9]{3} info news\n"));
+}
+
 TEST(Logger, OnATerminalALineTakesTheRowOfAnUnfinishedOne) {
   int terminal;
   int window;
   ASSERT_EQ(openpty(&terminal, &window, nullptr, nullptr, nullptr), 0);
   const int before = dup(STDERR_FILENO);
   ASSERT_EQ(dup2(window, STDERR_FILENO), STDERR_FILENO);
-  Logger({}).Info("news");
+  Logger({.terminal = {.shown = true, .redraws = true, .escapes = true},
+          .full_time = false})
+      .Info("news");
   dup2(before, STDERR_FILENO);
   // A terminal gives what is there, which may be a part of the line.
   std::string line;

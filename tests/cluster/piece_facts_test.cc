@@ -8,6 +8,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 PieceFacts TwoPieces() {
@@ -75,7 +76,7 @@ TEST(PieceFactsTest, ReportsAreComparedWithTheCheckpoint) {
   ASSERT_TRUE(facts.Restore(1, {20, 0, 2, std::nullopt}).ok());
   EXPECT_EQ(facts.examples(), 50u);
   EXPECT_EQ(facts.bad_rows(), 1u);
-  EXPECT_THAT(facts.first_error(), HasSubstr("day_0"));
+  EXPECT_THAT(facts.named_bad_rows(), ElementsAre(HasSubstr("day_0")));
   PieceReport report = Report(0, 30, 3, 1);
   report.crc32c = 8;
   EXPECT_EQ(facts.Add(report).status().code(), absl::StatusCode::kDataLoss);
@@ -106,11 +107,16 @@ TEST(PieceFactsTest, RefusesWhatCannotBe) {
 
 TEST(PieceFactsTest, KeepsTheFirstBadRowThatItHeardOf) {
   PieceFacts facts = TwoPieces();
-  EXPECT_EQ(facts.first_error(), "");
+  EXPECT_TRUE(facts.named_bad_rows().empty());
   ASSERT_TRUE(facts.Add(Report(1, 5, 1, 1, "day_0:9: not a number")).ok());
-  ASSERT_TRUE(facts.Add(Report(0, 5, 1, 3, "day_0:1: no label")).ok());
-  EXPECT_EQ(facts.first_error(), "day_0:9: not a number");
-  EXPECT_EQ(facts.bad_rows(), 4u);
+  ASSERT_TRUE(facts.Add(Report(0, 5, 1, 9, "a:1: x\na:2: x\na:3: x\na:4: x\n"
+                                           "a:5: x"))
+                  .ok());
+  EXPECT_THAT(facts.named_bad_rows(),
+              ElementsAre("day_0:9: not a number", "a:1: x", "a:2: x", "a:3: x",
+                          "a:4: x"))
+      << "kNamedBadRows";
+  EXPECT_EQ(facts.bad_rows(), 10u);
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ TEST_F(LeasedWorkTest, AJobWithoutARowEnds) {
   const JobEffects effects = work_->CheckRows();
   ASSERT_TRUE(effects.end.has_value());
   EXPECT_THAT(std::string(effects.end->status.message()),
-              HasSubstr("all 3 are bad; the first: a, line 3"));
+              HasSubstr("3 rows could not be parsed; the first: a, line 3"));
 }
 
 TEST_F(LeasedWorkTest, TooManyBadRowsEndTheJob) {
@@ -291,6 +291,34 @@ TEST_F(LeasedWorkTest, TooManyBadRowsEndTheJob) {
   EXPECT_THAT(std::string(end_->status.message()),
               HasSubstr("2 rows could not be parsed, more than "
                         "--max_bad_rows=1; the first: a, line 3"));
+}
+
+TEST_F(LeasedWorkTest, AllowedBadRowsAreNamedInTheLogUpToALimit) {
+  options_.max_bad_rows = -1;
+  Begin();
+  PieceReport report;
+  const Lease lease = *Ask(0);
+  report.epoch = lease.epoch;
+  report.piece = lease.piece.index;
+  report.examples = 10;
+  report.batches = 10 / lease.batch_size + (10 % lease.batch_size != 0);
+  report.bad_rows = 7;
+  report.first_error = "a:1: x\na:2: x\na:3: x\na:4: x\na:9: y";
+  const auto effects = work_->OnReport(workers_[0], report, View());
+  ASSERT_TRUE(effects.ok()) << effects.status();
+  std::vector<std::string> lines;
+  for (const CoordinatorAction& action : effects->actions) {
+    const auto* log = std::get_if<LogAction>(&action);
+    if (log == nullptr) continue;
+    EXPECT_EQ(log->level, LogLevel::kWarn);
+    lines.push_back(log->line);
+  }
+  ASSERT_EQ(lines.size(), kNamedBadRows);
+  EXPECT_EQ(lines[0], "bad row: a:1: x");
+  EXPECT_THAT(lines[4], HasSubstr("a:9: y; further bad rows are counted"));
+  JobReport told;
+  work_->FillTrained(phase_, &told);
+  EXPECT_EQ(told.named_bad_rows.size(), kNamedBadRows);
 }
 
 TEST_F(LeasedWorkTest, DataThatChangedEndTheJobAndNameTheWorker) {

@@ -69,7 +69,7 @@ TEST(DataStatisticsTest, CountsWhatFilesHold) {
   EXPECT_EQ(a.rows, 3u);
   EXPECT_EQ(a.ones, 2u);
   EXPECT_EQ(a.bad_rows, 2u);
-  EXPECT_THAT(a.first_bad, HasSubstr("record 5: label 'x'"));
+  EXPECT_THAT(a.first_bad, HasSubstr("/d/a:5: label 'x'"));
   EXPECT_EQ(a.features, 6u);
   EXPECT_EQ(a.min_features, 1u);
   EXPECT_EQ(a.max_features, 3u);

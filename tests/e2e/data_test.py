@@ -238,10 +238,10 @@ class LibFfmTest(harness.ShoalTest):
                              "--quarantine_dir=" + self.path("bad"))
         self.assertEqual(self.summary()["samples"]["trained"], 500)
         bad = "".join(read(path) for path in glob.glob(self.path("bad", "*")))
-        self.assertIn("field of '4:1:1' is not below field_size 4", bad)
+        self.assertIn("field of '4:1:1' is not below --field_size=4", bad)
         self.assertIn("'2:2:1' is a second value of field 2", bad)
         _, output = self.run_fails("shoal", "train", *self.FLAGS, *flags)
-        self.assertIn("tr.ffm:501: field of '4:1:1' is not below field_size 4",
+        self.assertIn("tr.ffm:501: field of '4:1:1' is not below --field_size=4",
                       output)
 
     def test_stat_suggests_the_fields_in_use(self):
@@ -397,7 +397,7 @@ class StatTest(DataTest):
         self.assertEqual(data["suggested"],
                          {"feature_size": 601, "field_size": 4})
         self.assertEqual(data["files"][1]["rows"], 1)
-        self.assertIn("record 2", data["files"][1]["first_bad"])
+        self.assertIn(":2: ", data["files"][1]["first_bad"])
 
     def test_it_prints_for_people_too(self):
         self.write("d/a.libsvm", harness.linear_rows(100))

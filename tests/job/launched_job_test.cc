@@ -122,6 +122,9 @@ TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
   const LaunchedJobEnd end = Run();
   EXPECT_EQ(end.status.message(),
             "worker 0 exited with code 1; its last words: no such file");
+  EXPECT_EQ(end.shown.message(),
+            "worker 0 exited with code 1; its last line says why")
+      << "the user has seen the line";
 }
 
 TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {

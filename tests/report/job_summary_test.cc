@@ -153,11 +153,13 @@ TEST(ClosingText, OfAJobThatOnlyEvaluatesHasNoLedger) {
 TEST(ClosingText, SaysWhereBadRowsAre) {
   JobReport report;
   report.bad_rows = 1234;
-  report.first_bad_row = "a.libsvm: line 3: no label";
+  report.named_bad_rows = {"a.libsvm:3: no label", "a.libsvm:9: no label"};
   EXPECT_THAT(ClosingText(report, "m/bad_rows"),
-              testing::Contains(
-                  "bad rows   1,234, see m/bad_rows/bad-rows-worker-*.tsv; the "
-                  "first: a.libsvm: line 3: no label"));
+              testing::IsSupersetOf(
+                  {"bad rows   1,234, see m/bad_rows/bad-rows-worker-*.tsv; "
+                   "the first:",
+                   "           a.libsvm:3: no label",
+                   "           a.libsvm:9: no label"}));
   EXPECT_THAT(ClosingText(report),
               testing::Contains(HasSubstr("--quarantine_dir")));
 }

@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "report/number_text.h"
+#include "report/progress_text.h"
+
 namespace shoal {
 namespace {
 
@@ -25,6 +28,9 @@ ProgressFigures SomeFigures() {
   figures.staleness_mean = 1.5;
   figures.staleness_max = 7;
   figures.workers_alive = 2;
+  figures.workers_planned = 2;
+  figures.epoch = 2;
+  figures.epochs = 3;
   figures.wall_seconds = 90;
   return figures;
 }
@@ -43,6 +49,9 @@ TEST(ProgressJson, IsReadBack) {
   EXPECT_EQ(figures.loss, 0.25);
   EXPECT_EQ(figures.staleness_max, 7u);
   EXPECT_EQ(figures.workers_alive, 2);
+  EXPECT_EQ(figures.workers_planned, 2);
+  EXPECT_EQ(figures.epoch, 2u);
+  EXPECT_EQ(figures.epochs, 3u);
 }
 
 TEST(ProgressText, BeforeTheFirstLeaseNamesWhomTheJobWaitsFor) {
@@ -77,7 +86,7 @@ TEST(ProgressJson, WhatThereIsNotIsLeftOut) {
   EXPECT_FALSE(figures.trains);
   ASSERT_TRUE(figures.eval.has_value());
   EXPECT_EQ(figures.eval->auc, 0.75);
-  EXPECT_EQ(ProgressText(figures), "50.0 %, 0 samples/s, workers 0, 0 left");
+  EXPECT_EQ(ProgressText(figures), "50.0 %, 0s left, 0 samples/s, 0 workers");
 }
 
 TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
@@ -92,8 +101,8 @@ TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
   const auto parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(ProgressText(std::get<ProgressFigures>(*parsed)),
-            "step 0, 100.0 %, 2,000 samples/s, loss -, AUC -, staleness 0.0 "
-            "(max 0)");
+            "epoch 1/1, 100.0 %, 2,000 samples/s, loss -, AUC -, step 0, "
+            "staleness -");
   report.trains = false;
   report.trained = report.rejected = report.checkpoint.resumed_samples = 0;
   report.workers[0].scored = 9000;
@@ -166,13 +175,90 @@ TEST(ProgressText, SaysWhatAnOperatorWantsToKnow) {
   const auto parsed = ParseJobJson(ProgressJson(evaluated));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_THAT(ProgressText(std::get<ProgressFigures>(*parsed)),
-              HasSubstr("workers 2, eval AUC 0.7654 after epoch 2, 1m30s"));
+              HasSubstr("AUC 0.7500, eval AUC 0.7654 after epoch 2, step"));
   EXPECT_EQ(ProgressText(SomeFigures()),
-            "step 1,234, 50.0 %, 45,678 samples/s, loss 0.2500, AUC 0.7500, "
-            "staleness 1.5 (max 7), workers 2, 1m30s left");
-  ProgressFigures begun = SomeFigures();
-  begun.fraction_done = 0;
-  EXPECT_THAT(ProgressText(begun), HasSubstr("? left"));
+            "epoch 2/3, 50.0 %, 1m30s left, 45,678 samples/s, loss 0.2500, "
+            "AUC 0.7500, step 1,234, staleness 1.5 (max 7), 2 workers");
+}
+
+TEST(ProgressText, WhatIsNotKnownIsADash) {
+  ProgressFigures begun;
+  begun.epochs = 3;
+  begun.workers_alive = begun.workers_planned = 1;
+  EXPECT_EQ(ProgressText(begun),
+            "epoch 1/3, 0.0 %, - left, - samples/s, loss -, AUC -, step 0, "
+            "staleness -, 1 worker");
+  begun.loss = begun.progressive_auc = std::nan("");
+  begun.eval = {std::nan(""), 1};
+  EXPECT_THAT(ProgressText(begun),
+              HasSubstr("loss -, AUC -, eval AUC - after epoch 1"));
+}
+
+TEST(ProgressText, MissingWorkersAreNamedBeforeTheRate) {
+  ProgressFigures figures = SomeFigures();
+  figures.workers_alive = 1;
+  EXPECT_THAT(ProgressText(figures),
+              HasSubstr("1m30s left, 1 of 2 workers, 45,678 samples/s"));
+  EXPECT_THAT(ProgressText(figures), Not(HasSubstr("(max 7), ")));
+}
+
+TEST(ProgressText, ARunningEvaluationShowsItsAucSoFar) {
+  ProgressFigures figures = SomeFigures();
+  figures.eval = {0.7654, 1};
+  figures.evaluating = {0.4, 0.8123};
+  const auto parsed = ParseJobJson(ProgressJson(figures));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  figures = std::get<ProgressFigures>(*parsed);
+  EXPECT_THAT(ProgressText(figures),
+              HasSubstr("AUC 0.7500, eval AUC 0.8123 so far, at 40 %, step"));
+  figures.trains = false;
+  EXPECT_THAT(ProgressText(figures), HasSubstr(", AUC 0.8123 so far, 2 wor"));
+  figures.evaluating = RunningEvaluation{};
+  EXPECT_THAT(ProgressText(figures), HasSubstr(", AUC - so far, "));
+}
+
+TEST(ProgressParts, EightyColumnsHoldAllUpToTheEvaluationAndSixtyTheLoss) {
+  ProgressFigures figures = SomeFigures();
+  figures.epoch = figures.epochs = 10;
+  figures.wall_seconds = 23.99 * 3600;
+  figures.samples_per_second = 1234567;
+  figures.eval = {0.7654, 2};
+  const LiveParts parts = ProgressParts(figures);
+  EXPECT_EQ(LiveLine(parts, 79),
+            "epoch 10/10, 50.0 %, 23h59m left, 1.23M/s, loss 0.2500, AUC "
+            "0.7500, eval 0.7654");
+  EXPECT_EQ(LiveLine(parts, 59),
+            "epoch 10/10, 50.0 %, 23h59m left, 1.23M/s, loss 0.2500");
+  EXPECT_EQ(LiveLine(parts, 119),
+            "epoch 10/10, 50.0 %, 23h59m left, 1.23M/s, loss 0.2500, AUC "
+            "0.7500, eval 0.7654, step 1,234, staleness 1.5 (max 7)");
+  EXPECT_EQ(LiveLine(parts, 140),
+            "epoch 10/10, 50.0 %, 23h59m left, 1,234,567 samples/s, loss "
+            "0.2500, AUC 0.7500, eval 0.7654, step 1,234, staleness 1.5 (max "
+            "7), 2 workers");
+  for (int columns = 1; columns < 200; ++columns) {
+    EXPECT_LE(LiveLine(parts, columns).size(), static_cast<size_t>(columns));
+  }
+  EXPECT_EQ(LiveLine(parts, 5), "epoch");
+  EXPECT_EQ(LiveLine({}, 5), "");
+}
+
+TEST(InFewDigits, KeepsThree) {
+  EXPECT_EQ(InFewDigits(0), "0");
+  EXPECT_EQ(InFewDigits(999.4), "999");
+  EXPECT_EQ(InFewDigits(999.6), "1.00k");
+  EXPECT_EQ(InFewDigits(45678), "45.7k");
+  EXPECT_EQ(InFewDigits(999400), "999k");
+  EXPECT_EQ(InFewDigits(999600), "1.00M");
+  EXPECT_EQ(InFewDigits(123.4e6), "123M");
+}
+
+TEST(SpanText, HasTheTwoLargestUnits) {
+  EXPECT_EQ(SpanText(0), "0s");
+  EXPECT_EQ(SpanText(59.7), "1m0s");
+  EXPECT_EQ(SpanText(3599), "59m59s");
+  EXPECT_EQ(SpanText(3600), "1h0m");
+  EXPECT_EQ(SpanText(100000), "1d3h");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class ScreenTest(unittest.TestCase):
 
     def test_how_far_a_job_is(self):
         self.assertEqual(
-            pictures.done_percent('step 1,803, 65.6 %, 317,570 samples/s'),
+            pictures.done_percent('epoch 2/3, 65.6 %, 42s left, 318k/s'),
             65.6)
         self.assertIsNone(pictures.done_percent('worker 1 | joined'))
 

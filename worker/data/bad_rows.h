@@ -10,7 +10,9 @@ namespace shoal {
 
 // A record that should be a row but cannot be parsed.
 struct BadRow {
-  uint64_t number = 0;  // as in Record
+  // As in Record. For a Quarantine: counted from the file's begin; 0: not
+  // known.
+  uint64_t number = 0;
   uint64_t offset = 0;  // position of the record's first byte in the data
   std::string reason;   // printable ASCII
 };

@@ -67,7 +67,7 @@ LibFfmParser::Line LibFfmParser::ParseFeatures(const char* p, const char* end,
     // A number of up to nineteen digits cannot have wrapped.
     if (field >= field_size_ || p - word > 19) {
       *reason = absl::StrCat("field of ", Quote(word, end),
-                             " is not below field_size ", field_size_);
+                             " is not below --field_size=", field_size_);
       return Line::kBad;
     }
     if (row_of_field_[field] == row_) {

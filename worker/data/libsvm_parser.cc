@@ -41,7 +41,7 @@ LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,
     if (p == end) break;
     const char* const word = p;
     if (features == most) {
-      *reason = absl::StrCat("more than ", most, " features (field_size)");
+      *reason = absl::StrCat("more than ", most, " features (--field_size)");
       return Line::kBad;
     }
     p = row_words::ParseId(p, end, word, "id:value", feature_size_, largest_id_,

@@ -315,7 +315,7 @@ absl::Status PieceReader::FinishReport(uint64_t examples) {
   SHOAL_ASSIGN_OR_RETURN(report_.crc32c, file_.Crc32c());
   SHOAL_RETURN_IF_ERROR(CheckSize());
   if (bad_.count() == 0) return absl::OkStatus();
-  report_.first_error = FirstError();
+  report_.first_error = FirstErrors();
   return options_.quarantine == nullptr ? absl::OkStatus()
                                         : options_.quarantine->Sync();
 }
@@ -329,24 +329,39 @@ absl::Status PieceReader::CheckSize() const {
                    " when it was opened: the file changed"));
 }
 
-std::string PieceReader::FirstError() const {
+std::string PieceReader::FirstErrors() const {
   const std::string name = absl::CHexEscape(name_);
-  const BadRow& first = bad_.first();
-  // Records are counted from the first one of the piece, so their numbers are
-  // known only if the piece begins the file.
-  if (lease_.piece.begin != 0) {
-    return absl::StrCat(name, ": byte ", first.offset, ": ", first.reason);
+  std::string rows;
+  for (const BadRow& row : bad_.first()) {
+    std::string place = absl::StrCat(": byte ", row.offset);
+    if (row.number != 0) {
+      place = absl::StrCat(KindOf(format_.format).lines() ? ":" : ": record ",
+                           row.number);
+    }
+    absl::StrAppend(&rows, rows.empty() ? "" : "\n", name, place, ": ",
+                    row.reason);
   }
-  return absl::StrCat(
-      name, KindOf(format_.format).lines() ? ":" : ": record ",
-      first.number, ": ", first.reason);
+  return rows;
+}
+
+uint64_t PieceReader::NumberInFile(const BadRow& row) const {
+  // Records are counted from the first one of the piece.
+  if (lease_.piece.begin == 0) return row.number;
+  if (options_.line_numbers == nullptr || !KindOf(format_.format).lines()) {
+    return 0;
+  }
+  return options_.line_numbers->LineAt(path_, row.offset).value_or(0);
 }
 
 absl::Status PieceReader::FirstPass::Add(const BadRow& row) {
-  if (count_++ == 0) first_ = row;
   Quarantine* const quarantine = reader_->options_.quarantine;
+  const bool named = count_++ < kNamedBadRows;
+  if (!named && quarantine == nullptr) return absl::OkStatus();
+  BadRow placed = row;
+  placed.number = reader_->NumberInFile(row);
+  if (named) first_.push_back(placed);
   if (quarantine == nullptr) return absl::OkStatus();
-  return quarantine->Add(reader_->path_, reader_->lease_.piece.begin, row);
+  return quarantine->Add(reader_->path_, reader_->lease_.piece.begin, placed);
 }
 
 absl::Status PieceReader::WithPath(const absl::Status& status) const {

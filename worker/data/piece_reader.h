@@ -17,6 +17,7 @@
 #include "worker/data/batch.h"
 #include "worker/data/data_format.h"
 #include "worker/data/example_reader.h"
+#include "worker/data/line_numbers.h"
 #include "worker/data/quarantine.h"
 #include "worker/data/summed_file.h"
 
@@ -40,6 +41,9 @@ struct PieceReaderOptions {
   // File to which bad rows are written; must outlive the reader. nullptr: they
   // are not written.
   Quarantine* quarantine = nullptr;
+  // Counts the lines before a piece, for messages about bad rows; must outlive
+  // the reader. nullptr: the messages have the byte instead.
+  LineNumbers* line_numbers = nullptr;
 
   // INVALID_ARGUMENT names the field that is out of range.
   absl::Status Validate() const;
@@ -104,18 +108,18 @@ class PieceReader {
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Counts the bad rows of the first pass.
+  // Counts the bad rows of the first pass, and keeps the first of them.
   class FirstPass final : public BadRowSink {
    public:
     explicit FirstPass(const PieceReader* reader) : reader_(reader) {}
     absl::Status Add(const BadRow& row) override;
     uint64_t count() const { return count_; }
-    const BadRow& first() const { return first_; }
+    const std::vector<BadRow>& first() const { return first_; }
 
    private:
     const PieceReader* const reader_;
     uint64_t count_ = 0;
-    BadRow first_;
+    std::vector<BadRow> first_;
   };
 
   struct Window {
@@ -152,7 +156,11 @@ class PieceReader {
   absl::Status FinishReport(uint64_t examples);
   // DATA_LOSS if the file at the path has another size than when it was opened.
   absl::Status CheckSize() const;
-  std::string FirstError() const;
+  // A line for each of the first bad rows.
+  std::string FirstErrors() const;
+  // The number of the record in the file; 0: the records before it are not
+  // counted.
+  uint64_t NumberInFile(const BadRow& row) const;
   absl::Status WithPath(const absl::Status& status) const;
 
   const FileSystem* const file_system_;

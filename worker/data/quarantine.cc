@@ -72,7 +72,7 @@ absl::Status Quarantine::Write(absl::string_view path, uint64_t piece_begin,
   if (file_ == nullptr) SHOAL_RETURN_IF_ERROR(Open());
   const std::string line =
       absl::StrCat(absl::CHexEscape(path), "\t",
-                   piece_begin == 0 ? absl::StrCat(row.number) : "-", "\t",
+                   row.number != 0 ? absl::StrCat(row.number) : "-", "\t",
                    row.offset, "\t", row.reason, "\n");
   SHOAL_RETURN_IF_ERROR(file_->Append(line));
   unsynced_ = true;

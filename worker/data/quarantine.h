@@ -37,9 +37,8 @@ struct QuarantineOptions {
 // A file of the bad rows that one process met. Each row is a line of four
 // columns, separated by TAB:
 //   file    path on this host, with non-printable bytes as \xhh
-//   record  line or record number in the file, from 1; "-" if the piece
-//           does not begin the file, because the records before it are not
-//           counted
+//   record  line or record number in the file, from 1; "-" if the records
+//           before it are not counted (BadRow::number is 0)
 //   byte    offset of its first byte, after decompression
 //   reason
 // A row is written once, even if this process reads its piece several times.

@@ -106,7 +106,7 @@ bool ParseLargeId(const char* begin, const char* end, const char* word,
                   std::string* reason) {
   if (feature_size != 0) {
     *reason = absl::StrCat("id of ", Quote(word, row_end),
-                           " is not below feature_size ", feature_size);
+                           " is not below --feature_size=", feature_size);
     return false;
   }
   if (absl::SimpleAtoi(absl::string_view(begin, end - begin), id)) return true;

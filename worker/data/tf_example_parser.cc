@@ -130,7 +130,7 @@ bool TfExampleParser::CheckIds(std::string* reason) const {
   const size_t count = ids_.ints.count;
   if (count > field_size_) {
     *reason = absl::StrCat("more than ", field_size_,
-                           " features (field_size): ", count);
+                           " features (--field_size): ", count);
     return false;
   }
   if (feature_size_ == 0) return true;
@@ -140,7 +140,7 @@ bool TfExampleParser::CheckIds(std::string* reason) const {
   });
   if (bad == begin + count) return true;
   *reason = absl::StrCat("id ", static_cast<int64_t>(*bad), " is not in [0, ",
-                         feature_size_, ") (feature_size)");
+                         feature_size_, ") (--feature_size)");
   return false;
 }
 

@@ -47,7 +47,7 @@ TrainProgress ProgressMeter::Snapshot() const {
   std::vector<ScoredExample> ranked;
   ranked.reserve(labels.size() * metrics_->num_ranked());
   metrics_->AppendRanked(logits, labels, &ranked);
-  progress.recent_auc = ExactAuc(std::move(ranked));
+  progress.recent_auc = HaveAuc(ranked) ? ExactAuc(std::move(ranked)) : 0;
   ScoreSums sums;
   metrics_->Sum(logits, labels, &sums);
   if (!labels.empty()) {

@@ -243,7 +243,7 @@ TEST(FormatPieceTest, BadRowsGoToTheQuarantineOnceHoweverOftenItIsRead) {
   EXPECT_EQ(files.Contents(quarantine.path()).value(),
             "file\trecord\tbyte\treason\n"
             "d/f\t2\t6\tlabel 'bad' is not one of 0, 1, -1\n"
-            "d/f\t4\t16\tid of '1000:1' is not below feature_size 1000\n");
+            "d/f\t4\t16\tid of '1000:1' is not below --feature_size=1000\n");
 }
 
 // `bytes` many times over, without holding it.

@@ -376,7 +376,8 @@ TEST(PieceReaderTest, BadRowsAreCountedAndTakeNoPlace) {
     EXPECT_EQ(read.report.bad_rows, 2u);
     EXPECT_EQ(read.report.batches, 2u);
     EXPECT_EQ(read.report.first_error,
-              "tr.libsvm:3: label 'bad' is not one of 0, 1, -1");
+              "tr.libsvm:3: label 'bad' is not one of 0, 1, -1\n"
+              "tr.libsvm:5: value of '2:' is not a finite number");
   }
 }
 
@@ -386,6 +387,18 @@ TEST(PieceReaderTest, ErrorInsideAFileIsNamedByItsOffset) {
   const ReadResult read = Read(files, LeaseOf({1, 0, 3, 16}, 2), Options());
   EXPECT_EQ(read.report.first_error,
             "tr.libsvm: byte 12: label 'bad' is not one of 0, 1, -1");
+}
+
+TEST(PieceReaderTest, ErrorsInsideAFileAreNamedByTheirLinesIfTheyAreCounted) {
+  FakeFileSystem files;
+  files.AddFile(kPath, "0 0:1\n0 1:1\nbad\n\n1 1:1\nworse\n");
+  LineNumbers lines(&files);
+  PieceReaderOptions options = Options();
+  options.line_numbers = &lines;
+  const ReadResult read = Read(files, LeaseOf({1, 0, 3, 29}, 2), options);
+  EXPECT_EQ(read.report.first_error,
+            "tr.libsvm:3: label 'bad' is not one of 0, 1, -1\n"
+            "tr.libsvm:6: label 'worse' is not one of 0, 1, -1");
 }
 
 TEST(PieceReaderTest, ALineOverTheLimitIsABadRow) {

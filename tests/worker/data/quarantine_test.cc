@@ -37,12 +37,12 @@ TEST(QuarantineTest, WritesFileRecordByteAndReason) {
   FakeFileSystem files;
   Quarantine quarantine(&files, SmallQuarantine());
   ASSERT_TRUE(quarantine.Add("d/a\tb\n", 0, Bad(7, 100)).ok());
-  ASSERT_TRUE(quarantine.Add("d/c", 4096, Bad(1, 5000)).ok());
+  ASSERT_TRUE(quarantine.Add("d/c", 4096, Bad(0, 5000)).ok());
   ASSERT_TRUE(quarantine.Sync().ok());
   EXPECT_EQ(quarantine.path(), "q/new/bad-rows-worker-3.tsv");
   EXPECT_EQ(files.Contents(quarantine.path()).value(),
             absl::StrCat(kHeader, "d/a\\tb\\n\t7\t100\treason 7\n",
-                         "d/c\t-\t5000\treason 1\n"));
+                         "d/c\t-\t5000\treason 0\n"));
 }
 
 TEST(QuarantineTest, APieceThatIsReadAgainWritesNothingTwice) {
@@ -58,7 +58,7 @@ TEST(QuarantineTest, APieceThatIsReadAgainWritesNothingTwice) {
   EXPECT_EQ(files.Contents(quarantine.path()).value(),
             absl::StrCat(kHeader, "a\t1\t0\treason 1\n", "a\t2\t10\treason 2\n",
                          "a\t3\t20\treason 3\n", "a\t4\t30\treason 4\n",
-                         "a\t-\t120\treason 1\n"));
+                         "a\t1\t120\treason 1\n"));
 }
 
 TEST(QuarantineTest, IsBoundedByRowsAndByBytes) {

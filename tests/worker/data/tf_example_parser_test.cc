@@ -163,14 +163,14 @@ TEST(TfExampleParserTest, RowsMayBeShortAndEmptyButNotLong) {
   EXPECT_THAT(empty.row.ids, IsEmpty());
   EXPECT_EQ(Parse(TfExampleRow(0, {1, 2, 3, 4}, {1, 1, 1, 1})).reason, "");
   EXPECT_EQ(Reason(TfExampleRow(0, {1, 2, 3, 4, 5}, {1, 1, 1, 1, 1})),
-            "more than 4 features (field_size): 5");
+            "more than 4 features (--field_size): 5");
 }
 
 TEST(TfExampleParserTest, IdsAreBelowFeatureSizeOrAny64Bits) {
   EXPECT_EQ(Reason(TfExampleRow(0, {1, 1000}, {1, 1})),
-            "id 1000 is not in [0, 1000) (feature_size)");
+            "id 1000 is not in [0, 1000) (--feature_size)");
   EXPECT_EQ(Reason(TfExampleRow(0, {-1}, {1})),
-            "id -1 is not in [0, 1000) (feature_size)");
+            "id -1 is not in [0, 1000) (--feature_size)");
   const Parsed any = Parse(TfExampleRow(0, {-1, 1000}, {1, 1}), 0);
   EXPECT_THAT(any.row.ids, ElementsAre(~uint64_t{0}, 1000));
 }

@@ -1,0 +1,30 @@
+#include "coordinator/refusal_log.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+bool Passes(const absl::Status& why) {
+  return absl::IsUnavailable(why) || absl::IsDeadlineExceeded(why) ||
+         absl::IsResourceExhausted(why) || absl::IsCancelled(why);
+}
+
+}  // namespace
+
+std::string RefusalLog::Line(const RegisterRequest& request,
+                             const absl::Status& why) {
+  if (Passes(why) || lines_ >= kMostLines) return "";
+  if (refused_.size() >= kMostProcesses) refused_.clear();
+  const int times = ++refused_[{request.process, why.code()}];
+  if (times != (absl::IsAlreadyExists(why) ? kMostAttempts : 1)) return "";
+  ++lines_;
+  return absl::StrCat(
+      "refused ", ProcessName(request.role, request.index),
+      request.peer.empty() ? "" : absl::StrCat(", which calls from ",
+                                               request.peer),
+      ": ", why.message(),
+      lines_ == kMostLines ? "; further refusals are not logged" : "");
+}
+
+}  // namespace shoal
