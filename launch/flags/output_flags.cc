@@ -8,6 +8,10 @@ constexpr Choice<LogLevel> kLogLevels[] = {{LogLevel::kDebug, "debug"},
                                            {LogLevel::kWarn, "warn"},
                                            {LogLevel::kError, "error"}};
 
+constexpr Choice<PrintConfig> kPrintConfig[] = {{PrintConfig::kGiven, "true"},
+                                                {PrintConfig::kAll, "all"},
+                                                {PrintConfig::kNone, "false"}};
+
 }  // namespace
 
 void OutputFlags::AddRows(JobFlagRows* rows) {
@@ -24,8 +28,10 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
             {"log_level", ChoiceTarget(&log_level, kLogLevels),
              "Lowest level of log messages to print."});
   rows->Add(kAllCommands, Canonical::kNo,
-            {"print_config", &print_config,
-             "True to print all flags in force at the start."},
+            {"print_config", ChoiceTarget(&print_config, kPrintConfig),
+             "Flags to print at the start, before the memory that the job "
+             "will take: true prints the flags that were given, all every flag "
+             "in force, false neither flags nor memory."},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"progress_every", &progress_every,

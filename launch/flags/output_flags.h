@@ -10,12 +10,16 @@
 
 namespace shoal {
 
+// The flags that a command prints at its start. Also the memory that the job
+// will take is printed, except with kNone.
+enum class PrintConfig { kGiven, kAll, kNone };
+
 // The output, log and files of a process about the job.
 struct OutputFlags {
   std::string summary;
   ProgressStyle progress = ProgressStyle::kText;
   LogLevel log_level = LogLevel::kInfo;
-  bool print_config = true;
+  PrintConfig print_config = PrintConfig::kGiven;
   absl::Duration progress_every = absl::Seconds(2);
 
   // Adds the rows of these flags. The rows are bound to this object.
