@@ -25,6 +25,7 @@ struct WorkerReport {
   // Rows that this worker was the first to score, over all evaluations or in an
   // inference. Summed over workers, each row counts once an evaluation.
   uint64_t scored = 0;
+  std::string host;  // name of its host; empty: not known
 };
 
 struct PsReport {

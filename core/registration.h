@@ -22,7 +22,8 @@ enum class Role : uint8_t { kPs = 1, kWorker = 2 };
 // "ps 2" or "worker 0".
 std::string ProcessName(Role role, int index);
 
-// A file that a worker can read. All workers must see the same file.
+// A file that a worker can read. All workers that read it must see the same
+// file.
 struct SourceInfo {
   std::string name;          // path below the given directory, or the base name
   uint64_t size = 0;         // bytes
@@ -48,9 +49,16 @@ struct RegisterRequest {
   // by name. The error of Register names the first flag that differs.
   std::string config;
   // The files that a worker can train and evaluate on, in the same order on
-  // every worker.
+  // every worker that reads the same files.
   std::vector<SourceInfo> train_sources;
   std::vector<SourceInfo> eval_sources;
+  // Name of a worker's host: workers with the same name read the same files
+  // where files are by host (cluster/job_files.h). Empty: the worker is the
+  // only one of its host.
+  std::string host;
+  // Mean size in bytes of a training row, from the first 64 KiB of each file
+  // that is not compressed; 0: not known, as from older releases.
+  uint32_t train_row_bytes = 0;
 };
 
 struct RegisterReply {

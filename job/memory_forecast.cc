@@ -60,7 +60,11 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   if (data.row_bytes != 0) {
     uint64_t piece = data.bytes;
     if (flags.data.piece_bytes > 0) piece = flags.data.piece_bytes;
-    if (flags.data.piece_bytes < 0) piece = DefaultPieceBytes(data.bytes);
+    if (flags.data.piece_bytes < 0) {
+      piece = PieceBytesForBatches(
+          data.bytes, static_cast<uint64_t>(flags.training.batch_size),
+          data.row_bytes);
+    }
     rows = piece / data.row_bytes + 1;
   }
   const uint64_t batch =

@@ -8,6 +8,7 @@ namespace shoal {
 namespace {
 
 constexpr uint32_t kMaxIndex = 1 << 20;  // processes of a role
+constexpr size_t kMaxHostBytes = 1024;
 // A day. A longer interval is a mistake, and a shorter one fits absl::Duration.
 constexpr uint64_t kMaxIntervalUs = uint64_t{86'400} * 1'000'000;
 
@@ -57,6 +58,8 @@ void ToProto(const RegisterRequest& in, v1::RegisterRequest* out) {
   out->set_attempt(in.attempt);
   ToProto(in.train_sources, out->mutable_train_sources());
   ToProto(in.eval_sources, out->mutable_eval_sources());
+  out->set_host(in.host);
+  out->set_train_row_bytes(in.train_row_bytes);
 }
 
 absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
@@ -90,6 +93,13 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
   out->attempt = in.attempt();
   out->train_sources = FromProto(in.train_sources());
   out->eval_sources = FromProto(in.eval_sources());
+  if (in.host().size() > kMaxHostBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("RegisterRequest.host has ", in.host().size(),
+                     " bytes; at most ", kMaxHostBytes, " are read"));
+  }
+  out->host = in.host();
+  out->train_row_bytes = in.train_row_bytes();
   return absl::OkStatus();
 }
 
