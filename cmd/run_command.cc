@@ -8,6 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
@@ -86,13 +88,15 @@ std::string ResumeTextInItsPlace(const FileSystem& files,
 
 // Writes the summary if PS 0 ended before it could.
 void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
-                            const absl::Status& status) {
+                            absl::Time start, const absl::Status& status) {
+  JobFacts facts = JobFactsFromFlags(flags);
+  facts.start = start;
   JobReport report;
   report.finished = true;
   report.status = status;
   const absl::Status written =
       WriteOutput(files, flags.output.summary,
-                  SummaryJson(JobFactsFromFlags(flags), report));
+                  SummaryJson(facts, report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 
@@ -136,6 +140,7 @@ int RunCommand(const Args& args) {
   LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
   live.print_every = flags.output.progress_every;
   LiveOutput output(live);
+  const absl::Time start = RealClock().Now();
   const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
   token_file = nullptr;
   // What is left may take long, as on a disk that hangs.
@@ -155,7 +160,7 @@ int RunCommand(const Args& args) {
   // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
       flags.cluster.hosts.empty()) {
-    WriteSummaryInItsPlace(*files, flags, end.status);
+    WriteSummaryInItsPlace(*files, flags, start, end.status);
   }
   if (end.status.ok()) return kExitOk;
   const absl::Status status = end.exit_code == kExitUsage

@@ -235,7 +235,20 @@ absl::StatusOr<JobEffects> LeasedWork::OnReport(const Member& from,
   }
   SHOAL_ASSIGN_OR_RETURN(JobEffects effects, EndUnlessInvalid(from, counted));
   effects.progress = true;
+  if (trains) WarnOfShortBatches(&effects.actions);
   return effects;
+}
+
+void LeasedWork::WarnOfShortBatches(CoordinatorActions* actions) {
+  // A few pieces tell enough, and early enough.
+  constexpr uint32_t kEnough = 8;
+  const PieceFacts& facts = book_.facts();
+  if (short_told_ || facts.num_known() < std::min(facts.size(), kEnough)) {
+    return;
+  }
+  short_told_ = true;
+  const std::string warning = ShortBatchesWarning(facts.report());
+  if (!warning.empty()) Log(LogLevel::kWarn, warning, actions);
 }
 
 void LeasedWork::OnDone(const Member& from, const LeaseDone& done,
@@ -347,6 +360,8 @@ void LeasedWork::FillTrained(JobPhase phase, JobReport* report) const {
   report->total_known =
       phase >= JobPhase::kTraining && book_.facts().all_known();
   book_.Fill(report);
+  report->train_data = book_.facts().report();
+  report->eval_data = evaluation_.facts().report();
   report->fraction_done = FractionDone(phase);
   report->bad_rows = BadRows();
   report->first_bad_row = FirstBadRow();

@@ -147,12 +147,15 @@ class LeasedWork {
   uint64_t BadRows() const;
   std::string FirstBadRow() const;
   double FractionDone(JobPhase phase) const;
+  // Warns once if many batches are short, as soon as some pieces were read.
+  void WarnOfShortBatches(CoordinatorActions* actions);
 
   const CoordinatorOptions options_;
   TrainingBook book_;
   EvaluationRun evaluation_;
   LeaseDesk desk_;
   std::string last_failure_;
+  bool short_told_ = false;  // WarnOfShortBatches has judged
 };
 
 }  // namespace shoal

@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-// REQUIRES of both: flags.Validate() was OK.
+// REQUIRES of both: flags.Validate() was OK. The facts have no start yet.
 JobFacts JobFactsFromFlags(const JobFlags& flags);
 // `files` must outlive the reporter.
 JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,

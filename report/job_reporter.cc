@@ -34,6 +34,7 @@ JobReporter::JobReporter(JobReporterOptions options, const FileSystem* files)
       output_(OutputOptions(options_.print_every)) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
+  start_ = now;
   if (options_.events_dir.empty()) return absl::OkStatus();
   auto events =
       JobEvents::Create(*files_, options_.events_dir,
@@ -70,8 +71,10 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
   if (!options_.summary.empty()) {
-    written = WriteOutput(*files_, options_.summary,
-                          SummaryJson(options_.facts, report));
+    JobFacts facts = options_.facts;
+    facts.start = start_;
+    written =
+        WriteOutput(*files_, options_.summary, SummaryJson(facts, report));
   }
   if (options_.style == ProgressStyle::kJson) {
     std::cout << EndingJson(
