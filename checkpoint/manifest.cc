@@ -13,6 +13,7 @@
 #include "checkpoint/model_json.h"
 #include "checkpoint/pieces_json.h"
 #include "checkpoint/shard_entry_json.h"
+#include "core/config_text.h"
 #include "core/piece_table.h"
 
 namespace shoal {
@@ -240,7 +241,8 @@ absl::StatusOr<Manifest> ReadFields(
   // Older manifests have a number of 32 bits instead of `start`.
   manifest.start = root.Has("start") ? root.Field("start").Hex64()
                                      : root.Field("coordinator_life").U32();
-  manifest.config = root.Field("config").Bytes(kTextMax);
+  manifest.config =
+      ConfigInPresentNames(root.Field("config").Bytes(kTextMax));
   manifest.model = ReadModel(root.Field("model"));
   manifest.map = ReadPartition(manifest.model, root.Field("partition"));
   manifest.data = ReadData(root.Field("data"), std::move(pieces));

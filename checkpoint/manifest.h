@@ -81,6 +81,7 @@ struct Manifest {
   uint64_t attempt = 0;
   StartNumber start = 0;  // number of the job that wrote it
   // The canonical text of the flags that must agree (RegisterRequest::config).
+  // A reader gives it in the names that flags have now (core/config_text.h).
   std::string config;
   ModelSpec model;  // its seed is the seed of the initial values
   ShardMap map;

@@ -6,12 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "core/config_text.h"
 
 namespace shoal {
 namespace {
 
 using Flag = std::pair<absl::string_view, absl::string_view>;
 
+// `config` must outlive the flags.
 std::vector<Flag> Flags(absl::string_view config) {
   std::vector<Flag> flags;
   for (absl::string_view line : absl::StrSplit(config, '\n')) {
@@ -39,8 +41,10 @@ std::string FirstDifference(absl::string_view who, absl::string_view config,
                             absl::string_view other,
                             absl::string_view other_config) {
   if (config == other_config) return "";
-  const std::vector<Flag> mine = Flags(config);
-  const std::vector<Flag> theirs = Flags(other_config);
+  const std::string my_text = ConfigInPresentNames(config);
+  const std::string their_text = ConfigInPresentNames(other_config);
+  const std::vector<Flag> mine = Flags(my_text);
+  const std::vector<Flag> theirs = Flags(their_text);
   auto a = mine.begin();
   auto b = theirs.begin();
   while (a != mine.end() && b != theirs.end() && *a == *b) ++a, ++b;

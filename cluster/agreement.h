@@ -16,7 +16,9 @@ namespace shoal {
 // the processes.
 
 // "--name differs: …": the first flag, by name, in which two canonical texts
-// differ, with both values. Empty if the texts are equal.
+// differ, with both values. Empty if the texts are equal. Texts of releases
+// that had other names for flags are compared by the names that flags have now
+// (core/config_text.h).
 std::string FirstDifference(absl::string_view who, absl::string_view config,
                             absl::string_view other,
                             absl::string_view other_config);

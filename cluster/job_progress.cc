@@ -6,12 +6,13 @@ UsageMeter& JobProgress::Usage(Role role, int index) {
   return role == Role::kPs ? ps_[index].usage : workers_[index].usage;
 }
 
-void JobProgress::NewLife(Role role, int index, const std::string& address,
+void JobProgress::NewLife(Role role, int index, const std::string& place,
                           absl::Time now) {
   if (role == Role::kPs) {
-    ps_[index].address = address;
+    ps_[index].address = place;
   } else {
     Worker& worker = workers_[index];
+    worker.host = place;
     worker.earlier_samples += worker.progress.examples;
     worker.progress = {};
   }
@@ -100,6 +101,7 @@ void JobProgress::Fill(absl::Time now, JobReport* report) const {
     WorkerReport out;
     out.index = index;
     out.samples = worker.earlier_samples + worker.progress.examples;
+    out.host = worker.host;
     out.cpu_seconds = worker.usage.cpu_seconds();
     out.peak_rss_bytes = worker.usage.peak_rss_bytes();
     report->workers.push_back(out);

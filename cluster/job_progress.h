@@ -23,8 +23,9 @@ namespace shoal {
 // Thread-compatible; times do not go back.
 class JobProgress {
  public:
-  void NewLife(Role role, int index, const std::string& address,
-               absl::Time now);
+  // `place` is the address of a PS, or the name of a worker's host; it may be
+  // empty.
+  void NewLife(Role role, int index, const std::string& place, absl::Time now);
   void OnHeartbeat(Role role, int index, const Heartbeat& heartbeat,
                    absl::Time now);
   void OnUsage(Role role, int index, const ResourceUsage& usage,
@@ -52,6 +53,7 @@ class JobProgress {
 
  private:
   struct Worker {
+    std::string host;
     UsageMeter usage;
     uint64_t earlier_samples = 0;  // by lives before this one
     TrainProgress progress;        // this life's

@@ -7,6 +7,39 @@
 #include "base/counted.h"
 
 namespace shoal {
+namespace {
+
+constexpr char kShortBatchAdvice[] =
+    "for larger batches give a larger --piece_bytes or larger files (a "
+    "compressed file is one piece), or train with a smaller --batch_size";
+
+double MeanBatch(const DataReport& data) {
+  return static_cast<double>(data.rows) / static_cast<double>(data.batches);
+}
+
+bool ManyShort(const DataReport& data) {
+  return data.short_batches > 0 && MeanBatch(data) < 0.75 * data.batch_size;
+}
+
+}  // namespace
+
+std::string ShortBatchesText(const DataReport& data) {
+  if (data.short_batches == 0) return "";
+  return absl::StrFormat(
+      "%d an epoch%s, %d of them short (fewer rows than --batch_size=%d, as "
+      "their piece of the data ended); %.1f rows in the mean%s",
+      data.batches, data.all_read ? "" : ", of the data read so far",
+      data.short_batches, data.batch_size, MeanBatch(data),
+      ManyShort(data) ? absl::StrCat("; ", kShortBatchAdvice) : "");
+}
+
+std::string ShortBatchesWarning(const DataReport& data) {
+  if (!ManyShort(data)) return "";
+  return absl::StrFormat(
+      "batches have %.1f rows in the mean, and --batch_size=%d: a batch ends "
+      "where its piece of the data ends; %s",
+      MeanBatch(data), data.batch_size, kShortBatchAdvice);
+}
 
 std::string LedgerLine(const JobReport& report) {
   const uint64_t accounted = report.trained + report.rejected + report.lost;

@@ -27,6 +27,7 @@ struct WorkerReport {
   // Rows that this worker was the first to score, over all evaluations or in an
   // inference. Summed over workers, each row counts once an evaluation.
   uint64_t scored = 0;
+  std::string host;  // name of its host; empty: not known
 };
 
 struct PsReport {
@@ -88,6 +89,20 @@ struct CheckpointReport {
 // error rounded up.
 std::string EvalText(const EvalReport& eval);
 
+// The files of one purpose. Rows and batches are those of one pass over the
+// pieces that were read to their end.
+struct DataReport {
+  uint64_t files = 0;  // 0: the job reads none, or it has not begun yet
+  uint64_t bytes = 0;
+  bool all_read = false;  // every piece was read: the counts below are final
+  uint64_t rows = 0;      // in batches, so without bad rows
+  uint64_t batches = 0;
+  // Batches with fewer than batch_size rows: a piece ended. No batch spans
+  // pieces.
+  uint64_t short_batches = 0;
+  uint32_t batch_size = 0;
+};
+
 // A job in figures. The progress line, the closing lines and the summary file
 // (docs/summary.md) are made of them. Samples are examples × epochs.
 //
@@ -108,6 +123,9 @@ struct JobReport {
   std::string first;
   bool stopped = false;  // the job ended because a process was asked to stop
   bool diverged = false;  // the job ended because training diverged
+
+  DataReport train_data;
+  DataReport eval_data;
 
   uint64_t samples = 0;      // to be trained, as far as is known (total_known)
   bool total_known = false;  // every piece of the data was read once
@@ -160,6 +178,13 @@ struct JobReport {
   CheckpointReport checkpoint;
   uint64_t digest = 0;  // digest of the final model: sum of the shards' digests
 };
+
+// "40 an epoch, 8 of them short (…); 812.0 rows in the mean", and what to do if
+// many are short. Empty if no batch is short.
+std::string ShortBatchesText(const DataReport& data);
+// A warning with the mean batch and what to do; empty unless many batches are
+// short: the mean batch is below three quarters of the batch size.
+std::string ShortBatchesWarning(const DataReport& data);
 
 // The line `samples N = trained + rejected + lost; batches mended, recomputed,
 // repeats refused`, with the numbers. If the job failed before all of its data

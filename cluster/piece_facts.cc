@@ -72,6 +72,20 @@ void PieceFacts::Learn(uint32_t i, const SavedPieceFacts& facts) {
   ++known_;
   examples_ += facts.examples;
   bad_rows_ += facts.bad_rows;
+  batches_ += facts.batches;
+  short_batches_ += facts.examples % batch_size_ != 0;
+}
+
+DataReport PieceFacts::report() const {
+  DataReport report;
+  report.files = sources_.size();
+  report.bytes = bytes_;
+  report.all_read = all_known();
+  report.rows = examples_;
+  report.batches = batches_;
+  report.short_batches = short_batches_;
+  report.batch_size = batch_size_;
+  return report;
 }
 
 absl::Status PieceFacts::CheckSame(uint32_t i,

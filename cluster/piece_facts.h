@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "checkpoint/manifest.h"
+#include "cluster/job_report.h"
 #include "core/lease.h"
 #include "core/registration.h"
 #include "core/session_messages.h"
@@ -46,10 +47,13 @@ class PieceFacts {
   const SavedPieceFacts& facts(uint32_t i) const { return *facts_[i]; }
 
   bool all_known() const { return known_ == size(); }
+  uint32_t num_known() const { return known_; }
   // Sums over the known pieces. Each piece counts once, however many epochs
   // there are.
   uint64_t examples() const { return examples_; }
   uint64_t bad_rows() const { return bad_rows_; }
+  // The files, and what is known of their rows and batches.
+  DataReport report() const;
   // The first bad rows that were reported, each with its place and reason; at
   // most kNamedBadRows.
   const std::vector<std::string>& named_bad_rows() const {
@@ -75,6 +79,8 @@ class PieceFacts {
   uint32_t known_ = 0;
   uint64_t examples_ = 0;
   uint64_t bad_rows_ = 0;
+  uint64_t batches_ = 0;
+  uint64_t short_batches_ = 0;
   uint64_t bytes_ = 0;
   std::vector<std::string> named_bad_rows_;
 };

@@ -88,7 +88,7 @@ absl::Status CheckSameData(const SavedData& saved, const FileList& files,
     return absl::FailedPreconditionError(absl::StrCat(
         "the data are cut into ", pieces.size(),
         " pieces, the checkpoint's were into ", saved.pieces.size(),
-        ": --piece_bytes must be what it was"));
+        ": --piece_bytes must be what it was, or left out"));
   }
   return absl::OkStatus();
 }

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/path.h"
@@ -41,6 +43,33 @@ absl::Status CheckSummary(const JobFlags& flags) {
                      directory, ": ", strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+// Writes --write_config, unless `name` is empty or the file has this text
+// already, as when the same command is given again. Any other file that exists
+// is an error.
+absl::Status WriteConfig(const FlagSet& set, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  const std::string flag = absl::StrCat("--write_config=", name);
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  const std::string text = ConfigText(set);
+  const absl::StatusOr<std::string> path = OutputPath(name);
+  if (!path.ok()) return Annotate(path.status(), flag);
+  const auto present = files->OpenForRead(*path);
+  if (absl::IsNotFound(present.status())) {
+    return Annotate(WriteOutput(*files, name, text), flag);
+  }
+  if (present.ok() && (*present)->size() == text.size()) {
+    std::string old(text.size(), '\0');
+    const auto size = (*present)->Read(0, absl::MakeSpan(&old[0], old.size()));
+    if (size.ok() && *size == text.size() && old == text) {
+      return absl::OkStatus();
+    }
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(flag,
+                   ": the file exists already, and is never overwritten: give "
+                   "another name, or remove it first"));
 }
 
 // All variables of this process's environment; launch/environment/ chooses
@@ -129,18 +158,15 @@ std::optional<ExitCode> ParseJobOrExit(
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckSummary(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
-  if (!flags->config_files.write_config.empty()) {
-    const absl::Status written =
-        WriteOutput(*NewPosixFileSystem(), flags->config_files.write_config,
-                    PrintConfig(*set));
-    if (!written.ok()) {
-      return Complain(set->command(),
-                      Annotate(written, "--write_config=" +
-                                            flags->config_files.write_config),
-                      kExitUsage);
-    }
+  const absl::Status written =
+      WriteConfig(*set, flags->config_files.write_config);
+  if (!written.ok()) return Complain(set->command(), written, kExitUsage);
+  flags->given = set->Given();
+  if (flags->output.print_config == PrintConfig::kGiven) {
+    std::cerr << set->ResolvedGiven() << std::flush;
+  } else if (flags->output.print_config == PrintConfig::kAll) {
+    std::cerr << set->Resolved() << std::flush;
   }
-  if (flags->output.print_config) std::cerr << set->Resolved() << std::flush;
   return std::nullopt;
 }
 

@@ -19,8 +19,9 @@ namespace shoal {
 std::optional<ExitCode> ParseOrExit(FlagSet* set,
                                     const std::vector<std::string>& args);
 
-// The same for the flags of a job. Also validates the flags, and prints them on
-// stderr unless --print_config=false.
+// The same for the flags of a job. Also validates the flags, fills
+// flags->given, writes --write_config and prints the flags on stderr as
+// --print_config says.
 std::optional<ExitCode> ParseJobOrExit(JobFlags* flags, FlagSet* set,
                                        const std::vector<std::string>& args);
 // The same for a command that takes flags from one more place: `fill` fills

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/file_system.h"
@@ -168,13 +169,15 @@ std::string ResumeTextInItsPlace(const FileSystem& files, const JobFlags& flags,
 
 // Writes the summary if PS 0 ended before it could.
 void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
-                            const absl::Status& status) {
+                            absl::Time start, const absl::Status& status) {
+  JobFacts facts = JobFactsFromFlags(flags);
+  facts.start = start;
   JobReport report;
   report.finished = true;
   report.status = status;
   const absl::Status written =
       WriteOutput(files, flags.output.summary,
-                  SummaryJson(JobFactsFromFlags(flags), report));
+                  SummaryJson(facts, report));
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 
@@ -190,10 +193,11 @@ std::string LastWords(const FileSystem& files, const JobFlags& flags,
              : ResumeTextInItsPlace(files, flags, run.last.figures);
 }
 
-// Prints the results of the job on stdout, and its error on stderr. Returns the
-// exit code.
+// Prints the results of the job, which began at `start`, on stdout, and its error
+// on stderr. Returns the exit code.
 ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
-                  const std::string& name, const RestartingJobEnd& run) {
+                  const std::string& name, absl::Time start,
+                  const RestartingJobEnd& run) {
   const LaunchedJobEnd& end = run.last;
   std::string text;
   for (const std::string& line : end.lines) {
@@ -221,7 +225,7 @@ ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
   // With --hosts another host writes the summary.
   if (!end.told && !flags.output.summary.empty() &&
       flags.cluster.hosts.empty()) {
-    WriteSummaryInItsPlace(files, flags, end.status);
+    WriteSummaryInItsPlace(files, flags, start, end.status);
   }
   if (end.status.ok()) return printed;
   const absl::Status status = end.exit_code == kExitUsage
@@ -283,12 +287,13 @@ int RunCommand(const Args& args) {
     return *std::move(newest);
   };
   LiveOutput output(LiveOutputOptionsFromFlags(flags));
+  const absl::Time start = RealClock().Now();
   const auto run = RunWithRestarts(std::move(options), &wait, &output);
   if (!run.ok()) return Complain(name, run.status(), unprepared);
   token_file = nullptr;
   // What is left may take long, as on a disk that hangs.
   wait.QuitOnInterrupt(run->last.interrupted);
-  return Conclude(*files, flags, name, *run);
+  return Conclude(*files, flags, name, start, *run);
 }
 
 }  // namespace shoal

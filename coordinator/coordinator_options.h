@@ -33,8 +33,9 @@ struct CoordinatorOptions {
   uint32_t num_epochs = 1;
   uint64_t seed = 1;
   bool shuffle = true;  // order of pieces = f(seed, epoch); false: as listed
-  // Bytes of a piece. -1: clamp(total / 32, 64 KiB, 64 MiB); 0: each file is
-  // one piece.
+  // Bytes of a piece. -1: those of a checkpoint from which the job goes on,
+  // otherwise PieceBytesForBatches (core/piece_table.h); 0: each file is one
+  // piece.
   int64_t piece_bytes = -1;
   // The files that each host has for itself; every worker can read the others.
   // If there are files by host, the job waits for all num_workers.

@@ -1,5 +1,6 @@
 #include "coordinator/coordinator_state.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -77,8 +78,10 @@ absl::StatusOr<RegisterReply> CoordinatorState::Register(
   if (request.role == Role::kPs) start_.Direct(&reply);
   reply.heartbeat_interval = options_.heartbeat_interval;
   reply.silent_after = options_.silent_after;
-  progress_.NewLife(request.role, request.index, request.address,
-                    clock_.clock());
+  const bool is_ps = request.role == Role::kPs;
+  progress_.NewLife(request.role, request.index,
+                    is_ps ? request.address : request.host, clock_.clock());
+  train_row_bytes_ = std::max(train_row_bytes_, request.train_row_bytes);
   return reply;
 }
 
@@ -316,7 +319,8 @@ void CoordinatorState::StartTraining() {
     Log(LogLevel::kWarn, std::move(warning), &actions_);
   }
   WarnOfMissingWorkers("the job begins");
-  absl::StatusOr<JobPieces> pieces = CutJob(options_, membership_.files());
+  absl::StatusOr<JobPieces> pieces =
+      CutJob(options_, membership_.files(), train_row_bytes_);
   if (!pieces.ok()) return End({pieces.status()});
   work_.SetPieces(*std::move(pieces));
   if (!start_.goes_on()) return Perform(work_.BeginTraining(WorkView()));

@@ -160,6 +160,7 @@ class CoordinatorState {
   const CoordinatorOptions options_;
   JobPhase phase_ = JobPhase::kGathering;
   CoordinatorActions actions_;
+  uint32_t train_row_bytes_ = 0;  // RegisterRequest's, the largest of all
 
   JobClock clock_;
   Membership membership_;

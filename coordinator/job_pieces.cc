@@ -4,11 +4,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "checkpoint/manifest.h"
+#include "cluster/resume.h"
 #include "core/mark_run.h"
 #include "core/piece_table.h"
 
@@ -56,19 +58,51 @@ CutFiles Cut(std::string kind, const FileList& files, std::vector<Piece> pieces,
   return cut;
 }
 
+uint64_t BytesOf(const FileList& files) {
+  uint64_t bytes = 0;  // BuildPieceTable refuses a sum that overflows
+  for (const SourceInfo& file : files.files) bytes += file.size;
+  return bytes;
+}
+
+// The pieces of the checkpoint from which the job goes on; nullopt if there is
+// none, or if the files have changed, which TrainingBook refuses.
+std::optional<std::vector<Piece>> SavedPieces(const CheckpointOptions& options,
+                                              const FileList& files) {
+  if (options.resume == nullptr || !options.resume_training) return {};
+  const SavedData& saved = options.resume->data;
+  std::vector<Piece> pieces;
+  for (const SavedPiece& piece : saved.pieces) {
+    pieces.push_back({static_cast<uint32_t>(pieces.size()), piece.source,
+                      piece.begin, piece.end});
+  }
+  if (!CheckSameData(saved, files, pieces).ok()) return {};
+  return pieces;
+}
+
+absl::StatusOr<std::vector<Piece>> TrainingPieces(
+    const CoordinatorOptions& options, const FileList& files,
+    std::optional<uint64_t> piece_bytes, uint32_t row_bytes) {
+  if (piece_bytes.has_value()) return BuildPieceTable(files.files, piece_bytes);
+  if (auto saved = SavedPieces(options.checkpoints, files)) return *saved;
+  return BuildPieceTable(
+      files.files,
+      PieceBytesForBatches(BytesOf(files), options.batch_size, row_bytes));
+}
+
 }  // namespace
 
 absl::StatusOr<JobPieces> CutJob(const CoordinatorOptions& options,
-                                 const JobFiles& files) {
+                                 const JobFiles& files,
+                                 uint32_t train_row_bytes) {
   std::optional<uint64_t> piece_bytes;
   if (options.piece_bytes >= 0) {
     piece_bytes = static_cast<uint64_t>(options.piece_bytes);
   }
   const bool trains = options.task == JobTask::kTrain;
-  SHOAL_ASSIGN_OR_RETURN(
-      auto train,
-      BuildPieceTable(trains ? files.train().files : std::vector<SourceInfo>{},
-                      piece_bytes));
+  SHOAL_ASSIGN_OR_RETURN(auto train,
+                         trains ? TrainingPieces(options, files.train(),
+                                                 piece_bytes, train_row_bytes)
+                                : std::vector<Piece>());
   SHOAL_ASSIGN_OR_RETURN(auto eval,
                          BuildPieceTable(files.eval().files, piece_bytes));
   if (options.checkpoints.save) SHOAL_RETURN_IF_ERROR(CheckSavable(train));

@@ -272,7 +272,20 @@ absl::StatusOr<JobEffects> LeasedWork::OnReport(const Member& from,
                                              "and not named here"),
         &effects.actions);
   }
+  if (trains) WarnOfShortBatches(&effects.actions);
   return effects;
+}
+
+void LeasedWork::WarnOfShortBatches(CoordinatorActions* actions) {
+  // A few pieces tell enough, and early enough.
+  constexpr uint32_t kEnough = 8;
+  const PieceFacts& facts = book_.facts();
+  if (short_told_ || facts.num_known() < std::min(facts.size(), kEnough)) {
+    return;
+  }
+  short_told_ = true;
+  const std::string warning = ShortBatchesWarning(facts.report());
+  if (!warning.empty()) Log(LogLevel::kWarn, warning, actions);
 }
 
 JobEffects LeasedWork::OnDone(const Member& from, const LeaseDone& done,
@@ -397,6 +410,8 @@ void LeasedWork::FillTrained(JobPhase phase, JobReport* report) const {
   report->total_known =
       phase >= JobPhase::kTraining && book_.facts().all_known();
   book_.Fill(report);
+  report->train_data = book_.facts().report();
+  report->eval_data = evaluation_.facts().report();
   report->fraction_done = FractionDone(phase);
   report->bad_rows = BadRows();
   // The error of a job that has too many names them.

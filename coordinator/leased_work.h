@@ -161,6 +161,8 @@ class LeasedWork {
   std::vector<std::string> NamedBadRows() const;
   absl::Status TooManyBadRows() const;
   double FractionDone(JobPhase phase) const;
+  // Warns once if many batches are short, as soon as some pieces were read.
+  void WarnOfShortBatches(CoordinatorActions* actions);
 
   const CoordinatorOptions options_;
   TrainingBook book_;
@@ -168,6 +170,7 @@ class LeasedWork {
   EvaluationRun evaluation_;
   LeaseDesk desk_;
   std::string last_failure_;
+  bool short_told_ = false;  // WarnOfShortBatches has judged
 };
 
 }  // namespace shoal

@@ -12,6 +12,9 @@ namespace {
 constexpr uint64_t kPiecesWanted = 32;
 constexpr uint64_t kSmallestPiece = uint64_t{64} << 10;
 constexpr uint64_t kLargestPiece = uint64_t{64} << 20;
+// Batches of a piece that is made for large batches. A file is cut into equal
+// parts of this size at most, so of half of it at least.
+constexpr uint64_t kMostBatches = 16;
 
 absl::StatusOr<uint64_t> TotalBytes(absl::Span<const SourceInfo> sources) {
   uint64_t total = 0;
@@ -30,6 +33,13 @@ absl::StatusOr<uint64_t> TotalBytes(absl::Span<const SourceInfo> sources) {
 
 uint64_t DefaultPieceBytes(uint64_t total_bytes) {
   return std::clamp(total_bytes / kPiecesWanted, kSmallestPiece, kLargestPiece);
+}
+
+uint64_t PieceBytesForBatches(uint64_t total_bytes, uint64_t batch_size,
+                              uint64_t row_bytes) {
+  const uint64_t usual = DefaultPieceBytes(total_bytes);
+  const uint64_t batch = batch_size * row_bytes;
+  return batch <= usual ? usual : kMostBatches * batch;
 }
 
 absl::StatusOr<std::vector<Piece>> BuildPieceTable(

@@ -20,6 +20,13 @@ inline constexpr uint64_t kMaxPieces = uint64_t{1} << 22;
 // since the pieces are part of a batch's identity.
 uint64_t DefaultPieceBytes(uint64_t total_bytes);
 
+// The size of a piece for batches of `batch_size` rows of `row_bytes` bytes (0:
+// not known): DefaultPieceBytes, or 16 batches if such a piece would hold less
+// than one batch. A file of 16 batches or more then has pieces of 8 to 16
+// batches. No batch spans pieces, so small pieces make short batches.
+uint64_t PieceBytesForBatches(uint64_t total_bytes, uint64_t batch_size,
+                              uint64_t row_bytes);
+
 // The pieces of `sources`, in their order, index i at position i. A file is cut
 // into the fewest parts of at most `piece_bytes` bytes (nullopt: the default
 // size), whose lengths differ by one byte at most; 0 keeps each file whole. A

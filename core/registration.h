@@ -59,6 +59,9 @@ struct RegisterRequest {
   // where files are by host (cluster/job_files.h). Empty: the worker is the
   // only one of its host.
   std::string host;
+  // Mean size in bytes of a training row, from the first 64 KiB of each file
+  // that is not compressed; 0: not known, as from older releases.
+  uint32_t train_row_bytes = 0;
 };
 
 struct RegisterReply {

@@ -61,7 +61,11 @@ uint64_t ReaderBytes(const JobFlags& flags, const FilesSize& data) {
   if (data.row_bytes != 0) {
     uint64_t piece = data.bytes;
     if (flags.data.piece_bytes > 0) piece = flags.data.piece_bytes;
-    if (flags.data.piece_bytes < 0) piece = DefaultPieceBytes(data.bytes);
+    if (flags.data.piece_bytes < 0) {
+      piece = PieceBytesForBatches(
+          data.bytes, static_cast<uint64_t>(flags.training.batch_size),
+          data.row_bytes);
+    }
     rows = piece / data.row_bytes + 1;
   }
   const uint64_t batch =
@@ -250,13 +254,14 @@ absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
 absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
                               const FileSystem& files) {
   // The launcher has made the forecast for this process.
-  if (!flags.output.print_config && !flags.monitoring.memory_check) {
+  const bool print = flags.output.print_config != PrintConfig::kNone;
+  if (!print && !flags.monitoring.memory_check) {
     return absl::OkStatus();
   }
   const HostMemory host = ReadHostMemory();
   const HostForecast forecast =
       ForecastHost(flags, plan, MeasureData(files, flags), host);
-  if (flags.output.print_config) std::cerr << forecast.line << std::endl;
+  if (print) std::cerr << forecast.line << std::endl;
   const absl::Status fits = CheckMemory(forecast.bytes, host);
   if (flags.monitoring.memory_check && !fits.ok()) return fits;
   if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -47,8 +48,8 @@ ModelOptions ModelOptionsFromFlags(const JobFlags& flags) {
   options.field_size = flags.model.field_size;
   options.embedding_size = flags.model.embedding_size;
   options.deep_layers = flags.model.deep_layers;
-  options.dropout_keep.assign(flags.model.dropout.begin(),
-                              flags.model.dropout.end());
+  const std::vector<double> keep = flags.model.KeepProb();
+  options.dropout_keep.assign(keep.begin(), keep.end());
   options.first_layer = flags.training.first_layer;
   options.seed = flags.model.seed;
   const OptimizerFlags all = flags.optimizers.Resolved();

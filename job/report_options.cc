@@ -1,12 +1,27 @@
 #include "job/report_options.h"
 
+#include <unistd.h>
+
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "datatools/best_possible_auc.h"
 
 namespace shoal {
+namespace {
+
+std::string OwnHost() {
+  char host[256] = "";
+  return gethostname(host, sizeof(host) - 1) == 0 ? host : "";
+}
+
+}  // namespace
+
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
-  return {flags.training.ModeName(), flags.model.model, flags.cluster.ps,
-          flags.cluster.workers, flags.PipelineDepth()};
+  return {flags.training.ModeName(), flags.model.model,
+          flags.cluster.ps,          flags.cluster.workers,
+          flags.PipelineDepth(),     SHOAL_VERSION,
+          OwnHost(),                 flags.given};
 }
 
 LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags) {

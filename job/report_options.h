@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-// REQUIRES of all: flags.Validate() was OK.
+// REQUIRES of all: flags.Validate() was OK. The facts have no start yet.
 JobFacts JobFactsFromFlags(const JobFlags& flags);
 // The live line about a job, on stderr.
 LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags);

@@ -24,6 +24,8 @@ namespace {
 namespace pb = google::protobuf;
 
 constexpr uint64_t kMaxBytes = 1 << 20;
+// The flag that names a file to write, which is not in that file.
+constexpr char kWriteConfig[] = "write_config";
 
 std::string Place(const std::string& name, int line, int column) {
   return absl::StrCat(name, ":", line + 1, ":", column + 1);
@@ -98,6 +100,9 @@ std::string FlagText(const pb::Message& config, const pb::FieldDescriptor* f) {
         values.push_back(RealText(repeated ? r->GetRepeatedDouble(config, f, i)
                                            : r->GetDouble(config, f)));
         break;
+      case pb::FieldDescriptor::CPPTYPE_ENUM:
+        values.push_back(r->GetEnum(config, f)->name());
+        break;
       case pb::FieldDescriptor::CPPTYPE_BOOL:
         values.push_back(r->GetBool(config, f) ? "true" : "false");
         break;
@@ -106,6 +111,14 @@ std::string FlagText(const pb::Message& config, const pb::FieldDescriptor* f) {
     }
   }
   return absl::StrJoin(values, ",");
+}
+
+// True if the field takes words without quotes.
+bool EnumField(const std::string& name) {
+  const pb::FieldDescriptor* const field =
+      config::JobConfig::descriptor()->FindFieldByName(name);
+  return field != nullptr &&
+         field->cpp_type() == pb::FieldDescriptor::CPPTYPE_ENUM;
 }
 
 // A flag's value as a field takes it.
@@ -117,6 +130,7 @@ std::string FieldText(const Flag& flag) {
                         "]");
   }
   if (kind == "INT" || kind == "NUMBER" || kind == "BOOL") return text;
+  if (EnumField(flag.name)) return text;
   return absl::StrCat("\"", absl::CEscape(text), "\"");
 }
 
@@ -143,7 +157,7 @@ absl::StatusOr<std::vector<FlagSetting>> ParseConfig(absl::string_view text,
     const pb::Reflection* r = config.GetReflection();
     const bool set = field->is_repeated() ? r->FieldSize(config, field) > 0
                                           : r->HasField(config, field);
-    if (!set) continue;
+    if (!set || field->name() == kWriteConfig) continue;
     const pb::TextFormat::ParseLocation at =
         places.GetLocation(field, field->is_repeated() ? 0 : -1);
     settings.push_back({field->name(), FlagText(config, field),
@@ -168,13 +182,14 @@ absl::StatusOr<std::vector<FlagSetting>> ReadConfigFile(
   return ParseConfig(text, path);
 }
 
-std::string PrintConfig(const FlagSet& set) {
+std::string ConfigText(const FlagSet& set) {
   const std::vector<std::string> fields = ConfigFieldNames();
   std::string text;
   for (const Flag& flag : set.flags()) {
     const bool known =
         std::find(fields.begin(), fields.end(), flag.name) != fields.end();
-    if (!known || PrintFlagValue(flag.target, flag.limits).empty()) continue;
+    if (!known || flag.hidden || flag.name == kWriteConfig) continue;
+    if (PrintFlagValue(flag.target, flag.limits).empty()) continue;
     absl::StrAppend(&text, flag.name, ": ", FieldText(flag), "\n");
   }
   return text;

@@ -13,10 +13,11 @@ namespace shoal {
 
 // Reads the text of a --config file (proto/config.proto, docs/operations.md).
 // Returns every field that the text sets, in the order of the schema, as the
-// text of a flag, with `name:line:column` as its place. INVALID_ARGUMENT, whose
-// message begins with that place: there is no field of this name (the message
-// names the nearest one), a value is of another type, a field is given twice,
-// or the text is not in protobuf's text format.
+// text of a flag, with `name:line:column` as its place. The field write_config
+// is skipped: older releases wrote it into the files that it names.
+// INVALID_ARGUMENT, whose message begins with that place: there is no field of
+// this name (the message names the nearest one), a value is of another type, a
+// field is given twice, or the text is not in protobuf's text format.
 absl::StatusOr<std::vector<FlagSetting>> ParseConfig(absl::string_view text,
                                                      const std::string& name);
 
@@ -26,8 +27,9 @@ absl::StatusOr<std::vector<FlagSetting>> ReadConfigFile(
     const FileSystem& files, const std::string& path);
 
 // The present values of the flags of `set`, in the form that ParseConfig reads.
-// Flags without a value, and --config itself, are left out.
-std::string PrintConfig(const FlagSet& set);
+// Flags without a value, flags that do not work yet, --config and
+// --write_config are left out.
+std::string ConfigText(const FlagSet& set);
 
 // The names of the schema's fields.
 std::vector<std::string> ConfigFieldNames();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -66,6 +67,12 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+bool TakesTrue(const Flag& flag) {
+  const auto* choice = std::get_if<ChoiceTarget>(&flag.target);
+  return choice == nullptr ? std::holds_alternative<bool*>(flag.target)
+                           : absl::c_linear_search(choice->words(), "true");
+}
+
 // CLI11's app keeps state from parsing, so each use makes a new app.
 std::unique_ptr<CLI::App> MakeApp(const std::string& command,
                                   const std::string& about,
@@ -121,7 +128,9 @@ absl::Status FlagSet::Unknown(absl::string_view arg) const {
   while (absl::ConsumePrefix(&name, "-")) {
   }
   std::vector<std::string> known;
-  for (const Flag& flag : flags_) known.push_back(flag.name);
+  for (const Flag& flag : flags_) {
+    if (!flag.hidden) known.push_back(flag.name);
+  }
   known.push_back("help");
   for (const Foreign& foreign : foreign_) {
     if (name == foreign.name) {
@@ -137,7 +146,7 @@ absl::Status FlagSet::Unknown(absl::string_view arg) const {
                       : absl::StrCat("; did you mean --", nearest, "?")));
 }
 
-// Appends "=true" to a boolean flag without a value.
+// Appends "=true" to a flag without a value that takes this word.
 std::vector<std::string> FlagSet::WithBooleansOn(
     std::vector<std::string> args) const {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -147,7 +156,7 @@ std::vector<std::string> FlagSet::WithBooleansOn(
     if (flag == nullptr) continue;
     const bool alone =
         i + 1 == args.size() || absl::StartsWith(args[i + 1], "--");
-    if (alone && std::holds_alternative<bool*>(flag->target)) {
+    if (alone && TakesTrue(*flag)) {
       absl::StrAppend(&args[i], "=true");
     } else {
       ++i;
@@ -258,8 +267,27 @@ std::string FlagSet::Help() const {
   return MakeApp(command_, about_, flags_)->help(command_);
 }
 
+std::vector<std::pair<std::string, std::string>> FlagSet::Given() const {
+  std::vector<std::pair<std::string, std::string>> given_flags;
+  for (const Flag& flag : flags_) {
+    if (!given(flag.name)) continue;
+    given_flags.emplace_back(flag.name,
+                             PrintFlagValue(flag.target, flag.limits));
+  }
+  return given_flags;
+}
+
 std::string FlagSet::Resolved() const {
-  std::string text = absl::StrCat(command_, ", flags in force (* given):\n");
+  return Paragraphs("flags in force (* given)", /*all=*/true);
+}
+
+std::string FlagSet::ResolvedGiven() const {
+  return Paragraphs("flags given (--print_config=all prints all flags)",
+                    /*all=*/false);
+}
+
+std::string FlagSet::Paragraphs(absl::string_view title, bool all) const {
+  std::string text = absl::StrCat(command_, ", ", title, ":\n");
   std::string group;
   std::string line;
   auto flush = [&] {
@@ -270,10 +298,11 @@ std::string FlagSet::Resolved() const {
     line.clear();
   };
   for (const Flag& flag : flags_) {
+    if (!given(flag.name) && !(all && !flag.hidden)) continue;
     if (flag.group != group) flush();
     group = flag.group;
     absl::StrAppend(&line, line.empty() ? "" : " ", flag.name,
-                    given(flag.name) ? "*=" : "=",
+                    all && given(flag.name) ? "*=" : "=",
                     PrintFlagValue(flag.target, flag.limits));
   }
   flush();

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,7 +23,10 @@ struct Flag {
   // The default, as text; filled by FlagSet, unless --help is to say it in
   // other words.
   std::string default_value = "";
-  bool hidden = false;  // --help leaves the flag out
+  // --help leaves the flag out: it does not work yet, and takes values that
+  // change nothing, so that scripts with the flag run; or the command takes the
+  // value from elsewhere.
+  bool hidden = false;
 };
 
 // The value of a flag that was not typed but comes from a file or from the
@@ -83,11 +87,17 @@ class FlagSet {
   // used, to be shown to the user. Empty: there is no such flag.
   const std::string& repeated() const { return repeated_; }
 
-  // Text for the start of the log: every flag with the value in force, one
-  // paragraph per group. `*` marks the flags that were given.
+  // The flags that were given, in the order of --help: name and value.
+  std::vector<std::pair<std::string, std::string>> Given() const;
+
+  // Texts for the start of the log, one paragraph per group, with the values in
+  // force: every flag, where `*` marks the flags that were given, and these
+  // alone.
   std::string Resolved() const;
+  std::string ResolvedGiven() const;
 
  private:
+  std::string Paragraphs(absl::string_view title, bool all) const;
   std::vector<std::string> WithBooleansOn(std::vector<std::string> args) const;
   absl::Status CheckShape(const std::vector<std::string>& args) const;
   absl::Status Unknown(absl::string_view arg) const;

@@ -34,6 +34,7 @@ absl::Status JobFlags::Validate() {
 
 JobFlags JobFlags::Resolved() const {
   JobFlags all = *this;
+  all.model.keep_prob = model.KeepProb();
   all.optimizers = optimizers.Resolved();
   all.training.pipeline_depth = PipelineDepth();
   all.cluster.partition = Partition();

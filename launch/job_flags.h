@@ -2,6 +2,7 @@
 #define SHOAL_LAUNCH_JOB_FLAGS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,9 +23,9 @@
 namespace shoal {
 
 // Every flag of a training job with its default. The defaults are those of the
-// reference script, except for batch_size, dropout, l2_reg and num_epochs. The
-// rows of a group (launch/flags/) say what each flag means, takes and allows;
-// --help prints the rows. The groups are those of --help.
+// reference script, except for batch_size, keep_prob, l2_reg and num_epochs.
+// The rows of a group (launch/flags/) say what each flag means, takes and
+// allows; --help prints the rows. The groups are those of --help.
 struct JobFlags {
   explicit JobFlags(Command command);
 
@@ -41,6 +42,9 @@ struct JobFlags {
   OutputFlags output;
   ConfigFlags config_files;
   MonitoringFlags monitoring;
+  // The flags that were given, in the order of --help, with their values as
+  // they are typed. Filled by the command that parses them.
+  std::vector<std::pair<std::string, std::string>> given;
 
   // Checks what the limits of single flags cannot check: calls the Validate()
   // of each group that has one. Also counts the hosts into cluster.ps and

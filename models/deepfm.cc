@@ -60,13 +60,13 @@ absl::Status ValidateDeepFm(const ModelOptions& options) {
   if (!options.dropout_keep.empty() &&
       options.dropout_keep.size() != options.deep_layers.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--dropout: ", options.dropout_keep.size(), " values for ",
+        "--keep_prob: ", options.dropout_keep.size(), " values for ",
         options.deep_layers.size(), " layers of --deep_layers; give one each"));
   }
   for (const float keep : options.dropout_keep) {
     if (!(keep > 0 && keep <= 1)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--dropout: ", keep,
+          absl::StrCat("--keep_prob: ", keep,
                        " is not in (0, 1]; it is the chance to KEEP a unit"));
     }
   }

@@ -170,6 +170,8 @@ std::vector<std::string> ClosingText(const JobReport& report,
   const bool began = report.wall > absl::ZeroDuration();
   if (!report.status.ok() && !began) return lines;
   if (report.trains) lines.push_back(LedgerLine(report));
+  const std::string batches = ShortBatchesText(report.train_data);
+  if (!batches.empty()) lines.push_back(absl::StrCat("batches    ", batches));
   AddProblems(report, bad_rows_dir, &lines);
   AddEvaluations(report, &lines);
   AddPredictions(report, &lines);

@@ -12,9 +12,11 @@ namespace {
 float Value(double value) { return static_cast<float>(value); }
 
 std::vector<ScalarPoint> TrainingPoints(const JobReport& report) {
-  std::vector<ScalarPoint> points = {
-      {"samples_per_second", Value(report.samples_per_second)},
-  };
+  // A figure that is not known has no point.
+  std::vector<ScalarPoint> points;
+  if (report.samples_per_second > 0) {
+    points.push_back({"samples_per_second", Value(report.samples_per_second)});
+  }
   if (report.loss > 0) points.push_back({"loss", Value(report.loss)});
   if (report.progressive_auc > 0) {
     points.push_back({"auc/progressive", Value(report.progressive_auc)});
@@ -75,10 +77,15 @@ absl::Status JobEvents::WriteEvaluation(const JobReport& report,
                                         absl::Time now) {
   for (; evaluations_ < report.evals.size(); ++evaluations_) {
     const EvalReport& eval = report.evals[evaluations_];
-    SHOAL_RETURN_IF_ERROR(
-        file_->Write(now, eval.step,
-                     {{"auc/evaluation", Value(eval.auc)},
-                      {"logloss/evaluation", Value(eval.logloss)}}));
+    if (eval.examples == 0) continue;
+    std::vector<ScalarPoint> points = {
+        {"auc/evaluation", Value(eval.auc)},
+        {"logloss/evaluation", Value(eval.logloss)}};
+    // There is no calibration if all labels are 0.
+    if (eval.calibration > 0) {
+      points.push_back({"calibration/evaluation", Value(eval.calibration)});
+    }
+    SHOAL_RETURN_IF_ERROR(file_->Write(now, eval.step, points));
   }
   return absl::OkStatus();
 }

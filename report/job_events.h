@@ -15,7 +15,8 @@
 namespace shoal {
 
 // Writes the job's curves for TensorBoard, by job step: loss, auc/progressive,
-// auc/evaluation, logloss/evaluation, samples_per_second, staleness/mean,
+// auc/evaluation, logloss/evaluation, calibration/evaluation (mean predicted
+// probability / mean label), samples_per_second, staleness/mean,
 // staleness/p99, staleness/max. There is a point at most every `interval`, and
 // only if the step has changed. The points of an evaluation are written when it
 // is new. End writes the points of the last step, when every count is known.

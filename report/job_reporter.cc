@@ -28,6 +28,7 @@ JobReporter::JobReporter(JobReporterOptions options, const FileSystem* files)
       output_(options_.output) {}
 
 absl::Status JobReporter::Start(absl::Time now) {
+  start_ = now;
   if (options_.events_dir.empty()) return absl::OkStatus();
   const absl::Duration interval =
       std::min(options_.output.print_every, kEventInterval);
@@ -67,8 +68,10 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
   absl::Status written;
   if (!options_.summary.empty()) {
-    written = WriteOutput(*files_, options_.summary,
-                          SummaryJson(options_.facts, report));
+    JobFacts facts = options_.facts;
+    facts.start = start_;
+    written =
+        WriteOutput(*files_, options_.summary, SummaryJson(facts, report));
   }
   std::string text;
   if (options_.style == ProgressStyle::kJson) {

@@ -35,7 +35,8 @@ class JobReporter {
  public:
   JobReporter(JobReporterOptions options, const FileSystem* files);
 
-  // Opens the event file if events_dir is given. Call once, first. Errors:
+  // The job begins. Opens the event file if events_dir is given. Call once,
+  // first. Errors:
   // those of EventFile::Create.
   absl::Status Start(absl::Time now);
 
@@ -56,6 +57,7 @@ class JobReporter {
   const JobReporterOptions options_;
   const FileSystem* const files_;
   LiveOutput output_;
+  absl::Time start_ = absl::InfinitePast();
   std::unique_ptr<JobEvents> events_;  // null: no events are written
 };
 

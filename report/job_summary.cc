@@ -1,5 +1,7 @@
 #include "report/job_summary.h"
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/json_writer.h"
@@ -7,18 +9,48 @@
 namespace shoal {
 namespace {
 
-void WriteWorker(const WorkerReport& worker, JsonWriter* w) {
+// Text; null if it is empty.
+void WriteText(const char* name, const std::string& text, JsonWriter* w) {
+  w->Key(name);
+  text.empty() ? w->Null() : w->Text(text);
+}
+
+// `own_host` is for a worker that did not name its host; may be empty.
+void WriteWorker(const WorkerReport& worker, const std::string& own_host,
+                 JsonWriter* w) {
   w->BeginObject().Field("worker", worker.index);
   w->Field("samples", worker.samples).Field("scored", worker.scored);
   w->Field("cpu_seconds", worker.cpu_seconds);
-  w->Field("peak_rss_bytes", worker.peak_rss_bytes).EndObject();
+  w->Field("peak_rss_bytes", worker.peak_rss_bytes);
+  WriteText("host", worker.host.empty() ? own_host : worker.host, w);
+  w->EndObject();
 }
 
-void WriteBalance(const PsReport& ps, JsonWriter* w) {
+// True for a PS in the process that writes the summary (shoal train).
+bool InThisProcess(const std::string& address) {
+  return address.empty() || absl::StartsWith(address, "in-process:");
+}
+
+// "h1" of "h1:2223", "fd00::1" of "[fd00::1]:2223"; `own_host` if the address
+// is of this host.
+std::string HostOf(const std::string& address, const std::string& own_host) {
+  std::string host = address.substr(0, address.rfind(':'));
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  const bool here = InThisProcess(address) || host == "localhost" ||
+                    host == "::1" || absl::StartsWith(host, "127.");
+  return here ? own_host : host;
+}
+
+void WriteBalance(const PsReport& ps, const std::string& own_host,
+                  JsonWriter* w) {
   w->BeginObject().Field("shard", ps.index).Field("bytes", ps.stats.bytes);
   w->Field("rows", ps.stats.rows).Field("lookups", ps.stats.lookups);
   w->Field("cpu_seconds", ps.cpu_seconds);
-  w->Field("peak_rss_bytes", ps.peak_rss_bytes).EndObject();
+  w->Field("peak_rss_bytes", ps.peak_rss_bytes);
+  WriteText("host", HostOf(ps.address, own_host), w);
+  w->EndObject();
 }
 
 // One object per shard; null if the job has no canaries.
@@ -64,17 +96,13 @@ void WriteEval(const JobReport& report, const EvalReport& eval, JsonWriter* w) {
 }
 
 void WriteCheckpoint(const CheckpointReport& report, JsonWriter* w) {
-  const auto text = [w](const char* name, const std::string& s) {
-    w->Key(name);
-    s.empty() ? w->Null() : w->Text(s);
-  };
   w->BeginObject();
-  text("path", report.path);
+  WriteText("path", report.path, w);
   w->Field("step", report.step).Field("seconds", report.seconds);
   w->Field("all_seconds", report.all_seconds).Field("saved", report.saved);
   w->Field("voided", report.voided);
-  text("last_error", report.last_error);
-  text("resumed_from", report.resumed_from);
+  WriteText("last_error", report.last_error, w);
+  WriteText("resumed_from", report.resumed_from, w);
   w->Field("resumed_step", report.resumed_step);
   w->Field("resumed_samples", report.resumed_samples).EndObject();
 }
@@ -102,6 +130,38 @@ void WriteLedger(const JobReport& report, JsonWriter* w) {
   w->Field("repeats_refused", report.repeats_refused).EndObject();
 }
 
+// A count; null unless it is known.
+void WriteCount(const char* name, bool known, uint64_t count, JsonWriter* w) {
+  w->Key(name);
+  known ? w->U64(count) : w->Null();
+}
+
+// The fields of a DataReport, into an object that the caller opened.
+void WriteData(const DataReport& data, JsonWriter* w) {
+  const bool any = data.files != 0;
+  const bool read = any && data.all_read;
+  WriteCount("files", any, data.files, w);
+  WriteCount("rows", read, data.rows, w);
+  WriteCount("bytes", any, data.bytes, w);
+  WriteCount("batches", read, data.batches, w);
+  WriteCount("short_batches", read, data.short_batches, w);
+}
+
+// The facts that are not figures: what ran, with which flags and when.
+void WriteFacts(const JobFacts& facts, JsonWriter* w) {
+  WriteText("version", facts.version, w);
+  const bool known = facts.start != absl::InfinitePast();
+  WriteText("start",
+            known ? absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez", facts.start,
+                                     absl::LocalTimeZone())
+                  : "",
+            w);
+  WriteText("host", facts.host, w);
+  w->Key("flags").BeginObject();
+  for (const auto& [name, value] : facts.flags) w->Field(name, value);
+  w->EndObject();
+}
+
 double CpuSeconds(const JobReport& report) {
   double seconds = 0;
   for (const WorkerReport& worker : report.workers) {
@@ -119,6 +179,12 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   w.BeginObject().Field("mode", facts.mode).Field("model", facts.model);
   w.Field("ps", facts.ps).Field("workers", facts.workers);
   w.Field("pipeline_depth", facts.pipeline_depth);
+  WriteFacts(facts, &w);
+  w.Key("data").BeginObject();
+  WriteData(report.train_data, &w);
+  w.Key("validation").BeginObject();
+  WriteData(report.eval_data, &w);
+  w.EndObject().EndObject();
   WriteLedger(report, &w);
   w.Field("wall_seconds", absl::ToDoubleSeconds(report.wall));
   w.Field("cpu_seconds", CpuSeconds(report)).Key("steady");
@@ -127,14 +193,24 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   WriteEval(report, report.eval, &w);
   w.Key("evals").BeginArray();
   for (const EvalReport& eval : report.evals) WriteEval(report, eval, &w);
-  w.EndArray().Key("predicted").BeginObject();
+  w.EndArray().Key("last_loss");
+  // Real examples never have a loss of 0.
+  report.loss > 0 ? w.Double(report.loss) : w.Null();
+  w.Key("predicted").BeginObject();
   w.Field("rows", report.predicted).Field("nan", report.predicted_nan);
   w.EndObject().Key("staleness");
   WriteStaleness(report.staleness, &w);
   w.Key("balance").BeginArray();
-  for (const PsReport& ps : report.ps) WriteBalance(ps, &w);
+  // If the PSs are in this process, so are the workers.
+  const bool alone = absl::c_all_of(report.ps, [](const PsReport& ps) {
+    return InThisProcess(ps.address);
+  });
+  const std::string own_host = alone ? facts.host : "";
+  for (const PsReport& ps : report.ps) WriteBalance(ps, facts.host, &w);
   w.EndArray().Key("processes").BeginArray();
-  for (const WorkerReport& worker : report.workers) WriteWorker(worker, &w);
+  for (const WorkerReport& worker : report.workers) {
+    WriteWorker(worker, own_host, &w);
+  }
   w.EndArray().Key("canary");
   WriteCanary(report, &w);
   w.Key("digest").Hex64(report.digest).Key("checkpoint");

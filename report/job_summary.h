@@ -2,7 +2,10 @@
 #define SHOAL_REPORT_JOB_SUMMARY_H_
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "cluster/job_report.h"
 
 namespace shoal {
@@ -14,11 +17,19 @@ struct JobFacts {
   int ps = 0;
   int workers = 0;
   int pipeline_depth = 0;
+  std::string version;  // of the program, as in "0.5.0"; empty: not known
+  std::string host;  // name of this process's host; empty: not known
+  // The flags that were given, with their values as they are typed.
+  std::vector<std::pair<std::string, std::string>> flags;
+  // When the process with the coordinator began the job; InfinitePast: not
+  // known.
+  absl::Time start = absl::InfinitePast();
 };
 
 // The run as one JSON object (docs/summary.md), indented, with a newline at the
-// end. The keys are the same in every mode and for every end of a job; values
-// that are not known are null or 0.
+// end. The keys are the same in every mode and for every end of a job, except
+// those of `flags`; values that are not known are null or 0. The start is in
+// the zone of this process.
 std::string SummaryJson(const JobFacts& facts, const JobReport& report);
 
 }  // namespace shoal

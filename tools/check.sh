@@ -4,7 +4,8 @@
 # Usage: tools/check.sh [--long]
 #
 #   style    tools/tidy.py, which takes a second
-#   tools    makes build/venv, for tests against packages of PyPI
+#   tools    makes build/venv, for tests against packages of PyPI, beside the
+#            release build
 #   release  builds everything with gcc and warnings as errors, compiles each
 #            header alone, and runs all tests
 #   asan     builds all but the unlabelled tests with clang (lock analysis, ASan
@@ -79,12 +80,21 @@ build() {
   one "$1 build" configure_and_build "$@"
 }
 
-# run_tests PRESET: runs the tests with ctest, one on each core at a time.
+# installed PID: waits for the process that installs the test tools.
+installed() {
+  wait "$1"
+  local code=$?
+  cat build/tools.log
+  return "$code"
+}
+
+# run_tests PRESET: runs the tests with ctest. It runs one more test at a time
+# than there are cores, since end-to-end tests wait for half of their time.
 run_tests() {
   local preset=$1 log line
   log=build/$preset.tests.log
   echo "== $preset tests"
-  ctest --preset "$preset" -j "$jobs" --no-tests=error 2>&1 | tee "$log"
+  ctest --preset "$preset" -j $((jobs + 1)) --no-tests=error 2>&1 | tee "$log"
   # ctest's closing line: "98% tests passed, 1 tests failed out of 50".
   line=$(grep -E '% tests passed, [0-9]+ tests failed out of' "$log")
   if [[ $line =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
@@ -108,10 +118,14 @@ run_fuzzers() {
 
 mkdir -p build
 one "style" python3 -B tools/tidy.py
+tools/install_test_tools.sh >build/tools.log 2>&1 &
+tools=$!
+build release all headers_compile_alone
+released=$?
 # Without these packages some tests are skipped, so their absence counts as a
 # failure.
-one "test tools" tools/install_test_tools.sh
-build release all headers_compile_alone && run_tests release
+one "test tools" installed "$tools"
+((released == 0)) && run_tests release
 build asan all house fuzzers && run_tests asan && run_fuzzers "fuzz" 10
 build tsan all && run_tests tsan
 if $long; then

@@ -11,7 +11,8 @@ void ConfigFlags::AddRows(JobFlagRows* rows) {
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"write_config", &write_config,
-             "File into which all flags in force are written, for --config."},
+             "File into which all flags in force but this one are written, "
+             "for --config. A file that exists is never overwritten."},
             HandedDown::kNo);
 }
 

@@ -10,7 +10,7 @@ namespace shoal {
 // Files that flags are read from and written to.
 struct ConfigFlags {
   std::string config;
-  std::string write_config;
+  std::string write_config;  // never read from a file
 
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);

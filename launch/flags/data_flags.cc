@@ -46,9 +46,10 @@ void DataFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"piece_bytes", &piece_bytes,
              "Size in bytes of a piece of the data, the unit of leasing. -1: "
-             "a 32nd of the data, in [64 KiB, 64 MiB]; 0: each file is one "
-             "piece. A job with more than 4,194,304 pieces times --num_epochs "
-             "is refused at the start.",
+             "a 32nd of the data, in [64 KiB, 64 MiB], or 8 to 16 batches "
+             "where a batch is larger than that; 0: each file is one piece. No "
+             "batch spans pieces. A job with more than 4,194,304 pieces times "
+             "--num_epochs is refused at the start.",
              ByteRange{-1, int64_t{1} << 40}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"max_bad_rows", &max_bad_rows,

@@ -1,11 +1,14 @@
 #include "launch/flags/model_flags.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "core/model_names.h"
 
 namespace shoal {
@@ -18,6 +21,15 @@ std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const ModelName& model : kModelNames) names.push_back(model.name);
   return names;
+}
+
+// Chances that differ by less are equal: they were typed as decimals.
+constexpr double kSameChance = 1e-9;
+
+// 1 - chance, as it is typed: 0.9 for 0.1, to 12 decimals. Without rounding,
+// 1 - chance may differ from the number that the decimal reads as.
+double Complement(double chance) {
+  return std::round((1 - chance) * 1e12) / 1e12;
 }
 
 // "deepfm, fm (factorisation machine), lr (logistic regression) or …".
@@ -66,16 +78,32 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
              "Number of units in each hidden layer of the MLP.",
              IntRange{1, 1 << 16}});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"dropout", &dropout,
-             "Probability to KEEP a unit, one per hidden layer, as in "
-             "0.5,0.5,0.5. Left out: all units are kept.",
+            {"keep_prob", &keep_prob,
+             "Chance to keep a unit while training, one number per hidden "
+             "layer, as in 0.9,0.9,0.9. The reference script calls this chance "
+             "--dropout. Left out: 1 - --dropout, or all units are kept.",
              RealRange{0, 1, /*above_min=*/true}});
-  rows->Add(kAllCommands, Canonical::kInCheckpoint,
-            {"batch_norm", &batch_norm,
-             "True for batch norm after each hidden layer; not there yet."});
+  rows->Add(kAllCommands, Canonical::kNo,  // keep_prob is canonical
+            {"dropout", &dropout,
+             "Chance to drop a unit while training, one number per hidden "
+             "layer, of at most 0.5. --keep_prob is 1 minus this chance; give "
+             "one of the two flags.",
+             RealRange{0, 1}});
+  Flag batch_norm_flag = {
+      "batch_norm", &batch_norm,
+      "True for batch norm after each hidden layer; not there yet."};
+  batch_norm_flag.hidden = true;
+  rows->Add(kAllCommands, Canonical::kInCheckpoint, std::move(batch_norm_flag));
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"seed", &seed,
              "Random seed for initial weights, data order and dropout."});
+}
+
+std::vector<double> ModelFlags::KeepProb() const {
+  if (!keep_prob.empty()) return keep_prob;
+  std::vector<double> kept;
+  for (const double dropped : dropout) kept.push_back(Complement(dropped));
+  return kept;
 }
 
 bool ModelFlags::Exact() const {
@@ -85,18 +113,45 @@ bool ModelFlags::Exact() const {
                      });
 }
 
+absl::Status ModelFlags::ValidateDropout() const {
+  for (const auto& [name, chances] :
+       {std::pair("keep_prob", &keep_prob), std::pair("dropout", &dropout)}) {
+    if (chances->empty() || chances->size() == deep_layers.size()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", name, "=", absl::StrJoin(*chances, ","), " has ",
+        chances->size(),
+        " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
+        deep_layers.size(), "; give one entry per layer"));
+  }
+  const std::string dropped = absl::StrJoin(dropout, ",");
+  for (size_t i = 0; i < dropout.size(); ++i) {
+    if (dropout[i] > 0.5) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dropout=", dropped, " is the chance to drop a unit, and may be at "
+          "most 0.5. If it is meant as the chance to keep a unit, as in the "
+          "reference script, write --keep_prob=", dropped,
+          "; to drop more than half of the units, give 1 minus the chance as "
+          "--keep_prob"));
+    }
+    if (!keep_prob.empty() &&
+        std::abs(keep_prob[i] - Complement(dropout[i])) > kSameChance) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dropout=", dropped,
+          " and --keep_prob=", absl::StrJoin(keep_prob, ","),
+          " differ: the chance to keep a unit is 1 minus the chance to drop "
+          "it; give one of the two flags"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ModelFlags::Validate() const {
   if (batch_norm) {
     return absl::InvalidArgumentError(
         "--batch_norm=true is not there yet: moving averages need an update "
         "of their own on the parameter servers");
   }
-  if (!dropout.empty() && dropout.size() != deep_layers.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--dropout=", absl::StrJoin(dropout, ","), " has ", dropout.size(),
-        " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
-        deep_layers.size(), "; give one entry per layer"));
-  }
+  SHOAL_RETURN_IF_ERROR(ValidateDropout());
   // With feature_size a table is an array; without it a table is dynamic.
   if (feature_size != 0 && table_row_limit != 0) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -20,9 +20,15 @@ struct ModelFlags {
   int field_size = 0;
   int embedding_size = 32;
   std::vector<int> deep_layers = {256, 128, 64};
-  std::vector<double> dropout;  // probabilities to keep; empty: keep all
+  // Chances to keep and to drop a unit, by hidden layer. Use KeepProb().
+  std::vector<double> keep_prob;
+  std::vector<double> dropout;
   bool batch_norm = false;
   uint64_t seed = 1;
+
+  // The chance to keep a unit, by hidden layer: --keep_prob, otherwise
+  // 1 - --dropout; empty without both: all units are kept.
+  std::vector<double> KeepProb() const;
 
   // True if the arithmetic of the model has to be exact (ModelName::exact).
   bool Exact() const;
@@ -32,6 +38,9 @@ struct ModelFlags {
 
   // INVALID_ARGUMENT: flags of this group do not go together.
   absl::Status Validate() const;
+
+ private:
+  absl::Status ValidateDropout() const;
 };
 
 }  // namespace shoal

@@ -14,6 +14,9 @@ constexpr Choice<LogTimeForm> kLogTimeForms[] = {
     {LogTimeForm::kFull, "full", "with date and time zone"},
     {LogTimeForm::kShort, "short", "time of day"},
     {LogTimeForm::kAuto, "auto", "short on a terminal, full elsewhere"}};
+constexpr Choice<PrintConfig> kPrintConfig[] = {{PrintConfig::kGiven, "true"},
+                                                {PrintConfig::kAll, "all"},
+                                                {PrintConfig::kNone, "false"}};
 
 }  // namespace
 
@@ -39,8 +42,10 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
                           ChoiceHelp(kLogTimeForms), ".")},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
-            {"print_config", &print_config,
-             "True to print all flags in force at the start."},
+            {"print_config", ChoiceTarget(&print_config, kPrintConfig),
+             "Flags to print at the start, before the memory that the job "
+             "will take: true prints the flags that were given, all every flag "
+             "in force, false neither flags nor memory."},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"progress_every", &progress_every,

@@ -13,6 +13,9 @@ namespace shoal {
 
 // The form of the time in log lines.
 enum class LogTimeForm { kAuto, kFull, kShort };
+// The flags that a command prints at its start. Also the memory that the job
+// will take is printed, except with kNone.
+enum class PrintConfig { kGiven, kAll, kNone };
 
 // The output, log and files of a process about the job.
 struct OutputFlags {
@@ -20,7 +23,7 @@ struct OutputFlags {
   ProgressStyle progress = ProgressStyle::kText;
   LogLevel log_level = LogLevel::kInfo;
   LogTimeForm log_time = LogTimeForm::kAuto;
-  bool print_config = true;
+  PrintConfig print_config = PrintConfig::kGiven;
   absl::Duration progress_every = absl::Seconds(2);
 
   // The terminal that stderr is. Not a flag: the command fills it in.

@@ -78,6 +78,14 @@ TEST_F(ManifestTest, OneFromBeforeTheStartNumbersIsRead) {
   EXPECT_EQ(read->start, 7u);
 }
 
+TEST_F(ManifestTest, OneFromBeforeTheNameKeepProbIsRead) {
+  Manifest manifest = manifest_;
+  manifest.config = "deep_layers=8,4\ndropout=0.5,0.75\nseed=3\n";
+  const auto read = ManifestFromJson(*ManifestToJson(manifest));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->config, "deep_layers=8,4\nkeep_prob=0.5,0.75\nseed=3\n");
+}
+
 TEST_F(ManifestTest, CrcsOfPiecesMayBeAbsentButNotTooFew) {
   const std::string field = ",\n  \"piece_crc32c\": \"feedbeef\"";
   const auto older = ManifestFromJson(Changed(json_, field, ""));

@@ -49,6 +49,16 @@ TEST(CheckSameConfigTest, OrderAndEmptyLinesDoNotMatter) {
   EXPECT_TRUE(CheckSameConfig("w", "b=2\n\na=1", "c", "a=1\nb=2\n").ok());
 }
 
+TEST(CheckSameConfigTest, AFormerNameOfAFlagIsItsName) {
+  EXPECT_TRUE(CheckSameConfig("w", "a=1\ndropout=0.5\nz=1\n", "c",
+                              "a=1\nkeep_prob=0.5\nz=1\n")
+                  .ok());
+  EXPECT_THAT(std::string(CheckSameConfig("w", "dropout=0.5\n", "c",
+                                          "keep_prob=0.25\n")
+                              .message()),
+              HasSubstr("--keep_prob differs: w has 0.5, c has 0.25"));
+}
+
 TEST(CheckSameConfigTest, ALineWithoutAValueIsAFlagToo) {
   EXPECT_FALSE(CheckSameConfig("w", "garbage", "c", "a=1").ok());
   EXPECT_FALSE(CheckSameConfig("w", "a", "c", "a=1").ok());

@@ -1,5 +1,6 @@
 #include "coordinator/job_pieces.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,46 @@ TEST_F(JobPiecesTest, TheWorkersOfAHostShareItsPieces) {
   EXPECT_THAT(pieces->train.hosts, ElementsAre(0, 0, 1));
   EXPECT_EQ(pieces->eval.pieces.bytes(), 30u);
   EXPECT_THAT(pieces->eval.hosts, IsEmpty()) << "every worker may score them";
+}
+
+TEST_F(JobPiecesTest, LargeBatchesGetPiecesThatHoldThem) {
+  options_.piece_bytes = -1;
+  options_.batch_size = 1000;
+  List(0, {{"a", 40'000'000, 1}}, {});
+  files_.Pin();
+  const auto count = [&](uint32_t row_bytes) {
+    return CutJob(options_, files_, row_bytes)->train.pieces.size();
+  };
+  EXPECT_EQ(count(0), 32u) << "not known";
+  EXPECT_EQ(count(1000), 32u) << "1,250 rows a piece";
+  EXPECT_EQ(count(2000), 2u) << "20,000 rows in pieces of 8 to 16 batches";
+  options_.piece_bytes = 10'000'000;
+  EXPECT_EQ(count(2000), 4u) << "as it was told";
+}
+
+TEST_F(JobPiecesTest, AJobThatGoesOnTakesThePiecesOfTheCheckpoint) {
+  options_.piece_bytes = -1;
+  options_.batch_size = 1000;
+  List(0, {{"a", 100, 7}}, {});
+  files_.Pin();
+  const auto manifest = std::make_shared<Manifest>();
+  manifest->data.sources = {{"a", 100, 7}};
+  manifest->data.pieces = {{0, 0, 30, {}}, {0, 30, 100, {}}};
+  options_.checkpoints.resume = manifest;
+  const auto ends = [&] {
+    std::vector<uint64_t> ends;
+    const JobPieces cut = CutJob(options_, files_).value();
+    for (const Piece& piece : cut.train.pieces.pieces()) {
+      ends.push_back(piece.end);
+    }
+    return ends;
+  };
+  EXPECT_THAT(ends(), ElementsAre(30, 100));
+  manifest->data.sources[0].head_crc32c = 8;
+  EXPECT_THAT(ends(), ElementsAre(100)) << "other files: refused later";
+  manifest->data.sources[0].head_crc32c = 7;
+  options_.checkpoints.resume_training = false;
+  EXPECT_THAT(ends(), ElementsAre(100)) << "takes the weights alone";
 }
 
 TEST_F(JobPiecesTest, AJobThatScoresAloneHasNoTrainingPieces) {

@@ -1,5 +1,6 @@
 #include "coordinator/leased_work.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,9 +14,11 @@
 namespace shoal {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // A PS (session 1) and two workers (sessions 2 and 3). One training piece and
@@ -128,6 +131,25 @@ class LeasedWorkTest : public testing::Test {
   int progress_seen_ = 0;
   std::optional<JobOutcome> end_;
 };
+
+TEST_F(LeasedWorkTest, ShortBatchesAreWarnedOfOnce) {
+  options_.num_epochs = 2;
+  options_.eval_every_epochs = 0;
+  Begin();
+  ASSERT_TRUE(Report(*Ask(0), 7).ok());
+  ASSERT_TRUE(Report(*Ask(1), 7).ok());
+  EXPECT_EQ(std::count_if(logs_.begin(), logs_.end(), [](const auto& line) {
+              return line.find("batches have 7.0 rows in the mean, and "
+                               "--batch_size=10: ") == 0;
+            }),
+            1);
+}
+
+TEST_F(LeasedWorkTest, AFewShortBatchesAreNotWarnedOf) {
+  Begin();
+  ASSERT_TRUE(Report(*Ask(0), 38).ok());
+  EXPECT_THAT(logs_, Not(Contains(HasSubstr("in the mean"))));
+}
 
 TEST_F(LeasedWorkTest, TrainingBeginsAndSaysOnWhat) {
   Begin();

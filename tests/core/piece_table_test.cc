@@ -28,6 +28,18 @@ TEST(PieceTableTest, DefaultSizeIsAThirtySecondWithinBounds) {
   EXPECT_EQ(DefaultPieceBytes(uint64_t{1} << 40), 64u << 20);
 }
 
+TEST(PieceTableTest, LargeBatchesMakeLargePieces) {
+  const uint64_t total = 40'000'000;
+  const uint64_t usual = DefaultPieceBytes(total);
+  EXPECT_EQ(PieceBytesForBatches(total, 1024, 0), usual) << "not known";
+  EXPECT_EQ(PieceBytesForBatches(total, 1000, usual / 1000), usual);
+  EXPECT_EQ(PieceBytesForBatches(total, 1000, usual / 1000 + 1),
+            16 * 1000 * (usual / 1000 + 1));
+  // Any number that a worker can send.
+  EXPECT_EQ(PieceBytesForBatches(total, 1 << 20, 0xffffffff),
+            uint64_t{16} * (1 << 20) * 0xffffffff);
+}
+
 TEST(PieceTableTest, PiecesCoverEveryByteOnceInOrder) {
   const std::vector<SourceInfo> sources = {
       {"a", 1}, {"b", 1000003}, {"c", 0}, {"d", 65536}, {"e", 65537}};

@@ -30,7 +30,7 @@ class ExactTest(harness.ShoalTest):
             self.run_ok(
                 "shoal", "train", "--training_data_dir=" + data,
                 "--feature_size=500", "--field_size=6", "--embedding_size=8",
-                "--deep_layers=32,16", "--dropout=0.8,0.8", "--batch_size=128",
+                "--deep_layers=32,16", "--keep_prob=0.8,0.8", "--batch_size=128",
                 "--num_epochs=2", "--summary=" + self.path(name))
             digests.append(self.summary(name)["digest"])
         self.assertEqual(digests[0], digests[1])
@@ -38,7 +38,7 @@ class ExactTest(harness.ShoalTest):
         self.run_ok(
             "shoal", "train", "--training_data_dir=" + data, "--seed=2",
             "--feature_size=500", "--field_size=6", "--embedding_size=8",
-            "--deep_layers=32,16", "--dropout=0.8,0.8", "--batch_size=128",
+            "--deep_layers=32,16", "--keep_prob=0.8,0.8", "--batch_size=128",
             "--num_epochs=2", "--summary=" + self.path("c.json"))
         self.assertNotEqual(self.summary("c.json")["digest"], digests[0])
 

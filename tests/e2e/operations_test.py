@@ -300,7 +300,7 @@ class ConfigTest(OperationsTest):
         output = self.run_ok("shoal", "run", "--config=" + config,
                              "--batch_size=16", "--write_config=" + written,
                              "--summary=" + self.path("run.json"))
-        self.assertIn("batch_size*=16", output)
+        self.assertIn("batch_size=16", output)
         self.assertIn("samples 4000 = 4000 trained", output)
         self.assertEqual(self.summary("run.json")["workers"], 2)
         # The same again from what was written, in another command.

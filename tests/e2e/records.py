@@ -16,11 +16,15 @@ def _table():
 _CRC = _table()
 
 
-def masked_crc(data):
+def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ _CRC[(crc ^ byte) & 0xFF]
-    crc ^= 0xFFFFFFFF
+    return crc ^ 0xFFFFFFFF
+
+
+def masked_crc(data):
+    crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 

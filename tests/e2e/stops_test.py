@@ -108,7 +108,7 @@ class StormTest(StopsTest):
             if last or self.chance.random() < 0.7:
                 job.wait_for_line("step ")
             else:
-                job.wait_for_line("model")  # the flags in force: it begins
+                job.wait_for_line("model")  # the flags given: it begins
             # The last storm comes while the job trains.
             threading.Event().wait(self.chance.uniform(0.1 if last else 0,
                                                        0.5))

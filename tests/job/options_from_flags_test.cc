@@ -25,7 +25,7 @@ JobFlags Parsed(Command command, std::vector<std::string> args) {
 
 TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
   const JobFlags flags =
-      Parsed(Command::kRun, {"--deep_layers=8,4", "--dropout=0.5,1",
+      Parsed(Command::kRun, {"--deep_layers=8,4", "--keep_prob=0.5,1",
                              "--embedding_size=3", "--optimizer=adagrad",
                              "--table_optimizer=sgd", "--learning_rate=0.25",
                              "--table_learning_rate=0.5", "--l2_reg=0.125",
@@ -52,6 +52,16 @@ TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
     EXPECT_EQ(dense.optimizer.learning_rate, 0.25f);
     EXPECT_EQ(dense.optimizer.l2, 0) << "L2 is for tables alone";
   }
+}
+
+TEST(PlanJob, TheChanceToDropIsOneMinusTheChanceToKeep) {
+  const auto keep = [](const char* flag) {
+    const auto plan = PlanJob(Parsed(
+        Command::kTrain, {"--deep_layers=8,4,2", flag}));
+    return plan->model.dropout_keep;
+  };
+  EXPECT_EQ(keep("--dropout=0.1,0.3,0"), keep("--keep_prob=0.9,0.7,1"));
+  EXPECT_THAT(keep("--dropout=0.1,0.3,0"), ElementsAre(0.9f, 0.7f, 1.0f));
 }
 
 TEST(PlanJob, WithoutAFeatureSizeTablesAreDynamicAndPlacedByHash) {

@@ -2,7 +2,9 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "launch/job_flag_set.h"
@@ -11,6 +13,7 @@ namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string Error(absl::string_view text) {
@@ -61,7 +64,7 @@ TEST(ConfigFileTest, ReadsEveryKindOfValue) {
       learning_rate: 1e-3
       shuffle: false
       deep_layers: [400, 300]
-      dropout: 0.5 dropout: 1
+      keep_prob: 0.5 keep_prob: 1
       max_ps_bytes: "2GiB"
       heartbeat: "500ms"
       training_data_dir: 'a,b')");
@@ -71,7 +74,7 @@ TEST(ConfigFileTest, ReadsEveryKindOfValue) {
   EXPECT_EQ(read.flags.optimizers.learning_rate, 1e-3);
   EXPECT_FALSE(read.flags.data.shuffle);
   EXPECT_EQ(read.flags.model.deep_layers, (std::vector<int>{400, 300}));
-  EXPECT_EQ(read.flags.model.dropout, (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(read.flags.model.keep_prob, (std::vector<double>{0.5, 1}));
   EXPECT_EQ(read.flags.limits.max_ps_bytes, uint64_t{2} << 30);
   EXPECT_EQ(read.flags.deadlines.heartbeat, absl::Milliseconds(500));
   EXPECT_EQ(read.flags.data.training_data_dir, "a,b");
@@ -129,6 +132,30 @@ TEST(ConfigFileTest, AValueOutOfRangeIsNamedWithItsPlace) {
               StartsWith("job.textproto:1:1: --optimizer=adm: must be"));
 }
 
+TEST(ConfigFileTest, ReadsWhatOlderReleasesWrote) {
+  const Read read(Command::kRun, {},
+                  "print_config: false batch_norm: false seed: 7\n"
+                  "write_config: 'job.textproto'");
+  ASSERT_TRUE(read.status.ok()) << read.status;
+  EXPECT_EQ(read.flags.output.print_config, PrintConfig::kNone);
+  EXPECT_EQ(read.flags.model.seed, 7u);
+  EXPECT_EQ(read.flags.config_files.write_config, "");
+}
+
+TEST(ConfigFileTest, ReadsEveryWordOfPrintConfig) {
+  for (const auto& [text, value] :
+       {std::pair("true", PrintConfig::kGiven),
+        std::pair("all", PrintConfig::kAll),
+        std::pair("false", PrintConfig::kNone)}) {
+    const Read read(Command::kRun, {}, absl::StrCat("print_config: ", text));
+    ASSERT_TRUE(read.status.ok()) << read.status;
+    EXPECT_EQ(read.flags.output.print_config, value);
+    EXPECT_THAT(ConfigText(read.set),
+                HasSubstr(absl::StrCat("\nprint_config: ", text, "\n")));
+  }
+  EXPECT_THAT(Error("print_config: some"), StartsWith("job.textproto:1:"));
+}
+
 TEST(ConfigFileTest, WhatIsNoTextprotoIsRefused) {
   for (const char* text : {"batch_size: 1 batch_size: 2", "{", "batch_size",
                            "batch_size: ", "\x01\x02", "model: \"unterminated",
@@ -158,13 +185,16 @@ TEST(ConfigFileTest, WhatIsPrintedReadsBackTheSame) {
   const Read first(Command::kRun,
                    {"--model=lr", "--field_size=7", "--deep_layers=3,4",
                     "--heartbeat=1500ms", "--learning_rate=0.1",
-                    "--summary=a \"b\"\\c\n", "--max_ps_bytes=3MiB"},
+                    "--summary=a \"b\"\\c\n", "--max_ps_bytes=3MiB",
+                    "--write_config=c"},
                    "");
   ASSERT_TRUE(first.status.ok()) << first.status;
-  const std::string text = PrintConfig(first.set);
+  const std::string text = ConfigText(first.set);
+  EXPECT_THAT(text, Not(HasSubstr("write_config")));
+  EXPECT_THAT(text, Not(HasSubstr("batch_norm")));
   const Read second(Command::kRun, {}, text);
   ASSERT_TRUE(second.status.ok()) << second.status << text;
-  EXPECT_EQ(PrintConfig(second.set), text);
+  EXPECT_EQ(ConfigText(second.set), text);
   EXPECT_EQ(second.flags.output.summary, "a \"b\"\\c\n");
   EXPECT_EQ(second.flags.CanonicalConfig(), first.flags.CanonicalConfig());
 }

@@ -7,6 +7,7 @@ namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class FlagSetTest : public ::testing::Test {
  protected:
@@ -167,6 +168,37 @@ TEST_F(FlagSetTest, HelpLeavesHiddenFlagsOutAndTakesADefaultInWords) {
   ASSERT_TRUE(set_.Parse({"--data=x", "--layers=5"}).ok());
   EXPECT_EQ(layers, 5);
   EXPECT_THAT(set_.Resolved(), HasSubstr("layers*=5 depth=4"));
+}
+
+TEST_F(FlagSetTest, AFlagThatDoesNotWorkYetIsTakenAndNotInHelp) {
+  bool magic = false;
+  Flag flag = {"magic", &magic, "Not there yet."};
+  flag.hidden = true;
+  set_.Add(flag);
+  EXPECT_THAT(set_.Help(), Not(HasSubstr("magic")));
+  EXPECT_THAT(set_.Resolved(), Not(HasSubstr("magic")));
+  EXPECT_THAT(ParseError({"--magid=1"}), Not(HasSubstr("magic")));
+  ASSERT_TRUE(set_.Parse({"--magic=true", "--data=x"}).ok());
+  EXPECT_TRUE(magic);
+  EXPECT_THAT(set_.Resolved(), HasSubstr("magic*=true"));
+}
+
+TEST_F(FlagSetTest, GivenFlagsAloneHaveATextToo) {
+  ASSERT_TRUE(set_.Parse({"--shuffle", "--data=x"}).ok());
+  EXPECT_THAT(
+      set_.ResolvedGiven(),
+      HasSubstr(":\n  First       data=x\n  Second      shuffle=true\n"));
+  EXPECT_THAT(set_.ResolvedGiven(), Not(HasSubstr("batch_size")));
+  EXPECT_EQ(set_.Given(), (std::vector<std::pair<std::string, std::string>>{
+                              {"data", "x"}, {"shuffle", "true"}}));
+}
+
+TEST_F(FlagSetTest, AChoiceThatTakesTrueMayStandAlone) {
+  int level = 0;
+  constexpr Choice<int> kLevels[] = {{1, "true"}, {2, "all"}};
+  set_.Add({"say", ChoiceTarget(&level, kLevels), "What to say."});
+  ASSERT_TRUE(set_.Parse({"--say", "--data=x"}).ok());
+  EXPECT_EQ(level, 1);
 }
 
 TEST_F(FlagSetTest, ResolvedMarksWhatWasGiven) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cluster/agreement.h"
+#include "core/config_text.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -146,7 +147,7 @@ TEST(JobFlags, DefaultsPassTheirOwnLimits) {
 
 TEST(JobFlags, AWorkerAndItsServersHaveTheSameCanonicalConfig) {
   const std::vector<std::string> common = {
-      "--learning_rate=0.001", "--deep_layers=64,32", "--dropout=0.5,0.9"};
+      "--learning_rate=0.001", "--deep_layers=64,32", "--keep_prob=0.5,0.9"};
   const auto ps = Parsed(Command::kPs, common);
   const auto worker = Parsed(Command::kWorker, common);
   ASSERT_TRUE(ps.ok()) << ps.status();
@@ -167,7 +168,8 @@ TEST(JobFlags, CanonicalConfigIsSortedByName) {
 }
 
 // Checkpoints hold this text, and processes of a job compare it: names, order
-// and values stay as they are.
+// and values stay as they are. A flag that gets another name has a row in
+// core/config_text.cc.
 TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
   EXPECT_EQ(Parsed(Command::kPs, {})->CanonicalConfig(),
             "adagrad_initial_accumulator=1e-08\n"
@@ -182,13 +184,13 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "data_scope=shared\n"
             "deep_layers=256,128,64\n"
             "dense_l2_reg=0\n"
-            "dropout=\n"
             "embedding_size=32\n"
             "feature_size=100\n"
             "field_size=5\n"
             "ftrl_initial_accumulator=0.1\n"
             "ftrl_l1=0\n"
             "ftrl_l2=0\n"
+            "keep_prob=\n"
             "l2_reg=0\n"
             "l2_scope=touched\n"
             "learning_rate=0.0005\n"
@@ -214,6 +216,41 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "wide_l2_reg=0\n"
             "wide_learning_rate=0.0005\n"
             "wide_optimizer=adam\n");
+}
+
+// The text that release 0.5.0 wrote for `flags`, which had --dropout as the
+// chance to keep a unit.
+std::string TextOfRelease050(std::string text) {
+  const size_t at = text.find("keep_prob=");
+  const size_t end = text.find('\n', at) + 1;
+  const std::string line =
+      absl::StrCat("dropout=", text.substr(at + 10, end - at - 10));
+  text.erase(at, end - at);
+  return text.insert(text.find("embedding_size="), line);
+}
+
+TEST(JobFlags, AnOlderCheckpointsDropoutIsItsKeepProb) {
+  for (const char* flag : {"--keep_prob=0.9,0.7,1", "--dropout=0.1,0.3,0"}) {
+    const std::string now = Parsed(Command::kTrain, {flag})->CanonicalConfig();
+    EXPECT_THAT(now, HasSubstr("\nkeep_prob=0.9,0.7,1\n"));
+    EXPECT_THAT(now, Not(HasSubstr("dropout")));
+    const std::string old = TextOfRelease050(now);
+    ASSERT_THAT(old, HasSubstr("\ndropout=0.9,0.7,1\nembedding_size="));
+    EXPECT_EQ(ConfigInPresentNames(old), now) << "to the last byte";
+    EXPECT_TRUE(CheckSameConfig("worker 0", old, "ps 0", now).ok());
+  }
+  const std::string plain = Parsed(Command::kTrain, {})->CanonicalConfig();
+  EXPECT_EQ(ConfigInPresentNames(TextOfRelease050(plain)), plain);
+  EXPECT_EQ(FirstDifference(
+                "this job",
+                Parsed(Command::kTrain, {"--dropout=0.3,0.3,0.3"})
+                    ->CanonicalConfig(),
+                "the checkpoint",
+                TextOfRelease050(
+                    Parsed(Command::kTrain, {"--keep_prob=0.3,0.3,0.3"})
+                        ->CanonicalConfig())),
+            "--keep_prob differs: this job has 0.7,0.7,0.7, the checkpoint has "
+            "0.3,0.3,0.3");
 }
 
 TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
@@ -274,7 +311,9 @@ TEST(JobFlags, AnotherValueShowsInTheCanonicalConfigIfTheRowSaysSo) {
     }
     const std::string difference =
         FirstDifference("this", changed.CanonicalConfig(), "the default", base);
-    if (row.canonical == Canonical::kNo) {
+    if (row.flag.name == "dropout") {
+      EXPECT_THAT(difference, HasSubstr("--keep_prob differs"));
+    } else if (row.canonical == Canonical::kNo) {
       EXPECT_EQ(difference, "") << row.flag.name;
     } else {
       EXPECT_NE(difference, "") << row.flag.name;
@@ -430,6 +469,16 @@ TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
   EXPECT_TRUE(worker.Validate().ok()) << "a worker may join beyond the list";
   worker.cluster.worker_hosts = "a,b";
   EXPECT_FALSE(worker.Validate().ok());
+}
+
+TEST(JobFlags, OnlyWhatWorksIsInHelp) {
+  for (const Command command : kCommands) {
+    JobFlags flags(command);
+    const std::string help = JobFlagSet(&flags).Help();
+    EXPECT_THAT(help, Not(HasSubstr("batch_norm")));
+    EXPECT_THAT(help, Not(HasSubstr("not there yet")));
+    EXPECT_TRUE(Parsed(command, {"--batch_norm=False"}).ok());
+  }
 }
 
 TEST(JobFlags, RefusesDropoutOfAnotherLength) {

@@ -116,7 +116,7 @@ TEST(CreateModelTest, RefusalsNameTheFlagAndSayWhatIsRight) {
        [](ModelOptions* o) {
          o->dropout_keep = {NAN, 1};
        },
-       "--dropout"},
+       "--keep_prob"},
       {"lr", [](ModelOptions* o) { o->dense_optimizer.learning_rate = 0; },
        "--optimizer"},
       {"lr", [](ModelOptions* o) { o->table_optimizer.l2 = -1; },

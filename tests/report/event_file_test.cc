@@ -109,6 +109,7 @@ TEST_F(EventFileTest, AJobsCurvesHaveAPointAnIntervalAndEachEvaluation) {
   ASSERT_TRUE(events.ok()) << events.status();
   JobReport report;
   report.loss = 0.7;
+  report.samples_per_second = 9;
   report.staleness.Add(3);
   // Nothing was trained: no point.
   ASSERT_TRUE((*events)->Progress(report, start).ok());
@@ -133,6 +134,19 @@ TEST_F(EventFileTest, AJobsCurvesHaveAPointAnIntervalAndEachEvaluation) {
   EXPECT_EQ(Count(Read(), "auc/evaluation"), 2);
   // The last steps have their point, however soon they come.
   EXPECT_EQ(Count(Read(), "samples_per_second"), 4);
+  EXPECT_EQ(Count(Read(), "calibration/evaluation"), 0) << "not known";
+}
+
+TEST_F(EventFileTest, WhatIsNotKnownHasNoPoint) {
+  auto events = JobEvents::Create(*files, directory, absl::Seconds(1), start);
+  ASSERT_TRUE(events.ok()) << events.status();
+  JobReport report;
+  report.batches = 10;
+  report.evals = {{0.75, 0.4, 100, 1.5}, EvalReport()};
+  ASSERT_TRUE((*events)->End(report, start).ok());
+  EXPECT_EQ(Count(Read(), "samples_per_second"), 0);
+  EXPECT_EQ(Count(Read(), "calibration/evaluation"), 1);
+  EXPECT_EQ(Count(Read(), "auc/evaluation"), 1);
 }
 
 TEST_F(EventFileTest, WhatIsKnownAfterTheLastStepHasAPointOfItsOwn) {

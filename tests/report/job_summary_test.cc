@@ -108,6 +108,89 @@ TEST(SummaryJson, HasTheSameKeysHoweverTheJobEnded) {
   EXPECT_TRUE(summary["eval"]["auc"].is_null());
 }
 
+TEST(SummaryJson, HoldsWhatRanWithWhichFlagsAndWhen) {
+  JobFacts facts = SomeFacts();
+  facts.version = "1.2.3";
+  facts.flags = {{"batch_size", "16"}, {"shuffle", "false"}};
+  facts.start = absl::FromUnixMillis(1'700'000'000'125);
+  JobReport report = SomeReport();
+  report.loss = 0.5;
+  report.train_data = {2, 300, true, 100, 8, 2, 16};
+  report.eval_data = {1, 30, false, 10, 1, 1, 16};
+  const json summary = json::parse(SummaryJson(facts, report));
+  EXPECT_EQ(summary["version"], "1.2.3");
+  EXPECT_EQ(summary["flags"],
+            json({{"batch_size", "16"}, {"shuffle", "false"}}));
+  EXPECT_EQ(summary["last_loss"], 0.5);
+  // The date, and an offset from UTC, give the same time.
+  absl::Time start;
+  std::string error;
+  const std::string text = summary["start"];
+  ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, text, &start, &error))
+      << text << error;
+  EXPECT_EQ(start, facts.start);
+  EXPECT_THAT(text, testing::MatchesRegex(".*[+-][0-9][0-9]:[0-9][0-9]"));
+  json data = {{"files", 2},   {"rows", 100},        {"bytes", 300},
+               {"batches", 8}, {"short_batches", 2}, {"validation", nullptr}};
+  data["validation"] = {{"files", 1},         {"rows", nullptr},
+                        {"bytes", 30},        {"batches", nullptr},
+                        {"short_batches", nullptr}};
+  EXPECT_EQ(summary["data"], data) << "not all of the second were read";
+}
+
+TEST(SummaryJson, NamesTheHostOfEachProcess) {
+  JobFacts facts = SomeFacts();
+  facts.host = "h0";
+  JobReport report = SomeReport();
+  json summary = json::parse(SummaryJson(facts, report));
+  EXPECT_EQ(summary["host"], "h0");
+  EXPECT_EQ(summary["balance"][0]["host"], "h0") << "all in this process";
+  EXPECT_EQ(summary["processes"][1]["host"], "h0");
+  report.ps[0].address = "h1:2223";
+  report.workers[1].host = "h2";
+  summary = json::parse(SummaryJson(facts, report));
+  EXPECT_EQ(summary["balance"][0]["host"], "h1");
+  EXPECT_TRUE(summary["processes"][0]["host"].is_null()) << "did not say";
+  EXPECT_EQ(summary["processes"][1]["host"], "h2");
+  for (const auto& [address, host] :
+       {std::pair("[fd00::1]:2223", "fd00::1"), std::pair("[::1]:1", "h0"),
+        std::pair("127.0.0.1:1", "h0"), std::pair("localhost:1", "h0")}) {
+    report.ps[0].address = address;
+    summary = json::parse(SummaryJson(facts, report));
+    EXPECT_EQ(summary["balance"][0]["host"], host);
+  }
+}
+
+TEST(ClosingText, SaysHowManyBatchesAreShort) {
+  JobReport report;
+  report.train_data = {1, 100, true, 95, 10, 1, 10};
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(
+                  "batches    10 an epoch, 1 of them short (fewer rows than "
+                  "--batch_size=10, as their piece of the data ended); 9.5 "
+                  "rows in the mean"));
+  report.train_data = {2, 100, false, 70, 10, 5, 10};
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(testing::AllOf(
+                  HasSubstr("10 an epoch, of the data read so far, 5 of them"),
+                  HasSubstr("; 7.0 rows in the mean; for larger batches give a "
+                            "larger --piece_bytes"))));
+  report.train_data = {2, 100, true, 100, 10, 0, 10};
+  EXPECT_THAT(ClosingText(report),
+              testing::Not(testing::Contains(testing::StartsWith("batches"))));
+}
+
+TEST(SummaryJson, WhatIsNotKnownIsNull) {
+  const json summary = json::parse(SummaryJson(SomeFacts(), JobReport()));
+  for (const char* key : {"version", "start", "last_loss"}) {
+    EXPECT_TRUE(summary[key].is_null()) << key;
+  }
+  for (const char* key : {"files", "rows", "bytes", "batches"}) {
+    EXPECT_TRUE(summary["data"][key].is_null()) << key;
+  }
+  EXPECT_EQ(summary["flags"], json::object());
+}
+
 TEST(ClosingText, HasALineForEachEvaluation) {
   const JobReport report = SomeReport();
   const std::vector<std::string> lines = ClosingText(report);

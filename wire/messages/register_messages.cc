@@ -59,6 +59,7 @@ void ToProto(const RegisterRequest& in, v1::RegisterRequest* out) {
   ToProto(in.train_sources, out->mutable_train_sources());
   ToProto(in.eval_sources, out->mutable_eval_sources());
   out->set_host(in.host);
+  out->set_train_row_bytes(in.train_row_bytes);
 }
 
 absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
@@ -98,6 +99,7 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
                      " bytes; at most ", kMaxHostBytes, " are read"));
   }
   out->host = in.host();
+  out->train_row_bytes = in.train_row_bytes();
   return absl::OkStatus();
 }
 

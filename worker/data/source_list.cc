@@ -1,9 +1,12 @@
 #include "worker/data/source_list.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/crc32c.h"
@@ -13,6 +16,25 @@ namespace shoal {
 namespace {
 
 constexpr uint64_t kHeadBytes = 64 << 10;
+
+// Counts the rows that lie whole in the head of a file.
+void CountRows(absl::string_view head, DataFormat format, LocalSource* source) {
+  if (format != DataFormat::kTfRecord) {
+    source->head_rows = static_cast<uint32_t>(absl::c_count(head, '\n'));
+    source->head_bytes = static_cast<uint32_t>(head.rfind('\n') + 1);
+    return;
+  }
+  constexpr uint64_t kFraming = 16;  // length, two checksums
+  uint64_t at = 0;
+  while (head.size() - at >= kFraming) {
+    uint64_t length = 0;
+    memcpy(&length, head.data() + at, sizeof(length));
+    if (length > head.size() - at - kFraming) break;
+    at += kFraming + length;
+    ++source->head_rows;
+  }
+  source->head_bytes = static_cast<uint32_t>(at);
+}
 
 absl::StatusOr<LocalSource> Describe(const FileSystem* file_system,
                                      const FileInfo& listed,
@@ -30,10 +52,23 @@ absl::StatusOr<LocalSource> Describe(const FileSystem* file_system,
   const auto detected = DetectFormat(*file, format);
   if (!detected.ok()) return Annotate(detected.status(), listed.path);
   source.info.compressed = detected->compression != Compression::kNone;
+  if (!source.info.compressed) {
+    CountRows(absl::string_view(head.data(), got), detected->format, &source);
+  }
   return source;
 }
 
 }  // namespace
+
+uint32_t MeanRowBytes(const std::vector<LocalSource>& sources) {
+  uint64_t bytes = 0;
+  uint64_t rows = 0;
+  for (const LocalSource& source : sources) {
+    bytes += source.head_bytes;
+    rows += source.head_rows;
+  }
+  return rows == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / rows + 1);
+}
 
 absl::StatusOr<std::vector<LocalSource>> ListSources(
     const FileSystem* file_system, const std::string& pattern,

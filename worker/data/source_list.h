@@ -1,6 +1,7 @@
 #ifndef SHOAL_WORKER_DATA_SOURCE_LIST_H_
 #define SHOAL_WORKER_DATA_SOURCE_LIST_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,15 @@ namespace shoal {
 struct LocalSource {
   SourceInfo info;
   std::string path;
+  // Bytes and rows of whole rows in the first 64 KiB. Both are 0 for compressed
+  // files.
+  uint32_t head_bytes = 0;
+  uint32_t head_rows = 0;
 };
+
+// Mean size in bytes of the rows in the heads of the files, rounded up; 0: not
+// known.
+uint32_t MeanRowBytes(const std::vector<LocalSource>& sources);
 
 // Lists the files that `pattern` names (FileSystem::List: a file, a directory,
 // a glob, or several of these separated by commas), sorted by name. The name of

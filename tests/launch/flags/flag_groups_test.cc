@@ -43,7 +43,9 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
   ExpectErrors(
       [](const JobFlags& flags) { return flags.model.Validate(); },
       {{kTrain, {}, ""},
-       {kTrain, {"--feature_size=9", "--dropout=1,1,1"}, ""},
+       {kTrain, {"--feature_size=9", "--keep_prob=1,1,1"}, ""},
+       {kTrain, {"--dropout=0.5,0.5,0.5"}, ""},
+       {kTrain, {"--dropout=0.1,0,0.45", "--keep_prob=0.9,1,0.55"}, ""},
        {kTrain,
         {"--batch_norm=true"},
         "--batch_norm=true is not there yet: moving averages need an update "
@@ -52,6 +54,21 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
         {"--dropout=0.5", "--deep_layers=8,4"},
         "--dropout=0.5 has 1 entries and --deep_layers=8,4 has 2; give one "
         "entry per layer"},
+       {kTrain,
+        {"--keep_prob=0.5", "--deep_layers=8,4"},
+        "--keep_prob=0.5 has 1 entries and --deep_layers=8,4 has 2; give one "
+        "entry per layer"},
+       {kTrain,
+        {"--dropout=0.5,0.9,0.9"},
+        "--dropout=0.5,0.9,0.9 is the chance to drop a unit, and may be at "
+        "most 0.5. If it is meant as the chance to keep a unit, as in the "
+        "reference script, write --keep_prob=0.5,0.9,0.9; to drop more than "
+        "half of the units, give 1 minus the chance as --keep_prob"},
+       {kTrain,
+        {"--dropout=0.1,0.1,0.1", "--keep_prob=0.9,0.9,0.8"},
+        "--dropout=0.1,0.1,0.1 and --keep_prob=0.9,0.9,0.8 differ: the chance "
+        "to keep a unit is 1 minus the chance to drop it; give one of the two "
+        "flags"},
        {kTrain,
         {"--table_row_limit=5", "--feature_size=9"},
         "--table_row_limit=5 with --feature_size=9: a table that is as long "

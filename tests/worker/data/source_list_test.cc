@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
+#include "base/record_framing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
@@ -46,6 +47,34 @@ TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
   EXPECT_NE(sources[2].info.head_crc32c, sources[0].info.head_crc32c);
   EXPECT_EQ(sources[3].info.size, 0u);
   EXPECT_EQ(sources[3].info.head_crc32c, 0u);
+}
+
+TEST(SourceListTest, TellsTheMeanRowOfTheHeads) {
+  FakeFileSystem files;
+  std::string rows;
+  for (int i = 0; i < 20000; ++i) rows += "0 1:1\n";
+  files.AddFile("/text/a", rows);  // 6 bytes a row; the head ends within a row
+  files.AddFile("/text/b", "0 1:1 2:1\n0 1:1 2:1");  // no end of the last row
+  const auto text = ListSources(&files, "/text").value();
+  EXPECT_EQ(text[0].head_rows, (64u << 10) / 6);
+  EXPECT_EQ(text[0].head_bytes, (64u << 10) / 6 * 6);
+  EXPECT_EQ(text[1].head_rows, 1u);
+  EXPECT_EQ(text[1].head_bytes, 10u);
+  EXPECT_EQ(MeanRowBytes(text), 7u) << "rounded up";
+  // A record that lies whole in the head counts with its framing.
+  std::string records;
+  for (int i = 0; i < 3; ++i) AppendRecord(std::string(84, 'x'), &records);
+  files.AddFile("/records/a", records.substr(0, 299));
+  const auto framed =
+      ListSources(&files, "/records", DataFormat::kTfRecord).value();
+  EXPECT_EQ(framed[0].head_rows, 2u);
+  EXPECT_EQ(MeanRowBytes(framed), 100u);
+  // A length that no file has.
+  files.AddFile("/bad/a", std::string(8, '\xff') + std::string(100, 'x'));
+  EXPECT_EQ(MeanRowBytes(
+                ListSources(&files, "/bad", DataFormat::kTfRecord).value()),
+            0u);
+  EXPECT_EQ(MeanRowBytes({}), 0u);
 }
 
 // Checkpoints hold the names, so the names must not change.

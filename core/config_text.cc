@@ -1,0 +1,43 @@
+#include "core/config_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace shoal {
+namespace {
+
+struct Renamed {
+  absl::string_view former;
+  absl::string_view present;
+};
+// A former name is never used again in a canonical text.
+constexpr Renamed kRenamed[] = {{"dropout", "keep_prob"}};
+
+absl::string_view NameOf(absl::string_view line) {
+  return line.substr(0, line.find('='));
+}
+
+}  // namespace
+
+std::string ConfigInPresentNames(absl::string_view config) {
+  std::vector<std::string> lines = absl::StrSplit(config, '\n');
+  bool changed = false;
+  for (std::string& line : lines) {
+    for (const Renamed& flag : kRenamed) {
+      if (NameOf(line) != flag.former) continue;
+      line = absl::StrCat(flag.present, line.substr(flag.former.size()));
+      changed = true;
+      break;
+    }
+  }
+  if (!changed) return std::string(config);
+  lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
+  std::sort(lines.begin(), lines.end());
+  return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
+}
+
+}  // namespace shoal

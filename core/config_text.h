@@ -1,0 +1,23 @@
+#ifndef SHOAL_CORE_CONFIG_TEXT_H_
+#define SHOAL_CORE_CONFIG_TEXT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace shoal {
+
+// A canonical config text (RegisterRequest::config) with the names that its
+// flags have now, sorted by name. Texts of older releases, in checkpoints and
+// from processes of those releases, have a former name where a flag was
+// renamed:
+//
+//   former name   name now     both mean
+//   dropout       keep_prob    the chance to keep a unit, by hidden layer
+//
+// A text in which every flag has its present name is returned as it is.
+std::string ConfigInPresentNames(absl::string_view config);
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_CONFIG_TEXT_H_

@@ -1,0 +1,26 @@
+#include "core/config_text.h"
+
+#include <gtest/gtest.h>
+
+namespace shoal {
+namespace {
+
+TEST(ConfigInPresentNames, RenamesWhatOlderReleasesWrote) {
+  EXPECT_EQ(ConfigInPresentNames("batch_size=9\ndeep_layers=8,4\n"
+                                 "dropout=0.5,0.75\nembedding_size=3\nps=2\n"),
+            "batch_size=9\ndeep_layers=8,4\nembedding_size=3\n"
+            "keep_prob=0.5,0.75\nps=2\n");
+  EXPECT_EQ(ConfigInPresentNames("dropout=\nfield_size=4\n"),
+            "field_size=4\nkeep_prob=\n");
+}
+
+TEST(ConfigInPresentNames, LeavesEveryOtherTextAsItIs) {
+  for (const char* text :
+       {"", "\n", "b=1\na=2", "keep_prob=0.5\nmodel=dropout\n",
+        "dropouts=1\n", "a=dropout=3\n"}) {
+    EXPECT_EQ(ConfigInPresentNames(text), text);
+  }
+}
+
+}  // namespace
+}  // namespace shoal
