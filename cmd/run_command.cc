@@ -193,8 +193,8 @@ std::string LastWords(const FileSystem& files, const JobFlags& flags,
              : ResumeTextInItsPlace(files, flags, run.last.figures);
 }
 
-// Prints the results of the job, which began at `start`, on stdout, and its error
-// on stderr. Returns the exit code.
+// Prints the results of the job, which began at `start`, on stdout, and its
+// error on stderr. Returns the exit code.
 ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
                   const std::string& name, absl::Time start,
                   const RestartingJobEnd& run) {
