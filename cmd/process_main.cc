@@ -15,10 +15,12 @@
 namespace shoal {
 namespace {
 
-// Time for a process whose launcher is gone to end by itself. The job may be
-// saved first, which needs the servers and the workers.
+// Time for a process whose launcher is gone to end by itself: two seconds more
+// than a leader takes that saves the job first, waits for the others, and
+// leaves a disk that hangs (LeaveHungDisk).
 absl::Duration EndingGrace(const JobFlags& flags) {
-  return flags.deadlines.shutdown_timeout + absl::Seconds(2) +
+  return flags.deadlines.linger + flags.deadlines.shutdown_timeout +
+         absl::Seconds(2) +
          (flags.Saves() ? flags.checkpoints.stop_timeout
                         : absl::ZeroDuration());
 }

@@ -1,13 +1,17 @@
 // shoal run: a whole job of processes on this host.
 
+#include <string.h>
 #include <unistd.h>
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
@@ -18,11 +22,13 @@
 #include "job/data_sources.h"
 #include "job/exit_code.h"
 #include "job/launched_job.h"
+#include "job/lost_exit.h"
 #include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
 #include "job/report_options.h"
+#include "job/restarting_job.h"
 #include "job/temporary_token.h"
 #include "launch/job_flag_set.h"
 #include "report/job_summary.h"
@@ -33,6 +39,11 @@
 namespace shoal {
 namespace {
 
+// Time before a job starts again on other hosts. Processes of the start before,
+// which a broken connection or a killed ssh has left there, hold ports and
+// locks until they end by themselves.
+constexpr absl::Duration kHostsPause = absl::Seconds(10);
+
 // Complains about missing data before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
@@ -40,42 +51,92 @@ absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   return CheckNotEmpty(flags, sources);
 }
 
-// All processes on this host. `token_file` lives as long as the job. `wait`
-// begins before there is such a file.
-absl::StatusOr<LaunchedJobOptions> PrepareHere(
-    const JobFlags& flags, const FlagSet& set, const JobPlan& plan,
-    const FileSystem& files, MainWait* wait,
-    std::unique_ptr<TemporaryToken>* token_file) {
+// Prepares the processes of this host. `token_file` lives as long as the job.
+// `wait` begins before there is such a file.
+absl::Status PrepareHere(const JobFlags& flags, const JobPlan& plan,
+                         const FileSystem& files, MainWait* wait,
+                         std::unique_ptr<TemporaryToken>* token_file) {
   SHOAL_RETURN_IF_ERROR(ForecastAndCheck(flags, plan, files));
   wait->Begin();
   SHOAL_ASSIGN_OR_RETURN(*token_file, TemporaryToken::Create());
-  return PlanLocalProcesses(flags, set, (*token_file)->path());
+  return absl::OkStatus();
 }
 
-// All processes on other hosts, which check data and memory themselves.
-absl::StatusOr<LaunchedJobOptions> PrepareHosts(const JobFlags& flags,
-                                                const FlagSet& set,
-                                                MainWait* wait) {
+// All processes are on other hosts, which check data and memory themselves.
+absl::Status PrepareHosts(const JobFlags& flags, MainWait* wait) {
   SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(flags));
   wait->Begin();
-  SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  return PlanRemoteProcesses(flags, set, token);
+  return absl::OkStatus();
+}
+
+// Waits for --start_timeout at most until all hosts answer: a host whose end
+// was the end of a job may be back soon. CANCELLED after a signal.
+absl::Status WaitForHosts(const JobFlags& flags, MainWait* wait) {
+  const RealClock clock;
+  const absl::Time give_up = clock.Now() + flags.deadlines.start_timeout;
+  for (;;) {
+    const absl::Status there = CheckRemoteHosts(flags);
+    if (!absl::IsUnavailable(there) || clock.Now() >= give_up) return there;
+    const MainWait::Event event = wait->Wait(absl::Seconds(1));
+    if (event.action != StopSignals::Action::kNone) {
+      return absl::CancelledError(
+          absl::StrCat("stopped by SIG", sigabbrev_np(event.signal)));
+    }
+  }
+}
+
+// Plans a start of the job; `again`: another one began before. Each start on
+// other hosts has a token of its own, since processes of the start before may
+// still run there.
+absl::StatusOr<LaunchedJobOptions> PlanStart(JobFlags* flags,
+                                             const FlagSet& set,
+                                             const TemporaryToken* token_file,
+                                             bool again, MainWait* wait) {
+  using Resume = CheckpointFlags::Resume;
+  const bool here = flags->cluster.hosts.empty();
+  if (again && !here) SHOAL_RETURN_IF_ERROR(WaitForHosts(*flags, wait));
+  absl::StatusOr<std::string> token = "";
+  if (!here) token = MakeToken();
+  SHOAL_RETURN_IF_ERROR(token.status());
+  // The checkpoints are those of this run: --resume=never was checked at its
+  // start.
+  Resume* const resume = &flags->checkpoints.resume;
+  const Resume asked = *resume;
+  if (again && asked == Resume::kNever) *resume = Resume::kAuto;
+  auto planned = here ? PlanLocalProcesses(*flags, set, token_file->path())
+                      : PlanRemoteProcesses(*flags, set, *token);
+  *resume = asked;
+  return planned;
+}
+
+// The newest checkpoint: on this host's disk or, if the job runs on other
+// hosts, the checkpoint that the leader has reported in `figures`, if any.
+absl::StatusOr<KnownCheckpoint> NewestKnown(const FileSystem& files,
+                                            const JobFlags& flags,
+                                            const ProgressFigures& figures) {
+  const bool here = flags.cluster.hosts.empty();
+  if (!here && !figures.checkpoint.empty()) {
+    return KnownCheckpoint{figures.checkpoint, figures.checkpoint_step};
+  }
+  SHOAL_ASSIGN_OR_RETURN(
+      const CheckpointInfo newest,
+      NewestCheckpoint(files, flags.checkpoints.model_dir, here));
+  return KnownCheckpoint{newest.path, newest.step};
 }
 
 // The last words of a job whose PS 0 ended before it could say them.
-std::string ResumeTextInItsPlace(const FileSystem& files,
-                                 const JobFlags& flags) {
+std::string ResumeTextInItsPlace(const FileSystem& files, const JobFlags& flags,
+                                 const ProgressFigures& figures) {
   const std::string& model_dir = flags.checkpoints.model_dir;
   if (!flags.training.Trains()) return "";
   const bool resumes =
       flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
   if (model_dir.empty()) return ResumeText("", 0, "", resumes);
-  const bool here = flags.cluster.hosts.empty();
-  const auto newest = NewestCheckpoint(files, model_dir, here);
+  const auto newest = NewestKnown(files, flags, figures);
   if (newest.ok()) {
     return ResumeText(newest->path, newest->step, model_dir, resumes);
   }
-  if (!here) {
+  if (!flags.cluster.hosts.empty()) {
     return absl::StrCat("`shoal ckpt ls ", model_dir,
                         "` on the hosts lists the checkpoints");
   }
@@ -96,6 +157,58 @@ void WriteSummaryInItsPlace(const FileSystem& files, const JobFlags& flags,
   if (!written.ok()) Complain("shoal run", written, kExitFailed);
 }
 
+// The job's last words.
+std::string LastWords(const FileSystem& files, const JobFlags& flags,
+                      const RestartingJobEnd& run) {
+  // A later start does not know of --resume=never.
+  const bool knows =
+      run.restarts == 0 ||
+      flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
+  return run.last.told && knows
+             ? run.last.resume
+             : ResumeTextInItsPlace(files, flags, run.last.figures);
+}
+
+// Prints the results of the job on stdout, and its error on stderr. Returns the
+// exit code.
+ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
+                  const std::string& name, const RestartingJobEnd& run) {
+  const LaunchedJobEnd& end = run.last;
+  for (const std::string& line : end.lines) std::cout << line << "\n";
+  if (run.restarts > 0) {
+    std::cout << "started again " << run.restarts
+              << (run.restarts == 1 ? " time" : " times");
+    if (flags.training.Trains()) {
+      std::cout << "; about " << run.steps_again
+                << " batches were trained twice";
+    }
+    std::cout << "\n";
+  }
+  // The line belongs beside the AUC of an evaluation.
+  const std::string best =
+      flags.training.Infers() || !end.status.ok()
+          ? ""
+          : BestPossibleAucLine(files, flags.data.val_data_dir);
+  if (!best.empty()) std::cout << best << "\n";
+  const std::string resume = LastWords(files, flags, run);
+  if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";
+  std::cout << std::flush;
+  // With --hosts another host writes the summary.
+  if (!end.told && !flags.output.summary.empty() &&
+      flags.cluster.hosts.empty()) {
+    WriteSummaryInItsPlace(files, flags, end.status);
+  }
+  if (end.status.ok()) return kExitOk;
+  const absl::Status status = end.exit_code == kExitUsage
+                                  ? end.status
+                                  : WithLastWords(end.status, resume);
+  return Complain(name,
+                  end.exit_code == kExitStopped
+                      ? status
+                      : Annotate(status, "the job failed"),
+                  end.lost ? LostExit(flags) : end.exit_code);
+}
+
 }  // namespace
 
 int RunCommand(const Args& args) {
@@ -107,65 +220,51 @@ int RunCommand(const Args& args) {
   const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(name, plan.status(), kExitUsage);
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
-  if (!flags.cluster.hosts.empty() &&
-      (set.given("ps") || set.given("workers"))) {
+  const bool here = flags.cluster.hosts.empty();
+  if (!here && (set.given("ps") || set.given("workers"))) {
     return Complain(name,
                     absl::InvalidArgumentError(
                         "--hosts starts one parameter server and one worker on "
                         "each host: leave --ps and --workers out"),
                     kExitUsage);
   }
-
-  if (flags.cluster.hosts.empty()) {
+  if (here) {
     const absl::Status there = CheckFiles(*files, flags);
     if (!there.ok()) return Complain(name, there, kExitUsage);
   }
   std::unique_ptr<TemporaryToken> token_file;
-  auto processes = flags.cluster.hosts.empty()
-                       ? PrepareHere(flags, set, *plan, *files, &wait,
-                                     &token_file)
-                       : PrepareHosts(flags, set, &wait);
-  if (!processes.ok()) {
-    // Another host may be back soon; an error of this host is here to stay.
-    const ExitCode code = absl::IsCancelled(processes.status()) ? kExitStopped
-                          : flags.cluster.hosts.empty()         ? kExitUsage
-                                                                : kExitFailed;
-    return Complain(name, processes.status(), code);
+  const absl::Status prepared =
+      here ? PrepareHere(flags, *plan, *files, &wait, &token_file)
+           : PrepareHosts(flags, &wait);
+  // Another host may be back soon; an error of this host is here to stay.
+  const ExitCode unprepared = here ? kExitUsage : kExitFailed;
+  if (!prepared.ok()) {
+    return Complain(name, prepared,
+                    absl::IsCancelled(prepared) ? kExitStopped : unprepared);
   }
 
+  RestartingJobOptions options;
+  options.max_restarts = flags.cluster.MaxJobRestarts(flags);
+  if (!here) options.pause = kHostsPause;
+  options.plan = [&, starts = 0]() mutable {
+    return PlanStart(&flags, set, token_file.get(), starts++ > 0, &wait);
+  };
+  options.newest =
+      [&](const ProgressFigures& figures) -> std::optional<KnownCheckpoint> {
+    if (flags.checkpoints.model_dir.empty()) return std::nullopt;
+    auto newest = NewestKnown(*files, flags, figures);
+    if (!newest.ok()) return std::nullopt;
+    return *std::move(newest);
+  };
   LiveOutputOptions live = LiveOutputOptionsFor(STDERR_FILENO);
   live.print_every = flags.output.progress_every;
   LiveOutput output(live);
-  const LaunchedJobEnd end = LaunchedJob(*std::move(processes), &output).Run();
+  const auto run = RunWithRestarts(std::move(options), &wait, &output);
+  if (!run.ok()) return Complain(name, run.status(), unprepared);
   token_file = nullptr;
   // What is left may take long, as on a disk that hangs.
-  wait.QuitOnInterrupt(end.interrupted);
-
-  for (const std::string& line : end.lines) std::cout << line << "\n";
-  // The line belongs beside the AUC of an evaluation.
-  const std::string best =
-      flags.training.Infers() || !end.status.ok()
-          ? ""
-          : BestPossibleAucLine(*files, flags.data.val_data_dir);
-  if (!best.empty()) std::cout << best << "\n";
-  const std::string resume =
-      end.told ? end.resume : ResumeTextInItsPlace(*files, flags);
-  if (!resume.empty() && end.status.ok()) std::cout << resume << "\n";
-  std::cout << std::flush;
-  // With --hosts another host writes the summary.
-  if (!end.told && !flags.output.summary.empty() &&
-      flags.cluster.hosts.empty()) {
-    WriteSummaryInItsPlace(*files, flags, end.status);
-  }
-  if (end.status.ok()) return kExitOk;
-  const absl::Status status = end.exit_code == kExitUsage
-                                  ? end.status
-                                  : WithLastWords(end.status, resume);
-  return Complain(name,
-                  end.exit_code == kExitStopped
-                      ? status
-                      : Annotate(status, "the job failed"),
-                  end.exit_code);
+  wait.QuitOnInterrupt(run->last.interrupted);
+  return Conclude(*files, flags, name, *run);
 }
 
 }  // namespace shoal

@@ -193,9 +193,14 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   work_.Tick(WorkView());
   Perform(Probes(membership_));
   if (const auto overdue = clock_.Check(phase_, start_.AllPs(membership_))) {
-    End({TooLate(*overdue, {options_, membership_, start_.loaded(), progress_,
-                            work_.facts(phase_), work_.leases(phase_),
-                            work_.last_failure()})});
+    JobOutcome late;
+    late.status =
+        TooLate(*overdue, {options_, membership_, start_.loaded(), progress_,
+                           work_.facts(phase_), work_.leases(phase_),
+                           work_.last_failure()});
+    // There were workers, and all of them are gone.
+    late.lost = *overdue == Overdue::kWorker && clock_.gathered();
+    End(std::move(late));
   }
   return TakeActions();
 }

@@ -53,9 +53,9 @@ class CoordinatorState {
  public:
   CoordinatorState(CoordinatorOptions options, absl::Time now);
 
-  // Gives a process a life. Errors: those of Membership; FAILED_PRECONDITION
-  // once the job is over. Call Tick afterwards for the actions that this leads
-  // to.
+  // Gives a process a life. Errors: those of Membership; that of
+  // JobFinish::Refusal once the job is over. Call Tick afterwards for the
+  // actions that this leads to.
   absl::StatusOr<RegisterReply> Register(const RegisterRequest& request,
                                          absl::Time now);
   // Opens the session of a life. `session` is the caller's name for the

@@ -23,6 +23,12 @@ JobEffects EndWith(absl::Status status, std::string first) {
   return effects;
 }
 
+JobEffects EndWithLoss(absl::Status status, std::string process) {
+  JobEffects effects = EndWith(std::move(status), std::move(process));
+  effects.end->lost = true;
+  return effects;
+}
+
 absl::StatusOr<JobEffects> EndUnlessInvalid(const Member& from,
                                             const absl::Status& status) {
   if (status.ok()) return JobEffects();

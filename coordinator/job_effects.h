@@ -20,6 +20,9 @@ struct JobOutcome {
   // empty: no single process.
   std::string first;
   bool stopped = false;  // the job ends because a process was asked to stop
+  // The job ends because it lost a process: the same job may go on from its
+  // newest checkpoint.
+  bool lost = false;
 };
 
 // The effects that a part of the coordinator asks for after an event. The
@@ -45,6 +48,9 @@ void Send(const Member& member, CoordinatorMessage message,
 
 // The job ends with `status`.
 JobEffects EndWith(absl::Status status, std::string first = "");
+
+// The job ends with `status` because it lost `process`.
+JobEffects EndWithLoss(absl::Status status, std::string process);
 
 // Returns the effects of an error in a message of `from`. INVALID_ARGUMENT is
 // returned: the process broke the protocol, which ends that process alone. Any

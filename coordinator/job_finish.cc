@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/canary_check.h"
+#include "core/job_loss.h"
 
 namespace shoal {
 
@@ -66,6 +67,13 @@ void JobFinish::Decide(JobOutcome outcome) {
   // A job that went well cannot be told from one that is not decided.
   SHOAL_DCHECK(outcome_.status.ok() && outcome_.first.empty());
   outcome_ = std::move(outcome);
+  // The code tells every process whether the job has lost one (LostProcess).
+  if (outcome_.lost != LostProcess(outcome_.status)) {
+    const absl::StatusCode code = outcome_.lost
+                                      ? absl::StatusCode::kUnavailable
+                                      : absl::StatusCode::kAborted;
+    outcome_.status = absl::Status(code, outcome_.status.message());
+  }
   outcome_.stopped = outcome_.stopped || absl::IsCancelled(outcome_.status);
 }
 
@@ -83,10 +91,11 @@ CoordinatorActions JobFinish::Tell(const Membership& membership,
 }
 
 absl::Status JobFinish::Refusal() const {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the job is over", outcome_.status.ok()
-                             ? ""
-                             : absl::StrCat(": ", outcome_.status.message())));
+  const std::string why =
+      absl::StrCat("the job is over", outcome_.status.ok() ? "" : ": ",
+                   outcome_.status.message());
+  return outcome_.lost ? absl::UnavailableError(why)
+                       : absl::FailedPreconditionError(why);
 }
 
 absl::Status JobFinish::NoBye(const Member& member, absl::Duration linger) {

@@ -29,7 +29,8 @@ namespace shoal {
 // Failure, data that changed or is bad beyond max_bad_rows, a batch that is
 // torn, a piece that no live worker can read, and a wait whose deadline passed.
 // The death of a worker is no failure: its work is given to other workers, and
-// it may register again. Thread-compatible.
+// it may register again. The end of a PS, and a job without any worker for too
+// long, are losses (JobOutcome::lost). Thread-compatible.
 class JobFinish {
  public:
   // Everything is trained and scored: asks every shard for its last report.
@@ -50,7 +51,9 @@ class JobFinish {
   // OK `reason` means that there is no particular one.
   static JobOutcome OnStop(const absl::Status& reason, std::string process);
 
-  // Decides the job's outcome. REQUIRES: not decided yet.
+  // Decides the job's outcome, and gives its status the code that LostProcess
+  // (core/job_loss.h) asks for: UNAVAILABLE if the job lost a process,
+  // and ABORTED in place of any other UNAVAILABLE. REQUIRES: not decided yet.
   void Decide(JobOutcome outcome);
   // Tells every process that the job is over. REQUIRES: decided.
   CoordinatorActions Tell(const Membership& membership,
@@ -58,7 +61,9 @@ class JobFinish {
   // The message to a process that opens a session now. Tell sends it to every
   // process.
   JobEnd Message(const std::string& summary) const;
-  // The FAILED_PRECONDITION error that says why no process can register now.
+  // The error that says why no process can register now: UNAVAILABLE if the job
+  // lost a process, since it may be started again at this address, otherwise
+  // FAILED_PRECONDITION.
   absl::Status Refusal() const;
   // The error with which a session ends whose process sent no Bye within
   // `linger`.

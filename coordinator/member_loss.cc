@@ -94,9 +94,9 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::FormatDuration(left_to_start)),
         &effects.actions);
   } else if (member.role == Role::kPs && member.open()) {
-    return EndWith(absl::UnavailableError(
-                       absl::StrCat(what, "; its shard's state is lost")),
-                   ProcessName(member.role, member.index));
+    return EndWithLoss(absl::UnavailableError(
+                           absl::StrCat(what, "; its shard's state is lost")),
+                       ProcessName(member.role, member.index));
   } else {
     Log(LogLevel::kWarn,
         absl::StrCat(what, member.role == Role::kWorker

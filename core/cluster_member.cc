@@ -9,6 +9,7 @@
 #include "base/backoff.h"
 #include "base/random_bits.h"
 #include "base/status_macros.h"
+#include "core/job_loss.h"
 #include "core/member_session.h"
 #include "core/patient_time.h"
 
@@ -115,6 +116,7 @@ class ClusterMember::Impl : public std::enable_shared_from_this<Impl> {
   ClusterMemberHandlers handlers_;
   bool finished_ = false;
   bool leaving_ = false;
+  bool joined_ = false;  // there was a life
   std::optional<MemberEnd> end_;  // the outcome, set when Bye is sent
   absl::Time give_up_;
   int attempt_ = 0;
@@ -150,7 +152,9 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
   } else if (leaving_) {
     Finish({});
   } else if (!MayPass(reply.status()) || strand_->Now() >= give_up_) {
-    Finish({Annotate(reply.status(), "cannot join the job"), ""});
+    const bool lost = joined_ && MayPass(reply.status());
+    Finish({Annotate(reply.status(), "cannot join the job"), "",
+            /*job_over=*/false, lost});
   } else {
     if (attempt_ % 8 == 4) {
       logger_->Info(absl::StrCat("waiting for the coordinator: ",
@@ -171,6 +175,7 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
 void ClusterMember::Impl::Join(const RegisterReply& reply) {
   auto life = std::make_shared<OneLife>(reply, strand_->Now());
   life_ = life;
+  joined_ = true;
   logger_->Info(absl::StrCat("registered with the coordinator as ",
                              ToString(life->life)));
   Connect(life, /*resume=*/false);
@@ -314,8 +319,9 @@ void ClusterMember::Impl::OnMessage(const std::shared_ptr<OneLife>& life,
   ++life->taken;
   if (auto* job_end = std::get_if<JobEnd>(&message)) {
     if (end_.has_value()) return;
+    const bool lost = LostProcess(job_end->status);
     SayBye({std::move(job_end->status), std::move(job_end->summary),
-            /*job_over=*/true});
+            /*job_over=*/true, lost});
   } else if (end_.has_value()) {
     return;
   } else if (const auto* ack = std::get_if<HeartbeatAck>(&message)) {
@@ -332,7 +338,8 @@ void ClusterMember::Impl::OnSessionEnd(const std::shared_ptr<OneLife>& life,
   if (end_.has_value()) {
     Finish(*std::exchange(end_, std::nullopt));
   } else if (!options_.rejoin) {
-    Finish({Annotate(status, "lost the coordinator"), ""});
+    Finish({Annotate(status, "lost the coordinator"), "", /*job_over=*/false,
+            /*lost=*/true});
   } else {
     logger_->Warn(absl::StrCat("registration ", ToString(life->life),
                                " is over: ", status.message(),

@@ -156,7 +156,7 @@ struct ReportShard {};
 // The job is over. OK: all samples are accounted for. Any other status names
 // the first failure. Answer with Bye and exit.
 struct JobEnd {
-  absl::Status status;
+  absl::Status status;  // UNAVAILABLE: see LostProcess (core/job_loss.h)
   std::string summary;  // lines for people
 };
 

@@ -11,6 +11,10 @@ enum ExitCode : int {
   kExitFailed = 1,   // the job failed; the reason was printed
   kExitUsage = 2,    // flags, or files they name, cannot be used; nothing began
   kExitStopped = 3,  // a signal asked for the end before it was due
+  // The job lost a process, and the same commands go on from its newest
+  // checkpoint (job/lost_exit.h). A launcher starts the whole job again, and
+  // not this process alone. Schedulers take a code of 128 or more as retryable.
+  kExitLost = 138,
 };
 
 }  // namespace shoal

@@ -25,6 +25,14 @@ bool NeverTookPart(const ProcessExit& exit, int restarts) {
   return exit.signal == 0 && exit.code == kExitUsage && restarts == 0;
 }
 
+// True if a worker has ended by itself because the job has failed, or would
+// fail with it.
+bool GaveUp(const ProcessExit& exit) {
+  return exit.signal == 0 && exit.code != kExitOk &&
+         exit.code != kExitStopped &&
+         (!exit.may_retry() || exit.code == kExitLost);
+}
+
 LaunchedJobEnd NotStarted(absl::Status status) {
   LaunchedJobEnd end;
   end.status = std::move(status);
@@ -33,6 +41,10 @@ LaunchedJobEnd NotStarted(absl::Status status) {
 }
 
 }  // namespace
+
+void SayAsLauncher(absl::string_view line, LiveOutput* output) {
+  output->Line("shoal run", kLauncherColour, line);
+}
 
 LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
     : options_(std::move(options)), output_(output) {
@@ -44,6 +56,7 @@ LaunchedJob::LaunchedJob(LaunchedJobOptions options, LiveOutput* output)
 LaunchedJobEnd LaunchedJob::Run() {
   LauncherOptions options;
   options.max_restarts = options_.max_restarts;
+  options.final_code = kExitLost;
   // A leader whose disk hangs gives up by itself just before that.
   options.stop_grace =
       options_.stop_timeout + options_.ending_timeout + absl::Seconds(1);
@@ -58,6 +71,7 @@ LaunchedJobEnd LaunchedJob::Run() {
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
   LaunchedJobEnd end = End(outcome);
+  end.figures = std::move(figures_);
   end.interrupted = interrupted_;
   return end;
 }
@@ -104,6 +118,7 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
     if (news.ok()) {
       if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
         output_->Live(ProgressText(*figures), clock_.Now());
+        figures_ = std::move(*figures);
       } else {
         ending_ = std::get<JobEnding>(*std::move(news));
       }
@@ -150,7 +165,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     launcher_->Stop();
   } else if (member.role == Role::kPs) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
-  } else if (!exit.ok() && !exit.may_retry() && exit.code != kExitStopped) {
+  } else if (GaveUp(exit)) {
     launcher_->StopAfter(options_.ending_timeout);
   } else if (!AnyWorkerRunning()) {
     launcher_->StopAfter(options_.ending_timeout);
@@ -168,16 +183,14 @@ void LaunchedJob::OnSignal(int signal, StopSignals::Action action) {
   Say(absl::StrCat("SIG", sigabbrev_np(signal), ": ", what));
 }
 
-void LaunchedJob::Say(absl::string_view line) {
-  output_->Line("shoal run", kLauncherColour, line);
+bool LaunchedJob::SshLost(const ProcessExit& exit) const {
+  constexpr int kSshLostIt = 255;
+  return options_.remote && exit.signal == 0 && exit.code == kSshLostIt;
 }
 
 std::string LaunchedJob::Describe(const ProcessExit& exit) const {
-  constexpr int kSshLostIt = 255;
-  if (options_.remote && exit.signal == 0 && exit.code == kSshLostIt) {
-    return "was killed by a signal, or its ssh connection broke";
-  }
-  return exit.Describe();
+  return SshLost(exit) ? "was killed by a signal, or its ssh connection broke"
+                       : exit.Describe();
 }
 
 bool LaunchedJob::AnyWorkerRunning() const {
@@ -193,7 +206,24 @@ const LaunchedJob::Member& LaunchedJob::Leader() const {
 }
 
 bool LaunchedJob::KilledUnsaved() const {
-  return options_.saves && !quit_ && Leader().exit.signal == SIGKILL;
+  const ProcessExit& exit = Leader().exit;
+  return options_.saves && !quit_ && (exit.signal == SIGKILL || SshLost(exit));
+}
+
+bool LaunchedJob::Lost(const LaunchOutcome& outcome) const {
+  if (outcome.signal != 0) return false;
+  // A leader that the launcher has stopped does not know why.
+  if (ending_.has_value() && !ending_->stopped) return ending_->lost;
+  const std::optional<Failure>& first = outcome.first_failure;
+  if (!first.has_value()) return false;
+  if (first->exit.signal == 0 && first->exit.code == kExitLost) return true;
+  if (!WasKilled(first->exit)) return false;
+  const bool workers_killed = std::all_of(
+      members_.begin(), members_.end(), [this](const Member& member) {
+        return member.role != Role::kWorker || WasKilled(member.exit);
+      });
+  return !ending_.has_value() || workers_killed ||
+         members_[first->process].role == Role::kPs;
 }
 
 std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
@@ -261,6 +291,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
     end.resume = ending_->resume;
   }
   end.told = ending_.has_value();
+  end.lost = Lost(outcome);
   end.exit_code = kExitFailed;
   if (outcome.signal != 0) {
     const std::string what = StoppedBy(outcome.signal);
@@ -290,6 +321,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
       NeverTookPart(first->exit, members_[first->process].restarts)) {
     // The leader only knows that it was stopped because of this.
     end.status = absl::AbortedError(Cause(first));
+    end.lost = false;
     end.exit_code = kExitUsage;
   } else if (ending_.has_value()) {
     end.status = absl::AbortedError(FailedReason(first));

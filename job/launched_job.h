@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/stop_signals.h"
 #include "core/registration.h"
@@ -64,12 +65,23 @@ struct LaunchedJobEnd {
   // True if the leader reported the end of the job, which it does once it has
   // written --summary.
   bool told = false;
+  // True if the job failed because it lost a process: a PS, the leader, or all
+  // workers. The same job may go on from its newest checkpoint. Never after a
+  // signal to the launcher.
+  bool lost = false;
+  // The newest figures that the leader reported: up to a second old if the
+  // leader was killed.
+  ProgressFigures figures;
   // True if the user sent a SIGINT to the launcher.
   bool interrupted = false;
-  // The launcher's exit code. kExitUsage: a process could not use its flags,
-  // and that ended the job.
+  // The launcher's exit code; kExitFailed if a process was lost (LostExit says
+  // more). kExitUsage: a process could not use its flags, and that ended the
+  // job.
   ExitCode exit_code = kExitOk;
 };
+
+// Prints a line of the launcher among the logs of the processes.
+void SayAsLauncher(absl::string_view line, LiveOutput* output);
 
 // Runs a whole job of processes on this host to its end. Prints the logs of the
 // processes, with prefixes, and the live line, and decides what the end of a
@@ -81,7 +93,8 @@ struct LaunchedJobEnd {
 //   with may_restart            times; then the job goes on if other workers
 //                               are left
 //   a worker exits with 1..127, the job ends
-//   but not kExitStopped
+//   but not kExitStopped, or
+//   with kExitLost
 //   the leader has ended        the job is over: the others end by themselves,
 //                               or are stopped after ending_timeout; at once if
 //                               the leader failed, and killed soon if a signal
@@ -116,10 +129,17 @@ class LaunchedJob {
   void OnLine(int process, OutputStream stream, absl::string_view line);
   void OnExit(int process, const ProcessExit& exit, int restarts, bool again);
   void OnSignal(int signal, StopSignals::Action action);
-  void Say(absl::string_view line);
+  void Say(absl::string_view line) { SayAsLauncher(line, output_); }
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
+  // True if ssh lost the remote process or the connection to it.
+  bool SshLost(const ProcessExit& exit) const;
+  bool WasKilled(const ProcessExit& exit) const {
+    return exit.signal != 0 || SshLost(exit);
+  }
+  // LaunchedJobEnd::lost.
+  bool Lost(const LaunchOutcome& outcome) const;
   // True if the leader was to save the job at a signal and was killed instead,
   // though no user asked for that.
   bool KilledUnsaved() const;
@@ -136,6 +156,7 @@ class LaunchedJob {
   const RealClock clock_;
   std::unique_ptr<ProcessLauncher> launcher_;
   std::vector<Member> members_;  // as options_.processes
+  ProgressFigures figures_;
   std::optional<JobEnding> ending_;
   bool interrupted_ = false;  // a SIGINT came
   bool quit_ = false;  // the user's second SIGINT has killed the processes

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/ignored_signal.h"
 #include "job/exit_code.h"
 
 namespace shoal {
@@ -17,10 +18,14 @@ namespace {
 
 constexpr int kOurs[] = {SIGINT, SIGTERM, SIGHUP};
 
+// The signals that this process takes: not a SIGHUP that it was started to
+// ignore.
 sigset_t Ours() {
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int signal : kOurs) sigaddset(&ours, signal);
+  for (const int signal : kOurs) {
+    if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&ours, signal);
+  }
   return ours;
 }
 
@@ -42,8 +47,10 @@ void CountInterrupt(int, siginfo_t* info, void*) {
 MainWait::MainWait() : event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   struct sigaction end = {};
   end.sa_handler = [](int) { _exit(kExitStopped); };
-  for (const int signal : kOurs) sigaction(signal, &end, nullptr);
   const sigset_t ours = Ours();
+  for (const int signal : kOurs) {
+    if (sigismember(&ours, signal) == 1) sigaction(signal, &end, nullptr);
+  }
   sigprocmask(SIG_UNBLOCK, &ours, nullptr);
 }
 

@@ -27,6 +27,8 @@ class MainWait {
   };
 
   // Until Begin, each of the three signals ends the process with kExitStopped.
+  // A SIGHUP that the process ignores at this moment, as under nohup, stays
+  // ignored.
   MainWait();
   ~MainWait();
   MainWait(const MainWait&) = delete;

@@ -15,9 +15,11 @@
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
 #include "coordinator/coordinator.h"
+#include "core/job_loss.h"
 #include "job/coordinator_part.h"
 #include "job/job_token.h"
 #include "job/leave_hung_disk.h"
+#include "job/lost_exit.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
@@ -329,8 +331,9 @@ ExitCode PsProcess::Verdict() {
       absl::StrCat("the job failed: ", status.message(), last_words));
   // The job of a leader that got a signal has failed too if it did not end as
   // it was asked to: it is not saved.
-  const bool stopped = wait_->first_signal() != 0 && !leads();
-  return stopped ? kExitStopped : kExitFailed;
+  if (wait_->first_signal() != 0) return leads() ? kExitFailed : kExitStopped;
+  const bool lost = leads() ? LostProcess(status) : member_end_.Get()->lost;
+  return lost ? LostExit(flags_) : kExitFailed;
 }
 
 }  // namespace

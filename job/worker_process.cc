@@ -15,6 +15,7 @@
 #include "base/thread_executor.h"
 #include "job/data_sources.h"
 #include "job/job_token.h"
+#include "job/lost_exit.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
 #include "job/quit_at_once.h"
@@ -186,7 +187,8 @@ ExitCode WorkerProcess::WaitForEnd() {
   }
   if (!status.ok()) {
     logger_.Error(absl::StrCat("the job failed: ", status.message()));
-    return signalled ? kExitStopped : kExitFailed;
+    if (signalled) return kExitStopped;
+    return end.lost ? LostExit(flags_) : kExitFailed;
   }
   logger_.Info(signalled ? "left the job" : "the job is done");
   return signalled ? kExitStopped : kExitOk;

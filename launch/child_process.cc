@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "base/ignored_signal.h"
 #include "base/stop_signals.h"
 
 namespace shoal {
@@ -58,12 +59,15 @@ struct Pipes {
 };
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void ExecChild(char* const* argv, Pipes* pipes, pid_t parent) {
+// `keep_ignored`: a signal that stays ignored; 0: none.
+[[noreturn]] void ExecChild(char* const* argv, Pipes* pipes, pid_t parent,
+                            int keep_ignored) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before prctl.
   if (getppid() != parent) _exit(127);
   for (int signal = 1; signal < NSIG; ++signal) {
+    if (signal == keep_ignored) continue;
     struct sigaction by_default = {};
     by_default.sa_handler = SIG_DFL;
     sigaction(signal, &by_default, nullptr);
@@ -106,9 +110,10 @@ absl::StatusOr<ChildProcess> StartChild(const std::vector<std::string>& argv,
     return ErrnoStatus("cannot make pipes for a process", errno);
   }
   const pid_t parent = getpid();
+  const int keep_ignored = IsIgnored(SIGHUP) ? SIGHUP : 0;
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus("cannot start a process", errno);
-  if (pid == 0) ExecChild(args.data(), &pipes, parent);
+  if (pid == 0) ExecChild(args.data(), &pipes, parent, keep_ignored);
   // The parent does this too, so that the group exists before the first signal
   // to it.
   setpgid(pid, pid);

@@ -19,7 +19,8 @@ struct ProcessExit {
   bool ok() const { return signal == 0 && code == 0; }
   // True if another try may succeed: a signal killed the process, or it exited
   // with 128 or more. Exit codes below 128 say "do not retry"
-  // (docs/commands.md).
+  // (docs/commands.md). One code above says that the whole job is to be tried
+  // again, and not this process (LauncherOptions::final_code).
   bool may_retry() const { return signal != 0 || code >= 128; }
   // "exited with code 3", "was killed by SIGKILL".
   std::string Describe() const;
@@ -38,7 +39,8 @@ struct ChildProcess {
 };
 
 // Starts argv[0], a path, with the environment of this process and the default
-// action for every signal. `input`, at most 4 KiB, is what the process reads
+// action for every signal, except that a SIGHUP that this process ignores stays
+// ignored (nohup). `input`, at most 4 KiB, is what the process reads
 // first from its stdin. Errors: NOT_FOUND, PERMISSION_DENIED or INTERNAL, with
 // the path, if argv[0] cannot be executed. REQUIRES: this process has one
 // thread, or only threads that the child can do without between fork and exec.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ignored_signal.h"
 #include "base/status_macros.h"
 
 namespace shoal {
@@ -41,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ProcessLauncher>> ProcessLauncher::Create(
   sigset_t ours;
   sigemptyset(&ours);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    sigaddset(&ours, signal);
+    if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&ours, signal);
   }
   if (sigprocmask(SIG_BLOCK, &ours, &launcher->old_mask_) != 0) {
     return absl::InternalError("cannot block signals");
@@ -201,8 +202,9 @@ void ProcessLauncher::Reap() {
 
 void ProcessLauncher::OnExit(int index, const ProcessExit& exit) {
   Process* process = processes_[index].get();
-  const bool again = process->spec.restart && exit.may_retry() && !draining_ &&
-                     process->restarts < options_.max_restarts;
+  const bool final = exit.signal == 0 && exit.code == options_.final_code;
+  const bool again = process->spec.restart && exit.may_retry() && !final &&
+                     !draining_ && process->restarts < options_.max_restarts;
   if (!again && !exit.ok() && !stopping_ && !outcome_.first_failure) {
     outcome_.first_failure = {index, exit};
   }

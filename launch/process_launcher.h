@@ -24,7 +24,7 @@ struct ProcessSpec {
   std::string name;               // name for people: "worker 1"
   std::vector<std::string> argv;  // argv[0] is a path
   // Start it again, with the same arguments, when a signal killed it or it
-  // exited with 128 or more.
+  // exited with 128 or more, but not with LauncherOptions::final_code.
   bool restart = false;
   // The first bytes of the process's stdin, at most 4 KiB. If there are any,
   // stdin stays open, and the end of stdin asks the process to stop, in place
@@ -38,6 +38,9 @@ struct ProcessSpec {
 
 struct LauncherOptions {
   int max_restarts = 3;  // restarts of each process
+  // The exit code of 128 or more after which a process is not started again;
+  // 0: there is none.
+  int final_code = 0;
   // Time from the request to stop until the processes that still run are
   // killed.
   absl::Duration stop_grace = absl::Seconds(5);
@@ -76,10 +79,11 @@ struct LaunchOutcome {
 // Starts processes, passes on what they print, line by line, and waits until
 // all of them have ended; it uses poll on one thread. While the launcher
 // exists, SIGINT, SIGTERM, SIGHUP and SIGCHLD of this thread come to the
-// launcher alone. It passes the first of SIGINT, SIGTERM and SIGHUP on to the
-// children (but see ProcessSpec::ends_with_others), and the second SIGINT kills
-// their process groups (base/stop_signals.h). No child outlives Run, the
-// launcher or this process.
+// launcher alone; a SIGHUP that this process ignores comes to nothing. The
+// launcher passes the first of SIGINT, SIGTERM and SIGHUP on to the children
+// (but see ProcessSpec::ends_with_others), and the second SIGINT kills their
+// process groups (base/stop_signals.h). No child outlives Run, the launcher or
+// this process.
 //
 // Thread-hostile: use from the process's main thread, one at a time.
 class ProcessLauncher {

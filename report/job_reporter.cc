@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
+#include "core/job_loss.h"
 #include "report/closing_text.h"
 #include "report/job_summary.h"
 #include "report/progress_json.h"
@@ -78,7 +79,7 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
                      {report.status.ok(), std::string(report.status.message()),
                       ClosingText(report, options_.bad_rows_dir), report.first,
                       report.stopped, std::string(written.message()), signal,
-                      ResumeText(report)})
+                      ResumeText(report), LostProcess(report.status)})
               << std::endl;
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {

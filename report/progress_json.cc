@@ -56,6 +56,7 @@ JobEnding ReadEnding(const JsonNode& end) {
   ending.unwritten = end.Field("unwritten").String(kMaxTextBytes);
   ending.signal = end.Field("signal").Int(std::numeric_limits<int>::max());
   ending.resume = end.Field("resume").String(kMaxTextBytes);
+  ending.lost = end.Field("lost").Bool();
   return ending;
 }
 
@@ -89,6 +90,10 @@ ProgressFigures ReadProgress(const JsonNode& from) {
       progress.eval->epoch = from.Field("eval_epoch").U64();
     }
   }
+  if (from.Has("checkpoint")) {
+    progress.checkpoint = from.Field("checkpoint").String(kMaxTextBytes);
+    progress.checkpoint_step = from.Field("checkpoint_step").U64();
+  }
   return progress;
 }
 
@@ -118,6 +123,10 @@ ProgressFigures ProgressOf(const JobReport& report) {
   if (report.eval.examples > 0) {
     progress.eval = {report.eval.auc, report.eval.epoch};
   }
+  const CheckpointReport& saves = report.checkpoint;
+  const bool saved = !saves.path.empty();
+  progress.checkpoint = saved ? saves.path : saves.resumed_from;
+  progress.checkpoint_step = saved ? saves.step : saves.resumed_step;
   return progress;
 }
 
@@ -176,6 +185,10 @@ std::string ProgressJson(const ProgressFigures& progress) {
     w.Field("eval_auc", progress.eval->auc);
     if (progress.trains) w.Field("eval_epoch", progress.eval->epoch);
   }
+  if (!progress.checkpoint.empty()) {
+    w.Field("checkpoint", progress.checkpoint);
+    w.Field("checkpoint_step", progress.checkpoint_step);
+  }
   w.EndObject().EndObject();
   return text;
 }
@@ -187,7 +200,7 @@ std::string EndingJson(const JobEnding& ending) {
   w.Field("reason", ending.reason).Key("lines").Values(ending.lines);
   w.Field("first", ending.first).Field("stopped", ending.stopped);
   w.Field("unwritten", ending.unwritten).Field("signal", ending.signal);
-  w.Field("resume", ending.resume);
+  w.Field("resume", ending.resume).Field("lost", ending.lost);
   w.EndObject().EndObject();
   return text;
 }

@@ -42,6 +42,9 @@ struct ProgressFigures {
   int workers_alive = 0;
   double wall_seconds = 0;
   std::optional<ProgressEvaluation> eval;  // the newest; nullopt: none yet
+  // The newest checkpoint: saved by this job, or the one that it began from.
+  std::string checkpoint;  // its path; empty: none yet
+  uint64_t checkpoint_step = 0;
 };
 
 ProgressFigures ProgressOf(const JobReport& report);
@@ -65,6 +68,7 @@ struct JobEnding {
   // <signal.h>; 0: none.
   int signal = 0;
   std::string resume = "";  // ResumeText: the job's last words
+  bool lost = false;        // LostProcess (core/job_loss.h)
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

@@ -81,6 +81,14 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
              "Most times that each worker is started again after a signal "
              "killed it.",
              IntRange{0, 1 << 20}});
+  rows->Add(
+      kRunAlone, Canonical::kNo,
+      {"max_job_restarts", &max_job_restarts,
+       "Most times that the whole job is started again, from its newest "
+       "checkpoint, after a parameter server or all workers were lost. Counted "
+       "from 0 again after each new checkpoint. -1: 3 with --model_dir, 0 "
+       "without it.",
+       IntRange{-1, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
              "Hosts, separated by commas. One parameter server and one worker "
@@ -119,6 +127,12 @@ absl::Status ClusterFlags::CountHosts(Command command) {
     workers = ps;
   }
   return absl::OkStatus();
+}
+
+int ClusterFlags::MaxJobRestarts(const JobFlags& job) const {
+  constexpr int kWithCheckpoints = 3;
+  if (max_job_restarts >= 0) return max_job_restarts;
+  return job.checkpoints.model_dir.empty() ? 0 : kWithCheckpoints;
 }
 
 absl::Status ClusterFlags::Validate(const JobFlags& job) const {

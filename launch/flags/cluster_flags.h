@@ -28,6 +28,7 @@ struct ClusterFlags {
   std::string token_file;
   std::string job;
   int max_restarts = 3;
+  int max_job_restarts = -1;  // see MaxJobRestarts
   std::string hosts;  // for shoal run; "": this host alone
   int ps_port = 2223;
   std::string remote_bin;  // "": the directory of this program
@@ -41,6 +42,10 @@ struct ClusterFlags {
   // and --hosts, if `command` takes these flags. INVALID_ARGUMENT names the
   // flag and the entry that is not valid.
   absl::Status CountHosts(Command command);
+
+  // Most restarts of the whole job between two checkpoints: that of the flag,
+  // otherwise 3 if `job` has a model directory, and 0 without one.
+  int MaxJobRestarts(const JobFlags& job) const;
 
   // INVALID_ARGUMENT: flags of this group do not go together, or do not go with
   // other flags of `job`, which this group is part of. REQUIRES: CountHosts()

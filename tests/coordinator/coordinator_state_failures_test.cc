@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/job_loss.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/coordinator_state_fixture.h"
@@ -118,6 +119,7 @@ TEST_F(CoordinatorStateTest, WithAllWorkersGoneForLongTheJobEnds) {
   EXPECT_TRUE(JobStatus().ok());
   Pass(absl::Seconds(2), {1, 2});
   EXPECT_THAT(Why(), HasSubstr("no worker is alive"));
+  EXPECT_TRUE(LostProcess(JobStatus()));
 }
 
 TEST_F(CoordinatorStateTest, AWaitingRequestOfADeadWorkerIsDropped) {
@@ -320,6 +322,7 @@ TEST_F(CoordinatorStateTest, APsThatDiedIsWaitedForUntilTheStartDeadline) {
   EXPECT_TRUE(JobStatus().ok()) << JobStatus();
   Pass(absl::Seconds(2), {1});
   EXPECT_THAT(Why(), HasSubstr("the job still lacks ps 1 (at h1:1)"));
+  EXPECT_FALSE(LostProcess(JobStatus())) << "it was never there";
 }
 
 TEST_F(CoordinatorStateTest, APsThatLeavesEarlyEndsTheJob) {

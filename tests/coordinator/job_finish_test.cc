@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/job_loss.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/members.h"
@@ -118,6 +119,19 @@ TEST_F(JobFinishTest, EveryProcessWithASessionIsToldTheOutcome) {
   EXPECT_FALSE(report.finished);
   EXPECT_FALSE(report.stopped);
   EXPECT_TRUE(Report(JobPhase::kFinished).finished);
+}
+
+TEST_F(JobFinishTest, TheCodeSaysWhetherTheJobLostAProcess) {
+  JobFinish lost;
+  lost.Decide({absl::DeadlineExceededError("no worker"), "", false, true});
+  EXPECT_EQ(lost.Message("").status, absl::UnavailableError("no worker"));
+  EXPECT_TRUE(LostProcess(lost.Message("").status));
+  EXPECT_EQ(lost.Refusal(),
+            absl::UnavailableError("the job is over: no worker"));
+  JobFinish failed;
+  failed.Decide({absl::UnavailableError("the disk is away"), "ps 0"});
+  EXPECT_EQ(failed.Message("").status,
+            absl::AbortedError("the disk is away"));
 }
 
 TEST_F(JobFinishTest, AJobThatWasCancelledWasStopped) {

@@ -51,6 +51,7 @@ TEST_F(MemberLossTest, AServerThatIsLostEndsTheJob) {
                 "ps 0 (h0:1) died: its connection broke, and its address "
                 "refuses new connections; its shard's state is lost"));
   EXPECT_EQ(effects.end->first, "ps 0");
+  EXPECT_TRUE(effects.end->lost);
   EXPECT_THAT(effects.actions, IsEmpty());
 }
 

@@ -162,6 +162,7 @@ TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
   EXPECT_EQ(ends[0].status.message(), "cannot join the job: no server at h1:1");
+  EXPECT_FALSE(ends[0].lost) << "it was never in the job";
 }
 
 TEST_F(ClusterMemberTest, ItsRequestsAreToldFromEachOtherAndFromOthers) {
@@ -277,6 +278,7 @@ TEST_F(ClusterMemberTest, APsWhoseLifeIsOverEndsWithTheReason) {
   simulator.RunFor(absl::Seconds(1));
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].status.message(), "lost the coordinator: you were silent");
+  EXPECT_TRUE(ends[0].lost);
   EXPECT_EQ(left, 1);
 }
 
@@ -291,6 +293,21 @@ TEST_F(ClusterMemberTest, ASilentCoordinatorIsTakenForLost) {
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
   EXPECT_FALSE(ends[0].job_over) << "the coordinator did not say so";
+  EXPECT_TRUE(ends[0].lost);
+}
+
+TEST_F(ClusterMemberTest, TheCoordinatorSaysWhetherTheJobLostAProcess) {
+  for (const bool lost : {true, false}) {
+    ends.clear();
+    Start(true);
+    simulator.RunFor(absl::Seconds(1));
+    cluster.Tell(JobEnd{lost ? absl::UnavailableError("ps 1 died")
+                             : absl::DataLossError("bad file"),
+                        ""});
+    simulator.RunFor(absl::Seconds(1));
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].lost, lost);
+  }
 }
 
 TEST_F(ClusterMemberTest, AMemberThatWasFrozenGivesTheCoordinatorANewChance) {

@@ -17,6 +17,12 @@ import time
 import unittest
 
 BIN = os.environ.get("SHOAL_BIN", "")
+
+# Processes that are started here take SIGHUP, although nohup may have started
+# the tests: a handler is not inherited, and an ignored signal would be.
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+
 DATA = os.environ.get("SHOAL_TEST_DATA_DIR", "")
 
 

@@ -21,6 +21,7 @@ STORMS = int(os.environ.get("SHOAL_STORMS", "2"))
 SEED = int(os.environ.get("SHOAL_STORM_SEED", str(random.randrange(2**32))))
 ROWS = 20000
 STOPPED = 3  # docs/commands.md
+LOST = 138
 
 
 class StopsTest(harness.ShoalTest):
@@ -173,6 +174,16 @@ class OneProcessTest(StopsTest):
         self.expect_saved(cluster.ps[0])
         self.run_ok("shoal", "ckpt", "verify", self.model_dir)
 
+    def test_a_job_under_nohup_survives_the_end_of_its_terminal(self):
+        epochs = 6
+        job = self.start("nohup", "shoal", "run", "--ps=2", "--workers=1",
+                         *self.saving(epochs), prefix=["nohup"])
+        job.wait_for_line("step ")
+        self.storm(job, [signal.SIGHUP] * 2)
+        self.assertEqual(job.wait(), 0, job.output()[-3000:])
+        self.assertNotIn("SIGHUP", job.output())
+        self.assertEqual(self.summary()["samples"]["trained"], ROWS * epochs)
+
     def test_a_worker_without_a_model_directory_leaves_alone(self):
         cluster = Cluster(self, 1, 2, self.flags(2) + ["--log_level=debug"],
                           ps_flags=["--model_dir=" + self.model_dir,
@@ -278,7 +289,7 @@ class LastWordsTest(StopsTest):
     def test_whatever_the_end(self):
         run = ["shoal", "run", "--ps=2", "--workers=1", *self.saving(2)]
         endless = ["shoal", "run", "--ps=2", "--workers=1",
-                   *self.saving(100000)]
+                   "--max_job_restarts=0", *self.saving(100000)]
         done = self.start("done", *run)
         self.expect_newest(done, 0)
         stopped = self.start("stopped", *endless)
@@ -289,17 +300,18 @@ class LastWordsTest(StopsTest):
             killed = Launched(self, *endless[2:])
             killed.process.wait_for_line("push done")
             os.kill(killed.pid("shoal-ps", index), signal.SIGKILL)
-            self.expect_newest(killed.process, 1)
+            self.expect_newest(killed.process, LOST)
         train = self.start("train", "shoal", "train", *self.saving(100000))
         train.wait_for_line("step ")
         train.signal(signal.SIGINT)
         self.expect_newest(train, STOPPED)
 
     def test_without_a_checkpoint(self):
-        job = Launched(self, "--ps=1", "--workers=1", *self.saving(100000))
+        job = Launched(self, "--ps=1", "--workers=1", "--max_job_restarts=0",
+                       *self.saving(100000))
         job.process.wait_for_line("push done")
         os.kill(job.pid("shoal-ps", 0), signal.SIGKILL)
-        self.assertEqual(job.process.wait(30), 1)
+        self.assertEqual(job.process.wait(30), LOST)
         self.assertIn(f"there is no checkpoint in {self.model_dir}, so the "
                       "same command begins from the start",
                       job.process.lines[-1])

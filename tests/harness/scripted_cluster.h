@@ -26,6 +26,12 @@ class ScriptedCluster : public FakeCluster {
 
   void Register(RegisterRequest, absl::Duration,
                 Done<RegisterReply> done) override {
+    if (!refuse.ok()) {
+      executor()->Post([status = refuse, done = std::move(done)]() mutable {
+        std::move(done)(status);
+      });
+      return;
+    }
     RegisterReply reply;
     reply.life = {3, ++lives};
     reply.initialise = true;
@@ -60,6 +66,7 @@ class ScriptedCluster : public FakeCluster {
   }
 
   bool answer_heartbeats = true;
+  absl::Status refuse;  // not OK: the answer to each registration
   uint32_t lives = 0;
   std::vector<ProcessMessage> heard;
 

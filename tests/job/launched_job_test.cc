@@ -220,6 +220,95 @@ TEST_F(LaunchedJobTest, AJobWhoseLeaderIsKilledBeforeItSavedHasFailed) {
   }
 }
 
+TEST_F(LaunchedJobTest, ALeaderWhoseSshIsLostBeforeItSavedHasFailed) {
+  options_.remote = true;
+  options_.saves = true;
+  Ps("trap 'exit 255' TERM; kill -TERM $PPID; while :; do sleep 0.02; done");
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.exit_code, kExitFailed) << end.status;
+  EXPECT_FALSE(end.lost) << "its user has stopped it";
+}
+
+TEST_F(LaunchedJobTest, AKilledServerAndAKilledLeaderAreLosses) {
+  Ps("kill -9 $$");
+  Worker(UntilStopped());
+  EXPECT_TRUE(Run().lost);
+  options_.processes.clear();
+  // The leader has to be stopped, and does not know why.
+  Ps(absl::StrCat(
+      "trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
+      EndingJson({false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true}),
+      "' > ", directory_, "/ending; ", Touch("ready"),
+      "; while :; do sleep 0.02; done"));
+  Ps(absl::StrCat(Until("ready"), "; kill -9 $$"));
+  Worker(UntilStopped());
+  EXPECT_TRUE(Run().lost);
+}
+
+TEST_F(LaunchedJobTest, TheLeaderSaysWhetherTheJobLostAProcess) {
+  for (const bool lost : {true, false}) {
+    options_.processes.clear();
+    JobEnding ending;
+    ending.reason = "ps 1 is gone";
+    ending.lost = lost;
+    Ps(absl::StrCat(Print(EndingJson(ending)), "; exit 1"));
+    Worker(absl::StrCat("exit ", int{kExitLost}));
+    EXPECT_EQ(Run().lost, lost);
+  }
+}
+
+TEST_F(LaunchedJobTest, AllWorkersKilledTooOftenAreALossAndOneIsNot) {
+  options_.max_restarts = 1;
+  const std::string stopped =
+      EndingJson({false, "ps 0 was stopped by SIGTERM", {}, "ps 0", true});
+  Ps(absl::StrCat("trap 'cat ", directory_, "/ending; exit 3' TERM; echo '",
+                  stopped, "' > ", directory_, "/ending; ", Touch("ready"),
+                  "; while :; do sleep 0.02; done"));
+  Worker(absl::StrCat(Until("ready"), "; kill -9 $$"));
+  EXPECT_TRUE(Run().lost);
+  Worker(absl::StrCat(Until("ready"), "; sleep 0.2; exit 1"));
+  EXPECT_FALSE(Run().lost);
+}
+
+TEST_F(LaunchedJobTest, AWorkerThatLostTheJobIsNotStartedAgain) {
+  Ps(UntilStopped());
+  Worker(absl::StrCat("test -e ", directory_, "/once && exit 1; ",
+                      Touch("once"), "; exit ", int{kExitLost}));
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.status.message(), "worker 0 exited with code 138");
+  EXPECT_TRUE(end.lost);
+  EXPECT_EQ(end.exit_code, kExitFailed);
+}
+
+TEST_F(LaunchedJobTest, AFailureAMistakeAndASignalAreNoLosses) {
+  Ps(UntilStopped());
+  Worker("exit 1");
+  EXPECT_FALSE(Run().lost);
+  options_.processes.pop_back();
+  Worker("exit 2");
+  EXPECT_FALSE(Run().lost);
+  options_.processes.clear();
+  Ps("trap 'exit 3' TERM; kill -TERM $PPID; while :; do sleep 0.02; done");
+  Ps("trap 'kill -9 $$' TERM; while :; do sleep 0.02; done");
+  Worker(UntilStopped());
+  EXPECT_FALSE(Run().lost);
+}
+
+TEST_F(LaunchedJobTest, TheNewestFiguresAreKept) {
+  ProgressFigures figures;
+  figures.step = 17;
+  figures.checkpoint = "m/ckpt-5";
+  figures.checkpoint_step = 5;
+  Ps(absl::StrCat(Print(ProgressJson(ProgressFigures{})), "; ",
+                  Print(ProgressJson(figures)), "; kill -9 $$"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_EQ(end.figures.step, 17u);
+  EXPECT_EQ(end.figures.checkpoint, "m/ckpt-5");
+  EXPECT_EQ(end.figures.checkpoint_step, 5u);
+}
+
 TEST_F(LaunchedJobTest, AJobThatItsUserKilledIsStopped) {
   options_.saves = true;
   Ps("trap 'kill -INT $PPID' INT; kill -INT $PPID; "

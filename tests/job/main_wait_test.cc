@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "base/ignored_signal.h"
 #include "gtest/gtest.h"
 #include "job/exit_code.h"
 #include "job/quit_at_once.h"
@@ -64,11 +65,26 @@ TEST(MainWaitTest, ASignalThatTheLauncherPassesOnIsNotTheUsers) {
   EXPECT_TRUE(event.passed_on);
 }
 
+TEST(MainWaitTest, AHangupThatIsIgnoredAtTheStartStaysIgnored) {
+  signal(SIGHUP, SIG_IGN);
+  {
+    MainWait wait;
+    EXPECT_TRUE(IsIgnored(SIGHUP));
+    wait.Begin();
+    kill(getpid(), SIGHUP);
+    kill(getpid(), SIGTERM);
+    EXPECT_EQ(wait.Wait(absl::Hours(1)).signal, SIGTERM);
+    EXPECT_EQ(wait.Wait(absl::Milliseconds(1)).signal, 0);
+  }
+  signal(SIGHUP, SIG_DFL);
+}
+
 // Runs `child` in a process of its own; returns how it ended (waitpid).
 int EndOf(const std::function<void()>& child) {
   const pid_t pid = fork();
   if (pid == 0) {
     alarm(20);
+    signal(SIGHUP, SIG_DFL);  // whatever started this test
     child();
     _exit(0);
   }

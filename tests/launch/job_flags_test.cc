@@ -462,6 +462,19 @@ TEST(JobFlags, OverlapsPullsOnlyOverANetwork) {
             1);
 }
 
+TEST(JobFlags, AJobIsStartedAgainByDefaultIfItHasCheckpoints) {
+  const auto restarts = [](std::vector<std::string> args) {
+    args.push_back("--field_size=5");
+    args.push_back("--training_data_dir=/d");
+    const auto flags = Parsed(Command::kRun, args);
+    return flags->cluster.MaxJobRestarts(*flags);
+  };
+  EXPECT_EQ(restarts({}), 0);
+  EXPECT_EQ(restarts({"--model_dir=/m"}), 3);
+  EXPECT_EQ(restarts({"--model_dir=/m", "--max_job_restarts=0"}), 0);
+  EXPECT_EQ(restarts({"--max_job_restarts=7"}), 7);
+}
+
 TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
   JobFlags run(Command::kRun);
   JobFlags ps(Command::kPs);
@@ -474,6 +487,7 @@ TEST(JobFlags, EveryFlagOfTheRunReachesAProcessOrStaysWithTheLauncher) {
                              worker_set.Find(flag.name) != nullptr;
     const bool launcher_only = flag.name == "ps" || flag.name == "workers" ||
                                flag.name == "max_restarts" ||
+                               flag.name == "max_job_restarts" ||
                                flag.name == "hosts" || flag.name == "ps_port" ||
                                flag.name == "remote_bin" ||
                                flag.name == "ssh_command";

@@ -27,6 +27,7 @@ class ProcessLauncherTest : public ::testing::Test {
   ProcessLauncherTest() {
     directory_ = absl::StrCat(::testing::TempDir(), "/launcher-XXXXXX");
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
+    signal(SIGHUP, SIG_DFL);  // whatever started this test
   }
 
   // A file that scripts of this test share.
@@ -239,6 +240,26 @@ TEST_F(ProcessLauncherTest, RepeatsOfASignalToEndKillNothing) {
     EXPECT_THAT(signals_, ElementsAre(Pair(signal, Action::kStop)));
     EXPECT_EQ(outcome.signal, signal);
   }
+}
+
+// As under nohup. The process ignores it too.
+TEST_F(ProcessLauncherTest, AHangupThatIsIgnoredAtTheStartStaysIgnored) {
+  signal(SIGHUP, SIG_IGN);
+  Create();
+  on_line_ = [](int, const std::string&) { raise(SIGHUP); };
+  StartScript("kill -HUP $$; echo ready; sleep 0.1; exit 7");
+  const LaunchOutcome outcome = launcher_->Run();
+  EXPECT_THAT(lines_[0], ElementsAre("out ready"));
+  EXPECT_THAT(exits_, ElementsAre("0 exited with code 7 after 0"));
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_TRUE(signals_.empty());
+}
+
+TEST_F(ProcessLauncherTest, AProcessIsNotStartedAgainAfterTheFinalCode) {
+  Create({.final_code = 138});
+  StartScript("exit 138", /*restart=*/true);
+  launcher_->Run();
+  EXPECT_THAT(exits_, ElementsAre("0 exited with code 138 after 0"));
 }
 
 TEST_F(ProcessLauncherTest, TheSecondInterruptKillsAtOnce) {

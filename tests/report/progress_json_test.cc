@@ -101,6 +101,25 @@ TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
   EXPECT_EQ(ProgressText(ProgressOf(report)), "100.0 %, 5,000 samples/s");
 }
 
+TEST(ProgressJson, NamesTheNewestCheckpointOrTheOneThatTheJobBeganFrom) {
+  JobReport report;
+  auto parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).checkpoint, "");
+  report.checkpoint.resumed_from = "m/ckpt-7";
+  report.checkpoint.resumed_step = 7;
+  parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).checkpoint, "m/ckpt-7");
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).checkpoint_step, 7u);
+  report.checkpoint.path = "m/ckpt-9";
+  report.checkpoint.step = 9;
+  parsed = ParseJobJson(ProgressJson(ProgressOf(report)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).checkpoint, "m/ckpt-9");
+  EXPECT_EQ(std::get<ProgressFigures>(*parsed).checkpoint_step, 9u);
+}
+
 TEST(ProgressJson, ANumberThatIsNotFiniteDoesNotBreakTheLine) {
   ProgressFigures figures = SomeFigures();
   figures.loss = std::nan("");
@@ -117,7 +136,8 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
                                                true,
                                                "no space",
                                                15,
-                                               "goes on from m"}));
+                                               "goes on from m",
+                                               true}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
   EXPECT_FALSE(ending.ok);
@@ -128,6 +148,7 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   EXPECT_EQ(ending.unwritten, "no space");
   EXPECT_EQ(ending.signal, 15);
   EXPECT_EQ(ending.resume, "goes on from m");
+  EXPECT_TRUE(ending.lost);
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {

@@ -58,6 +58,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   const WorkerLoopOptions options_;
   WorkerLoopDependencies deps_;
   ClusterMember member_;
+  bool joined_ = false;    // there was a life
   bool stopping_ = false;  // the worker leaves
   // Why the worker asks the coordinator to stop the job; OK: it does not ask.
   absl::Status stop_reason_;
@@ -73,6 +74,7 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
         std::make_shared<OneLife>(&self->deps_.model->objective().metrics());
     self->life_->life = reply.life;
     self->life_->session = std::move(session);
+    self->joined_ = true;
     // The request of an earlier life may not have arrived.
     self->AskToStop();
   };
@@ -216,12 +218,12 @@ void WorkerLoop::Impl::EndLife() {
 void WorkerLoop::Impl::Stop(absl::Status reason,
                             absl::Duration save_deadline) {
   if (stopping_ || !stop_reason_.ok()) return;
-  if (save_deadline <= absl::ZeroDuration() || life_ == nullptr) {
+  if (save_deadline <= absl::ZeroDuration() || !joined_) {
     LeaveAfterBatches();
     return;
   }
   stop_reason_ = std::move(reason);
-  AskToStop();
+  if (life_ != nullptr) AskToStop();  // otherwise when it has the next life
   deps_.control->PostAfter(
       save_deadline + options_.member.shutdown_deadline,
       [self = shared_from_this()] { self->LeaveAfterBatches(); });

@@ -83,8 +83,9 @@ class WorkerLoop {
   // Without `save_deadline` the worker waits for the batches in flight, at most
   // until the shutdown deadline, leaves the job and ends with OK. With it the
   // worker asks the coordinator to save the job and to end it with `reason`,
-  // and goes on training until the coordinator says so. A worker that is not in
-  // the job leaves at once, and one whose job has not ended after the
+  // and goes on training until the coordinator says so. A worker that has not
+  // joined the job yet leaves at once. A worker that has lost its life asks
+  // when it has joined again. A worker whose job has not ended after the
   // save_deadline and the shutdown deadline leaves as without it. Only the
   // first call counts.
   void Stop(absl::Status reason,

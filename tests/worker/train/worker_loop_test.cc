@@ -224,6 +224,21 @@ TEST_F(WorkerLoopTest, TheRequestToStopIsSentAgainInTheNextLife) {
   EXPECT_EQ(cluster_.Heard<StopRequest>(), 2);
 }
 
+TEST_F(WorkerLoopTest, AWorkerBetweenTwoLivesAsksWhenItHasJoinedAgain) {
+  StartTraining();
+  cluster_.refuse = absl::UnavailableError("busy");
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
+  Settle();
+  loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_FALSE(end_.has_value()) << "it has not left";
+  cluster_.refuse = absl::OkStatus();
+  simulator_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(cluster_.lives, 2u);
+  EXPECT_EQ(cluster_.Heard<StopRequest>(), 1);
+  EXPECT_EQ(cluster_.Heard<Bye>(), 0);
+}
+
 TEST_F(WorkerLoopTest, AWorkerWhoseRequestHasNoEffectLeavesInTheEnd) {
   loop_->Stop(absl::CancelledError("SIGTERM"), absl::Seconds(20));
   simulator_.RunFor(absl::Seconds(24));

@@ -1,0 +1,18 @@
+#ifndef SHOAL_CORE_JOB_LOSS_H_
+#define SHOAL_CORE_JOB_LOSS_H_
+
+#include "absl/status/status.h"
+
+namespace shoal {
+
+// True if a job that ended with this status (JobEnd, JobReport) ended because
+// it lost a process, such as a server with its shard, so that the same job may
+// go on from its newest checkpoint. Such an end has the code UNAVAILABLE, and
+// no other end of a job has it (coordinator/job_finish.h).
+inline bool LostProcess(const absl::Status& job_end) {
+  return absl::IsUnavailable(job_end);
+}
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_JOB_LOSS_H_
