@@ -66,7 +66,7 @@ FlagSet SaveFlagSet(SaveFlags* flags) {
            {},
            "the first entry is the address of the job"});
   set.Add({"token_file", &flags->token_file,
-           "File of mode 0600 that holds the job's secret."});
+           "The job's --token_file, or a copy of it."});
   set.Add({"job", &flags->job, "The job's --job."});
   set.Add({"timeout", &flags->timeout, "Time to wait for the checkpoint.",
            DurationRange{absl::Milliseconds(1), absl::Hours(24)}});

@@ -25,6 +25,11 @@ absl::Duration EndingGrace(const JobFlags& flags) {
                         : absl::ZeroDuration());
 }
 
+ExitCode CodeOfStart(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return kExitStopped;
+  return absl::IsDeadlineExceeded(status) ? kExitFailed : kExitUsage;
+}
+
 }  // namespace
 
 int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
@@ -50,7 +55,9 @@ int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
   const std::unique_ptr<JobProcess> process =
       new_process(flags, *std::move(plan), *token, &wait);
   const absl::Status started = process->Start();
-  if (!started.ok()) return Complain(set.command(), started, kExitUsage);
+  if (!started.ok()) {
+    return Complain(set.command(), started, CodeOfStart(started));
+  }
   return process->WaitForEnd();
 }
 

@@ -26,6 +26,8 @@ constexpr Subcommand kSubcommands[] = {
     {"train", "Train a model in one process.", TrainCommand},
     {"run", "Train a model with servers and workers, on one or more hosts.",
      RunCommand},
+    {"token", "Make a file with a new secret for a job on several hosts.",
+     TokenCommand},
     {"ckpt save", "Ask a running job to save a checkpoint now.",
      CkptSaveCommand},
     {"data gen", "Write synthetic data for experiments.", DataGenCommand},

@@ -12,9 +12,11 @@ class JobProcess {
  public:
   virtual ~JobProcess() = default;
 
-  // Begins the process's part in the job. Call once, first. An error means that
-  // the process could not use its flags, files or ports, and has no part in the
-  // job.
+  // Begins the process's part in the job. Call once, first. May wait for the
+  // host names of other processes, --start_timeout at most. An error means that
+  // the process has no part in the job: DEADLINE_EXCEEDED (a host name did not
+  // resolve), CANCELLED (a signal came meanwhile), or that the process could
+  // not use its flags, files or ports.
   virtual absl::Status Start() = 0;
 
   // REQUIRES: Start was OK. Returns when the process has nothing left to do in

@@ -16,9 +16,11 @@
 #include "base/thread_executor.h"
 #include "coordinator/coordinator.h"
 #include "core/job_loss.h"
+#include "job/await_names.h"
 #include "job/coordinator_part.h"
 #include "job/job_token.h"
 #include "job/leave_hung_disk.h"
+#include "job/loopback_advice.h"
 #include "job/lost_exit.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
@@ -92,7 +94,8 @@ class PsProcess final : public JobProcess {
   bool leads() const { return flags_.cluster.task_index == 0; }
   absl::StatusOr<ClusterService*> LeadJob();
   absl::StatusOr<ClusterService*> FollowJob();
-  absl::Status StartServer();
+  absl::StatusOr<RpcServerOptions> ServerOptions() const;
+  absl::Status StartServer(const RpcServerOptions& options);
   PsLoopDependencies PartDependencies(ClusterService* cluster);
   void Probe(std::string address,
              absl::AnyInvocable<void(bool refused) &&> done);
@@ -146,9 +149,14 @@ absl::Status PsProcess::Start() {
   ExportProcess(&telemetry_, ProcessName(Role::kPs, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
+  SHOAL_ASSIGN_OR_RETURN(const RpcServerOptions server, ServerOptions());
+  // Before the coordinator's time to gather the processes begins.
+  SHOAL_RETURN_IF_ERROR(AwaitNames(NeededAddresses(flags_),
+                                   flags_.deadlines.start_timeout, wait_,
+                                   &logger_));
   SHOAL_ASSIGN_OR_RETURN(ClusterService* const cluster,
                          leads() ? LeadJob() : FollowJob());
-  SHOAL_RETURN_IF_ERROR(StartServer());
+  SHOAL_RETURN_IF_ERROR(StartServer(server));
   // From here on other processes may know of the job.
   if (leads()) {
     if (leader_->lead.lock != nullptr) leader_->lead.lock->Keep();
@@ -232,13 +240,17 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
   return absl::OkStatus();
 }
 
-absl::Status PsProcess::StartServer() {
+absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() const {
   RpcServerOptions options = RpcServerOptionsFromFlags(flags_);
   options.listen = flags_.cluster.listen.empty()
                        ? hosts_[flags_.cluster.task_index]
                        : flags_.cluster.listen;
   options.token = token_;
   SHOAL_RETURN_IF_ERROR(options.Validate());
+  return options;
+}
+
+absl::Status PsProcess::StartServer(const RpcServerOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(
       server_,
       RpcServer::Start(options, leads() ? leader_->coordinator.get() : nullptr,
@@ -247,6 +259,8 @@ absl::Status PsProcess::StartServer() {
       absl::StrCat("shard ", flags_.cluster.task_index, " of ",
                    flags_.cluster.ps, ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
+  const std::string advice = LoopbackAdvice(options.listen);
+  if (!advice.empty()) logger_.Warn(advice);
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "job/await_names.h"
 #include "job/data_sources.h"
 #include "job/job_token.h"
 #include "job/lost_exit.h"
@@ -130,6 +131,9 @@ absl::Status WorkerProcess::Start() {
   ClusterClientOptions cluster;
   cluster.channel = ChannelOptionsFromFlags(flags_, token_, 0);
   SHOAL_RETURN_IF_ERROR(cluster.Validate());
+  SHOAL_RETURN_IF_ERROR(AwaitNames(NeededAddresses(flags_),
+                                   flags_.deadlines.start_timeout, wait_,
+                                   &logger_));
   cluster_ = std::make_unique<ClusterClient>(std::move(cluster), &client_loop_,
                                              &control_, &probes_);
   WorkerLoopDependencies deps;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
 
@@ -36,6 +37,13 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
   const int error = errno;
   return absl::ErrnoToStatus(error,
                              absl::StrCat("token file '", path, "': ", what));
+}
+
+// True if users other than the file's owner can use the token. The group of a
+// file of root may read it: so a container's platform and systemd hand a secret
+// to a process that is not root.
+bool OthersCanUse(const struct stat& info) {
+  return (info.st_mode & (info.st_uid == 0 ? 037 : 077)) != 0;
 }
 
 }  // namespace
@@ -73,13 +81,13 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat("token file '", path, "' is not a regular file"));
   }
-  if ((info.st_mode & 077) != 0) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        "token file '", path, "' has mode 0",
-        absl::StrCat(absl::Hex((info.st_mode >> 6) & 7),
-                     absl::Hex((info.st_mode >> 3) & 7),
-                     absl::Hex(info.st_mode & 7)),
-        ", so others can use the token: run chmod 600 '", path, "'"));
+  if (OthersCanUse(info)) {
+    return absl::PermissionDeniedError(absl::StrFormat(
+        "token file '%s' has mode %04o and belongs to user %u, so others can "
+        "use the token. Accepted are 0600 and 0400, and for a file of root "
+        "also 0640 and 0440, as for mounted secrets: run chmod 600 '%s', or "
+        "mount the secret with mode 0440",
+        path, info.st_mode & 07777, info.st_uid, path));
   }
   char bytes[kMaxTokenBytes + 3];  // a token, a line's end, one byte too many
   const ssize_t size = read(file.get(), bytes, sizeof(bytes));
@@ -96,7 +104,15 @@ absl::Status WriteTokenFile(const std::string& path, absl::string_view token) {
   SHOAL_RETURN_IF_ERROR(CheckToken(token));
   const Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0) return SystemError(path, "cannot create it");
+  if (file.get() < 0) {
+    if (errno == EEXIST) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "token file '", path,
+          "': something has this name already, and a token that may be in use "
+          "is never replaced: choose another name, or remove it first"));
+    }
+    return SystemError(path, "cannot create it");
+  }
   const std::string line = absl::StrCat(token, "\n");
   if (write(file.get(), line.data(), line.size()) !=
       static_cast<ssize_t>(line.size())) {

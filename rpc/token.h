@@ -14,15 +14,17 @@ namespace shoal {
 // Returns a new token: 32 random bytes from the system, in hexadecimal.
 absl::StatusOr<std::string> MakeToken();
 
-// Returns the token in a file. The file must be a regular file that only its
-// owner can read (mode 0600 or 0400), with the token as its only line. Errors
-// name the path and what to do: NOT_FOUND, PERMISSION_DENIED (this process
-// cannot read the file, or others can), INVALID_ARGUMENT (the file is not a
-// regular file, or CheckToken refuses its text).
+// Returns the token in a file. The file must be a regular file with the token
+// as its only line. Only its owner can read it (mode 0600 or 0400). A file of
+// root may be readable by its group too (0640 or 0440), because Kubernetes,
+// Docker and systemd mount secrets in this way. Errors name the path and what
+// to do: NOT_FOUND, PERMISSION_DENIED (this process cannot read the file, or
+// others can), INVALID_ARGUMENT (the file is not a regular file, or CheckToken
+// refuses its text).
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
 // Creates a file of mode 0600 with `token` in it. ALREADY_EXISTS if the path
-// exists.
+// exists, even as a symbolic link to nothing.
 absl::Status WriteTokenFile(const std::string& path, absl::string_view token);
 
 // INVALID_ARGUMENT if the token is empty, has more than 512 characters, or has

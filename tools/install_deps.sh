@@ -5,7 +5,7 @@
 set -eu
 
 packages='
-  ccache clang cmake g++ iproute2 llvm mold ninja-build pkg-config python3
+  ccache clang cmake dpkg-dev file g++ iproute2 llvm mold ninja-build pkg-config python3
   python3-venv protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
   libclang-rt-14-dev libgrpc++-dev libgtest-dev libhwy-dev libprotobuf-dev

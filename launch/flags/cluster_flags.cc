@@ -66,8 +66,9 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
              "--ps_hosts."});
   rows->Add(kProcesses, Canonical::kNo,
             {"token_file", &token_file,
-             "File of mode 0600 that holds the job's secret; needed unless "
-             "every address is a loopback address. -: the secret is the first "
+             "File of mode 0600, or of root and mode 0440, that holds the "
+             "job's secret (shoal token); needed unless every address is a "
+             "loopback address. -: the secret is the first "
              "line of stdin, and the process stops when stdin ends."});
   rows->Add(kProcesses, Canonical::kNo,
             {"job", &job,

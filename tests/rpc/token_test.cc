@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "absl/strings/str_format.h"
+
 namespace shoal {
 namespace {
 
@@ -43,13 +45,30 @@ TEST_F(TokenFileTest, AMadeTokenIsReadBack) {
 }
 
 TEST_F(TokenFileTest, AFileThatOthersCanReadIsRefused) {
-  Write("secret\n", 0640);
-  const absl::Status status = ReadTokenFile(path_).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("0640"));
-  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("chmod 600"));
+  for (const mode_t mode : {0644, 0660, 0604}) {
+    Write("secret\n", mode);
+    const absl::Status status = ReadTokenFile(path_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+    EXPECT_THAT(std::string(status.message()),
+                testing::HasSubstr(absl::StrFormat("mode %04o", mode)));
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("chmod 600"));
+    std::remove(path_.c_str());
+  }
   Write("secret\n", 0400);
   EXPECT_TRUE(ReadTokenFile(path_).ok());
+}
+
+TEST_F(TokenFileTest, TheGroupMayReadAFileOfRootAlone) {
+  for (const mode_t mode : {0640, 0440}) {
+    Write("secret\n", mode);
+    EXPECT_EQ(ReadTokenFile(path_).ok(), geteuid() == 0);
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
+      EXPECT_EQ(ReadTokenFile(path_).status().code(),
+                absl::StatusCode::kPermissionDenied);
+    }
+    std::remove(path_.c_str());
+  }
 }
 
 TEST_F(TokenFileTest, WhatIsNoTokenIsRefused) {
