@@ -94,7 +94,7 @@ absl::Status JobFinish::Refusal() const {
   const std::string why =
       absl::StrCat("the job is over", outcome_.status.ok() ? "" : ": ",
                    outcome_.status.message());
-  return outcome_.lost ? absl::UnavailableError(why)
+  return outcome_.lost ? absl::AbortedError(why)
                        : absl::FailedPreconditionError(why);
 }
 

@@ -61,9 +61,8 @@ class JobFinish {
   // The message to a process that opens a session now. Tell sends it to every
   // process.
   JobEnd Message(const std::string& summary) const;
-  // The error that says why no process can register now: UNAVAILABLE if the job
-  // lost a process, since it may be started again at this address, otherwise
-  // FAILED_PRECONDITION.
+  // The error that says why no process can register now: ABORTED if the job
+  // lost a process (RefusedByLostJob), otherwise FAILED_PRECONDITION.
   absl::Status Refusal() const;
   // The error with which a session ends whose process sent no Bye within
   // `linger`.

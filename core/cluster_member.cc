@@ -152,7 +152,8 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
   } else if (leaving_) {
     Finish({});
   } else if (!MayPass(reply.status()) || strand_->Now() >= give_up_) {
-    const bool lost = joined_ && MayPass(reply.status());
+    const bool lost = RefusedByLostJob(reply.status()) ||
+                      (joined_ && MayPass(reply.status()));
     Finish({Annotate(reply.status(), "cannot join the job"), "",
             /*job_over=*/false, lost});
   } else {

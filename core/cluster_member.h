@@ -37,8 +37,8 @@ struct MemberEnd {
   std::string summary;
   bool job_over = false;  // the coordinator ended the job with `status`
   // True if the job has lost a process, so that the same job may go on from its
-  // newest checkpoint: the coordinator said so (LostProcess), or this process
-  // was in the job and lost the coordinator.
+  // newest checkpoint: the coordinator said so (LostProcess,
+  // RefusedByLostJob), or this process was in the job and lost the coordinator.
   bool lost = false;
 };
 

@@ -63,9 +63,9 @@ class ClusterService {
   // Errors: FAILED_PRECONDITION (wrong protocol version, wrong job, a flag or a
   // source that differs, a shard whose state is lost; the message names the
   // first difference and says what to do), ALREADY_EXISTS (a live process has
-  // this role and index), UNAVAILABLE, UNAUTHENTICATED, DEADLINE_EXCEEDED (the
-  // coordinator gave no life, or its reply came too late). `done` as in
-  // ParameterService.
+  // this role and index), ABORTED (core/job_loss.h), UNAVAILABLE,
+  // UNAUTHENTICATED, DEADLINE_EXCEEDED (the coordinator gave no life, or its
+  // reply came too late). `done` as in ParameterService.
   virtual void Register(RegisterRequest request, absl::Duration timeout,
                         Done<RegisterReply> done) = 0;
 

@@ -13,6 +13,14 @@ inline bool LostProcess(const absl::Status& job_end) {
   return absl::IsUnavailable(job_end);
 }
 
+// True if a registration was refused with this status by a job that is ending
+// because it lost a process. The refusal has the code ABORTED, which no other
+// refusal has and which is not tried again: the job may be started again, and
+// then all of its processes are.
+inline bool RefusedByLostJob(const absl::Status& refusal) {
+  return absl::IsAborted(refusal);
+}
+
 }  // namespace shoal
 
 #endif  // SHOAL_CORE_JOB_LOSS_H_

@@ -126,12 +126,13 @@ TEST_F(JobFinishTest, TheCodeSaysWhetherTheJobLostAProcess) {
   lost.Decide({absl::DeadlineExceededError("no worker"), "", false, true});
   EXPECT_EQ(lost.Message("").status, absl::UnavailableError("no worker"));
   EXPECT_TRUE(LostProcess(lost.Message("").status));
-  EXPECT_EQ(lost.Refusal(),
-            absl::UnavailableError("the job is over: no worker"));
+  EXPECT_EQ(lost.Refusal(), absl::AbortedError("the job is over: no worker"));
+  EXPECT_TRUE(RefusedByLostJob(lost.Refusal()));
   JobFinish failed;
   failed.Decide({absl::UnavailableError("the disk is away"), "ps 0"});
   EXPECT_EQ(failed.Message("").status,
             absl::AbortedError("the disk is away"));
+  EXPECT_FALSE(RefusedByLostJob(failed.Refusal()));
 }
 
 TEST_F(JobFinishTest, AJobThatWasCancelledWasStopped) {

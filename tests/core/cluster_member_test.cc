@@ -201,6 +201,16 @@ TEST_F(ClusterMemberTest, ARefusalIsFinal) {
   EXPECT_EQ(cluster.requests.size(), 1u);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(absl::IsFailedPrecondition(ends[0].status));
+  EXPECT_FALSE(ends[0].lost);
+}
+
+TEST_F(ClusterMemberTest, ARefusalByAJobThatLostAProcessIsItsEnd) {
+  cluster.refuse = absl::AbortedError("the job is over: ps 1 died");
+  Start(true);
+  simulator.RunFor(absl::Seconds(1));
+  EXPECT_EQ(cluster.requests.size(), 1u);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].lost);
 }
 
 TEST_F(ClusterMemberTest, ABrokenConnectionCostsNothing) {

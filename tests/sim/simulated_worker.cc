@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/job_loss.h"
+
 namespace shoal {
 
 void SimulatedWorker::Freeze(absl::Duration span) {
@@ -39,7 +41,8 @@ void SimulatedWorker::Register() {
         Run(nullptr, [this, reply = std::move(reply)] {
           if (reply.ok()) {
             Open(reply->life);
-          } else if (absl::IsFailedPrecondition(reply.status())) {
+          } else if (absl::IsFailedPrecondition(reply.status()) ||
+                     RefusedByLostJob(reply.status())) {
             ended_ = true;
           } else {
             After(absl::Milliseconds(200) +
