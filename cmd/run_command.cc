@@ -107,24 +107,28 @@ absl::Status WaitForHosts(const JobFlags& flags, MainWait* wait) {
   }
 }
 
-// Plans a start of the job; `again`: another one began before. Each start on
-// other hosts has a token of its own, since processes of the start before may
-// still run there.
+// Plans a start of the job; `again`: another one began before; `led`: its
+// leader has reported figures. Each start on other hosts has a token of its
+// own, since processes of the start before may still run there.
 absl::StatusOr<LaunchedJobOptions> PlanStart(JobFlags* flags,
                                              const FlagSet& set,
                                              const TemporaryToken* token_file,
-                                             bool again, MainWait* wait) {
+                                             bool again, bool led,
+                                             MainWait* wait) {
   using Resume = CheckpointFlags::Resume;
   const bool here = flags->cluster.hosts.empty();
   if (again && !here) SHOAL_RETURN_IF_ERROR(WaitForHosts(*flags, wait));
   absl::StatusOr<std::string> token = "";
   if (!here) token = MakeToken();
   SHOAL_RETURN_IF_ERROR(token.status());
-  // The checkpoints are those of this run: --resume=never was checked at its
-  // start.
+  // A leader reports figures once it has checked that the model directory of a
+  // training with --resume=never is empty: all checkpoints in it are of this
+  // run.
   Resume* const resume = &flags->checkpoints.resume;
   const Resume asked = *resume;
-  if (again && asked == Resume::kNever) *resume = Resume::kAuto;
+  if (led && flags->Saves() && asked == Resume::kNever) {
+    *resume = Resume::kAuto;
+  }
   auto planned = here ? PlanLocalProcesses(*flags, set, token_file->path())
                       : PlanRemoteProcesses(*flags, set, *token);
   *resume = asked;
@@ -276,11 +280,13 @@ int RunCommand(const Args& args) {
   RestartingJobOptions options;
   options.max_restarts = flags.cluster.MaxJobRestarts(flags);
   if (!here) options.pause = kHostsPause;
+  bool led = false;
   options.plan = [&, starts = 0]() mutable {
-    return PlanStart(&flags, set, token_file.get(), starts++ > 0, &wait);
+    return PlanStart(&flags, set, token_file.get(), starts++ > 0, led, &wait);
   };
   options.newest =
       [&](const ProgressFigures& figures) -> std::optional<KnownCheckpoint> {
+    led = led || figures.wall_seconds > 0;
     if (flags.checkpoints.model_dir.empty()) return std::nullopt;
     auto newest = NewestKnown(*files, flags, figures);
     if (!newest.ok()) return std::nullopt;

@@ -55,14 +55,17 @@ std::string WhyNever(absl::string_view host) {
   if (host.size() > 253) return "a host name has at most 253 characters";
   const std::vector<absl::string_view> labels = absl::StrSplit(host, '.');
   for (const absl::string_view label : labels) {
-    if (label.empty()) return "it has two dots side by side, or nothing else";
+    if (label.empty()) return "it has an empty part between its dots";
     if (label.size() > 63) {
       return "between two dots a host name has at most 63 characters";
     }
   }
-  const absl::string_view last = labels.back();
-  if (std::all_of(last.begin(), last.end(), absl::ascii_isdigit)) {
-    return "it ends in a number as an IP address does, and is none";
+  // A name may end in a number, as a container's does.
+  if (labels.size() == 4 &&
+      std::all_of(host.begin(), host.end(), [](unsigned char c) {
+        return absl::ascii_isdigit(c) || c == '.';
+      })) {
+    return "it looks like an IP address, and is not a valid one";
   }
   return "";
 }

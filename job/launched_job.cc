@@ -35,6 +35,12 @@ bool GaveUp(const ProcessExit& exit) {
          (!exit.may_retry() || exit.code == kExitLost);
 }
 
+// True if a process ended first because a user asked it to stop.
+bool WasAskedToStop(const std::optional<LaunchOutcome::FirstFailure>& first) {
+  return first.has_value() && first->exit.signal == 0 &&
+         first->exit.code == kExitStopped;
+}
+
 LaunchedJobEnd NotStarted(absl::Status status) {
   LaunchedJobEnd end;
   end.status = end.shown = std::move(status);
@@ -225,8 +231,9 @@ bool LaunchedJob::KilledUnsaved() const {
 bool LaunchedJob::Lost(const LaunchOutcome& outcome) const {
   if (outcome.signal != 0) return false;
   // A leader that the launcher has stopped does not know why.
-  if (ending_.has_value() && !ending_->stopped) return ending_->lost;
   const std::optional<Failure>& first = outcome.first_failure;
+  if (WasAskedToStop(first)) return false;
+  if (ending_.has_value() && !ending_->stopped) return ending_->lost;
   if (!first.has_value()) return false;
   if (first->exit.signal == 0 && first->exit.code == kExitLost) return true;
   if (!WasKilled(first->exit)) return false;
@@ -316,8 +323,9 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome,
     if (KilledUnsaved()) {
       end.status = absl::AbortedError(
           absl::StrCat(what, "; ", Leader().name, " ", Describe(exit)));
-    } else if (exit.signal == 0 && exit.code == kExitFailed) {
-      // The leader fails if it could not save the job before it stopped.
+    } else if (exit.signal == 0 &&
+               (exit.code == kExitFailed || exit.code == kExitLost)) {
+      // The leader could not save the job before it stopped.
       end.status = absl::AbortedError(what);
     } else {
       end.status = absl::CancelledError(what);
@@ -325,11 +333,12 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome,
     }
     return end;
   }
-  // The signal was sent to a parameter server, not to the launcher: all
-  // processes exit with kExitStopped.
-  if (ending_.has_value() && first.has_value() &&
-      first->exit.code == kExitStopped && first->exit.signal == 0 &&
-      Leader().exit.code == kExitStopped) {
+  // The signal was sent to a parameter server, not to the launcher. All
+  // processes exit with kExitStopped, or with kExitLost if the server left the
+  // job unsaved, at a second SIGINT.
+  const int leader = Leader().exit.code;
+  if (ending_.has_value() && WasAskedToStop(first) &&
+      (leader == kExitStopped || leader == kExitLost)) {
     end.status = absl::CancelledError(ending_->reason);
     end.exit_code = kExitStopped;
     return end;

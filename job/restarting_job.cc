@@ -120,16 +120,22 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
   SHOAL_RETURN_IF_ERROR(processes.status());
   RestartingJobEnd run;
   ProgressFigures reported;
-  std::optional<KnownCheckpoint> newest = options.newest({});
+  std::optional<KnownCheckpoint> newest;
+  if (options.max_restarts > 0) newest = options.newest({});
   JobRestarts restarts(options.max_restarts, StepOf(newest));
   for (;;) {
     const bool full_time = processes->full_time;
     run.last = LaunchedJob(*std::move(processes), output).Run();
     KeepCheckpoint(&run.last.figures, &reported);
-    newest = options.newest(run.last.figures);
-    const auto number = restarts.OnEnd(EndingOf(run.last), StepOf(newest));
+    const Ending ending = EndingOf(run.last);
+    if (options.max_restarts > 0 && ending != Ending::kOver) {
+      newest = options.newest(run.last.figures);
+    }
+    const auto number = restarts.OnEnd(ending, StepOf(newest));
     if (!number.has_value()) {
-      if (run.last.lost && restarts.total() > 0) GiveUp(&run.last, restarts);
+      if (ending != Ending::kOver && restarts.total() > 0) {
+        GiveUp(&run.last, restarts);
+      }
       break;
     }
     SayAsLauncher(RestartText(run.last, *number, restarts.most(), newest),

@@ -30,7 +30,8 @@ struct RestartingJobOptions {
   // after a signal.
   absl::AnyInvocable<absl::StatusOr<LaunchedJobOptions>()> plan;
   // The newest checkpoint now; nullopt: there is none, or it is not known.
-  // `figures` are the newest of the start that has ended.
+  // `figures` are the newest of the start that has ended. Called only if a
+  // restart may follow, since it may read a disk.
   absl::AnyInvocable<std::optional<KnownCheckpoint>(const ProgressFigures&)>
       newest;
 };

@@ -114,8 +114,11 @@ absl::Status WriteTokenFile(const std::string& path, absl::string_view token) {
     return SystemError(path, "cannot create it");
   }
   const std::string line = absl::StrCat(token, "\n");
-  if (write(file.get(), line.data(), line.size()) !=
-      static_cast<ssize_t>(line.size())) {
+  const ssize_t written = write(file.get(), line.data(), line.size());
+  const bool whole = written == static_cast<ssize_t>(line.size());
+  if (written >= 0 && !whole) errno = ENOSPC;
+  // Some file systems report a full disk only here.
+  if (!whole || fsync(file.get()) != 0) {
     const absl::Status status = SystemError(path, "cannot write it");
     unlink(path.c_str());
     return status;

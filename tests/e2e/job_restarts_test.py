@@ -137,6 +137,17 @@ class JobRestartsTest(harness.ShoalTest):
                       job.process.lines[-1])
         self.expect_exact(epochs)
 
+    def test_a_run_that_never_resumes_takes_no_other_checkpoint(self):
+        epochs = 4
+        self.run_ok("shoal", "train", *self.flags(1),
+                    "--model_dir=" + self.model_dir)
+        job = self.launch(epochs, "--resume=never")
+        job.process.wait_for_line("ps 1")
+        self.kill(job, [("shoal-ps", 1)])
+        self.assertIn(job.process.wait(60), (2, LOST),
+                      job.process.output()[-4000:])
+        self.assertNotIn("resumed from", job.process.output())
+
     def test_a_stop_and_a_mistake_are_no_reason_to_start_again(self):
         job = self.launch(100000)
         job.process.wait_for_line("push done")

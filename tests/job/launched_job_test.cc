@@ -298,6 +298,19 @@ TEST_F(LaunchedJobTest, AFailureAMistakeAndASignalAreNoLosses) {
   EXPECT_FALSE(Run().lost);
 }
 
+TEST_F(LaunchedJobTest, AServerThatItsUserHasEndedIsNoLoss) {
+  JobEnding ending;
+  ending.reason = "ps 1 died";
+  ending.lost = true;
+  Ps(absl::StrCat(Until("left"), "; sleep 0.05; ", Print(EndingJson(ending)),
+                  "; exit ", int{kExitLost}));
+  Ps(absl::StrCat(Touch("left"), "; exit 3"));
+  Worker(UntilStopped());
+  const LaunchedJobEnd end = Run();
+  EXPECT_FALSE(end.lost);
+  EXPECT_EQ(end.exit_code, kExitStopped) << end.status;
+}
+
 TEST_F(LaunchedJobTest, TheNewestFiguresAreKept) {
   ProgressFigures figures;
   figures.step = 17;

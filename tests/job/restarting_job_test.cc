@@ -161,6 +161,17 @@ TEST_F(RestartingJobTest, ALaterStartThatCannotBeginIsNoMistakeInTheFlags) {
   EXPECT_EQ(planned_, 3u);
   EXPECT_TRUE(end.last.lost);
   EXPECT_EQ(end.last.exit_code, kExitFailed);
+  EXPECT_THAT(std::string(end.last.status.message()),
+              HasSubstr("; given up after 2 restarts"));
+}
+
+TEST_F(RestartingJobTest, TheDiskIsReadOnlyIfARestartMayFollow) {
+  Run({Done()});
+  EXPECT_EQ(asked_, 1) << "before the first start";
+  max_restarts_ = 0;
+  planned_ = 0;
+  EXPECT_TRUE(Run({kKilled}).last.lost);
+  EXPECT_EQ(asked_, 1);
 }
 
 TEST_F(RestartingJobTest, ASignalBetweenTwoStartsStopsTheJob) {
