@@ -30,9 +30,10 @@ class JobRestarts {
  public:
   enum class Ending {
     kOver,  // the job is done, was stopped, or would fail again
-    // A process could not use its flags, files or ports. The same flags were
-    // good for the first start, so for a later one the reason may pass: a port
-    // or a lock that a process of the last start still has.
+    // A process could not use its flags, files or ports, and may be able to
+    // later. The same flags were good for the first start, so for a later one
+    // the reason may pass: a port or a lock that a process of the last start
+    // still has, on another host.
     kNotBegun,
     kLost,  // the job lost a process
   };

@@ -22,9 +22,11 @@ std::optional<uint64_t> StepOf(const std::optional<KnownCheckpoint>& known) {
                            : std::nullopt;
 }
 
-Ending EndingOf(const LaunchedJobEnd& end) {
+// `remote`: processes of an earlier start may still run, on other hosts.
+Ending EndingOf(const LaunchedJobEnd& end, bool remote) {
   if (end.lost) return Ending::kLost;
-  return end.exit_code == kExitUsage ? Ending::kNotBegun : Ending::kOver;
+  return remote && end.exit_code == kExitUsage ? Ending::kNotBegun
+                                               : Ending::kOver;
 }
 
 // Steps of a start that the next start takes again.
@@ -118,6 +120,7 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
                                                  LiveOutput* output) {
   absl::StatusOr<LaunchedJobOptions> processes = options.plan();
   SHOAL_RETURN_IF_ERROR(processes.status());
+  const bool remote = processes->remote;
   RestartingJobEnd run;
   ProgressFigures reported;
   std::optional<KnownCheckpoint> newest;
@@ -127,7 +130,7 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
     const bool full_time = processes->full_time;
     run.last = LaunchedJob(*std::move(processes), output).Run();
     KeepCheckpoint(&run.last.figures, &reported);
-    const Ending ending = EndingOf(run.last);
+    const Ending ending = EndingOf(run.last, remote);
     if (options.max_restarts > 0 && ending != Ending::kOver) {
       newest = options.newest(run.last.figures);
     }
@@ -156,7 +159,7 @@ absl::StatusOr<RestartingJobEnd> RunWithRestarts(RestartingJobOptions options,
     }
   }
   // The first start has begun, so the flags of a later one are not wrong.
-  if (run.restarts > 0 && run.last.exit_code == kExitUsage) {
+  if (remote && run.restarts > 0 && run.last.exit_code == kExitUsage) {
     run.last.lost = true;
     run.last.exit_code = kExitFailed;
   }

@@ -144,9 +144,7 @@ class JobRestartsTest(harness.ShoalTest):
         job = self.launch(epochs, "--resume=never")
         job.process.wait_for_line("ps 1")
         self.kill(job, [("shoal-ps", 1)])
-        # 2 if the leader had refused the directory before the kill.
-        self.assertIn(job.process.wait(60), (1, 2),
-                      job.process.output()[-4000:])
+        self.assertEqual(job.process.wait(60), 2, job.process.output()[-4000:])
         self.assertNotIn("resumed from", job.process.output())
 
     def test_a_stop_and_a_mistake_are_no_reason_to_start_again(self):

@@ -69,10 +69,11 @@ class MakeTokenTest(harness.ShoalTest):
 
     def test_mistakes_are_named(self):
         self.assertIn("name the file", self.refused())
-        self.assertIn("b", self.refused(self.path("a"), self.path("b")))
+        self.assertIn(f"'{self.path('b')}' is a second one",
+                      self.refused(self.path("a"), self.path("b")))
         self.assertFalse(os.path.exists(self.path("a")))
         self.assertIn("'-'", self.refused("-"))
-        self.assertIn("-f", self.refused("-f"))
+        self.assertIn("has no flag", self.refused("-f"))
         missing = self.path("missing", "token")
         self.assertIn(missing, self.refused(missing))
         self.assertIn("--bytes", self.refused(self.path("a"), "--bytes=64"))

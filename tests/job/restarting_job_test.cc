@@ -67,6 +67,7 @@ class RestartingJobTest : public ::testing::Test {
       LaunchedJobOptions job;
       job.processes.push_back(std::move(process));
       job.ending_timeout = absl::Milliseconds(100);
+      job.remote = remote_;
       return job;
     };
     options.newest = [this](const ProgressFigures& figures)
@@ -95,6 +96,7 @@ class RestartingJobTest : public ::testing::Test {
   MainWait wait_;
   std::string directory_;
   int max_restarts_ = 2;
+  bool remote_ = false;
   absl::Duration pause_ = absl::ZeroDuration();
   absl::Status plan_error_ = absl::InternalError("no more");
   size_t planned_ = 0;
@@ -156,7 +158,15 @@ TEST_F(RestartingJobTest, WithoutACheckpointItBeginsFromTheStart) {
                         "start, since no checkpoint is known\n"));
 }
 
+TEST_F(RestartingJobTest, ALaterStartThatCannotBeginEndsAJobOfThisHost) {
+  const RestartingJobEnd end = Run({kKilled, "exit 2", Done()});
+  EXPECT_EQ(planned_, 2u) << "nothing of the first start is left";
+  EXPECT_FALSE(end.last.lost);
+  EXPECT_EQ(end.last.exit_code, kExitUsage);
+}
+
 TEST_F(RestartingJobTest, ALaterStartThatCannotBeginIsNoMistakeInTheFlags) {
+  remote_ = true;
   const RestartingJobEnd end = Run({kKilled, "exit 2", "exit 2", Done()});
   EXPECT_EQ(planned_, 3u);
   EXPECT_TRUE(end.last.lost);
