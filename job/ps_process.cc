@@ -96,7 +96,7 @@ class PsProcess final : public JobProcess {
   bool leads() const { return flags_.cluster.task_index == 0; }
   absl::StatusOr<ClusterService*> LeadJob();
   absl::StatusOr<ClusterService*> FollowJob();
-  absl::StatusOr<RpcServerOptions> ServerOptions() const;
+  absl::StatusOr<RpcServerOptions> ServerOptions();
   absl::Status StartServer(const RpcServerOptions& options);
   PsLoopDependencies PartDependencies(ClusterService* cluster);
   void Probe(std::string address,
@@ -246,7 +246,7 @@ absl::Status PsProcess::TakeDirectory(StartNumber start) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() const {
+absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() {
   RpcServerOptions options = RpcServerOptionsFromFlags(flags_);
   options.listen = flags_.cluster.listen.empty()
                        ? hosts_[flags_.cluster.task_index]
