@@ -176,7 +176,7 @@ ExitCode Run(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   const absl::Status started = reporter.Start(clock.Now());
   if (!started.ok()) return Complain(name, started, kExitUsage);
   if (lead->lock != nullptr) lead->lock->Keep();
-  auto local_saves = LocalSaves::Open(plan.job, lead->lock.get(),
+  auto local_saves = LocalSaves::Open(InProcessJob::kJob, lead->lock.get(),
                                       (*job)->cluster(), &strands.completions,
                                       &logger);
   (*job)->Start([&final_report](JobReport report) {

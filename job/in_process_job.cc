@@ -51,7 +51,7 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
 
 absl::Status InProcessJob::Impl::Build() {
   SHOAL_ASSIGN_OR_RETURN(
-      plan_, MakeJobPlan({"in-process", options_.coordinator.config,
+      plan_, MakeJobPlan({kJob, options_.coordinator.config,
                           options_.model, options_.canary, options_.partition,
                           options_.ps}));
   CoordinatorOptions& coordinator = options_.coordinator;

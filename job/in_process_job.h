@@ -83,6 +83,9 @@ struct InProcessJobDependencies {
 // tests and the simulator run it on a single-threaded executor.
 class InProcessJob {
  public:
+  // The job's label, which requests to its coordinator give.
+  static constexpr char kJob[] = "in-process";
+
   static absl::StatusOr<std::unique_ptr<InProcessJob>> Create(
       InProcessJobOptions options, InProcessJobDependencies deps);
   // REQUIRES: not started, or `done` has run.

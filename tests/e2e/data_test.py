@@ -340,7 +340,7 @@ class PrepareTest(DataTest):
         self.assertIn("--max_bad_rows", output)
         output = self.prepare(out, "--input=" + bad, "--max_bad_rows=1",
                               "--cutoff=5")
-        self.assertIn("1 bad rows left out", output)
+        self.assertIn("1 bad row left out", output)
         _, output = self.run_fails("shoal", "data", "prepare", out,
                                    "--input=" + self.raw)
         self.assertIn("is there already", output)

@@ -23,7 +23,7 @@ QUICK = ["--silent_after=2s", "--ps_lease=2s", "--shutdown_timeout=1s"]
 PROCESSES = [("shoal-ps", 0), ("shoal-ps", 1), ("shoal-worker", 0),
              ("shoal-worker", 1)]
 RESTART = re.compile(
-    r"shoal run \| the job failed: (.*); starting it again, restart (\d+) of "
+    r"shoal run \| \S+ warning the job failed: (.*); starting it again, restart (\d+) of "
     r"(\d+) since the newest checkpoint, from (?:\S+, step (\d+)|the start, "
     r"since no checkpoint is known)(?:; about (\d+) batches are trained again)?"
     r"$")

@@ -89,7 +89,8 @@ class LocalSavesTest(harness.ShoalTest):
         self.assertEqual(job.wait(), 3)
 
     def test_a_server_zero_that_was_killed_is_gone(self):
-        job = Launched(self, "--ps=2", "--workers=1", *self.endless())
+        job = Launched(self, "--ps=2", "--workers=1", "--max_job_restarts=0",
+                       *self.endless())
         job.process.wait_for_line("push done")
         path = self.socket()
         os.kill(job.pid("shoal-ps", 0), signal.SIGKILL)

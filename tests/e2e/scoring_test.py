@@ -117,7 +117,7 @@ class ScoringTest(harness.ShoalTest):
 
     def test_one_server(self):
         self.expect_the_aucs_again(
-            ["train"], *DEEPFM, "--dropout=0.5,0.9", val=self.known)
+            ["train"], *DEEPFM, "--keep_prob=0.5,0.9", val=self.known)
 
     def test_two_servers_with_a_table_that_grows(self):
         self.expect_the_aucs_again(

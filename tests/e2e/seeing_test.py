@@ -64,8 +64,8 @@ class DropoutTest(harness.ShoalTest):
         lines = config.splitlines()
         lines.remove("keep_prob=0.9,0.7")
         lines = sorted(lines + ["dropout=0.9,0.7"])
-        old = text.replace(config.replace("\n", "\\u000a"),
-                           "".join(line + "\\u000a" for line in lines))
+        old = text.replace(json.dumps(config),
+                           json.dumps("".join(line + "\n" for line in lines)))
         self.assertNotEqual(old, text)
         with open(manifest, "w", encoding="utf-8") as file:
             file.write(self.sealed(old))

@@ -325,12 +325,8 @@ class LastWordsTest(StopsTest):
 
 class TerminalTest(StopsTest):
 
-    def test_a_closed_terminal_saves_the_job(self):
-        """The system sends SIGHUP to the session's leader and to the processes
-        in the foreground, and every write to the terminal fails."""
-        epochs = 4
-        command = ["shoal", "run", "--ps=2", "--workers=2",
-                   *self.saving(epochs)]
+    def in_terminal(self, *command):
+        """Starts a job in a new terminal; returns both once it has trained."""
         terminal, end = pty.openpty()
         job = subprocess.Popen(
             [os.path.join(harness.BIN, command[0]), *command[1:]],
@@ -341,12 +337,26 @@ class TerminalTest(StopsTest):
         said = b""
         while b"step " not in said:
             said = said[-5:] + os.read(terminal, 4096)
-        os.close(terminal)
-        self.assertEqual(job.wait(30), STOPPED)
-        summary = self.summary()
-        self.assertIn("SIGHUP; saved", summary["exit_reason"])
-        self.assertEqual(summary["checkpoint"]["step"],
-                         summary["batches"]["trained"])
+        return job, terminal
+
+    def test_a_closed_terminal_saves_the_job(self):
+        """The system sends SIGHUP to the session's leader and to the processes
+        in the foreground, and every write to the terminal fails."""
+        epochs = 3 + 2 * STORMS
+        command = ["shoal", "run", "--ps=2", "--workers=2",
+                   *self.saving(epochs)]
+        before = 0
+        for _ in range(STORMS):
+            job, terminal = self.in_terminal(*command)
+            threading.Event().wait(self.chance.uniform(0, 0.3))
+            os.close(terminal)
+            self.assertEqual(job.wait(30), STOPPED)
+            summary = self.summary()
+            self.assertIn("SIGHUP; saved", summary["exit_reason"])
+            self.assertEqual(summary["checkpoint"]["step"],
+                             summary["batches"]["trained"])
+            self.assertEqual(summary["checkpoint"]["resumed_step"], before)
+            before = summary["checkpoint"]["step"]
         self.finish(epochs, *command)
 
 

@@ -106,7 +106,7 @@ TEST(MemoryForecastTest, TheFirstLayerHoldsProductsOfDistinctEmbeddings) {
 }
 
 TEST(MemoryForecastTest, AWindowHoldsNoMoreThanAPiece) {
-  const Job job(Command::kRun, {"--feature_size=1000000"});
+  const Job job(Command::kRun, {"--feature_size=1000000", "--batch_size=512"});
   const uint64_t unknown = ForecastMemory(job.flags, job.plan, {}).worker;
   // Pieces of 64 KiB hold 655 rows of 100 bytes.
   const uint64_t small =
@@ -155,7 +155,7 @@ TEST(MemoryForecastTest, FiguresOfSomeJobs) {
        273421168,
        273329032,
        228227708,
-       568388152},
+       778507856},
       {{"--feature_size=2000000", "--ps=3", "--workers=5", "--batch_size=4096",
         "--pipeline_depth=2", "--embedding_size=16", "--deep_layers=400,400",
         "--optimizer=adam", "--table_optimizer=ftrl"},
@@ -163,28 +163,28 @@ TEST(MemoryForecastTest, FiguresOfSomeJobs) {
        448529318,
        378731300,
        464282412,
-       1993672538},
+       2295622354},
       {{"--table_row_limit=3000000", "--ps=2", "--workers=3", "--model=fm",
         "--shuffle_rows=1000", "--piece_bytes=4MiB", "--auc_exact_rows=1000"},
        {{uint64_t{1} << 20, 0}, {uint64_t{1} << 30, 0}},
        1549550136,
        1415319396,
        121909816,
-       1703867660},
+       3047867660},
       {{"--max_ps_bytes=1GiB", "--ps=2", "--model=lr", "--workers=2",
         "--max_message_bytes=1GiB", "--canary", "--shuffle=false"},
        {{uint64_t{1} << 33, 90}, {}},
        1097617240,
        1097617240,
        49456632,
-       1126821200},
+       2200563024},
       {{"--feature_size=100000", "--ps=2", "--workers=40",
         "--batch_size=65536"},
        {{1000, 0}, {1000, 0}},
        1897273691,
        1897181464,
        661243004,
-       22781716411},
+       22804636115},
   };
   for (const Figures& expected : all) {
     const Job job(Command::kRun, expected.flags);

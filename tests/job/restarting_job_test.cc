@@ -19,6 +19,7 @@ namespace shoal {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -127,10 +128,11 @@ TEST_F(RestartingJobTest, ALostProcessStartsTheJobAgainAndTheReasonIsSaid) {
   EXPECT_EQ(end.steps_again, 2u + 5u);
   EXPECT_THAT(
       said_,
-      AllOf(HasSubstr("shoal run | the job failed: ps 0 was killed by SIGKILL; "
-                      "starting it again, restart 1 of 2 since the newest "
-                      "checkpoint, from m/ckpt-10, step 10; about 2 batches "
-                      "are trained again\n"),
+      AllOf(ContainsRegex(R"(shoal run \| \S+ warning the job failed: )"
+                          "ps 0 was killed by SIGKILL; starting it again, "
+                          "restart 1 of 2 since the newest checkpoint, from "
+                          "m/ckpt-10, step 10; about 2 batches are trained "
+                          "again\n"),
             HasSubstr("the job failed: ps 1: x; starting it again, restart 1 "
                       "of 2 since the newest checkpoint, from m/ckpt-20, step "
                       "20; about 5 batches are trained again\n")));
