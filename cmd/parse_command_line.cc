@@ -163,7 +163,11 @@ std::optional<ExitCode> ParseJobOrExit(
   if (!written.ok()) return Complain(set->command(), written, kExitUsage);
   flags->given = set->Given();
   if (flags->output.print_config == PrintConfig::kGiven) {
-    std::cerr << set->ResolvedGiven() << std::flush;
+    std::cerr << set->ResolvedGiven(
+                     OnlyScores(flags->command)
+                         ? "flags given, and those of the checkpoint"
+                         : "flags given")
+              << std::flush;
   } else if (flags->output.print_config == PrintConfig::kAll) {
     std::cerr << set->Resolved() << std::flush;
   }

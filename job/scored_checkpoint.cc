@@ -128,7 +128,7 @@ absl::StatusOr<CheckpointInfo> Find(const FileSystem& files,
   const CheckpointFlags& given = flags.checkpoints;
   if (given.model_dir.empty() == given.checkpoint.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        flags.TaskText(), " takes the model of a checkpoint: give ",
+        "the model comes from a checkpoint: give ",
         given.model_dir.empty() ? "" : "only one of ",
         "--model_dir, for the newest checkpoint, or --checkpoint, for a "
         "certain one"));

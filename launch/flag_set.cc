@@ -281,9 +281,10 @@ std::string FlagSet::Resolved() const {
   return Paragraphs("flags in force (* given)", /*all=*/true);
 }
 
-std::string FlagSet::ResolvedGiven() const {
-  return Paragraphs("flags given (--print_config=all prints all flags)",
-                    /*all=*/false);
+std::string FlagSet::ResolvedGiven(absl::string_view title) const {
+  return Paragraphs(
+      absl::StrCat(title, " (--print_config=all prints all flags)"),
+      /*all=*/false);
 }
 
 std::string FlagSet::Paragraphs(absl::string_view title, bool all) const {
@@ -299,11 +300,12 @@ std::string FlagSet::Paragraphs(absl::string_view title, bool all) const {
   };
   for (const Flag& flag : flags_) {
     if (!given(flag.name) && !(all && !flag.hidden)) continue;
+    const std::string value = PrintFlagValue(flag.target, flag.limits);
+    if (!all && value.empty()) continue;
     if (flag.group != group) flush();
     group = flag.group;
     absl::StrAppend(&line, line.empty() ? "" : " ", flag.name,
-                    all && given(flag.name) ? "*=" : "=",
-                    PrintFlagValue(flag.target, flag.limits));
+                    all && given(flag.name) ? "*=" : "=", value);
   }
   flush();
   return text;

@@ -91,10 +91,10 @@ class FlagSet {
   std::vector<std::pair<std::string, std::string>> Given() const;
 
   // Texts for the start of the log, one paragraph per group, with the values in
-  // force: every flag, where `*` marks the flags that were given, and these
-  // alone.
+  // force: every flag, where `*` marks the flags that were given, and those of
+  // these that have a value. `title` is what the second text calls them.
   std::string Resolved() const;
-  std::string ResolvedGiven() const;
+  std::string ResolvedGiven(absl::string_view title = "flags given") const;
 
  private:
   std::string Paragraphs(absl::string_view title, bool all) const;
