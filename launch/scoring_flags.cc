@@ -84,7 +84,14 @@ constexpr ShownFlag kShown[] = {
 constexpr const char* kOfTraining[] = {
     "canary",     "data_scope",     "max_message_bytes", "mode",
     "num_epochs", "pipeline_depth", "ps",                "shuffle",
-    "shuffle_rows", "task_type"};
+    "shuffle_rows", "task_type",      "val_data_scope"};
+
+// A flag that is not canonical, but gives the value of one that is.
+struct OtherForm {
+  const char* name;
+  const char* canonical;
+};
+constexpr OtherForm kOtherForms[] = {{"dropout", "keep_prob"}};
 
 // Returns nullptr if the command does not list the flag.
 const ShownFlag* FindShown(Command command, absl::string_view name) {
@@ -107,6 +114,22 @@ std::vector<NameAndValue> LinesOf(absl::string_view config) {
   return lines;
 }
 
+bool IsOtherForm(absl::string_view name) {
+  return std::any_of(
+      std::begin(kOtherForms), std::end(kOtherForms),
+      [&](const OtherForm& form) { return name == form.name; });
+}
+
+// True if the canonical flag is given, in any of its forms.
+bool IsGiven(const FlagSet& set, const std::string& canonical) {
+  return set.given(canonical) ||
+         std::any_of(std::begin(kOtherForms), std::end(kOtherForms),
+                     [&](const OtherForm& form) {
+                       return canonical == form.canonical &&
+                              set.given(form.name);
+                     });
+}
+
 // Returns nullptr if there is no such flag.
 const JobFlagRow* FindRow(const JobFlagRows& rows, absl::string_view name) {
   for (const JobFlagRow& row : rows.rows()) {
@@ -120,6 +143,7 @@ const JobFlagRow* FindRow(const JobFlagRows& rows, absl::string_view name) {
 ScoringUse UseInScoring(Command command, const JobFlagRow& row) {
   SHOAL_DCHECK(OnlyScores(command));
   if (FindShown(command, row.flag.name) != nullptr) return ScoringUse::kShown;
+  if (IsOtherForm(row.flag.name)) return ScoringUse::kOfModel;
   const bool of_training =
       std::any_of(std::begin(kOfTraining), std::end(kOfTraining),
                   [&](const char* name) { return row.flag.name == name; });
@@ -153,7 +177,7 @@ absl::Status TakeModelFlags(absl::string_view config, const std::string& path,
     }
     const ScoringUse use = UseInScoring(flags->command, *row);
     if (use == ScoringUse::kNone) continue;
-    if (use == ScoringUse::kOfModel && set->given(name)) {
+    if (use == ScoringUse::kOfModel && IsGiven(*set, name)) {
       given.emplace_back(name, value);
     }
     settings.push_back({name, value, path});

@@ -302,9 +302,12 @@ TEST_F(LaunchedJobTest, AServerThatItsUserHasEndedIsNoLoss) {
   JobEnding ending;
   ending.reason = "ps 1 died";
   ending.lost = true;
-  Ps(absl::StrCat(Until("left"), "; sleep 0.05; ", Print(EndingJson(ending)),
-                  "; exit ", int{kExitLost}));
-  Ps(absl::StrCat(Touch("left"), "; exit 3"));
+  // Server 0 ends once the launcher has seen the end of server 1.
+  const std::string pid = absl::StrCat(directory_, "/pid");
+  Ps(absl::StrCat(Until("left"), "; while kill -0 $(cat ", pid,
+                  ") 2>/dev/null; do sleep 0.01; done; ",
+                  Print(EndingJson(ending)), "; exit ", int{kExitLost}));
+  Ps(absl::StrCat("echo $$ > ", pid, "; ", Touch("left"), "; exit 3"));
   Worker(UntilStopped());
   const LaunchedJobEnd end = Run();
   EXPECT_FALSE(end.lost);

@@ -95,7 +95,7 @@ TEST(ScoringFlagsTest, CanonicalFlagsThatSayHowATrainingRanAreNotTaken) {
   EXPECT_THAT(left_out,
               ElementsAre("canary", "data_scope", "max_message_bytes", "mode",
                           "num_epochs", "pipeline_depth", "ps", "shuffle",
-                          "shuffle_rows", "task_type"));
+                          "shuffle_rows", "task_type", "val_data_scope"));
 }
 
 TEST(ScoringFlagsTest, TheModelIsTheCheckpoints) {
@@ -146,6 +146,26 @@ TEST(ScoringFlagsTest, AFlagThatContradictsIsNamedWithBothValues) {
   EXPECT_THAT(error("--learning_rate=0.5"), HasSubstr("=0.125;"));
   EXPECT_THAT(error("--seed=1"), HasSubstr("has --seed=9;"));
   EXPECT_THAT(error("--wide_optimizer=sgd"), HasSubstr("=ftrl;"));
+}
+
+TEST(ScoringFlagsTest, AFlagOfTheModelMayBeGivenInItsOtherForm) {
+  const std::string drops =
+      Config({"--field_size=4", "--deep_layers=8,6", "--dropout=0.1,0.25"});
+  const std::vector<std::string> data = {"--val_data_dir=/v", "--model_dir=/m"};
+  const auto with = [&](const std::string& flag) {
+    std::vector<std::string> all = data;
+    all.push_back(flag);
+    return all;
+  };
+  Taken same(Command::kEval, with("--dropout=0.1,0.25"), drops);
+  ASSERT_TRUE(same.status.ok()) << same.status;
+  EXPECT_TRUE(same.flags.Validate().ok()) << same.flags.Validate();
+  Taken other(Command::kEval, with("--dropout=0.1,0.5"), drops);
+  EXPECT_FALSE(other.flags.Validate().ok());
+  const Taken none(Command::kEval, with("--dropout=0.1,0.25"),
+                   Config({"--field_size=4", "--deep_layers=8,6"}));
+  EXPECT_THAT(none.error(), HasSubstr("--keep_prob=0.9,0.75 is given, but the "
+                                      "model of /m/ckpt-7 has --keep_prob=;"));
 }
 
 TEST(ScoringFlagsTest, AFlagThatThisVersionDoesNotKnowIsRefused) {
