@@ -26,8 +26,9 @@ std::vector<Flag> Flags(absl::string_view config) {
 }
 
 std::string Said(absl::string_view who, const Flag* flag) {
-  return flag == nullptr ? absl::StrCat(who, " does not have it")
-                         : absl::StrCat(who, " has ", flag->second);
+  if (flag == nullptr) return absl::StrCat(who, " does not have it");
+  return absl::StrCat(who, " has ",
+                      flag->second.empty() ? "no value" : flag->second);
 }
 
 std::string Describe(const SourceInfo& source) {

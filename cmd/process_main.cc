@@ -10,6 +10,7 @@
 #include "job/job_token.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
+#include "job/output_check.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -49,6 +50,8 @@ int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);
+  const absl::Status outputs = CheckOutputs(flags, /*sources=*/{});
+  if (!outputs.ok()) return Complain(set.command(), outputs, kExitUsage);
   const absl::Status fits =
       ForecastAndCheck(flags, *plan, *NewPosixFileSystem());
   if (!fits.ok()) return Complain(set.command(), fits, kExitUsage);

@@ -30,9 +30,11 @@
 #include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
+#include "job/output_check.h"
 #include "job/plan_processes.h"
 #include "job/report_options.h"
 #include "job/restarting_job.h"
+#include "job/running_job.h"
 #include "job/temporary_token.h"
 #include "launch/job_flag_set.h"
 #include "launch/ssh_command.h"
@@ -49,11 +51,13 @@ namespace {
 // locks until they end by themselves.
 constexpr absl::Duration kHostsPause = absl::Seconds(10);
 
-// Complains about missing data before any process is started.
+// Complains about missing data, and about outputs that would replace data,
+// before any process is started.
 absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
                          SourcesFromFlags(files, flags));
-  return CheckNotEmpty(flags, sources);
+  SHOAL_RETURN_IF_ERROR(CheckNotEmpty(flags, sources));
+  return CheckOutputs(flags, sources);
 }
 
 // Prepares the processes of this host. `token_file` lives as long as the job.
@@ -297,6 +301,9 @@ int RunCommand(const Args& args) {
   const auto run = RunWithRestarts(std::move(options), &wait, &output);
   if (!run.ok()) return Complain(name, run.status(), unprepared);
   token_file = nullptr;
+  if (here && !flags.checkpoints.model_dir.empty()) {
+    RemoveSocketOfKilledJob(*files, flags.checkpoints.model_dir);
+  }
   // What is left may take long, as on a disk that hangs.
   wait.QuitOnInterrupt(run->last.interrupted);
   return Conclude(*files, flags, name, start, *run);

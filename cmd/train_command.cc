@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/file_system.h"
@@ -26,6 +27,7 @@
 #include "job/main_wait.h"
 #include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
+#include "job/output_check.h"
 #include "job/process_metrics.h"
 #include "job/quit_at_once.h"
 #include "job/report_options.h"
@@ -47,6 +49,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   InProcessJobOptions options;
   SHOAL_ASSIGN_OR_RETURN(DataSources sources, SourcesFromFlags(files, flags));
   SHOAL_RETURN_IF_ERROR(CheckNotEmpty(flags, sources));
+  SHOAL_RETURN_IF_ERROR(CheckOutputs(flags, sources));
   options.train = std::move(sources.train);
   options.eval = std::move(sources.eval);
   options.model = plan.model;
@@ -69,10 +72,11 @@ absl::Status StopReason(int signal) {
 
 // Does what the user of a job is owed for a signal.
 void OnSignal(const JobFlags& flags, const MainWait::Event& event,
-              InProcessJob* job, Logger* logger) {
+              absl::FunctionRef<std::string()> last_words, InProcessJob* job,
+              Logger* logger) {
   if (event.action == StopSignals::Action::kNone) return;
   if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce([job] { return ResumeText(job->Report()); }, logger);
+    QuitAtOnce(last_words, logger);
   }
   const bool stop = event.action == StopSignals::Action::kStop;
   logger->Warn(absl::StrCat("SIG", sigabbrev_np(event.signal), ": ",
@@ -82,13 +86,14 @@ void OnSignal(const JobFlags& flags, const MainWait::Event& event,
 }
 
 // Waits for the end of the job and prints its progress. Stops the job at a
-// signal.
+// signal, the second of which ends the process with `last_words`.
 JobReport SeeThrough(const JobFlags& flags, InProcessJob* job,
                      const ToMain<JobReport>& final_report, const Clock& clock,
+                     absl::FunctionRef<std::string()> last_words,
                      Logger* logger, JobReporter* reporter, MainWait* wait) {
   for (;;) {
     if (auto report = final_report.Get()) return *std::move(report);
-    OnSignal(flags, wait->Wait(reporter->interval()), job, logger);
+    OnSignal(flags, wait->Wait(reporter->interval()), last_words, job, logger);
     reporter->Progress(job->Report(), clock.Now());
   }
 }
@@ -183,8 +188,12 @@ ExitCode Run(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
     final_report.Tell(std::move(report));
   });
 
+  const auto last_words = [&] {
+    if (local_saves != nullptr) local_saves->RemoveFiles();
+    return ResumeText((*job)->Report());
+  };
   const JobReport report = SeeThrough(flags, job->get(), final_report, clock,
-                                      &logger, &reporter, wait);
+                                      last_words, &logger, &reporter, wait);
   wait->QuitOnInterrupt();
   local_saves = nullptr;
   const ExitCode code = Verdict(name, report, &reporter, clock.Now());

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace shoal {
 namespace {
@@ -16,6 +18,14 @@ struct Renamed {
 };
 // A former name is never used again in a canonical text.
 constexpr Renamed kRenamed[] = {{"dropout", "keep_prob"}};
+
+// A list of keep_prob that keeps all units is written as the empty list, which
+// means the same.
+bool KeepsAll(absl::string_view line) {
+  return absl::ConsumePrefix(&line, "keep_prob=") && !line.empty() &&
+         line.find_first_not_of("1,") == absl::string_view::npos &&
+         !absl::StrContains(line, "11");
+}
 
 absl::string_view NameOf(absl::string_view line) {
   return line.substr(0, line.find('='));
@@ -32,6 +42,10 @@ std::string ConfigInPresentNames(absl::string_view config) {
       line = absl::StrCat(flag.present, line.substr(flag.former.size()));
       changed = true;
       break;
+    }
+    if (KeepsAll(line)) {
+      line = "keep_prob=";
+      changed = true;
     }
   }
   if (!changed) return std::string(config);

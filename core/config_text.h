@@ -15,7 +15,11 @@ namespace shoal {
 //   former name   name now     both mean
 //   dropout       keep_prob    the chance to keep a unit, by hidden layer
 //
-// A text in which every flag has its present name is returned as it is.
+// Release 0.5.0 also wrote a chance of 1 for each layer as it was given: now
+// the list is empty if all units are kept.
+//
+// A text in which every flag has its present name and form is returned as it
+// is.
 std::string ConfigInPresentNames(absl::string_view config);
 
 }  // namespace shoal

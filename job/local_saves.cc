@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -23,6 +24,8 @@ namespace {
 
 constexpr absl::string_view kDirectoryPrefix = "shoal-";
 constexpr absl::string_view kSocketName = "save";
+constexpr time_t kNewSeconds = 10;
+constexpr size_t kMostEntries = 10000;  // that are looked at for dead sockets
 constexpr absl::string_view kLinePrefix = "save socket on ";
 
 // Makes a directory of mode 0700 below `parent`.
@@ -42,22 +45,29 @@ void RemoveBoth(const std::string& directory) {
   rmdir(directory.c_str());
 }
 
-// Removes the socket of a job before this one that was killed, and so could not
-// do that. `text` is what that job left in LOCK, in which others may have
-// written: nothing but a dead socket of this user with such a name is removed.
-void RemoveStale(absl::string_view text) {
-  const auto line = SocketLine::Find(text);
-  if (!line.ok()) return;
-  const std::string directory(Dirname(line->path));
+// Removes `directory` if the socket in it is that of a job of this user that
+// was killed, and so could not remove it, and if the socket is `seconds` old.
+void RemoveIfDead(const std::string& directory, time_t seconds) {
+  const std::string path = JoinPath(directory, kSocketName);
   struct stat file = {};
-  if (Basename(line->path) != kSocketName ||
-      !absl::StartsWith(Basename(directory), kDirectoryPrefix) ||
-      lstat(line->path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode) ||
-      file.st_uid != geteuid() ||
-      !absl::IsUnavailable(ProbeSocket(line->path))) {
-    return;
+  if (absl::StartsWith(Basename(directory), kDirectoryPrefix) &&
+      lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode) &&
+      file.st_uid == geteuid() && time(nullptr) - file.st_mtime >= seconds &&
+      absl::IsUnavailable(ProbeSocket(path))) {
+    RemoveBoth(directory);
   }
-  RemoveBoth(directory);
+}
+
+// Removes dead sockets below `parent`. A socket is bound a moment before it
+// listens, and looks dead until then, so a new one is let be.
+void SweepDead(const std::string& parent) {
+  std::error_code error;
+  size_t looked_at = 0;
+  for (std::filesystem::directory_iterator it(parent, error), end;
+       !error && it != end && looked_at < kMostEntries;
+       it.increment(error), ++looked_at) {
+    RemoveIfDead(it->path().string(), kNewSeconds);
+  }
 }
 
 }  // namespace
@@ -87,6 +97,7 @@ absl::StatusOr<std::unique_ptr<LocalSaves>> LocalSaves::Make(
   // A directory that TMPDIR names may be too deep for a socket.
   for (const std::string& parent : {temporary, std::string("/tmp")}) {
     if (parent.empty()) continue;
+    SweepDead(parent);
     auto directory = MakeDirectory(CleanPath(parent));
     if (!directory.ok()) {
       failure = directory.status();
@@ -113,7 +124,7 @@ std::unique_ptr<LocalSaves> LocalSaves::Open(const std::string& job,
                                              Executor* executor,
                                              Logger* logger) {
   if (lock == nullptr || !lock->of_model_directory()) return nullptr;
-  RemoveStale(lock->left_before());
+  RemoveDead(lock->left_before());
   auto saves = Make(job, lock, cluster, executor);
   if (saves.ok()) return *std::move(saves);
   logger->Warn(absl::StrCat("`shoal ckpt save MODEL_DIR` will not reach this "
@@ -121,9 +132,18 @@ std::unique_ptr<LocalSaves> LocalSaves::Open(const std::string& job,
   return nullptr;
 }
 
+// Others may have written in LOCK: nothing but a dead socket of this user with
+// such a name is removed.
+void LocalSaves::RemoveDead(absl::string_view lock_text) {
+  const auto line = SocketLine::Find(lock_text);
+  if (line.ok()) RemoveIfDead(std::string(Dirname(line->path)), 0);
+}
+
+void LocalSaves::RemoveFiles() const { RemoveBoth(directory_); }
+
 LocalSaves::~LocalSaves() {
   socket_ = nullptr;
-  RemoveBoth(directory_);
+  RemoveFiles();
 }
 
 }  // namespace shoal

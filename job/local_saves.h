@@ -24,8 +24,8 @@ namespace shoal {
 // The directory is /tmp/shoal-XXXXXX, or is in the place of /tmp that TMPDIR
 // names. It is not in XDG_RUNTIME_DIR, which systemd empties when the user logs
 // out, while jobs under nohup or tmux go on (docs/decisions/0018). A process
-// that is killed leaves the socket behind; the next job on the model directory
-// removes it.
+// that is killed leaves the socket behind; the next job of this user that
+// listens on this host removes it.
 class LocalSaves {
  public:
   // Listens, and writes the socket's path into the lock's file. nullptr: `lock`
@@ -38,6 +38,12 @@ class LocalSaves {
                                           Executor* executor, Logger* logger);
   // Ends calls (SaveSocket), and removes the socket and its directory.
   ~LocalSaves();
+  // Removes the socket that `lock_text`, the text of LOCK, names, with its
+  // directory, if nothing listens there: its job was killed. Thread-safe.
+  static void RemoveDead(absl::string_view lock_text);
+  // Removes the socket and its directory without ending calls, for a process
+  // that ends at once. Thread-safe.
+  void RemoveFiles() const;
   LocalSaves(const LocalSaves&) = delete;
   LocalSaves& operator=(const LocalSaves&) = delete;
 

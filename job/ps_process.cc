@@ -303,8 +303,11 @@ void PsProcess::OnSignal(const MainWait::Event& event) {
   if (event.action == StopSignals::Action::kQuit) {
     QuitAtOnce(
         [this] {
-          return leads() ? ResumeText(leader_->coordinator->Report())
-                         : std::string();
+          if (!leads()) return std::string();
+          if (leader_->local_saves != nullptr) {
+            leader_->local_saves->RemoveFiles();
+          }
+          return ResumeText(leader_->coordinator->Report());
         },
         &logger_);
   }

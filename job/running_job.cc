@@ -125,18 +125,24 @@ absl::StatusOr<std::string> SocketOfJob(const FileSystem& files,
   if (text.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the job that holds ", model_dir, " (", **servers,
-        ") is coordinated by parameter server 0 on another host: give the "
-        "command there", kFromElsewhere));
+        ") is coordinated by parameter server 0 on another host, or has just "
+        "begun: give the command there, or try again", kFromElsewhere));
   }
   if (!line.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "the job that holds ", model_dir, " (", holder,
         ") has no socket for this command. If the job has just begun, try "
-        "again; otherwise its log says why, and --ps_hosts with --token_file "
-        "may reach the job"));
+        "again; otherwise its log says why, and a job of several processes is "
+        "reached with --ps_hosts and --token_file"));
   }
   if (!probe.ok()) return Unreachable(probe, *line, model_dir, holder);
   return line->path;
+}
+
+void RemoveSocketOfKilledJob(const FileSystem& files,
+                             const std::string& model_dir) {
+  const auto text = ReadLock(files, JoinPath(model_dir, kLockFile));
+  if (text.ok()) LocalSaves::RemoveDead(*text);
 }
 
 }  // namespace shoal

@@ -21,6 +21,11 @@ namespace shoal {
 absl::StatusOr<std::string> SocketOfJob(const FileSystem& files,
                                         const std::string& model_dir);
 
+// Removes the socket of a job that held `model_dir` and was killed; does
+// nothing if that job ended in good order, or lives.
+void RemoveSocketOfKilledJob(const FileSystem& files,
+                             const std::string& model_dir);
+
 }  // namespace shoal
 
 #endif  // SHOAL_JOB_RUNNING_JOB_H_

@@ -1,5 +1,8 @@
 #include "launch/host_list.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <set>
 
 #include "absl/strings/ascii.h"
@@ -34,7 +37,11 @@ std::string HostOfEntry(absl::string_view entry) {
     entry = entry.substr(0, entry.find(':'));
   }
   if (absl::EndsWith(entry, ".")) entry.remove_suffix(1);
-  return absl::AsciiStrToLower(entry);
+  const std::string host = absl::AsciiStrToLower(entry);
+  in6_addr address = {};
+  char shortest[INET6_ADDRSTRLEN] = "";
+  if (inet_pton(AF_INET6, host.c_str(), &address) != 1) return host;
+  return inet_ntop(AF_INET6, &address, shortest, sizeof(shortest));
 }
 
 absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,

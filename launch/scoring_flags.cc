@@ -175,6 +175,9 @@ absl::Status TakeModelFlags(absl::string_view config, const std::string& path,
           ", a flag that this version of Shoal does not have; use the version "
           "that wrote the checkpoint, or a newer one"));
     }
+    // A config holds canonical flags. What else stands there is not of the
+    // model, and must not decide what this command reads and writes.
+    if (row->canonical == Canonical::kNo) continue;
     const ScoringUse use = UseInScoring(flags->command, *row);
     if (use == ScoringUse::kNone) continue;
     if (use == ScoringUse::kOfModel && IsGiven(*set, name)) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -100,9 +101,12 @@ void ModelFlags::AddRows(JobFlagRows* rows) {
 }
 
 std::vector<double> ModelFlags::KeepProb() const {
-  if (!keep_prob.empty()) return keep_prob;
-  std::vector<double> kept;
-  for (const double dropped : dropout) kept.push_back(Complement(dropped));
+  std::vector<double> kept = keep_prob;
+  if (kept.empty()) {
+    for (const double dropped : dropout) kept.push_back(Complement(dropped));
+  }
+  const auto keeps = [](double chance) { return chance == 1; };
+  if (absl::c_all_of(kept, keeps)) kept.clear();
   return kept;
 }
 

@@ -27,7 +27,7 @@ struct ModelFlags {
   uint64_t seed = 1;
 
   // The chance to keep a unit, by hidden layer: --keep_prob, otherwise
-  // 1 - --dropout; empty without both: all units are kept.
+  // 1 - --dropout; empty if all units are kept.
   std::vector<double> KeepProb() const;
 
   // True if the arithmetic of the model has to be exact (ModelName::exact).

@@ -14,6 +14,12 @@ TEST(ConfigInPresentNames, RenamesWhatOlderReleasesWrote) {
             "field_size=4\nkeep_prob=\n");
 }
 
+TEST(ConfigInPresentNames, UnitsThatAreAllKeptAreAnEmptyList) {
+  EXPECT_EQ(ConfigInPresentNames("a=1\ndropout=1,1,1\n"), "a=1\nkeep_prob=\n");
+  EXPECT_EQ(ConfigInPresentNames("keep_prob=1\n"), "keep_prob=\n");
+  EXPECT_EQ(ConfigInPresentNames("keep_prob=1,0.5\n"), "keep_prob=1,0.5\n");
+}
+
 TEST(ConfigInPresentNames, LeavesEveryOtherTextAsItIs) {
   for (const char* text :
        {"", "\n", "b=1\na=2", "keep_prob=0.5\nmodel=dropout\n",

@@ -58,8 +58,10 @@ class BareHostTest(harness.ShoalTest):
 
     def install(self):
         """Names of the packages that came with Shoal's."""
-        subprocess.run(["cpack", "--config", CONFIG, "-B", self.path("deb")],
-                       check=True, capture_output=True)
+        made = subprocess.run(
+            ["cpack", "--config", CONFIG, "-B", self.path("deb")],
+            capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
         deb, = [name for name in os.listdir(self.path("deb"))
                 if name.endswith(".deb")]
         shutil.copy(self.path("deb", deb), os.path.join(self.tree, "tmp"))

@@ -331,6 +331,32 @@ class MistakesTest(harness.ShoalTest):
         self.run_ok("shoal", "eval", self.val,
                     "--config=" + self.path("flags"))
 
+    def test_no_output_replaces_what_the_command_reads(self):
+        newest = "--model_dir=" + self.model
+        link = self.path("link")
+        os.symlink(self.data, link)
+        with open(self.data, "rb") as file:
+            rows = file.read()
+        for output in (self.data, link):
+            self.mistake(f"--predictions_file={output} would replace "
+                         f"{self.data}, which this job reads (--val_data_dir)",
+                         newest, self.val, "--predictions_file=" + output,
+                         command="infer")
+            self.mistake(f"--summary={output} would replace {self.data}",
+                         newest, self.val, "--summary=" + output)
+        for command in (["train"], ["run", "--ps=1", "--workers=1"]):
+            self.mistake(f"--summary={link} would replace {self.data}, which "
+                         "this job reads (--training_data_dir)", *command[1:],
+                         *self.flags, "--training_data_dir=" + self.data,
+                         "--summary=" + link, command=command[0])
+        manifest = os.path.join(self.checkpoint, "manifest.json")
+        self.mistake(f"would change the checkpoint {self.checkpoint}", newest,
+                     self.val, "--predictions_file=" + manifest,
+                     command="infer")
+        with open(self.data, "rb") as file:
+            self.assertEqual(file.read(), rows)
+        self.run_ok("shoal", "ckpt", "verify", self.model)
+
     def test_a_checkpoint_that_is_not_whole(self):
         copy = self.path("copies", "ckpt-00000000008")
         shutil.copytree(self.checkpoint, copy)

@@ -6,6 +6,9 @@ import fcntl
 import os
 import pty
 import random
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import termios
@@ -232,6 +235,9 @@ class InterruptTest(StopsTest):
             job.process.wait_for_line("push done")
             pids = self.children(job.process)
             self.assertEqual(len(pids), 4)
+            with open(os.path.join(self.model_dir, "LOCK")) as lock:
+                socket = re.search(r"save socket on \S+: (\S+)", lock.read())[1]
+            self.assertTrue(os.path.exists(socket))
             # A frozen server keeps the job from being saved.
             os.kill(job.pid("shoal-ps", 1), signal.SIGSTOP)
             os.killpg(job.process.popen.pid, signal.SIGINT)
@@ -241,6 +247,7 @@ class InterruptTest(StopsTest):
             self.assertEqual(job.process.popen.wait(1), STOPPED)
             for pid in pids:
                 self.assertFalse(os.path.exists(f"/proc/{pid}"), pid)
+            self.assertFalse(os.path.exists(os.path.dirname(socket)))
 
     def test_the_second_interrupt_ends_one_process_too(self):
         """Also while its disk hangs: nothing else would end it for 20 s."""
@@ -324,6 +331,33 @@ class LastWordsTest(StopsTest):
 
 
 class TerminalTest(StopsTest):
+
+    @harness.unittest.skipUnless(shutil.which("tmux"), "needs tmux")
+    def test_a_killed_session_of_tmux_saves_the_job(self):
+        def tmux(*args):
+            return subprocess.run(
+                ["tmux", "-f", "/dev/null", "-S", self.path("tmux"), *args],
+                check=True, capture_output=True, text=True).stdout
+
+        epochs = 5
+        command = ["shoal", "run", "--ps=2", "--workers=2",
+                   *self.saving(epochs)]
+        tmux("new-session", "-d", "-x", "120", "-y", "24",
+             shlex.join([os.path.join(harness.BIN, command[0]), *command[1:]]))
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.path("tmux"),
+                                         "kill-server"], capture_output=True)
+        pid = int(tmux("list-panes", "-F", "#{pane_pid}"))
+        deadline = time.monotonic() + 60
+        while ", step " not in tmux("capture-pane", "-p"):
+            self.assertLess(time.monotonic(), deadline)
+            threading.Event().wait(0.02)
+        tmux("kill-session")
+        while os.path.exists(f"/proc/{pid}"):
+            self.assertLess(time.monotonic(), deadline)
+            threading.Event().wait(0.02)
+        summary = self.summary()
+        self.assertIn("SIGHUP; saved", summary["exit_reason"])
+        self.finish(epochs, *command)
 
     def in_terminal(self, *command):
         """Starts a job in a new terminal; returns both once it has trained."""

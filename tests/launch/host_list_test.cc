@@ -48,6 +48,8 @@ TEST(HostOfEntryTest, LeavesThePortOut) {
     EXPECT_EQ(HostOfEntry(entry), "fe80::1") << entry;
   }
   EXPECT_EQ(HostOfEntry("10.0.0.1:2222"), "10.0.0.1");
+  EXPECT_EQ(HostOfEntry("[FE80:0:0::0001]:1"), "fe80::1")
+      << "an address has one name";
 }
 
 }  // namespace

@@ -287,6 +287,8 @@ bool Change(const Flag& flag) {
   const std::string before = PrintFlagValue(flag.target, flag.limits);
   std::vector<std::string> values =
       absl::StrSplit(FlagValueKind(flag.target, flag.limits), '|');
+  // A chance of 1 to keep a unit means the same as no chance.
+  if (flag.name == "keep_prob") values = {"0.5"};
   values.insert(values.end(), {"true", "false", "2", "1", "0.5", "1048576"});
   for (const std::string& value : values) {
     if (ParseFlagValue(flag.name, value, flag.limits, flag.target).ok() &&

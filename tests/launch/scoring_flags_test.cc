@@ -176,6 +176,20 @@ TEST(ScoringFlagsTest, AFlagThatThisVersionDoesNotKnowIsRefused) {
                                        "--zz_gates=3,4, a flag that this"));
 }
 
+// The config is data from outside: it must not say what is read and written.
+TEST(ScoringFlagsTest, AConfigDecidesNothingButTheModel) {
+  const Taken taken(
+      Command::kEval, {"--val_data_dir=/v", "--model_dir=/m"},
+      absl::StrCat(Config(), "summary=/tmp/x\nquarantine_dir=/tmp/q\n",
+                   "metrics_port=9\nlog_level=error\nval_data_dir=/w\n"));
+  ASSERT_TRUE(taken.status.ok()) << taken.status;
+  EXPECT_EQ(taken.flags.output.summary, "");
+  EXPECT_EQ(taken.flags.data.quarantine_dir, "");
+  EXPECT_EQ(taken.flags.data.val_data_dir, "/v");
+  EXPECT_EQ(taken.flags.monitoring.metrics_port, 0);
+  EXPECT_EQ(taken.flags.output.log_level, LogLevel::kInfo);
+}
+
 TEST(ScoringFlagsTest, AnOlderConfigMayLackAFlag) {
   const std::string older =
       absl::StrReplaceAll(Config(), {{"table_full=refuse\n", ""}});

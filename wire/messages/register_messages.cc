@@ -1,5 +1,7 @@
 #include "wire/messages/register_messages.h"
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "wire/messages/common_messages.h"
@@ -97,6 +99,11 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
     return absl::InvalidArgumentError(
         absl::StrCat("RegisterRequest.host has ", in.host().size(),
                      " bytes; at most ", kMaxHostBytes, " are read"));
+  }
+  // The name goes into log lines.
+  if (!absl::c_all_of(in.host(), absl::ascii_isprint)) {
+    return absl::InvalidArgumentError(
+        "RegisterRequest.host has bytes that cannot be printed");
   }
   out->host = in.host();
   out->train_row_bytes = in.train_row_bytes();
