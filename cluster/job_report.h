@@ -80,6 +80,8 @@ struct CheckpointReport {
   std::string resumed_from;   // path of the checkpoint that the job began from
   uint64_t resumed_step = 0;  // step of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
+  // Name of the directory of a save that is under way; empty: none is.
+  std::string unfinished;
   // False: the same command refuses the newest checkpoint (--resume=never).
   bool same_command_resumes = true;
 };
