@@ -378,6 +378,11 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
       }
       std::move(done)(TextOf(*std::move(text)));
       const auto removed = KeepNewest(*files, model_dir, directory, keep);
+      if (removed.ok() && !removed->names.empty()) {
+        logger->Info(absl::StrCat(
+            "removed old checkpoints (--keep_checkpoints=", keep,
+            "): ", absl::StrJoin(removed->names, ", ")));
+      }
       if (!removed.ok()) {
         logger->Warn(
             absl::StrCat("old checkpoints could not be removed: ",

@@ -98,6 +98,20 @@ class RefusedResumeTest(WordsTest):
                               last)
 
 
+class KeptTest(WordsTest):
+
+    def test_the_log_names_the_checkpoints_that_are_removed(self):
+        output = self.run_ok("shoal", "train", *PROBE, *self.flags(
+            "--save_checkpoint_steps=10", "--keep_checkpoints=1"))
+        removed = re.findall(r"info removed old checkpoints "
+                             r"\(--keep_checkpoints=1\): (ckpt-\d+)", output)
+        kept = [name for name in os.listdir(self.model_dir)
+                if name.startswith("ckpt-")]
+        self.assertEqual(len(kept), 1)
+        self.assertGreaterEqual(len(removed), 1, output)
+        self.assertNotIn(kept[0], removed)
+
+
 class CauseTest(WordsTest):
     """What a process of `shoal run` could not use is the launcher's last
     line, and nothing is said of the processes that the launcher stopped."""
