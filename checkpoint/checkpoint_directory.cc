@@ -220,6 +220,16 @@ absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
   return checkpoints;
 }
 
+std::string UnfinishedSave(const FileSystem& files,
+                           const std::string& model_dir) {
+  const auto names = CheckpointNames(files, model_dir);
+  if (!names.ok() || names->empty()) return "";
+  const std::string path = JoinPath(model_dir, names->front());
+  return absl::IsNotFound(InspectCheckpoint(files, path).status)
+             ? names->front()
+             : "";
+}
+
 std::string CheckpointInfo::WhyNot() const {
   if (!status.ok()) return std::string(status.message());
   return absl::StrCat(path, ": ", missing.size(), " of its ",

@@ -104,6 +104,12 @@ CheckpointInfo InspectCheckpoint(const FileSystem& files,
 absl::StatusOr<std::vector<CheckpointInfo>> ListCheckpoints(
     const FileSystem& files, const std::string& model_dir);
 
+// The name of the newest checkpoint directory if no manifest was written into
+// it: the save was cut off, or still runs. Otherwise, and if the directory
+// cannot be read, an empty text.
+std::string UnfinishedSave(const FileSystem& files,
+                           const std::string& model_dir);
+
 // Returns the newest checkpoint whose status is OK and, if `need_all_files`,
 // which is whole. If newer checkpoints were passed over, the reasons are
 // appended to *passed_over, which may be null. Errors: NOT_FOUND (no checkpoint

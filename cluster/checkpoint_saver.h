@@ -132,6 +132,10 @@ class CheckpointSaver {
   bool withholds() const { return busy() && !released_.has_value(); }
   // SaverLate was returned for the save under way.
   bool late() const { return OnDisk() && late_; }
+  // The directory that the save under way writes into; empty: it writes none.
+  std::string writing() const {
+    return phase_ >= Phase::kWriting ? directory_ : "";
+  }
   // The processes or files that the saver waits for, for people; empty if idle.
   std::string WaitingFor(const View& view) const;
 

@@ -9,9 +9,19 @@
 namespace shoal {
 namespace {
 
-constexpr char kShortBatchAdvice[] =
-    "for larger batches give a larger --piece_bytes or larger files (a "
-    "compressed file is one piece), or train with a smaller --batch_size";
+// A value of --piece_bytes that holds 16 batches: then a short batch is one of
+// 17 at most. Whole MiB, or KiB below.
+std::string PieceBytes(const DataReport& data) {
+  constexpr double kBatches = 16;
+  constexpr uint64_t kKiB = 1 << 10;
+  constexpr uint64_t kMiB = 1 << 20;
+  const double row = static_cast<double>(data.read_bytes) /
+                     static_cast<double>(data.rows);
+  const auto bytes =
+      static_cast<uint64_t>(std::ceil(kBatches * data.batch_size * row));
+  const uint64_t unit = bytes >= kMiB ? kMiB : kKiB;
+  return absl::StrCat((bytes + unit - 1) / unit, unit == kMiB ? "MiB" : "KiB");
+}
 
 double MeanBatch(const DataReport& data) {
   return static_cast<double>(data.rows) / static_cast<double>(data.batches);
@@ -27,18 +37,20 @@ std::string ShortBatchesText(const DataReport& data) {
   if (data.short_batches == 0) return "";
   return absl::StrFormat(
       "%d an epoch%s, %d of them short (fewer rows than --batch_size=%d, as "
-      "their piece of the data ended); %.1f rows in the mean%s",
+      "their piece of the data ended); %.1f rows in the mean",
       data.batches, data.all_read ? "" : ", of the data read so far",
-      data.short_batches, data.batch_size, MeanBatch(data),
-      ManyShort(data) ? absl::StrCat("; ", kShortBatchAdvice) : "");
+      data.short_batches, data.batch_size, MeanBatch(data));
 }
 
 std::string ShortBatchesWarning(const DataReport& data) {
   if (!ManyShort(data)) return "";
   return absl::StrFormat(
       "batches have %.1f rows in the mean, and --batch_size=%d: a batch ends "
-      "where its piece of the data ends; %s",
-      MeanBatch(data), data.batch_size, kShortBatchAdvice);
+      "where its piece of the data ends; for larger batches give "
+      "--piece_bytes=%s, which holds 16 batches, or larger files (a compressed "
+      "file is one piece), or train with a smaller --batch_size. A job that "
+      "resumes keeps the pieces of its checkpoint",
+      MeanBatch(data), data.batch_size, PieceBytes(data));
 }
 
 std::string LedgerLine(const JobReport& report) {
@@ -78,7 +90,7 @@ double MeanSpeed(const JobReport& report) {
   if (wall <= 0) return 0;
   uint64_t samples =
       report.trained + report.rejected - report.checkpoint.resumed_samples;
-  if (samples == 0) {
+  if (samples == 0 && !report.trains) {
     for (const WorkerReport& worker : report.workers) samples += worker.scored;
   }
   return static_cast<double>(samples) / wall;

@@ -80,6 +80,8 @@ struct CheckpointReport {
   std::string resumed_from;   // path of the checkpoint that the job began from
   uint64_t resumed_step = 0;  // step of that checkpoint
   uint64_t resumed_samples = 0;  // trained and rejected by then
+  // Name of the directory of a save that is under way; empty: none is.
+  std::string unfinished;
   // False: the same command refuses the newest checkpoint (--resume=never).
   bool same_command_resumes = true;
 };
@@ -101,6 +103,7 @@ struct DataReport {
   // pieces.
   uint64_t short_batches = 0;
   uint32_t batch_size = 0;
+  uint64_t read_bytes = 0;  // bytes of the pieces that were read
 };
 
 // A job in figures. The progress line, the closing lines and the summary file
@@ -179,11 +182,12 @@ struct JobReport {
   uint64_t digest = 0;  // digest of the final model: sum of the shards' digests
 };
 
-// "40 an epoch, 8 of them short (…); 812.0 rows in the mean", and what to do if
-// many are short. Empty if no batch is short.
+// "40 an epoch, 8 of them short (…); 812.0 rows in the mean". Empty if no batch
+// is short.
 std::string ShortBatchesText(const DataReport& data);
-// A warning with the mean batch and what to do; empty unless many batches are
-// short: the mean batch is below three quarters of the batch size.
+// A warning with the mean batch and what to do, such as which --piece_bytes
+// holds 16 batches; empty unless many batches are short: the mean batch is
+// below three quarters of the batch size.
 std::string ShortBatchesWarning(const DataReport& data);
 
 // The line `samples N = trained + rejected + lost; batches mended, recomputed,
@@ -192,7 +196,7 @@ std::string ShortBatchesWarning(const DataReport& data);
 std::string LedgerLine(const JobReport& report);
 
 // Samples a second from the first lease to the job's end, or to now: samples
-// trained and rejected by this run, or scored if there are none of these.
+// trained and rejected by this run, or scored if the job does not train.
 double MeanSpeed(const JobReport& report);
 
 // LedgerLine if the job trains, then a line each on speed, staleness and

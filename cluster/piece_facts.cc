@@ -70,6 +70,7 @@ absl::Status PieceFacts::CheckCounts(uint32_t i,
 void PieceFacts::Learn(uint32_t i, const SavedPieceFacts& facts) {
   facts_[i] = facts;
   ++known_;
+  known_bytes_ += pieces_[i].end - pieces_[i].begin;
   examples_ += facts.examples;
   bad_rows_ += facts.bad_rows;
   batches_ += facts.batches;
@@ -81,6 +82,7 @@ DataReport PieceFacts::report() const {
   report.files = sources_.size();
   report.bytes = bytes_;
   report.all_read = all_known();
+  report.read_bytes = known_bytes_;
   report.rows = examples_;
   report.batches = batches_;
   report.short_batches = short_batches_;

@@ -81,6 +81,7 @@ class PieceFacts {
   uint64_t bad_rows_ = 0;
   uint64_t batches_ = 0;
   uint64_t short_batches_ = 0;
+  uint64_t known_bytes_ = 0;
   uint64_t bytes_ = 0;
   std::vector<std::string> named_bad_rows_;
 };

@@ -37,6 +37,15 @@ std::string Describe(const SourceInfo& source) {
 
 }  // namespace
 
+absl::Status WithResumeAdvice(const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   "; go on with the same value, or start afresh with "
+                   "--resume=never and another --model_dir"));
+}
+
 absl::Status CheckResumableConfig(absl::string_view saved,
                                   absl::string_view config,
                                   absl::Span<const std::string> may_differ) {
@@ -44,10 +53,7 @@ absl::Status CheckResumableConfig(absl::string_view saved,
       FirstDifference("this job", Without(may_differ, config), "the checkpoint",
                       Without(may_differ, saved));
   if (difference.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      difference,
-      "; go on with the same value, or start afresh with --resume=never and "
-      "another --model_dir"));
+  return WithResumeAdvice(absl::FailedPreconditionError(difference));
 }
 
 absl::Status CheckSameData(const SavedData& saved, const FileList& files,

@@ -17,6 +17,10 @@ namespace shoal {
 // meaning of its marks and slots must be as they were. The numbers of PSs and
 // workers, the epochs, the limits and the deadlines may differ.
 
+// The error of a checkpoint that is of another model or config than the job,
+// followed by what to do.
+absl::Status WithResumeAdvice(const absl::Status& status);
+
 // Compares the checkpoint's config with the job's; both are texts as
 // RegisterRequest::config. `may_differ` has the names of the flags that may
 // have another value now. FAILED_PRECONDITION names the first other flag that

@@ -104,6 +104,8 @@ absl::Status FillFlags(JobFlags* flags, FlagSet* set,
                               : Annotate(config.status(), "--config"));
     SHOAL_RETURN_IF_ERROR(set->Fill(*config));
   }
+  // Without those of `fill`: they are the checkpoint's.
+  flags->given = set->Given();
   SHOAL_RETURN_IF_ERROR(fill());
   return set->CheckRequired();
 }
@@ -161,7 +163,6 @@ std::optional<ExitCode> ParseJobOrExit(
   const absl::Status written =
       WriteConfig(*set, flags->config_files.write_config);
   if (!written.ok()) return Complain(set->command(), written, kExitUsage);
-  flags->given = set->Given();
   if (flags->output.print_config == PrintConfig::kGiven) {
     std::cerr << set->ResolvedGiven(
                      OnlyScores(flags->command)

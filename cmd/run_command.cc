@@ -154,25 +154,36 @@ absl::StatusOr<KnownCheckpoint> NewestKnown(const FileSystem& files,
   return KnownCheckpoint{newest.path, newest.step};
 }
 
+// What the same command would meet after this end.
+SameCommand NextOf(const LaunchedJobEnd& end) {
+  if (end.status.ok()) return SameCommand::kIsDone;
+  return end.fails_again ? SameCommand::kFailsAgain : SameCommand::kGoesOn;
+}
+
 // The last words of a job whose PS 0 ended before it could say them.
 std::string ResumeTextInItsPlace(const FileSystem& files, const JobFlags& flags,
-                                 const ProgressFigures& figures) {
+                                 const LaunchedJobEnd& end) {
   const std::string& model_dir = flags.checkpoints.model_dir;
   if (!flags.training.Trains()) return "";
-  const bool resumes =
-      flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
-  if (model_dir.empty()) return ResumeText("", 0, "", resumes);
-  const auto newest = NewestKnown(files, flags, figures);
+  ResumeFacts facts;
+  facts.model_dir = model_dir;
+  facts.resumes = flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
+  if (model_dir.empty()) return ResumeText(facts, NextOf(end));
+  const auto newest = NewestKnown(files, flags, end.figures);
   if (newest.ok()) {
-    return ResumeText(newest->path, newest->step, model_dir, resumes);
+    facts.checkpoint = newest->path;
+    facts.step = newest->step;
+    return ResumeText(facts, NextOf(end));
   }
   if (!flags.cluster.hosts.empty()) {
     return absl::StrCat("`shoal ckpt ls ", model_dir,
                         "` on the hosts lists the checkpoints");
   }
-  return absl::IsNotFound(newest.status())
-             ? ResumeText("", 0, model_dir, resumes)
-             : std::string(newest.status().message());
+  if (!absl::IsNotFound(newest.status())) {
+    return std::string(newest.status().message());
+  }
+  facts.unfinished = UnfinishedSave(files, model_dir);
+  return ResumeText(facts, NextOf(end));
 }
 
 // Writes the summary if PS 0 ended before it could.
@@ -198,7 +209,7 @@ std::string LastWords(const FileSystem& files, const JobFlags& flags,
       flags.checkpoints.resume != CheckpointFlags::Resume::kNever;
   return run.last.told && knows
              ? run.last.resume
-             : ResumeTextInItsPlace(files, flags, run.last.figures);
+             : ResumeTextInItsPlace(files, flags, run.last);
 }
 
 // Prints the results of the job, which began at `start`, on stdout, and its
@@ -237,8 +248,8 @@ ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
   }
   if (end.status.ok()) return printed;
   const absl::Status status = end.exit_code == kExitUsage
-                                  ? end.shown
-                                  : WithLastWords(end.shown, resume);
+                                  ? end.status
+                                  : WithLastWords(end.status, resume);
   return Complain(name,
                   end.exit_code == kExitStopped
                       ? status

@@ -3,10 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cmd/own_terminal.h"
 #include "cmd/process_setup.h"
 #include "cmd/subcommand.h"
@@ -74,24 +75,36 @@ bool TakeName(const char* name, Args* args) {
   return true;
 }
 
-int Unknown(const Args& args) {
+// What may be typed in place of words that are no subcommand: those that follow
+// the first word, or the nearest name; "" if nothing is near.
+std::string Instead(const std::string& wanted) {
   std::vector<std::string> names;
+  std::vector<std::string> second;  // words that follow `wanted`
   for (const Subcommand& subcommand : kSubcommands) {
     names.push_back(subcommand.name);
+    absl::string_view rest = subcommand.name;
+    if (absl::ConsumePrefix(&rest, absl::StrCat(wanted, " "))) {
+      second.emplace_back(rest);
+    }
   }
+  if (!second.empty()) {
+    return absl::StrCat("a word must follow: ", absl::StrJoin(second, ", "));
+  }
+  const std::string nearest = NearestName(wanted, names);
+  return nearest.empty()
+             ? nearest
+             : absl::StrCat("did you mean 'shoal ", nearest, "'?");
+}
+
+int Unknown(const Args& args) {
   std::string wanted = args[0];
   if ((wanted == "data" || wanted == "ckpt") && args.size() > 1) {
     absl::StrAppend(&wanted, " ", args[1]);
   }
-  std::string nearest = NearestName(wanted, names);
-  for (const std::string& name : names) {
-    if (absl::StartsWith(name, absl::StrCat(wanted, " "))) nearest = name;
-  }
-  std::cerr << "shoal: there is no subcommand '" << wanted << "'";
-  if (!nearest.empty()) {
-    std::cerr << "; did you mean 'shoal " << nearest << "'?";
-  }
-  std::cerr << "\n\n" << HelpText();
+  const std::string instead = Instead(wanted);
+  // The error is the last line, which does not scroll away.
+  std::cerr << HelpText() << "\nshoal: there is no subcommand '" << wanted
+            << "'" << (instead.empty() ? "" : "; ") << instead << "\n";
   return kExitUsage;
 }
 

@@ -382,6 +382,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
   report.workers_planned = options_.num_workers;
   report.ps_alive = static_cast<int>(membership_.Open(Role::kPs).size());
   report.checkpoint = saves_.report();
+  report.checkpoint.unfinished = saves_.writing();
   progress_.Fill(now, &report);
   for (WorkerReport& worker : report.workers) {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;

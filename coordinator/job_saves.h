@@ -77,6 +77,8 @@ class JobSaves {
     return manifests_.Answer(request);
   }
   const CheckpointReport& report() const { return policy_.report(); }
+  // As in CheckpointSaver.
+  std::string writing() const { return saver_.writing(); }
 
  private:
   SavePolicy::View PolicyView(const View& view) const;

@@ -43,7 +43,7 @@ bool WasAskedToStop(const std::optional<LaunchOutcome::FirstFailure>& first) {
 
 LaunchedJobEnd NotStarted(absl::Status status) {
   LaunchedJobEnd end;
-  end.status = end.shown = std::move(status);
+  end.status = std::move(status);
   end.exit_code = kExitFailed;
   return end;
 }
@@ -80,8 +80,7 @@ LaunchedJobEnd LaunchedJob::Run() {
   }
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
-  LaunchedJobEnd end = End(outcome, /*quote=*/true);
-  end.shown = End(outcome, /*quote=*/false).status;
+  LaunchedJobEnd end = End(outcome);
   end.figures = std::move(figures_);
   end.interrupted = interrupted_;
   return end;
@@ -136,16 +135,16 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
       return;
     }
   }
-  if (stream == OutputStream::kStderr) member.last_line = std::string(line);
+  // The process prints its name too, for users who start it by hand.
+  const std::string text =
+      absl::StrReplaceAll(line, {{absl::StrCat("[", member.name, "] "), ""}});
+  if (stream == OutputStream::kStderr) member.last_words.Add(text);
   std::string prefix = member.name;
   size_t width = 0;
   for (const Member& other : members_) {
     width = std::max(width, other.name.size());
   }
   prefix.resize(width, ' ');
-  // The process prints its name too, for users who start it by hand.
-  const std::string text =
-      absl::StrReplaceAll(line, {{absl::StrCat("[", member.name, "] "), ""}});
   output_->Line(prefix, process, text);
 }
 
@@ -156,12 +155,13 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
   if (again) {
     Say(absl::StrCat(what, "; starting it again (", restarts + 1, " of ",
                      options_.max_restarts, ")"));
+    member.last_words = LastWords();
     return;
   }
   member.running = false;
   member.restarts = restarts;
   member.exit = exit;
-  if (!exit.ok() && !Expected(exit)) Say(what);
+  if (!exit.ok() && !Expected(process, exit)) Say(what);
   if (member.leads) {
     // Without the coordinator no process can end by protocol.
     if (exit.ok()) {
@@ -200,7 +200,13 @@ bool LaunchedJob::SshLost(const ProcessExit& exit) const {
   return options_.remote && exit.signal == 0 && exit.code == kSshLostIt;
 }
 
-bool LaunchedJob::Expected(const ProcessExit& exit) const {
+bool LaunchedJob::Expected(int process, const ProcessExit& exit) const {
+  if (quit_ && exit.signal == SIGKILL) return true;
+  if (launcher_->asked(process) &&
+      (exit.signal == SIGTERM ||
+       (exit.signal == 0 && exit.code == kExitStopped))) {
+    return true;
+  }
   if (exit.signal != 0) return false;
   return exit.code == kExitFailed || exit.code == kExitLost ||
          (exit.code == kExitStopped && (signalled_ || ending_.has_value()));
@@ -245,16 +251,16 @@ bool LaunchedJob::Lost(const LaunchOutcome& outcome) const {
          members_[first->process].role == Role::kPs;
 }
 
-std::string LaunchedJob::Cause(const std::optional<Failure>& failure,
-                               bool quote) const {
+std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
   if (!failure.has_value()) return "";
   const Member& member = members_[failure->process];
   std::string cause = absl::StrCat(member.name, " ", Describe(failure->exit));
-  // SIGKILL comes without notice: the last line says nothing about it.
-  if (!member.last_line.empty() && failure->exit.signal != SIGKILL) {
-    absl::StrAppend(&cause, quote ? "; its last words: " : "; its last line ",
-                    quote ? member.last_line : "says why");
-  }
+  // SIGKILL comes without notice: no line says anything about it.
+  if (failure->exit.signal == SIGKILL) return cause;
+  const std::string& words = failure->exit.signal == 0
+                                 ? member.last_words.any()
+                                 : member.last_words.error();
+  if (!words.empty()) absl::StrAppend(&cause, "; its last words: ", words);
   return cause;
 }
 
@@ -275,22 +281,20 @@ std::string LaunchedJob::StoppedBy(int signal) const {
 // A process that exits by itself exits because the job has failed. The first
 // failure is added if it says more: a signal killed the process, or the leader
 // was stopped and names another process.
-std::string LaunchedJob::FailedReason(const std::optional<Failure>& first,
-                                      bool quote) const {
+std::string LaunchedJob::FailedReason(
+    const std::optional<Failure>& first) const {
   if (!first.has_value()) return ending_->reason;
   const Member& member = members_[first->process];
   const bool unsaid =
       first->exit.signal != 0 ||
       (ending_->stopped && !member.leads && ending_->first != member.name);
-  return unsaid
-             ? absl::StrCat(ending_->reason,
-                            "; first to fail: ", Cause(first, quote))
-             : ending_->reason;
+  return unsaid ? absl::StrCat(ending_->reason,
+                               "; first to fail: ", Cause(first))
+                : ending_->reason;
 }
 
 // The end of a job that was done.
-LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome,
-                                    bool quote) const {
+LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome) const {
   LaunchedJobEnd end;
   end.lines = ending_->lines;
   end.resume = ending_->resume;
@@ -299,20 +303,20 @@ LaunchedJobEnd LaunchedJob::DoneEnd(const LaunchOutcome& outcome,
     end.status = absl::AbortedError(ending_->unwritten);
   } else if (outcome.first_failure.has_value() &&
              members_[outcome.first_failure->process].leads) {
-    end.status = absl::AbortedError(Cause(outcome.first_failure, quote));
+    end.status = absl::AbortedError(Cause(outcome.first_failure));
   }
   if (!end.status.ok()) end.exit_code = kExitFailed;
   return end;
 }
 
-LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome,
-                                bool quote) const {
-  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome, quote);
+LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
+  if (ending_.has_value() && ending_->ok) return DoneEnd(outcome);
   const std::optional<Failure>& first = outcome.first_failure;
   LaunchedJobEnd end;
   if (ending_.has_value()) {
     end.lines = ending_->lines;
     end.resume = ending_->resume;
+    end.fails_again = ending_->fails_again;
   }
   end.told = ending_.has_value();
   end.lost = Lost(outcome);
@@ -346,13 +350,13 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome,
   if (first.has_value() &&
       NeverTookPart(first->exit, members_[first->process].restarts)) {
     // The leader only knows that it was stopped because of this.
-    end.status = absl::AbortedError(Cause(first, quote));
+    end.status = absl::AbortedError(Cause(first));
     end.lost = false;
     end.exit_code = kExitUsage;
   } else if (ending_.has_value()) {
-    end.status = absl::AbortedError(FailedReason(first, quote));
+    end.status = absl::AbortedError(FailedReason(first));
   } else if (first.has_value()) {
-    end.status = absl::AbortedError(Cause(first, quote));
+    end.status = absl::AbortedError(Cause(first));
   } else {
     end.status = absl::AbortedError(
         "every process ended, and none reported the end of the job");

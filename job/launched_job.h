@@ -13,6 +13,7 @@
 #include "base/stop_signals.h"
 #include "core/registration.h"
 #include "job/exit_code.h"
+#include "job/last_words.h"
 #include "launch/process_launcher.h"
 #include "report/live_output.h"
 #include "report/progress_json.h"
@@ -59,9 +60,9 @@ struct LaunchedJobEnd {
   // OK; CANCELLED after a signal; otherwise the first failure: the one that the
   // leader knew of, and the one of the process that failed first.
   absl::Status status;
-  // The same for a user who has seen the lines of the processes: it repeats
-  // none of them.
-  absl::Status shown;
+  // True if the leader reported an end that the same job would meet again
+  // (AfterEnd).
+  bool fails_again = false;
   // The closing lines of the leader. Empty if the leader died before it printed
   // them, or the job had not begun.
   std::vector<std::string> lines;
@@ -127,7 +128,7 @@ class LaunchedJob {
     bool running = true;
     int restarts = 0;       // before it ended
     ProcessExit exit;       // once it has ended
-    std::string last_line;  // last line on stderr: often says why it failed
+    LastWords last_words;   // of its newest life: often say why it failed
   };
   using Failure = LaunchOutcome::FirstFailure;
 
@@ -139,8 +140,9 @@ class LaunchedJob {
   void Say(absl::string_view line) {
     SayAsLauncher(line, clock_.Now(), options_.full_time, output_);
   }
-  // True if the end of the job says why a process exits like this.
-  bool Expected(const ProcessExit& exit) const;
+  // True if the end of the job says why a process exits like this, or the
+  // launcher has stopped the process.
+  bool Expected(int process, const ProcessExit& exit) const;
   bool AnyWorkerRunning() const;
   const Member& Leader() const;
   std::string Describe(const ProcessExit& exit) const;
@@ -154,15 +156,13 @@ class LaunchedJob {
   // True if the leader was to save the job at a signal and was killed instead,
   // though no user asked for that.
   bool KilledUnsaved() const;
-  // Text that names the process that failed, how it ended and its last line; ""
-  // without a failure. Here and below: without `quote` the text points to the
-  // last line, which was shown, in place of it.
-  std::string Cause(const std::optional<Failure>& failure, bool quote) const;
+  // Text that names the process that failed, how it ended and its last words;
+  // "" without a failure.
+  std::string Cause(const std::optional<Failure>& failure) const;
   std::string StoppedBy(int signal) const;
-  std::string FailedReason(const std::optional<Failure>& first,
-                           bool quote) const;
-  LaunchedJobEnd End(const LaunchOutcome& outcome, bool quote) const;
-  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome, bool quote) const;
+  std::string FailedReason(const std::optional<Failure>& first) const;
+  LaunchedJobEnd End(const LaunchOutcome& outcome) const;
+  LaunchedJobEnd DoneEnd(const LaunchOutcome& outcome) const;
 
   const LaunchedJobOptions options_;
   LiveOutput* const output_;

@@ -66,7 +66,8 @@ std::vector<std::string> Missing(const FileSystem& files,
 // that it outlives a crash.
 absl::Status MakeDurably(const FileSystem& files, const std::string& model_dir,
                          const std::vector<std::string>& missing) {
-  absl::Status status = files.CreateDirectories(model_dir);
+  absl::Status status = Annotate(files.CreateDirectories(model_dir),
+                                 "the directory cannot be made");
   for (const std::string& made : missing) {
     // A directory that may be written to but not opened cannot be synced.
     const absl::Status synced = files.SyncDirectory(std::string(Dirname(made)));
@@ -95,8 +96,10 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                        CoordinatorOptions* options) {
   CheckpointOptions& checkpoints = options->checkpoints;
   const bool training = flags.training.Trains();
+  const absl::Status loadable =
+      CheckLoadable(info.manifest.model, plan.spec, !training);
   SHOAL_RETURN_IF_ERROR(Annotate(
-      CheckLoadable(info.manifest.model, plan.spec, !training), info.path));
+      training ? WithResumeAdvice(loadable) : loadable, info.path));
   if (training) {
     SHOAL_RETURN_IF_ERROR(
         Annotate(CheckResumableConfig(info.manifest.config, plan.config,
@@ -218,6 +221,17 @@ absl::Status OutputLock::LockPredictions(const JobFlags& flags) {
         "--predictions_file=", path, " is being written by another inference: ",
         lock.status().message(), "; give each inference a separate file"));
   }
+  // The lock is a file beside the predictions, of which the user knows nothing.
+  if (absl::IsNotFound(lock.status()) ||
+      absl::IsPermissionDenied(lock.status())) {
+    return absl::Status(
+        lock.status().code(),
+        absl::StrCat("--predictions_file=", path, ": the directory ",
+                     Dirname(path),
+                     absl::IsNotFound(lock.status())
+                         ? " does not exist"
+                         : " may not be written to: Permission denied"));
+  }
   SHOAL_RETURN_IF_ERROR(
       Annotate(lock.status(), absl::StrCat("--predictions_file=", path)));
   lock_ = *std::move(lock);
@@ -234,6 +248,12 @@ absl::Status OutputLock::LockModelDirectory(const JobFlags& flags,
     return absl::FailedPreconditionError(absl::StrCat(
         "--model_dir=", model_dir, " belongs to another job: ",
         lock.status().message(), "; give each job a separate directory"));
+  }
+  if (absl::IsPermissionDenied(lock.status())) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        "--model_dir: ", lock.status().message(),
+        "; the job writes its checkpoints there, so its user must be able to "
+        "write into the directory"));
   }
   SHOAL_RETURN_IF_ERROR(Annotate(lock.status(), "--model_dir"));
   lock_ = *std::move(lock);
@@ -358,6 +378,11 @@ CoordinatorWork::WriteManifest ManifestWriter(const FileSystem* files,
       }
       std::move(done)(TextOf(*std::move(text)));
       const auto removed = KeepNewest(*files, model_dir, directory, keep);
+      if (removed.ok() && !removed->names.empty()) {
+        logger->Info(absl::StrCat(
+            "removed old checkpoints (--keep_checkpoints=", keep,
+            "): ", absl::StrJoin(removed->names, ", ")));
+      }
       if (!removed.ok()) {
         logger->Warn(
             absl::StrCat("old checkpoints could not be removed: ",

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "datatools/best_possible_auc.h"
@@ -15,13 +18,31 @@ std::string OwnHost() {
   return gethostname(host, sizeof(host) - 1) == 0 ? host : "";
 }
 
+// The flags that the user gave. A launcher gives its processes flags of its own
+// for their output and for what it has checked itself; they are left out.
+std::vector<std::pair<std::string, std::string>> UsersFlags(
+    const JobFlags& flags) {
+  std::vector<std::pair<std::string, std::string>> given = flags.given;
+  if (!flags.output.Launched()) return given;
+  given.erase(
+      std::remove_if(given.begin(), given.end(),
+                     [](const auto& flag) {
+                       return flag.first == "log_time" ||
+                              flag.first == "memory_check" ||
+                              flag.first == "print_config" ||
+                              flag.first == "progress";
+                     }),
+      given.end());
+  return given;
+}
+
 }  // namespace
 
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
   return {flags.training.ModeName(), flags.model.model,
           flags.cluster.ps,          flags.cluster.workers,
           flags.PipelineDepth(),     SHOAL_VERSION,
-          OwnHost(),                 flags.given};
+          OwnHost(),                 UsersFlags(flags)};
 }
 
 LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags) {

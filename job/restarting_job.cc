@@ -40,7 +40,7 @@ uint64_t StepsAfter(const std::optional<KnownCheckpoint>& newest,
 std::string RestartText(const LaunchedJobEnd& end, int number, int most,
                         const std::optional<KnownCheckpoint>& newest) {
   std::string text = absl::StrCat(
-      "the job failed: ", end.shown.message(), "; starting it again, restart ",
+      "the job failed: ", end.status.message(), "; starting it again, restart ",
       number, " of ", most, " since the newest checkpoint, from ");
   if (newest.has_value()) {
     absl::StrAppend(&text, newest->path, ", step ", newest->step);
@@ -57,9 +57,8 @@ std::string RestartText(const LaunchedJobEnd& end, int number, int most,
 // Adds to what the end says, with this code.
 void Say(absl::StatusCode code, absl::string_view before,
          absl::string_view after, LaunchedJobEnd* end) {
-  for (absl::Status* said : {&end->status, &end->shown}) {
-    *said = absl::Status(code, absl::StrCat(before, said->message(), after));
-  }
+  end->status = absl::Status(
+      code, absl::StrCat(before, end->status.message(), after));
 }
 
 // The end of a job whose last start ended with `end`, and which a signal

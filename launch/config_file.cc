@@ -27,6 +27,11 @@ constexpr uint64_t kMaxBytes = 1 << 20;
 // The flag that names a file to write, which is not in that file.
 constexpr char kWriteConfig[] = "write_config";
 
+// The end of an error about the grammar.
+constexpr char kFormat[] =
+    "; a config is in protobuf's text format, with lines such as "
+    "`batch_size: 1024`";
+
 std::string Place(const std::string& name, int line, int column) {
   return absl::StrCat(name, ":", line + 1, ":", column + 1);
 }
@@ -44,7 +49,8 @@ class FirstError : public pb::io::ErrorCollector {
     if (!field.empty()) column = BeginOf(field, line, column);
     status_ = absl::InvalidArgumentError(
         absl::StrCat(Place(name_, line, column), ": ",
-                     field.empty() ? message : SayUnknown(field)));
+                     field.empty() ? absl::StrCat(message, kFormat)
+                                   : SayUnknown(field)));
   }
   const absl::Status& status() const { return status_; }
 
@@ -148,7 +154,7 @@ absl::StatusOr<std::vector<FlagSetting>> ParseConfig(absl::string_view text,
   if (!parser.Parse(&input, &config)) {
     if (!error.status().ok()) return error.status();
     return absl::InvalidArgumentError(
-        absl::StrCat(name, ": is not in protobuf's text format"));
+        absl::StrCat(name, ": cannot be read", kFormat));
   }
   std::vector<FlagSetting> settings;
   const pb::Descriptor* descriptor = config.GetDescriptor();

@@ -102,6 +102,9 @@ class ProcessLauncher {
   void Stop() { Stop(options_.stop_grace); }
   void Stop(absl::Duration grace) { StopWith(SIGTERM, /*all=*/true, grace); }
 
+  // True if the launcher has asked the process to end.
+  bool asked(int process) const { return processes_[process]->asked; }
+
   // Calls Stop if processes still run after `delay`. No process is started
   // again from now on.
   void StopAfter(absl::Duration delay);

@@ -18,15 +18,19 @@ std::string SpeedLine(const JobReport& report) {
     worker_cpu += worker.cpu_seconds;
   }
   for (const PsReport& ps : report.ps) ps_cpu += ps.cpu_seconds;
-  return absl::StrFormat(
-      "speed      %s samples/s over %.1f s; CPU: workers %.1f s, PSs %.1f s",
-      WithCommas(std::llround(MeanSpeed(report))),
-      absl::ToDoubleSeconds(report.wall), worker_cpu, ps_cpu);
+  // A job that found everything trained already has no speed.
+  const double speed = MeanSpeed(report);
+  const std::string samples =
+      speed > 0 ? absl::StrFormat("%s samples/s over %.1f s",
+                                  WithCommas(std::llround(speed)),
+                                  absl::ToDoubleSeconds(report.wall))
+                : "-";
+  return absl::StrFormat("speed      %s; CPU: workers %.1f s, PSs %.1f s",
+                         samples, worker_cpu, ps_cpu);
 }
 
-// Adds one line per evaluation: "AUC        0.76249, logloss …". The line has
-// the epoch if there are several evaluations. Of many evaluations only the
-// newest are added.
+// Adds one line per evaluation: "AUC        0.76249, logloss …". The line of a
+// training has the epoch. Of many evaluations only the newest are added.
 void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
   constexpr size_t kNewest = 20;
   const size_t count = report.evals.size();
@@ -40,7 +44,7 @@ void AddEvaluations(const JobReport& report, std::vector<std::string>* lines) {
     // EvalText begins with the same word.
     lines->push_back(absl::StrCat(
         "AUC       ", EvalText(eval).substr(3),
-        count > 1 ? absl::StrCat(", after epoch ", eval.epoch) : ""));
+        report.trains ? absl::StrCat(", after epoch ", eval.epoch) : ""));
   }
 }
 

@@ -79,7 +79,8 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
         EndingJson({report.status.ok(), std::string(report.status.message()),
                     ClosingText(report, options_.bad_rows_dir), report.first,
                     report.stopped, std::string(written.message()), signal,
-                    ResumeText(report), LostProcess(report.status)}),
+                    ResumeText(report), LostProcess(report.status),
+                    AfterEnd(report.status) == SameCommand::kFailsAgain}),
         "\n");
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {

@@ -37,6 +37,7 @@ JobEnding ReadEnding(const JsonNode& end) {
   ending.signal = end.Field("signal").Int(std::numeric_limits<int>::max());
   ending.resume = end.Field("resume").String(kMaxTextBytes);
   ending.lost = end.Field("lost").Bool();
+  ending.fails_again = end.Field("fails_again").Bool();
   return ending;
 }
 
@@ -178,6 +179,7 @@ std::string EndingJson(const JobEnding& ending) {
   w.Field("first", ending.first).Field("stopped", ending.stopped);
   w.Field("unwritten", ending.unwritten).Field("signal", ending.signal);
   w.Field("resume", ending.resume).Field("lost", ending.lost);
+  w.Field("fails_again", ending.fails_again);
   w.EndObject().EndObject();
   return text;
 }

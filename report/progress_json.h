@@ -70,6 +70,8 @@ struct JobEnding {
   int signal = 0;
   std::string resume = "";  // ResumeText: the job's last words
   bool lost = false;        // LostProcess (core/job_loss.h)
+  // AfterEnd: the same command would meet this end again.
+  bool fails_again = false;
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

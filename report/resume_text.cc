@@ -34,24 +34,64 @@ std::string AfterDivergence(const CheckpointReport& checkpoint) {
                       Basename(before), ", while it diverged; then ", go_on);
 }
 
+// "m/ckpt-7, step 7".
+std::string Place(const ResumeFacts& facts) {
+  return absl::StrCat(facts.checkpoint, ", step ", facts.step);
+}
+
+std::string WithoutCheckpoint(const ResumeFacts& facts) {
+  if (facts.model_dir.empty()) {
+    return "there is no checkpoint without --model_dir, so the same command "
+           "begins from the start";
+  }
+  return absl::StrCat("there is no checkpoint in ", facts.model_dir,
+                      facts.unfinished.empty()
+                          ? ""
+                          : absl::StrCat(" (", facts.unfinished,
+                                         " is an unfinished save)"),
+                      ", so the same command begins from the start");
+}
+
 }  // namespace
 
-std::string ResumeText(absl::string_view path, uint64_t step,
-                       absl::string_view model_dir, bool resumes) {
-  if (!path.empty() && !resumes) {
-    return absl::StrCat("the newest checkpoint is ", path, ", step ", step,
+SameCommand AfterEnd(const absl::Status& end) {
+  switch (end.code()) {
+    case absl::StatusCode::kOk:
+      return SameCommand::kIsDone;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+      return SameCommand::kFailsAgain;
+    default:
+      return SameCommand::kGoesOn;
+  }
+}
+
+std::string ResumeText(const ResumeFacts& facts, SameCommand next) {
+  if (facts.checkpoint.empty()) {
+    return next == SameCommand::kFailsAgain ? "" : WithoutCheckpoint(facts);
+  }
+  const std::string newest =
+      absl::StrCat("the newest checkpoint is ", Place(facts));
+  switch (next) {
+    case SameCommand::kFailsAgain:
+      return newest;
+    case SameCommand::kIsDone:
+      return absl::StrCat("a larger --num_epochs",
+                          facts.resumes ? "" : ", without --resume=never,",
+                          " trains on from ", Place(facts));
+    case SameCommand::kGoesOn:
+      break;
+  }
+  if (!facts.resumes) {
+    return absl::StrCat(newest,
                         "; to go on from it, leave --resume=never out");
   }
-  if (!path.empty()) {
-    return absl::StrCat("the same command goes on from ", path, ", step ",
-                        step);
-  }
-  if (!model_dir.empty()) {
-    return absl::StrCat("there is no checkpoint in ", model_dir,
-                        ", so the same command begins from the start");
-  }
-  return "there is no checkpoint without --model_dir, so the same command "
-         "begins from the start";
+  return absl::StrCat("the same command goes on from ", Place(facts));
 }
 
 absl::Status WithLastWords(const absl::Status& status,
@@ -65,12 +105,15 @@ std::string ResumeText(const JobReport& report) {
   if (!report.trains) return "";
   const CheckpointReport& checkpoint = report.checkpoint;
   if (report.diverged) return AfterDivergence(checkpoint);
-  return checkpoint.path.empty()
-             ? ResumeText(checkpoint.resumed_from, checkpoint.resumed_step,
-                          checkpoint.model_dir, checkpoint.same_command_resumes)
-             : ResumeText(checkpoint.path, checkpoint.step,
-                          checkpoint.model_dir,
-                          checkpoint.same_command_resumes);
+  const bool saved = !checkpoint.path.empty();
+  ResumeFacts facts;
+  facts.checkpoint = saved ? checkpoint.path : checkpoint.resumed_from;
+  facts.step = saved ? checkpoint.step : checkpoint.resumed_step;
+  facts.model_dir = checkpoint.model_dir;
+  facts.resumes = checkpoint.same_command_resumes;
+  facts.unfinished = checkpoint.unfinished;
+  return ResumeText(facts, report.over ? AfterEnd(report.status)
+                                       : SameCommand::kGoesOn);
 }
 
 }  // namespace shoal

@@ -10,18 +10,39 @@
 
 namespace shoal {
 
-// The last words of a job that trains: the checkpoint from which the same
-// command goes on, or that there is none. If training diverged: the checkpoint
-// from before that, and the advice to lower the learning rate. With
-// --resume=never the same command would be refused; the words say so. Empty for
-// a job that does not train.
-std::string ResumeText(const JobReport& report);
+// What the same command would meet after the end of a training.
+enum class SameCommand {
+  kGoesOn,      // it trains on, or begins from the start
+  kFailsAgain,  // it would end for the same reason
+  kIsDone,      // nothing is left to train
+};
 
-// The same from what is known without a report. `path`: the newest checkpoint;
-// empty: there is none. `model_dir`: where the job saves; empty: it does not.
-// `resumes`: false with --resume=never.
-std::string ResumeText(absl::string_view path, uint64_t step,
-                       absl::string_view model_dir, bool resumes);
+// The rule, for a job that has ended with `end`. By code: flags, files or data
+// that were refused, and a disk or a table that is full, are refused again
+// until a user mends them; a lost process, a signal or a deadline is gone.
+SameCommand AfterEnd(const absl::Status& end);
+
+// What is known of the checkpoints of a training.
+struct ResumeFacts {
+  std::string checkpoint;  // path of the newest one; empty: there is none
+  uint64_t step = 0;       // its step
+  std::string model_dir;   // where the job saves; empty: it does not
+  bool resumes = true;     // false with --resume=never
+  // Name of a directory of a save that was cut off; empty: there is none.
+  std::string unfinished = "";
+};
+
+// The last words of a job that trains: the checkpoint from which the same
+// command goes on, or that there is none; the newest checkpoint alone, or
+// nothing, where the same command would fail again; and after a job that is
+// done, that more epochs go on from the newest checkpoint. With --resume=never
+// the same command would be refused; the words say so.
+std::string ResumeText(const ResumeFacts& facts, SameCommand next);
+
+// The same for a job that runs, or has ended, as the report says. If training
+// diverged: the checkpoint from before that, and the advice to lower the
+// learning rate. Empty for a job that does not train.
+std::string ResumeText(const JobReport& report);
 
 // The error of a job, followed by its ResumeText, which may be empty.
 absl::Status WithLastWords(const absl::Status& status,

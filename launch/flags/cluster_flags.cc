@@ -159,7 +159,8 @@ absl::Status ClusterFlags::Validate(const JobFlags& job) const {
       return absl::InvalidArgumentError(
           absl::StrCat("--task_index=", task_index, ": --",
                        is_ps ? "ps_hosts" : "worker_hosts", " has ", processes,
-                       " entries, so it must be in [0, ", processes - 1, "]"));
+                       processes == 1 ? " entry" : " entries",
+                       ", so it must be in [0, ", processes - 1, "]"));
     }
   }
   if (hosts.empty() && worker_per_host != 1) {

@@ -123,8 +123,8 @@ absl::Status ModelFlags::ValidateDropout() const {
     if (chances->empty() || chances->size() == deep_layers.size()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "--", name, "=", absl::StrJoin(*chances, ","), " has ",
-        chances->size(),
-        " entries and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
+        chances->size(), chances->size() == 1 ? " entry" : " entries",
+        " and --deep_layers=", absl::StrJoin(deep_layers, ","), " has ",
         deep_layers.size(), "; give one entry per layer"));
   }
   const std::string dropped = absl::StrJoin(dropout, ",");

@@ -81,6 +81,16 @@ TEST_F(CheckpointDirectory, ListsTheNewestFirstAndSaysWhyNot) {
   EXPECT_THAT(*ListCheckpoints(files_, "/none"), IsEmpty());
 }
 
+TEST_F(CheckpointDirectory, ANewestSaveWithoutAManifestIsUnfinished) {
+  EXPECT_EQ(UnfinishedSave(files_, "/none"), "");
+  Write(5);
+  EXPECT_EQ(UnfinishedSave(files_, "/m"), "");
+  files_.AddFile(JoinPath(At(6), ShardFileName(0, 2)), "whole");
+  EXPECT_EQ(UnfinishedSave(files_, "/m"), "ckpt-00000000006");
+  Write(7);
+  EXPECT_EQ(UnfinishedSave(files_, "/m"), "");
+}
+
 TEST_F(CheckpointDirectory, WhenNoneIsValidTheErrorSaysWhatThereIs) {
   Write(5);
   files_.AddFile(JoinPath(At(5), kManifestFile), "damaged");

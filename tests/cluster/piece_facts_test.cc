@@ -40,11 +40,13 @@ TEST(PieceFactsTest, CountsShortBatches) {
   ASSERT_TRUE(facts.Add(Report(0, 20, 2)).ok());
   EXPECT_EQ(facts.report().short_batches, 0u) << "20 rows are two whole ones";
   EXPECT_FALSE(facts.report().all_read);
+  EXPECT_EQ(facts.report().read_bytes, 60u);
   ASSERT_TRUE(facts.Restore(1, {25, 0, 3, std::nullopt}).ok());
   const DataReport report = facts.report();
   EXPECT_EQ(report.files, 1u);
   EXPECT_EQ(report.bytes, 100u);
   EXPECT_TRUE(report.all_read);
+  EXPECT_EQ(report.read_bytes, 100u);
   EXPECT_EQ(report.rows, 45u);
   EXPECT_EQ(report.batches, 5u);
   EXPECT_EQ(report.short_batches, 1u);

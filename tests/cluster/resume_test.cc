@@ -24,6 +24,14 @@ TEST(ResumeTest, WhatMayDifferIsPassedOver) {
       CheckResumableConfig("num_epochs=1\n", "num_epochs=2\n", {}).ok());
 }
 
+TEST(ResumeTest, ARefusalSaysWhatToDo) {
+  EXPECT_TRUE(WithResumeAdvice(absl::OkStatus()).ok());
+  EXPECT_EQ(WithResumeAdvice(absl::FailedPreconditionError("no")),
+            absl::FailedPreconditionError(
+                "no; go on with the same value, or start afresh with "
+                "--resume=never and another --model_dir"));
+}
+
 TEST(ResumeTest, WhatMayNotIsNamed) {
   const absl::Status status = CheckResumableConfig(
       "batch_size=8\nnum_epochs=1\noptimizer=adam\n",

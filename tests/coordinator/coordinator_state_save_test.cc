@@ -43,6 +43,7 @@ TEST_F(CoordinatorStateSaveTest, EveryKStepsTheJobIsSavedAndGoesOn) {
   EXPECT_EQ(report.checkpoint.step, 2u);
   EXPECT_EQ(report.checkpoint.saved, 1u);
   EXPECT_EQ(report.checkpoint.path, "m/ckpt-00000000002");
+  EXPECT_EQ(report.checkpoint.unfinished, "");
   MarkBoth(lease, 2);
   EXPECT_THAT(Heard<Hold>(3), SizeIs(1)) << "the next is due at step 4";
 }
@@ -67,7 +68,9 @@ TEST_F(CoordinatorStateSaveTest, AnEndThatCannotBeSavedFailsTheJob) {
   Train(3, 30);
   Train(4, 10);
   HoldWorkers({3, 4});
+  EXPECT_EQ(state_->Report(now_).checkpoint.unfinished, "");
   HoldShards();
+  EXPECT_EQ(state_->Report(now_).checkpoint.unfinished, "ckpt-00000000004");
   Tell(1, ShardSaved{Newest<SaveShard>(1).number,
                      absl::ResourceExhaustedError("disk full"), ""});
   for (const uint64_t ps : {1, 2}) {

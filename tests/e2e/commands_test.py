@@ -84,6 +84,14 @@ class MistakesTest(harness.ShoalTest):
         self.assertIn("did you mean 'shoal data gen'?",
                       self.usage_error("shoal", "data", "gne"))
         self.usage_error("shoal")
+        for words, instead in ((["trian"], "; did you mean 'shoal train'?"),
+                               (["ckpt"], "; a word must follow: save, ls, "
+                                          "show, balance, verify"),
+                               (["xxxxxxxx"], "")):
+            output = self.usage_error("shoal", *words)
+            self.assertEqual(output.splitlines()[-1],
+                             "shoal: there is no subcommand "
+                             f"'{' '.join(words)}'{instead}")
 
     def test_a_bad_value_is_named_with_what_is_allowed(self):
         self.assertIn("--batch_size=0: must be an integer in [1,",

@@ -234,6 +234,15 @@ class HostsTest(harness.ShoalTest):
         self.assertIn("Permission denied", job.lines[-1])
         self.expect_nobody()
 
+    def test_what_a_process_on_a_host_could_not_use_is_the_last_line(self):
+        job = self.start_job("--training_data_dir=" + self.data(),
+                             "--model_dir=/proc/no_such_place")
+        self.assertEqual(job.wait(), 2, job.output()[-4000:])
+        self.assertIn("shoal run: the job failed: ps 0 exited with code 2; its "
+                      "last words: shoal-ps: --model_dir: the directory cannot "
+                      "be made", job.lines[-1])
+        self.expect_nobody()
+
     def test_a_host_without_the_binaries_is_named(self):
         job = self.start_job("--training_data_dir=" + self.data(),
                              "--remote_bin=/no/such/place")

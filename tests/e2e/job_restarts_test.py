@@ -133,8 +133,8 @@ class JobRestartsTest(harness.ShoalTest):
         match, _ = self.wait_for_restart(job, 0)
         self.assertGreater(int(match[4]), 0)
         self.assertEqual(job.process.wait(60), 0, job.process.output()[-4000:])
-        self.assertIn("; to go on from it, leave --resume=never out",
-                      job.process.lines[-1])
+        self.assertIn("a larger --num_epochs, without --resume=never, trains on "
+                      f"from {self.model_dir}", job.process.lines[-1])
         self.expect_exact(epochs)
 
     def test_a_run_that_never_resumes_takes_no_other_checkpoint(self):

@@ -141,7 +141,7 @@ class OperationsTest(PagesTest):
         with open(self.path("h1", "ps.log"), encoding="utf-8") as file:
             log = file.read()
         self.assertIn("samples 60000 = 60000 trained", log)
-        self.assertIn("the same command goes on from", log)
+        self.assertIn("a larger --num_epochs trains on from", log)
         # The page makes a summary, and the next page reads it.
         read, = self.run_page("docs/summary.md")
         auc = float(read.split()[0])

@@ -178,6 +178,9 @@ class SummaryTest(harness.ShoalTest):
             self.assertEqual(flags["batch_size"], "64")
             self.assertEqual(flags["training_data_dir"], self.path("tr"))
             self.assertNotIn("parse_threads", flags)
+            places = {"ps_hosts", "worker_hosts", "token_file", "task_index"}
+            self.assertEqual(set(flags) - places,
+                             {flag[2:].split("=")[0] for flag in self.job})
             data = summary["data"]
             validation = data.pop("validation")
             sizes = [os.path.getsize(self.path("tr", name))
@@ -196,6 +199,18 @@ class SummaryTest(harness.ShoalTest):
             self.assertLess(summary["last_loss"], 10)
             self.assertEqual(summary["host"], socket.gethostname())
             self.assertEqual(summary["balance"][0]["host"], summary["host"])
+
+    def test_a_command_that_scores_has_the_flags_that_were_typed(self):
+        self.run_ok("shoal", "train", *self.job,
+                    "--model_dir=" + self.path("m"))
+        trained = self.summary()["checkpoint"]["path"]
+        typed = {"model_dir": self.path("m"), "val_data_dir": self.val,
+                 "summary": self.path("summary.json")}
+        self.run_ok("shoal", "eval",
+                    *(f"--{name}={value}" for name, value in typed.items()))
+        summary = self.summary()
+        self.assertEqual(summary["flags"], typed)
+        self.assertEqual(summary["checkpoint"]["resumed_from"], trained)
 
     def test_what_is_not_known_is_null(self):
         self.run_ok("shoal", "train", *MODEL, "--task_type=eval",
@@ -253,8 +268,14 @@ class ShortBatchesTest(harness.ShoalTest):
         data = self.summary_of(*job, "--piece_bytes=64KiB")["data"]
         self.assertEqual(data["short_batches"], data["batches"])
         self.assertIn("and --batch_size=200: a batch ends where its piece of "
-                      "the data ends; for larger batches give a larger "
-                      "--piece_bytes", self.output)
+                      "the data ends; for larger batches give "
+                      "--piece_bytes=", self.output)
+        # The value that it names holds 16 batches of 200 rows.
+        enough = re.search(r"--piece_bytes=(\d+[KM]iB), which holds 16 batches",
+                           self.output).group(1)
+        data = self.summary_of(*job, "--piece_bytes=" + enough)["data"]
+        self.assertLessEqual(data["short_batches"], 2)
+        self.assertEqual(data["batches"], 21)
 
     def test_small_files_are_warned_of_with_the_mean_batch(self):
         for i in range(10):
@@ -265,6 +286,7 @@ class ShortBatchesTest(harness.ShoalTest):
         self.assertEqual(self.output.count(
             "batches have 30.0 rows in the mean, and --batch_size=100"), 1)
         self.assertIn("batches    10 an epoch, 10 of them short", self.output)
+        self.assertEqual(self.output.count("--piece_bytes="), 1)
 
     def test_a_job_goes_on_with_the_pieces_of_its_checkpoint(self):
         self.write("tr/tr.libsvm", harness.linear_rows(20000))

@@ -289,9 +289,10 @@ class LastWordsTest(StopsTest):
     def expect_newest(self, job, code):
         self.assertEqual(job.wait(30), code, job.output()[-3000:])
         path = self.newest()
+        words = ("a larger --num_epochs trains on" if code == 0 else
+                 "the same command goes on")
         self.assertRegex(job.lines[-1],
-                         f"the same command goes on from {path}, step "
-                         f"{int(path[-11:])}$")
+                         f"{words} from {path}, step {int(path[-11:])}$")
 
     def test_whatever_the_end(self):
         run = ["shoal", "run", "--ps=2", "--workers=1", *self.saving(2)]

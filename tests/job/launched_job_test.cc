@@ -1,9 +1,11 @@
 #include "job/launched_job.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -14,6 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Jobs whose processes are shell scripts.
 class LaunchedJobTest : public ::testing::Test {
@@ -122,9 +125,6 @@ TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
   const LaunchedJobEnd end = Run();
   EXPECT_EQ(end.status.message(),
             "worker 0 exited with code 1; its last words: no such file");
-  EXPECT_EQ(end.shown.message(),
-            "worker 0 exited with code 1; its last line says why")
-      << "the user has seen the line";
 }
 
 TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
@@ -163,6 +163,35 @@ TEST_F(LaunchedJobTest, AProcessThatNeverTookPartEndsTheJobAtOnce) {
                            "port in use"));
     EXPECT_EQ(end.exit_code, kExitUsage);
   }
+}
+
+TEST_F(LaunchedJobTest, ProcessesThatTheLauncherStoppedAreNoNews) {
+  Ps(UntilStopped());
+  Worker("echo 'shoal-worker: no such flag' >&2; exit 2");
+  Worker("while :; do sleep 0.02; done");
+  const std::string path = absl::StrCat(directory_, "/said");
+  LiveOutputOptions output_options;
+  output_options.fd = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(output_options.fd, 0);
+  LiveOutput output(output_options);
+  const LaunchedJobEnd end = LaunchedJob(options_, &output).Run();
+  std::string said(4096, '\0');
+  said.resize(pread(output_options.fd, said.data(), said.size(), 0));
+  close(output_options.fd);
+  EXPECT_EQ(end.status.message(),
+            "worker 0 exited with code 2; its last words: shoal-worker: no "
+            "such flag");
+  EXPECT_THAT(said, HasSubstr("warning worker 0 exited with code 2"));
+  EXPECT_THAT(said, Not(HasSubstr("worker 1")));
+  EXPECT_THAT(said, Not(HasSubstr("ps 0")));
+}
+
+TEST_F(LaunchedJobTest, TheLastErrorIsQuotedAndNotTheLastLine) {
+  Ps(UntilStopped());
+  Worker("echo '12:00:00.000 error [worker 0] the disk is gone' >&2; "
+         "echo '12:00:00.001 info [worker 0] left the job' >&2; exit 1");
+  EXPECT_EQ(Run().status.message(),
+            "worker 0 exited with code 1; its last words: the disk is gone");
 }
 
 TEST_F(LaunchedJobTest, AServerThatGotASignalStopsTheJobAndDoesNotFailIt) {

@@ -145,6 +145,20 @@ TEST_F(ModelDirectoryTest, PredictionsThroughALinkHaveTheLockOfTheirFile) {
   EXPECT_THAT(std::string(Lock().message()), HasSubstr("another inference"));
 }
 
+TEST_F(ModelDirectoryTest, PredictionsWithoutADirectoryNameIt) {
+  flags_.training.task_type = JobTask::kInfer;
+  flags_.evaluation.predictions_file = directory_ + "/none/p";
+  EXPECT_EQ(Lock().message(),
+            absl::StrCat("--predictions_file=", directory_, "/none/p: the "
+                         "directory ", directory_, "/none does not exist"));
+}
+
+TEST_F(ModelDirectoryTest, WhereNoneCanBeMadeTheErrorSaysSo) {
+  flags_.checkpoints.model_dir = "/proc/no_such_place";
+  EXPECT_THAT(std::string(Lock().message()),
+              HasSubstr("--model_dir: the directory cannot be made: "));
+}
+
 TEST_F(ModelDirectoryTest, IsNotMadeWhereACheckpointMustBe) {
   flags_.checkpoints.resume = CheckpointFlags::Resume::kMust;
   const absl::Status status = Lock();

@@ -12,6 +12,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -120,6 +121,15 @@ TEST(ConfigFileTest, AValueOfAnotherTypeIsNamedWithItsPlace) {
   EXPECT_THAT(Error("batch_size: 1.5"), StartsWith("job.textproto:1:"));
   EXPECT_THAT(Error("batch_size: 99999999999999999999"),
               StartsWith("job.textproto:1:"));
+}
+
+TEST(ConfigFileTest, AFileOfAnotherFormatIsToldWhichOneIsWanted) {
+  for (const char* text : {"{\n  \"batch_size\": 3\n}", "batch_size = 3"}) {
+    EXPECT_THAT(Error(text),
+                EndsWith("; a config is in protobuf's text format, with lines "
+                         "such as `batch_size: 1024`"))
+        << text;
+  }
 }
 
 TEST(ConfigFileTest, AValueOutOfRangeIsNamedWithItsPlace) {

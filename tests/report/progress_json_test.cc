@@ -146,6 +146,7 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
                                                "no space",
                                                15,
                                                "goes on from m",
+                                               true,
                                                true}));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const auto& ending = std::get<JobEnding>(*parsed);
@@ -158,6 +159,7 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   EXPECT_EQ(ending.signal, 15);
   EXPECT_EQ(ending.resume, "goes on from m");
   EXPECT_TRUE(ending.lost);
+  EXPECT_TRUE(ending.fails_again);
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {

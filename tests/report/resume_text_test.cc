@@ -28,6 +28,62 @@ TEST(ResumeTextTest, NamesTheNewestCheckpointOrSaysThatThereIsNone) {
             "it, leave --resume=never out");
 }
 
+// What the last line says after each kind of end, with a checkpoint and without
+// one.
+TEST(ResumeTextTest, PromisesOnlyWhatTheSameCommandWouldDo) {
+  constexpr char kOn[] = "the same command goes on from m/ckpt-7, step 7";
+  constexpr char kNewest[] = "the newest checkpoint is m/ckpt-7, step 7";
+  constexpr char kStart[] =
+      "there is no checkpoint in m, so the same command begins from the start";
+  struct Row {
+    const char* end;
+    absl::Status status;
+    const char* with;
+    const char* without;
+  };
+  const Row rows[] = {
+      {"done", absl::OkStatus(),
+       "a larger --num_epochs trains on from m/ckpt-7, step 7", kStart},
+      {"a signal", absl::CancelledError(""), kOn, kStart},
+      {"a lost server", absl::UnavailableError(""), kOn, kStart},
+      {"no progress", absl::DeadlineExceededError(""), kOn, kStart},
+      {"a worker that gave up", absl::AbortedError(""), kOn, kStart},
+      {"bad rows, a wrong --field_size", absl::InvalidArgumentError(""),
+       kNewest, ""},
+      {"other data, fewer epochs", absl::FailedPreconditionError(""), kNewest,
+       ""},
+      {"divergence at the end", absl::OutOfRangeError(""), kNewest, ""},
+      {"a damaged checkpoint", absl::DataLossError(""), kNewest, ""},
+      {"a full table or disk", absl::ResourceExhaustedError(""), kNewest, ""},
+      {"a missing file", absl::NotFoundError(""), kNewest, ""},
+      {"a file that may not be read", absl::PermissionDeniedError(""), kNewest,
+       ""},
+  };
+  for (const Row& row : rows) {
+    JobReport report;
+    report.over = true;
+    report.status = row.status;
+    report.checkpoint.model_dir = "m";
+    EXPECT_EQ(ResumeText(report), row.without) << row.end;
+    report.checkpoint.resumed_from = "m/ckpt-7";
+    report.checkpoint.resumed_step = 7;
+    EXPECT_EQ(ResumeText(report), row.with) << row.end;
+  }
+}
+
+TEST(ResumeTextTest, AJobThatIsDoneGoesOnWithoutResumeNeverOnly) {
+  EXPECT_EQ(ResumeText({"m/ckpt-7", 7, "m", /*resumes=*/false},
+                       SameCommand::kIsDone),
+            "a larger --num_epochs, without --resume=never, trains on from "
+            "m/ckpt-7, step 7");
+}
+
+TEST(ResumeTextTest, AnUnfinishedSaveIsNoCheckpoint) {
+  EXPECT_EQ(ResumeText({"", 0, "m", true, "ckpt-9"}, SameCommand::kGoesOn),
+            "there is no checkpoint in m (ckpt-9 is an unfinished save), so "
+            "the same command begins from the start");
+}
+
 TEST(ResumeTextTest, AJobThatDivergedNamesTheCheckpointFromBeforeThat) {
   JobReport report;
   report.diverged = true;

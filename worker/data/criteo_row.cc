@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/stable_hash.h"
 #include "core/label.h"
 #include "worker/data/parse_number.h"
@@ -129,7 +130,7 @@ std::string Explain(absl::string_view line, bool any_label, int num_labels) {
                         kColumns, " are needed", kWhoTakesIt);
   }
   if (columns != kColumns) {
-    return absl::StrCat(columns, " columns, ", kColumns,
+    return absl::StrCat(Counted(columns, "column"), ", ", kColumns,
                         " are needed (a label, 13 integers and 26 categories "
                         "separated by tabs)");
   }

@@ -221,7 +221,7 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
        "the label is missing: 39 columns, 40 are needed (--task_type=infer "
        "takes such rows)"},
       {Join(longer), "41 columns, 40 are needed"},
-      {"0", "1 columns, 40 are needed (a label, 13 integers and 26 categories"},
+      {"0", "1 column, 40 are needed (a label, 13 integers and 26 categories"},
       {"# comment", "1 columns"},
       {"0 1:1 2:1", "1 columns"},
       {Join(With(0, "2")), "label '2' is neither 0 nor 1"},
