@@ -123,5 +123,32 @@ class KindsOfIdsTest(CriteoTest):
                         "--val_data_dir=" + path + "," + self.raw_later)
 
 
+class NoLabelsTest(CriteoTest):
+    """Rows to predict for."""
+
+    def test_they_are_counted_by_stat(self):
+        output = self.run_ok("shoal", "data", "stat", self.nolabel)
+        self.assertIn("300, - positive, 300 without a label; 0 bad", output)
+        self.assertIn("can be predicted for (shoal infer), but not trained on",
+                      output)
+        self.assertIn("--field_size=39", output)
+        self.assertNotIn("task_type", output)
+        output = self.run_ok("shoal", "data", "stat", self.nolabel, self.raw)
+        self.assertIn("300 without a label; 0 bad", output)
+        self.assertIn("train with", output)
+
+    def test_the_reason_is_said_once_with_what_takes_such_rows(self):
+        _, output = self.run_fails("shoal", "train", *LR,
+                                   "--feature_size=1000", "--piece_bytes=0",
+                                   "--training_data_dir=" + self.nolabel)
+        error, = [line for line in output.splitlines()
+                  if "could not be parsed" in line]
+        self.assertEqual(error.count("the label is missing"), 1, error)
+        self.assertIn("nolabel.tsv:1, nolabel.tsv:2, nolabel.tsv:3, "
+                      "nolabel.tsv:4, nolabel.tsv:5: the label is missing",
+                      error)
+        self.assertIn("shoal infer takes such rows", error)
+
+
 if __name__ == "__main__":
     harness.main()
