@@ -126,6 +126,31 @@ class KindsOfIdsTest(CriteoTest):
 class NoLabelsTest(CriteoTest):
     """Rows to predict for."""
 
+    def test_they_are_encoded_for_a_prepared_model(self):
+        self.train_prepared()
+        model = "--model_dir=" + self.path("of_prepared")
+        self.prepare("--input=" + self.raw_later, self.features,
+                     "--out=" + self.path("with"))
+        self.assertFalse([name for name in os.listdir(self.path("with"))
+                          if name.startswith("va")])
+        self.run_ok("shoal", "infer", model,
+                    "--val_data_dir=" + self.path("with", "tr*"),
+                    "--predictions_file=" + self.path("expected"))
+        expected = data_test.read(self.path("expected"))
+        self.assertEqual(expected.count("\n"), 300)
+        for form in "libsvm", "tfrecord":
+            output = self.prepare("--input=" + self.nolabel, self.features,
+                                  "--format=" + form,
+                                  "--out=" + self.path("un", form))
+            self.assertIn("300 rows, without labels", output)
+            self.assertNotIn("train with", output)
+            command = re.search(r"shoal infer --model_dir=MODEL_DIR "
+                                r"(--val_data_dir='[^']*') --predictions_file",
+                                output)[1].replace("'", "")
+            self.run_ok("shoal", "infer", model, command,
+                        "--predictions_file=" + self.path("predicted"))
+            self.assertEqual(data_test.read(self.path("predicted")), expected)
+
     def test_they_are_counted_by_stat(self):
         output = self.run_ok("shoal", "data", "stat", self.nolabel)
         self.assertIn("300, - positive, 300 without a label; 0 bad", output)
@@ -148,6 +173,24 @@ class NoLabelsTest(CriteoTest):
                       "nolabel.tsv:4, nolabel.tsv:5: the label is missing",
                       error)
         self.assertIn("shoal infer takes such rows", error)
+        _, output = self.run_fails("shoal", "data", "prepare",
+                                   "--input=" + self.nolabel,
+                                   "--out=" + self.path("out"))
+        self.assertIn("are encoded with --features", output)
+        self.assertNotIn("task_type", output)
+
+
+class AdviceTest(CriteoTest):
+
+    def test_a_cutoff_that_leaves_nearly_nothing_is_warned_of(self):
+        out = "--out=" + self.path("out")
+        output = self.prepare("--input=" + self.raw, "--cutoff=200", out)
+        self.assertRegex(output, r"warning: only \d+ of [\d,]+ categories are "
+                                 r"in at least 200 rows \(--cutoff\)")
+        self.assertIn("--cutoff=2 does", output)
+        output = self.prepare("--input=" + self.raw, "--cutoff=2",
+                              "--out=" + self.path("more"))
+        self.assertNotIn("warning", output)
 
 
 if __name__ == "__main__":
