@@ -192,6 +192,19 @@ class AdviceTest(CriteoTest):
                               "--out=" + self.path("more"))
         self.assertNotIn("warning", output)
 
+    def test_held_out_files_are_warned_of(self):
+        flags = [*LR, self.size]
+        words = ("--training_data_dir has 1 file of rows to validate or to "
+                 "test with, " + self.path("p", "va-00000.libsvm"))
+        for command in ["train"], ["run", "--ps=1", "--workers=2"]:
+            output = self.run_ok("shoal", *command, *flags,
+                                 "--training_data_dir=" + self.path("p"))
+            self.assertEqual(output.count(words), 1, output)
+            output = self.run_ok(
+                "shoal", *command, *flags,
+                "--training_data_dir=" + self.path("p", "tr*"))
+            self.assertNotIn("to validate or to test with", output)
+
 
 if __name__ == "__main__":
     harness.main()
