@@ -13,6 +13,7 @@
 #include "checkpoint/model_json.h"
 #include "checkpoint/pieces_json.h"
 #include "checkpoint/shard_entry_json.h"
+#include "core/choice.h"
 #include "core/config_text.h"
 #include "core/piece_table.h"
 
@@ -50,6 +51,9 @@ void WriteData(const SavedData& data, JsonWriter* writer) {
   w.BeginObject(/*lines=*/true);
   w.Key("batch_size").U64(data.batch_size);
   w.Key("num_epochs").U64(data.num_epochs);
+  if (data.ids != IdKind::kUnknown) {
+    w.Key("ids").String(ChoiceWord(kIdKinds, data.ids));
+  }
   w.Key("sources").BeginArray(/*lines=*/true);
   for (const SourceInfo& source : data.sources) {
     w.BeginObject();
@@ -112,12 +116,25 @@ SavedPiece ReadPiece(const JsonNode& node) {
   return piece;
 }
 
+// The kind of ids; kUnknown in manifests of older releases, which lack it.
+IdKind ReadIds(const JsonNode& data) {
+  if (!data.ok() || !data.Has("ids")) return IdKind::kUnknown;
+  const JsonNode node = data.Field("ids");
+  const std::string word = node.String(64);
+  for (const Choice<IdKind>& row : kIdKinds) {
+    if (word == row.word) return row.value;
+  }
+  node.Fail("is not a kind of ids that this Shoal knows");
+  return IdKind::kUnknown;
+}
+
 // `read`: the pieces, if they were read already.
 SavedData ReadData(const JsonNode& node,
                    std::optional<std::vector<SavedPiece>> read) {
   SavedData data;
   data.batch_size = node.Field("batch_size").U32();
   data.num_epochs = node.Field("num_epochs").U32();
+  data.ids = ReadIds(node);
   const JsonNode sources = node.Field("sources");
   const size_t source_count = sources.Size(kSourcesMax);
   for (size_t i = 0; i < source_count && node.ok(); ++i) {

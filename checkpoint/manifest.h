@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "checkpoint/shard_entry.h"
+#include "core/id_kind.h"
 #include "core/ids.h"
 #include "core/lease.h"
 #include "core/model_spec.h"
@@ -54,6 +55,7 @@ struct SavedPiece {
 struct SavedData {
   uint32_t batch_size = 0;
   uint32_t num_epochs = 0;
+  IdKind ids = IdKind::kUnknown;  // of all sources
   std::vector<SourceInfo> sources;
   std::vector<int> hosts;  // by source: the worker that has it; or empty
   std::vector<SavedPiece> pieces;  // index i at position i

@@ -96,4 +96,17 @@ absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
       theirs, "; ", rule));
 }
 
+absl::Status CheckSameIds(absl::string_view who, IdKind ids,
+                          absl::string_view other, IdKind other_ids) {
+  if (MayMix(ids, other_ids)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      who, " ", DescribeIds(ids), ", but ", other, " ", DescribeIds(other_ids),
+      "; a feature has another id in each: ",
+      other_ids == IdKind::kHashed
+          ? "give raw Criteo files here too"
+          : "give files of the same encoding here too; shoal data prepare "
+            "--features=FILE, with the _features.txt of the training's data, "
+            "encodes raw Criteo files"));
+}
+
 }  // namespace shoal

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "core/id_kind.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -37,6 +38,12 @@ absl::Status CheckSameSources(absl::string_view kind, absl::string_view who,
                               absl::string_view other,
                               const std::vector<SourceInfo>& other_sources,
                               absl::string_view rule);
+
+// Compares two kinds of ids. `who` and `other` end with the verb, as in "worker
+// 1 reads" or "the checkpoint /m/ckpt-00000000004 was trained on". OK if a kind
+// is unknown.
+absl::Status CheckSameIds(absl::string_view who, IdKind ids,
+                          absl::string_view other, IdKind other_ids);
 
 }  // namespace shoal
 

@@ -35,6 +35,15 @@ std::string Rule(const Kind& kind, bool by_host, const std::string& host) {
                       "--worker_hosts says which host a worker is on");
 }
 
+// "worker 1 (first file: day_0.tsv) reads", for CheckSameIds.
+std::string Reads(const RegisterRequest& worker) {
+  const std::vector<SourceInfo>& files = worker.train_sources.empty()
+                                             ? worker.eval_sources
+                                             : worker.train_sources;
+  return absl::StrCat(ProcessName(Role::kWorker, worker.index),
+                      " (first file: ", files[0].name, ") reads");
+}
+
 void Append(const std::vector<SourceInfo>& files, FileList* list) {
   list->files.insert(list->files.end(), files.begin(), files.end());
 }
@@ -79,7 +88,9 @@ absl::Status JobFiles::Check(const RegisterRequest& worker) const {
   };
   SHOAL_RETURN_IF_ERROR(check(kTrain, scopes_.train_by_host, train_lists_,
                               worker.train_sources));
-  return check(kEval, scopes_.eval_by_host, eval_lists_, worker.eval_sources);
+  SHOAL_RETURN_IF_ERROR(
+      check(kEval, scopes_.eval_by_host, eval_lists_, worker.eval_sources));
+  return CheckSameIds(Reads(worker), worker.ids, ids_.from, ids_.kind);
 }
 
 void JobFiles::Add(const RegisterRequest& worker) {
@@ -87,6 +98,7 @@ void JobFiles::Add(const RegisterRequest& worker) {
   const std::string who = ProcessName(Role::kWorker, worker.index);
   const std::string host = HostName(worker);
   host_of_[worker.index] = host;
+  if (ids_.kind == IdKind::kUnknown) ids_ = {worker.ids, Reads(worker)};
   if (pinned_) {
     const auto number = static_cast<int>(host_names_.size());
     if (numbers_.try_emplace(host, number).second) host_names_.push_back(host);
@@ -103,6 +115,7 @@ void JobFiles::ForgetUnlessPinned() {
   train_lists_.clear();
   eval_lists_.clear();
   host_of_.clear();
+  ids_ = trained_;
 }
 
 void JobFiles::Pin() {

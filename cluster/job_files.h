@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/id_kind.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -33,6 +35,13 @@ struct FileList {
   uint32_t LocalIndex(uint32_t source) const;
 };
 
+// The kind of ids that a job's model knows already.
+struct KnownIds {
+  IdKind kind = IdKind::kUnknown;
+  // Where the kind is from, with a verb, as in CheckSameIds (agreement.h).
+  std::string from;
+};
+
 // The files that a job reads, as its workers list them when they register.
 // Shared files can be read by every worker, so all lists of them must agree.
 // Files by host can be read by the workers of one host alone, even if another
@@ -41,13 +50,18 @@ struct FileList {
 // (RegisterRequest::host). Thread-compatible.
 class JobFiles {
  public:
-  explicit JobFiles(FileScopes scopes) : scopes_(scopes) {}
+  // `trained`: the ids that the checkpoint was trained on from which the job
+  // begins, if any.
+  explicit JobFiles(FileScopes scopes, KnownIds trained = {})
+      : scopes_(scopes), trained_(std::move(trained)), ids_(trained_) {}
 
   // Checks a worker's lists. Errors:
   //   FAILED_PRECONDITION  a list differs from that of another worker which
   //                        reads the same files, or of an earlier life of this
   //                        worker (the file is named), or the job began without
-  //                        the files of this worker's host
+  //                        the files of this worker's host, or the files have
+  //                        another kind of ids than those of other workers or
+  //                        of the checkpoint (CheckSameIds)
   //   INVALID_ARGUMENT     the lists are empty
   absl::Status Check(const RegisterRequest& worker) const;
   // Adds a worker's lists. REQUIRES: Check was OK.
@@ -64,6 +78,8 @@ class JobFiles {
   const FileScopes& scopes() const { return scopes_; }
   const FileList& train() const { return train_; }
   const FileList& eval() const { return eval_; }
+  // The kind of ids of the job's rows, as far as it is known.
+  IdKind ids() const { return ids_.kind; }
   // The names of the hosts, by number.
   const std::vector<std::string>& host_names() const { return host_names_; }
   // Number of the worker's host. REQUIRES: Pin was called, and the worker was
@@ -79,6 +95,8 @@ class JobFiles {
   using Lists = std::map<std::string, Listed>;
 
   FileScopes scopes_;
+  KnownIds trained_;
+  KnownIds ids_;  // those of the checkpoint, or of the first worker to tell
   bool pinned_ = false;
   Lists train_lists_;
   Lists eval_lists_;

@@ -24,7 +24,7 @@ std::string Member::Name() const {
 }
 
 Membership::Membership(MembershipOptions options)
-    : options_(std::move(options)), files_(options_.scopes) {}
+    : options_(std::move(options)), files_(options_.scopes, options_.trained) {}
 
 absl::Status Membership::Check(const RegisterRequest& request) const {
   const std::string who = ProcessName(request.role, request.index);

@@ -25,6 +25,7 @@ struct MembershipOptions {
   StartNumber start = 1;  // start number of the job
   int num_ps = 1;
   FileScopes scopes;      // the files that are by host (job_files.h)
+  KnownIds trained;       // as for JobFiles
   absl::Duration silent_after = absl::Seconds(5);
 };
 

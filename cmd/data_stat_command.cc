@@ -87,16 +87,22 @@ std::string FormatText(const FileStatistics& file) {
                       packed[static_cast<int>(file.format->compression)]);
 }
 
-double OnesShare(const RowStatistics& rows) {
-  return rows.rows == 0
-             ? 0
-             : static_cast<double>(rows.ones) / static_cast<double>(rows.rows);
+// The share of the rows with a label that have label 1, in percent; "-" if no
+// row has a label.
+std::string OnesText(const RowStatistics& rows) {
+  const uint64_t labelled = rows.rows - rows.unlabelled;
+  if (labelled == 0) return "-";
+  return absl::StrFormat(
+      "%.2f %%",
+      100 * static_cast<double>(rows.ones) / static_cast<double>(labelled));
 }
 
-// The share in percent; "-" without a row.
-std::string OnesText(const RowStatistics& rows) {
-  if (rows.rows == 0) return "-";
-  return absl::StrFormat("%.2f %%", 100 * OnesShare(rows));
+// ", 391 without a label"; empty if every row has one.
+std::string UnlabelledText(const RowStatistics& rows) {
+  return rows.unlabelled == 0
+             ? ""
+             : absl::StrCat(", ", WithCommas(rows.unlabelled),
+                            " without a label");
 }
 
 std::string FeaturesText(const RowStatistics& rows) {
@@ -123,6 +129,10 @@ std::string FileTable(const DataStatistics& data) {
       absl::StrAppend(&text, "  not read to its end: ", file.status.message(),
                       "\n");
     }
+    if (file.rows.unlabelled > 0) {
+      absl::StrAppend(&text, "  rows without a label: ",
+                      WithCommas(file.rows.unlabelled), "\n");
+    }
     if (file.rows.bad_rows > 0) {
       absl::StrAppend(&text, "  the first bad row: ", file.rows.first_bad,
                       "\n");
@@ -135,8 +145,8 @@ std::string ReportText(const DataStatistics& data) {
   std::string text = FileTable(data);
   const RowStatistics& all = data.all;
   absl::StrAppendFormat(
-      &text, "\nrows       %s, %s positive; %s bad\n", WithCommas(all.rows),
-      OnesText(all), WithCommas(all.bad_rows));
+      &text, "\nrows       %s, %s positive%s; %s bad\n", WithCommas(all.rows),
+      OnesText(all), UnlabelledText(all), WithCommas(all.bad_rows));
   if (all.rows == 0) return text;
   absl::StrAppendFormat(
       &text, "features   %s in all, %s a row; values from %g to %g\n",
@@ -154,7 +164,14 @@ std::string ReportText(const DataStatistics& data) {
   } else if (!data.distinct_is_exact) {
     absl::StrAppend(&text, "; too many to rank them (--max_ids)");
   }
-  absl::StrAppend(&text, "\ntrain with");
+  if (all.unlabelled > 0) {
+    absl::StrAppend(&text,
+                    "\nRows without a label can be predicted for (shoal "
+                    "infer), but not trained on or evaluated.");
+  }
+  absl::StrAppend(&text, all.unlabelled < all.rows
+                             ? "\ntrain with"
+                             : "\npredict for them by a model with");
   if (data.feature_size > 0) {
     absl::StrAppend(&text, " --feature_size=", data.feature_size);
   }
@@ -189,6 +206,7 @@ void WriteFile(const FileStatistics& file, JsonWriter* w) {
   w->Field("first_bad", rows.first_bad).Field("format", FormatText(file));
   if (rows.features > 0) WriteRange("ids", rows.min_id, rows.max_id, w);
   w->Field("ones", rows.ones).Field("path", file.path).Field("rows", rows.rows);
+  w->Field("unlabelled", rows.unlabelled);
   if (rows.features > 0) {
     WriteRange("values", rows.min_value, rows.max_value, w);
   }
@@ -224,6 +242,7 @@ std::string ReportJson(const DataStatistics& data) {
   WriteIds(data, &w);
   w.Field("ones", all.ones).Field("rows", all.rows);
   WriteSuggested(data, &w);
+  w.Field("unlabelled", all.unlabelled);
   if (all.features > 0) {
     WriteRange("values", all.min_value, all.max_value, &w);
   }

@@ -18,6 +18,7 @@
 #include "base/thread_executor.h"
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
+#include "datatools/held_out_files.h"
 #include "job/coordinator_part.h"
 #include "job/data_sources.h"
 #include "job/exit_code.h"
@@ -149,6 +150,8 @@ ExitCode Run(const JobFlags& flags, const JobPlan& plan, MainWait* wait) {
   auto options =
       JobOptions(flags, plan, *files, quarantine->get(), &line_numbers);
   if (!options.ok()) return Complain(name, options.status(), kExitUsage);
+  const std::string warning = HeldOutFilesWarning(*files, options->train);
+  if (!warning.empty()) logger.Warn(warning);
   const absl::Status fits = ForecastAndCheck(flags, plan, *files);
   if (!fits.ok()) return Complain(name, fits, kExitUsage);
   wait->Begin();

@@ -22,6 +22,13 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.start = options.start;
   membership.num_ps = options.num_ps;
   membership.scopes = options.scopes;
+  const CheckpointOptions& checkpoints = options.checkpoints;
+  if (checkpoints.resume != nullptr) {
+    membership.trained = {checkpoints.resume->data.ids,
+                          absl::StrCat("the checkpoint ",
+                                       checkpoints.resume_path(),
+                                       " was trained on")};
+  }
   membership.silent_after = options.silent_after;
   return membership;
 }

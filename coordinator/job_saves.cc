@@ -185,6 +185,7 @@ void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
   manifest.model = options_.checkpoints.model;
   manifest.map = options_.checkpoints.map;
   manifest.data.sources = view.membership.files().train().files;
+  manifest.data.ids = view.membership.files().ids();
   manifest.data.hosts = view.membership.files().train().hosts;
   view.book.SaveInto(&manifest);
   manifests_.Cut(std::move(manifest));

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
+#include "cluster/bad_row_list.h"
 
 namespace shoal {
 namespace {
@@ -436,7 +436,7 @@ absl::Status LeasedWork::TooManyBadRows() const {
       Counted(BadRows(), "row"),
       " could not be parsed, more than --max_bad_rows=", options_.max_bad_rows,
       BadRows() == 1 ? ": " : "; the first: ",
-      absl::StrJoin(NamedBadRows(), "; "), kBadRowAdvice));
+      BadRowList(NamedBadRows()), kBadRowAdvice));
 }
 
 uint64_t LeasedWork::BadRows() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "core/id_kind.h"
 #include "core/ids.h"
 #include "core/save_messages.h"
 
@@ -62,6 +63,9 @@ struct RegisterRequest {
   // Mean size in bytes of a training row, from the first 64 KiB of each file
   // that is not compressed; 0: not known, as from older releases.
   uint32_t train_row_bytes = 0;
+  // The kind of ids in all files of a worker, which is one kind. kUnknown:
+  // none of the files begins with a row, or an older release does not tell.
+  IdKind ids = IdKind::kUnknown;
 };
 
 struct RegisterReply {

@@ -99,11 +99,11 @@ FeatureId CriteoFeatures::CategoryId(int column,
 
 void CriteoFeatures::AppendLibSvm(const CriteoRow& row,
                                   std::string* text) const {
-  text->push_back(row.label == 1 ? '1' : '0');
+  if (row.labelled) text->append(row.label == 1 ? "1 " : "0 ");
   for (int i = 0; i < kCriteoIntegers; ++i) {
     const ValueText value(facts_.integers[i], row.has_integer(i),
                           row.integers[i]);
-    absl::StrAppend(text, " ", i + 1, ":", value.text());
+    absl::StrAppend(text, i == 0 ? "" : " ", i + 1, ":", value.text());
   }
   for (int c = 0; c < kCriteoCategories; ++c) {
     absl::StrAppend(text, " ", CategoryId(c, row.categories[c]), ":1");
@@ -126,7 +126,8 @@ void CriteoFeatures::AppendTfRecord(const CriteoRow& row,
     ids[kCriteoIntegers + c] = CategoryId(c, row.categories[c]);
   }
   std::string payload;
-  AppendTfExample(row.label, ids, values, &payload);
+  AppendTfExample(row.labelled ? std::optional(row.label) : std::nullopt, ids,
+                  values, &payload);
   AppendRecord(payload, records);
 }
 

@@ -60,7 +60,8 @@ class CriteoFeatures {
   uint64_t offset(int category) const { return offsets_[category]; }
   const CriteoFacts& facts() const { return facts_; }
 
-  // Appends the example: a line of LibSVM text with its '\n', or a TFRecord.
+  // Appends the example: a line of LibSVM text with its '\n', or a TFRecord. A
+  // row without a label gets none there either.
   // Values are equal, bit for bit, when both are read as floats.
   void AppendLibSvm(const CriteoRow& row, std::string* text) const;
   void AppendTfRecord(const CriteoRow& row, std::string* records) const;

@@ -47,14 +47,19 @@ absl::StatusOr<CriteoLine> CriteoFile::Next(CriteoRow* row) {
       reason_ = line_.damage;
       return CriteoLine::kBad;
     }
-    const CriteoLine kind = ParseCriteoRow(line_.bytes, row, &reason_);
+    const CriteoLine kind = ParseCriteoRow(line_.bytes, row, &reason_,
+                                           /*any_label=*/true);
     if (kind != CriteoLine::kNoRow) return kind;
   }
 }
 
-std::string CriteoFile::Complaint() const {
+const std::string& CriteoFile::reason() const {
   SHOAL_DCHECK(!reason_.empty());
-  return absl::StrCat(path_, ", line ", line_.number, ": ", reason_);
+  return reason_;
+}
+
+std::string CriteoFile::Place() const {
+  return absl::StrCat(path_, ", line ", line_.number);
 }
 
 uint64_t CriteoFile::position() const {

@@ -24,12 +24,13 @@ class CriteoFile {
       const FileSystem* file_system, const std::string& path);
 
   // Reads the next line that is not empty. kNoRow: the end of the file. *row is
-  // valid until the next call.
+  // valid until the next call, and may be without a label.
   absl::StatusOr<CriteoLine> Next(CriteoRow* row);
 
-  // The message about a bad line: "path, line n: reason". REQUIRES: Next
-  // returned kBad.
-  std::string Complaint() const;
+  // The reason why the line is bad. REQUIRES: Next returned kBad.
+  const std::string& reason() const;
+  // The place of the newest line: "path, line n".
+  std::string Place() const;
   // The approximate number of bytes read so far, at most the size of the file.
   // In a compressed file decompressed bytes are counted.
   uint64_t position() const;

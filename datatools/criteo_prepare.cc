@@ -30,6 +30,15 @@ uint64_t TotalBytes(const Files& files) {
   return bytes;
 }
 
+// The rules about labels of the rows of a flag's files. A rule is the reason
+// why a row without a label is bad; nullptr: all rows may be without a label.
+constexpr char kLabelsToFit[] =
+    "the label is missing; rows without labels are encoded with --features, "
+    "which names the _features.txt of the data that a model was trained on";
+constexpr char kLabelsToValidate[] =
+    "the label is missing, and rows to validate with need labels";
+constexpr const char* kAllOrNone = nullptr;
+
 // Reads raw files, one after the other, and counts their bad rows.
 class RowReader {
  public:
@@ -40,10 +49,11 @@ class RowReader {
     progress_.total_bytes = total_bytes;
   }
 
-  // Calls take(row) for each row of the files.
+  // Calls take(row) for each row of the files. `rule`: about labels, see above.
   template <typename Take>
-  absl::Status ForEach(const Files& files, Take take) {
+  absl::Status ForEach(const Files& files, const char* rule, Take take) {
     CriteoRow row;
+    std::optional<bool> labelled;  // nullopt: no row yet
     for (const FileInfo& info : files) {
       SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<CriteoFile> file,
                              CriteoFile::Open(file_system_, info.path));
@@ -51,7 +61,18 @@ class RowReader {
         SHOAL_ASSIGN_OR_RETURN(const CriteoLine kind, file->Next(&row));
         if (kind == CriteoLine::kNoRow) break;
         if (kind == CriteoLine::kBad) {
-          SHOAL_RETURN_IF_ERROR(Judge(*file));
+          SHOAL_RETURN_IF_ERROR(Judge(*file, file->reason()));
+          continue;
+        }
+        if (!labelled.has_value()) labelled = row.labelled || rule != nullptr;
+        if (row.labelled != *labelled) {
+          SHOAL_RETURN_IF_ERROR(
+              Judge(*file, rule != nullptr ? rule
+                           : *labelled
+                               ? "the label is missing, and rows before this "
+                                 "one have labels: prepare them apart"
+                               : "the row has a label, and rows before this "
+                                 "one have none: prepare them apart"));
           continue;
         }
         SHOAL_RETURN_IF_ERROR(take(row));
@@ -71,8 +92,8 @@ class RowReader {
   const std::string& first_bad() const { return first_bad_; }
 
  private:
-  absl::Status Judge(const CriteoFile& file) {
-    if (++bad_rows_ == 1) first_bad_ = file.Complaint();
+  absl::Status Judge(const CriteoFile& file, absl::string_view reason) {
+    if (++bad_rows_ == 1) first_bad_ = absl::StrCat(file.Place(), ": ", reason);
     if (max_bad_rows_ < 0 ||
         bad_rows_ <= static_cast<uint64_t>(max_bad_rows_)) {
       return absl::OkStatus();
@@ -106,7 +127,14 @@ class PartWriter {
         files_(file_system, options.out_dir, stem, options.format,
                options.file_bytes) {}
 
+  // INVALID_ARGUMENT: rows before this one have labels and it has none, or the
+  // other way round.
   absl::Status Add(const CriteoRow& row) {
+    if (part_->rows != 0 && part_->labelled != row.labelled) {
+      return absl::InvalidArgumentError(
+          "--input and --test_input: one has labels and the other has none; "
+          "prepare them with two commands, each with a directory of its own");
+    }
     if (format_ == ExampleFormat::kLibSvm) {
       features_->AppendLibSvm(row, files_.text());
     } else {
@@ -114,6 +142,7 @@ class PartWriter {
     }
     ++part_->rows;
     part_->ones += row.label;
+    part_->labelled = row.labelled;
     return files_.Added();
   }
   absl::Status Close() {
@@ -208,8 +237,8 @@ absl::StatusOr<CriteoFeatures> FitFeatures(const FileSystem* file_system,
   CriteoFit fit(options.max_values);
   RowReader rows(file_system, "fitting", TotalBytes(input),
                  options.max_bad_rows, progress);
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(
-      input, [&fit](const CriteoRow& row) { return fit.Add(row); }));
+  const auto take = [&fit](const CriteoRow& row) { return fit.Add(row); };
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(input, kLabelsToFit, take));
   report->distinct_values = fit.values();
   return fit.Finish(options.cutoff);
 }
@@ -228,6 +257,12 @@ struct PartWriters {
   PartWriter test;
 };
 
+absl::Status NoLabelsToSplit() {
+  return absl::InvalidArgumentError(
+      "--split takes rows to validate with, and the rows of --input have no "
+      "labels: leave --split out, and all of them are encoded in their order");
+}
+
 // Writes the rows of all files to their parts.
 absl::Status WriteRows(const FileSystem* file_system,
                        const CriteoPrepareOptions& options, const RawFiles& raw,
@@ -237,20 +272,30 @@ absl::Status WriteRows(const FileSystem* file_system,
                  TotalBytes(raw.input) + TotalBytes(raw.val_input) +
                      TotalBytes(raw.test_input),
                  options.max_bad_rows, progress);
+  const char* const rule =
+      options.features.empty() ? kLabelsToFit : kAllOrNone;
   uint64_t number = 0;
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.input, [&](const CriteoRow& row) {
-    return IsForValidation(options, number++) ? parts->validation.Add(row)
-                                              : parts->train.Add(row);
-  }));
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.val_input, [&](const CriteoRow& row) {
-    return parts->validation.Add(row);
-  }));
-  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.test_input, [&](const CriteoRow& row) {
-    return parts->test.Add(row);
-  }));
+  bool labelled = true;
+  const auto take_input = [&](const CriteoRow& row) {
+    const bool validates = IsForValidation(options, number++);
+    labelled = row.labelled;
+    if (labelled) {
+      return validates ? parts->validation.Add(row) : parts->train.Add(row);
+    }
+    return options.val_share == 0 ? parts->test.Add(row) : NoLabelsToSplit();
+  };
+  SHOAL_RETURN_IF_ERROR(rows.ForEach(raw.input, rule, take_input));
+  SHOAL_RETURN_IF_ERROR(
+      rows.ForEach(raw.val_input, kLabelsToValidate, [&](const CriteoRow& row) {
+        return parts->validation.Add(row);
+      }));
+  SHOAL_RETURN_IF_ERROR(
+      rows.ForEach(raw.test_input, rule, [&](const CriteoRow& row) {
+        return parts->test.Add(row);
+      }));
   report->bad_rows = rows.bad_rows();
   report->first_bad = rows.first_bad();
-  if (report->train.rows > 0) return absl::OkStatus();
+  if (report->train.rows > 0 || !labelled) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       options.input, " has no row to train on",
       report->bad_rows > 0

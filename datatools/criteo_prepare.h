@@ -1,6 +1,7 @@
 #ifndef SHOAL_DATATOOLS_CRITEO_PREPARE_H_
 #define SHOAL_DATATOOLS_CRITEO_PREPARE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -39,6 +40,7 @@ struct CriteoPrepareOptions {
 
 struct CriteoPart {
   uint64_t rows = 0;
+  bool labelled = true;  // false: none of the rows has a label
   uint64_t ones = 0;  // rows of label 1
   uint64_t files = 0;
   uint64_t bytes = 0;
@@ -47,13 +49,25 @@ struct CriteoPart {
 struct CriteoPrepareReport {
   CriteoPart train;       // tr-*
   CriteoPart validation;  // va-*
-  CriteoPart test;        // te-*
+  CriteoPart test;        // te-*, also the input if it has no labels
   uint64_t bad_rows = 0;
   std::string first_bad;  // file, line and reason
   uint64_t feature_size = 0;
   uint64_t fitted_rows = 0;      // rows that the encoding was fitted to
   uint64_t categories = 0;       // those with an id of their own
   uint64_t distinct_values = 0;  // categories seen by fitting; 0: no fitting
+
+  // True if fitting with this cutoff, meant for much larger data, left hardly a
+  // category: fewer than one in fifty have ids, and a category needs one row in
+  // a thousand or more. (Of the Kaggle set's 45.8 million rows the reference's
+  // 200 is one in 230,000.)
+  bool CutsNearlyAll(uint64_t cutoff) const {
+    return categories < distinct_values / 50 && cutoff > LowerCutoff();
+  }
+  // A cutoff that fits so many rows: one in a thousand, and 2 at least.
+  uint64_t LowerCutoff() const {
+    return std::max<uint64_t>(2, fitted_rows / 1000);
+  }
 };
 
 struct CriteoPrepareProgress {
@@ -73,6 +87,11 @@ inline constexpr absl::string_view kCriteoFeaturesName = "_features.txt";
 // pass over all files to write the examples. Row i of the input goes to
 // validation if f(seed, i) falls into its share, so that the same input, seed
 // and options give the same bytes.
+//
+// Rows to fit to and rows to validate with need labels; a row without one is
+// bad. With `features` the rows of the input, and those of test_input, may be
+// without labels, all of them or none, as in data to predict for; val_share
+// must then be 0. Such rows go to te-*, since nothing can be trained on them.
 //
 // No file gets its final name in out_dir before all files are written. Memory:
 // that of CriteoFit, then one entry for each known category, and a few

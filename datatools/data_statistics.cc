@@ -44,6 +44,7 @@ class CountBadRows final : public BadRowSink {
 void AddRows(const ExampleBatch& examples, RowStatistics* rows, IdCounts* ids) {
   RowStatistics added;
   added.rows = examples.size();
+  added.unlabelled = examples.unlabelled;
   added.features = examples.ids.size();
   added.min_features = std::numeric_limits<uint32_t>::max();
   for (size_t i = 0; i < examples.size(); ++i) {
@@ -78,6 +79,7 @@ absl::Status ReadFile(const FileSystem& file_system,
                          file_system.OpenForRead(file->path));
   SHOAL_ASSIGN_OR_RETURN(file->format, DetectFormat(*opened, options.format));
   ExampleOptions example_options;
+  example_options.may_lack_label = true;
   example_options.feature_size = options.feature_size;
   example_options.field_size =
       options.field_size == 0 ? kMostFields : options.field_size;
@@ -131,6 +133,7 @@ void RowStatistics::Merge(const RowStatistics& other) {
   max_features = std::max(max_features, other.max_features);
   fields = std::max(fields, other.fields);
   rows += other.rows;
+  unlabelled += other.unlabelled;
   ones += other.ones;
 }
 

@@ -29,6 +29,7 @@ struct DataStatisticsOptions {
 // Statistics of the rows of one file, or of all files.
 struct RowStatistics {
   uint64_t rows = 0;
+  uint64_t unlabelled = 0;  // rows without a label, which count in `rows`
   uint64_t bad_rows = 0;
   std::string first_bad;  // "file:line: reason", "file: record n: reason"
   uint64_t ones = 0;      // rows of label 1
@@ -76,7 +77,8 @@ struct DataStatisticsProgress {
   uint64_t total_bytes = 0;
 };
 
-// Reads the files that `pattern` names (FileSystem::List) once. An error of one
+// Reads the files that `pattern` names (FileSystem::List) once. A row without a
+// label is no bad row. An error of one
 // file is in its FileStatistics::status. Errors: those of the listing;
 // INVALID_ARGUMENT for options out of range.
 absl::StatusOr<DataStatistics> CollectDataStatistics(

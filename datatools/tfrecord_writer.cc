@@ -46,21 +46,26 @@ void AppendFloats(absl::Span<const float> values, std::string* out) {
 
 }  // namespace
 
-void AppendTfExample(uint8_t label, absl::Span<const FeatureId> ids,
+void AppendTfExample(std::optional<uint8_t> label,
+                     absl::Span<const FeatureId> ids,
                      absl::Span<const float> values, std::string* payload) {
   SHOAL_DCHECK(ids.size() == values.size());
   size_t id_bytes = 0;
   for (const FeatureId id : ids) id_bytes += VarintBytes(id);
-  const float label_value = label;
   const size_t value_bytes = values.size() * sizeof(float);
 
   AppendFieldHead(kExampleFeatures,
-                  FieldBytes(EntryBytes("label", sizeof(float))) +
+                  (label.has_value()
+                       ? FieldBytes(EntryBytes("label", sizeof(float)))
+                       : 0) +
                       FieldBytes(EntryBytes("ids", id_bytes)) +
                       FieldBytes(EntryBytes("values", value_bytes)),
                   payload);
-  AppendEntryHead("label", kFeatureFloats, sizeof(float), payload);
-  AppendFloats({&label_value, 1}, payload);
+  if (label.has_value()) {
+    const float label_value = *label;
+    AppendEntryHead("label", kFeatureFloats, sizeof(float), payload);
+    AppendFloats({&label_value, 1}, payload);
+  }
   AppendEntryHead("ids", kFeatureInt64s, id_bytes, payload);
   for (const FeatureId id : ids) AppendVarint(id, payload);
   AppendEntryHead("values", kFeatureFloats, value_bytes, payload);

@@ -20,6 +20,43 @@ absl::StatusOr<std::vector<LocalSource>> List(const FileSystem& files,
   return sources;
 }
 
+// The first file whose kind of ids is known; nullptr: there is none.
+const LocalSource* FirstKnown(const std::vector<LocalSource>& sources) {
+  for (const LocalSource& source : sources) {
+    if (source.ids != IdKind::kUnknown) return &source;
+  }
+  return nullptr;
+}
+
+// Compares the files of `flag` with `known`, a file of `known_flag`.
+absl::Status CheckIds(const LocalSource& known, const char* known_flag,
+                      const std::vector<LocalSource>& sources,
+                      const char* flag) {
+  for (const LocalSource& source : sources) {
+    if (MayMix(known.ids, source.ids)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        known_flag, " has ", DescribeIds(known.ids), ", in ", known.path,
+        "; ", flag, " has ", DescribeIds(source.ids), ", in ", source.path,
+        ". A feature has another id in each, so one job reads only one kind: "
+        "give raw files alone, or prepare all of them with one encoding "
+        "(shoal data prepare, with --features for the further ones)"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOneKindOfIds(const DataSources& sources) {
+  constexpr char kTrain[] = "--training_data_dir";
+  constexpr char kEval[] = "--val_data_dir";
+  const LocalSource* const train = FirstKnown(sources.train);
+  const LocalSource* const eval = FirstKnown(sources.eval);
+  if (train != nullptr) {
+    SHOAL_RETURN_IF_ERROR(CheckIds(*train, kTrain, sources.train, kTrain));
+    return CheckIds(*train, kTrain, sources.eval, kEval);
+  }
+  return eval == nullptr ? absl::OkStatus()
+                         : CheckIds(*eval, kEval, sources.eval, kEval);
+}
+
 absl::Status CheckAnyBytes(const std::vector<LocalSource>& sources,
                            const std::string& pattern, const char* flag) {
   const bool empty = std::all_of(
@@ -33,6 +70,14 @@ absl::Status CheckAnyBytes(const std::vector<LocalSource>& sources,
 
 }  // namespace
 
+IdKind IdsOf(const DataSources& sources) {
+  for (const auto* list : {&sources.train, &sources.eval}) {
+    const LocalSource* const known = FirstKnown(*list);
+    if (known != nullptr) return known->ids;
+  }
+  return IdKind::kUnknown;
+}
+
 absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
                                              const JobFlags& flags) {
   DataSources sources;
@@ -41,6 +86,7 @@ absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
   SHOAL_ASSIGN_OR_RETURN(
       sources.eval,
       List(files, flags, flags.data.val_data_dir, "--val_data_dir"));
+  SHOAL_RETURN_IF_ERROR(CheckOneKindOfIds(sources));
   return sources;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
+#include "core/id_kind.h"
 #include "launch/job_flags.h"
 #include "worker/data/source_list.h"
 
@@ -17,8 +18,12 @@ struct DataSources {
   std::vector<LocalSource> eval;   // --val_data_dir
 };
 
+// The kind of ids of the files; kUnknown if none of them has a row.
+IdKind IdsOf(const DataSources& sources);
+
 // Lists the files that the flags name. Errors: those of ListSources, with the
-// flag. REQUIRES: flags.Validate() was OK.
+// flag; INVALID_ARGUMENT, with two files and their flags, if rows of two kinds
+// of ids are mixed (core/id_kind.h). REQUIRES: flags.Validate() was OK.
 absl::StatusOr<DataSources> SourcesFromFlags(const FileSystem& files,
                                              const JobFlags& flags);
 

@@ -37,6 +37,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   for (const LocalSource& source : part->sources_.train) {
     registration.train_sources.push_back(source.info);
   }
+  registration.ids = IdsOf(part->sources_);
   registration.train_row_bytes = MeanRowBytes(part->sources_.train);
   for (const LocalSource& source : part->sources_.eval) {
     registration.eval_sources.push_back(source.info);

@@ -14,6 +14,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "datatools/held_out_files.h"
 #include "job/await_names.h"
 #include "job/data_sources.h"
 #include "job/job_token.h"
@@ -131,6 +132,11 @@ absl::Status WorkerProcess::Start() {
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(WorkerPartOptions options, PartOptions());
+  if (flags_.cluster.task_index == 0) {
+    const std::string warning =
+        HeldOutFilesWarning(*files_, options.sources.train);
+    if (!warning.empty()) logger_.Warn(warning);
+  }
   const size_t train_files = options.sources.train.size();
   const size_t eval_files = options.sources.eval.size();
   ClusterClientOptions cluster;

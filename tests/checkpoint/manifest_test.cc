@@ -15,6 +15,7 @@ namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Code = absl::StatusCode;
 
 class ManifestTest : public testing::Test {
@@ -84,6 +85,23 @@ TEST_F(ManifestTest, OneFromBeforeTheNameKeepProbIsRead) {
   const auto read = ManifestFromJson(*ManifestToJson(manifest));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->config, "deep_layers=8,4\nkeep_prob=0.5,0.75\nseed=3\n");
+}
+
+TEST_F(ManifestTest, TheKindOfIdsIsKeptAndMayBeAbsent) {
+  EXPECT_THAT(json_, Not(HasSubstr("\"ids\": \"")));
+  Manifest manifest = manifest_;
+  for (const IdKind ids : {IdKind::kWritten, IdKind::kHashed}) {
+    manifest.data.ids = ids;
+    const auto read = ManifestFromJson(*ManifestToJson(manifest));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->data.ids, ids);
+  }
+  const absl::Status other =
+      ManifestFromJson(Changed(*ManifestToJson(manifest), "\"ids\": \"hashed\"",
+                               "\"ids\": \"guessed\""))
+          .status();
+  EXPECT_EQ(other.code(), Code::kDataLoss);
+  EXPECT_THAT(std::string(other.message()), HasSubstr("data.ids"));
 }
 
 TEST_F(ManifestTest, CrcsOfPiecesMayBeAbsentButNotTooFew) {

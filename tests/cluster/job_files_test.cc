@@ -203,5 +203,42 @@ TEST(RepeatedFilesTest, SharedFilesAndEmptyOnesAreNoCopies) {
   EXPECT_THAT(RepeatedFileWarnings(empty), IsEmpty());
 }
 
+RegisterRequest With(IdKind ids, RegisterRequest worker) {
+  worker.ids = ids;
+  return worker;
+}
+
+TEST(IdsOfFiles, AreOfOneKindOnAllHosts) {
+  JobFiles files(kByHost);
+  Add(On("a", Worker(0, {{"x", 10, 1}})), &files);
+  EXPECT_EQ(files.ids(), IdKind::kUnknown);
+  Add(On("b", With(IdKind::kHashed, Worker(1, {{"y", 10, 1}}))), &files);
+  EXPECT_EQ(files.ids(), IdKind::kHashed);
+  EXPECT_EQ(
+      Refused(files,
+              On("c", With(IdKind::kWritten, Worker(2, {{"z", 10, 1}})))),
+      "worker 2 (first file: z) reads rows that hold their ids (LibSVM, LibFFM "
+      "or TFRecord), but worker 1 (first file: y) reads raw Criteo rows, whose "
+      "ids are made by hashing; a feature has another id in each: give raw "
+      "Criteo files here too");
+  Add(On("c", Worker(2, {{"z", 10, 1}})), &files);
+  files.ForgetUnlessPinned();
+  EXPECT_EQ(files.ids(), IdKind::kUnknown);
+}
+
+TEST(IdsOfFiles, AreThoseOfTheCheckpoint) {
+  JobFiles files(FileScopes{},
+                 {IdKind::kWritten, "the checkpoint /m/c was trained on"});
+  EXPECT_EQ(files.ids(), IdKind::kWritten);
+  EXPECT_THAT(
+      Refused(files, With(IdKind::kHashed, Worker(0, {}, {{"raw", 10, 1}}))),
+      HasSubstr("worker 0 (first file: raw) reads raw Criteo rows, whose ids "
+                "are made by hashing, but the checkpoint /m/c was trained on "
+                "rows that hold their ids"));
+  files.ForgetUnlessPinned();
+  EXPECT_EQ(files.ids(), IdKind::kWritten);
+  Add(With(IdKind::kWritten, Worker(0, {}, {{"te", 10, 1}})), &files);
+}
+
 }  // namespace
 }  // namespace shoal

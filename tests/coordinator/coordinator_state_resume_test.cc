@@ -341,6 +341,37 @@ TEST_F(CoordinatorStateResumeTest, ForEvaluationTheWeightsAreLoadedAlone) {
   EXPECT_FALSE(Ask(3).Skips(0));
 }
 
+TEST_F(CoordinatorStateResumeTest, FilesOfTheOtherKindOfIdsAreRefused) {
+  manifest_->data.ids = IdKind::kWritten;
+  for (const bool training : {true, false}) {
+    options_.checkpoints.resume_training = training;
+    Restart();
+    RegisterRequest worker = Request(Role::kWorker, 0);
+    worker.ids = IdKind::kHashed;
+    const absl::Status refused = state_->Register(worker, now_).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("but the checkpoint m/ckpt-00000000004 was trained "
+                          "on rows that hold their ids"));
+    worker.ids = IdKind::kWritten;
+    EXPECT_TRUE(state_->Register(worker, now_).ok());
+  }
+}
+
+TEST_F(CoordinatorStateResumeTest, ACheckpointKeepsTheKindOfIds) {
+  for (const IdKind ids : {IdKind::kUnknown, IdKind::kHashed}) {
+    manifest_->data.ids = ids;
+    manifests_.clear();
+    Restart();
+    JoinAndLoad();
+    const Lease lease = Ask(3);
+    Report(3, lease, 20);
+    MarkBoth(lease, 0);
+    SaveAll();
+    EXPECT_EQ(manifests_.at(0).data.ids, ids);
+  }
+}
+
 TEST_F(CoordinatorStateResumeTest, APsThatDiesWithALoadedShardIsLoadedAgain) {
   JoinAll();
   Load(2);

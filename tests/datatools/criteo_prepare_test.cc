@@ -236,8 +236,98 @@ TEST(CriteoPrepareTest, RowsWithoutLabelsAreNamed) {
   CriteoPrepareOptions options = Options();
   options.test_input = "/test.txt";
   EXPECT_THAT(Prepare(&files, options).status().message(),
-              HasSubstr("/test.txt, line 1: the label is missing: 39 columns, "
-                        "40 are needed"));
+              HasSubstr("/test.txt, line 1: the label is missing; rows "
+                        "without labels are encoded with --features"));
+  options.test_input.clear();
+  options.input = "/test.txt";
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("are encoded with --features"));
+}
+
+// A directory with an encoding of ManyLines, and the options to apply it.
+CriteoPrepareOptions Applied(FakeFileSystem* files) {
+  files->AddFile("/raw/a.tsv", ManyLines(2000));
+  CriteoPrepareOptions options = Options();
+  options.out_dir = "/fit";
+  EXPECT_TRUE(Prepare(files, options).ok());
+  options.features = "/fit/_features.txt";
+  options.out_dir = "/out";
+  options.val_share = 0;
+  return options;
+}
+
+TEST(CriteoPrepareTest, RowsWithoutLabelsAreEncodedAsThoseWithLabels) {
+  for (const bool empty_column : {false, true}) {
+    FakeFileSystem files;
+    CriteoPrepareOptions options = Applied(&files);
+    std::string labelled, unlabelled;
+    for (int i = 0; i < 50; ++i) {
+      const std::string line = Raw(1, absl::StrCat(i), absl::StrCat("v", i));
+      labelled += line;
+      unlabelled += line.substr(empty_column ? 1 : 2);
+    }
+    files.AddFile("/more/labelled", labelled);
+    files.AddFile("/more/unlabelled", unlabelled);
+    options.input = "/more/labelled";
+    ASSERT_TRUE(Prepare(&files, options).ok());
+    options.input = "/more/unlabelled";
+    options.out_dir = "/predict";
+    const auto report = Prepare(&files, options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->train.rows, 0u);
+    EXPECT_EQ(report->test.rows, 50u);
+    EXPECT_FALSE(report->test.labelled);
+    const auto with = LinesOf(files, "/out/tr-00000.libsvm");
+    const auto without = LinesOf(files, "/predict/te-00000.libsvm");
+    ASSERT_EQ(without.size(), 50u);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(with[i], "1 " + without[i]);
+  }
+}
+
+TEST(CriteoPrepareTest, RowsWithAndWithoutLabelsAreNotMixed) {
+  FakeFileSystem files;
+  CriteoPrepareOptions options = Applied(&files);
+  const std::string with = Raw(1, "1", "v1");
+  const std::string without = with.substr(2);
+  files.AddFile("/more/a", with + without);
+  files.AddFile("/more/b", without + with);
+  options.input = "/more/a";
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("/more/a, line 2: the label is missing, and rows "
+                        "before this one have labels"));
+  options.input = "/more/b";
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("/more/b, line 2: the row has a label"));
+  files.AddFile("/more/c", without);
+  options.input = "/more/c";
+  options.test_input = "/raw/a.tsv";
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("--input and --test_input"));
+  options.test_input.clear();
+  options.val_input = "/more/c";
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("rows to validate with need labels"));
+  options.val_input.clear();
+  options.val_share = 0.5;
+  EXPECT_THAT(Prepare(&files, options).status().message(),
+              HasSubstr("leave --split out"));
+}
+
+TEST(CriteoPrepareTest, ACutoffForMuchLargerDataIsKnown) {
+  CriteoPrepareReport report;
+  report.fitted_rows = 7200;
+  report.distinct_values = 34'431;
+  report.categories = 79;
+  EXPECT_TRUE(report.CutsNearlyAll(200));
+  EXPECT_EQ(report.LowerCutoff(), 7u);
+  EXPECT_FALSE(report.CutsNearlyAll(7));
+  report.categories = 3000;
+  EXPECT_FALSE(report.CutsNearlyAll(200));
+  // The Kaggle set.
+  report.fitted_rows = 45'840'617;
+  report.distinct_values = 33'800'000;
+  report.categories = 117'542;
+  EXPECT_FALSE(report.CutsNearlyAll(200));
 }
 
 TEST(CriteoPrepareTest, AnEncodingThatIsNotThereLeavesNoDirectory) {

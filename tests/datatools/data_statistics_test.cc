@@ -1,5 +1,6 @@
 #include "datatools/data_statistics.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,36 @@ TEST(IdCountsTest, EstimatesBeyondItsLimit) {
 TEST(IdCountsTest, NoIdHasNoShare) {
   EXPECT_EQ(IdCounts(1).TopShare(0.01), std::nullopt);
   EXPECT_EQ(IdCounts(1).distinct(), 0u);
+}
+
+TEST(DataStatisticsTest, CountsRowsWithoutALabelInEveryFormat) {
+  FakeFileSystem files;
+  const std::string tabs(39, '\t');
+  std::string record;
+  AppendTfExample(std::nullopt, std::vector<FeatureId>{5},
+                  std::vector<float>{1}, &record);
+  files.AddFile("/d/a", "1 7:0.5\n7:0.5 8:1\n7 9:1\n7:x\n");
+  files.AddFile("/d/b", "0:7:0.5\n1 0:7:0.5\n");
+  files.AddFile("/d/c", tabs + "\n" + tabs.substr(1) + "\n1" + tabs + "\n");
+  std::string framed;
+  AppendRecord(record, &framed);
+  files.AddFile("/d/d", framed);
+  const auto data = Collect(files);
+  ASSERT_TRUE(data.ok()) << data.status();
+  const RowStatistics& a = data->files[0].rows;
+  EXPECT_EQ(a.rows, 2u);
+  EXPECT_EQ(a.unlabelled, 1u);
+  EXPECT_EQ(a.bad_rows, 2u) << "a label of 7 is none of the model's";
+  EXPECT_EQ(a.ones, 1u);
+  EXPECT_EQ(a.max_id, 8u);
+  EXPECT_THAT(a.first_bad, HasSubstr("/d/a:3: label '7' is not one of"));
+  EXPECT_EQ(data->files[1].rows.unlabelled, 1u);
+  EXPECT_EQ(data->files[1].rows.rows, 2u);
+  EXPECT_EQ(data->files[2].rows.unlabelled, 2u);
+  EXPECT_EQ(data->files[2].rows.rows, 3u);
+  EXPECT_EQ(data->files[3].rows.unlabelled, 1u);
+  EXPECT_EQ(data->files[3].rows.rows, 1u);
+  EXPECT_EQ(data->all.unlabelled, 5u);
 }
 
 TEST(DataStatisticsTest, CountsWhatFilesHold) {

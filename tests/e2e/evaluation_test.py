@@ -263,7 +263,7 @@ class PredictionsTest(harness.ShoalTest):
                               "--val_data_dir=" + path]):
                     _, output = self.run_fails("shoal", "train", *flags, *task)
                     self.assertIn("the label is missing", output)
-                    self.assertIn("--task_type=infer takes such rows", output)
+                    self.assertIn("shoal infer takes such rows", output)
 
     def test_what_a_killed_inference_left_is_replaced(self):
         data = self.write("te.libsvm", harness.linear_rows(200000))

@@ -334,8 +334,8 @@ TEST_F(LaunchedJobTest, AServerThatItsUserHasEndedIsNoLoss) {
   // Server 0 ends once the launcher has seen the end of server 1, also if the
   // launcher asks it to stop before that.
   const std::string pid = absl::StrCat(directory_, "/pid");
-  Ps(absl::StrCat("trap '' TERM; ", Until("left"), "; while kill -0 $(cat ", pid,
-                  ") 2>/dev/null; do sleep 0.01; done; ",
+  Ps(absl::StrCat("trap '' TERM; ", Until("left"), "; while kill -0 $(cat ",
+                  pid, ") 2>/dev/null; do sleep 0.01; done; ",
                   Print(EndingJson(ending)), "; exit ", int{kExitLost}));
   Ps(absl::StrCat("echo $$ > ", pid, "; ", Touch("left"), "; exit 3"));
   Worker(UntilStopped());

@@ -188,6 +188,9 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   EXPECT_EQ(CodeOf<RegisterRequest>(registration), kInvalid);
   registration.set_index(0);
   EXPECT_EQ(CodeOf<RegisterRequest>(registration), absl::StatusCode::kOk);
+  registration.set_ids(static_cast<v1::IdKind>(3));
+  EXPECT_EQ(CodeOf<RegisterRequest>(registration), kInvalid);
+  registration.clear_ids();
   registration.set_host(std::string(1025, 'h'));
   EXPECT_EQ(CodeOf<RegisterRequest>(registration), kInvalid);
 

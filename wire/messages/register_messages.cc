@@ -62,6 +62,7 @@ void ToProto(const RegisterRequest& in, v1::RegisterRequest* out) {
   ToProto(in.eval_sources, out->mutable_eval_sources());
   out->set_host(in.host);
   out->set_train_row_bytes(in.train_row_bytes);
+  out->set_ids(static_cast<v1::IdKind>(in.ids));
 }
 
 absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
@@ -107,6 +108,11 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
   }
   out->host = in.host();
   out->train_row_bytes = in.train_row_bytes();
+  if (in.ids() < v1::IDS_UNKNOWN || in.ids() > v1::IDS_HASHED) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("RegisterRequest.ids ", in.ids(), " is unknown"));
+  }
+  out->ids = static_cast<IdKind>(in.ids());
   return absl::OkStatus();
 }
 

@@ -21,6 +21,9 @@ struct ExampleBatch {
   std::vector<float> values;
   // Empty, or the field of each feature, all different in an example.
   std::vector<uint16_t> fields = {};
+  // Examples without a label, whose label counts as 0. Parsers count them; a
+  // batch of a piece does not carry the number.
+  uint64_t unlabelled = 0;
 
   // The bytes of an example with `features` features, which name no fields.
   static constexpr uint64_t BytesOfExample(uint64_t features) {
@@ -35,6 +38,7 @@ struct ExampleBatch {
     ids.clear();
     values.clear();
     fields.clear();
+    unlabelled = 0;
   }
 };
 

@@ -70,6 +70,7 @@ CriteoParser::Line CriteoParser::Parse(absl::string_view line,
         absl::Uint128High64(absl::uint128(hash) * categories_);
   }
   out->labels.push_back(row_.label);
+  if (!row_.labelled) ++out->unlabelled;
   out->offsets.push_back(static_cast<uint32_t>(out->ids.size()));
   return Line::kRow;
 }

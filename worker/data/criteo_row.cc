@@ -17,7 +17,7 @@ namespace shoal {
 namespace {
 
 constexpr int kColumns = 1 + kCriteoFields;
-constexpr char kWhoTakesIt[] = " (--task_type=infer takes such rows)";
+constexpr char kWhoTakesIt[] = " (shoal infer takes such rows)";
 
 bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
@@ -203,8 +203,10 @@ CriteoLine ParseCriteoRow(absl::string_view line, CriteoRow* row,
   if (line.empty()) return CriteoLine::kNoRow;
   SHOAL_DCHECK(num_labels >= 2 && num_labels <= kMostLabels);
   if (TakeApart(line.data(), line.data() + line.size(), num_labels, row)) {
+    row->labelled = true;
     return CriteoLine::kRow;
   }
+  row->labelled = false;
   if (!any_label) {
     *reason = Explain(line, any_label, num_labels);
     return CriteoLine::kBad;

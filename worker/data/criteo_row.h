@@ -19,7 +19,8 @@ inline constexpr int kMaxCriteoDigits = 18;         // digits of an integer
 // The columns I1 ... I13 and C1 ... C26 of a line of Criteo's raw click logs
 // (both the Kaggle set and the 1 TB logs).
 struct CriteoRow {
-  uint8_t label = 0;   // below num_labels
+  uint8_t label = 0;      // below num_labels
+  bool labelled = true;   // false: the label is absent, and is 0
   uint32_t given = 0;  // bit i: integers[i] is present
   std::array<int64_t, kCriteoIntegers> integers = {};  // 0 if absent
   // Views of the line; empty if absent.

@@ -63,7 +63,8 @@ Compression CompressionOf(absl::string_view head) {
 // The first line that looks like a row of some format decides, so that bad rows
 // may come before it. If there is none, a file with a label alone, or of blank
 // lines and comments, is LibSVM.
-DataFormat FormatOfText(absl::string_view head) {
+FileFormat FormatOfText(absl::string_view head) {
+  FileFormat result;
   bool any_line = false;
   bool any_label = false;
   while (!head.empty()) {
@@ -74,12 +75,17 @@ DataFormat FormatOfText(absl::string_view head) {
     if (words.empty() || words[0] == '#') continue;
     any_line = true;
     for (const DataFormatKind& kind : DataFormatKinds()) {
-      if (kind.lines() && kind.is_row(line)) return kind.format;
+      if (!kind.lines() || !kind.is_row(line)) continue;
+      result.format = kind.format;
+      result.ids = kind.ids;
+      return result;
     }
     // Rows without features are of LibSVM as well as of LibFFM.
     any_label |= row_words::IsNumber(words);
   }
-  return any_line && !any_label ? DataFormat::kAuto : DataFormat::kLibSvm;
+  result.format =
+      any_line && !any_label ? DataFormat::kAuto : DataFormat::kLibSvm;
+  return result;
 }
 
 // The marks of all formats of lines, or of bytes, as --data_format lists them.
@@ -120,16 +126,19 @@ absl::StatusOr<FileFormat> DetectFormat(const RandomAccessFile& file,
   std::string head(std::min<uint64_t>(kHeadBytes, file.size()), '\0');
   SHOAL_ASSIGN_OR_RETURN(const size_t got, file.Read(0, absl::MakeSpan(head)));
   head.resize(got);
-  FileFormat result;
-  result.compression = CompressionOf(head);
-  result.format = wanted;
-  if (wanted != DataFormat::kAuto) return result;
-  if (result.compression != Compression::kNone) {
-    SHOAL_ASSIGN_OR_RETURN(head,
-                           Decompressed(head, file.size(), result.compression));
+  const Compression compression = CompressionOf(head);
+  if (wanted != DataFormat::kAuto) {
+    return FileFormat{wanted, compression, KindOf(wanted).ids};
   }
-  result.format = FormatOfBytes(head);
-  if (result.format == DataFormat::kAuto) result.format = FormatOfText(head);
+  if (compression != Compression::kNone) {
+    SHOAL_ASSIGN_OR_RETURN(head, Decompressed(head, file.size(), compression));
+  }
+  const DataFormat of_bytes = FormatOfBytes(head);
+  if (of_bytes != DataFormat::kAuto) {
+    return FileFormat{of_bytes, compression, KindOf(of_bytes).ids};
+  }
+  FileFormat result = FormatOfText(head);
+  result.compression = compression;
   if (result.format != DataFormat::kAuto) return result;
   return absl::InvalidArgumentError(absl::StrCat(
       "the file begins with '",

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
 #include "core/data_format.h"
+#include "core/id_kind.h"
 #include "worker/data/byte_source.h"
 
 namespace shoal {
@@ -18,6 +19,9 @@ enum class Compression { kNone, kGzip, kZstd };
 struct FileFormat {
   DataFormat format = DataFormat::kLibSvm;  // never kAuto
   Compression compression = Compression::kNone;
+  // The kind of ids of the rows. kUnknown: the file has no row in these bytes,
+  // and may have none at all.
+  IdKind ids = IdKind::kUnknown;
 };
 
 // Detects the format of `file`. `wanted`, unless it is kAuto, decides the

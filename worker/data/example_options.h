@@ -23,6 +23,9 @@ struct ExampleOptions {
   // count as 0 unless they are one of the above, or may be absent. (In Criteo
   // lines a label that is present is one of the above.)
   bool any_label = false;
+  // True for rows that may be without a label, and whose labels are otherwise
+  // one of the above. Not together with any_label.
+  bool may_lack_label = false;
   // Label of bad rows. With a value, bad rows keep their places, as rows of
   // this label without features, so that the place of a score identifies its
   // row. Without a value, bad rows take no place.

@@ -58,16 +58,17 @@ std::unique_ptr<RecordParser> NewCriteoParser(const ExampleOptions& options) {
 // not matter.
 constexpr DataFormatKind kKinds[] = {
     {DataFormat::kTfRecord, "TFRecord (the checksum of a length)",
-     /*is_row=*/nullptr, BeginsTfRecords, AnyFits, NewSource<TfRecordSource>,
-     NewTfExampleParser},
+     IdKind::kWritten, /*is_row=*/nullptr, BeginsTfRecords, AnyFits,
+     NewSource<TfRecordSource>, NewTfExampleParser},
     {DataFormat::kCriteo, "Criteo (40 columns, or 39 without a label)",
-     LooksLikeCriteo, /*is_head=*/nullptr, CheckCriteo, NewSource<LineSource>,
-     NewCriteoParser},
-    {DataFormat::kLibSvm, "LibSVM ([label] id:value ...)", LooksLikeLibSvm,
-     /*is_head=*/nullptr, AnyFits, NewSource<LineSource>, NewLibSvmParser},
+     IdKind::kHashed, LooksLikeCriteo, /*is_head=*/nullptr, CheckCriteo,
+     NewSource<LineSource>, NewCriteoParser},
+    {DataFormat::kLibSvm, "LibSVM ([label] id:value ...)", IdKind::kWritten,
+     LooksLikeLibSvm, /*is_head=*/nullptr, AnyFits, NewSource<LineSource>,
+     NewLibSvmParser},
     {DataFormat::kLibFfm, "LibFFM ([label] field:id:value ...)",
-     LooksLikeLibFfm, /*is_head=*/nullptr, AnyFits, NewSource<LineSource>,
-     NewLibFfmParser},
+     IdKind::kWritten, LooksLikeLibFfm, /*is_head=*/nullptr, AnyFits,
+     NewSource<LineSource>, NewLibFfmParser},
 };
 
 constexpr bool HasRow(DataFormat format) {

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/data_format.h"
+#include "core/id_kind.h"
 #include "worker/data/byte_source.h"
 #include "worker/data/example_options.h"
 #include "worker/data/record_parser.h"
@@ -24,6 +25,7 @@ struct DataFormatKind {
   // The format and its mark, for the message that a file has no known format,
   // as in "Criteo (40 columns)".
   const char* mark;
+  IdKind ids;  // the kind of ids of its rows; not kUnknown
   // A format of lines: true if a line, which is neither blank nor a comment,
   // looks like a row. nullptr: the format is one of bytes.
   bool (*is_row)(absl::string_view line);

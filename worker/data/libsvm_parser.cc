@@ -26,9 +26,12 @@ LibSvmParser::Line LibSvmParser::Parse(absl::string_view line,
   const char* p = row_words::SkipBlanks(line.data(), end);
   if (p == end || *p == '#') return Line::kNoRow;
   uint8_t label = 0;
+  const char* const first = p;
   p = row_words::ParseLabel(p, end, labels_, any_label_, &label, reason);
   if (p == nullptr) return Line::kBad;
-  return ParseFeatures(p, end, label, out, reason);
+  const Line kind = ParseFeatures(p, end, label, out, reason);
+  if (p == first && kind == Line::kRow) ++out->unlabelled;
+  return kind;
 }
 
 LibSvmParser::Line LibSvmParser::ParseFeatures(const char* p, const char* end,

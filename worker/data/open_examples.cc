@@ -5,9 +5,22 @@
 
 #include "base/status_macros.h"
 #include "worker/data/format_table.h"
+#include "worker/data/optional_label_parser.h"
 #include "worker/data/parallel_example_reader.h"
 
 namespace shoal {
+namespace {
+
+std::unique_ptr<RecordParser> NewParser(const DataFormatKind& kind,
+                                        const ExampleOptions& options) {
+  if (!options.may_lack_label) return kind.new_parser(options);
+  ExampleOptions any = options;
+  any.any_label = true;
+  return std::make_unique<OptionalLabelParser>(kind.new_parser(options),
+                                               kind.new_parser(any));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ExampleReader>> OpenExamples(
     const RandomAccessFile* file, const FileFormat& format, uint64_t begin,
@@ -25,11 +38,11 @@ absl::StatusOr<std::unique_ptr<ExampleReader>> OpenExamples(
       kind.new_source(std::move(bytes), begin, end, options, cancelled);
   if (options.parse_threads <= 1) {
     return std::make_unique<SerialExampleReader>(
-        std::move(records), kind.new_parser(options), options.bad_row_label);
+        std::move(records), NewParser(kind, options), options.bad_row_label);
   }
   std::vector<std::unique_ptr<RecordParser>> parsers;
   for (int i = 0; i < options.parse_threads; ++i) {
-    parsers.push_back(kind.new_parser(options));
+    parsers.push_back(NewParser(kind, options));
   }
   return std::make_unique<ParallelExampleReader>(
       std::move(records), std::move(parsers), options.bad_row_label);

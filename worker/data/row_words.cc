@@ -96,8 +96,10 @@ const char* NotALabel(const char* p, const char* end, const LabelRange& labels,
     *label = 0;
     return p;
   }
-  *reason = absl::StrCat("the label is missing: the row begins with ",
-                         Quote(p, end), " (--task_type=infer takes such rows)");
+  // The same words for all such rows, so that messages can say them once.
+  *reason =
+      "the label is missing: the row begins with a feature (shoal infer takes "
+      "such rows)";
   return nullptr;
 }
 

@@ -51,6 +51,7 @@ absl::StatusOr<LocalSource> Describe(const FileSystem* file_system,
   if (file->size() == 0) return source;
   const auto detected = DetectFormat(*file, format);
   if (!detected.ok()) return Annotate(detected.status(), listed.path);
+  source.ids = detected->ids;
   source.info.compressed = detected->compression != Compression::kNone;
   if (!source.info.compressed) {
     CountRows(absl::string_view(head.data(), got), detected->format, &source);

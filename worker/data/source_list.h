@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/file_system.h"
+#include "core/id_kind.h"
 #include "core/registration.h"
 #include "worker/data/data_format.h"
 
@@ -20,6 +21,7 @@ struct LocalSource {
   // files.
   uint32_t head_bytes = 0;
   uint32_t head_rows = 0;
+  IdKind ids = IdKind::kUnknown;  // as in FileFormat; kUnknown without bytes
 };
 
 // Mean size in bytes of the rows in the heads of the files, rounded up; 0: not

@@ -79,6 +79,7 @@ TfExampleParser::Result TfExampleParser::Parse(absl::string_view record,
   const auto ids = ids_.ints.numbers.begin();
   const auto values = values_.floats.numbers.begin();
   out->labels.push_back(label);
+  if (label_.kind == Kind::kNone) ++out->unlabelled;
   out->ids.insert(out->ids.end(), ids, ids + count);
   if (values_.kind == Kind::kNone) {
     out->values.resize(out->ids.size(), 1.0f);
@@ -102,7 +103,8 @@ bool TfExampleParser::CheckLabel(uint8_t* label, std::string* reason) const {
     known = labels_.Find(number, label);
   } else {
     *reason = label_.kind == Kind::kNone
-                  ? "no feature 'label'"
+                  ? "the label is missing: no feature 'label' (shoal infer "
+                    "takes such rows)"
                   : "feature 'label' is neither float nor int64";
     return false;
   }

@@ -218,8 +218,8 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
     const char* reason;
   } cases[] = {
       {Join(unlabelled),
-       "the label is missing: 39 columns, 40 are needed (--task_type=infer "
-       "takes such rows)"},
+       "the label is missing: 39 columns, 40 are needed (shoal infer takes "
+       "such rows)"},
       {Join(longer), "41 columns, 40 are needed"},
       {"0", "1 column, 40 are needed (a label, 13 integers and 26 categories"},
       {"# comment", "1 columns"},

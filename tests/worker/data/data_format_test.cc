@@ -75,6 +75,27 @@ TEST(DataFormatTest, IsRecognisedByWhatTheFileHolds) {
             DataFormat::kTfRecord);
 }
 
+TEST(DataFormatTest, TellsTheKindOfIdsOnceThereIsARow) {
+  const auto ids = [](const std::string& bytes,
+                      DataFormat wanted = DataFormat::kAuto) {
+    const IdKind kind = Detect(bytes, wanted)->ids;
+    EXPECT_EQ(Detect(Gzip(bytes), wanted)->ids, kind);
+    return kind;
+  };
+  EXPECT_EQ(ids(CriteoLine("5")), IdKind::kHashed);
+  EXPECT_EQ(ids("bad\n" + CriteoLine("5").substr(2)), IdKind::kHashed);
+  for (const std::string& rows :
+       {std::string("1 3:0.5\n"), std::string("3:0.5\n"),
+        std::string("1 0:3:0.5\n"), TfRecord(TfExampleRow(1, {1}, {1}))}) {
+    EXPECT_EQ(ids(rows), IdKind::kWritten) << rows;
+  }
+  for (const char* no_row : {"\n", "# nothing\n", "0\n1\n"}) {
+    EXPECT_EQ(ids(no_row), IdKind::kUnknown) << no_row;
+  }
+  EXPECT_EQ(ids("0\n", DataFormat::kCriteo), IdKind::kHashed);
+  EXPECT_EQ(ids("0\n", DataFormat::kLibSvm), IdKind::kWritten);
+}
+
 TEST(DataFormatTest, TheLengthOfARecordMayLookLikeGzip) {
   const std::string record = TfRecord(std::string(0x8b1f, 'x'));
   ASSERT_EQ(record.substr(0, 2), "\x1f\x8b");

@@ -99,8 +99,8 @@ TEST(LibFfmParserTest, BadRowsSayWhyAndAddNothing) {
   } cases[] = {
       {"2 1:1:1", "label '2' is not one of 0, 1, -1"},
       {"1:1:1 2:1:1",
-       "the label is missing: the row begins with '1:1:1' (--task_type=infer "
-       "takes such rows)"},
+       "the label is missing: the row begins with a feature (shoal infer takes "
+       "such rows)"},
       {"1 2:1", "'2:1' is not field:id:value"},
       {"1 2", "'2' is not field:id:value"},
       {"1 0:1:1 x", "'x' is not field:id:value"},

@@ -165,8 +165,8 @@ TEST(LibSvmParserTest, BadRowsSayWhyAndAddNothing) {
       {"1x 1:1", "label '1x'"},
       {"nan 1:1", "label 'nan'"},
       {"1:1 2:1",
-       "the label is missing: the row begins with '1:1' (--task_type=infer "
-       "takes such rows)"},
+       "the label is missing: the row begins with a feature (shoal infer takes "
+       "such rows)"},
       {"1 2", "'2' is not id:value"},
       {"1 2 3:1", "'2' is not id:value"},
       {"1 :1", "':1' is not id:value"},

@@ -49,6 +49,20 @@ TEST(SourceListTest, TellsSizeAndDigestOfTheHead) {
   EXPECT_EQ(sources[3].info.head_crc32c, 0u);
 }
 
+TEST(SourceListTest, TellsTheKindOfIds) {
+  FakeFileSystem files;
+  files.AddFile("/d/a", "0 1:1\n");
+  files.AddFile("/d/b", "1" + std::string(39, '\t') + "\n");
+  files.AddFile("/d/c", "# no row\n");
+  files.AddFile("/d/d", "");
+  const auto sources = ListSources(&files, "/d").value();
+  ASSERT_EQ(sources.size(), 4u);
+  EXPECT_EQ(sources[0].ids, IdKind::kWritten);
+  EXPECT_EQ(sources[1].ids, IdKind::kHashed);
+  EXPECT_EQ(sources[2].ids, IdKind::kUnknown);
+  EXPECT_EQ(sources[3].ids, IdKind::kUnknown);
+}
+
 TEST(SourceListTest, TellsTheMeanRowOfTheHeads) {
   FakeFileSystem files;
   std::string rows;

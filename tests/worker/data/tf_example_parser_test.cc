@@ -77,7 +77,9 @@ TEST(TfExampleParserTest, LabelsAreFloatOrInt64) {
             "label nan is not one of 0, 1, -1");
   EXPECT_EQ(label(FloatFeature({1, 0})), "feature 'label' has 2 values, not 1");
   EXPECT_EQ(label(FloatFeature({})), "feature 'label' has 0 values, not 1");
-  EXPECT_EQ(label(""), "no feature 'label'");
+  EXPECT_EQ(label(""),
+            "the label is missing: no feature 'label' (shoal infer takes such "
+            "rows)");
   EXPECT_EQ(label(WireBytes(1, WireBytes(1, "1"))),
             "feature 'label' is neither float nor int64");
 }
@@ -193,7 +195,9 @@ TEST(TfExampleParserTest, BadRowsSayWhatIsWrong) {
                               {"ids", IntFeature({1})},
                               {"values", IntFeature({1})}})),
             "feature 'values' is not float");
-  EXPECT_EQ(Reason(""), "no feature 'label'");
+  EXPECT_EQ(Reason(""),
+            "the label is missing: no feature 'label' (shoal infer takes such "
+            "rows)");
   EXPECT_EQ(Reason("0 1:1 2:1"), "not a tf.Example message");
 }
 
