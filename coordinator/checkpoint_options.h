@@ -14,6 +14,11 @@
 
 namespace shoal {
 
+// The name of the note (Manifest::notes) of a checkpoint that was saved while
+// training looked as if it diverged (DivergenceWatch::Sound). Its text says
+// nothing; a manifest of an older release has no such note.
+inline constexpr char kDivergingNote[] = "diverging";
+
 // The checkpoints that a job writes, and the checkpoint from which it begins.
 struct CheckpointOptions {
   // True if the job writes checkpoints: at its end, on request and when it is
@@ -53,6 +58,10 @@ struct CheckpointOptions {
   std::string resume_path() const {
     return absl::StrCat(model_dir, "/", resume_name);
   }
+  // If that checkpoint has the note kDivergingNote: the path and step of the
+  // newest older checkpoint without it; empty: there is none.
+  std::string sound_path;
+  uint64_t sound_step = 0;
   // True: the job goes on where the checkpoint was made, with its marks and
   // data. False: the job takes the weights alone (evaluation, inference).
   bool resume_training = true;

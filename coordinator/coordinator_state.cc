@@ -357,8 +357,8 @@ bool CoordinatorState::SavedAtEnd() {
 void CoordinatorState::End(JobOutcome outcome) {
   if (phase_ >= JobPhase::kEnding) return;
   Enter(JobPhase::kEnding);
-  if (outcome.diverged_in != 0) {
-    saves_.OnDiverged(work_.book().StepBefore(outcome.diverged_in));
+  if (outcome.diverged_after.has_value()) {
+    saves_.OnDiverged(*outcome.diverged_after);
   }
   finish_.Decide(std::move(outcome));
   work_.StopLeasing();
@@ -373,7 +373,7 @@ LeasedWork::View CoordinatorState::WorkView() {
 
 JobSaves::View CoordinatorState::SavesView() {
   return {membership_, work_.book(), work_.desk(),
-          phase_,      clock_.now(), clock_.clock()};
+          phase_,      clock_.now(), clock_.clock(), work_.sound()};
 }
 
 JobReport CoordinatorState::Report(absl::Time now) const {

@@ -15,8 +15,10 @@ namespace shoal {
 
 // The verdict that a run has diverged.
 struct Divergence {
-  std::string why;       // "60 of its newest 100 batches were rejected, …"
-  uint64_t batches = 0;  // the newest batches, on which the verdict rests
+  std::string why;  // "60 of its newest 100 batches were rejected, …"
+  // The job's step before the first bad batch: a checkpoint of this step, or of
+  // an earlier one, has none of the bad batches.
+  uint64_t after = 0;
 };
 
 // Watches whether training has diverged, from what the processes tell: the
@@ -24,8 +26,10 @@ struct Divergence {
 // the loss of the other batches. Pure logic.
 //
 //   DivergenceWatch watch;
-//   watch.OnBatch(/*rejected=*/true);          // all shards have marked it
-//   watch.OnProgress(life, heartbeat.progress);
+//   watch.OnBatch(step, /*rejected=*/true);  // all shards have marked it
+//   if (const auto diverged = watch.Verdict()) ...
+//   watch.OnLease(life, step);
+//   watch.OnProgress(life, heartbeat.progress, step);
 //   if (const auto diverged = watch.Verdict()) ...
 //
 // A run has diverged if
@@ -39,18 +43,30 @@ struct Divergence {
 // of training the same limits hold for 10 batches or more: a short run that
 // diverged is not saved over a good checkpoint. The watch knows only the
 // batches that this job trains: a job that goes on from a checkpoint starts
-// anew, as with a smaller learning rate. Thread-compatible.
+// anew, as with a smaller learning rate.
+//
+// Divergence::after is the step before the first bad batch: before the oldest
+// rejected one of the newest 100, and before the reports with a mean loss above
+// 10. A report's batches are those since the worker's report before it, or
+// since its first lease. What is promised: no batch up to `after` was rejected
+// in the newest 100 or is in such a report, as far as reports are in. What is
+// not: weights may have been bad for some batches before one was rejected, and
+// a report may be a second late. Thread-compatible.
 class DivergenceWatch {
  public:
   static constexpr size_t kBatches = 100;
   static constexpr size_t kFewestAtEnd = 10;
   static constexpr double kLossMax = 10;
 
-  // Every shard has marked one more batch.
-  void OnBatch(bool rejected);
-  // `worker` has trained this much so far. Reports of one life may come late or
-  // twice.
-  void OnProgress(Life worker, const TrainProgress& progress);
+  // Every shard has marked one more batch, which makes the job's step `step`.
+  void OnBatch(uint64_t step, bool rejected);
+  // `worker` is given a lease at the job's step `step`.
+  void OnLease(Life worker, uint64_t step) {
+    reported_.try_emplace(worker, Reported{{}, step});
+  }
+  // `worker` has trained this much so far; the job is at `step`. Reports of one
+  // life may come late or twice.
+  void OnProgress(Life worker, const TrainProgress& progress, uint64_t step);
   // The life is over and reports no more.
   void End(Life worker) { reported_.erase(worker); }
 
@@ -60,6 +76,11 @@ class DivergenceWatch {
   std::optional<Divergence> VerdictAtEnd() const {
     return Judge(kFewestAtEnd);
   }
+  // False while training looks as if it diverges, before there is a verdict:
+  // half of the newest 10 batches, or of the newest 100, were rejected, or the
+  // mean loss of the newest report, or of all that count, is above 10. Fewer
+  // batches are judged too. No weights of such a time are to be saved unasked.
+  bool Sound() const;
 
  private:
   // What a worker has reported, or the part of it that is new.
@@ -67,17 +88,27 @@ class DivergenceWatch {
     uint64_t batches = 0;
     uint64_t examples = 0;
     double loss = 0;
+
+    bool Bad() const;  // the mean loss is above kLossMax, or not finite
+  };
+  struct Reported {
+    Sums sums;
+    // The job's step when this was reported; of the new part: the step before
+    // its first batch.
+    uint64_t step = 0;
   };
 
   // Judges if there are at least this many batches.
   std::optional<Divergence> Judge(size_t fewest) const;
+  uint64_t StepBeforeBad() const;
 
-  std::deque<bool> rejected_;      // the newest batches, at most kBatches
-  size_t num_rejected_ = 0;        // of those
-  std::map<Life, Sums> reported_;  // by worker
+  uint64_t step_ = 0;          // the job's step after the newest batch
+  std::deque<bool> rejected_;  // the newest batches, at most kBatches
+  size_t num_rejected_ = 0;    // of those
+  std::map<Life, Reported> reported_;  // by worker
   // The newest reports, as few as hold kBatches batches, or all.
-  std::deque<Sums> reports_;
-  uint64_t batches_ = 0;  // of those reports
+  std::deque<Reported> reports_;
+  Sums window_;  // of those reports
 };
 
 }  // namespace shoal

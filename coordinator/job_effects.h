@@ -24,8 +24,9 @@ struct JobOutcome {
   // The job ends because it lost a process: the same job may go on from its
   // newest checkpoint.
   bool lost = false;
-  // If training diverged: the newest batches, in which it did. 0: it did not.
-  uint64_t diverged_in = 0;
+  // If training diverged: the job's step before the first bad batch
+  // (Divergence::after).
+  std::optional<uint64_t> diverged_after = std::nullopt;
 };
 
 // The effects that a part of the coordinator asks for after an event. The

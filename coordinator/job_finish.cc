@@ -110,7 +110,7 @@ void JobFinish::Fill(JobPhase phase, JobReport* report) const {
   report->status = outcome_.status;
   report->first = outcome_.first;
   report->stopped = outcome_.stopped;
-  report->diverged = outcome_.diverged_in != 0;
+  report->diverged = outcome_.diverged_after.has_value();
 }
 
 }  // namespace shoal

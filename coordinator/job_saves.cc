@@ -43,6 +43,7 @@ SavePolicy::View JobSaves::PolicyView(const View& view) const {
   policy.trained = view.book.complete();
   policy.busy = saver_.busy();
   policy.late = saver_.late();
+  policy.sound = view.sound;
   return policy;
 }
 
@@ -175,7 +176,7 @@ void JobSaves::Mend(const SaverMend& mend, const View& view,
 }
 
 void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
-  policy_.OnCut(view.book.totals().batches);
+  policy_.OnCut(view.book.totals().batches, view.sound);
   Manifest manifest;
   manifest.time = view.clock;
   manifest.job = options_.job;
@@ -188,6 +189,7 @@ void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
   manifest.data.ids = view.membership.files().ids();
   manifest.data.hosts = view.membership.files().train().hosts;
   view.book.SaveInto(&manifest);
+  if (!view.sound) manifest.notes[kDivergingNote] = "true";
   manifests_.Cut(std::move(manifest));
 }
 

@@ -34,6 +34,7 @@ class JobSaves {
     JobPhase phase;
     absl::Time now;    // patient time, as all deadlines
     absl::Time clock;  // for people
+    bool sound = true;  // LeasedWork::sound
   };
 
   explicit JobSaves(const CoordinatorOptions& options);

@@ -125,7 +125,9 @@ JobEffects LeasedWork::EndIfDiverged(
   // The same command would diverge again.
   JobEffects effects = EndWith(absl::OutOfRangeError(
       absl::StrCat("training diverged: ", divergence->why)));
-  effects.end->diverged_in = divergence->batches;
+  // The batches of a checkpoint are not this job's.
+  effects.end->diverged_after =
+      std::max(divergence->after, book_.restored_batches());
   return effects;
 }
 
@@ -169,6 +171,7 @@ CoordinatorActions LeasedWork::Grant(const View& view) {
                   view.progress.OpenSteady(book_.examples(), view.clock);
                 }
                 view.progress.Start(view.clock);
+                watch_.OnLease(worker.life, book_.totals().batches);
                 Send(worker, LeaseGrant{LeaseFor(held, view)}, &actions);
               });
   return actions;
@@ -211,7 +214,7 @@ void LeasedWork::Suspend(Life worker) {
 JobEffects LeasedWork::OnProgress(Life worker, const TrainProgress& progress,
                                   JobPhase phase) {
   if (phase != JobPhase::kTraining) return {};
-  watch_.OnProgress(worker, progress);
+  watch_.OnProgress(worker, progress, book_.totals().batches);
   return EndIfDiverged(watch_.Verdict());
 }
 
@@ -353,8 +356,13 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
     if (!fresh.ok()) return EndUnlessInvalid(from, fresh.status());
     effects.progress = effects.progress || *fresh;
     if (book_.totals().batches != before.batches) {
-      watch_.OnBatch(book_.totals().rejected_batches !=
-                     before.rejected_batches);
+      watch_.OnBatch(
+          book_.totals().batches,
+          book_.totals().rejected_batches != before.rejected_batches);
+      // Judged here: a delta may have more batches than the watch remembers.
+      if (view.phase == JobPhase::kTraining && !effects.end.has_value()) {
+        effects.end = EndIfDiverged(watch_.Verdict()).end;
+      }
     }
   }
   book_.SetRepeatsRefused(from.index, delta.repeats_refused);
@@ -362,9 +370,6 @@ absl::StatusOr<JobEffects> LeasedWork::OnMarks(const Member& from,
       book_.totals().batches - book_.restored_batches() >=
           static_cast<uint64_t>(options_.warmup_steps)) {
     view.progress.OpenSteady(book_.examples(), view.clock);
-  }
-  if (view.phase == JobPhase::kTraining) {
-    effects.end = EndIfDiverged(watch_.Verdict()).end;
   }
   return effects;
 }

@@ -85,6 +85,8 @@ class LeasedWork {
   JobEffects CheckEndOfTraining() const;
   // Every batch has all marks.
   bool trained() const { return book_.complete(); }
+  // False while training looks as if it diverges (DivergenceWatch::Sound).
+  bool sound() const { return !options_.watch_divergence || watch_.Sound(); }
   // The epochs are trained after which the next evaluation comes, and the
   // figures of the one before are there: figures of two at a time would need
   // twice the memory.

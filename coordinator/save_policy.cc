@@ -48,20 +48,24 @@ SavePolicy::SavePolicy(const CheckpointOptions& options)
   if (options.resume == nullptr) return;
   report_.resumed_from = options.resume_path();
   report_.resumed_step = options.resume->step;
-  Keep(report_.resumed_from, report_.resumed_step);
+  Keep({report_.resumed_from, report_.resumed_step,
+        options.resume->notes.count(kDivergingNote) == 0});
+  older_ = {options.sound_path, options.sound_step};
 }
 
-void SavePolicy::Keep(std::string path, uint64_t step) {
-  kept_.push_back({std::move(path), step});
+void SavePolicy::Keep(Kept kept) {
+  kept_.push_back(std::move(kept));
   if (kept_.size() > keep_) kept_.erase(kept_.begin());
 }
 
 void SavePolicy::OnDiverged(uint64_t step) {
+  // A save of this job may have removed the older one (--keep_checkpoints).
+  Kept before = report_.saved == 0 ? older_ : Kept();
   for (const Kept& kept : kept_) {
-    if (kept.step > step) break;
-    report_.before_divergence = kept.path;
-    report_.before_divergence_step = kept.step;
+    if (kept.sound && kept.step <= step) before = kept;
   }
+  report_.before_divergence = std::move(before.path);
+  report_.before_divergence_step = before.step;
 }
 
 void SavePolicy::GoOnFrom(uint64_t step, uint64_t samples) {
@@ -117,9 +121,10 @@ bool SavePolicy::Due(const View& view, absl::Time now) {
   if (!saves_ || !Leases(view.phase)) return false;
   if (!interval_began_.has_value()) interval_began_ = now;
   if (view.busy) return false;
-  return (next_step_ != 0 && view.step >= next_step_) ||
-         (interval_ > absl::ZeroDuration() &&
-          now >= *interval_began_ + interval_) ||
+  const bool periodic = (next_step_ != 0 && view.step >= next_step_) ||
+                        (interval_ > absl::ZeroDuration() &&
+                         now >= *interval_began_ + interval_);
+  return (periodic && view.sound) ||
          !requests_.empty() || (stop_.has_value() && now >= retry_at_);
 }
 
@@ -246,7 +251,7 @@ void SavePolicy::Count(const SaverDone& done, uint64_t step,
     ++report_.saved;
     report_.path = path;
     report_.step = done.step;
-    Keep(path, done.step);
+    Keep({path, done.step, cut_sound_});
     report_.seconds = absl::ToDoubleSeconds(done.took);
     Log(LogLevel::kInfo,
         absl::StrCat("saved ", path, " at step ", done.step,

@@ -22,7 +22,8 @@ namespace shoal {
 //
 // A checkpoint is due at every save_steps-th step, save_every after the last
 // save ended, for a request, for a stop, and at the end of training. Requests
-// that come while a save is under way wait for the next save.
+// that come while a save is under way wait for the next save. While training
+// looks as if it diverges, only requests, stops and the end are saved.
 //
 //   the end:  open --everything is trained--> awaited --its save is over, or
 //     a disk has had its time--> settled
@@ -44,6 +45,7 @@ class SavePolicy {
     bool trained = false;  // every batch has all marks
     bool busy = false;     // CheckpointSaver::busy
     bool late = false;     // CheckpointSaver::late
+    bool sound = true;     // LeasedWork::sound
   };
 
   explicit SavePolicy(const CheckpointOptions& options);
@@ -78,14 +80,20 @@ class SavePolicy {
 
   // A save begins. It will answer the requests that wait.
   void Begin();
-  // The save's checkpoint is of this step.
-  void OnCut(uint64_t step) { cut_step_ = step; }
+  // The save's checkpoint is of this step. `sound`: training did not look as if
+  // it diverged.
+  void OnCut(uint64_t step, bool sound) {
+    cut_step_ = step;
+    cut_sound_ = sound;
+  }
   // The disks of the save under way are late. `trains`: training goes on.
   JobEffects OnLate(const SaverLate& late, bool trains);
   // The save is over.
   JobEffects OnDone(const SaverDone& done, const View& view, absl::Time now);
   // Training diverged after this step: notes the newest checkpoint of that step
-  // or before, of those that are kept, in the report.
+  // or before, of those that are kept, in the report. Only a checkpoint that
+  // was sound when it was saved is named: of this job, or the one that the job
+  // began from, or CheckpointOptions::sound_path while this job has saved none.
   void OnDiverged(uint64_t step);
   // To be called after every event while the disks are late: ends the wait of a
   // stop or of the end once it was long enough. REQUIRES: view.late.
@@ -110,9 +118,10 @@ class SavePolicy {
   struct Kept {
     std::string path;
     uint64_t step = 0;
+    bool sound = true;
   };
 
-  void Keep(std::string path, uint64_t step);
+  void Keep(Kept kept);
   void Count(const SaverDone& done, uint64_t step, const std::string& path,
              JobEffects* effects);
   // The last save of the job ended with this status. True if it is tried again.
@@ -144,12 +153,14 @@ class SavePolicy {
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
   std::optional<uint64_t> cut_step_;         // step of the save under way
+  bool cut_sound_ = true;                    // OnCut
   std::string late_;                         // what the late save waits for
   std::optional<absl::Time> awaited_since_;  // since when the end is awaited
   bool settled_;
   absl::Status end_status_;
   std::optional<Stopping> stop_;
   std::vector<Kept> kept_;  // the newest that are kept, the oldest first
+  Kept older_;              // sound_path and its step
   CheckpointReport report_;
 };
 

@@ -1,7 +1,6 @@
 #ifndef SHOAL_COORDINATOR_TRAINING_BOOK_H_
 #define SHOAL_COORDINATOR_TRAINING_BOOK_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -84,13 +83,6 @@ class TrainingBook {
   absl::StatusOr<bool> AddMark(int shard, const Mark& mark, absl::Time now);
   void SetRepeatsRefused(int shard, uint64_t count) {
     ledger_.SetRepeatsRefused(shard, count);
-  }
-
-  // The job's step before its newest `batches` batches; at least the restored
-  // step.
-  uint64_t StepBefore(uint64_t batches) const {
-    const uint64_t fresh = totals().batches - restored_batches_;
-    return totals().batches - std::min(batches, fresh);
   }
 
   bool complete() const { return ledger_.AllComplete(); }

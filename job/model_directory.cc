@@ -90,6 +90,27 @@ absl::Status CheckNoCheckpoint(const FileSystem& files,
       " is a checkpoint; give the directory that holds it: ", Dirname(path)));
 }
 
+// Notes the newest checkpoint before `step` that was not saved while training
+// looked as if it diverged: if this job diverges too, its advice names that
+// checkpoint.
+void FindSound(const FileSystem& files, const JobFlags& flags, uint64_t step,
+               CheckpointOptions* checkpoints) {
+  // Advice alone: a directory that cannot be listed ends no job.
+  const auto all = ListCheckpoints(files, flags.checkpoints.model_dir);
+  if (!all.ok()) return;
+  for (const CheckpointInfo& info : *all) {  // the newest first
+    const bool usable =
+        IsOneProcess(flags.command) ? info.whole() : info.status.ok();
+    if (!usable || info.manifest.step >= step ||
+        info.manifest.notes.count(kDivergingNote) != 0) {
+      continue;
+    }
+    checkpoints->sound_path = info.path;
+    checkpoints->sound_step = info.manifest.step;
+    return;
+  }
+}
+
 // Makes the job begin from a checkpoint that was found.
 absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
                        const JobFlags& flags, const JobPlan& plan,
@@ -110,6 +131,9 @@ absl::Status BeginFrom(const FileSystem& files, CheckpointInfo info,
   checkpoints.resume_text = TextOf(std::move(text));
   checkpoints.resume_name = info.name;
   checkpoints.resume_training = training;
+  if (training && info.manifest.notes.count(kDivergingNote) != 0) {
+    FindSound(files, flags, info.manifest.step, &checkpoints);
+  }
   checkpoints.resume =
       std::make_shared<const Manifest>(std::move(info.manifest));
   return absl::OkStatus();

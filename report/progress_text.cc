@@ -17,13 +17,22 @@ double DoneByThisRun(const ProgressFigures& progress) {
   return progress.fraction_done - progress.fraction_before;
 }
 
+// A training stands still while this evaluation runs.
+bool Evaluates(const ProgressFigures& progress) {
+  return progress.trains && progress.evaluating.has_value() &&
+         progress.evaluating->scored < 1;
+}
+
+// "-" if it is not known: before the first batch, and while an evaluation runs
+// or is about to run, since only training counts in fraction_done.
 std::string TimeLeft(const ProgressFigures& progress) {
   const double done = DoneByThisRun(progress);
-  if (done <= 0) return "-";
+  if (done <= 0 || Evaluates(progress)) return "-";
   const double seconds =
       progress.wall_seconds * (1 - progress.fraction_done) / done;
+  constexpr double kLeast = 0.5;  // what rounds to 0 is not the job's end
   constexpr double kMost = 1e9;
-  return std::isfinite(seconds) && seconds < kMost ? SpanText(seconds) : "-";
+  return seconds >= kLeast && seconds < kMost ? SpanText(seconds) : "-";
 }
 
 // The figure, or "-" if it is 0 or NaN: not known. Loss and AUC of real
@@ -49,16 +58,22 @@ std::string Workers(const ProgressFigures& progress) {
   return Counted(progress.workers_alive, "worker");
 }
 
-// The evaluation that is under way, or the newest one.
+// The evaluation for which training stands still.
+void AddRunningEvaluation(const RunningEvaluation& evaluation,
+                          LiveParts* parts) {
+  const std::string auc = FigureOrDash(evaluation.auc);
+  parts->push_back({absl::StrFormat("eval %.0f %%", 100 * evaluation.scored)});
+  parts->push_back({absl::StrCat("eval AUC ", auc, " so far"),
+                    absl::StrCat("eval AUC ", auc)});
+}
+
+// The newest evaluation, or the one whose figures are worked out.
 void AddEvaluation(const ProgressFigures& progress, LiveParts* parts) {
   if (progress.evaluating.has_value()) {
     const std::string auc = FigureOrDash(progress.evaluating->auc);
-    const std::string scored =
-        absl::StrFormat("%.0f %%", 100 * progress.evaluating->scored);
     if (progress.trains) {
-      parts->push_back(
-          {absl::StrCat("eval AUC ", auc, " so far, at ", scored),
-           absl::StrCat("eval ", auc, " so far")});
+      parts->push_back({absl::StrCat("eval AUC ", auc, " so far"),
+                        absl::StrCat("eval ", auc)});
     } else {
       parts->push_back({absl::StrCat("AUC ", auc, " so far")});
     }
@@ -97,15 +112,18 @@ LiveParts ProgressParts(const ProgressFigures& progress) {
         {absl::StrCat("epoch ", progress.epoch, "/", progress.epochs)});
   }
   const double percent = 100 * std::clamp(progress.fraction_done, 0.0, 1.0);
-  parts.push_back({absl::StrFormat("%.1f %%", percent)});
+  parts.push_back({absl::StrFormat("%.1f %%", percent),
+                   absl::StrFormat("%.0f %%", percent)});
   const bool few = progress.workers_alive < progress.workers_planned;
   if (!progress.over) {
     parts.push_back({absl::StrCat(TimeLeft(progress), " left")});
     if (few) parts.push_back({Workers(progress)});
   }
   parts.push_back(Rate(progress));
+  const bool evaluates = Evaluates(progress);
+  if (evaluates) AddRunningEvaluation(*progress.evaluating, &parts);
   if (progress.trains) AddTraining(progress, &parts);
-  AddEvaluation(progress, &parts);
+  if (!evaluates) AddEvaluation(progress, &parts);
   if (progress.trains) AddServers(progress, &parts);
   // The number of workers says nothing once the job has ended.
   if (!progress.over && !few) parts.push_back({Workers(progress)});

@@ -10,7 +10,8 @@ namespace {
 // on from the newest.
 std::string AfterDivergence(const CheckpointReport& checkpoint) {
   constexpr absl::string_view kLower = "with a smaller --learning_rate";
-  const std::string& newest = checkpoint.path;
+  const std::string& newest =
+      checkpoint.path.empty() ? checkpoint.resumed_from : checkpoint.path;
   const std::string& before = checkpoint.before_divergence;
   if (before.empty() && newest.empty()) {
     return absl::StrCat("there is no checkpoint",

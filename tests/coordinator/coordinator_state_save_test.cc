@@ -344,6 +344,27 @@ TEST_F(CoordinatorStateSaveTest, WhatDivergedIsNotSavedAndTheLastGoodIsNamed) {
   ExpectEnded({1, 2, 3, 4});
 }
 
+TEST_F(CoordinatorStateSaveTest, WhileItLooksDivergingOnlyARequestIsSaved) {
+  options_.checkpoints.save_steps = 5;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 400);
+  for (uint32_t i = 0; i < 5; ++i) {
+    for (const uint64_t ps : {1, 2}) Mark1(ps, lease, i, Verdict::kRejected);
+  }
+  EXPECT_THAT(Heard<Hold>(3), IsEmpty()) << "the step is due, and not sound";
+  Do(state_->RequestSave(1, now_));
+  SaveAll();
+  ASSERT_THAT(manifests_, SizeIs(1));
+  EXPECT_EQ(manifests_[0].notes.count(kDivergingNote), 1u);
+  for (uint32_t i = 5; i < 11; ++i) MarkBoth(lease, i);
+  SaveAll();
+  ASSERT_THAT(manifests_, SizeIs(2));
+  EXPECT_EQ(manifests_[1].step, 11u);
+  EXPECT_EQ(manifests_[1].notes.count(kDivergingNote), 0u);
+}
+
 TEST_F(CoordinatorStateSaveTest, TheManifestHasTheCrcsOfThePieces) {
   JoinAll();
   for (const uint32_t crc : {5, 6}) {

@@ -170,7 +170,7 @@ TEST_F(LeasedWorkTest, TheJobEndsOnceHalfOfItsBatchesAreRejected) {
   EXPECT_FALSE(end_.has_value()) << "99 batches";
   EXPECT_TRUE(Mark1(lease, 99, Verdict::kRejected).ok());
   ASSERT_TRUE(end_.has_value());
-  EXPECT_EQ(end_->diverged_in, 100u);
+  EXPECT_EQ(end_->diverged_after, 0u);
   EXPECT_EQ(end_->status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(end_->status.message()),
               HasSubstr("training diverged: 50 of its newest 100 batches were "
@@ -211,7 +211,30 @@ TEST_F(LeasedWorkTest, AShortJobIsJudgedAtItsEndByTheLossOfItsLeases) {
   EXPECT_FALSE(end_.has_value()) << "only 10 batches";
   Do(work_->CheckEndOfTraining());
   ASSERT_TRUE(end_.has_value());
-  EXPECT_EQ(end_->diverged_in, 10u);
+  EXPECT_EQ(end_->diverged_after, 0u);
+}
+
+TEST_F(LeasedWorkTest, ALongDeltaIsJudgedBatchByBatch) {
+  Begin();
+  const Lease lease = *Ask(0);
+  MarkDelta delta;
+  for (uint32_t i = 0; i < 400; ++i) {
+    const bool bad = i >= 30 && i < 90;
+    delta.marks.push_back({{lease.epoch, lease.piece.index, i},
+                           bad ? Verdict::kRejected : Verdict::kApplied,
+                           lease.number,
+                           false});
+    if (i != 59) continue;
+    EXPECT_TRUE(Do(work_->OnMarks(ps_, delta, View())).ok());
+    EXPECT_FALSE(work_->sound());
+    EXPECT_FALSE(end_.has_value());
+    delta.marks.clear();
+  }
+  // The newest 100 batches of the whole delta are good.
+  EXPECT_TRUE(Do(work_->OnMarks(ps_, delta, View())).ok());
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_EQ(end_->diverged_after, 30u);
+  EXPECT_EQ(work_->book().totals().batches, 400u) << "all are counted";
 }
 
 TEST_F(LeasedWorkTest, AModelWhoseLossSaysNothingIsNotWatched) {
@@ -223,6 +246,7 @@ TEST_F(LeasedWorkTest, AModelWhoseLossSaysNothingIsNotWatched) {
   }
   Do(work_->CheckEndOfTraining());
   EXPECT_FALSE(end_.has_value());
+  EXPECT_TRUE(work_->sound());
 }
 
 // ---- Training, evaluating, and back

@@ -49,7 +49,7 @@ class SavePolicyTest : public testing::Test {
     policy.Begin();
     view_.busy = true;
     view_.step = step;
-    policy.OnCut(step);
+    policy.OnCut(step, view_.sound);
   }
   void Done(SavePolicy& policy, absl::Status status, uint64_t step = 0) {
     view_.busy = view_.late = false;
@@ -105,6 +105,55 @@ TEST_F(SavePolicyTest, ACheckpointThatIsNotKeptIsNotNamed) {
   EXPECT_EQ(policy.report().before_divergence, "");
   policy.OnDiverged(200);
   EXPECT_EQ(policy.report().before_divergence_step, 200u);
+}
+
+TEST_F(SavePolicyTest, ACheckpointThatWasSavedWhileItDivergedIsNotNamed) {
+  auto from = std::make_shared<Manifest>();
+  from->step = 71;
+  from->notes[kDivergingNote] = "true";
+  options_.resume = from;
+  options_.resume_name = "ckpt-71";
+  SavePolicy policy = Make();
+  policy.OnDiverged(75);
+  EXPECT_EQ(policy.report().before_divergence, "");
+  options_.sound_path = "m/ckpt-40";
+  options_.sound_step = 40;
+  SavePolicy knows = Make();
+  knows.OnDiverged(75);
+  EXPECT_EQ(knows.report().before_divergence, "m/ckpt-40");
+  EXPECT_EQ(knows.report().before_divergence_step, 40u);
+  // Its own checkpoints may have replaced it.
+  view_.sound = false;
+  BeginAt(knows, 100);
+  Done(knows, absl::OkStatus(), 100);
+  knows.OnDiverged(150);
+  EXPECT_EQ(knows.report().before_divergence, "");
+  view_.sound = true;
+  BeginAt(knows, 120);
+  Done(knows, absl::OkStatus(), 120);
+  knows.OnDiverged(150);
+  EXPECT_EQ(knows.report().before_divergence_step, 120u);
+}
+
+TEST_F(SavePolicyTest, WhileItLooksDivergingOnlyWhatIsAskedForIsSaved) {
+  options_.save_steps = 100;
+  options_.save_every = absl::Seconds(60);
+  SavePolicy policy = Make();
+  view_.phase = JobPhase::kTraining;
+  view_.sound = false;
+  EXPECT_FALSE(policy.Due(view_, now_));
+  view_.step = 150;
+  now_ += absl::Seconds(90);
+  EXPECT_FALSE(policy.Due(view_, now_));
+  Do(policy.Request(1, view_));
+  EXPECT_TRUE(policy.Due(view_, now_));
+  policy.Begin();
+  EXPECT_FALSE(policy.Due(view_, now_));
+  view_.sound = true;
+  EXPECT_TRUE(policy.Due(view_, now_));
+  view_.sound = false;
+  Do(policy.Stop(absl::CancelledError("stopped"), "ps 0", view_, now_));
+  EXPECT_TRUE(policy.Due(view_, now_));
 }
 
 // ---- When one is due

@@ -14,6 +14,8 @@ import unittest
 import harness
 
 NOBODY = 65534
+OLD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testdata",
+                   "checkpoints_0.5.0")
 DEEPFM = ["--model=deepfm", "--feature_size=300", "--field_size=4",
           "--embedding_size=4", "--deep_layers=8,6"]
 RATES = ["--learning_rate=0.01", "--table_optimizer=adagrad",
@@ -260,6 +262,47 @@ class ScoringTest(harness.ShoalTest):
         job.wait_for_line("saved ", start=at)
         job.signal(signal.SIGTERM)
         self.assertEqual(job.wait(), 3, job.output())
+
+
+class OldCheckpointsTest(harness.ShoalTest):
+    """tests/testdata/README.md says how the checkpoints were made."""
+
+    def test_they_are_evaluated_as_when_they_were_trained(self):
+        with open(os.path.join(OLD, "printed.json")) as file:
+            printed = json.load(file)
+        self.assertEqual(sorted(printed),
+                         ["one_server", "three_servers", "two_servers"])
+        for name, told in printed.items():
+            with self.subTest(name=name):
+                self.run_ok("shoal", "eval", "--checkpoint=" + os.path.join(
+                                OLD, name, "ckpt-00000000020"),
+                            "--val_data_dir=" + os.path.join(
+                                OLD, "evaluation.libsvm"),
+                            "--summary=" + self.path("eval.json"))
+                got = self.summary("eval.json")["eval"]
+                self.assertEqual(got["auc"], told["auc"])
+                self.assertAlmostEqual(got["logloss"], told["logloss"],
+                                       delta=1e-6)
+
+    def test_training_goes_on_where_dropout_was_the_chance_to_keep(self):
+        model = self.path("model")
+        shutil.copytree(os.path.join(OLD, "one_server"), model)
+        with open(os.path.join(model, "ckpt-00000000020",
+                               "manifest.json")) as file:
+            self.assertIn(r"\ndropout=0.9\n", file.read())
+        shutil.copy(os.path.join(OLD, "training.libsvm"), self.dir)
+        flags = ["--model=deepfm", "--feature_size=60", "--field_size=4",
+                 "--embedding_size=2", "--deep_layers=4", "--batch_size=10",
+                 "--learning_rate=0.05", "--seed=5", "--num_epochs=3",
+                 "--training_data_dir=" + self.path("training.libsvm"),
+                 "--model_dir=" + model,
+                 "--summary=" + self.path("summary.json")]
+        _, said = self.run_fails("shoal", "train", *flags, "--dropout=0.2")
+        self.assertIn("keep_prob", said)
+        self.run_ok("shoal", "train", *flags, "--keep_prob=0.9")
+        summary = self.summary()
+        self.assertEqual(summary["checkpoint"]["resumed_step"], 20)
+        self.assertEqual(summary["samples"]["trained"], 300)
 
 
 class MistakesTest(harness.ShoalTest):

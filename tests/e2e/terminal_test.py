@@ -75,11 +75,11 @@ class LiveLineTest(harness.ShoalTest):
         self.test_data = self.write("data/te.libsvm",
                                     harness.linear_rows(2000, seed=2))
 
-    def command(self, epochs, *more):
+    def command(self, epochs, *more, test_data=None):
         return shoal("shoal", *more, *PROBE, "--batch_size=64",
                      f"--num_epochs={epochs}", "--print_config=false",
                      "--training_data_dir=" + self.data,
-                     "--val_data_dir=" + self.test_data)
+                     "--val_data_dir=" + (test_data or self.test_data))
 
     def draws(self, text, between="\r\x1b[K"):
         """The live lines, as they were drawn one over the other."""
@@ -89,7 +89,7 @@ class LiveLineTest(harness.ShoalTest):
 
     def test_it_fits_each_width_and_drops_the_least_worthy(self):
         parts = ["epoch", " %", " left", "/s", "loss ", ", AUC "]
-        for columns, wanted in ((60, parts[:5]), (80, parts),
+        for columns, wanted in ((60, parts[:5]), (80, parts + [", eval "]),
                                 (120, parts + [", eval ", ", step "])):
             with self.subTest(columns=columns):
                 text = Screen(self.command(6, "train"), columns).end()
@@ -100,6 +100,25 @@ class LiveLineTest(harness.ShoalTest):
                     self.assertTrue(any(part in line for line in draws),
                                     (part, draws))
                 self.assertNotIn("? left", text)
+
+    def test_80_columns_show_a_running_evaluation_and_the_newest_one(self):
+        test_data = self.write("data/long.libsvm",
+                               harness.linear_rows(20000, seed=2) * 30)
+        text = Screen(self.command(3, "train", "--piece_bytes=200000",
+                                   test_data=test_data), 80).end()
+        draws = self.draws(text)
+        running = [line for line in draws if re.search(r", eval \d+ %", line)]
+        self.assertGreater(len(running), 2, draws)
+        for line in running:
+            self.assertIn(" %, - left, ", line)
+            self.assertRegex(line, r", eval AUC (-|0\.\d{4}), loss ")
+        self.assertNotIn(" 0s left", text)
+        trains = [line for line in draws
+                  if line.startswith(("epoch 2/3", "epoch 3/3")) and
+                  line not in running]
+        self.assertTrue(trains, draws)
+        for line in trains:
+            self.assertRegex(line, r", loss .*, AUC .*, eval (AUC )?0\.\d{4}")
 
     def test_no_color_and_dumb_terminals_get_no_escapes(self):
         run = ("run", "--ps=1", "--workers=1")
@@ -131,15 +150,15 @@ class LiveLineTest(harness.ShoalTest):
                 deadline = time.monotonic() + 60
                 while True:
                     rows = tmux("capture-pane", "-p").rstrip("\n").split("\n")
+                    # An evaluation that runs comes before the loss.
                     if (re.match(r"epoch \d+/99, .* left, .*/s", rows[-1]) and
-                            last in rows[-1]):
+                            last in rows[-1] and
+                            (columns > 60 or "eval" not in rows[-1])):
                         break
                     self.assertLess(time.monotonic(), deadline, rows)
                     threading.Event().wait(0.05)
                 print(f"{columns:4} columns: {rows[-1]}", flush=True)
                 self.assertLess(len(rows[-1]), columns)
-                if columns == 60:
-                    self.assertNotIn("eval", rows[-1])
         finally:
             tmux("kill-server")
 

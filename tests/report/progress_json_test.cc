@@ -86,7 +86,7 @@ TEST(ProgressJson, WhatThereIsNotIsLeftOut) {
   EXPECT_FALSE(figures.trains);
   ASSERT_TRUE(figures.eval.has_value());
   EXPECT_EQ(figures.eval->auc, 0.75);
-  EXPECT_EQ(ProgressText(figures), "50.0 %, 0s left, 0 samples/s, 0 workers");
+  EXPECT_EQ(ProgressText(figures), "50.0 %, - left, 0 samples/s, 0 workers");
 }
 
 TEST(ProgressText, OfAJobThatIsOverIsOfTheWholeJob) {
@@ -212,11 +212,51 @@ TEST(ProgressText, ARunningEvaluationShowsItsAucSoFar) {
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   figures = std::get<ProgressFigures>(*parsed);
   EXPECT_THAT(ProgressText(figures),
-              HasSubstr("AUC 0.7500, eval AUC 0.8123 so far, at 40 %, step"));
+              HasSubstr(", 50.0 %, - left, 45,678 samples/s, eval 40 %, eval "
+                        "AUC 0.8123 so far, loss 0.2500, AUC 0.7500, step"));
+  figures.evaluating->scored = 1;
+  EXPECT_THAT(ProgressText(figures),
+              HasSubstr("AUC 0.7500, eval AUC 0.8123 so far, step"))
+      << "its figures are worked out, while training goes on";
   figures.trains = false;
   EXPECT_THAT(ProgressText(figures), HasSubstr(", AUC 0.8123 so far, 2 wor"));
   figures.evaluating = RunningEvaluation{};
   EXPECT_THAT(ProgressText(figures), HasSubstr(", AUC - so far, "));
+}
+
+TEST(ProgressText, NothingIsLeftOnlyOnceTheJobIsOver) {
+  ProgressFigures figures = SomeFigures();
+  figures.fraction_done = 0.99999;
+  EXPECT_THAT(ProgressText(figures), HasSubstr(", 100.0 %, - left, "));
+  figures.fraction_done = 1;
+  EXPECT_THAT(ProgressText(figures), HasSubstr(", 100.0 %, - left, "));
+  figures.over = true;
+  EXPECT_THAT(ProgressText(figures), Not(HasSubstr("left")));
+}
+
+TEST(ProgressParts, EightyColumnsHoldARunningEvaluation) {
+  ProgressFigures figures = SomeFigures();
+  figures.epoch = figures.epochs = 10;
+  figures.fraction_done = 1;
+  figures.samples_per_second = 1234567;
+  figures.evaluating = {0.64, 0.8123};
+  const LiveParts parts = ProgressParts(figures);
+  EXPECT_EQ(LiveLine(parts, 79),
+            "epoch 10/10, 100.0 %, - left, 1.23M/s, eval 64 %, eval AUC "
+            "0.8123, loss 0.2500");
+  EXPECT_EQ(LiveLine(parts, 59),
+            "epoch 10/10, 100.0 %, - left, 1.23M/s, eval 64 %");
+}
+
+TEST(ProgressParts, EightyColumnsHoldTheNewestEvaluationInAnyEpoch) {
+  ProgressFigures figures = SomeFigures();
+  figures.epoch = figures.epochs = 100;
+  figures.wall_seconds = 23.99 * 3600;
+  figures.samples_per_second = 1234567;
+  figures.evaluating = {1, 0.7654};
+  EXPECT_EQ(LiveLine(ProgressParts(figures), 79),
+            "epoch 100/100, 50 %, 23h59m left, 1.23M/s, loss 0.2500, AUC "
+            "0.7500, eval 0.7654");
 }
 
 TEST(ProgressParts, EightyColumnsHoldAllUpToTheEvaluationAndSixtyTheLoss) {

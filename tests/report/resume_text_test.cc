@@ -121,6 +121,24 @@ TEST(ResumeTextTest, AJobThatDivergedNamesTheCheckpointFromBeforeThat) {
             "m/ckpt-10, step 10");
 }
 
+TEST(ResumeTextTest, AJobThatBeganWhileItDivergedNamesAnOlderCheckpoint) {
+  JobReport report;
+  report.diverged = true;
+  CheckpointReport& checkpoint = report.checkpoint;
+  checkpoint.model_dir = "m";
+  checkpoint.resumed_from = "m/ckpt-71";
+  checkpoint.resumed_step = 71;
+  EXPECT_EQ(ResumeText(report),
+            "the checkpoints in m were saved while it diverged: begin again "
+            "with a smaller --learning_rate and another --model_dir");
+  checkpoint.before_divergence = "m/ckpt-40";
+  checkpoint.before_divergence_step = 40;
+  EXPECT_EQ(ResumeText(report),
+            "remove m/ckpt-71 and any other checkpoint that was saved after "
+            "ckpt-40, while it diverged; then the same command with a smaller "
+            "--learning_rate goes on from m/ckpt-40, step 40");
+}
+
 TEST(ResumeTextTest, AJobThatTrainsNothingHasNothingToGoOnFrom) {
   JobReport report;
   report.trains = false;
