@@ -36,17 +36,17 @@ size_t PlaceLength(absl::string_view row) {
 
 std::string BadRowList(const std::vector<std::string>& rows) {
   std::string text;
-  absl::string_view shared;  // the reason of the rows before, not yet written
-  for (const absl::string_view row : rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const absl::string_view row = rows[i];
     const size_t place = PlaceLength(row);
-    const absl::string_view reason = row.substr(place);
-    const bool same = place != 0 && reason == shared;
-    if (!text.empty()) absl::StrAppend(&text, same ? ", " : shared);
-    if (!text.empty() && !same) text += "; ";
-    absl::StrAppend(&text, row.substr(0, place));
-    shared = reason;
+    const absl::string_view next = i + 1 < rows.size() ? rows[i + 1] : "";
+    const size_t next_place = PlaceLength(next);
+    const bool shares = place != 0 && next_place != 0 &&
+                        row.substr(place) == next.substr(next_place);
+    absl::StrAppend(&text, shares ? row.substr(0, place) : row,
+                    i + 1 == rows.size() ? "" : shares ? ", " : "; ");
   }
-  return absl::StrCat(text, shared);
+  return text;
 }
 
 }  // namespace shoal
