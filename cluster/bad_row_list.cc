@@ -39,7 +39,8 @@ std::string BadRowList(const std::vector<std::string>& rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const absl::string_view row = rows[i];
     const size_t place = PlaceLength(row);
-    const absl::string_view next = i + 1 < rows.size() ? rows[i + 1] : "";
+    absl::string_view next;
+    if (i + 1 < rows.size()) next = rows[i + 1];
     const size_t next_place = PlaceLength(next);
     const bool shares = place != 0 && next_place != 0 &&
                         row.substr(place) == next.substr(next_place);

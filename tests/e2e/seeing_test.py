@@ -275,7 +275,7 @@ class ShortBatchesTest(harness.ShoalTest):
                            self.output).group(1)
         data = self.summary_of(*job, "--piece_bytes=" + enough)["data"]
         self.assertLessEqual(data["short_batches"], 2)
-        self.assertEqual(data["batches"], 21)
+        self.assertLessEqual(data["batches"], 21)
 
     def test_small_files_are_warned_of_with_the_mean_batch(self):
         for i in range(10):

@@ -244,11 +244,12 @@ class LogTest(harness.ShoalTest):
                              output)
             self.assertIn("1 row could not be parsed", output)
             self.assertIn("`shoal data stat`", output)
-        # A mistake that only a process finds.
+        # A mistake that only a process finds is the cause in the last line too.
         _, output = self.run_fails(
             "shoal", "run", "--ps=1", "--workers=1",
             *self.flags("--model_dir=/dev/null/model"))
-        self.assertEqual(output.count("/dev/null/model"), 1, output)
+        self.assertEqual(output.count("/dev/null/model"), 2, output)
+        self.assertIn("/dev/null/model", output.splitlines()[-1])
 
     def test_allowed_bad_rows_are_named_by_line_and_then_counted(self):
         rows = harness.linear_rows(4000).splitlines()

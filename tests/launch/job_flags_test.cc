@@ -485,7 +485,7 @@ TEST(JobFlags, OnlyWhatWorksIsInHelp) {
 
 TEST(JobFlags, RefusesDropoutOfAnotherLength) {
   EXPECT_THAT(Error(Command::kTrain, {"--dropout=0.5"}),
-              HasSubstr("--dropout=0.5 has 1 entries and "
+              HasSubstr("--dropout=0.5 has 1 entry and "
                         "--deep_layers=256,128,64 has 3"));
 }
 

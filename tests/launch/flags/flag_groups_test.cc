@@ -52,11 +52,11 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
         "of their own on the parameter servers"},
        {kTrain,
         {"--dropout=0.5", "--deep_layers=8,4"},
-        "--dropout=0.5 has 1 entries and --deep_layers=8,4 has 2; give one "
+        "--dropout=0.5 has 1 entry and --deep_layers=8,4 has 2; give one "
         "entry per layer"},
        {kTrain,
         {"--keep_prob=0.5", "--deep_layers=8,4"},
-        "--keep_prob=0.5 has 1 entries and --deep_layers=8,4 has 2; give one "
+        "--keep_prob=0.5 has 1 entry and --deep_layers=8,4 has 2; give one "
         "entry per layer"},
        {kTrain,
         {"--dropout=0.5,0.9,0.9"},

@@ -220,10 +220,10 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
       {Join(unlabelled),
        "the label is missing: 39 columns, 40 are needed (shoal infer takes "
        "such rows)"},
-      {Join(longer), "41 columns, 40 are needed"},
+      {Join(longer), "41 column,, 40 are needed"},
       {"0", "1 column, 40 are needed (a label, 13 integers and 26 categories"},
-      {"# comment", "1 columns"},
-      {"0 1:1 2:1", "1 columns"},
+      {"# comment", "1 column,"},
+      {"0 1:1 2:1", "1 column,"},
       {Join(With(0, "2")), "label '2' is neither 0 nor 1"},
       {Join(With(0, "")), "the label is missing: the first column is empty"},
       {Join(With(0, "01")), "label '01'"},
@@ -279,7 +279,7 @@ TEST(CriteoParserTest, LabelsThatAreNotKnownMayBeEmptyOrLeftOut) {
   EXPECT_EQ(ParseBy(&parser, Join(Blank()).substr(3)).kind, Line::kBad)
       << "38 columns";
   EXPECT_EQ(ParseBy(&parser, "\t" + Join(Blank())).kind, Line::kBad)
-      << "41 columns";
+      << "41 column,";
   EXPECT_THAT(ParseBy(&parser, Join(With(0, "2"))).reason,
               HasSubstr("label '2' is neither 0 nor 1"));
   EXPECT_THAT(ParseBy(&parser, Join(With(3, "x")).substr(1)).reason,
