@@ -220,7 +220,7 @@ TEST(CriteoParserTest, BadRowsSayWhyAndAddNothing) {
       {Join(unlabelled),
        "the label is missing: 39 columns, 40 are needed (shoal infer takes "
        "such rows)"},
-      {Join(longer), "41 column,, 40 are needed"},
+      {Join(longer), "41 columns, 40 are needed"},
       {"0", "1 column, 40 are needed (a label, 13 integers and 26 categories"},
       {"# comment", "1 column,"},
       {"0 1:1 2:1", "1 column,"},
