@@ -6,12 +6,18 @@ which readers do not see:
   <!-- run here -->           in a directory with build/release/bin in it
   <!-- run on h1 -->          on the host h1, a network namespace
   <!-- run on every host -->  on h1, h2 and h3 at once, with task=0, 1 and 2
+  <!-- run with a model -->   with checkpoints in /data/model, and data to score
+  <!-- run with raw data -->  in a new directory with raw Criteo files: train.txt,
+                              valid.txt, later.txt, and test.txt without labels
+  <!-- not run: REASON -->    needs what a test has not; REASON may name the test
+                              that does the same
 
 Blocks are run in the order of the page, and those with a number before all others
 (`<!-- run 1: on h1 -->`), because a step may link to a section that comes later.
 /data, the home directory and the time that the work takes are the test's own.
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -30,8 +36,15 @@ SMALLER = {"--rows=1000000": "--rows=20000",
            "--test_rows=50000": "--test_rows=2000"}
 
 
-def blocks(page):
-    """[(where, commands)] of a page."""
+def pages():
+    """The names of the pages for users."""
+    return ["README.md"] + [os.path.join("docs", name) for name in
+                            sorted(os.listdir(os.path.join(ROOT, "docs")))
+                            if name.endswith(".md")]
+
+
+def blocks(page, wanted=None):
+    """[(where, commands)] of a page, or of one kind of `where` alone."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         text = file.read()
     matches = sorted(BLOCK.findall(text),
@@ -40,7 +53,7 @@ def blocks(page):
              for indent, _number, where, body in matches]
     marks = len(re.findall(r"<!-- run ", text))
     assert len(found) == marks, f"{page}: a mark without a block of sh"
-    return found
+    return [block for block in found if wanted in (None, block[0])]
 
 
 class PagesTest(harness.ShoalTest):
@@ -73,12 +86,83 @@ class PagesTest(harness.ShoalTest):
         return process.output()
 
 
+class MarksTest(harness.ShoalTest):
+
+    def test_each_block_of_commands_is_run_or_says_why_not(self):
+        for page in pages():
+            with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            for before, line in zip(lines, lines[1:]):
+                if line.strip() == "```sh":
+                    self.assertRegex(
+                        before, r"^ *<!-- (run .+|not run: .+) -->$", page)
+
+
+class ScoringTest(PagesTest):
+
+    def test_a_checkpoint_is_evaluated_and_predicted_by(self):
+        self.run_ok("shoal", "data", "gen", "--out=" + self.path("gen"),
+                    "--rows=20000", "--test_rows=1000", "--fields=5",
+                    "--ids=500")
+        self.run_ok("shoal", "train", "--model=fm", "--field_size=5",
+                    "--training_data_dir=" + self.path("gen", "tr*"),
+                    "--model_dir=" + self.path("data", "model"))
+        for name in ("test", "new"):
+            os.makedirs(self.path("data", name))
+            for file in glob.glob(self.path("gen", "te*")):
+                os.link(file, self.path("data", name, os.path.basename(file)))
+        found = [block for page in pages()
+                 for block in blocks(page, "with a model")]
+        self.assertGreaterEqual(len(found), 2)
+        for i, (_where, commands) in enumerate(found):
+            output = self.finish(self.begin("model", commands, f"scores{i}"))
+            self.assertRegex(output, r"(?m)^AUC +0\.\d+")
+            with open(self.path(f"scores{i}", "predictions.txt")) as file:
+                self.assertEqual(len(file.readlines()), 1000)
+
+
+class CriteoTest(PagesTest):
+
+    def raw_data(self, directory):
+        """The real rows under the names that the pages have."""
+        os.makedirs(self.path(directory))
+        for name, real in (("train", "train"), ("valid", "dev"),
+                           ("later", "test")):
+            os.symlink(os.path.join(self.raw, f"criteo_{real}.tsv"),
+                       self.path(directory, name + ".txt"))
+        with open(os.path.join(self.raw, "criteo_test.tsv")) as file:
+            rows = [line.split("\t", 1)[1] for line in file]
+        self.write(os.path.join(directory, "test.txt"), "".join(rows))
+        return len(rows)
+
+    def test_raw_files_are_trained_evaluated_and_predicted_for(self):
+        self.raw = os.path.join(os.environ.get("SHOAL_TEST_DATA_DIR", ""),
+                                "criteo_raw")
+        if not os.path.isdir(self.raw):
+            self.skipTest("needs the raw Criteo rows of SHOAL_TEST_DATA_DIR")
+        found = [block for page in pages()
+                 for block in blocks(page, "with raw data")]
+        self.assertEqual(len(found), 4)
+        for i, (_where, commands) in enumerate(found):
+            rows = self.raw_data(f"raw{i}")
+            # `prepare` prints the number that stands for the dots.
+            commands = re.sub(r"^(shoal data prepare .*--cutoff.*)$",
+                              r"\1 2>&1 | tee prepared", commands, flags=re.M)
+            commands = commands.replace(
+                "--feature_size=…", "--feature_size=$(grep -oP "
+                "'train with --feature_size=\\K\\d+' prepared)")
+            output = self.finish(self.begin("raw", commands, f"raw{i}"))
+            self.assertIn("trained + 0 rejected + 0 lost", output)
+            if "predictions.txt" in commands:
+                with open(self.path(f"raw{i}", "predictions.txt")) as file:
+                    self.assertEqual(len(file.readlines()), rows)
+
+
 class ReadmeTest(PagesTest):
 
     def test_what_it_says_to_try_works(self):
         outputs = []
-        for where, commands in blocks("README.md"):
-            self.assertEqual(where, "here")
+        for _where, commands in blocks("README.md", "here"):
             outputs.append(self.finish(
                 self.begin("README", commands, "here")))
         self.assertGreaterEqual(len(outputs), 2)
