@@ -90,9 +90,10 @@ TEST_F(AwaitNamesTest, ALateNameIsWaitedForAndNamedOnce) {
   LateNames names(2);
   ASSERT_TRUE(Await({"h1:1"}, absl::Hours(1), names).ok());
   EXPECT_EQ(names.asked("h1"), 3);
-  const size_t first = log_.find("'h1' of ps 7 (not known yet)");
+  // On a busy machine the first look-up may not have answered by then.
+  const size_t first = log_.find("'h1' of ps 7 (");
   ASSERT_NE(first, std::string::npos) << log_;
-  EXPECT_EQ(log_.find("not known yet", first + 30), std::string::npos) << log_;
+  EXPECT_EQ(log_.find("'h1' of ps 7", first + 1), std::string::npos) << log_;
   EXPECT_THAT(log_, HasSubstr("the host name 'h1' resolves now"));
 }
 
