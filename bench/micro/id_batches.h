@@ -15,8 +15,8 @@ namespace shoal {
 enum class IdLaw { kUniform, kZipf };
 
 // `count` batches of `size` distinct ids each, in the order in which they are
-// first drawn, as worker/client/unique_ids.h leaves them. Equal arguments give
-// equal batches. REQUIRES: size is well below rows.
+// first drawn, as core/unique_ids.h leaves them. Equal arguments give equal
+// batches. REQUIRES: size is well below rows.
 std::vector<std::vector<FeatureId>> DistinctIdBatches(IdLaw law, uint64_t rows,
                                                       size_t size,
                                                       size_t count);

@@ -7,9 +7,9 @@
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "core/shard_map.h"
+#include "core/unique_ids.h"
 #include "models/model.h"
 #include "worker/client/sharded_client.h"
-#include "worker/client/unique_ids.h"
 #include "worker/data/batch.h"
 
 namespace shoal {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/unique_ids.h"
 #include "gtest/gtest.h"
 #include "models/backend/reference_backend.h"
 #include "models/layers/fm.h"
 #include "ps/optimizer/optimizer_step.h"
 #include "tests/ps/shard_set.h"
-#include "worker/client/unique_ids.h"
 #include "worker/train/train_step.h"
 
 namespace shoal {

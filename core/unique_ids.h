@@ -1,5 +1,5 @@
-#ifndef SHOAL_WORKER_CLIENT_UNIQUE_IDS_H_
-#define SHOAL_WORKER_CLIENT_UNIQUE_IDS_H_
+#ifndef SHOAL_CORE_UNIQUE_IDS_H_
+#define SHOAL_CORE_UNIQUE_IDS_H_
 
 #include <cstdint>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace shoal {
 
-// The distinct ids of a batch and, for each occurrence of an id, its index
+// The distinct ids of a list and, for each occurrence of an id, its index
 // among the distinct ids. Open addressing with linear probing; cells carry the
-// number of the build that wrote them, so nothing is cleared between batches.
+// number of the build that wrote them, so nothing is cleared between builds.
 // The expected time is O(ids). The memory, 16 bytes per cell at a load of at
 // most one half, is kept between builds. Thread-compatible.
 class UniqueIds {
@@ -42,4 +42,4 @@ class UniqueIds {
 
 }  // namespace shoal
 
-#endif  // SHOAL_WORKER_CLIENT_UNIQUE_IDS_H_
+#endif  // SHOAL_CORE_UNIQUE_IDS_H_

@@ -1,4 +1,4 @@
-#include "worker/client/unique_ids.h"
+#include "core/unique_ids.h"
 
 #include <algorithm>
 #include <bit>
