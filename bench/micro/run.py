@@ -36,7 +36,7 @@ RESULTS = {
     "table": (["ps_bench"],
               "FirstTouch|(Gather|Apply)/|(Pull|Push)/.*/1GiB/", False),
     "wire": (["rpc_bench"], "Wire|Served.*/(1GiB|A/4GiB)/", False),
-    "data": (["data_bench"], "", False),
+    "data": (["data_bench", "merge_bench"], "", False),
     "served": (["rpc_bench", "ps_lite_bench"],
                "Served(Pull|Push)/(none|array/A/1GiB|hash/A/1GiB)", True),
 }
