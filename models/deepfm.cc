@@ -163,8 +163,8 @@ void DeepFm::ForwardBackward(const ModelInput& input, ModelOutput* output) {
           output->logits.subspan(part.first, labels.size());
       Forward(stretch, part, /*training=*/true, logits);
       output->loss_sum += loss_.Forward(logits, labels);
-      Backward(stretch, part, loss_.Backward(logits, labels, input.batch_size),
-               output);
+      Backward(stretch, part,
+               loss_.Backward(logits, labels, input.loss_divisor), output);
     });
     End(stretch, output);
   });

@@ -78,7 +78,7 @@ void FactorizationMachine::ForwardBackward(const ModelInput& input,
   Predict(input, output->logits);
   output->loss_sum = loss_.Forward(output->logits, input.labels);
   const absl::Span<float> d_logits =
-      loss_.Backward(output->logits, input.labels, input.batch_size);
+      loss_.Backward(output->logits, input.labels, input.loss_divisor);
   fm_.Backward(MakeFmInput(input), d_logits, /*d_embeddings=*/{},
                /*accumulate=*/false, output->d_rows[0]);
   backend_->BiasBackward(Activation::kIdentity, output->logits, d_logits,

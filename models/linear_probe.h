@@ -16,12 +16,12 @@ namespace shoal {
 // the weights of a serial job.
 //
 // The gradient does not depend on the weights, and it is a SUM over the batch,
-// not a mean: each occurrence of a row, and each example for the dense
-// variables, adds a whole number of units of 1/64, at most 4 in size. Under SGD
-// with rate 2^-r and zero initial values every weight is a whole number of
-// 2^-(r+6), so all float32 arithmetic is exact while that number stays below
-// 2^24 in size. It certainly does if neither the occurrences of any row nor the
-// job's examples times epochs exceed 2^22 - 1 = 4,194,303.
+// which no ModelInput::loss_divisor divides: each occurrence of a row, and each
+// example for the dense variables, adds a whole number of units of 1/64, at
+// most 4 in size. Under SGD with rate 2^-r and zero initial values every weight
+// is a whole number of 2^-(r+6), so all float32 arithmetic is exact while that
+// number stays below 2^24 in size. It certainly does if neither the occurrences
+// of any row nor the job's examples times epochs exceed 2^22 - 1 = 4,194,303.
 //
 // Options must be SGD with powers of two as rates, no L2 and no warm-up
 // (ValidateLinearProbe).

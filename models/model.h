@@ -32,6 +32,14 @@ struct ModelInput {
   absl::InlinedVector<TableInput, 1> tables;
   absl::Span<const float> values;    // B × F: x; 0 where there is no field
   absl::Span<const uint8_t> labels;  // B, in the range that the objective says
+  // The number by which the loss, a sum over the batch, is divided before it is
+  // differentiated. B makes the gradient that of the batch's mean loss. 1 makes
+  // it that of the sum, for a mode of training that adds up the gradients of
+  // several batches and divides once, by the examples of all of them. The
+  // divisor enters as a factor 1 / loss_divisor, in float32, of the gradient of
+  // the scores. Predict does not read it, and neither does the linear probe,
+  // whose gradient is a sum that is never divided.
+  double loss_divisor = 0;
   absl::Span<const float> dense;     // all dense variables, one after another
                                      // in the order of the spec
   // Selects the random numbers of dropout. Masks are functions of (seed, epoch,
@@ -56,7 +64,7 @@ struct ModelInput {
 };
 
 // The results of a training step, in the caller's memory. Gradients are those
-// of the batch's MEAN loss.
+// of the loss's sum over the batch, divided by ModelInput::loss_divisor.
 struct ModelOutput {
   double loss_sum = 0;       // sum over the batch, with the weights before the
                              // update
@@ -82,8 +90,9 @@ class Model {
   // have the sizes given above.
   virtual void Predict(const ModelInput& input, absl::Span<float> logits) = 0;
 
-  // Forward with dropout, loss, backward. REQUIRES: batch_size >= 1, and spans
-  // have the sizes given above.
+  // Forward with dropout, loss, backward. REQUIRES: batch_size >= 1,
+  // loss_divisor is finite and greater than 0, and spans have the sizes given
+  // above.
   virtual void ForwardBackward(const ModelInput& input,
                                ModelOutput* output) = 0;
 };

@@ -158,6 +158,7 @@ void BM_ForwardBackward(benchmark::State& state, const Net& net,
                             .tables = {{batch.row_index, batch.rows.span()}},
                             .values = batch.values.span(),
                             .labels = labels,
+                            .loss_divisor = 1.0 * batch_size,
                             .dense = dense.span()};
   ModelOutput output{.logits = logits.span(),
                      .d_rows = {d_rows.span()},

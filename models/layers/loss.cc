@@ -1,5 +1,7 @@
 #include "models/layers/loss.h"
 
+#include <cmath>
+
 #include "base/check.h"
 
 namespace shoal {
@@ -15,13 +17,12 @@ double LossLayer::Forward(absl::Span<const float> scores,
 
 absl::Span<float> LossLayer::Backward(absl::Span<const float> scores,
                                       absl::Span<const uint8_t> labels,
-                                      int batch_size) {
-  SHOAL_DCHECK(batch_size >= 1);
+                                      double divisor) {
+  SHOAL_DCHECK(std::isfinite(divisor) && divisor > 0);
   SHOAL_DCHECK(scores.size() == labels.size() * objective_->num_scores());
   d_scores_.ResizeDiscard(scores.size());
-  objective_->LossGradient(scores, labels,
-                           1.0f / static_cast<float>(batch_size), backend_,
-                           d_scores_.span());
+  objective_->LossGradient(scores, labels, 1.0f / static_cast<float>(divisor),
+                           backend_, d_scores_.span());
   return d_scores_.span();
 }
 

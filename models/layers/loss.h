@@ -24,12 +24,12 @@ class LossLayer {
   double Forward(absl::Span<const float> scores,
                  absl::Span<const uint8_t> labels);
 
-  // The gradient of the MEAN loss over a batch of `batch_size` examples, of
-  // which the given examples are all or a part. The layer keeps the B × C
-  // floats until the next call; the caller may change them. REQUIRES:
-  // batch_size >= 1.
+  // The gradient of the SUM of the loss divided by `divisor`, which is
+  // ModelInput::loss_divisor. The examples are all or a part of the batch. The
+  // layer keeps the B × C floats until the next call; the caller may change
+  // them. REQUIRES: divisor is finite and greater than 0.
   absl::Span<float> Backward(absl::Span<const float> scores,
-                             absl::Span<const uint8_t> labels, int batch_size);
+                             absl::Span<const uint8_t> labels, double divisor);
 
  private:
   const Objective* const objective_;

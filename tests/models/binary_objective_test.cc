@@ -49,7 +49,7 @@ TEST_P(BinaryObjectiveTest, StaysFiniteFarOut) {
   const std::vector<float> logits = {1000, -1000, 1000, -1000};
   const std::vector<uint8_t> labels = {1, 1, 0, 0};
   EXPECT_DOUBLE_EQ(loss_.Forward(logits, labels), 2000);
-  const auto d = loss_.Backward(logits, labels, /*batch_size=*/4);
+  const auto d = loss_.Backward(logits, labels, /*divisor=*/4);
   EXPECT_EQ(d[0], 0);
   EXPECT_EQ(d[1], -0.25f);
   EXPECT_EQ(d[2], 0.25f);

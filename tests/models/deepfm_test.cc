@@ -27,7 +27,8 @@ ModelOptions SmallOptions() {
           .deep_layers = {6, 4}};
 }
 
-// The formula of DeepFM, once more and in double: the mean loss of the batch.
+// The formula of DeepFM, once more and in double: the loss of the batch over
+// the sample's divisor.
 double DeepFmLoss(const ModelOptions& options, const SampleBatch& sample,
                   const std::vector<double>& rows,
                   const std::vector<double>& dense, bool dropout,
@@ -83,7 +84,7 @@ double DeepFmLoss(const ModelOptions& options, const SampleBatch& sample,
     if (logits != nullptr) logits->push_back(z);
     loss += CrossEntropy(z, sample.labels[b]);
   }
-  return loss / kBatch;
+  return loss / sample.input().loss_divisor;
 }
 
 struct Case {
@@ -101,13 +102,16 @@ class DeepFmTest : public ::testing::TestWithParam<Case> {
     model_ = *std::move(model);
   }
 
-  void ExpectGradientIsNumeric(const ModelOptions& options, bool dropout) {
+  void ExpectGradientIsNumeric(const ModelOptions& options, bool dropout,
+                               double divisor = kBatch) {
     SampleBatch sample(model_->spec(), kBatch, kFields, kRows, 11);
+    sample.loss_divisor = divisor;
     const double loss_sum = sample.ForwardBackward(model_.get());
     const std::vector<double> rows = ToDouble(sample.rows);
     const std::vector<double> dense = ToDouble(sample.dense);
-    EXPECT_NEAR(loss_sum / kBatch,
-                DeepFmLoss(options, sample, rows, dense, dropout), 1e-6);
+    EXPECT_NEAR(loss_sum,
+                divisor * DeepFmLoss(options, sample, rows, dense, dropout),
+                kBatch * 1e-6);
     // Float32 arithmetic of a few dozen terms, against double.
     EXPECT_LT(RelativeError(sample.d_rows,
                             NumericGradient(
@@ -142,6 +146,14 @@ TEST_P(DeepFmTest, GradientIsTheNumericOneWithDropout) {
   options.dropout_keep = {0.5, 0.75};
   Create(options);
   ExpectGradientIsNumeric(options, /*dropout=*/true);
+}
+
+TEST_P(DeepFmTest, GradientIsTheNumericOneForAnyDivisorOfTheLoss) {
+  const ModelOptions options = SmallOptions();
+  Create(options);
+  for (const double divisor : {1.0, 0.3, 1000.0}) {
+    ExpectGradientIsNumeric(options, /*dropout=*/false, divisor);
+  }
 }
 
 TEST_P(DeepFmTest, PredictIsTheFormulaAndIgnoresDropout) {

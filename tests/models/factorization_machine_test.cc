@@ -27,7 +27,8 @@ ModelOptions Options(const std::string& model) {
   return options;
 }
 
-// The mean loss in double, the second order as a sum over pairs. dim: K.
+// The loss in double, divided by the sample's divisor; the second order as a
+// sum over pairs. dim: K.
 double Loss(const SampleBatch& sample, int dim, const std::vector<double>& rows,
             double bias) {
   double loss = 0;
@@ -48,7 +49,7 @@ double Loss(const SampleBatch& sample, int dim, const std::vector<double>& rows,
     }
     loss += CrossEntropy(z, sample.labels[b]);
   }
-  return loss / kBatch;
+  return loss / sample.input().loss_divisor;
 }
 
 class FactorizationMachineTest
@@ -60,31 +61,39 @@ class FactorizationMachineTest
     dim_ = model_->spec().tables[0].row_dim() - 1;
   }
 
+  void ExpectGradientIsNumeric(double divisor) {
+    SampleBatch sample(model_->spec(), kBatch, kFields, kRows, 21);
+    sample.loss_divisor = divisor;
+    const double loss_sum = sample.ForwardBackward(model_.get());
+    const std::vector<double> rows = ToDouble(sample.rows);
+    const std::vector<double> bias = ToDouble(sample.dense);
+    EXPECT_NEAR(loss_sum, divisor * Loss(sample, dim_, rows, bias[0]),
+                kBatch * 1e-6);
+    const auto of_rows = [&](const std::vector<double>& at) {
+      return Loss(sample, dim_, at, bias[0]);
+    };
+    const auto of_bias = [&](const std::vector<double>& at) {
+      return Loss(sample, dim_, rows, at[0]);
+    };
+    EXPECT_LT(RelativeError(sample.d_rows, NumericGradient(of_rows, rows)),
+              1e-6);
+    EXPECT_LT(RelativeError(sample.d_dense, NumericGradient(of_bias, bias)),
+              1e-6);
+  }
+
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Model> model_;
   int dim_ = 0;
 };
 
 TEST_P(FactorizationMachineTest, GradientIsTheNumericOneOfTheMeanLoss) {
-  SampleBatch sample(model_->spec(), kBatch, kFields, kRows, 21);
-  const double loss = sample.ForwardBackward(model_.get()) / kBatch;
-  const std::vector<double> rows = ToDouble(sample.rows);
-  const std::vector<double> bias = ToDouble(sample.dense);
-  EXPECT_NEAR(loss, Loss(sample, dim_, rows, bias[0]), 1e-6);
-  EXPECT_LT(
-      RelativeError(sample.d_rows, NumericGradient(
-                                       [&](const std::vector<double>& at) {
-                                         return Loss(sample, dim_, at, bias[0]);
-                                       },
-                                       rows)),
-      1e-6);
-  EXPECT_LT(RelativeError(sample.d_dense,
-                          NumericGradient(
-                              [&](const std::vector<double>& at) {
-                                return Loss(sample, dim_, rows, at[0]);
-                              },
-                              bias)),
-            1e-6);
+  ExpectGradientIsNumeric(kBatch);
+}
+
+TEST_P(FactorizationMachineTest, GradientIsTheNumericOneForAnyDivisor) {
+  for (const double divisor : {1.0, 0.3, 1000.0}) {
+    ExpectGradientIsNumeric(divisor);
+  }
 }
 
 TEST_P(FactorizationMachineTest, PredictSeesTheLogitsOfTraining) {

@@ -41,6 +41,7 @@ struct SampleBatch {
             .tables = {{row_index, rows}},
             .values = values,
             .labels = labels,
+            .loss_divisor = loss_divisor > 0 ? loss_divisor : batch_size,
             .dense = dense,
             .batch = batch};
   }
@@ -62,6 +63,7 @@ struct SampleBatch {
   std::vector<int32_t> row_index;
   std::vector<uint8_t> labels;
   BatchId batch{.epoch = 1, .piece = 2, .index = 3};
+  double loss_divisor = 0;  // 0: the batch size
   std::vector<float> logits;
   std::vector<float> d_rows;
   std::vector<float> d_dense;

@@ -56,7 +56,7 @@ class SoftmaxRegression final : public Model {
     Predict(input, output->logits);
     output->loss_sum = loss_.Forward(output->logits, input.labels);
     const absl::Span<float> d_scores =
-        loss_.Backward(output->logits, input.labels, input.batch_size);
+        loss_.Backward(output->logits, input.labels, input.loss_divisor);
     const absl::Span<float> d_rows = output->d_rows[0];
     std::fill(d_rows.begin(), d_rows.end(), 0.0f);
     std::fill(output->d_dense.begin(), output->d_dense.end(), 0.0f);

@@ -21,6 +21,8 @@ double GradientNorm(const StepParameters& parameters);
 // clip_norm > 0 (0: no clipping), multiplies the gradient by
 //   min(1, clip_norm / GradientNorm)
 // which is clipping by the global norm (Pascanu, Mikolov, Bengio, ICML 2013).
+// clip_norm has the unit of the gradient: for the gradient of a sum over B
+// examples (ModelInput::loss_divisor is 1) it is B times that of the mean.
 // REQUIRES: as for GradientNorm.
 void CheckGradient(double loss_sum, double clip_norm,
                    StepParameters* parameters);

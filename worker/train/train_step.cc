@@ -19,6 +19,7 @@ ModelInput InputOf(int field_size, const TrainStep& step) {
   }
   input.values = step.values.span();
   input.labels = step.batch.examples.labels;
+  input.loss_divisor = input.batch_size;  // the mean loss
   input.dense = step.parameters.dense.span();
   input.batch = step.batch.id;
   return input;

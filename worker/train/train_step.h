@@ -54,8 +54,8 @@ uint64_t TrainStepMemoryBytes(const StepSize& size);
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step);
 
-// Forward pass, loss and backward pass. REQUIRES: the step is prepared and
-// pulled.
+// Forward pass, loss and backward pass; gradients are those of the batch's mean
+// loss. REQUIRES: the step is prepared and pulled.
 void ComputeStep(int field_size, Model* model, TrainStep* step);
 
 // Forward pass only, without dropout: fills step->logits. REQUIRES: as for
