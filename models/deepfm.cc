@@ -23,6 +23,24 @@ float KeepOf(const ModelOptions& options, size_t layer) {
   return options.dropout_keep.empty() ? 1 : options.dropout_keep[layer];
 }
 
+// Tells the caller of ForwardBackward of gradients that a slice of the batch
+// completes, if they are final: if no examples come after the slice.
+class FinalIfLast {
+ public:
+  FinalIfLast(const BatchSlice& slice, const ModelOutput& output)
+      : output_(output),
+        last_(static_cast<size_t>(slice.first + slice.input.batch_size) ==
+              output.logits.size()) {}
+
+  void operator()(absl::Span<const float> part) const {
+    if (last_) output_.TellFinal(part);
+  }
+
+ private:
+  const ModelOutput& output_;
+  const bool last_;
+};
+
 }  // namespace
 
 EmbeddingDenseOptions DeepFmFirstLayerOptions(const ModelOptions& options) {
@@ -206,6 +224,7 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
   const ModelInput& input = part.input;
   const bool accumulate = part.first > 0;
   const int first = part.first - stretch.first;
+  const FinalIfLast done(part, *output);
   // The linear output layer does not change d_logits.
   absl::Span<float> d_y = d_logits;
   for (size_t i = deep_.size(); i-- > 0;) {
@@ -225,7 +244,13 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
     layer.dense.Backward(x, layer.variables.weights.In(input.dense), d_y,
                          accumulate,
                          layer.variables.weights.In(output->d_dense),
-                         layer.variables.biases.In(output->d_dense), d_x);
+                         layer.variables.biases.In(output->d_dense), d_x, done);
+    if (i + 1 == deep_.size()) {
+      // Both biases are added to the logit, so their gradients are equal.
+      const absl::Span<float> d_bias = bias_.In(output->d_dense);
+      d_bias[0] = layer.variables.biases.In(output->d_dense)[0];
+      done(d_bias);
+    }
     d_y = d_x;
   }
   first_dropout_.Backward(d_y);
@@ -233,19 +258,17 @@ void DeepFm::Backward(const BatchSlice& stretch, const BatchSlice& part,
       first_.Backward(first, input.batch_size, fm_.embeddings(),
                       first_variables_.weights.In(input.dense), accumulate,
                       first_variables_.weights.In(output->d_dense),
-                      first_variables_.biases.In(output->d_dense));
+                      first_variables_.biases.In(output->d_dense), done);
   fm_.Backward(MakeFmInput(input), d_logits, d_embeddings, accumulate,
                output->d_rows[0]);
-  // Both biases are added to the logit, so their gradients are equal.
-  bias_.In(output->d_dense)[0] =
-      deep_.back().variables.biases.In(output->d_dense)[0];
 }
 
 void DeepFm::End(const BatchSlice& stretch, ModelOutput* output) {
   first_.End(MakeFmInput(stretch.input),
              first_variables_.weights.In(stretch.input.dense),
              /*accumulate=*/stretch.first > 0,
-             first_variables_.weights.In(output->d_dense), output->d_rows[0]);
+             first_variables_.weights.In(output->d_dense), output->d_rows[0],
+             FinalIfLast(stretch, *output));
 }
 
 }  // namespace shoal

@@ -83,6 +83,7 @@ void FactorizationMachine::ForwardBackward(const ModelInput& input,
                /*accumulate=*/false, output->d_rows[0]);
   backend_->BiasBackward(Activation::kIdentity, output->logits, d_logits,
                          /*accumulate=*/false, output->d_dense);
+  output->TellFinal(output->d_dense);
 }
 
 }  // namespace shoal

@@ -146,6 +146,7 @@ void LinearProbe::ForwardBackward(const ModelInput& input,
           kUnit * ProbeDenseUnits(hash, static_cast<int64_t>(i));
     }
   }
+  output->TellFinal(output->d_dense);
 }
 
 }  // namespace shoal

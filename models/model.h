@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "base/check.h"
 #include "core/ids.h"
 #include "core/model_spec.h"
 #include "models/objective.h"
@@ -63,6 +65,12 @@ struct ModelInput {
   }
 };
 
+// A range [begin, end) of the elements of ModelOutput::d_dense.
+struct DenseRange {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
 // The results of a training step, in the caller's memory. Gradients are those
 // of the loss's sum over the batch, divided by ModelInput::loss_divisor.
 struct ModelOutput {
@@ -73,6 +81,23 @@ struct ModelOutput {
   // ModelInput::tables.
   absl::InlinedVector<absl::Span<float>, 1> d_rows;
   absl::Span<float> d_dense;  // shaped as `dense`; overwritten
+  // Empty, or a function that learns which ranges of d_dense are final.
+  // ForwardBackward calls it on its own thread with each range as soon as the
+  // rest of the step does not change the range. By the return, the ranges have
+  // covered d_dense, each element once, in any order; in a network the last
+  // layer comes first. The function may read final ranges, and may hand them to
+  // another thread. It must not wait, because the model computes on this
+  // thread, and must not use the model.
+  std::function<void(DenseRange)> on_final;
+
+  // For models: calls on_final with the range of `part`, unless it is empty.
+  // REQUIRES: `part` lies in d_dense and is final.
+  void TellFinal(absl::Span<const float> part) const {
+    if (!on_final || part.empty()) return;
+    const size_t begin = static_cast<size_t>(part.data() - d_dense.data());
+    SHOAL_DCHECK(begin + part.size() <= d_dense.size());
+    on_final({begin, begin + part.size()});
+  }
 };
 
 // SEAM: DeepFM, the factorisation machine with logistic regression, and the

@@ -32,8 +32,10 @@ void DenseLayer::Backward(absl::Span<const float> x,
                           absl::Span<const float> weights,
                           absl::Span<float> d_y, bool accumulate,
                           absl::Span<float> d_weights,
-                          absl::Span<float> d_biases, absl::Span<float> d_x) {
+                          absl::Span<float> d_biases, absl::Span<float> d_x,
+                          PartDone done) {
   backend_->BiasBackward(activation_, y_.span(), d_y, accumulate, d_biases);
+  done(d_biases);
   // dW = xᵀ · dy, dx = dy · Wᵀ.
   backend_->Gemm({.m = inputs_,
                   .n = outputs_,
@@ -41,6 +43,7 @@ void DenseLayer::Backward(absl::Span<const float> x,
                   .transpose_a = true,
                   .accumulate = accumulate},
                  x, d_y, d_weights);
+  done(d_weights);
   GemmShape d_x_shape = {.m = batch_size_, .n = inputs_, .k = outputs_};
   if (transposed_.empty() && batch_size_ >= kTransposeFrom) {
     transposed_.ResizeDiscard(weights.size());

@@ -4,6 +4,7 @@
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "models/backend/backend.h"
+#include "models/layers/part_done.h"
 
 namespace shoal {
 
@@ -35,11 +36,12 @@ class DenseLayer {
   // Call it after Forward, with the same x and weights. d_y (B × O) is changed
   // in place to the gradient before the activation. d_x (B × I) is overwritten.
   // d_weights (I × O) and d_biases (O) are overwritten, or with `accumulate`
-  // added to. d_x may be the memory of x.
+  // added to. d_x may be the memory of x. `done` learns of d_biases, then of
+  // d_weights, before d_x is computed.
   void Backward(absl::Span<const float> x, absl::Span<const float> weights,
                 absl::Span<float> d_y, bool accumulate,
                 absl::Span<float> d_weights, absl::Span<float> d_biases,
-                absl::Span<float> d_x);
+                absl::Span<float> d_x, PartDone done = IgnorePart);
 
  private:
   const int inputs_;

@@ -128,12 +128,13 @@ void DistinctDenseLayer::BiasBackward(int first, int count, bool accumulate,
 void DistinctDenseLayer::Backward(const FmInput& input,
                                   absl::Span<const float> weights,
                                   bool accumulate, absl::Span<float> d_weights,
-                                  absl::Span<float> d_rows) {
+                                  absl::Span<float> d_rows, PartDone done) {
   for (int j = 0; j < field_size_; ++j) {
     const absl::Span<float> d_block = Block(d_weights, j);
     const int pairs = PairsOf(j);
     if (pairs == 0) {
       if (!accumulate) std::fill(d_block.begin(), d_block.end(), 0.0f);
+      done(d_block);
       continue;
     }
     const absl::Span<float> v = Embeddings(j);
@@ -146,6 +147,7 @@ void DistinctDenseLayer::Backward(const FmInput& input,
                     .transpose_a = true,
                     .accumulate = accumulate},
                    v, s, d_block);
+    done(d_block);
     // The gradients overwrite the embeddings.
     backend_->Gemm({.m = pairs, .n = dim_, .k = outputs_, .transpose_b = true},
                    s, Block(weights, j), v);

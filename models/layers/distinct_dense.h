@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
 #include "models/backend/backend.h"
+#include "models/layers/part_done.h"
 
 namespace shoal {
 
@@ -66,9 +67,10 @@ class DistinctDenseLayer {
 
   // d_weights (F·K × O) is overwritten, or with `accumulate` added to. The last
   // K columns of d_rows (U × (1 + K), the gradient of input.rows) are added to.
+  // `done` learns of the block dW_j of each field j, in the order of fields.
   void Backward(const FmInput& input, absl::Span<const float> weights,
                 bool accumulate, absl::Span<float> d_weights,
-                absl::Span<float> d_rows);
+                absl::Span<float> d_rows, PartDone done = IgnorePart);
 
  private:
   size_t num_pairs() const { return rows_.size(); }

@@ -85,23 +85,26 @@ absl::Span<float> EmbeddingDenseLayer::d_y(int first, int count) {
 
 absl::Span<float> EmbeddingDenseLayer::Backward(
     int first, int count, absl::Span<float> e, absl::Span<const float> weights,
-    bool accumulate, absl::Span<float> d_weights, absl::Span<float> d_biases) {
+    bool accumulate, absl::Span<float> d_weights, absl::Span<float> d_biases,
+    PartDone done) {
   if (on_distinct_) {
     distinct_.BiasBackward(first, count, accumulate, d_biases);
+    done(d_biases);
     return {};
   }
   // The gradient of the embeddings, the largest gradient, overwrites the
   // embeddings while they are in the cache.
-  dense_.Backward(e, weights, d_y_.span(), accumulate, d_weights, d_biases, e);
+  dense_.Backward(e, weights, d_y_.span(), accumulate, d_weights, d_biases, e,
+                  done);
   return e;
 }
 
 void EmbeddingDenseLayer::End(const FmInput& stretch,
                               absl::Span<const float> weights, bool accumulate,
                               absl::Span<float> d_weights,
-                              absl::Span<float> d_rows) {
+                              absl::Span<float> d_rows, PartDone done) {
   if (!on_distinct_) return;
-  distinct_.Backward(stretch, weights, accumulate, d_weights, d_rows);
+  distinct_.Backward(stretch, weights, accumulate, d_weights, d_rows, done);
 }
 
 }  // namespace shoal

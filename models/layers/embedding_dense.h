@@ -9,6 +9,7 @@
 #include "models/backend/backend.h"
 #include "models/layers/dense.h"
 #include "models/layers/distinct_dense.h"
+#include "models/layers/part_done.h"
 
 namespace shoal {
 
@@ -48,7 +49,9 @@ struct EmbeddingDenseOptions {
 //   End(stretch)                 after the last Backward
 //
 // The caller owns weights and biases. Gradients are overwritten, or with
-// `accumulate` added to. Thread-compatible.
+// `accumulate` added to. `done` learns of d_biases in Backward. It learns of
+// d_weights there too, or field by field in End if reads_embeddings() is false.
+// Thread-compatible.
 class EmbeddingDenseLayer {
  public:
   // `backend` must outlive the layer.
@@ -82,11 +85,11 @@ class EmbeddingDenseLayer {
   absl::Span<float> Backward(int first, int count, absl::Span<float> e,
                              absl::Span<const float> weights, bool accumulate,
                              absl::Span<float> d_weights,
-                             absl::Span<float> d_biases);
+                             absl::Span<float> d_biases, PartDone done);
   // Completes the stretch. d_rows (U × (1 + K)) is added to.
   void End(const FmInput& stretch, absl::Span<const float> weights,
            bool accumulate, absl::Span<float> d_weights,
-           absl::Span<float> d_rows);
+           absl::Span<float> d_rows, PartDone done);
 
  private:
   const EmbeddingDenseOptions options_;

@@ -2,6 +2,7 @@
 #define SHOAL_TESTS_MODELS_SAMPLE_BATCH_H_
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "models/model.h"
@@ -50,7 +51,8 @@ struct SampleBatch {
   double ForwardBackward(Model* model) {
     ModelOutput output{.logits = absl::MakeSpan(logits),
                        .d_rows = {absl::MakeSpan(d_rows)},
-                       .d_dense = absl::MakeSpan(d_dense)};
+                       .d_dense = absl::MakeSpan(d_dense),
+                       .on_final = on_final};
     model->ForwardBackward(input(), &output);
     return output.loss_sum;
   }
@@ -64,6 +66,7 @@ struct SampleBatch {
   std::vector<uint8_t> labels;
   BatchId batch{.epoch = 1, .piece = 2, .index = 3};
   double loss_divisor = 0;  // 0: the batch size
+  std::function<void(DenseRange)> on_final;
   std::vector<float> logits;
   std::vector<float> d_rows;
   std::vector<float> d_dense;

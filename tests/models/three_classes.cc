@@ -70,6 +70,7 @@ class SoftmaxRegression final : public Model {
     for (size_t i = 0; i < d_scores.size(); ++i) {
       output->d_dense[i % C] += d_scores[i];
     }
+    output->TellFinal(output->d_dense);
   }
 
  private:
