@@ -231,6 +231,7 @@ void WritePartition(const ShardMap& map, JsonWriter* writer) {
   w.BeginObject();
   w.Key("map_version").U64(map.version);
   w.Key("num_shards").U64(map.num_shards);
+  if (map.replicated >= 0) w.Key("replicated").U64(map.replicated);
   w.Key("tables").BeginArray();
   for (const TablePartition& table : map.tables) {
     w.String(NameOf(table.kind, kPartitions));
@@ -252,14 +253,18 @@ ShardMap ReadPartition(const ModelSpec& model, const JsonNode& node) {
   map.version = node.Field("map_version").U32();
   map.num_shards = node.Field("num_shards").Int(kManifestShardsMax);
   if (map.num_shards < 1) node.Fail("has no shards");
+  if (node.Has("replicated")) {
+    map.replicated = node.Field("replicated").Int(kManifestShardsMax);
+  }
   const JsonNode tables = node.Field("tables");
   const size_t table_count = tables.Size(kVariablesMax);
   if (table_count != model.tables.size()) {
     tables.Fail("must have one entry for each table of the model");
   }
   for (size_t i = 0; i < table_count && node.ok(); ++i) {
-    map.tables.push_back({ReadName<PartitionKind>(tables.At(i), kPartitions),
-                          model.tables[i].feature_size, map.num_shards});
+    const auto kind = ReadName<PartitionKind>(tables.At(i), kPartitions);
+    map.tables.push_back(
+        {kind, model.tables[i].feature_size, map.ShardsOf(kind)});
   }
   std::vector<int64_t> flat_begin;
   int64_t flat = 0;
@@ -297,6 +302,11 @@ absl::Status CheckPartition(const ModelSpec& model, const ShardMap& map) {
     return absl::InvalidArgumentError(
         "the shard map has no shards, or does not have the model's tables");
   }
+  if (map.replicated != -1 && map.replicated != map.num_shards - 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shard ", map.replicated, " of ", map.num_shards,
+                     " cannot be replicated: only the last shard can"));
+  }
   for (size_t i = 0; i < map.tables.size(); ++i) {
     const TableSpec& table = model.tables[i];
     const PartitionKind kind = map.tables[i].kind;
@@ -305,7 +315,7 @@ absl::Status CheckPartition(const ModelSpec& model, const ShardMap& map) {
                                         : kind == PartitionKind::kFixedSize ||
                                               kind == PartitionKind::kMod;
     if (fits && map.tables[i].feature_size == table.feature_size &&
-        map.tables[i].num_shards == map.num_shards) {
+        map.tables[i].num_shards == map.ShardsOf(kind)) {
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat(

@@ -22,6 +22,8 @@ enum class PartitionKind {
 struct TablePartition {
   PartitionKind kind = PartitionKind::kFixedSize;
   uint64_t feature_size = 0;  // 0: a dynamic table, any id
+  // The rows are on the shards 0 to num_shards - 1. Further shards of the map
+  // have none.
   int num_shards = 1;
 };
 
@@ -45,8 +47,20 @@ struct DenseBlock {
 struct ShardMap {
   MapVersion version = 1;
   int num_shards = 1;
+  // The shard of which each rank of a synchronous mode holds a copy; it is the
+  // last shard. -1: there is none. A copy is no shard of its own: in the map
+  // the shard counts once. core/ps_members.h says who holds which shard.
+  int replicated = -1;
   std::vector<TablePartition> tables;  // by table index
   std::vector<DenseBlock> blocks;      // ascending by flat_begin
+
+  // TablePartition::num_shards of a table of this kind: all shards, without the
+  // replicated shard if there are others. The replicated shard then has dense
+  // blocks alone; only a table on every shard is there too.
+  int ShardsOf(PartitionKind kind) const {
+    return replicated > 0 && kind != PartitionKind::kEveryShard ? replicated
+                                                                : num_shards;
+  }
 };
 
 }  // namespace shoal

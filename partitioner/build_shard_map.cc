@@ -48,25 +48,39 @@ void CutVariable(const DenseSpec& spec, int variable, int64_t flat_begin,
   }
 }
 
-}  // namespace
-
-absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
-                                       const PartitionOptions& options,
-                                       int num_shards) {
+absl::Status CheckNumShards(Replicate replicate, int num_shards) {
   if (num_shards < 1 || num_shards > kMaxShards) {
     return absl::InvalidArgumentError(
         absl::StrCat("the number of shards is ", num_shards,
                      "; it must be in [1, ", kMaxShards, "]"));
   }
-  SHOAL_RETURN_IF_ERROR(model.Validate());
-  ShardMap map;
-  map.num_shards = num_shards;
-  for (const TableSpec& table : model.tables) {
-    SHOAL_ASSIGN_OR_RETURN(const PartitionKind kind, KindOf(table, options));
-    map.tables.push_back({kind, table.feature_size, num_shards});
+  if (replicate == Replicate::kAll && num_shards != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the replicated shard holds every variable, so it is the only shard; "
+        "the number of shards is ", num_shards));
   }
+  if (replicate == Replicate::kDense && num_shards < 2) {
+    return absl::InvalidArgumentError(
+        "the replicated shard holds dense variables alone, so at least one "
+        "other shard must hold the rows of tables; the number of shards is 1");
+  }
+  return absl::OkStatus();
+}
 
-  std::vector<int64_t> load(num_shards, 0);
+// Places every dense variable whole on one shard.
+void PlaceDenseOn(int shard, const ModelSpec& model, ShardMap* map) {
+  int64_t flat_begin = 0;
+  for (size_t v = 0; v < model.dense.size(); ++v) {
+    const int64_t size = model.dense[v].size();
+    map->blocks.push_back({static_cast<int>(v), 0, size, shard, flat_begin});
+    flat_begin += size;
+  }
+}
+
+// Cuts large dense variables, and places small ones where there is room.
+void SpreadDense(const ModelSpec& model, const PartitionOptions& options,
+                 ShardMap* map) {
+  std::vector<int64_t> load(map->num_shards, 0);
   std::vector<DenseBlock> whole;
   int64_t flat_begin = 0;
   for (size_t v = 0; v < model.dense.size(); ++v) {
@@ -74,7 +88,8 @@ absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
     const int variable = static_cast<int>(v);
     if (spec.axis0() > 1 &&
         spec.size() * kBytesPerElement >= options.cut_dense_bytes) {
-      CutVariable(spec, variable, flat_begin, num_shards, &load, &map.blocks);
+      CutVariable(spec, variable, flat_begin, map->num_shards, &load,
+                  &map->blocks);
     } else {
       whole.push_back({variable, 0, spec.size(), 0, flat_begin});
     }
@@ -95,12 +110,33 @@ absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
   const std::vector<int> shard_of = PlaceGreedily(bytes, &load);
   for (size_t i = 0; i < whole.size(); ++i) {
     whole[i].shard = shard_of[i];
-    map.blocks.push_back(whole[i]);
+    map->blocks.push_back(whole[i]);
   }
-  std::sort(map.blocks.begin(), map.blocks.end(),
+  std::sort(map->blocks.begin(), map->blocks.end(),
             [](const DenseBlock& a, const DenseBlock& b) {
               return a.flat_begin < b.flat_begin;
             });
+}
+
+}  // namespace
+
+absl::StatusOr<ShardMap> BuildShardMap(const ModelSpec& model,
+                                       const PartitionOptions& options,
+                                       int num_shards) {
+  SHOAL_RETURN_IF_ERROR(CheckNumShards(options.replicate, num_shards));
+  SHOAL_RETURN_IF_ERROR(model.Validate());
+  ShardMap map;
+  map.num_shards = num_shards;
+  if (options.replicate != Replicate::kNothing) map.replicated = num_shards - 1;
+  for (const TableSpec& table : model.tables) {
+    SHOAL_ASSIGN_OR_RETURN(const PartitionKind kind, KindOf(table, options));
+    map.tables.push_back({kind, table.feature_size, map.ShardsOf(kind)});
+  }
+  if (map.replicated >= 0) {
+    PlaceDenseOn(map.replicated, model, &map);
+  } else {
+    SpreadDense(model, options, &map);
+  }
   return map;
 }
 

@@ -17,7 +17,8 @@ struct IdSplit {
   // The ids, those of shard 0 first. Within a shard the ids are in the order of
   // the input.
   std::vector<FeatureId> ids;
-  // ids[begin[s], begin[s + 1]) belong to shard s; num_shards + 1 entries.
+  // ids[begin[s], begin[s + 1]) belong to shard s; TablePartition::num_shards +
+  // 1 entries.
   std::vector<uint32_t> begin;
   // The inverse index: the id at position i of the input is ids[position[i]].
   std::vector<uint32_t> position;

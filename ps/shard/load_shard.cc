@@ -316,6 +316,8 @@ class ShardLoader {
       }
     }
     if (theirs == nullptr) return false;
+    // A shard beside those of the table, mine or theirs, has none of its rows.
+    if (shard_ >= mine.num_shards || source >= theirs->num_shards) return false;
     if (mine.kind == theirs->kind && mine.num_shards == theirs->num_shards) {
       return source == shard_;
     }

@@ -39,7 +39,7 @@ absl::Status CheckOptions(const ParameterShardOptions& options) {
   }
   for (size_t i = 0; i < map.tables.size(); ++i) {
     if (map.tables[i].feature_size != model.tables[i].feature_size ||
-        map.tables[i].num_shards != map.num_shards) {
+        map.tables[i].num_shards != map.ShardsOf(map.tables[i].kind)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the shard map places table '", model.tables[i].name,
           "' with another size than the model's, or over another number of "

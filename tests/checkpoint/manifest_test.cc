@@ -56,6 +56,29 @@ TEST_F(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(*ManifestToJson(*read), json_);
 }
 
+TEST_F(ManifestTest, TheReplicatedShardComesBack) {
+  EXPECT_THAT(json_, Not(HasSubstr("replicated"))) << "there is none";
+  EXPECT_EQ(ManifestFromJson(json_)->map.replicated, -1);
+  // Rows on shard 0, the dense variable on shard 1, a copy at each rank.
+  Manifest manifest = manifest_;
+  manifest.map.replicated = 1;
+  manifest.map.tables[0].num_shards = 1;
+  manifest.map.blocks = {{0, 0, 4, 1, 0}};
+  const auto json = ManifestToJson(manifest);
+  ASSERT_TRUE(json.ok()) << json.status();
+  const auto read = ManifestFromJson(*json);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->map.replicated, 1);
+  EXPECT_EQ(read->map.tables[0].num_shards, 1);
+  const absl::Status bad =
+      ManifestFromJson(
+          Changed(*json, "\"replicated\": 1", "\"replicated\": 0"))
+          .status();
+  EXPECT_EQ(bad.code(), Code::kDataLoss);
+  EXPECT_THAT(std::string(bad.message()),
+              HasSubstr("shard 0 of 2 cannot be replicated"));
+}
+
 TEST_F(ManifestTest, PiecesLaidOutOtherwiseAreReadToo) {
   ASSERT_GT(manifest_.data.pieces.size(), 1u);
   for (const char* otherwise : {"\"pieces\":[[", "\"pieces\": [ ["}) {

@@ -57,6 +57,25 @@ TEST(BalanceTest, ATableOnEveryShardIsLeftOut) {
   }
 }
 
+TEST(BalanceTest, AReplicatedShardCountsOnce) {
+  const ModelSpec model = Model();
+  PartitionOptions options;
+  options.replicate = Replicate::kDense;
+  const BalanceReport hybrid =
+      PlanBalance(model, BuildShardMap(model, options, 3).value());
+  ASSERT_EQ(hybrid.size(), 3u);
+  EXPECT_EQ(hybrid[0].rows, 3u);
+  EXPECT_EQ(hybrid[1].rows, 2u);
+  EXPECT_EQ(hybrid[2].rows, 0u);
+  EXPECT_EQ(hybrid[2].bytes, 56u);
+  options.replicate = Replicate::kAll;
+  const BalanceReport ring =
+      PlanBalance(model, BuildShardMap(model, options, 1).value());
+  ASSERT_EQ(ring.size(), 1u);
+  EXPECT_EQ(ring[0].rows, 5u);
+  EXPECT_EQ(ring[0].bytes, 5u * 52 + 56);
+}
+
 TEST(BalanceTest, SkewIsLargestOverMean) {
   const BalanceReport report = {{300, 1, 0}, {100, 1, 0}};
   EXPECT_DOUBLE_EQ(BytesSkew(report), 1.5);

@@ -158,6 +158,76 @@ TEST(BuildShardMapTest, TablesTakeTheKindAndTheirOwnSize) {
   EXPECT_EQ(map.tables[0].num_shards, 3);
 }
 
+// A table of a known size, a dynamic table and the canary's.
+ModelSpec ThreeTables() {
+  ModelSpec model = SmallDeepFm();
+  ColumnSpec column;
+  column.variable = "x";
+  column.dim = 1;
+  model.tables.push_back({"dynamic", 0, {column}});
+  AddCanary(&model);
+  return model;
+}
+
+TEST(BuildShardMapTest, NothingIsReplicatedUnlessItIsAskedFor) {
+  for (const int shards : {1, 2, 3}) {
+    const ShardMap map = BuildShardMap(ThreeTables(), {}, shards).value();
+    EXPECT_EQ(map.replicated, -1);
+    for (const TablePartition& table : map.tables) {
+      EXPECT_EQ(table.num_shards, shards);
+    }
+  }
+}
+
+TEST(BuildShardMapTest, TheReplicatedShardHoldsEveryVariableOnce) {
+  const ModelSpec model = ThreeTables();
+  PartitionOptions options;
+  options.replicate = Replicate::kAll;
+  const ShardMap map = BuildShardMap(model, options, 1).value();
+  EXPECT_EQ(map.replicated, 0);
+  // The variables lie as on the one shard of a job with one server.
+  EXPECT_EQ(TextOf(model, map),
+            TextOf(model, BuildShardMap(model, {}, 1).value()));
+}
+
+TEST(BuildShardMapTest, TheReplicatedShardHoldsTheDenseVariablesAlone) {
+  const ModelSpec model = ThreeTables();
+  PartitionOptions options;
+  options.replicate = Replicate::kDense;
+  for (const int shards : {2, 3, 5}) {
+    const ShardMap map = BuildShardMap(model, options, shards).value();
+    EXPECT_EQ(map.num_shards, shards);
+    EXPECT_EQ(map.replicated, shards - 1);
+    EXPECT_EQ(map.tables[0].num_shards, shards - 1);
+    EXPECT_EQ(map.tables[1].num_shards, shards - 1);
+    EXPECT_EQ(map.tables[2].num_shards, shards) << "the canary is everywhere";
+    ASSERT_EQ(map.blocks.size(), model.dense.size()) << "each is whole";
+    int64_t flat = 0;
+    for (size_t v = 0; v < model.dense.size(); ++v) {
+      EXPECT_EQ(map.blocks[v].variable, static_cast<int>(v));
+      EXPECT_EQ(map.blocks[v].begin, 0);
+      EXPECT_EQ(map.blocks[v].size(), model.dense[v].size());
+      EXPECT_EQ(map.blocks[v].flat_begin, flat);
+      EXPECT_EQ(map.blocks[v].shard, map.replicated);
+      flat += model.dense[v].size();
+    }
+  }
+}
+
+TEST(BuildShardMapTest, RefusesNumbersOfShardsThatCannotBeReplicated) {
+  PartitionOptions options;
+  options.replicate = Replicate::kAll;
+  absl::Status refused = BuildShardMap(SmallDeepFm(), options, 2).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("the number of shards is 2"));
+  options.replicate = Replicate::kDense;
+  refused = BuildShardMap(SmallDeepFm(), options, 1).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("the number of shards is 1"));
+}
+
 TEST(BuildShardMapTest, RefusesNumbersOfShardsOutOfRange) {
   for (const int shards : {-1, 0, 65536}) {
     const auto map = BuildShardMap(SmallDeepFm(), {}, shards);

@@ -89,6 +89,14 @@ TEST(TablePartitionTest, EveryIdHasOneOwnerInRange) {
   }
 }
 
+TEST(TablePartitionTest, AFurtherShardOfTheMapHasNoRows) {
+  for (const PartitionKind kind :
+       {PartitionKind::kFixedSize, PartitionKind::kMod}) {
+    EXPECT_EQ(RowsOnShard({kind, 50, 2}, 1), 25u);
+    EXPECT_EQ(RowsOnShard({kind, 50, 2}, 2), 0u);
+  }
+}
+
 TEST(TablePartitionTest, HoldsAtTheLargestTable) {
   const uint64_t size = (uint64_t{1} << 48) - 1;
   const TablePartition p{PartitionKind::kFixedSize, size, 65535};

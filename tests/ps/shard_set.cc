@@ -12,9 +12,11 @@ namespace shoal {
 
 namespace {
 
-ShardMap MapOf(const ModelSpec& model, PartitionKind kind, int num_shards) {
+ShardMap MapOf(const ModelSpec& model, PartitionKind kind, int num_shards,
+               Replicate replicate) {
   PartitionOptions options;
   options.table_kind = kind;
+  options.replicate = replicate;
   options.cut_dense_bytes = 64;
   auto map = BuildShardMap(model, options, num_shards);
   EXPECT_TRUE(map.ok()) << map.status();
@@ -35,8 +37,8 @@ ParameterShardOptions ShardSet::OptionsOf(int s, uint64_t max_bytes) const {
 }
 
 ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
-                   uint64_t max_bytes)
-    : model_(model), map_(MapOf(model, kind, num_shards)) {
+                   uint64_t max_bytes, Replicate replicate)
+    : model_(model), map_(MapOf(model, kind, num_shards, replicate)) {
   for (int s = 0; s < num_shards; ++s) {
     auto made = ParameterShard::Create(OptionsOf(s, max_bytes), &executor_);
     EXPECT_TRUE(made.ok()) << made.status();
@@ -46,8 +48,8 @@ ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
 }
 
 ShardSet::ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
-                   const LoadShardOptions& load)
-    : model_(model), map_(MapOf(model, kind, num_shards)) {
+                   const LoadShardOptions& load, Replicate replicate)
+    : model_(model), map_(MapOf(model, kind, num_shards, replicate)) {
   for (int s = 0; s < num_shards; ++s) {
     auto made =
         ParameterShard::Load(OptionsOf(s, /*max_bytes=*/0), &executor_, load);

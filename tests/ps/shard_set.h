@@ -15,6 +15,7 @@
 #include "core/model_spec.h"
 #include "core/parameter_service.h"
 #include "core/shard_map.h"
+#include "partitioner/build_shard_map.h"
 #include "ps/shard/parameter_shard.h"
 
 namespace shoal {
@@ -30,11 +31,12 @@ struct BatchGradient {
 class ShardSet {
  public:
   ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
-           uint64_t max_bytes = 0);
+           uint64_t max_bytes = 0, Replicate replicate = Replicate::kNothing);
 
   // The same, loaded from a checkpoint; an error is a failure of the test.
   ShardSet(const ModelSpec& model, PartitionKind kind, int num_shards,
-           const LoadShardOptions& load);
+           const LoadShardOptions& load,
+           Replicate replicate = Replicate::kNothing);
 
   // Saves every shard, and the manifest, which makes it a checkpoint.
   Manifest Save(const FileSystem& files, const std::string& directory,
