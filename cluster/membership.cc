@@ -1,6 +1,7 @@
 #include "cluster/membership.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/agreement.h"
 
@@ -24,7 +25,9 @@ std::string Member::Name() const {
 }
 
 Membership::Membership(MembershipOptions options)
-    : options_(std::move(options)), files_(options_.scopes, options_.trained) {}
+    : options_(std::move(options)), files_(options_.scopes, options_.trained) {
+  SHOAL_DCHECK(options_.ps.valid());
+}
 
 absl::Status Membership::Check(const RegisterRequest& request) const {
   const std::string who = ProcessName(request.role, request.index);
@@ -45,7 +48,7 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown role ", static_cast<int>(request.role)));
   }
-  const int limit = request.role == Role::kPs ? options_.num_ps : kMaxWorkers;
+  const int limit = request.role == Role::kPs ? options_.ps.count : kMaxWorkers;
   if (request.index < 0 || request.index >= limit) {
     return absl::InvalidArgumentError(absl::StrCat(
         who, ": the index must be in [0, ", limit, ")",
@@ -87,6 +90,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   member.process = request.process;
   member.attempt = request.attempt;
   if (request.role == Role::kPs) {
+    member.shard = options_.ps.ShardOf(request.index);
     member.address = request.address;
   } else {
     files_.Add(request);

@@ -15,6 +15,7 @@
 #include "cluster/job_files.h"
 #include "cluster/members_view.h"
 #include "core/ids.h"
+#include "core/ps_members.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -23,7 +24,7 @@ struct MembershipOptions {
   std::string job;
   std::string config;     // canonical text; see RegisterRequest::config
   StartNumber start = 1;  // start number of the job
-  int num_ps = 1;
+  PsMembers ps;           // the PSs that the job has, by index
   FileScopes scopes;      // the files that are by host (job_files.h)
   KnownIds trained;       // as for JobFiles
   absl::Duration silent_after = absl::Seconds(5);
@@ -33,6 +34,7 @@ struct MembershipOptions {
 struct Member {
   Role role = Role::kWorker;
   int index = 0;
+  int shard = -1;  // shard that a PS holds; replicas share one
   Life life;
   std::string address;   // address of a PS
   uint64_t process = 0;  // RegisterRequest::process and attempt
@@ -54,6 +56,7 @@ struct Member {
 // life is unknown from then on. Thread-compatible.
 class Membership {
  public:
+  // REQUIRES: options.ps.valid().
   explicit Membership(MembershipOptions options);
 
   // Gives the process a life. If an earlier request of this role and index got

@@ -11,6 +11,7 @@
 #include "core/binary_metrics.h"
 #include "core/ids.h"
 #include "core/job_task.h"
+#include "core/ps_members.h"
 
 namespace shoal {
 
@@ -24,7 +25,7 @@ struct CoordinatorOptions {
   // The process that holds the coordinator, as in "ps 0". Stop and SaveAndStop
   // are requests of this process. Empty: the whole job is in one process.
   std::string process;
-  int num_ps = 1;
+  PsMembers ps;  // the PSs of the job, and their shards
   // The expected address of each PS, by index, for messages about missing PSs.
   // May be empty.
   std::vector<std::string> ps_addresses;

@@ -20,7 +20,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.job = options.job;
   membership.config = options.config;
   membership.start = options.start;
-  membership.num_ps = options.num_ps;
+  membership.ps = options.ps;
   membership.scopes = options.scopes;
   const CheckpointOptions& checkpoints = options.checkpoints;
   if (checkpoints.resume != nullptr) {
@@ -298,7 +298,7 @@ void CoordinatorState::Step() {
   }
   if (Leases(phase_) && !saves_.withholds()) Perform(work_.Grant(WorkView()));
   if (phase_ == JobPhase::kReporting &&
-      progress_.reports() == static_cast<size_t>(options_.num_ps)) {
+      progress_.reports() == static_cast<size_t>(options_.ps.count)) {
     End(JobFinish::Verdict(Report(clock_.clock()).ps, work_.book().totals(),
                            saves_.end_status()));
   }

@@ -1,6 +1,7 @@
 #include "coordinator/job_start.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -27,11 +28,11 @@ ClusterView ViewOf(const Membership& membership) {
 }  // namespace
 
 JobStart::JobStart(const CoordinatorOptions& options)
-    : num_ps_(static_cast<size_t>(options.num_ps)),
+    : ps_(options.ps),
       num_epochs_(options.num_epochs),
       checkpoints_(options.checkpoints),
       goes_on_(checkpoints_.resume != nullptr && checkpoints_.resume_training),
-      loaded_(options.num_ps, goes_on_) {}
+      loaded_(options.ps.count, goes_on_) {}
 
 void JobStart::Direct(RegisterReply* reply) const {
   if (checkpoints_.resume == nullptr) {
@@ -43,7 +44,8 @@ void JobStart::Direct(RegisterReply* reply) const {
 }
 
 bool JobStart::AllPs(const Membership& membership) const {
-  return membership.Open(Role::kPs).size() == num_ps_ && loaded_.all();
+  return membership.Open(Role::kPs).size() == static_cast<size_t>(ps_.count) &&
+         loaded_.all();
 }
 
 void JobStart::SendViews(const Membership& membership,

@@ -1,7 +1,6 @@
 #ifndef SHOAL_COORDINATOR_JOB_START_H_
 #define SHOAL_COORDINATOR_JOB_START_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "coordinator/job_effects.h"
 #include "coordinator/job_phase.h"
 #include "coordinator/training_book.h"
+#include "core/ps_members.h"
 #include "core/registration.h"
 #include "core/session_messages.h"
 
@@ -80,7 +80,7 @@ class JobStart {
   void AskForMarks(const View& view, CoordinatorActions* actions);
   void SendViews(const Membership& membership, CoordinatorActions* actions);
 
-  const size_t num_ps_;
+  const PsMembers ps_;
   const uint32_t num_epochs_;
   const CheckpointOptions checkpoints_;
   const bool goes_on_;

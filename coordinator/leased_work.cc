@@ -15,7 +15,7 @@ namespace {
 
 TrainingBookOptions BookOf(const CoordinatorOptions& options) {
   TrainingBookOptions book;
-  book.num_shards = options.num_ps;
+  book.num_shards = options.ps.count;
   book.batch_size = options.batch_size;
   book.leases.num_epochs = options.num_epochs;
   book.leases.seed = options.seed;
@@ -94,7 +94,7 @@ JobEffects LeasedWork::BeginTraining(const View& view) {
       absl::StrCat("training on ", book_.facts().bytes(), " bytes in ",
                    Counted(book_.facts().size(), "piece"), ", ",
                    Counted(options_.num_epochs, "epoch"), ", with ",
-                   options_.num_ps, " ps and ", Counted(workers, "worker")),
+                   options_.ps.count, " ps and ", Counted(workers, "worker")),
       &effects.actions);
   return effects;
 }

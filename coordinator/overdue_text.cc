@@ -11,7 +11,7 @@ namespace {
 
 std::string MissingPs(const OverdueView& view) {
   std::vector<std::string> missing;
-  for (int i = 0; i < view.options.num_ps; ++i) {
+  for (int i = 0; i < view.options.ps.count; ++i) {
     const Member* ps = view.membership.Find(Role::kPs, i);
     if (ps != nullptr && ps->open()) {
       if (!view.loaded.has(i)) {
@@ -64,7 +64,7 @@ std::string MissingProcesses(const CoordinatorOptions& options,
       }
     }
   };
-  look_for(Role::kPs, options.num_ps);
+  look_for(Role::kPs, options.ps.count);
   look_for(Role::kWorker, options.num_workers);
   constexpr size_t kNamed = 8;
   if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");

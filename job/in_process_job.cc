@@ -55,7 +55,7 @@ absl::Status InProcessJob::Impl::Build() {
                           options_.model, options_.canary, options_.partition,
                           options_.ps}));
   CoordinatorOptions& coordinator = options_.coordinator;
-  coordinator.num_ps = options_.ps;
+  coordinator.ps = plan_.ps;
   coordinator.num_workers = options_.workers;
   coordinator.seed = options_.model.seed;
   options_.reader.feature_size = options_.model.feature_size;
@@ -119,10 +119,11 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
 std::vector<std::shared_ptr<ParameterService>> InProcessJob::Impl::Connect(
     int worker) {
   std::vector<std::shared_ptr<ParameterService>> services;
-  for (int k = 0; k < options_.ps; ++k) {
-    std::shared_ptr<ParameterService> service = ps_[k]->service();
+  for (int shard = 0; shard < plan_.map.num_shards; ++shard) {
+    std::shared_ptr<ParameterService> service =
+        ps_[plan_.ps.MemberFor(shard, worker)]->service();
     if (deps_.wrap_service != nullptr) {
-      service = deps_.wrap_service(worker, k, std::move(service));
+      service = deps_.wrap_service(worker, shard, std::move(service));
     }
     services.push_back(std::move(service));
   }

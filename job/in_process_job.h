@@ -33,11 +33,11 @@ struct InProcessJobOptions {
   ModelOptions model;
   PartitionOptions partition;
   bool canary = false;  // core/canary.h
-  int ps = 1;
+  int ps = 1;           // as in JobPlanOptions
   int workers = 1;
   std::string backend = "auto";
   TrainingMode mode = TrainingMode::kAsync;
-  // Create fills in job, num_ps, num_workers and seed, and the model and the
+  // Create fills in job, ps, num_workers and seed, and the model and the
   // map of the checkpoints.
   CoordinatorOptions coordinator;
   // Create fills in the model's sizes and the seed.
@@ -105,7 +105,7 @@ class InProcessJob {
   // The job as it stands. Thread-safe.
   JobReport Report() const;
 
-  // After the end: the shards with the trained model.
+  // After the end: the shards with the trained model, by PS.
   const std::vector<std::shared_ptr<ParameterShard>>& shards() const;
   const ShardMap& map() const;
   const ModelSpec& model_spec() const;

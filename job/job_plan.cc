@@ -18,6 +18,7 @@ absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options) {
   if (options.canary) AddCanary(&plan.spec);
   SHOAL_ASSIGN_OR_RETURN(
       plan.map, BuildShardMap(plan.spec, plan.partition, options.ps));
+  plan.ps = {.count = options.ps, .replicated = plan.map.replicated};
   return plan;
 }
 

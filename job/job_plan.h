@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/model_spec.h"
+#include "core/ps_members.h"
 #include "core/shard_map.h"
 #include "models/model_options.h"
 #include "partitioner/build_shard_map.h"
@@ -20,6 +21,7 @@ struct JobPlan {
   ModelSpec spec;  // the variables, with the canary if the job has one
   PartitionOptions partition;
   ShardMap map;
+  PsMembers ps;  // the parameter servers, each with its shard of the map
 };
 
 // The values from which a plan is made.
@@ -29,7 +31,7 @@ struct JobPlanOptions {
   ModelOptions model;
   bool canary = false;  // core/canary.h
   PartitionOptions partition;
-  int ps = 1;  // number of shards
+  int ps = 1;  // parameter servers, each with a shard of its own
 };
 
 // Works out the variables and their map. Errors: those of MakeModelSpec and

@@ -127,14 +127,14 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
   // The answer of a pull and a push of every worker, as messages come and go.
   const uint64_t calls = RpcServerOptionsFromFlags(flags).MemoryBytes(
-      message / flags.cluster.ps,
+      message / plan.map.num_shards,
       in_flight * static_cast<uint64_t>(flags.cluster.workers));
-  for (int k = 0; k < flags.cluster.ps; ++k) {
-    const auto shard = ShardMemory(flags, plan, k);
+  for (int member = 0; member < plan.ps.count; ++member) {
+    const auto shard = ShardMemory(flags, plan, plan.ps.ShardOf(member));
     forecast.tables_grow |= shard.grows;
     uint64_t bytes = SaturatingAdd(SaturatingAdd(kPsBase, shard.bytes), calls);
-    // The coordinator is in the process of shard 0.
-    if (k == 0) {
+    // The coordinator is in the process of PS 0.
+    if (member == 0) {
       bytes = SaturatingAdd(bytes, ScoresBytes(flags, plan, data.eval));
     }
     forecast.ps.push_back(bytes);
@@ -152,8 +152,9 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
   const uint64_t worker =
       SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
   uint64_t ps = ScoresBytes(flags, plan, data.eval);
-  for (int k = 0; k < flags.cluster.ps; ++k) {
-    ps = SaturatingAdd(ps, ShardMemory(flags, plan, k).bytes);
+  for (int member = 0; member < plan.ps.count; ++member) {
+    const int shard = plan.ps.ShardOf(member);
+    ps = SaturatingAdd(ps, ShardMemory(flags, plan, shard).bytes);
   }
   return SaturatingAdd(
       SaturatingAdd(kTrainBase, ps),

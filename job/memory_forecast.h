@@ -32,7 +32,7 @@ DataSize MeasureData(const FileSystem& files, const JobFlags& flags);
 // the sum of what the process allocates by the flags and of what a process
 // without work holds, which was measured (docs/operations.md lists the terms).
 struct MemoryForecast {
-  std::vector<uint64_t> ps;  // by shard
+  std::vector<uint64_t> ps;  // by PS
   uint64_t worker = 0;       // each
   uint64_t launcher = 0;
   // True if tables grow with the ids of the data and no flag bounds them: their

@@ -128,7 +128,7 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   if (flags.command == Command::kPs) {
     options.process = ProcessName(Role::kPs, flags.cluster.task_index);
   }
-  options.num_ps = flags.cluster.ps;
+  options.ps = plan.ps;
   if (!flags.cluster.ps_hosts.empty()) {
     options.ps_addresses = absl::StrSplit(flags.cluster.ps_hosts, ',');
   }

@@ -37,7 +37,7 @@ PsPart::PsPart(const JobPlan& plan, int index, const std::string& address,
   options.shard.job = plan.job;
   options.shard.model = plan.spec;
   options.shard.map = plan.map;
-  options.shard.shard = index;
+  options.shard.shard = plan.ps.ShardOf(index);
   deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
     Serve(std::move(shard));
   };

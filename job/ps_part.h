@@ -21,8 +21,8 @@ namespace shoal {
 // measured. The process decides how the parameter server is reached.
 class PsPart {
  public:
-  // Fills the PS's index and what it holds into `options`, and fills in
-  // deps.serve. `telemetry`, which outlives the part, may be null.
+  // Fills the PS's index, as in plan.ps, and what it holds into `options`, and
+  // fills in deps.serve. `telemetry`, which outlives the part, may be null.
   PsPart(const JobPlan& plan, int index, const std::string& address,
          PsLoopOptions options, PsLoopDependencies deps, Telemetry* telemetry);
 

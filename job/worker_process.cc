@@ -93,9 +93,10 @@ WorkerProcess::~WorkerProcess() {
 absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
 WorkerProcess::Connect() {
   std::vector<std::shared_ptr<ParameterService>> shards;
-  for (int i = 0; i < flags_.cluster.ps; ++i) {
+  for (int shard = 0; shard < plan_.map.num_shards; ++shard) {
+    const int ps = plan_.ps.MemberFor(shard, flags_.cluster.task_index);
     ParameterClientOptions options;
-    options.channel = ChannelOptionsFromFlags(flags_, token_, i);
+    options.channel = ChannelOptionsFromFlags(flags_, token_, ps);
     options.chunk_bytes =
         std::min<uint64_t>(options.chunk_bytes,
                            flags_.limits.max_message_bytes - kMessageOverhead);

@@ -84,7 +84,7 @@ class Times {
 CoordinatorOptions OptionsOf(const Size& size) {
   CoordinatorOptions options;
   options.job = "bench";
-  options.num_ps = size.ps;
+  options.ps.count = size.ps;
   options.num_workers = size.workers;
   options.batch_size = kBatchSize;
   options.piece_bytes = kPieceBytes;

@@ -20,7 +20,7 @@ class MembershipTest : public testing::Test {
       : members_({.job = "j",
                   .config = "a=1\nb=2\n",
                   .start = 7,
-                  .num_ps = 2,
+                  .ps = {.count = 2},
                   .silent_after = absl::Seconds(5)}) {}
 
   RegisterRequest Ps(int index) const {
@@ -52,6 +52,31 @@ TEST_F(MembershipTest, ComesInAnyOrderAndLivesGrow) {
   EXPECT_EQ(*members_.Register(Ps(0), kT0), (Life{7, 4}));
   EXPECT_EQ(members_.members().size(), 4u);
   EXPECT_TRUE(members_.Open(Role::kPs).empty()) << "no session is open yet";
+}
+
+TEST_F(MembershipTest, AServerHasAShardWhichReplicasShare) {
+  ASSERT_TRUE(members_.Register(Ps(1), kT0).ok());
+  EXPECT_EQ(members_.Find(Role::kPs, 1)->shard, 1);
+  ASSERT_TRUE(members_.Register(Worker(0), kT0).ok());
+  EXPECT_EQ(members_.Find(Role::kWorker, 0)->shard, -1);
+
+  Membership ring({.job = "j",
+                   .config = "a=1\nb=2\n",
+                   .ps = {.count = 2, .replicated = 0}});
+  const Life first = *ring.Register(Ps(0), kT0);
+  const Life second = *ring.Register(Ps(1), kT0);
+  EXPECT_NE(first, second) << "each is a member of its own";
+  EXPECT_EQ(ring.FindLife(first)->shard, 0);
+  EXPECT_EQ(ring.FindLife(second)->shard, 0);
+  EXPECT_EQ(ring.Register(Ps(2), kT0).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  // Both are there, and neither stands for the other.
+  ASSERT_TRUE(ring.Open(1, first, kT0).ok());
+  ASSERT_TRUE(ring.Open(2, second, kT0).ok());
+  EXPECT_EQ(ring.Open(Role::kPs).size(), 2u);
+  ring.Remove(first);
+  EXPECT_EQ(ring.Open(Role::kPs).size(), 1u);
+  EXPECT_EQ(ring.Find(Role::kPs, 1)->life, second);
 }
 
 TEST_F(MembershipTest, ASecondLiveProcessIsRefusedUntilTheFirstIsGone) {

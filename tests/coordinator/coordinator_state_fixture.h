@@ -22,7 +22,7 @@ class CoordinatorStateTest : public testing::Test {
   CoordinatorStateTest() {
     options_.job = "j";
     options_.config = "a=1\n";
-    options_.num_ps = 2;
+    options_.ps.count = 2;
     options_.num_workers = 2;
     options_.ps_addresses = {"h0:1", "h1:1"};
     options_.batch_size = 10;

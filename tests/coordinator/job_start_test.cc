@@ -22,8 +22,8 @@ using ::testing::SizeIs;
 // piece, of 20 rows in batches of 10.
 class JobStartTest : public testing::Test {
  protected:
-  JobStartTest() : membership_(MembershipOptions{.num_ps = 2}) {
-    options_.num_ps = 2;
+  JobStartTest() : membership_(MembershipOptions{.ps = {.count = 2}}) {
+    options_.ps.count = 2;
     options_.batch_size = 10;
     files_.files = {{"a", 100, 1}};
     TrainingBookOptions book;

@@ -14,8 +14,8 @@ using ::testing::Not;
 // Two PSs of which one is there, and two workers of which none is.
 class OverdueTextTest : public testing::Test {
  protected:
-  OverdueTextTest() : membership_(MembershipOptions{.num_ps = 2}) {
-    options_.num_ps = 2;
+  OverdueTextTest() : membership_(MembershipOptions{.ps = {.count = 2}}) {
+    options_.ps.count = 2;
     options_.num_workers = 2;
     options_.ps_addresses = {"h0:1", "h1:1"};
     RegisterRequest request;

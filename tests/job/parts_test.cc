@@ -39,6 +39,7 @@ JobPlan SmallPlan() {
   plan.model.field_size = 2;
   plan.spec = *MakeModelSpec(plan.model);
   plan.map = *BuildShardMap(plan.spec, plan.partition, 2);
+  plan.ps.count = 2;
   return plan;
 }
 
@@ -159,7 +160,7 @@ TEST_F(PartsTest, AWorkerWithoutItsBackendIsNone) {
 
 TEST_F(PartsTest, TheCoordinatorTakesTheJobOfThePlanAlone) {
   CoordinatorOptions options;
-  options.num_ps = 2;
+  options.ps = plan_.ps;
   options.num_workers = 1;
   const auto coordinator =
       ComposeCoordinator(plan_, options, {}, &control_, &logger_, nullptr);

@@ -273,7 +273,7 @@ CoordinatorWorldResult World::Run() {
   }
   CoordinatorOptions coordinator;
   coordinator.job = "sim";
-  coordinator.num_ps = options_.ps;
+  coordinator.ps.count = options_.ps;
   coordinator.num_workers = options_.workers;
   coordinator.batch_size = kBatchSize;
   coordinator.num_epochs = static_cast<uint32_t>(options_.epochs);

@@ -55,7 +55,7 @@ PartitionOptions SmallBlocks() {
 CoordinatorOptions CoordinatorOf(const ProbeJobOptions& options) {
   CoordinatorOptions coordinator;
   coordinator.job = kProbeJob;
-  coordinator.num_ps = options.ps;
+  coordinator.ps.count = options.ps;
   coordinator.num_workers = options.workers;
   coordinator.batch_size = options.batch_size;
   coordinator.num_epochs = options.epochs;
@@ -88,6 +88,7 @@ JobPlan ProbeJob::Plan() const {
   plan.spec = spec;
   plan.partition = SmallBlocks();
   plan.map = map;
+  plan.ps.count = options.ps;
   return plan;
 }
 

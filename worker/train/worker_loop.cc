@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "core/ps_members.h"
 #include "worker/train/progress_meter.h"
 
 namespace shoal {
@@ -141,8 +142,11 @@ void WorkerLoop::Impl::OnResume() {
 
 absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   if (stopping_) return absl::OkStatus();
-  if (view.map_version != options_.map.version ||
-      static_cast<int>(view.ps.size()) != options_.map.num_shards) {
+  const PsMembers ps{.count = static_cast<int>(view.ps.size()),
+                     .replicated = options_.map.replicated};
+  const int rank = options_.member.registration.index;
+  if (view.map_version != options_.map.version || !ps.valid() ||
+      ps.num_shards() != options_.map.num_shards || !ps.Serves(rank)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the coordinator has map version ", view.map_version,
                      " over ", view.ps.size(),
@@ -156,7 +160,10 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   EndTraining(life_);
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
-  for (const PsInfo& ps : view.ps) life_->shard_lives.push_back(ps.life);
+  for (int shard = 0; shard < options_.map.num_shards; ++shard) {
+    const int member = ps.MemberFor(shard, rank);
+    life_->shard_lives.push_back(view.ps[member].life);
+  }
   life_->trainer = MakeTrainer();
   // The trainer before this one may not have answered.
   if (life_->hold != 0) HoldTrainer();

@@ -22,14 +22,17 @@ class SilentShard : public ParameterService {
     int calls = 0;
     int alive = 0;
     int cancelled = 0;
+    Life shard;  // of the newest pull
   };
   explicit SilentShard(Log* log) : log_(log) { ++log_->alive; }
   ~SilentShard() override {
     --log_->alive;
     log_->cancelled += static_cast<int>(waiting_.size());
   }
-  void Pull(PullRequest, absl::Duration, Done<PullReply> done) override {
+  void Pull(PullRequest request, absl::Duration,
+            Done<PullReply> done) override {
     ++log_->calls;
+    log_->shard = request.identity.shard;
     waiting_.push_back(std::move(done));
   }
   void Push(PushRequest, absl::Duration, Done<PushReply>) override {}
@@ -77,10 +80,12 @@ class EndlessSource : public BatchSource {
 
 class WorkerLoopTest : public testing::Test {
  protected:
-  WorkerLoopTest() {
+  explicit WorkerLoopTest(int index = 0, int replicated = -1) {
     WorkerLoopOptions options;
     options.member.registration.role = Role::kWorker;
+    options.member.registration.index = index;
     options.map.num_shards = 1;
+    options.map.replicated = replicated;
     options.map.tables = {{PartitionKind::kMod, 4, 1}};
     options.trainer.field_size = 1;
     WorkerLoopDependencies deps;
@@ -126,6 +131,33 @@ class WorkerLoopTest : public testing::Test {
   std::unique_ptr<WorkerLoop> loop_;
   std::optional<MemberEnd> end_;
 };
+
+// Worker 1 of a job in which every rank has a copy of everything.
+class RankOneLoopTest : public WorkerLoopTest {
+ protected:
+  RankOneLoopTest() : WorkerLoopTest(/*index=*/1, /*replicated=*/0) {}
+};
+
+TEST_F(RankOneLoopTest, AWorkerUsesTheReplicaOfItsRank) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}, {"h:2", {3, 2}}}});
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_GT(log_.calls, 0);
+  EXPECT_EQ(log_.shard, (Life{3, 2}));
+}
+
+TEST_F(RankOneLoopTest, AViewWithoutAReplicaOfTheRankIsRefused) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+  EXPECT_EQ(cluster_.Heard<LeaseRequest>(), 0);
+}
+
+TEST_F(WorkerLoopTest, AViewOfAnotherNumberOfServersIsRefused) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}, {"h:2", {3, 2}}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+}
 
 TEST_F(WorkerLoopTest, TheCallsOfALifeThatEndedAreCancelled) {
   StartTraining();
