@@ -24,7 +24,7 @@ Ledger::Ledger(LedgerOptions options)
     : options_(options),
       all_pieces_(uint64_t{options.num_epochs} * options.num_pieces),
       examples_(options.num_pieces),
-      repeats_refused_(options.num_shards) {}
+      repeats_refused_(options.num_members) {}
 
 uint32_t Ledger::Batches(uint32_t piece) const {
   SHOAL_DCHECK(Known(piece));
@@ -33,7 +33,7 @@ uint32_t Ledger::Batches(uint32_t piece) const {
 }
 
 Ledger::Entry& Ledger::Open(Key key) {
-  return open_.try_emplace(key, Entry{PieceMarks(options_.num_shards)})
+  return open_.try_emplace(key, Entry{PieceMarks(options_.num_members)})
       .first->second;
 }
 
@@ -42,15 +42,15 @@ const Ledger::Entry* Ledger::FindOpen(Key key) const {
   return it == open_.end() ? nullptr : &it->second;
 }
 
-absl::Status Ledger::Validate(int shard, const Mark& mark) const {
+absl::Status Ledger::Validate(int member, const Mark& mark) const {
   const BatchId& batch = mark.batch;
   const auto who = [&] {
-    return absl::StrCat(ProcessName(Role::kPs, shard), "'s mark of batch ",
+    return absl::StrCat(ProcessName(Role::kPs, member), "'s mark of batch ",
                         ToString(batch), ", lease ", mark.lease);
   };
-  if (shard < 0 || shard >= options_.num_shards) {
+  if (member < 0 || member >= options_.num_members) {
     return absl::InvalidArgumentError(
-        absl::StrCat(who(), ": there is no such shard"));
+        absl::StrCat(who(), ": there is no such server"));
   }
   if (batch.epoch >= options_.num_epochs ||
       batch.piece >= options_.num_pieces || batch.index >= kMaxBatchesOfPiece) {
@@ -72,59 +72,59 @@ absl::Status Ledger::Validate(int shard, const Mark& mark) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Ledger::Added> Ledger::Add(int shard, const Mark& mark) {
-  SHOAL_RETURN_IF_ERROR(Validate(shard, mark));
-  return mark.repeat ? AddRepeat(shard, mark) : AddFresh(shard, mark);
+absl::StatusOr<Ledger::Added> Ledger::Add(int member, const Mark& mark) {
+  SHOAL_RETURN_IF_ERROR(Validate(member, mark));
+  return mark.repeat ? AddRepeat(member, mark) : AddFresh(member, mark);
 }
 
-absl::StatusOr<Ledger::Added> Ledger::AddRepeat(int shard, const Mark& mark) {
+absl::StatusOr<Ledger::Added> Ledger::AddRepeat(int member, const Mark& mark) {
   const Key key{mark.batch.epoch, mark.batch.piece};
   const uint32_t i = mark.batch.index;
   if (PieceComplete(key.first, key.second)) {
     Entry& entry =
-        settled_.try_emplace(key, Entry{PieceMarks(options_.num_shards)})
+        settled_.try_emplace(key, Entry{PieceMarks(options_.num_members)})
             .first->second;
     totals_.recomputed += entry.marks.SetRecomputed(i);
     return Added{};
   }
   const auto it = open_.find(key);
-  if (it == open_.end() || !it->second.marks.Marked(shard, i)) {
+  if (it == open_.end() || !it->second.marks.Marked(member, i)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(ProcessName(Role::kPs, shard),
+        absl::StrCat(ProcessName(Role::kPs, member),
                      " refused a repeat of a batch it has not marked: ",
                      ToString(mark.batch)));
   }
   PieceMarks& marks = it->second.marks;
-  if (marks.PassOf(shard, i) != mark.lease) {
+  if (marks.PassOf(member, i) != mark.lease) {
     totals_.recomputed += marks.SetRecomputed(i);
   }
   return Added{};
 }
 
-absl::StatusOr<Ledger::Added> Ledger::AddFresh(int shard, const Mark& mark) {
+absl::StatusOr<Ledger::Added> Ledger::AddFresh(int member, const Mark& mark) {
   const Key key{mark.batch.epoch, mark.batch.piece};
   const uint32_t i = mark.batch.index;
   const Entry* const known = FindOpen(key);
   if (PieceComplete(key.first, key.second) ||
-      (known != nullptr && known->marks.Marked(shard, i))) {
+      (known != nullptr && known->marks.Marked(member, i))) {
     return absl::InvalidArgumentError(
-        absl::StrCat(ProcessName(Role::kPs, shard),
+        absl::StrCat(ProcessName(Role::kPs, member),
                      " marked a batch twice: ", ToString(mark.batch)));
   }
   const bool rejected = mark.verdict == Verdict::kRejected;
   const std::optional<int> other =
       known == nullptr ? std::nullopt
-                       : known->marks.ShardOfOtherVerdict(i, rejected);
+                       : known->marks.ColumnOfOtherVerdict(i, rejected);
   if (other.has_value()) {
     return absl::DataLossError(absl::StrCat(
         "batch ", ToString(mark.batch),
-        " is torn: ", ProcessName(Role::kPs, shard), " has ", Did(mark.verdict),
-        " it, ", ProcessName(Role::kPs, *other), " has ",
+        " is torn: ", ProcessName(Role::kPs, member), " has ",
+        Did(mark.verdict), " it, ", ProcessName(Role::kPs, *other), " has ",
         Did(rejected ? Verdict::kApplied : Verdict::kRejected), " it"));
   }
   Entry& entry = Open(key);
   const PieceMarks::Added added =
-      entry.marks.Add(shard, i, rejected, static_cast<uint32_t>(mark.lease));
+      entry.marks.Add(member, i, rejected, static_cast<uint32_t>(mark.lease));
   if (added.mended) {
     ++totals_.mended;
     totals_.recomputed += entry.marks.SetRecomputed(i);
@@ -190,10 +190,10 @@ bool Ledger::Settle(Key key) {
   return true;
 }
 
-void Ledger::SetRepeatsRefused(int shard, uint64_t count) {
-  if (shard < 0 || shard >= options_.num_shards) return;
-  totals_.repeats_refused += count - repeats_refused_[shard];
-  repeats_refused_[shard] = count;
+void Ledger::SetRepeatsRefused(int member, uint64_t count) {
+  if (member < 0 || member >= options_.num_members) return;
+  totals_.repeats_refused += count - repeats_refused_[member];
+  repeats_refused_[member] = count;
 }
 
 absl::StatusOr<std::vector<uint32_t>> Ledger::SetExamples(uint32_t piece,
@@ -262,7 +262,7 @@ absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
         absl::StrCat("the marks of epoch ", key.first, ", piece ", key.second,
                      " were restored twice"));
   }
-  Entry entry{PieceMarks(options_.num_shards)};
+  Entry entry{PieceMarks(options_.num_members)};
   const MarkRun& first = runs[0];
   const bool plain = runs.size() == 1 && first.begin == 0 &&
                      first.verdict == Verdict::kApplied && Known(key.second) &&
@@ -292,9 +292,9 @@ void Ledger::SetEarlier(uint64_t mended, uint64_t recomputed,
   totals_.repeats_refused += repeats_refused;
 }
 
-std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
+std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropMember(int member) {
   std::vector<Key> reopened;
-  if (shard < 0 || shard >= options_.num_shards) return reopened;
+  if (member < 0 || member >= options_.num_members) return reopened;
   for (auto& [epoch, flags] : complete_) {
     for (uint32_t piece = 0; piece < flags.size(); ++piece) {
       if (!flags[piece] || Batches(piece) == 0) continue;
@@ -305,7 +305,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
       const Key key{epoch, piece};
       reopened.push_back(key);
       // Makes the details anew; which passes made the marks is forgotten.
-      Entry entry{PieceMarks(options_.num_shards)};
+      Entry entry{PieceMarks(options_.num_members)};
       if (const auto kept = settled_.find(key); kept != settled_.end()) {
         entry = std::move(kept->second);
         settled_.erase(kept);
@@ -316,7 +316,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropShard(int shard) {
     }
   }
   for (auto& [key, entry] : open_) {
-    const PieceMarks::Dropped dropped = entry.marks.DropShard(shard);
+    const PieceMarks::Dropped dropped = entry.marks.DropColumn(member);
     totals_.batches -= dropped.batches;
     totals_.rejected_batches -= dropped.rejected;
     Recount(key.second, entry);

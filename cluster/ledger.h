@@ -19,7 +19,7 @@
 namespace shoal {
 
 struct LedgerOptions {
-  int num_shards = 1;
+  int num_members = 1;  // PSs of the job; the ledger has a column for each
   uint32_t num_epochs = 1;
   uint32_t num_pieces = 0;
   uint32_t batch_size = 1;
@@ -30,22 +30,24 @@ struct LedgerTotals {
   // left out, since that batch may be the last one, which is shorter.
   uint64_t trained = 0;
   uint64_t rejected = 0;
-  // Complete batches: those that have every shard's mark.
+  // Complete batches: those that have every member's mark.
   uint64_t batches = 0;
   uint64_t rejected_batches = 0;  // complete; the other batches were applied
-  // Batches with marks of two shards that stem from different passes (leases).
+  // Batches with marks of two members that stem from different passes (leases).
   uint64_t mended = 0;
-  // Batches that more than one pass pushed: marks or repeats, on any shard.
+  // Batches that more than one pass pushed: marks or repeats, on any member.
   uint64_t recomputed = 0;
-  uint64_t repeats_refused = 0;  // pushes, over all shards
+  uint64_t repeats_refused = 0;  // pushes, over all members
 };
 
-// The AND of the shards' marks, batch by batch. What is trained is derived from
-// the ledger and never written to it. Pure logic, thread-compatible.
+// The AND of the marks of all PS members, batch by batch. A column of the
+// ledger is a member (core/ps_members.h), not a shard: replicas of one shard
+// mark every batch each. What is trained is derived from the ledger and never
+// written to it. Pure logic, thread-compatible.
 //
 // Memory: an (epoch, piece) that is not complete takes 4 bytes a batch and
-// shard, or a bit a batch for restored marks. A complete one takes a bit, and a
-// few bits a batch if it holds a rejected or recomputed batch.
+// member, or a bit a batch for restored marks. A complete one takes a bit, and
+// a few bits a batch if it holds a rejected or recomputed batch.
 class Ledger {
  public:
   Ledger() : Ledger(LedgerOptions{}) {}
@@ -58,41 +60,41 @@ class Ledger {
     bool fresh = false;           // a new mark, not a repeat
     bool piece_complete = false;  // this mark made its piece complete
   };
-  // Adds a mark of a shard. Errors, which leave the ledger as it was:
+  // Adds a mark of a member. Errors, which leave the ledger as it was:
   //   NOT_FOUND         the job has no such epoch, piece or index
   // and errors with which the job cannot go on:
-  //   DATA_LOSS         torn: two shards' verdicts on the batch differ; or the
+  //   DATA_LOSS         torn: two members' verdicts on the batch differ; or the
   //                     piece has no such batch
-  //   INVALID_ARGUMENT  no such shard or lease; a second mark that is not a
-  //                     repeat; a repeat of a batch that the shard has not
+  //   INVALID_ARGUMENT  no such member or lease; a second mark that is not a
+  //                     repeat; a repeat of a batch that the member has not
   //                     marked
-  absl::StatusOr<Added> Add(int shard, const Mark& mark);
+  absl::StatusOr<Added> Add(int member, const Mark& mark);
 
-  // Sets the number of pushes that the shard has refused as repeats so far.
-  void SetRepeatsRefused(int shard, uint64_t count);
+  // Sets the number of pushes that the member has refused as repeats so far.
+  void SetRepeatsRefused(int member, uint64_t count);
 
   // The piece was read whole. Returns the epochs in which this makes the piece
   // complete. DATA_LOSS: a mark beyond its end exists. Not to be called twice.
   absl::StatusOr<std::vector<uint32_t>> SetExamples(uint32_t piece,
                                                     uint64_t examples);
 
-  // Restores the marks with which every shard was loaded, before any other mark
-  // is added: a whole set, whose forward passes are not known any more. Returns
-  // the (epoch, piece)s that these marks make complete. The time grows with the
-  // runs and with the pieces that they do not complete, not with the marks.
-  // Errors: those of Add.
+  // Restores the marks with which every member was loaded, before any other
+  // mark is added: a whole set, whose forward passes are not known any more.
+  // Returns the (epoch, piece)s that these marks make complete. The time grows
+  // with the runs and with the pieces that they do not complete, not with the
+  // marks. Errors: those of Add.
   absl::StatusOr<std::vector<std::pair<uint32_t, uint32_t>>> Restore(
       absl::Span<const MarkRun> marks);
   // Sets the counts of the loaded state that its marks do not tell.
   void SetEarlier(uint64_t mended, uint64_t recomputed,
                   uint64_t repeats_refused);
 
-  // The shard's state is lost: its marks are dropped, and pieces that they had
+  // The member's state is lost: its marks are dropped, and pieces that they had
   // completed are complete no more. Returns the (epoch, piece)s that must be
   // leased again. The counts of mended and recomputed batches stay.
-  std::vector<std::pair<uint32_t, uint32_t>> DropShard(int shard);
+  std::vector<std::pair<uint32_t, uint32_t>> DropMember(int member);
 
-  // All shards have marked the batch.
+  // All members have marked the batch.
   bool Complete(const BatchId& batch) const;
   // Every batch of the piece is complete, and the piece is known.
   bool PieceComplete(uint32_t epoch, uint32_t piece) const;
@@ -101,14 +103,14 @@ class Ledger {
   uint32_t CompleteEpochs() const;
   // The complete batches of a piece that is not complete, as Lease::skip.
   std::vector<uint8_t> CompleteBatches(uint32_t epoch, uint32_t piece) const;
-  // The (epoch, piece)s with a batch that some shards have marked and others
+  // The (epoch, piece)s with a batch that some members have marked and others
   // have not, ascending. The time grows with the pieces that have a mark and
   // are not complete.
   std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const;
   // Lease::skip, to be used with Lease::skip_rest, of a lease that has only the
   // half-marked batches of a piece: all other batches before the last of them.
   std::vector<uint8_t> AllButHalfMarked(uint32_t epoch, uint32_t piece) const;
-  // The batches that some shards have rejected and others have not marked, as
+  // The batches that some members have rejected and others have not marked, as
   // Lease::rejected.
   std::vector<uint8_t> HalfRejected(uint32_t epoch, uint32_t piece) const;
   // The share of the piece that is complete, in [0, 1]; 0 while it is open.
@@ -130,9 +132,9 @@ class Ledger {
   uint32_t Batches(uint32_t piece) const;  // REQUIRES: Known(piece)
   Entry& Open(Key key);                    // its entry, made if it is absent
   const Entry* FindOpen(Key key) const;
-  absl::Status Validate(int shard, const Mark& mark) const;
-  absl::StatusOr<Added> AddRepeat(int shard, const Mark& mark);
-  absl::StatusOr<Added> AddFresh(int shard, const Mark& mark);
+  absl::Status Validate(int member, const Mark& mark) const;
+  absl::StatusOr<Added> AddRepeat(int member, const Mark& mark);
+  absl::StatusOr<Added> AddFresh(int member, const Mark& mark);
   // The runs of one piece. Returns whether they complete it.
   absl::StatusOr<bool> RestorePiece(absl::Span<const MarkRun> runs);
   // Examples of a piece's complete batches: trained, rejected.
@@ -152,7 +154,7 @@ class Ledger {
   uint32_t complete_epochs_ = 0;                    // as far as was looked
   Entries open_;     // entries of pieces that have a mark and are not complete
   Entries settled_;  // entries of complete pieces whose details must be kept
-  std::vector<uint64_t> repeats_refused_;  // by shard
+  std::vector<uint64_t> repeats_refused_;  // by member
   LedgerTotals totals_;
 };
 

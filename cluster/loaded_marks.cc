@@ -17,42 +17,42 @@ bool Follows(const MarkRun& last, const MarkRun& next) {
 
 }  // namespace
 
-absl::Status LoadedMarks::AddShard(int shard, const MarkTotals& marks) {
-  for (const auto& [other, others] : shards_) {
+absl::Status LoadedMarks::AddMember(int member, const MarkTotals& marks) {
+  for (const auto& [other, others] : members_) {
     if (others == marks) continue;
     return absl::DataLossError(
-        absl::StrCat(ProcessName(Role::kPs, shard),
+        absl::StrCat(ProcessName(Role::kPs, member),
                      " has loaded the marks of other batches "
                      "than ",
                      ProcessName(Role::kPs, other),
                      " has: their files are not of one checkpoint"));
   }
-  shards_[shard] = marks;
+  members_[member] = marks;
   return absl::OkStatus();
 }
 
-void LoadedMarks::Drop(int shard) {
-  shards_.erase(shard);
-  if (source_ != shard) return;
-  LoadedMarks others(static_cast<int>(num_shards_), wanted_);
-  others.shards_ = std::move(shards_);
+void LoadedMarks::Drop(int member) {
+  members_.erase(member);
+  if (source_ != member) return;
+  LoadedMarks others(static_cast<int>(num_members_), wanted_);
+  others.members_ = std::move(members_);
   *this = std::move(others);
 }
 
 std::optional<MarkRunsRequest> LoadedMarks::Ask() {
-  if (!wanted_ || shards_.empty() || asked_ || whole_) return std::nullopt;
+  if (!wanted_ || members_.empty() || asked_ || whole_) return std::nullopt;
   source_ = source();
   asked_ = true;
   return MarkRunsRequest{runs_.size()};
 }
 
-absl::Status LoadedMarks::Add(int shard, MarkRuns part) {
+absl::Status LoadedMarks::Add(int member, MarkRuns part) {
   const auto bad = [&](absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat(
-        ProcessName(Role::kPs, shard), " sent the runs ", part.offset, " to ",
+        ProcessName(Role::kPs, member), " sent the runs ", part.offset, " to ",
         part.offset + part.runs.size(), " of its marks, ", what));
   };
-  if (!asked_ || source_ != shard) return bad("for which it was not asked");
+  if (!asked_ || source_ != member) return bad("for which it was not asked");
   if (part.offset != runs_.size()) {
     return bad(absl::StrCat("where ", runs_.size(), " were there"));
   }
@@ -67,11 +67,11 @@ absl::Status LoadedMarks::Add(int shard, MarkRuns part) {
   }
   asked_ = false;
   whole_ = !part.more;
-  const MarkTotals& told = shards_.at(shard);
+  const MarkTotals& told = members_.at(member);
   if (whole_ && (counted_.applied != told.applied ||
                  counted_.rejected != told.rejected)) {
     return absl::DataLossError(
-        absl::StrCat(ProcessName(Role::kPs, shard), " sent ", counted_.applied,
+        absl::StrCat(ProcessName(Role::kPs, member), " sent ", counted_.applied,
                      " + ", counted_.rejected, " marks, and has ", told.applied,
                      " + ", told.rejected));
   }

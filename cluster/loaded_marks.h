@@ -20,38 +20,39 @@ namespace shoal {
 // it adds, not with the marks that are there. Pure logic; thread-compatible.
 class LoadedMarks {
  public:
-  // `num_shards`: shards of the job; with 0, all() is never true. `wanted`: the
+  // `num_members`: PSs of the job; with 0, all() is never true. `wanted`: the
   // job goes on from the marks, so a PS is asked for them.
-  explicit LoadedMarks(int num_shards = 0, bool wanted = true)
-      : num_shards_(static_cast<size_t>(num_shards)), wanted_(wanted) {}
+  explicit LoadedMarks(int num_members = 0, bool wanted = true)
+      : num_members_(static_cast<size_t>(num_members)), wanted_(wanted) {}
 
-  // The shard has its state, with these marks; a shard that starts from the
-  // initial values has none. DATA_LOSS: another shard has other marks.
-  absl::Status AddShard(int shard, const MarkTotals& marks);
-  // The shard's PS is gone. The marks that it has sent are dropped.
-  void Drop(int shard);
+  // The PS has its state, with these marks; a PS that starts from the initial
+  // values has none. Each replica of a shard loads it for itself. DATA_LOSS:
+  // another PS has other marks.
+  absl::Status AddMember(int member, const MarkTotals& marks);
+  // The PS is gone. The marks that it has sent are dropped.
+  void Drop(int member);
 
-  bool has(int shard) const { return shards_.count(shard) != 0; }
-  // True if every shard has its state and the marks, if wanted, are whole.
+  bool has(int member) const { return members_.count(member) != 0; }
+  // True if every PS has its state and the marks, if wanted, are whole.
   bool all() const {
-    return num_shards_ != 0 && shards_.size() == num_shards_ &&
+    return num_members_ != 0 && members_.size() == num_members_ &&
            (whole_ || !wanted_);
   }
 
   // The PS that sends its marks, or that is to be asked for them. REQUIRES:
-  // has() of some shard.
+  // has() of some PS.
   int source() const {
-    SHOAL_DCHECK(!shards_.empty());
-    return source_.value_or(shards_.begin()->first);
+    SHOAL_DCHECK(!members_.empty());
+    return source_.value_or(members_.begin()->first);
   }
   // The part to ask source() for now, if any. One part is under way at a time.
   std::optional<MarkRunsRequest> Ask();
-  // Adds the answer of `shard`. Errors:
+  // Adds the answer of a PS. Errors:
   //   INVALID_ARGUMENT  the part was not asked for; it does not begin where the
   //                     last part ended; a run is out of order
   //   DATA_LOSS         this is the last part, and all runs together do not add
-  //                     up to the shard's totals
-  absl::Status Add(int shard, MarkRuns part);
+  //                     up to the PS's totals
+  absl::Status Add(int member, MarkRuns part);
   // Takes all runs, once. REQUIRES: all(), or the last part was added.
   std::vector<MarkRun> Take() {
     SHOAL_DCHECK(whole_);
@@ -59,9 +60,9 @@ class LoadedMarks {
   }
 
  private:
-  size_t num_shards_;
+  size_t num_members_;
   bool wanted_;
-  std::map<int, MarkTotals> shards_;
+  std::map<int, MarkTotals> members_;
   std::optional<int> source_;  // the PS that was asked
   bool asked_ = false;         // source_ has not answered yet
   std::vector<MarkRun> runs_;

@@ -22,24 +22,24 @@ const PieceMarks::Chunk* PieceMarks::Find(uint32_t batch) const {
   return it == chunks_.end() ? nullptr : &it->second;
 }
 
-uint32_t PieceMarks::RawPass(const Chunk& chunk, int shard,
+uint32_t PieceMarks::RawPass(const Chunk& chunk, int column,
                              uint32_t batch) const {
-  const size_t at = size_t{batch % 64} * num_shards_ + shard;
+  const size_t at = size_t{batch % 64} * num_columns_ + column;
   return at < chunk.passes.size() ? chunk.passes[at] : kUnmarked;
 }
 
 uint32_t* PieceMarks::Row(Chunk& chunk, uint32_t batch) {
-  const size_t at = size_t{batch % 64} * num_shards_;
-  if (chunk.passes.size() < at + num_shards_) {
-    chunk.passes.resize(at + num_shards_);
+  const size_t at = size_t{batch % 64} * num_columns_;
+  if (chunk.passes.size() < at + num_columns_) {
+    chunk.passes.resize(at + num_columns_);
   }
   return chunk.passes.data() + at;
 }
 
-bool PieceMarks::Marked(int shard, uint32_t batch) const {
+bool PieceMarks::Marked(int column, uint32_t batch) const {
   const Chunk* chunk = Find(batch);
   return chunk != nullptr && ((chunk->by_all & BitOf(batch)) != 0 ||
-                              RawPass(*chunk, shard, batch) != kUnmarked);
+                              RawPass(*chunk, column, batch) != kUnmarked);
 }
 
 bool PieceMarks::MarkedByAll(uint32_t batch) const {
@@ -47,11 +47,11 @@ bool PieceMarks::MarkedByAll(uint32_t batch) const {
   return chunk != nullptr && (chunk->by_all & BitOf(batch)) != 0;
 }
 
-uint32_t PieceMarks::PassOf(int shard, uint32_t batch) const {
-  SHOAL_DCHECK(Marked(shard, batch));
+uint32_t PieceMarks::PassOf(int column, uint32_t batch) const {
+  SHOAL_DCHECK(Marked(column, batch));
   const Chunk* chunk = Find(batch);
   const uint32_t pass =
-      chunk == nullptr ? kUnmarked : RawPass(*chunk, shard, batch);
+      chunk == nullptr ? kUnmarked : RawPass(*chunk, column, batch);
   return pass == kUnmarked ? kUnknownPass : pass;
 }
 
@@ -60,22 +60,22 @@ bool PieceMarks::Rejected(uint32_t batch) const {
   return chunk != nullptr && (chunk->rejected & BitOf(batch)) != 0;
 }
 
-std::optional<int> PieceMarks::ShardOfOtherVerdict(uint32_t batch,
-                                                   bool rejected) const {
+std::optional<int> PieceMarks::ColumnOfOtherVerdict(uint32_t batch,
+                                                    bool rejected) const {
   const Chunk* chunk = Find(batch);
   if (chunk == nullptr || (chunk->marked & BitOf(batch)) == 0 ||
       ((chunk->rejected & BitOf(batch)) != 0) == rejected) {
     return std::nullopt;
   }
-  int shard = 0;
-  while (shard + 1 < num_shards_ && !Marked(shard, batch)) ++shard;
-  return shard;
+  int column = 0;
+  while (column + 1 < num_columns_ && !Marked(column, batch)) ++column;
+  return column;
 }
 
-PieceMarks::Added PieceMarks::Add(int shard, uint32_t batch, bool rejected,
+PieceMarks::Added PieceMarks::Add(int column, uint32_t batch, bool rejected,
                                   uint32_t pass) {
-  SHOAL_DCHECK(!Marked(shard, batch) && pass != 0);
-  SHOAL_DCHECK(!ShardOfOtherVerdict(batch, rejected).has_value());
+  SHOAL_DCHECK(!Marked(column, batch) && pass != 0);
+  SHOAL_DCHECK(!ColumnOfOtherVerdict(batch, rejected).has_value());
   Chunk& chunk = chunks_[batch / 64];
   const uint64_t bit = BitOf(batch);
   uint32_t* const row = Row(chunk, batch);
@@ -86,9 +86,9 @@ PieceMarks::Added PieceMarks::Add(int shard, uint32_t batch, bool rejected,
     ++half_marked_;
   }
   bool other_pass = false;
-  row[shard] = pass;
+  row[column] = pass;
   int marked = 0;
-  for (int other = 0; other < num_shards_; ++other) {
+  for (int other = 0; other < num_columns_; ++other) {
     if (row[other] == kUnmarked) continue;
     ++marked;
     other_pass |= row[other] != kUnknownPass && pass != kUnknownPass &&
@@ -99,7 +99,7 @@ PieceMarks::Added PieceMarks::Add(int shard, uint32_t batch, bool rejected,
     chunk.mended |= bit;
     added.mended = true;
   }
-  if (marked == num_shards_) {
+  if (marked == num_columns_) {
     chunk.by_all |= bit;
     --half_marked_;
     ++complete_;
@@ -195,7 +195,7 @@ void PieceMarks::Unsettle(uint32_t batches) {
   complete_rejected_ = rejected;
 }
 
-PieceMarks::Dropped PieceMarks::DropShard(int shard) {
+PieceMarks::Dropped PieceMarks::DropColumn(int column) {
   Dropped dropped;
   for (auto& [index, chunk] : chunks_) {
     for (uint32_t i = 0; i < 64; ++i) {
@@ -203,7 +203,7 @@ PieceMarks::Dropped PieceMarks::DropShard(int shard) {
       if ((chunk.marked & bit) == 0) continue;
       uint32_t* const row = Row(chunk, i);
       if ((chunk.by_all & bit) != 0) {
-        std::replace(row, row + num_shards_, kUnmarked, kUnknownPass);
+        std::replace(row, row + num_columns_, kUnmarked, kUnknownPass);
         chunk.by_all &= ~bit;
         --complete_;
         ++dropped.batches;
@@ -213,8 +213,8 @@ PieceMarks::Dropped PieceMarks::DropShard(int shard) {
         }
         ++half_marked_;
       }
-      row[shard] = kUnmarked;
-      if (std::all_of(row, row + num_shards_,
+      row[column] = kUnmarked;
+      if (std::all_of(row, row + num_columns_,
                       [](uint32_t pass) { return pass == kUnmarked; })) {
         chunk.marked &= ~bit;
         --half_marked_;

@@ -59,7 +59,7 @@ CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
   CoordinatorActions actions;
   if (member.role == Role::kPs && checkpoints_.resume == nullptr) {
     // The PS starts from the initial values.
-    loaded_.AddShard(member.index, {}).IgnoreError();
+    loaded_.AddMember(member.index, {}).IgnoreError();
   }
   if (!AllPs(view.membership)) return actions;
   if (member.role == Role::kPs) {
@@ -87,7 +87,7 @@ absl::StatusOr<JobEffects> JobStart::OnLoaded(const Member& from,
   }
   JobEffects effects;
   if (view.phase >= JobPhase::kTraining) return effects;
-  const absl::Status same = loaded_.AddShard(from.index, message.marks);
+  const absl::Status same = loaded_.AddMember(from.index, message.marks);
   if (!same.ok()) return EndWith(same);
   AskForMarks(view, &effects.actions);
   if (AllPs(view.membership)) SendViews(view.membership, &effects.actions);

@@ -15,7 +15,7 @@ namespace {
 
 TrainingBookOptions BookOf(const CoordinatorOptions& options) {
   TrainingBookOptions book;
-  book.num_shards = options.ps.count;
+  book.num_members = options.ps.count;
   book.batch_size = options.batch_size;
   book.leases.num_epochs = options.num_epochs;
   book.leases.seed = options.seed;

@@ -18,7 +18,7 @@ constexpr size_t kRestoredAtOnce = size_t{128} << 10;
 
 LedgerOptions LedgerOf(const TrainingBookOptions& options) {
   LedgerOptions ledger;
-  ledger.num_shards = options.num_shards;
+  ledger.num_members = options.num_members;
   ledger.num_epochs = options.leases.num_epochs;
   ledger.num_pieces = options.leases.num_pieces;
   ledger.batch_size = options.batch_size;
@@ -127,9 +127,9 @@ absl::Status TrainingBook::Count(uint32_t piece) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> TrainingBook::AddMark(int shard, const Mark& mark,
+absl::StatusOr<bool> TrainingBook::AddMark(int member, const Mark& mark,
                                            absl::Time now) {
-  SHOAL_ASSIGN_OR_RETURN(const Ledger::Added added, ledger_.Add(shard, mark));
+  SHOAL_ASSIGN_OR_RETURN(const Ledger::Added added, ledger_.Add(member, mark));
   if (!added.fresh) return false;
   leases_.Progress(mark.lease, now);
   if (added.piece_complete) OnComplete(mark.batch.epoch, mark.batch.piece);

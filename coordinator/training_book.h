@@ -25,7 +25,7 @@
 namespace shoal {
 
 struct TrainingBookOptions {
-  int num_shards = 1;
+  int num_members = 1;  // PSs of the job
   uint32_t batch_size = 1;
   // Epochs, order, hosts and times of the leases. num_pieces is ignored: the
   // book knows its pieces.
@@ -41,7 +41,7 @@ struct TrainingBookOptions {
 //   open --StartRestoring--> restoring --Restore, until it returns true--> open
 //
 // A piece of an epoch is complete when it was read whole and each of its
-// batches has the mark of every shard. A report, a mark or a checkpoint may
+// batches has the mark of every PS. A report, a mark or a checkpoint may
 // come last. Then the piece is leased no more, and counts in FractionDone.
 // Thread-compatible.
 class TrainingBook {
@@ -79,10 +79,10 @@ class TrainingBook {
   // Tells the ledger how many examples the piece has, now that facts() knows
   // it. DATA_LOSS: there is a mark beyond its end. Not to be called twice.
   absl::Status Count(uint32_t piece);
-  // Adds a mark of a shard. True if it is new. Errors: those of Ledger::Add.
-  absl::StatusOr<bool> AddMark(int shard, const Mark& mark, absl::Time now);
-  void SetRepeatsRefused(int shard, uint64_t count) {
-    ledger_.SetRepeatsRefused(shard, count);
+  // Adds a mark of a PS. True if it is new. Errors: those of Ledger::Add.
+  absl::StatusOr<bool> AddMark(int member, const Mark& mark, absl::Time now);
+  void SetRepeatsRefused(int member, uint64_t count) {
+    ledger_.SetRepeatsRefused(member, count);
   }
 
   bool complete() const { return ledger_.AllComplete(); }
@@ -93,7 +93,7 @@ class TrainingBook {
   uint32_t CompleteEpochs() const { return ledger_.CompleteEpochs(); }
   // True if some epochs are complete, and no batch of a later epoch is.
   bool AtEndOfEpoch() const;
-  // The (epoch, piece)s with a batch that some shards have marked and others
+  // The (epoch, piece)s with a batch that some PSs have marked and others
   // have not.
   std::vector<std::pair<uint32_t, uint32_t>> HalfMarked() const {
     return ledger_.HalfMarked();

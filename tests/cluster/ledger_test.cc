@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// 2 shards, 2 epochs, 2 pieces, batches of 10.
+// 2 PSs, 2 epochs, 2 pieces, batches of 10.
 class LedgerTest : public testing::Test {
  protected:
   LedgerTest() : ledger_({2, 2, 2, 10}) {}
@@ -61,7 +61,7 @@ TEST_F(LedgerTest, CountsTheEpochsThatAreCompleteWithoutAGap) {
   EXPECT_EQ(ledger_.CompleteEpochs(), 0u);
   AddBoth({0, 1, 0});
   EXPECT_EQ(ledger_.CompleteEpochs(), 2u);
-  ledger_.DropShard(0);
+  ledger_.DropMember(0);
   EXPECT_EQ(ledger_.CompleteEpochs(), 0u);
   EXPECT_EQ(Ledger({2, 3, 0, 10}).CompleteEpochs(), 3u) << "nothing to train";
 }
@@ -232,7 +232,7 @@ TEST_F(LedgerTest, ALostShardsMarksAreDropped) {
   ASSERT_EQ(ledger_.totals().rejected, 5u);
   ASSERT_EQ(ledger_.totals().rejected_batches, 1u);
 
-  EXPECT_THAT(ledger_.DropShard(1), ElementsAre(Pair(0, 0)))
+  EXPECT_THAT(ledger_.DropMember(1), ElementsAre(Pair(0, 0)))
       << "piece 1 was not complete: it is leasable anyhow";
   EXPECT_EQ(ledger_.totals().batches, 0u);
   EXPECT_EQ(ledger_.totals().trained, 0u);
@@ -255,7 +255,7 @@ TEST(LedgerOfOneShardTest, ADroppedVerdictMayBecomeAnother) {
   ASSERT_TRUE(
       ledger.Add(0, Mark{{0, 0, 0}, Verdict::kRejected, 1, false}).ok());
   EXPECT_TRUE(ledger.AllComplete());
-  EXPECT_THAT(ledger.DropShard(0), ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(ledger.DropMember(0), ElementsAre(Pair(0, 0)));
   EXPECT_FALSE(ledger.AllComplete());
   ASSERT_TRUE(ledger.Add(0, Mark{{0, 0, 0}, Verdict::kApplied, 2, false}).ok());
   EXPECT_EQ(ledger.totals().trained, 10u);
@@ -292,7 +292,7 @@ TEST_F(LedgerTest, HalfRejectedBatchesAreThoseThatAShardLacks) {
     EXPECT_EQ(lease.Rejected(i), i == 3 || i == 70) << i;
   }
   // A mark of batch 1 is left, and no mark of batch 70.
-  ledger_.DropShard(0);
+  ledger_.DropMember(0);
   lease.rejected = ledger_.HalfRejected(0, 0);
   for (uint32_t i = 0; i < 200; ++i) {
     EXPECT_EQ(lease.Rejected(i), i == 1 || i == 3) << i;

@@ -45,13 +45,13 @@ TEST_F(LoadedMarksTest, NotAllAreThereByDefault) {
 
 TEST_F(LoadedMarksTest, AllAreThereWithTheLastShardOrTheLastOfItsMarks) {
   LoadedMarks unwanted(2, false);
-  ASSERT_TRUE(unwanted.AddShard(1, {}).ok());
+  ASSERT_TRUE(unwanted.AddMember(1, {}).ok());
   EXPECT_FALSE(unwanted.all());
-  ASSERT_TRUE(unwanted.AddShard(0, {}).ok());
+  ASSERT_TRUE(unwanted.AddMember(0, {}).ok());
   EXPECT_TRUE(unwanted.all());
   EXPECT_FALSE(unwanted.Ask().has_value());
   LoadedMarks wanted(1, true);
-  ASSERT_TRUE(wanted.AddShard(0, totals_).ok());
+  ASSERT_TRUE(wanted.AddMember(0, totals_).ok());
   EXPECT_FALSE(wanted.all());
   ASSERT_TRUE(wanted.Ask().has_value());
   ASSERT_TRUE(wanted.Add(0, {0, runs_, false}).ok());
@@ -62,7 +62,7 @@ TEST_F(LoadedMarksTest, AllAreThereWithTheLastShardOrTheLastOfItsMarks) {
 
 TEST_F(LoadedMarksTest, AServerThatIsGoneIsNotThereWheneverItGoes) {
   LoadedMarks marks(1, true);
-  ASSERT_TRUE(marks.AddShard(0, totals_).ok());
+  ASSERT_TRUE(marks.AddMember(0, totals_).ok());
   ASSERT_TRUE(marks.Ask().has_value());
   ASSERT_TRUE(marks.Add(0, {0, runs_, false}).ok());
   marks.Take();  // the job trains
@@ -71,10 +71,10 @@ TEST_F(LoadedMarksTest, AServerThatIsGoneIsNotThereWheneverItGoes) {
 }
 
 TEST_F(LoadedMarksTest, RunsComePartByPartFromOneShard) {
-  ASSERT_TRUE(marks_.AddShard(2, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(2, totals_).ok());
   EXPECT_EQ(marks_.source(), 2);
   EXPECT_EQ(Asked(), 0u);
-  ASSERT_TRUE(marks_.AddShard(0, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(0, totals_).ok());
   EXPECT_EQ(marks_.source(), 2) << "it was asked";
   EXPECT_FALSE(marks_.Ask().has_value()) << "one part at a time";
   ASSERT_TRUE(marks_.Add(2, {0, {runs_[0]}, true}).ok());
@@ -87,14 +87,14 @@ TEST_F(LoadedMarksTest, RunsComePartByPartFromOneShard) {
 }
 
 TEST_F(LoadedMarksTest, ShardsOfOtherMarksAreDataLoss) {
-  ASSERT_TRUE(marks_.AddShard(0, totals_).ok());
-  const absl::Status status = marks_.AddShard(1, {5, 1, 78});
+  ASSERT_TRUE(marks_.AddMember(0, totals_).ok());
+  const absl::Status status = marks_.AddMember(1, {5, 1, 78});
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("ps 1"));
 }
 
 TEST_F(LoadedMarksTest, AGapAnOverlapAndDisorderAreRefused) {
-  ASSERT_TRUE(marks_.AddShard(0, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(0, totals_).ok());
   EXPECT_EQ(Code(0, {0, runs_, false}), absl::StatusCode::kInvalidArgument)
       << "not asked for";
   Asked();
@@ -113,15 +113,15 @@ TEST_F(LoadedMarksTest, AGapAnOverlapAndDisorderAreRefused) {
 }
 
 TEST_F(LoadedMarksTest, RunsThatAreNotTheTotalsAreDataLoss) {
-  ASSERT_TRUE(marks_.AddShard(0, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(0, totals_).ok());
   Asked();
   EXPECT_EQ(Code(0, {0, {runs_[0], runs_[1]}, false}),
             absl::StatusCode::kDataLoss);
 }
 
 TEST_F(LoadedMarksTest, WithoutItsSourceItBeginsAgainWithAnother) {
-  ASSERT_TRUE(marks_.AddShard(0, totals_).ok());
-  ASSERT_TRUE(marks_.AddShard(1, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(0, totals_).ok());
+  ASSERT_TRUE(marks_.AddMember(1, totals_).ok());
   Asked();
   ASSERT_TRUE(marks_.Add(0, {0, {runs_[0]}, true}).ok());
   marks_.Drop(0);
@@ -134,7 +134,7 @@ TEST_F(LoadedMarksTest, WithoutItsSourceItBeginsAgainWithAnother) {
 
 TEST_F(LoadedMarksTest, ACheckpointWithoutMarksIsWholeAtOnce) {
   LoadedMarks marks(1, true);
-  ASSERT_TRUE(marks.AddShard(0, {}).ok());
+  ASSERT_TRUE(marks.AddMember(0, {}).ok());
   ASSERT_TRUE(marks.Ask().has_value());
   EXPECT_TRUE(marks.Add(0, {0, {}, false}).ok());
   EXPECT_TRUE(marks.all());

@@ -27,7 +27,7 @@ class JobStartTest : public testing::Test {
     options_.batch_size = 10;
     files_.files = {{"a", 100, 1}};
     TrainingBookOptions book;
-    book.num_shards = 2;
+    book.num_members = 2;
     book.batch_size = 10;
     book_ = TrainingBook(
         book, PieceFacts("training", files_.files, {{0, 0, 0, 100}}, 10));
@@ -218,7 +218,7 @@ TEST_F(JobStartTest, OneContinueIsAskedForAtATime) {
   }
   options_.checkpoints.resume = manifest;
   TrainingBookOptions book;
-  book.num_shards = 2;
+  book.num_members = 2;
   book.batch_size = 10;
   book_ = TrainingBook(
       book, PieceFacts("training", files_.files, std::move(pieces), 10));

@@ -54,7 +54,7 @@ TEST_F(OverdueTextTest, AServerThatIsThereMayLackItsState) {
   EXPECT_THAT(Why(Overdue::kServers),
               HasSubstr("ps 0 (h0:1), which still loads its shard; "
                         "ps 1 (at h1:1); is it running"));
-  ASSERT_TRUE(loaded_.AddShard(0, {}).ok());
+  ASSERT_TRUE(loaded_.AddMember(0, {}).ok());
   EXPECT_THAT(Why(Overdue::kServers),
               HasSubstr("the job still lacks ps 1 (at h1:1); is it running"));
 }

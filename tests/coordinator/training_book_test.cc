@@ -15,11 +15,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-// 2 shards, 2 epochs of "a" (100 bytes) and "b" (300), batches of 10.
+// 2 PSs, 2 epochs of "a" (100 bytes) and "b" (300), batches of 10.
 class TrainingBookTest : public testing::Test {
  protected:
   TrainingBookTest() {
-    options_.num_shards = 2;
+    options_.num_members = 2;
     options_.batch_size = 10;
     options_.leases.num_epochs = 2;
     options_.leases.shuffle = false;

@@ -1,0 +1,64 @@
+// A job whose two PSs hold copies of one shard.
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/coordinator/coordinator_state_save_fixture.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class CoordinatorStateReplicasTest : public CoordinatorStateSaveTest {
+ protected:
+  CoordinatorStateReplicasTest() {
+    options_.checkpoints.save = false;
+    options_.checkpoints.map.num_shards = 1;
+    options_.checkpoints.map.replicated = 0;
+    options_.ps = {.count = 2, .replicated = 0};
+    train_.resize(1);
+    Restart();
+  }
+};
+
+TEST_F(CoordinatorStateReplicasTest, TheJobWaitsForEveryReplica) {
+  sessions_ = 0;
+  Join(Role::kPs, 0);
+  sessions_ = 2;
+  for (int i = 0; i < 2; ++i) Join(Role::kWorker, i);
+  EXPECT_FALSE(state_->Report(now_).started);
+  EXPECT_EQ(state_->Report(now_).waiting_for, "ps 1");
+  EXPECT_THAT(Heard<ClusterView>(3), IsEmpty());
+  sessions_ = 1;
+  Join(Role::kPs, 1);
+  ASSERT_THAT(Heard<ClusterView>(3), SizeIs(1));
+  EXPECT_THAT(Heard<ClusterView>(3)[0].ps, SizeIs(2)) << "one a member";
+  EXPECT_TRUE(state_->Report(now_).started);
+}
+
+TEST_F(CoordinatorStateReplicasTest, ABatchIsTrainedWhenEveryReplicaHasIt) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 20);
+  Mark1(1, lease, 0);
+  EXPECT_EQ(state_->Report(now_).trained, 0u) << "ps 1 lacks it";
+  Mark1(2, lease, 0);
+  EXPECT_EQ(state_->Report(now_).trained, 10u);
+  Mark1(2, lease, 1);
+  EXPECT_EQ(state_->Report(now_).trained, 10u) << "ps 0 lacks it";
+  Mark1(1, lease, 1);
+  EXPECT_EQ(state_->Report(now_).trained, 20u);
+}
+
+TEST_F(CoordinatorStateReplicasTest, ReplicasWithOtherVerdictsTearABatch) {
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 20);
+  Mark1(1, lease, 0);
+  Mark1(2, lease, 0, Verdict::kRejected);
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace shoal
