@@ -6,13 +6,13 @@
 
 namespace shoal {
 
-absl::Status CheckCanaries(absl::Span<const PsReport> shards,
+absl::Status CheckCanaries(absl::Span<const PsReport> members,
                            uint64_t applied) {
   const bool none = std::none_of(
-      shards.begin(), shards.end(),
+      members.begin(), members.end(),
       [](const PsReport& ps) { return ps.stats.canary.has_value(); });
   if (none) return absl::OkStatus();
-  for (const PsReport& ps : shards) {
+  for (const PsReport& ps : members) {
     if (!ps.stats.canary.has_value()) {
       return absl::DataLossError(
           absl::StrCat("ps ", ps.index, " reports no canaries; others do"));

@@ -10,11 +10,13 @@
 namespace shoal {
 
 // Compares the ledger, at the end of a job, with canaries that do not depend on
-// it (core/canary.h). Every shard must have a canary for each of the `applied`
+// it (core/canary.h). Every PS must have a canary for each of the `applied`
 // batches, each must be exactly 1, and no push may have come from a worker of
-// another start of the job. OK too if no shard has canaries.
-// DATA_LOSS names the shard, the value found and the value expected.
-absl::Status CheckCanaries(absl::Span<const PsReport> shards, uint64_t applied);
+// another start of the job. Every copy of a replicated shard is checked. OK too
+// if no PS has canaries. DATA_LOSS names the PS, the value found and the value
+// expected.
+absl::Status CheckCanaries(absl::Span<const PsReport> members,
+                           uint64_t applied);
 
 }  // namespace shoal
 

@@ -44,18 +44,18 @@ void JobProgress::OnUsage(Role role, int index, const ResourceUsage& usage,
   Usage(role, index).Add(usage, now);
 }
 
-void JobProgress::OnShardReport(int shard, const StatsReply& stats) {
-  ps_[shard].stats = stats;
+void JobProgress::OnShardReport(int member, const StatsReply& stats) {
+  ps_[member].stats = stats;
 }
 
-bool JobProgress::reported(int shard) const {
-  const auto it = ps_.find(shard);
+bool JobProgress::reported(int member) const {
+  const auto it = ps_.find(member);
   return it != ps_.end() && it->second.stats.has_value();
 }
 
 size_t JobProgress::reports() const {
   size_t count = 0;
-  for (const auto& [shard, ps] : ps_) count += ps.stats.has_value();
+  for (const auto& [member, ps] : ps_) count += ps.stats.has_value();
   return count;
 }
 
@@ -110,13 +110,15 @@ void JobProgress::Fill(absl::Time now, JobReport* report) const {
   for (const auto& [index, ps] : ps_) {
     PsReport out;
     out.index = index;
+    out.shard = members_.ShardOf(index);
+    out.first_of_shard = members_.IsFirst(index);
     out.address = ps.address;
     out.cpu_seconds = ps.usage.cpu_seconds();
     out.peak_rss_bytes = ps.usage.peak_rss_bytes();
     if (ps.stats.has_value()) {
       // What the shard says at the end is newer than its last heartbeat.
       out.stats = *ps.stats;
-      report->digest += ps.stats->digest;
+      if (out.first_of_shard) report->digest += ps.stats->digest;
       for (const auto& [life, histogram] : ps.stats->staleness) {
         report->staleness.Merge(histogram);
       }

@@ -13,6 +13,7 @@
 #include "cluster/rate_window.h"
 #include "cluster/usage_meter.h"
 #include "core/parameter_service.h"
+#include "core/ps_members.h"
 #include "core/registration.h"
 #include "core/session_messages.h"
 
@@ -23,6 +24,8 @@ namespace shoal {
 // Thread-compatible; times do not go back.
 class JobProgress {
  public:
+  explicit JobProgress(PsMembers members = {}) : members_(members) {}
+
   // `place` is the address of a PS, or the name of a worker's host; it may be
   // empty.
   void NewLife(Role role, int index, const std::string& place, absl::Time now);
@@ -30,9 +33,10 @@ class JobProgress {
                    absl::Time now);
   void OnUsage(Role role, int index, const ResourceUsage& usage,
                absl::Time now);
-  void OnShardReport(int shard, const StatsReply& stats);
-  bool reported(int shard) const;
-  size_t reports() const;  // shards that have reported
+  // The last report of a PS. Replicas of one shard report each.
+  void OnShardReport(int member, const StatsReply& stats);
+  bool reported(int member) const;
+  size_t reports() const;  // members that have reported
 
   // The first lease is given; the job ends. The wall time lies between the two.
   void Start(absl::Time now);
@@ -48,7 +52,8 @@ class JobProgress {
 
   // Fills in loss, progressive_auc, samples_per_second, wall, the steady
   // window, staleness, the workers (but `alive` and `scored`), the PSs and the
-  // digest. REQUIRES: report->trained is filled in.
+  // digest, in which a replicated shard counts once. REQUIRES: report->trained
+  // is filled in.
   void Fill(absl::Time now, JobReport* report) const;
 
  private:
@@ -74,6 +79,7 @@ class JobProgress {
 
   UsageMeter& Usage(Role role, int index);
 
+  PsMembers members_;
   std::map<int, Worker> workers_;
   std::map<int, Ps> ps_;
   RateWindow rate_;

@@ -33,6 +33,14 @@ bool ManyShort(const DataReport& data) {
 
 }  // namespace
 
+std::vector<const PsReport*> ShardReports(const JobReport& report) {
+  std::vector<const PsReport*> shards;
+  for (const PsReport& ps : report.ps) {
+    if (ps.first_of_shard) shards.push_back(&ps);
+  }
+  return shards;
+}
+
 std::string ShortBatchesText(const DataReport& data) {
   if (data.short_batches == 0) return "";
   return absl::StrFormat(

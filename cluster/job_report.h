@@ -30,8 +30,12 @@ struct WorkerReport {
   std::string host;  // name of its host; empty: not known
 };
 
+// A PS member (core/ps_members.h). Its resources and canaries are its own; its
+// rows, bytes and digest are those of its shard, which replicas share.
 struct PsReport {
   int index = 0;
+  int shard = 0;
+  bool first_of_shard = true;  // PsMembers::IsFirst
   std::string address;
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
@@ -177,10 +181,15 @@ struct JobReport {
   uint64_t predicted = 0;         // rows whose predictions were written
   uint64_t predicted_nan = 0;     // those of them that could not be parsed
   std::vector<WorkerReport> workers;
-  std::vector<PsReport> ps;
+  std::vector<PsReport> ps;  // by member; ShardReports has each shard once
   CheckpointReport checkpoint;
-  uint64_t digest = 0;  // digest of the final model: sum of the shards' digests
+  // Digest of the final model: the sum of the shards' digests, each shard once.
+  uint64_t digest = 0;
 };
+
+// The members that speak for the shards, by shard: the first member of each. A
+// replicated shard is there once. Valid as long as report.ps.
+std::vector<const PsReport*> ShardReports(const JobReport& report);
 
 // "40 an epoch, 8 of them short (…); 812.0 rows in the mean". Empty if no batch
 // is short.

@@ -39,6 +39,7 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
     : options_(std::move(options)),
       clock_(options_, now),
       membership_(MembershipOf(options_)),
+      progress_(options_.ps),
       start_(options_),
       work_(options_),
       saves_(options_) {}

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/canary_check.h"
+#include "cluster/replica_check.h"
 #include "core/job_loss.h"
 
 namespace shoal {
@@ -18,11 +19,12 @@ CoordinatorActions JobFinish::AskReports(const Membership& membership) {
   return actions;
 }
 
-JobOutcome JobFinish::Verdict(absl::Span<const PsReport> shards,
+JobOutcome JobFinish::Verdict(absl::Span<const PsReport> members,
                               const LedgerTotals& totals,
                               const absl::Status& saved) {
   absl::Status status =
-      CheckCanaries(shards, totals.batches - totals.rejected_batches);
+      CheckCanaries(members, totals.batches - totals.rejected_batches);
+  status.Update(CheckReplicas(members));
   status.Update(saved);
   return {std::move(status)};
 }

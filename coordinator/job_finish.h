@@ -35,9 +35,10 @@ class JobFinish {
  public:
   // Everything is trained and scored: asks every shard for its last report.
   static CoordinatorActions AskReports(const Membership& membership);
-  // The outcome of a job whose shards have all reported. `saved` is the status
-  // of the checkpoint of the end. The checks are those of CheckCanaries.
-  static JobOutcome Verdict(absl::Span<const PsReport> shards,
+  // The outcome of a job whose PSs have all reported. `saved` is the status
+  // of the checkpoint of the end. The checks are those of CheckCanaries and of
+  // CheckReplicas.
+  static JobOutcome Verdict(absl::Span<const PsReport> members,
                             const LedgerTotals& totals,
                             const absl::Status& saved);
 

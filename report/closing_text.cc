@@ -156,8 +156,8 @@ void AddCanaries(const JobReport& report, std::vector<std::string>* lines) {
 
 void AddBalance(const JobReport& report, std::vector<std::string>* lines) {
   BalanceReport balance;
-  for (const PsReport& ps : report.ps) {
-    balance.push_back({ps.stats.bytes, ps.stats.rows, ps.stats.lookups});
+  for (const PsReport* ps : ShardReports(report)) {
+    balance.push_back({ps->stats.bytes, ps->stats.rows, ps->stats.lookups});
   }
   if (balance.empty()) return;
   for (const absl::string_view line :

@@ -45,7 +45,7 @@ std::string HostOf(const std::string& address, const std::string& own_host) {
 
 void WriteBalance(const PsReport& ps, const std::string& own_host,
                   JsonWriter* w) {
-  w->BeginObject().Field("shard", ps.index).Field("bytes", ps.stats.bytes);
+  w->BeginObject().Field("shard", ps.shard).Field("bytes", ps.stats.bytes);
   w->Field("rows", ps.stats.rows).Field("lookups", ps.stats.lookups);
   w->Field("cpu_seconds", ps.cpu_seconds);
   w->Field("peak_rss_bytes", ps.peak_rss_bytes);
@@ -53,7 +53,8 @@ void WriteBalance(const PsReport& ps, const std::string& own_host,
   w->EndObject();
 }
 
-// One object per shard; null if the job has no canaries.
+// One object per PS, so for each copy of a shard; null if the job has no
+// canaries.
 void WriteCanary(const JobReport& report, JsonWriter* w) {
   bool any = false;
   for (const PsReport& ps : report.ps) {
@@ -61,7 +62,7 @@ void WriteCanary(const JobReport& report, JsonWriter* w) {
     if (!any) w->BeginArray();
     any = true;
     const CanaryStats& canary = *ps.stats.canary;
-    w->BeginObject().Field("shard", ps.index).Field("rows", canary.rows);
+    w->BeginObject().Field("shard", ps.shard).Field("rows", canary.rows);
     w->Field("not_one", canary.not_one).Field("smallest", canary.smallest);
     w->Field("largest", canary.largest).EndObject();
   }
@@ -206,7 +207,9 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
     return InThisProcess(ps.address);
   });
   const std::string own_host = alone ? facts.host : "";
-  for (const PsReport& ps : report.ps) WriteBalance(ps, facts.host, &w);
+  for (const PsReport* ps : ShardReports(report)) {
+    WriteBalance(*ps, facts.host, &w);
+  }
   w.EndArray().Key("processes").BeginArray();
   for (const WorkerReport& worker : report.workers) {
     WriteWorker(worker, own_host, &w);

@@ -37,7 +37,7 @@ class JobProgressTest : public testing::Test {
     progress_.OnHeartbeat(Role::kWorker, worker, heartbeat, At(seconds));
   }
 
-  JobProgress progress_;
+  JobProgress progress_{PsMembers{.count = 2}};
 };
 
 TEST_F(JobProgressTest, LossIsTheMeanOverTheNewestExamples) {
@@ -85,6 +85,34 @@ TEST_F(JobProgressTest, StalenessIsMergedFromHeartbeatsUntilTheShardsReport) {
   EXPECT_EQ(report.staleness.count(), 48u);
   EXPECT_EQ(report.digest, 6u) << "modulo 2^64";
   EXPECT_EQ(report.ps[1].stats.digest, ~uint64_t{0});
+}
+
+TEST_F(JobProgressTest, AReplicatedShardCountsOnce) {
+  StatsReply stats;
+  // Members 0, 1 and 2, of which the last two hold copies of shard 1.
+  JobProgress progress(PsMembers{.count = 3, .replicated = 1});
+  for (int member = 0; member < 3; ++member) {
+    progress.NewLife(Role::kPs, member, "h", At(0));
+    ResourceUsage usage;
+    usage.cpu_seconds = 2;
+    progress.OnUsage(Role::kPs, member, usage, At(1));
+    stats.digest = member == 0 ? 5 : 100;
+    stats.bytes = stats.digest;
+    progress.OnShardReport(member, stats);
+  }
+  EXPECT_EQ(progress.reports(), 3u) << "every copy reports";
+  JobReport report;
+  progress.Fill(At(2), &report);
+  EXPECT_EQ(report.digest, 105u);
+  ASSERT_EQ(report.ps.size(), 3u);
+  EXPECT_EQ(report.ps[2].index, 2);
+  EXPECT_EQ(report.ps[2].shard, 1);
+  EXPECT_DOUBLE_EQ(report.ps[2].cpu_seconds, 2) << "it is a process of its own";
+  const auto shards = ShardReports(report);
+  ASSERT_EQ(shards.size(), 2u);
+  EXPECT_EQ(shards[0]->stats.bytes, 5u);
+  EXPECT_EQ(shards[1]->index, 1);
+  EXPECT_EQ(shards[1]->stats.bytes, 100u);
 }
 
 TEST_F(JobProgressTest, TheSteadyWindowHasItsOwnSamplesTimeAndCpu) {

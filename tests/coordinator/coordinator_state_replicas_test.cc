@@ -7,6 +7,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -19,6 +20,20 @@ class CoordinatorStateReplicasTest : public CoordinatorStateSaveTest {
     options_.ps = {.count = 2, .replicated = 0};
     train_.resize(1);
     Restart();
+  }
+
+  // The job trains its data, and the PSs report these digests.
+  void EndWith(uint64_t digest0, uint64_t digest1) {
+    JoinAll();
+    Train(3, 20);
+    ASSERT_THAT(Heard<ReportShard>(1), SizeIs(1));
+    ASSERT_THAT(Heard<ReportShard>(2), SizeIs(1));
+    StatsReply stats;
+    stats.digest = digest0;
+    Tell(1, ShardReport{stats});
+    EXPECT_FALSE(state_->Report(now_).over) << "ps 1 has not reported";
+    stats.digest = digest1;
+    Tell(2, ShardReport{stats});
   }
 };
 
@@ -58,6 +73,35 @@ TEST_F(CoordinatorStateReplicasTest, ReplicasWithOtherVerdictsTearABatch) {
   Mark1(1, lease, 0);
   Mark1(2, lease, 0, Verdict::kRejected);
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(CoordinatorStateReplicasTest, TheEndCountsTheirShardOnce) {
+  EndWith(0xab, 0xab);
+  const JobReport report = state_->Report(now_);
+  EXPECT_EQ(report.status, absl::OkStatus());
+  EXPECT_TRUE(report.over);
+  EXPECT_EQ(report.digest, 0xabu);
+  EXPECT_THAT(report.ps, SizeIs(2)) << "each is a process";
+  ASSERT_THAT(ShardReports(report), SizeIs(1));
+  EXPECT_EQ(ShardReports(report)[0]->index, 0);
+}
+
+TEST_F(CoordinatorStateReplicasTest, ReplicasThatDifferEndTheJob) {
+  EndWith(0xab, 0xac);
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Why(), HasSubstr("ps 0 and ps 1 hold copies of shard 0"));
+  EXPECT_THAT(Why(), HasSubstr("00000000000000ab and 00000000000000ac"));
+  ExpectEnded({1, 2, 3, 4});
+}
+
+TEST_F(CoordinatorStateReplicasTest, EachNumberOfAShardIsAServersOwn) {
+  options_.ps = {.count = 2};
+  options_.checkpoints.map.num_shards = 2;
+  options_.checkpoints.map.replicated = -1;
+  Restart();
+  EndWith(0xab, 0xac);
+  EXPECT_EQ(JobStatus(), absl::OkStatus());
+  EXPECT_EQ(state_->Report(now_).digest, 0xabu + 0xac);
 }
 
 }  // namespace

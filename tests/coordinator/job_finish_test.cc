@@ -52,7 +52,7 @@ TEST_F(JobFinishTest, EveryShardIsAskedForItsReport) {
   EXPECT_TRUE(std::holds_alternative<ReportShard>(send.message));
 }
 
-TEST_F(JobFinishTest, TheVerdictIsTheChecksOfTheShardsAndThenOfTheSave) {
+TEST_F(JobFinishTest, TheVerdictIsTheChecksOfTheServersAndThenOfTheSave) {
   LedgerTotals totals;
   totals.batches = 3;
   totals.rejected_batches = 1;
@@ -61,6 +61,25 @@ TEST_F(JobFinishTest, TheVerdictIsTheChecksOfTheShardsAndThenOfTheSave) {
             absl::OkStatus());
   const absl::Status saved = absl::DeadlineExceededError("not saved");
   EXPECT_EQ(JobFinish::Verdict(shards, totals, saved).status, saved);
+}
+
+TEST_F(JobFinishTest, CopiesOfAShardThatDifferEndTheJobAsTornCanariesDo) {
+  std::vector<PsReport> members(2);
+  members[1].index = 1;
+  EXPECT_EQ(JobFinish::Verdict(members, {}, absl::OkStatus()).status,
+            absl::OkStatus());
+  members[1].stats.digest = 1;
+  const JobOutcome torn = JobFinish::Verdict(
+      members, {}, absl::DeadlineExceededError("not saved"));
+  EXPECT_EQ(torn.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(torn.status.message()),
+              HasSubstr("ps 0 and ps 1 hold copies of shard 0"));
+  // Canaries say more: a push was lost or applied more than once.
+  members[0].stats.canary = members[1].stats.canary = CanaryStats{1, 0, 1, 1};
+  EXPECT_THAT(
+      std::string(JobFinish::Verdict(members, {}, absl::OkStatus())
+                      .status.message()),
+      HasSubstr("ps 0 has canaries of 1 batches"));
 }
 
 TEST_F(JobFinishTest, AFailureEndsTheJobAndNamesItsProcess) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "report/closing_text.h"
 #include "tests/harness/test_paths.h"
 
@@ -283,6 +284,25 @@ TEST(ClosingText, TellsOfPredictions) {
   EXPECT_THAT(ClosingText(report),
               testing::Contains("predicted  1,000 rows of a file that is "
                                 "incomplete and was not kept"));
+}
+
+TEST(SummaryJson, AReplicatedShardIsInTheBalanceOnce) {
+  JobReport report = SomeReport();
+  report.ps.push_back(report.ps[0]);
+  report.ps[1].index = 1;
+  report.ps[1].first_of_shard = false;
+  report.ps[1].stats.canary = CanaryStats{10, 0, 1, 1};
+  report.ps[0].stats.canary = CanaryStats{10, 0, 1, 1};
+  const json summary = json::parse(SummaryJson(SomeFacts(), report));
+  ASSERT_EQ(summary["balance"].size(), 1u);
+  EXPECT_EQ(summary["balance"][0]["bytes"], 4096);
+  EXPECT_EQ(summary["canary"].size(), 2u) << "each copy has canaries";
+  EXPECT_EQ(summary["cpu_seconds"], 2.0 + 1.0 + 2 * 0.5);
+  int rows = 0;
+  for (const std::string& line : ClosingText(report)) {
+    rows += absl::StrContains(line, "4096") ? 1 : 0;
+  }
+  EXPECT_EQ(rows, 1);
 }
 
 TEST(SummaryJson, CanariesAreThereWhereTheJobHasThem) {
