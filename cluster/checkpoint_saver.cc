@@ -7,6 +7,11 @@
 #include "checkpoint/checkpoint_directory.h"
 
 namespace shoal {
+namespace {
+
+size_t Count(int members) { return static_cast<size_t>(members); }
+
+}  // namespace
 
 void CheckpointSaver::SetSaved(uint64_t step, std::string directory) {
   saved_.step = step;
@@ -59,6 +64,7 @@ void CheckpointSaver::OnWritten(const Member& from,
                                 const ShardWritten& written) {
   // The number is the attempt's: no other save has it.
   if (phase_ != Phase::kWriting || written.number != seals_.number) return;
+  if (files_.told.count(from.index) == 0) return;
   files_.written.insert(from.index);
 }
 
@@ -69,6 +75,7 @@ void CheckpointSaver::OnSaved(const Member& from, ShardSaved& saved) {
                         phase_ == Phase::kClearing ||
                         (phase_ == Phase::kSealing && !saved.status.ok());
   if (!expected || saved.number != seals_.number) return;
+  if (phase_ != Phase::kSealing && files_.told.count(from.index) == 0) return;
   files_.answered.insert(from.index);
   if (phase_ == Phase::kClearing) return;
   if (saved.status.ok()) {
@@ -151,7 +158,7 @@ void CheckpointSaver::StartSealing(const View& view) {
 }
 
 void CheckpointSaver::CheckSeals(const View& view) {
-  if (seals_.marks.size() < view.num_ps) return;
+  if (seals_.marks.size() < Count(view.members.count)) return;
   if (!view.half_marked.empty()) {
     StartMending(view);
     return;
@@ -173,8 +180,9 @@ void CheckpointSaver::CheckSeals(const View& view) {
   directory_ = CheckpointName(step_);
   const uint64_t attempt = options_.first_attempt + seals_.number;
   actions_.emplace_back(SaverCut{attempt});
-  files_.told = seals_.told;
-  for (const auto& [index, life] : files_.told) {
+  for (const auto& [index, life] : seals_.told) {
+    if (!view.members.IsFirst(index)) continue;
+    files_.told[index] = life;
     Send(life, SaveShard{seals_.number, directory_, attempt});
   }
   phase_ = Phase::kWriting;
@@ -201,14 +209,14 @@ void CheckpointSaver::CheckMends(const View& view) {
 }
 
 void CheckpointSaver::CheckWritten(const View& view, absl::Time now) {
-  if (files_.written.size() < view.num_ps) return;
+  if (files_.written.size() < Count(view.members.num_shards())) return;
   if (hurry_ == absl::InfiniteFuture()) Release(now);
   deadline_ = std::min(hurry_, now + options_.deadline);
   phase_ = Phase::kSyncing;
 }
 
 void CheckpointSaver::CheckSynced(const View& view) {
-  if (files_.entries.size() < view.num_ps) return;
+  if (files_.entries.size() < Count(view.members.num_shards())) return;
   SaverCommit commit;
   commit.number = seals_.number;
   commit.directory = directory_;
@@ -303,12 +311,14 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kWriting:
       what = " to write its shard";
       for (const Member& ps : view.ps) {
+        if (!view.members.IsFirst(ps.index)) continue;
         if (files_.written.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kSyncing:
       what = " to sync its shard to the disk";
       for (const Member& ps : view.ps) {
+        if (!view.members.IsFirst(ps.index)) continue;
         if (files_.answered.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;

@@ -17,6 +17,7 @@
 #include "cluster/membership.h"
 #include "core/ids.h"
 #include "core/mark_run.h"
+#include "core/ps_members.h"
 #include "core/save_messages.h"
 #include "core/session_messages.h"
 
@@ -65,7 +66,8 @@ struct SaverLate {
 struct SaverCommit {
   uint64_t number = 0;
   std::string directory;             // its name
-  std::vector<std::string> entries;  // for the manifest, by shard
+  // For the manifest, by shard. The entry of shard k is from PS k.
+  std::vector<std::string> entries;
 };
 // The save is over. OK: `directory` is a checkpoint. Otherwise `status` says
 // why the checkpoint is void.
@@ -84,7 +86,7 @@ using SaverActions = std::vector<SaverAction>;
 // actions. One save at a time.
 //
 //   idle --Begin--> holding --every worker held--> sealing --every PS held-->
-//     marks equal on all shards: writing --every shard written--> syncing
+//     marks equal on all PSs: writing --every shard written--> syncing
 //         --every shard on the disk--> committing --manifest written--> idle
 //     some batch is half-marked: mending --those batches trained--> sealing
 //   any of them --void--> clearing --every shard that was to save answered-->
@@ -97,7 +99,9 @@ using SaverActions = std::vector<SaverAction>;
 // the coordinator has exactly the shards' marks. If a batch is half-marked, the
 // shards are released again and the held workers train only such batches. A
 // checkpoint holds one set of batches, the same on every shard: its summary
-// (count and digest) is compared before anything is written.
+// (count and digest) is compared before anything is written. Members that hold
+// copies of one shard are all sealed and compared, and the first of them writes
+// the shard (PsMembers::IsFirst).
 //
 // From Begin until every shard is written withholds() is true: no worker may be
 // given another lease. Then all processes are released, and training goes on
@@ -118,7 +122,7 @@ class CheckpointSaver {
   struct View {
     MembersView ps;       // with an open session, by index
     MembersView workers;  // with an open session
-    size_t num_ps = 1;
+    PsMembers members;    // the PSs of the job, and their shards
     uint64_t step = 0;  // batches with all marks
     // The (epoch, piece)s with a batch that some shards have marked and others
     // have not.
@@ -199,7 +203,9 @@ class CheckpointSaver {
     std::map<uint64_t, Life> leases;  // under way, with their workers
   };
   struct ShardFiles {                    // kWriting to kClearing
-    std::map<int, Life> told;            // to save, by index
+    // The PSs that save, by index: the first member of each shard. Its index is
+    // the shard's number.
+    std::map<int, Life> told;
     std::set<int> written;               // have every byte
     std::set<int> answered;              // with ShardSaved
     std::map<int, std::string> entries;  // entries of files on the disk

@@ -117,7 +117,7 @@ void JobSaves::Drive(
   CheckpointSaver::View saver;
   saver.ps = view.membership.Open(Role::kPs);
   saver.workers = view.membership.Open(Role::kWorker);
-  saver.num_ps = static_cast<size_t>(options_.ps.count);
+  saver.members = options_.ps;
   saver.step = view.book.totals().batches;
   saver.half_marked = half_marked;
   Perform(use(saver), view, effects);

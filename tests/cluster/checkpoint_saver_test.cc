@@ -45,7 +45,7 @@ class CheckpointSaverTest : public testing::Test {
     CheckpointSaver::View view;
     view.ps = MembersView(members.first(ps_.size()));
     view.workers = MembersView(members.subspan(ps_.size()));
-    view.num_ps = 2;
+    view.members = members_of_;
     view.step = step_;
     view.half_marked = half_marked_;
     return view;
@@ -136,6 +136,7 @@ class CheckpointSaverTest : public testing::Test {
     EXPECT_THAT(commits_, IsEmpty());
   }
 
+  PsMembers members_of_{.count = 2};
   absl::Time now_ = absl::UnixEpoch();
   CheckpointSaver saver_;
   std::vector<Member> ps_;

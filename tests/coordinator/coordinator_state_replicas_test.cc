@@ -1,5 +1,7 @@
 // A job whose two PSs hold copies of one shard.
 
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/coordinator_state_save_fixture.h"
@@ -94,7 +96,59 @@ TEST_F(CoordinatorStateReplicasTest, ReplicasThatDifferEndTheJob) {
   ExpectEnded({1, 2, 3, 4});
 }
 
-TEST_F(CoordinatorStateReplicasTest, EachNumberOfAShardIsAServersOwn) {
+TEST_F(CoordinatorStateReplicasTest, AllAreSealedAndTheFirstWritesTheShard) {
+  options_.checkpoints.save = true;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 20);
+  MarkBoth(lease, 0);
+  Do(state_->RequestSave(1, now_));
+  HoldWorkers({3, 4});
+  Tell(1, Held{Newest<Hold>(1).number, {1, 0, 5}});
+  EXPECT_THAT(Heard<SaveShard>(1), IsEmpty()) << "ps 1 is not sealed";
+  Tell(2, Held{Newest<Hold>(2).number, {1, 0, 5}});
+  EXPECT_THAT(Heard<SaveShard>(1), SizeIs(1));
+  EXPECT_THAT(Heard<SaveShard>(2), IsEmpty());
+  EXPECT_THAT(Heard<Resume>(2), IsEmpty()) << "the shard is not written";
+  const uint64_t save = Newest<SaveShard>(1).number;
+  Tell(1, ShardWritten{save});
+  EXPECT_THAT(Heard<Resume>(1), SizeIs(1));
+  EXPECT_THAT(Heard<Resume>(2), SizeIs(1));
+  ShardEntry entry;
+  entry.marks = 1;
+  entry.marks_digest = 5;
+  entry.file.file = ShardFileName(0, 1);
+  // A copy's answer to what it was not asked counts for nothing.
+  Tell(2, ShardSaved{save, absl::OkStatus(), ShardEntryToText(entry)});
+  EXPECT_THAT(commits_, IsEmpty());
+  Tell(1, ShardSaved{save, absl::OkStatus(), ShardEntryToText(entry)});
+  ASSERT_THAT(commits_, SizeIs(1));
+  EXPECT_THAT(commits_[0].manifest.shards, SizeIs(1));
+  EXPECT_EQ(commits_[0].manifest.map.replicated, 0);
+  CommitIt();
+  ASSERT_THAT(replies_, SizeIs(1));
+  EXPECT_TRUE(replies_[0].saved.ok()) << replies_[0].saved.status();
+}
+
+TEST_F(CoordinatorStateReplicasTest, CopiesWithOtherMarksAreNotSaved) {
+  options_.checkpoints.save = true;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 20);
+  MarkBoth(lease, 0);
+  Do(state_->RequestSave(1, now_));
+  HoldWorkers({3, 4});
+  Tell(1, Held{Newest<Hold>(1).number, {1, 0, 5}});
+  Tell(2, Held{Newest<Hold>(2).number, {1, 0, 6}});
+  EXPECT_THAT(Heard<SaveShard>(1), IsEmpty());
+  ASSERT_THAT(replies_, SizeIs(1));
+  EXPECT_THAT(std::string(replies_[0].saved.status().message()),
+              HasSubstr("ps 1 has the marks of"));
+}
+
+TEST_F(CoordinatorStateReplicasTest, WithoutReplicasEveryServerCounts) {
   options_.ps = {.count = 2};
   options_.checkpoints.map.num_shards = 2;
   options_.checkpoints.map.replicated = -1;
