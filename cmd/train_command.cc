@@ -34,6 +34,7 @@
 #include "job/report_options.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
+#include "job/training_mode.h"
 #include "launch/job_flag_set.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
@@ -59,7 +60,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.ps = flags.cluster.ps;
   options.workers = flags.cluster.workers;
   options.backend = flags.training.backend;
-  options.mode = flags.training.mode;
+  options.mode = &KindOf(flags.training.mode);
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine, line_numbers);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);

@@ -18,7 +18,7 @@
 #include "core/cluster_member.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
-#include "core/training_mode.h"
+#include "job/training_mode.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
 #include "ps/server/ps_loop.h"
@@ -36,7 +36,7 @@ struct InProcessJobOptions {
   int ps = 1;           // as in JobPlanOptions
   int workers = 1;
   std::string backend = "auto";
-  TrainingMode mode = TrainingMode::kAsync;
+  const TrainingModeKind* mode = &DefaultKind();
   // Create fills in job, ps, num_workers and seed, and the model and the
   // map of the checkpoints.
   CoordinatorOptions coordinator;

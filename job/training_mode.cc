@@ -34,4 +34,6 @@ const TrainingModeKind& KindOf(TrainingMode mode) {
   return kKinds[static_cast<size_t>(mode)];
 }
 
+const TrainingModeKind& DefaultKind() { return KindOf(TrainingMode::kAsync); }
+
 }  // namespace shoal

@@ -11,7 +11,9 @@ namespace shoal {
 
 // Everything that a mode of training gives to a worker. The one place that
 // depends on the mode is the table in training_mode.cc; to add a mode, add a
-// row there and its name in core/training_mode.h.
+// row there and its name in core/training_mode.h. A part of a job is given its
+// row, and never the mode: launch/ and this file alone may name TrainingMode
+// (tools/tidy.py).
 struct TrainingModeKind {
   TrainingMode mode;
   // Makes the exchange that takes the gradients of one worker life. `shards`,
@@ -21,6 +23,8 @@ struct TrainingModeKind {
 
 // The row of `mode`. Every mode has one.
 const TrainingModeKind& KindOf(TrainingMode mode);
+// The row of a job whose flags name no mode.
+const TrainingModeKind& DefaultKind();
 
 }  // namespace shoal
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "job/options_from_flags.h"
-#include "job/training_mode.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
 #include "worker/data/open_batch_source.h"
@@ -21,7 +20,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   loop.trainer.scores.num_labels = options.reader.num_labels;
   const std::string backend = options.backend;
   const std::string host = options.host;
-  const TrainingMode mode = options.mode;
+  deps.make_exchange = options.mode->make_exchange;
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
@@ -48,7 +47,6 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   deps.open_source = [self = part.get()](const Lease& lease) {
     return self->OpenSource(lease);
   };
-  deps.make_exchange = KindOf(mode).make_exchange;
   part->loop_ = std::make_unique<WorkerLoop>(std::move(loop), std::move(deps));
   return part;
 }

@@ -10,9 +10,9 @@
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "core/cluster_member.h"
-#include "core/training_mode.h"
 #include "job/data_sources.h"
 #include "job/job_plan.h"
+#include "job/training_mode.h"
 #include "models/backend/backend.h"
 #include "models/model.h"
 #include "worker/data/batch_source.h"
@@ -23,7 +23,7 @@ namespace shoal {
 
 struct WorkerPartOptions {
   std::string backend = "auto";
-  TrainingMode mode = TrainingMode::kAsync;
+  const TrainingModeKind* mode = &DefaultKind();
   PieceReaderOptions reader;
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;

@@ -24,6 +24,7 @@
 #include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
+#include "job/training_mode.h"
 #include "job/worker_host.h"
 #include "job/worker_part.h"
 #include "report/export_metrics.h"
@@ -120,7 +121,7 @@ absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
                                        flags_.cluster.task_index, &logger_));
   options.host = WorkerHost(flags_.cluster);
   options.backend = flags_.training.backend;
-  options.mode = flags_.training.mode;
+  options.mode = &KindOf(flags_.training.mode);
   options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get(),
                                                &line_numbers_);
   options.loop = WorkerLoopOptionsFromFlags(flags_);

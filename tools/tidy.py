@@ -86,6 +86,12 @@ TOKENS = [
                               r'|\bGPR_CLOCK_REALTIME\b'),
      lambda path: folder_of(path) in COMPOSERS | {'base'},
      'jumps when the time is set; use base/clock.h or an executor\'s Now'),
+    ('mode', re.compile(r'\bTrainingMode\b|\bkTrainingModes\b'),
+     lambda path: folder_of(path) in {'launch', 'tests', 'bench'}
+     or path == 'core/training_mode.h'
+     or re.match(r'job/training_mode\.(h|cc)$', path),
+     'belongs to launch/ and job/training_mode.cc; give this part what it needs '
+     'in a row of job/training_mode.cc'),
 ]
 
 MAX_COLUMNS = 80

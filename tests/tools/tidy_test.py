@@ -182,6 +182,22 @@ class TidyTest(unittest.TestCase):
         self.assert_clean({'base/mutex.h': header('base/mutex.h',
                                                   'std::mutex m;\n')})
 
+    def test_mode(self):
+        uses = 'if (mode == TrainingMode::kAsync) return;\n'
+        for path in ['worker/train/x.cc', 'coordinator/x.cc', 'cmd/x.cc',
+                     'job/worker_part.cc', 'job/training_modes.cc',
+                     'core/x.cc']:
+            self.assert_fires('mode', f'{path}:2', {path: '\n' + uses})
+        self.assert_fires('mode', 'ps/x.cc:1', {
+            'ps/x.cc': 'for (const auto& row : kTrainingModes) {}\n'})
+        for path in ['launch/flags/x.cc', 'job/training_mode.cc',
+                     'tests/job/x_test.cc']:
+            self.assert_clean({path: uses})
+        self.assert_clean({
+            'core/training_mode.h': header('core/training_mode.h',
+                                           'enum class TrainingMode { kA };\n'),
+            'ps/x.cc': '// TrainingMode\nconst TrainingModeKind* mode;\n'})
+
     def test_one_definition(self):
         a = {'base/a.h': header('base/a.h', 'namespace shoal {\n'
                                 'enum class Kind : int {\n  kA,\n};\n'
