@@ -157,7 +157,7 @@ struct JobReport {
   uint64_t batches = 0;          // with all marks set: the job's step
   uint64_t mended = 0;           // parts on two shards from two forward passes
   uint64_t recomputed = 0;       // batches that more than one pass pushed
-  uint64_t repeats_refused = 0;  // pushes refused as repeats, over all shards
+  uint64_t repeats_refused = 0;  // copies of batches, over all shards
 
   // Mean over the examples that each worker's newest heartbeat added.
   double loss = 0;

@@ -37,7 +37,7 @@ struct LedgerTotals {
   uint64_t mended = 0;
   // Batches that more than one pass pushed: marks or repeats, on any member.
   uint64_t recomputed = 0;
-  uint64_t repeats_refused = 0;  // pushes, over all members
+  uint64_t repeats_refused = 0;  // copies of batches, over all members
 };
 
 // The AND of the marks of all PS members, batch by batch. A column of the

@@ -12,6 +12,7 @@
 #include "core/done.h"
 #include "core/ids.h"
 #include "core/mark.h"
+#include "core/pushed_batch.h"
 
 namespace shoal {
 
@@ -59,7 +60,7 @@ struct PullReply {
   Colour colour = 0;
 };
 
-// Gradients of distinct ids: the sum over the batch's occurrences of the id.
+// Gradients of distinct ids: the sum over the batches' occurrences of the id.
 struct TablePush {
   uint32_t table = 0;
   absl::Span<const FeatureId> ids;
@@ -71,28 +72,28 @@ struct BlockPush {
   absl::Span<const float> gradients;  // gradients of the whole block
 };
 
-// The part of one batch's gradient that one shard owns; it may be empty, since
-// every batch is pushed to every shard (the push is also the mark).
+// The part of the gradient of some batches that one shard owns. It may be
+// empty, since every batch is pushed to every shard (the push is also the
+// mark). A push of several batches is one update, by one gradient, and leaves a
+// mark for each batch. If all batches are rejected, the push has no tables and
+// no blocks, and applies nothing.
 struct PushRequest {
   CallIdentity identity;
-  BatchId batch;
-  // The lease under which the gradient was computed. It names the forward pass:
-  // parts of one batch from two leases are counted as mended.
-  uint64_t lease = 0;
+  PushedBatches batches;  // passes CheckPushedBatches
   Colour colour = 0;
   Version pulled;  // the version in this shard's pull reply
-  // True if the worker found that the batch's loss or gradient is not sound.
-  // Every shard then marks the batch kRejected and applies nothing. Such a push
-  // has no tables and no blocks.
-  bool rejected = false;
   std::vector<TablePush> tables;
   std::vector<BlockPush> blocks;
 };
 
 struct PushReply {
-  Verdict verdict = Verdict::kApplied;  // on the first copy of the batch
+  // The verdict on the gradient, from the first copy of the push. A push of one
+  // batch: the batch's. A push of several batches: that of every batch that the
+  // request does not call rejected; the others are kRejected. So the verdict is
+  // kRejected if the request calls all batches rejected.
+  Verdict verdict = Verdict::kApplied;
   // True if this copy changed nothing, since the shard had a verdict on the
-  // batch already.
+  // batches already.
   bool repeat = false;
   Version version;  // after this push
   Colour colour = 0;
@@ -131,6 +132,8 @@ struct StatsReply {
   uint64_t bytes = 0;    // bytes of weights and slots, all variables
   uint64_t rows = 0;     // rows in existence, all tables
   uint64_t lookups = 0;  // ids served by pulls
+  // Counts of batches: a push of n batches, which is one update, counts n
+  // times.
   uint64_t pushes_applied = 0;
   uint64_t pushes_rejected = 0;
   uint64_t repeats_refused = 0;
@@ -160,10 +163,13 @@ struct StatsReply {
 //
 // Errors
 //   INVALID_ARGUMENT     unknown table or block, wrong length, id out of range,
-//                        repeated id, a rejected push with contents. The caller
-//                        has a bug or is a foreign client; do not retry
+//                        repeated id or batch, no batch or too many, a
+//                        rejected push with contents. The caller has a bug or
+//                        is a foreign client; do not retry
 //   FAILED_PRECONDITION  other job, shard life or map version, or a worker life
-//                        of another start number (both are named)
+//                        of another start number (both are named); a push of
+//                        several batches that the shard knows in part, or on
+//                        which its verdicts differ (see Push)
 //   OUT_OF_RANGE         a lasting limit is reached: the rows of a table
 //                        (--table_row_limit), the shard's memory
 //                        (--max_ps_bytes; the message names the flag) or the
@@ -182,7 +188,26 @@ class ParameterService {
   virtual void Pull(PullRequest request, absl::Duration timeout,
                     Done<PullReply> done) = 0;
 
-  // Applies the push whole or not at all, and once however often it is sent.
+  // Applies the push whole or not at all, and once however often it is sent. A
+  // shard knows a batch if it has marked the batch or is applying it. What it
+  // does with a push depends on the batches:
+  //   none is known                     applies the push and marks all batches
+  //   all are marked                    a repeat, answered with the first
+  //                                     verdicts; changes nothing
+  //   all are in one push that is       waits for its verdict, and then is a
+  //   being applied                     repeat
+  //   all are known in another way      UNAVAILABLE: soon all are marked
+  //   some are known and others not     FAILED_PRECONDITION, for ever
+  //   all are marked, but with other    FAILED_PRECONDITION, for ever
+  //   verdicts than a reply can say
+  // The last two cannot happen to one batch alone, and change nothing. The
+  // gradient is a sum, from which the part of a known batch cannot be taken. If
+  // it were applied, that batch would count twice; if it were answered as a
+  // repeat, the unknown batch would be lost. Ranks that agree on a step send
+  // the same list, with the same batches rejected, however often it is sent;
+  // the shard marks all of it or nothing. After a failure, batches without all
+  // their marks are dealt anew: a step must then hold only batches that a shard
+  // knows, or only batches that it does not know.
   virtual void Push(PushRequest request, absl::Duration timeout,
                     Done<PushReply> done) = 0;
 

@@ -30,14 +30,15 @@ void ExportShard(Telemetry* telemetry, int index,
       gauge("shoal_ps_serving",
             "1 while the shard serves (its lease with the coordinator runs), "
             "otherwise 0.");
-  Counter* const applied =
-      counter("shoal_ps_pushes_applied_total", "Pushes applied.");
+  Counter* const applied = counter("shoal_ps_pushes_applied_total",
+                                   "Batches whose push was applied.");
   Counter* const rejected =
       counter("shoal_ps_pushes_rejected_total",
-              "Pushes marked rejected, which changed no weights.");
+              "Batches marked rejected, which changed no weights.");
   Counter* const repeats = counter(
       "shoal_ps_pushes_repeated_total",
-      "Pushes of a batch that was already marked, which changed no weights.");
+      "Copies of batches that were already marked, which changed no "
+      "weights.");
   Counter* const lookups =
       counter("shoal_ps_lookups_total", "Ids served by pulls.");
   Gauge* const rows = gauge("shoal_ps_rows", "Rows that the shard holds.");

@@ -128,7 +128,7 @@ class ShardUnderTest {
   void Push(absl::Span<const FeatureId> ids) {
     PushRequest request;
     request.identity = BenchIdentity();
-    request.batch = {0, pushes_ / 1024, pushes_ % 1024};
+    request.batches = {{.id = {0, pushes_ / 1024, pushes_ % 1024}}};
     request.tables = {{0, ids, rows_.gradients}};
     shard_->Push(std::move(request), absl::Seconds(10),
                  [](absl::StatusOr<PushReply> reply) {

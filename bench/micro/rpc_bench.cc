@@ -214,7 +214,7 @@ void BM_Wire(benchmark::State& state, bool push, int at_once) {
     if (push) {
       PushRequest request;
       request.identity = BenchIdentity();
-      request.batch = {0, 0, number};
+      request.batches = {{.id = {0, 0, number}}};
       request.blocks = {{0, buffer}};
       loopback.Push(std::move(request), std::move(done));
     } else {
@@ -312,7 +312,7 @@ void BM_Served(benchmark::State& state, BenchTable table, IdLaw law,
       const uint32_t number = served.NextPush();
       PushRequest request;
       request.identity = BenchIdentity();
-      request.batch = {0, number / 1024, number % 1024};
+      request.batches = {{.id = {0, number / 1024, number % 1024}}};
       request.tables = {{0, ids, gradients}};
       served.loopback().Push(std::move(request), std::move(done));
     } else {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/stable_hash.h"
+#include "base/status_macros.h"
 
 namespace shoal {
 namespace {
@@ -25,108 +28,194 @@ BatchId Marks::ChunkOf(const BatchId& batch) {
   return BatchId{batch.epoch, batch.piece, batch.index / 64};
 }
 
-void Marks::CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
-                        uint64_t lease) {
-  ++repeats_refused_;
-  const uint64_t bit = BitOf(batch);
-  SHOAL_DCHECK(((chunk->applied | chunk->rejected) & bit) != 0);
-  const auto pass =
-      std::find_if(chunk->passes.begin(), chunk->passes.end(),
-                   [lease](const Pass& p) { return p.lease == lease; });
-  if (pass != chunk->passes.end()) {
-    // The same forward pass was sent again, which need not be reported.
-    if ((pass->made | pass->repeated) & bit) return;
-    pass->repeated |= bit;
-  } else if (chunk->passes.size() < kPassesMax) {
-    chunk->passes.push_back(Pass{lease, 0, bit});
-  }
-  pending_.push_back(Mark{batch, verdict, lease, /*repeat=*/true});
-}
-
-absl::StatusOr<std::optional<Verdict>> Marks::Repeat(const BatchId& batch,
-                                                     uint64_t lease) {
+std::optional<Verdict> Marks::VerdictOn(const BatchId& batch) const {
   const auto it = chunks_.find(ChunkOf(batch));
   if (it == chunks_.end()) return std::nullopt;
   const uint64_t bit = BitOf(batch);
-  if (((it->second.applied | it->second.rejected) & bit) == 0) {
-    return std::nullopt;
+  if (it->second.rejected & bit) return Verdict::kRejected;
+  if (it->second.applied & bit) return Verdict::kApplied;
+  return std::nullopt;
+}
+
+absl::StatusOr<Verdict> Marks::FirstVerdict(
+    absl::Span<const PushedBatch> batches) const {
+  if (batches.size() == 1) return *VerdictOn(batches[0].id);
+  std::optional<Verdict> verdict;  // on those that the copy does not reject
+  for (const PushedBatch& batch : batches) {
+    const Verdict first = *VerdictOn(batch.id);
+    if (!batch.rejected && !verdict.has_value()) verdict = first;
+    if (first != (batch.rejected ? Verdict::kRejected : *verdict)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "this shard has ",
+          first == Verdict::kApplied ? "applied" : "rejected", " batch ",
+          ToString(batch.id), ", but the push of ", ToString(batches),
+          batch.rejected ? " rejects it" : " has batches of another verdict",
+          "; the ranks do not agree on the step"));
+    }
   }
-  if (pending_.size() >= options_.pending_max) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the coordinator has not taken ", pending_.size(),
-        " marks of this shard; is its session alive? retry later"));
+  return verdict.value_or(Verdict::kRejected);
+}
+
+absl::Status Marks::KnownInPart(absl::Span<const PushedBatch> batches) const {
+  const PushedBatch* known = nullptr;
+  const PushedBatch* unknown = nullptr;
+  for (const PushedBatch& batch : batches) {
+    const bool knows =
+        VerdictOn(batch.id).has_value() || applying_.contains(batch.id);
+    (knows ? known : unknown) = &batch;
+  }
+  if (unknown == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("this shard is applying other pushes that have some of ",
+                     ToString(batches), "; send the push again"));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the push brings the sum of the gradients of batch ",
+      ToString(known->id), ", which this shard has, and of batch ",
+      ToString(unknown->id),
+      ", which it does not have; the ranks do not agree on the step"));
+}
+
+absl::Status Marks::CheckPending(size_t more) const {
+  if (pending_.size() + more <= options_.pending_max) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the coordinator has not taken ", pending_.size(),
+      " marks of this shard; is its session alive? retry later"));
+}
+
+absl::Status Marks::CheckChunks(absl::Span<const PushedBatch> batches) const {
+  // Each batch that is being applied may still need a chunk of its own.
+  const size_t taken = chunks_.size() + applying_.size();
+  if (taken + batches.size() <= options_.chunks_max) return absl::OkStatus();
+  absl::flat_hash_set<BatchId> added;
+  for (const PushedBatch& batch : batches) {
+    const BatchId chunk = ChunkOf(batch.id);
+    if (!chunks_.contains(chunk)) added.insert(chunk);
+  }
+  if (added.empty() || taken + added.size() <= options_.chunks_max) {
+    return absl::OkStatus();
+  }
+  // Batches that are being applied may turn out to share a chunk, but chunks
+  // that are kept never go away.
+  const bool for_good = chunks_.size() + added.size() > options_.chunks_max;
+  return absl::Status(
+      for_good ? absl::StatusCode::kOutOfRange
+               : absl::StatusCode::kResourceExhausted,
+      absl::StrCat(
+          "this shard keeps the marks of ", chunks_.size(),
+          " runs of 64 batches and takes no more; batch ",
+          ToString(batches[0].id),
+          " is far from those of any real job, or a larger batch is needed"));
+}
+
+void Marks::CountRepeat(const PushedBatch& batch) {
+  ++repeats_refused_;
+  Chunk& chunk = chunks_[ChunkOf(batch.id)];
+  const uint64_t bit = BitOf(batch.id);
+  SHOAL_DCHECK(((chunk.applied | chunk.rejected) & bit) != 0);
+  const auto pass = std::find_if(
+      chunk.passes.begin(), chunk.passes.end(),
+      [&batch](const Pass& p) { return p.lease == batch.lease; });
+  if (pass != chunk.passes.end()) {
+    // The same forward pass was sent again, which need not be reported.
+    if ((pass->made | pass->repeated) & bit) return;
+    pass->repeated |= bit;
+  } else if (chunk.passes.size() < kPassesMax) {
+    chunk.passes.push_back(Pass{batch.lease, 0, bit});
   }
   const Verdict verdict =
-      it->second.rejected & bit ? Verdict::kRejected : Verdict::kApplied;
-  CountRepeat(&it->second, batch, verdict, lease);
+      chunk.rejected & bit ? Verdict::kRejected : Verdict::kApplied;
+  pending_.push_back(Mark{batch.id, verdict, batch.lease, /*repeat=*/true});
+}
+
+absl::StatusOr<std::optional<Verdict>> Marks::Repeat(
+    absl::Span<const PushedBatch> batches) {
+  SHOAL_DCHECK(!batches.empty());
+  const auto marked = std::count_if(
+      batches.begin(), batches.end(), [this](const PushedBatch& batch) {
+        return VerdictOn(batch.id).has_value();
+      });
+  if (marked == 0) return std::nullopt;
+  if (static_cast<size_t>(marked) < batches.size()) return KnownInPart(batches);
+  SHOAL_RETURN_IF_ERROR(CheckPending(batches.size()));
+  SHOAL_ASSIGN_OR_RETURN(const Verdict verdict, FirstVerdict(batches));
+  for (const PushedBatch& batch : batches) CountRepeat(batch);
   return verdict;
 }
 
-absl::StatusOr<Marks::Admitted> Marks::Begin(const BatchId& batch,
-                                             uint64_t lease, uint64_t ticket) {
-  const auto repeat = Repeat(batch, lease);
-  if (!repeat.ok()) return repeat.status();
-  if (repeat->has_value()) return Admitted{Admission::kRepeat, **repeat};
-  if (pending_.size() + applying_.size() + waiting_ >= options_.pending_max) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the coordinator has not taken ", pending_.size(),
-        " marks of this shard; is its session alive? retry later"));
+absl::StatusOr<Marks::Admitted> Marks::Begin(
+    absl::Span<const PushedBatch> batches, uint64_t ticket) {
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict, Repeat(batches));
+  if (verdict.has_value()) return Admitted{Admission::kRepeat, *verdict};
+  SHOAL_RETURN_IF_ERROR(
+      CheckPending(applying_.size() + waiting_ + batches.size()));
+  for (const PushedBatch& batch : batches) {
+    if (applying_.contains(batch.id)) return Wait(batches, ticket);
   }
-  if (const auto it = applying_.find(batch); it != applying_.end()) {
-    if (waiting_ >= options_.waiting_max) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(waiting_,
-                       " pushes wait for other copies of their batches to be "
-                       "applied; retry later"));
-    }
-    it->second.waiting.emplace_back(ticket, lease);
-    ++waiting_;
-    return Admitted{Admission::kWait};
+  SHOAL_RETURN_IF_ERROR(CheckChunks(batches));
+  for (const PushedBatch& batch : batches) {
+    applying_[batch.id].first = batches[0].id;
   }
-  // Each batch that is being applied may still need a chunk of its own.
-  if (chunks_.size() + applying_.size() >= options_.chunks_max &&
-      !chunks_.contains(ChunkOf(batch))) {
-    // Batches that are being applied may turn out to share a chunk, but chunks
-    // that are kept never go away.
-    const bool for_good = chunks_.size() >= options_.chunks_max;
-    return absl::Status(
-        for_good ? absl::StatusCode::kOutOfRange
-                 : absl::StatusCode::kResourceExhausted,
-        absl::StrCat(
-            "this shard keeps the marks of ", chunks_.size(),
-            " runs of 64 batches and takes no more; batch ", ToString(batch),
-            " is far from those of any real job, or a larger batch is needed"));
-  }
-  applying_[batch].lease = lease;
   return Admitted{Admission::kApply};
 }
 
-std::vector<uint64_t> Marks::Finish(const BatchId& batch, Verdict verdict) {
-  std::vector<uint64_t> tickets;
-  const auto it = applying_.find(batch);
-  if (it == applying_.end()) return tickets;
-  const Applying done = std::move(it->second);
-  applying_.erase(it);
+absl::StatusOr<Marks::Admitted> Marks::Wait(
+    absl::Span<const PushedBatch> batches, uint64_t ticket) {
+  const auto push = applying_.find(batches[0].id);
+  for (const PushedBatch& batch : batches) {
+    const auto it = applying_.find(batch.id);
+    if (it == applying_.end() || push == applying_.end() ||
+        it->second.first != push->second.first) {
+      return KnownInPart(batches);
+    }
+  }
+  if (waiting_ + batches.size() > options_.waiting_max) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(waiting_,
+                     " batches of pushes wait for other copies to be applied; "
+                     "retry later"));
+  }
+  applying_[push->second.first].waiting.push_back(
+      {ticket, PushedBatches(batches.begin(), batches.end())});
+  waiting_ += batches.size();
+  return Admitted{Admission::kWait};
+}
 
-  const uint64_t bit = BitOf(batch);
-  Chunk& chunk = chunks_[ChunkOf(batch)];
-  const auto pass =
-      std::find_if(chunk.passes.begin(), chunk.passes.end(),
-                   [&done](const Pass& p) { return p.lease == done.lease; });
+void Marks::SetMark(const PushedBatch& batch, Verdict verdict) {
+  const uint64_t bit = BitOf(batch.id);
+  Chunk& chunk = chunks_[ChunkOf(batch.id)];
+  const auto pass = std::find_if(
+      chunk.passes.begin(), chunk.passes.end(),
+      [&batch](const Pass& p) { return p.lease == batch.lease; });
   if (pass != chunk.passes.end()) {
     pass->made |= bit;
   } else if (chunk.passes.size() < kPassesMax) {
-    chunk.passes.push_back(Pass{done.lease, bit, 0});
+    chunk.passes.push_back(Pass{batch.lease, bit, 0});
   }
   (verdict == Verdict::kRejected ? chunk.rejected : chunk.applied) |= bit;
-  CountMark(ChunkOf(batch), batch.index % 64, verdict);
-  pending_.push_back(Mark{batch, verdict, done.lease, /*repeat=*/false});
-  waiting_ -= done.waiting.size();
-  for (const auto& [ticket, lease] : done.waiting) {
-    CountRepeat(&chunk, batch, verdict, lease);
-    tickets.push_back(ticket);
+  CountMark(ChunkOf(batch.id), batch.id.index % 64, verdict);
+  pending_.push_back(Mark{batch.id, verdict, batch.lease, /*repeat=*/false});
+}
+
+std::vector<Marks::Answer> Marks::Finish(absl::Span<const PushedBatch> batches,
+                                         Verdict verdict) {
+  std::vector<Waiting> waiting;
+  for (const PushedBatch& batch : batches) {
+    const auto it = applying_.find(batch.id);
+    SHOAL_DCHECK(it != applying_.end());
+    SHOAL_DCHECK(it->second.first == batches[0].id);
+    if (!it->second.waiting.empty()) waiting = std::move(it->second.waiting);
+    applying_.erase(it);
+    SetMark(batch, batch.rejected ? Verdict::kRejected : verdict);
   }
-  return tickets;
+  std::vector<Answer> answers;
+  for (const Waiting& copy : waiting) {
+    waiting_ -= copy.batches.size();
+    answers.push_back({copy.ticket, FirstVerdict(copy.batches)});
+    if (!answers.back().verdict.ok()) continue;
+    for (const PushedBatch& batch : copy.batches) CountRepeat(batch);
+  }
+  return answers;
 }
 
 absl::Status Marks::Restore(absl::Span<const MarkRun> runs) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,7 +14,7 @@
 #include "core/ids.h"
 #include "core/mark.h"
 #include "core/mark_run.h"
-#include "core/parameter_service.h"
+#include "core/pushed_batch.h"
 
 namespace shoal {
 
@@ -25,7 +24,7 @@ struct MarksOptions {
   size_t chunks_max = kMaxMarkChunks;
   // Most marks, of 32 bytes each, that Take has not yet returned.
   size_t pending_max = size_t{1} << 20;
-  // Most copies that wait for a batch that is being applied.
+  // Most batches of copies that wait for a push that is being applied.
   size_t waiting_max = 1024;
 };
 
@@ -33,39 +32,61 @@ struct MarksOptions {
 // do with a push:
 //   unknown --Begin: kApply--> being applied --Finish--> marked
 // A copy of a marked batch is a repeat, answered with the first copy's verdict.
-// A copy of a batch that is being applied waits for that verdict. Pure protocol
-// logic: no threads, no clocks. Thread-compatible (the shard locks it).
+// A copy of a batch that is being applied waits for that verdict. A push of
+// several batches is admitted and marked whole, or changes nothing;
+// ParameterService::Push says what becomes of a push of which only some batches
+// are known. Pure protocol logic: no threads, no clocks. Thread-compatible (the
+// shard locks it).
+//
+//   SHOAL_ASSIGN_OR_RETURN(const Marks::Admitted admitted,
+//                          marks.Begin(push.batches, ticket));
+//   if (admitted.admission == Marks::Admission::kApply) {
+//     // … apply the push …
+//     for (const Marks::Answer& copy :
+//          marks.Finish(push.batches, Verdict::kApplied)) { … }
+//   }
+//
+// Every list of batches passes CheckPushedBatches (REQUIRES).
 class Marks {
  public:
   enum class Admission {
-    kApply,   // apply it, then call Finish
-    kRepeat,  // the batch is marked with `verdict`; change nothing
-    kWait,    // Finish of the other copy returns this copy's ticket
+    kApply,   // apply the push, then call Finish
+    kRepeat,  // the batches are marked, with `verdict`; change nothing
+    kWait,    // Finish of the other copy returns this copy's answer
   };
   struct Admitted {
     Admission admission = Admission::kApply;
     Verdict verdict = Verdict::kApplied;  // the repeat's verdict
   };
+  // The answer to a copy that waited.
+  struct Answer {
+    uint64_t ticket = 0;
+    absl::StatusOr<Verdict> verdict;  // a repeat's
+  };
 
   explicit Marks(MarksOptions options) : options_(options) {}
 
-  // If the batch is marked, counts this copy as a repeat and returns the
-  // verdict. `lease` is the lease of this copy. RESOURCE_EXHAUSTED if there is
-  // no room to report the repeat (pending_max).
-  absl::StatusOr<std::optional<Verdict>> Repeat(const BatchId& batch,
-                                                uint64_t lease);
+  // If all batches are marked, counts this copy of each as a repeat and returns
+  // the verdict (PushReply::verdict); nullopt if none is marked. Errors, which
+  // change nothing: RESOURCE_EXHAUSTED if there is no room to report the
+  // repeats (pending_max); UNAVAILABLE and FAILED_PRECONDITION as
+  // ParameterService::Push.
+  absl::StatusOr<std::optional<Verdict>> Repeat(
+      absl::Span<const PushedBatch> batches);
 
   // Admits a push that is validated and whose memory is reserved. `ticket`,
   // which the caller chooses, names this copy if it has to wait. At a limit of
   // the options nothing is changed: RESOURCE_EXHAUSTED if a later call may
-  // succeed, OUT_OF_RANGE if chunks_max chunks are kept already.
-  absl::StatusOr<Admitted> Begin(const BatchId& batch, uint64_t lease,
+  // succeed, OUT_OF_RANGE if the chunks that are kept already leave no room
+  // (chunks_max). Other errors: those of Repeat.
+  absl::StatusOr<Admitted> Begin(absl::Span<const PushedBatch> batches,
                                  uint64_t ticket);
 
-  // Marks a batch for which Begin returned kApply. Returns the tickets of the
-  // copies that waited, in the order of their arrival: they are repeats with
-  // the same verdict.
-  std::vector<uint64_t> Finish(const BatchId& batch, Verdict verdict);
+  // Marks the batches of a push: kRejected if the push rejects them, else
+  // `verdict`. Returns the answers to the copies that waited, in the order of
+  // their arrival. REQUIRES: Begin returned kApply for this very list.
+  std::vector<Answer> Finish(absl::Span<const PushedBatch> batches,
+                             Verdict verdict);
 
   // Returns the marks made since the last call, in order, and the number of all
   // repeats so far.
@@ -90,8 +111,8 @@ class Marks {
   std::vector<MarkRun> Runs() const { return RunsOf(Copy()); }
   MarkTotals Totals() const { return totals_; }
 
-  // The number of pushes that were copies, of marked batches or of batches that
-  // were being applied.
+  // The number of copies of batches that came, when the batch was marked or
+  // being applied.
   uint64_t repeats_refused() const { return repeats_refused_; }
   uint64_t applied() const { return totals_.applied; }
   uint64_t rejected() const { return totals_.rejected; }
@@ -109,22 +130,41 @@ class Marks {
     uint64_t rejected = 0;
     absl::InlinedVector<Pass, 1> passes;
   };
+  // A copy that waits for the push that has its batches.
+  struct Waiting {
+    uint64_t ticket = 0;
+    PushedBatches batches;
+  };
+  // A batch that is being applied.
   struct Applying {
-    uint64_t lease = 0;
-    std::vector<std::pair<uint64_t, uint64_t>> waiting;  // ticket, lease
+    BatchId first;  // the first batch of the push, which names the push
+    std::vector<Waiting> waiting;  // for the push; kept with its first batch
   };
 
   static BatchId ChunkOf(const BatchId& batch);
+  std::optional<Verdict> VerdictOn(const BatchId& batch) const;
+  // The verdict on a copy of marked batches. FAILED_PRECONDITION if no verdict
+  // is true of all. REQUIRES: all are marked.
+  absl::StatusOr<Verdict> FirstVerdict(
+      absl::Span<const PushedBatch> batches) const;
+  // The error of a push of which some batches are known, in more than one way.
+  absl::Status KnownInPart(absl::Span<const PushedBatch> batches) const;
+  // The error of a push whose new chunks exceed chunks_max.
+  absl::Status CheckChunks(absl::Span<const PushedBatch> batches) const;
+  absl::Status CheckPending(size_t more) const;
+  // Admits a copy of which some batches are being applied.
+  absl::StatusOr<Admitted> Wait(absl::Span<const PushedBatch> batches,
+                                uint64_t ticket);
+  void SetMark(const PushedBatch& batch, Verdict verdict);
   // Counts that batch `index` of the chunk has become marked.
   void CountMark(const BatchId& chunk, uint64_t index, Verdict verdict);
   // REQUIRES: the batch is marked.
-  void CountRepeat(Chunk* chunk, const BatchId& batch, Verdict verdict,
-                   uint64_t lease);
+  void CountRepeat(const PushedBatch& batch);
 
   const MarksOptions options_;
   absl::flat_hash_map<BatchId, Chunk> chunks_;  // by first batch / 64
   absl::flat_hash_map<BatchId, Applying> applying_;
-  size_t waiting_ = 0;
+  size_t waiting_ = 0;  // batches of copies that wait
   std::vector<Mark> pending_;
   uint64_t repeats_refused_ = 0;
   MarkTotals totals_;

@@ -288,11 +288,12 @@ void ParameterShard::Push(PushRequest request, absl::Duration timeout,
 
 absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
     const PushRequest& request, const std::shared_ptr<Waiter>& waiter) {
+  SHOAL_RETURN_IF_ERROR(CheckPushedBatches(request.batches));
   {
     // A repeat is answered before its contents are read, which is cheapest.
     MutexLock lock(&mu_);
     SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict,
-                           marks_.Repeat(request.batch, request.lease));
+                           marks_.Repeat(request.batches));
     if (verdict.has_value()) return RepeatReply(*verdict);
   }
   std::unique_ptr<Scratch> scratch = scratch_.Take();
@@ -308,11 +309,11 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
   const SaveGate::Passage passage(&gate_);
   if (!passage.open()) {
     return absl::UnavailableError(
-        absl::StrCat("shard ", options_.shard, " is being saved; send batch ",
-                     ToString(request.batch), " again"));
+        absl::StrCat("shard ", options_.shard, " is being saved; send ",
+                     ToString(request.batches), " again"));
   }
   // The worker rejects a batch for all shards. This check is a trip-wire.
-  const bool sound = !request.rejected && IsSound(request);
+  const bool sound = !AllRejected(request.batches) && IsSound(request);
   if (sound) {
     SHOAL_RETURN_IF_ERROR(FinalIfAlone(
         LocateRows(request.tables, /*read_only=*/false, scratch), passage));
@@ -321,7 +322,7 @@ absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
   {
     MutexLock lock(&mu_);
     const uint64_t ticket = next_ticket_++;
-    const auto admitted = marks_.Begin(request.batch, request.lease, ticket);
+    const auto admitted = marks_.Begin(request.batches, ticket);
     if (!admitted.ok() || admitted->admission != Marks::Admission::kApply) {
       if (sound) ReleaseRows(request.tables, scratch);
       if (!admitted.ok()) return admitted.status();
@@ -402,22 +403,30 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
   PushReply reply;
   reply.verdict = verdict;
   reply.colour = colour_.load(std::memory_order_relaxed);
-  absl::InlinedVector<std::shared_ptr<Waiter>, 2> waiters;
+  std::vector<Marks::Answer> answers;
+  absl::InlinedVector<std::shared_ptr<Waiter>, 2> waiters;  // of the answers
   {
     MutexLock lock(&mu_);
     if (verdict == Verdict::kApplied) ++count_;
     reply.version = CurrentVersion();
-    for (const uint64_t ticket : marks_.Finish(request.batch, verdict)) {
-      const auto it = waiters_.find(ticket);
+    answers = marks_.Finish(request.batches, verdict);
+    for (const Marks::Answer& answer : answers) {
+      const auto it = waiters_.find(answer.ticket);
       waiters.push_back(std::move(it->second));
       waiters_.erase(it);
     }
   }
-  for (const std::shared_ptr<Waiter>& waiter : waiters) {
-    if (!waiter->Claim()) continue;
-    PushReply repeat = reply;
-    repeat.repeat = true;
-    PostResult<PushReply>(executor_, std::move(waiter->done), repeat);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!waiters[i]->Claim()) continue;
+    const absl::StatusOr<Verdict>& first = answers[i].verdict;
+    absl::StatusOr<PushReply> repeat = reply;
+    if (first.ok()) {
+      repeat->verdict = *first;
+      repeat->repeat = true;
+    } else {
+      repeat = first.status();
+    }
+    PostResult(executor_, std::move(waiters[i]->done), std::move(repeat));
   }
   return reply;
 }

@@ -68,15 +68,17 @@ struct ParameterShardOptions {
 // and staleness; it is never held while rows are read or updated.
 //
 // The steps of a push: answer a repeat → check the whole request → reserve
-// memory → admit the batch to the marks → apply → mark. After the marks have
-// admitted the batch, no step can fail. A copy of a push that another thread is
-// applying occupies no thread: its completion is kept, and answered with the
-// first copy's verdict, or with DEADLINE_EXCEEDED at its timeout.
+// memory → admit all its batches to the marks → apply → mark. After the marks
+// have admitted the push, no step can fail. A copy of a push that another
+// thread is applying occupies no thread: its completion is kept, and answered
+// with the first copy's verdict, or with DEADLINE_EXCEEDED at its timeout.
 //
 // Version::count is the number of completely applied pushes. A pull reads it
-// before it gathers, so every value is at least as new. A rejected push does
-// not advance it. Adam's t of a push is its number, from 1, among the pushes
-// admitted to be applied: count + 1 if pushes do not overlap.
+// before it gathers, so every value is at least as new. A push of several
+// batches counts once, and a push that is rejected whole does not count. Adam's
+// t of a push is its number, from 1, among the pushes admitted to be applied:
+// count + 1 if pushes do not overlap. If the gradient of a push is not sound,
+// all batches of the push are marked rejected.
 class ParameterShard final : public ParameterService {
  public:
   // `executor` must outlive the shard. Errors: INVALID_ARGUMENT,
@@ -157,7 +159,7 @@ class ParameterShard final : public ParameterService {
   // The shard's counters, for monitoring. Reads no row.
   struct Counts {
     bool serving = false;
-    uint64_t pushes_applied = 0;
+    uint64_t pushes_applied = 0;   // these three count batches
     uint64_t pushes_rejected = 0;
     uint64_t repeats_refused = 0;
     uint64_t lookups = 0;
@@ -218,7 +220,7 @@ class ParameterShard final : public ParameterService {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordStaleness(const PushRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Marks an admitted batch and answers the copies that waited for it.
+  // Marks an admitted push and answers the copies that waited for it.
   PushReply Finish(const PushRequest& request, Verdict verdict);
   Version CurrentVersion() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t Lookups() const;  // total over all tables

@@ -99,10 +99,11 @@ absl::Status CheckPull(const ShardContents& contents,
 
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder) {
-  if (request.rejected && !(request.tables.empty() && request.blocks.empty())) {
+  if (AllRejected(request.batches) &&
+      !(request.tables.empty() && request.blocks.empty())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the push of batch ", ToString(request.batch),
-                     " says that the batch is rejected, but has gradients"));
+        absl::StrCat("the push of ", ToString(request.batches),
+                     " rejects all its batches, but has gradients"));
   }
   std::vector<bool> seen(contents.tables.size());
   for (const TablePush& rows : request.tables) {

@@ -25,7 +25,8 @@ absl::Status CheckPull(const ShardContents& contents,
 
 // Same as CheckPull. Also INVALID_ARGUMENT for a table, id or block that is
 // named twice, because two updates differ from one update by the sum, and for a
-// rejected push that brings gradients.
+// push that brings gradients although all its batches are rejected. REQUIRES:
+// request.batches passes CheckPushedBatches.
 absl::Status CheckPush(const ShardContents& contents,
                        const PushRequest& request, RepeatFinder* finder);
 

@@ -25,7 +25,7 @@ ChunkedPush::ChunkedPush(Peer* peer, const Executor* clock,
           "the server took all chunks and gave no verdict")) {
   SHOAL_DCHECK(message_.fragments.size() == 1);
   head_.identity = request.identity;
-  head_.batch = request.batch;
+  head_.batch = request.batches[0].id;
   head_.upload = upload;
   head_.count =
       static_cast<uint32_t>((message_.size + chunk_bytes_ - 1) / chunk_bytes_);

@@ -23,7 +23,7 @@ class ChunkedPush : public std::enable_shared_from_this<ChunkedPush> {
   using OnVerdict = absl::AnyInvocable<void(absl::StatusOr<PushReply>) &&>;
 
   // `upload` is a number that differs from those of earlier attempts at the
-  // same batch. `deadline` is a time of `clock`. `peer` and `clock` must
+  // same batches. `deadline` is a time of `clock`. `peer` and `clock` must
   // outlive the calls. REQUIRES: `message` is one fragment.
   ChunkedPush(Peer* peer, const Executor* clock, const PushRequest& request,
               uint64_t upload, WireMessage message, uint64_t chunk_bytes,

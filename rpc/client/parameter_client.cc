@@ -100,6 +100,8 @@ class ParameterClient::Impl {
   }
 
   void Push(PushRequest request, absl::Duration timeout, Done<PushReply> done) {
+    absl::Status status = CheckPushedBatches(request.batches);
+    if (!status.ok()) return Post<PushReply>(std::move(done), status);
     WireMessage message = EncodePushRequest(request, pool_.get(), &copies_);
     auto on_verdict = [this, done = std::move(done)](
                           absl::StatusOr<PushReply> reply) mutable {

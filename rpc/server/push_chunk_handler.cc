@@ -49,7 +49,7 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
       frame->Decode(whole->fragments, state()->limits(), state()->copies()));
   whole.reset();  // its bytes are in the frame
   PushRequest push = frame->request();
-  if (push.batch != chunk.batch ||
+  if (push.batches[0].id != chunk.batch ||
       push.identity.worker != chunk.identity.worker) {
     return absl::InvalidArgumentError(
         "the chunks name another batch or worker than the push in them");

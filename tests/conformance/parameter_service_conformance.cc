@@ -128,11 +128,13 @@ ParameterServiceConformance::Pull(const std::vector<FeatureId>& ids,
   return out;
 }
 
-PushRequest ParameterServiceConformance::NewPush(uint32_t index) const {
+PushRequest ParameterServiceConformance::NewPush(uint32_t index,
+                                                 uint32_t batches) const {
   PushRequest request;
   request.identity = Identity();
-  request.batch = BatchId{0, 0, index};
-  request.lease = 1;
+  for (uint32_t i = 0; i < batches; ++i) {
+    request.batches.push_back({.id = {0, 0, index + i}, .lease = 1});
+  }
   request.pulled = Version{Options().life, 0};
   return request;
 }
@@ -223,7 +225,7 @@ TEST_P(ParameterServiceConformance, ARepeatChangesNothingWhoeverSendsIt) {
   ASSERT_TRUE(Push(request).ok());
   const uint64_t digest = Stats()->digest;
   request.identity.worker = Life{1, 8};
-  request.lease = 2;
+  request.batches[0].lease = 2;
   for (int i = 0; i < 3; ++i) {
     const auto repeat = Push(request);
     ASSERT_TRUE(repeat.ok()) << repeat.status();
@@ -270,7 +272,7 @@ TEST_P(ParameterServiceConformance, ABatchThatTheWorkerRejectsIsMarkedSo) {
   ASSERT_TRUE(Pull({3}).ok());
   const uint64_t digest = Stats()->digest;
   PushRequest request = NewPush(0);
-  request.rejected = true;
+  request.batches[0].rejected = true;
   const std::vector<FeatureId> ids = {3};
   const std::vector<float> good = {1, 1, 1, 1};
   request.tables = {{0, ids, good}};
@@ -283,7 +285,7 @@ TEST_P(ParameterServiceConformance, ABatchThatTheWorkerRejectsIsMarkedSo) {
   EXPECT_FALSE(rejected->repeat);
   EXPECT_EQ(rejected->version.count, 0);
   // A sound copy comes too late.
-  request.rejected = false;
+  request.batches[0].rejected = false;
   request.tables = {{0, ids, good}};
   const auto repeat = Push(request);
   ASSERT_TRUE(repeat.ok()) << repeat.status();

@@ -80,8 +80,9 @@ class ParameterServiceConformance
   absl::StatusOr<PushReply> Push(PushRequest request);
   absl::StatusOr<StatsReply> Stats();
 
-  // A push of batch (0, 0, index) under lease 1; spans to be filled in.
-  PushRequest NewPush(uint32_t index) const;
+  // A push of the batches (0, 0, index) to (0, 0, index + batches - 1) under
+  // lease 1; spans to be filled in.
+  PushRequest NewPush(uint32_t index, uint32_t batches = 1) const;
 
   std::unique_ptr<ParameterServiceHarness> harness_;
 };

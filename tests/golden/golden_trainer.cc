@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "core/pushed_batch.h"
 #include "gtest/gtest.h"
 #include "models/backend/create_backend.h"
 #include "models/create_model.h"
@@ -160,7 +162,8 @@ GoldenTrainer::Values GoldenTrainer::Gradients() const {
 
 void GoldenTrainer::Push() {
   bool done = false;
-  client_->Push(step_.batch.id, /*lease=*/1, step_.parameters,
+  const PushedBatch batch = {.id = step_.batch.id, .lease = 1};
+  client_->Push(absl::MakeConstSpan(&batch, 1), step_.parameters,
                 [&](absl::StatusOr<Verdict> verdict) {
                   EXPECT_TRUE(verdict.ok()) << verdict.status();
                   EXPECT_EQ(*verdict, Verdict::kApplied);

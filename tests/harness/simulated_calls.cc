@@ -208,7 +208,7 @@ void SimulatedCalls::Link::Push(PushRequest request, absl::Duration timeout,
     PushChunks(request, bytes, timeout, open);
     return;
   }
-  const uint64_t subject = SubjectOf(request.batch);
+  const uint64_t subject = SubjectOf(request.batches[0].id);
   const SimulatedNetwork::Message message = {
       link_, "push", subject, /*may_drop=*/true, faults.push_delay};
   const int copies = network_->Repeats(message) ? 2 : 1;
@@ -229,12 +229,12 @@ void SimulatedCalls::Link::PushChunks(const PushRequest& request,
   const uint64_t size = network_->faults().chunk_bytes;
   PushChunk head;
   head.identity = request.identity;
-  head.batch = request.batch;
+  head.batch = request.batches[0].id;
   head.upload = network_->NextUpload();
   head.count = static_cast<uint32_t>((bytes->size() + size - 1) / size);
   head.total_bytes = bytes->size();
   head.crc32c = Crc32c(*bytes);
-  const uint64_t batch = SubjectOf(request.batch);
+  const uint64_t batch = SubjectOf(head.batch);
   for (head.index = 0; head.index < head.count; ++head.index) {
     const SimulatedNetwork::Message message = {
         link_, "chunk", StableHashCombine(batch, head.index), /*may_drop=*/true,

@@ -30,7 +30,7 @@ class Shard final : public ParameterService {
   }
   void Push(PushRequest request, absl::Duration,
             Done<PushReply> done) override {
-    Came came{request.batch.index};
+    Came came{request.batches[0].id.index};
     for (const TablePush& table : request.tables) {
       came.ids.assign(table.ids.begin(), table.ids.end());
       came.gradients.assign(table.gradients.begin(), table.gradients.end());
@@ -72,7 +72,7 @@ class SimulatedNetworkTest : public testing::Test {
   void Push(SimulatedCalls* calls, uint32_t batch) {
     PushRequest request;
     request.identity.worker = {1, 1};
-    request.batch.index = batch;
+    request.batches = {{.id = {0, 0, batch}}};
     request.tables = {{0, ids_, gradients_}};
     calls->Push(request, absl::Seconds(1),
                 [this](absl::StatusOr<PushReply> reply) {

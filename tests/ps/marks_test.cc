@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/stable_hash.h"
@@ -19,22 +21,45 @@ using testing::IsEmpty;
 
 constexpr BatchId kBatch = {1, 2, 70};
 
-// Begins and finishes a batch that must be new.
-void Apply(Marks* marks, const BatchId& batch, uint64_t lease,
+PushedBatches One(const BatchId& batch, uint64_t lease = 0) {
+  return {{.id = batch, .lease = lease}};
+}
+
+// Batches of piece (0, 0) by their indexes.
+PushedBatches List(const std::vector<uint32_t>& indexes, uint64_t lease = 1) {
+  PushedBatches batches;
+  for (const uint32_t index : indexes) {
+    batches.push_back({.id = {0, 0, index}, .lease = lease});
+  }
+  return batches;
+}
+
+// Begins and finishes a push that must be new.
+void Apply(Marks* marks, const PushedBatches& batches,
            Verdict verdict = Verdict::kApplied) {
-  const auto admitted = marks->Begin(batch, lease, 0);
+  const auto admitted = marks->Begin(batches, 0);
   ASSERT_TRUE(admitted.ok()) << admitted.status();
   ASSERT_EQ(admitted->admission, Admission::kApply);
-  EXPECT_THAT(marks->Finish(batch, verdict), IsEmpty());
+  EXPECT_THAT(marks->Finish(batches, verdict), IsEmpty());
+}
+void Apply(Marks* marks, const BatchId& batch, uint64_t lease,
+           Verdict verdict = Verdict::kApplied) {
+  Apply(marks, One(batch, lease), verdict);
+}
+
+std::vector<uint64_t> Tickets(const std::vector<Marks::Answer>& answers) {
+  std::vector<uint64_t> tickets;
+  for (const Marks::Answer& answer : answers) tickets.push_back(answer.ticket);
+  return tickets;
 }
 
 TEST(Marks, EveryCopyAfterTheFirstIsARepeatWithItsVerdict) {
   for (const Verdict verdict : {Verdict::kApplied, Verdict::kRejected}) {
     Marks marks(MarksOptions{});
-    EXPECT_EQ(*marks.Repeat(kBatch, 1), std::nullopt);
+    EXPECT_EQ(*marks.Repeat(One(kBatch, 1)), std::nullopt);
     Apply(&marks, kBatch, 1, verdict);
-    EXPECT_EQ(*marks.Repeat(kBatch, 1), verdict);
-    const auto again = marks.Begin(kBatch, 1, 0);
+    EXPECT_EQ(*marks.Repeat(One(kBatch, 1)), verdict);
+    const auto again = marks.Begin(One(kBatch, 1), 0);
     EXPECT_EQ(again->admission, Admission::kRepeat);
     EXPECT_EQ(again->verdict, verdict);
     EXPECT_EQ(marks.repeats_refused(), 2);
@@ -57,14 +82,15 @@ TEST(Marks, NeighbouringBatchesAreOthers) {
 
 TEST(Marks, CopiesOfABatchBeingAppliedWaitForItsVerdict) {
   Marks marks(MarksOptions{});
-  EXPECT_EQ(marks.Begin(kBatch, 1, 10)->admission, Admission::kApply);
-  EXPECT_EQ(marks.Begin(kBatch, 2, 11)->admission, Admission::kWait);
-  EXPECT_EQ(marks.Begin(kBatch, 1, 12)->admission, Admission::kWait);
+  EXPECT_EQ(marks.Begin(One(kBatch, 1), 10)->admission, Admission::kApply);
+  EXPECT_EQ(marks.Begin(One(kBatch, 2), 11)->admission, Admission::kWait);
+  EXPECT_EQ(marks.Begin(One(kBatch, 1), 12)->admission, Admission::kWait);
   EXPECT_EQ(marks.repeats_refused(), 0);
-  EXPECT_THAT(marks.Finish(kBatch, Verdict::kRejected), ElementsAre(11, 12));
+  EXPECT_THAT(Tickets(marks.Finish(One(kBatch, 1), Verdict::kRejected)),
+              ElementsAre(11, 12));
   EXPECT_EQ(marks.repeats_refused(), 2);
   EXPECT_EQ(marks.rejected(), 1);
-  EXPECT_EQ(*marks.Repeat(kBatch, 3), Verdict::kRejected);
+  EXPECT_EQ(*marks.Repeat(One(kBatch, 3)), Verdict::kRejected);
 }
 
 TEST(Marks, TakeReturnsEachMarkOnceAndInOrder) {
@@ -87,8 +113,8 @@ TEST(Marks, ACopyOfAnotherPassIsReportedOnce) {
   Marks marks(MarksOptions{});
   Apply(&marks, kBatch, 1);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(marks.Repeat(kBatch, 1).ok());
-    ASSERT_TRUE(marks.Repeat(kBatch, 2).ok());
+    ASSERT_TRUE(marks.Repeat(One(kBatch, 1)).ok());
+    ASSERT_TRUE(marks.Repeat(One(kBatch, 2)).ok());
   }
   const MarkDelta delta = marks.Take();
   ASSERT_EQ(delta.marks.size(), 2);
@@ -103,7 +129,8 @@ TEST(Marks, PassesOfOneChunkAreToldApartByBatch) {
   Apply(&marks, {0, 0, 0}, 1);
   Apply(&marks, {0, 0, 1}, 2);
   marks.Take();
-  ASSERT_TRUE(marks.Repeat({0, 0, 0}, 2).ok());  // made batch 1, not this one
+  // The pass made batch 1, not this one.
+  ASSERT_TRUE(marks.Repeat(One({0, 0, 0}, 2)).ok());
   EXPECT_EQ(marks.Take().marks.size(), 1);
 }
 
@@ -113,16 +140,17 @@ TEST(Marks, EachLimitRefusesAndChangesNothing) {
   options.waiting_max = 1;
   Marks marks(options);
   Apply(&marks, {0, 0, 0}, 1);
-  ASSERT_TRUE(marks.Begin({0, 1, 0}, 1, 0).ok());
-  EXPECT_EQ(marks.Begin({0, 2, 0}, 1, 0).status().code(),
+  ASSERT_TRUE(marks.Begin(One({0, 1, 0}, 1), 0).ok());
+  EXPECT_EQ(marks.Begin(One({0, 2, 0}, 1), 0).status().code(),
             absl::StatusCode::kResourceExhausted);
   Apply(&marks, {0, 0, 63}, 1);  // in a chunk that is there
-  EXPECT_EQ(marks.Begin({0, 1, 0}, 1, 1)->admission, Admission::kWait);
-  EXPECT_EQ(marks.Begin({0, 1, 0}, 1, 2).status().code(),
+  EXPECT_EQ(marks.Begin(One({0, 1, 0}, 1), 1)->admission, Admission::kWait);
+  EXPECT_EQ(marks.Begin(One({0, 1, 0}, 1), 2).status().code(),
             absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(marks.Finish({0, 1, 0}, Verdict::kApplied), ElementsAre(1));
+  EXPECT_THAT(Tickets(marks.Finish(One({0, 1, 0}, 1), Verdict::kApplied)),
+              ElementsAre(1));
   EXPECT_EQ(marks.applied(), 3);
-  EXPECT_EQ(marks.Begin({0, 2, 0}, 1, 0).status().code(),
+  EXPECT_EQ(marks.Begin(One({0, 2, 0}, 1), 0).status().code(),
             absl::StatusCode::kOutOfRange)
       << "marks that are kept stay";
 
@@ -131,9 +159,9 @@ TEST(Marks, EachLimitRefusesAndChangesNothing) {
   Marks full(options);
   Apply(&full, {0, 0, 0}, 1);
   Apply(&full, {0, 0, 1}, 1);
-  EXPECT_EQ(full.Begin({0, 0, 2}, 1, 0).status().code(),
+  EXPECT_EQ(full.Begin(One({0, 0, 2}, 1), 0).status().code(),
             absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(full.Repeat({0, 0, 0}, 1).status().code(),
+  EXPECT_EQ(full.Repeat(One({0, 0, 0}, 1)).status().code(),
             absl::StatusCode::kResourceExhausted);
   full.Take();
   Apply(&full, {0, 0, 2}, 1);
@@ -145,6 +173,7 @@ TEST(Marks, AgreesWithAPlainMapOverRandomTraffic) {
   Marks marks(MarksOptions{});
   std::map<BatchId, Verdict> marked;
   std::map<BatchId, std::vector<uint64_t>> applying;
+  std::map<BatchId, uint64_t> leases;
   uint64_t repeats = 0;
   for (uint64_t ticket = 0; ticket < 20000; ++ticket) {
     const BatchId batch = {static_cast<uint32_t>(random() % 2),
@@ -153,13 +182,15 @@ TEST(Marks, AgreesWithAPlainMapOverRandomTraffic) {
     if (random() % 2 == 0 && applying.contains(batch)) {
       const Verdict verdict =
           random() % 10 == 0 ? Verdict::kRejected : Verdict::kApplied;
-      EXPECT_EQ(marks.Finish(batch, verdict), applying[batch]);
+      EXPECT_EQ(Tickets(marks.Finish(One(batch, leases[batch]), verdict)),
+                applying[batch]);
       repeats += applying[batch].size();
       applying.erase(batch);
       marked[batch] = verdict;
       continue;
     }
-    const auto admitted = marks.Begin(batch, random() % 4, ticket);
+    const uint64_t lease = random() % 4;
+    const auto admitted = marks.Begin(One(batch, lease), ticket);
     ASSERT_TRUE(admitted.ok());
     if (marked.contains(batch)) {
       ++repeats;
@@ -171,6 +202,7 @@ TEST(Marks, AgreesWithAPlainMapOverRandomTraffic) {
     } else {
       ASSERT_EQ(admitted->admission, Admission::kApply);
       applying[batch] = {};
+      leases[batch] = lease;
     }
   }
   EXPECT_EQ(marks.repeats_refused(), repeats);
@@ -181,6 +213,255 @@ TEST(Marks, AgreesWithAPlainMapOverRandomTraffic) {
             marked.size());
 }
 
+// ---- Pushes of several batches ----------------------------------------------
+
+TEST(MarksOfLists, AListIsMarkedWholeAndItsCopyIsARepeatInAnyOrder) {
+  Marks marks(MarksOptions{});
+  PushedBatches list = List({3, 70, 1});
+  list[1].lease = 9;
+  Apply(&marks, list);
+  EXPECT_EQ(marks.applied(), 3);
+  const MarkDelta delta = marks.Take();
+  ASSERT_EQ(delta.marks.size(), 3);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(delta.marks[i].batch, list[i].id);
+    EXPECT_EQ(delta.marks[i].lease, list[i].lease);
+    EXPECT_EQ(delta.marks[i].verdict, Verdict::kApplied);
+    EXPECT_FALSE(delta.marks[i].repeat);
+  }
+  const auto copy = marks.Begin(List({1, 3, 70}), 5);
+  EXPECT_EQ(copy->admission, Admission::kRepeat);
+  EXPECT_EQ(copy->verdict, Verdict::kApplied);
+  EXPECT_EQ(marks.repeats_refused(), 3) << "counts batches";
+  for (const uint32_t index : {1, 3, 70}) {
+    EXPECT_EQ(*marks.Repeat(List({index})), Verdict::kApplied) << index;
+  }
+  EXPECT_EQ(marks.applied(), 3);
+  // Of batch 70 alone the copies came from another pass.
+  const MarkDelta repeats = marks.Take();
+  ASSERT_EQ(repeats.marks.size(), 1);
+  EXPECT_EQ(repeats.marks[0].batch.index, 70);
+}
+
+TEST(MarksOfLists, ARejectedBatchIsMarkedSoWhileTheOthersAreApplied) {
+  Marks marks(MarksOptions{});
+  PushedBatches list = List({0, 1, 2});
+  list[0].rejected = true;
+  Apply(&marks, list);
+  EXPECT_EQ(marks.applied(), 2);
+  EXPECT_EQ(marks.rejected(), 1);
+  const auto copy = marks.Begin(list, 5);
+  EXPECT_EQ(copy->admission, Admission::kRepeat);
+  EXPECT_EQ(copy->verdict, Verdict::kApplied) << "that of the gradient";
+  EXPECT_EQ(*marks.Repeat(List({0})), Verdict::kRejected);
+  EXPECT_EQ(*marks.Repeat(List({1})), Verdict::kApplied);
+  EXPECT_EQ(*marks.Repeat(List({2})), Verdict::kApplied);
+}
+
+TEST(MarksOfLists, AGradientThatIsNotSoundRejectsEveryBatchOfTheList) {
+  Marks marks(MarksOptions{});
+  PushedBatches list = List({0, 1, 2});
+  list[1].rejected = true;
+  Apply(&marks, list, Verdict::kRejected);
+  EXPECT_EQ(marks.rejected(), 3);
+  EXPECT_EQ(*marks.Repeat(list), Verdict::kRejected);
+  for (PushedBatch& batch : list) batch.rejected = true;
+  EXPECT_EQ(*marks.Repeat(list), Verdict::kRejected);
+}
+
+TEST(MarksOfLists, AListThatIsKnownInPartIsRefusedAndChangesNothing) {
+  Marks marks(MarksOptions{});
+  Apply(&marks, List({1}));
+  const PushedBatches applying = List({5});
+  ASSERT_EQ(marks.Begin(applying, 0)->admission, Admission::kApply);
+  marks.Take();
+  for (const PushedBatches& list :
+       {List({1, 2}), List({2, 1}), List({5, 6}), List({6, 5}),
+        List({1, 2, 5})}) {
+    EXPECT_EQ(marks.Begin(list, 7).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << ToString(list);
+  }
+  EXPECT_EQ(marks.Repeat(List({2, 1})).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(*marks.Repeat(List({5, 6})), std::nullopt) << "none is marked";
+  EXPECT_THAT(marks.Finish(applying, Verdict::kApplied), IsEmpty());
+  EXPECT_EQ(marks.repeats_refused(), 0);
+  EXPECT_EQ(marks.applied(), 2);
+  EXPECT_EQ(marks.Take().marks.size(), 1);
+  Apply(&marks, List({2, 6}));
+}
+
+TEST(MarksOfLists, AListWhoseMarksHaveOtherVerdictsIsRefused) {
+  Marks marks(MarksOptions{});
+  Apply(&marks, List({1}));
+  Apply(&marks, List({2}), Verdict::kRejected);
+  PushedBatches list = List({1, 2});
+  EXPECT_EQ(marks.Begin(list, 0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  list[0].rejected = true;
+  EXPECT_EQ(marks.Begin(list, 0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  list[1].rejected = true;
+  EXPECT_EQ(marks.Begin(list, 0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(marks.repeats_refused(), 0);
+  list[0].rejected = false;  // as a list that was pushed as one
+  EXPECT_EQ(*marks.Repeat(list), Verdict::kApplied);
+  std::swap(list[0], list[1]);
+  EXPECT_EQ(*marks.Repeat(list), Verdict::kApplied);
+  EXPECT_EQ(marks.repeats_refused(), 4);
+  // The first verdict on one batch stands, whatever its copy says.
+  list = List({1});
+  list[0].rejected = true;
+  EXPECT_EQ(*marks.Repeat(list), Verdict::kApplied);
+}
+
+TEST(MarksOfLists, ACopyOfAListBeingAppliedWaitsForItsOwnVerdict) {
+  Marks marks(MarksOptions{});
+  PushedBatches list = List({1, 2, 3});
+  list[1].rejected = true;
+  ASSERT_EQ(marks.Begin(list, 10)->admission, Admission::kApply);
+  EXPECT_EQ(marks.Begin(list, 11)->admission, Admission::kWait);
+  PushedBatches turned(list.rbegin(), list.rend());
+  EXPECT_EQ(marks.Begin(turned, 12)->admission, Admission::kWait);
+  // Lists that hold some of the batches and no other.
+  EXPECT_EQ(marks.Begin(List({3, 1}), 13)->admission, Admission::kWait);
+  EXPECT_EQ(marks.Begin(List({2}), 14)->admission, Admission::kWait);
+  EXPECT_EQ(marks.Begin(List({1, 2, 3}), 15)->admission, Admission::kWait);
+  const std::vector<Marks::Answer> answers =
+      marks.Finish(list, Verdict::kApplied);
+  ASSERT_THAT(Tickets(answers), ElementsAre(11, 12, 13, 14, 15));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(*answers[i].verdict, Verdict::kApplied) << i;
+  }
+  EXPECT_EQ(*answers[3].verdict, Verdict::kRejected);
+  EXPECT_EQ(answers[4].verdict.status().code(),
+            absl::StatusCode::kFailedPrecondition)
+      << "the copy brings a gradient of batch 2";
+  EXPECT_EQ(marks.repeats_refused(), 3 + 3 + 2 + 1);
+}
+
+TEST(MarksOfLists, AListThatSeveralPushesHaveIsSentAgain) {
+  Marks marks(MarksOptions{});
+  for (const uint32_t index : {1, 2}) {
+    ASSERT_EQ(marks.Begin(List({index}), index)->admission, Admission::kApply);
+  }
+  for (const uint32_t index : {1, 2}) {
+    EXPECT_EQ(marks.Begin(List({1, 2}), 7).status().code(),
+              absl::StatusCode::kUnavailable);
+    EXPECT_THAT(marks.Finish(List({index}), Verdict::kApplied), IsEmpty());
+  }
+  EXPECT_EQ(marks.Begin(List({1, 2}), 7)->admission, Admission::kRepeat);
+}
+
+TEST(MarksOfLists, EachLimitRefusesTheWholeList) {
+  MarksOptions options;
+  options.chunks_max = 2;
+  options.waiting_max = 2;
+  Marks marks(options);
+  EXPECT_EQ(marks.Begin(List({0, 64, 128}), 0).status().code(),
+            absl::StatusCode::kOutOfRange);
+  const PushedBatches list = List({0, 1, 2});
+  Apply(&marks, list);  // all in one chunk
+  const PushedBatches other = List({64, 65, 66});
+  ASSERT_EQ(marks.Begin(other, 0)->admission, Admission::kApply);
+  EXPECT_EQ(marks.Begin(other, 1).status().code(),
+            absl::StatusCode::kResourceExhausted)
+      << "three wait";
+  EXPECT_EQ(marks.Begin(List({64, 65}), 1)->admission, Admission::kWait);
+  EXPECT_THAT(Tickets(marks.Finish(other, Verdict::kApplied)), ElementsAre(1));
+  EXPECT_EQ(marks.Begin(List({3, 128}), 0).status().code(),
+            absl::StatusCode::kOutOfRange);
+  Apply(&marks, List({3, 67}));
+
+  options = MarksOptions{};
+  options.pending_max = 3;
+  Marks full(options);
+  EXPECT_EQ(full.Begin(List({0, 1, 2, 3}), 0).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  Apply(&full, List({0, 1}));
+  EXPECT_EQ(full.Begin(List({2, 3}), 0).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(full.Repeat(List({0, 1})).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(full.repeats_refused(), 0);
+  full.Take();
+  Apply(&full, List({2, 3}));
+}
+
+// Against plain maps, over lists of up to three of ten batches.
+TEST(MarksOfLists, AgreeWithPlainMapsOverRandomLists) {
+  std::mt19937_64 random(11);
+  int outcomes[5] = {};
+  for (int round = 0; round < 300; ++round) {
+    Marks marks(MarksOptions{});
+    std::map<uint32_t, Verdict> marked;
+    std::map<uint32_t, uint64_t> applying;  // batch to ticket
+    std::map<uint64_t, PushedBatches> pushes;
+    for (uint64_t ticket = 1; ticket < 40; ++ticket) {
+      if (random() % 3 == 0 && !pushes.empty()) {
+        const auto [number, list] = *pushes.begin();
+        marks.Finish(list, Verdict::kApplied);
+        for (const PushedBatch& batch : list) {
+          marked[batch.id.index] =
+              batch.rejected ? Verdict::kRejected : Verdict::kApplied;
+          applying.erase(batch.id.index);
+        }
+        pushes.erase(number);
+        continue;
+      }
+      PushedBatches list;
+      const uint32_t step = 1 + random() % 3;
+      for (uint32_t at = random() % 10; at < 10; at += step) {
+        list.push_back({.id = {0, 0, at}, .rejected = random() % 8 == 0});
+        if (list.size() == 3) break;
+      }
+      const size_t n = list.size();
+      size_t is_marked = 0, is_applying = 0, by_first = 0;
+      bool agree = true;
+      std::set<Verdict> verdicts;  // on the batches that the list has as sound
+      for (const PushedBatch& batch : list) {
+        const uint32_t index = batch.id.index;
+        is_marked += marked.contains(index);
+        is_applying += applying.contains(index);
+        const auto first = applying.find(list[0].id.index);
+        by_first += first != applying.end() && applying.contains(index) &&
+                    applying[index] == first->second;
+        if (!marked.contains(index)) continue;
+        if (!batch.rejected) verdicts.insert(marked[index]);
+        agree &= !batch.rejected || marked[index] == Verdict::kRejected;
+      }
+      agree = n == 1 || (agree && verdicts.size() <= 1);
+      const auto admitted = marks.Begin(list, ticket);
+      if (is_marked + is_applying == 0) {
+        ++outcomes[0];
+        ASSERT_EQ(admitted->admission, Admission::kApply);
+        for (const PushedBatch& batch : list) applying[batch.id.index] = ticket;
+        pushes[ticket] = list;
+      } else if (is_marked + is_applying < n || (is_marked == n && !agree)) {
+        ++outcomes[1];
+        ASSERT_EQ(admitted.status().code(),
+                  absl::StatusCode::kFailedPrecondition);
+      } else if (is_marked == n) {
+        ++outcomes[2];
+        ASSERT_EQ(admitted->admission, Admission::kRepeat);
+        if (n == 1) verdicts = {marked[list[0].id.index]};
+        ASSERT_EQ(admitted->verdict, verdicts.empty() ? Verdict::kRejected
+                                                      : *verdicts.begin());
+      } else if (by_first == n) {
+        ++outcomes[3];
+        ASSERT_EQ(admitted->admission, Admission::kWait);
+      } else {
+        ++outcomes[4];
+        ASSERT_EQ(admitted.status().code(), absl::StatusCode::kUnavailable);
+      }
+    }
+    ASSERT_EQ(marks.applied() + marks.rejected(), marked.size());
+  }
+  for (const int count : outcomes) EXPECT_GT(count, 50) << "rarely tried";
+}
+
 TEST(Marks, ASetIsKeptAsRunsAndRestored) {
   Marks marks(MarksOptions{});
   std::mt19937_64 random(5);
@@ -188,7 +469,7 @@ TEST(Marks, ASetIsKeptAsRunsAndRestored) {
     const BatchId batch = {static_cast<uint32_t>(random() % 2),
                            static_cast<uint32_t>(random() % 2),
                            static_cast<uint32_t>(random() % 700)};
-    if (marks.Repeat(batch, 1)->has_value()) continue;
+    if (marks.Repeat(One(batch, 1))->has_value()) continue;
     Apply(&marks, batch, 1,
           batch.index % 10 == 3 ? Verdict::kRejected : Verdict::kApplied);
   }
@@ -206,8 +487,8 @@ TEST(Marks, ASetIsKeptAsRunsAndRestored) {
       const BatchId batch = {run.epoch, run.piece,
                              static_cast<uint32_t>(index)};
       // The pass that made the mark is not known: a copy is told of once.
-      EXPECT_EQ(*restored.Repeat(batch, 1), run.verdict);
-      EXPECT_EQ(*restored.Repeat(batch, 1), run.verdict);
+      EXPECT_EQ(*restored.Repeat(One(batch, 1)), run.verdict);
+      EXPECT_EQ(*restored.Repeat(One(batch, 1)), run.verdict);
     }
   }
   EXPECT_EQ(restored.Take().marks.size(), batches);

@@ -437,8 +437,7 @@ absl::StatusOr<PushReply> PushTables(ShardSet* shards, uint32_t index,
                                      std::vector<TablePush> tables) {
   PushRequest request;
   request.identity = shards->Identity(0);
-  request.batch = {0, 0, index};
-  request.lease = 1;
+  request.batches = {{.id = {0, 0, index}, .lease = 1}};
   request.tables = std::move(tables);
   return CallAndWait<PushReply>([&](Done<PushReply> done) {
     shards->shard(0).Push(request, absl::Seconds(30), std::move(done));

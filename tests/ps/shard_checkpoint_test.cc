@@ -286,7 +286,7 @@ TEST_F(ShardCheckpoint, TheCanaryAndTheSharedRowComeBack) {
     const auto canary_gradients = CanaryGradients(start);
     PushRequest request;
     request.identity = shards->Identity(0);
-    request.batch = {0, 0, index};
+    request.batches = {{.id = {0, 0, index}}};
     request.tables = {{0, ids, gradients},
                       {1, absl::MakeConstSpan(&canary, 1),
                        absl::MakeConstSpan(canary_gradients)}};

@@ -95,9 +95,7 @@ class ShardKeeperTest : public testing::Test {
     for (const BatchId& batch : batches) {
       PushRequest push;
       push.identity = {"j", {1, 2}, {1, 1}, map_.version};
-      push.batch = batch;
-      push.lease = 1;
-      push.rejected = true;
+      push.batches = {{.id = batch, .lease = 1, .rejected = true}};
       shard_->Push(push, absl::Seconds(1), [](absl::StatusOr<PushReply> reply) {
         EXPECT_TRUE(reply.ok()) << reply.status();
       });

@@ -105,8 +105,9 @@ absl::StatusOr<PushReply> ShardSet::Push(int s, const BatchGradient& gradient,
   }
   PushRequest request;
   request.identity = Identity(s);
-  request.batch = gradient.batch;
-  request.lease = lease;
+  request.batches = {{.id = gradient.batch, .lease = lease}};
+  request.batches.insert(request.batches.end(), gradient.more.begin(),
+                         gradient.more.end());
   if (!ids.empty()) request.tables = {{0, ids, values}};
   for (size_t b = 0; b < map_.blocks.size(); ++b) {
     const DenseBlock& block = map_.blocks[b];

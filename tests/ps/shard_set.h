@@ -23,6 +23,7 @@ namespace shoal {
 // One batch's gradient: rows of table 0 by id, and the flat dense vector.
 struct BatchGradient {
   BatchId batch;
+  PushedBatches more;  // the other batches, if it is the sum of several
   std::map<FeatureId, std::vector<float>> rows;
   std::vector<float> dense;
 };

@@ -237,8 +237,7 @@ class ChunkTest : public testing::Test {
   PushRequest NewPush(uint32_t index) {
     PushRequest push;
     push.identity = OneShardIdentity();
-    push.batch.index = index;
-    push.lease = 1;
+    push.batches = {{.id = {0, 0, index}, .lease = 1}};
     push.pulled = {{1, 1}, 0};
     push.tables = {{0, ids_, rows_}};
     push.blocks = {{0, gradients_}};
@@ -283,6 +282,19 @@ TEST_F(ChunkTest, LargePushesAndPullsGoThroughWholeAndOnce) {
   EXPECT_EQ(server.copied_bytes, server.payload_bytes);
 }
 
+TEST_F(ChunkTest, AChunkedPushOfAListMarksEachBatch) {
+  PushRequest push = NewPush(0);
+  for (uint32_t i = 1; i < 40; ++i) push.batches.push_back({.id = {0, 0, i}});
+  for (const bool repeat : {false, true}) {
+    const auto pushed = Push(*client_, push);
+    ASSERT_TRUE(pushed.ok()) << pushed.status();
+    EXPECT_EQ(pushed->repeat, repeat);
+    EXPECT_EQ(pushed->version.count, 1);
+  }
+  EXPECT_TRUE(Push(*client_, NewPush(39))->repeat);
+  EXPECT_FALSE(Push(*client_, NewPush(40))->repeat);
+}
+
 TEST_F(ChunkTest, AChunkedPushThatTheShardRefusesIsRefused) {
   PushRequest push = NewPush(0);
   push.identity.shard = {1, 9};
@@ -303,6 +315,7 @@ TEST(ChunkLimitTest, UploadsBeyondTheStagingLimitAreResourceExhausted) {
   const std::vector<float> gradients(kBlock);
   PushRequest push;
   push.identity = OneShardIdentity();
+  push.batches.emplace_back();
   push.blocks = {{0, gradients}};
   EXPECT_EQ(Push(client, push).status().code(),
             absl::StatusCode::kResourceExhausted);
@@ -331,7 +344,8 @@ TEST(ConcurrencyTest, ManyClientsAtOnceAreServedOnce) {
       for (int i = 0; i < kPushes; ++i) {
         PushRequest push;
         push.identity = OneShardIdentity();
-        push.batch = {0, static_cast<uint32_t>(c), static_cast<uint32_t>(i)};
+        push.batches = {
+            {.id = {0, static_cast<uint32_t>(c), static_cast<uint32_t>(i)}}};
         push.pulled = {{1, 1}, 0};
         push.blocks = {{0, ones}};
         pushes.push_back(std::make_unique<Completion<PushReply>>());

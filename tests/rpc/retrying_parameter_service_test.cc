@@ -39,7 +39,7 @@ class ScriptedService : public ParameterService {
   }
   void Push(PushRequest request, absl::Duration timeout,
             Done<PushReply> done) override {
-    log_->batches.push_back(request.batch);
+    log_->batches.push_back(request.batches[0].id);
     Answer<PushReply>(timeout, std::move(done));
   }
   void Stats(StatsRequest request, absl::Duration timeout,
@@ -85,7 +85,7 @@ class RetryingParameterServiceTest : public testing::Test {
 
   void Push(absl::Duration timeout) {
     PushRequest request;
-    request.batch = {1, 2, 3};
+    request.batches = {{.id = {1, 2, 3}}};
     service_->Push(std::move(request), timeout,
                    [this](absl::StatusOr<PushReply> reply) {
                      ++completions_;

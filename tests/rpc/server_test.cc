@@ -119,6 +119,37 @@ TEST(PlainProtobufClientTest, PushesAndPullsByTheGeneratedStub) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST(PlainProtobufClientTest, AListOfBatchesIsOnePushOrRefusedWhole) {
+  LoopbackServer server;
+  server.AttachShard(OneShard());
+  const auto stub =
+      v1::ParameterServer::NewStub(PlainChannel(server->address()));
+  v1::PushRequest push;
+  SetIdentity(push.mutable_identity());
+  push.add_blocks()->set_gradients(Bytes(std::vector<float>(16, 0.5f)));
+  v1::PushReply reply;
+  const auto code = [&](const v1::PushRequest& request) {
+    grpc::ClientContext context;
+    return stub->Push(&context, request, &reply).error_code();
+  };
+  v1::PushRequest twice = push;
+  twice.add_more_batches();  // batch (0,0,0), as the first
+  EXPECT_EQ(code(twice), grpc::StatusCode::INVALID_ARGUMENT);
+  v1::PushRequest many = push;
+  for (uint32_t i = 1; i <= 4096; ++i) {
+    many.add_more_batches()->mutable_id()->set_index(i);
+  }
+  EXPECT_EQ(code(many), grpc::StatusCode::INVALID_ARGUMENT);
+  many.mutable_more_batches()->RemoveLast();
+  ASSERT_EQ(code(many), grpc::StatusCode::OK);
+  EXPECT_FALSE(reply.repeat());
+  EXPECT_EQ(reply.version().count(), 1);
+  ASSERT_EQ(code(push), grpc::StatusCode::OK);
+  EXPECT_TRUE(reply.repeat()) << "the first batch of the list";
+  EXPECT_EQ(code(many), grpc::StatusCode::OK);
+  EXPECT_TRUE(reply.repeat());
+}
+
 // ---- Garbage ----------------------------------------------------------------
 
 int Connect(const std::string& address) {
@@ -228,6 +259,7 @@ TEST(LimitsTest, AnOversizedMessageIsRefusedByTheNameOfTheFlag) {
   const auto pushed = CallAndWait<PushReply>([&](Done<PushReply> done) {
     PushRequest push;
     push.identity = OneShardIdentity();
+    push.batches.emplace_back();
     push.blocks = {{0, gradients}};
     client.Push(push, kTimeout, std::move(done));
   });

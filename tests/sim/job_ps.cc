@@ -123,8 +123,9 @@ void JobPs::Serve(SimulatedServer* server,
     const std::string& job = index_ == 0 ? process_->id() : sessions_->job();
     if (origin == job) return;
     environment_.complaints->push_back(
-        absl::StrCat(process_->id(), ", of the job of ", job, ", took a push ",
-                     ToString(push.batch), " of the job of ", origin,
+        absl::StrCat(process_->id(), ", of the job of ", job,
+                     ", took a push of ", ToString(push.batches),
+                     " of the job of ", origin,
                      watch_->seen() ? "" : ", before its first view"));
   };
 }

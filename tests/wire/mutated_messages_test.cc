@@ -53,8 +53,7 @@ class MutatedMessagesTest : public testing::Test {
                     {1, ids_, absl::MakeSpan(values_)}};
     pull_.blocks = {{2, absl::MakeSpan(values_), 4}};
     push_.identity = pull_.identity;
-    push_.batch = {1, 2, 3};
-    push_.lease = 9;
+    push_.batches = {{.id = {1, 2, 3}, .lease = 9}};
     push_.pulled = {{1, 1}, 5};
     push_.tables = {{0, ids_, values_}, {1, ids_, values_}};
     push_.blocks = {{2, values_}};
@@ -100,6 +99,9 @@ TEST_F(MutatedMessagesTest, PullRequests) {
 }
 
 TEST_F(MutatedMessagesTest, PushRequests) {
+  for (uint32_t i = 0; i < 5; ++i) {
+    push_.batches.push_back({{1, 2, 4 + i}, 9, 100, i == 3});
+  }
   const std::string good =
       Join(EncodePushRequest(push_, pool_.get(), &copies_));
   PushFrame frame;
@@ -113,6 +115,7 @@ TEST_F(MutatedMessagesTest, PushRequests) {
     if (!status.ok()) continue;
     ++accepted;
     EXPECT_TRUE(v1::PushRequest().ParseFromString(bytes)) << i;
+    EXPECT_GE(frame.request().batches.size(), 1);
     for (const TablePush& table : frame.request().tables) {
       for (const float g : table.gradients) sum += g == 0;
     }

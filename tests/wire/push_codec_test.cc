@@ -15,6 +15,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
@@ -25,12 +26,27 @@ class PushCodecTest : public testing::Test {
  protected:
   PushCodecTest() {
     request_.identity = {"job-1", {kBigStart, 9}, {kBigStart, 1}, 1};
-    request_.batch = {2, 300, 70'000};
-    request_.lease = uint64_t{1} << 60;
+    request_.batches = {{.id = {2, 300, 70'000}, .lease = uint64_t{1} << 60}};
     request_.colour = 4;
     request_.pulled = {{kBigStart, 1}, 12345};
     request_.tables = {{0, ids_, rows_}, {6, {}, {}}};
     request_.blocks = {{0, block_}, {400, block_}};
+  }
+
+  // Adds batches after the first to `proto`, and all to the request.
+  void AddBatches(uint32_t count, v1::PushRequest* proto) {
+    proto->set_examples(1024);
+    request_.batches[0].examples = 1024;
+    for (uint32_t i = 0; i < count; ++i) {
+      v1::PushedBatch* const batch = proto->add_more_batches();
+      batch->mutable_id()->set_piece(1000 * i);
+      batch->mutable_id()->set_index(i);
+      batch->set_lease(1 + i);
+      batch->set_examples(100 * i);
+      batch->set_rejected(i % 3 == 0);
+      request_.batches.push_back(
+          {{0, 1000 * i, i}, 1 + i, 100 * i, i % 3 == 0});
+    }
   }
 
   v1::PushRequest Proto() const {
@@ -93,7 +109,7 @@ TEST_F(PushCodecTest, AnEmptyPushIsWhatProtobufWouldWrite) {
 TEST_F(PushCodecTest, ARejectedPushGoesBothWays) {
   request_.tables.clear();
   request_.blocks.clear();
-  request_.rejected = true;
+  request_.batches[0].rejected = true;
   v1::PushRequest proto = Proto();
   proto.clear_tables();
   proto.clear_blocks();
@@ -102,12 +118,12 @@ TEST_F(PushCodecTest, ARejectedPushGoesBothWays) {
       Join(EncodePushRequest(request_, pool_.get(), &copies_));
   EXPECT_EQ(bytes, proto.SerializeAsString());
   ASSERT_TRUE(DecodeRequest(bytes).ok());
-  EXPECT_TRUE(frame_.request().rejected);
+  EXPECT_TRUE(frame_.request().batches[0].rejected);
   EXPECT_TRUE(frame_.request().tables.empty());
   EXPECT_TRUE(frame_.request().blocks.empty());
   // The frame's next push is another.
   ASSERT_TRUE(DecodeRequest(Proto().SerializeAsString()).ok());
-  EXPECT_FALSE(frame_.request().rejected);
+  EXPECT_FALSE(frame_.request().batches[0].rejected);
 }
 
 TEST_F(PushCodecTest, ARequestIsReadFromAnyPiecesIntoAlignedMemory) {
@@ -118,8 +134,9 @@ TEST_F(PushCodecTest, ARequestIsReadFromAnyPiecesIntoAlignedMemory) {
     EXPECT_EQ(push.identity.job, "job-1");
     EXPECT_EQ(push.identity.worker, (Life{kBigStart, 9}));
     EXPECT_EQ(push.identity.shard, (Life{kBigStart, 1}));
-    EXPECT_EQ(push.batch, (BatchId{2, 300, 70'000}));
-    EXPECT_EQ(push.lease, uint64_t{1} << 60);
+    // A sender of one batch need not tell its examples.
+    EXPECT_THAT(push.batches, ElementsAre(PushedBatch{
+                                  {2, 300, 70'000}, uint64_t{1} << 60}));
     EXPECT_EQ(push.colour, 4);
     EXPECT_EQ(push.pulled, (Version{{kBigStart, 1}, 12345}));
     ASSERT_EQ(push.tables.size(), 2);
@@ -135,6 +152,65 @@ TEST_F(PushCodecTest, ARequestIsReadFromAnyPiecesIntoAlignedMemory) {
     }
   }
   EXPECT_EQ(copies_.copied_bytes, copies_.payload_bytes);
+}
+
+TEST_F(PushCodecTest, AListOfBatchesGoesBothWays) {
+  for (const uint32_t more : {0, 1, 39}) {
+    request_.batches.resize(1);
+    v1::PushRequest proto = Proto();
+    AddBatches(more, &proto);
+    const std::string bytes =
+        Join(EncodePushRequest(request_, pool_.get(), &copies_));
+    EXPECT_EQ(bytes, proto.SerializeAsString()) << more;
+    for (size_t piece = 1; piece <= bytes.size(); piece += 7) {
+      ASSERT_TRUE(DecodeRequest(bytes, piece).ok());
+      EXPECT_EQ(frame_.request().batches, request_.batches);
+      EXPECT_EQ(frame_.request().tables.size(), 2);
+    }
+  }
+  // The frame's next push has one batch.
+  ASSERT_TRUE(DecodeRequest(Proto().SerializeAsString()).ok());
+  EXPECT_EQ(frame_.request().batches.size(), 1);
+}
+
+TEST_F(PushCodecTest, MoreBatchesThanTheLimitAreRefused) {
+  v1::PushRequest proto = Proto();
+  AddBatches(kMaxPushedBatches - 1, &proto);
+  ASSERT_TRUE(DecodeRequest(proto.SerializeAsString()).ok());
+  EXPECT_EQ(frame_.request().batches, request_.batches);
+  proto.add_more_batches();
+  const absl::Status status = DecodeRequest(proto.SerializeAsString());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("more than 4096 batches"));
+}
+
+// The codec takes a batch that comes twice; the shard refuses it.
+TEST_F(PushCodecTest, ABatchThatComesTwiceIsRead) {
+  v1::PushRequest proto = Proto();
+  proto.add_more_batches()->mutable_id()->CopyFrom(proto.batch());
+  ASSERT_TRUE(DecodeRequest(proto.SerializeAsString()).ok());
+  EXPECT_EQ(CheckPushedBatches(frame_.request().batches).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(PushCodecTest, AListThatIsCutOffIsRefused) {
+  v1::PushRequest proto = Proto();
+  AddBatches(3, &proto);
+  const std::string bytes = proto.SerializeAsString();
+  int refused = 0;
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const std::string part = bytes.substr(0, size);
+    const bool ok = DecodeRequest(part, 5).ok();
+    EXPECT_EQ(ok, v1::PushRequest().ParseFromString(part)) << size;
+    refused += !ok;
+  }
+  EXPECT_GT(refused, 100);
+  std::string large = Proto().SerializeAsString();
+  large += std::string("\x52\x06\x18\xff\xff\xff\xff\x7f", 8);
+  const absl::Status status = DecodeRequest(large);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("PushRequest.more_batches: examples"));
 }
 
 TEST_F(PushCodecTest, LengthsThatAreNoWholeNumbersAreRefused) {

@@ -41,8 +41,7 @@ TEST(WireExampleTest, ThePageTheCodecAndProtobufAgree) {
   const std::vector<float> block = {1.5f};
   PushRequest push;
   push.identity = {"demo", {1, 4}, {1, 2}, 1};
-  push.batch = {0, 3, 5};
-  push.lease = 9;
+  push.batches = {{.id = {0, 3, 5}, .lease = 9}};
   push.pulled = {{1, 2}, 300};
   push.tables = {{0, ids, rows}};
   push.blocks = {{1, block}};

@@ -45,12 +45,12 @@ class ChunkAssembler {
   // nullopt while chunks of the upload are missing, and the whole push for the
   // chunk that arrives last. Chunks may arrive in any order. A chunk that is
   // there already changes nothing. The first chunk of an upload drops older
-  // uploads of the same batch. The bytes of a whole push count as staged until
-  // Release. Errors end the upload: INVALID_ARGUMENT (the numbers are
-  // impossible, or they differ from those of the upload's first chunk),
-  // DATA_LOSS (the bytes do not have the announced size or digest),
-  // RESOURCE_EXHAUSTED (no room: retry later), FAILED_PRECONDITION (a newer
-  // upload of the batch has begun).
+  // uploads of the same batch (of a push of several batches: of the same first
+  // batch). The bytes of a whole push count as staged until Release. Errors end
+  // the upload: INVALID_ARGUMENT (the numbers are impossible, or they differ
+  // from those of the upload's first chunk), DATA_LOSS (the bytes do not have
+  // the announced size or digest), RESOURCE_EXHAUSTED (no room: retry later),
+  // FAILED_PRECONDITION (a newer upload of the batch has begun).
   absl::StatusOr<std::optional<Whole>> Add(const PushChunk& chunk,
                                            std::shared_ptr<const void> owner,
                                            absl::Time now);

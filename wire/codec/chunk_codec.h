@@ -16,7 +16,7 @@ namespace shoal {
 // One part of an encoded PushRequest.
 struct PushChunk {
   CallIdentity identity;
-  BatchId batch;
+  BatchId batch;        // the first of the push
   uint64_t upload = 0;  // number of the upload; grows within a worker's life
   uint32_t index = 0;
   uint32_t count = 0;

@@ -1,6 +1,7 @@
 #include "wire/codec/push_codec.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "wire/codec/fragment_reader.h"
 #include "wire/codec/identity_codec.h"
 #include "wire/codec/message_reader.h"
@@ -28,10 +29,21 @@ uint64_t BlockGradientsSize(const BlockPush& block) {
          FieldBytesOrNone(GradientBytes(block.gradients));
 }
 
+uint64_t PushedBatchSize(const PushedBatch& batch) {
+  return FieldBytes(BatchIdSize(batch.id)) + VarintFieldBytes(batch.lease) +
+         VarintFieldBytes(batch.examples) + VarintFieldBytes(batch.rejected);
+}
+
+// The batches after the first.
+absl::Span<const PushedBatch> MoreBatches(const PushRequest& request) {
+  return absl::MakeConstSpan(request.batches).subspan(1);
+}
+
 uint64_t PushRequestSize(const PushRequest& request) {
+  const PushedBatch& first = request.batches[0];
   uint64_t size = FieldBytes(IdentitySize(request.identity)) +
-                  FieldBytes(BatchIdSize(request.batch)) +
-                  VarintFieldBytes(request.lease) +
+                  FieldBytes(BatchIdSize(first.id)) +
+                  VarintFieldBytes(first.lease) +
                   VarintFieldBytes(request.colour) +
                   FieldBytes(VersionSize(request.pulled));
   for (const TablePush& table : request.tables) {
@@ -40,22 +52,39 @@ uint64_t PushRequestSize(const PushRequest& request) {
   for (const BlockPush& block : request.blocks) {
     size += FieldBytes(BlockGradientsSize(block));
   }
-  return size + VarintFieldBytes(request.rejected);
+  size += VarintFieldBytes(first.rejected) + VarintFieldBytes(first.examples);
+  for (const PushedBatch& batch : MoreBatches(request)) {
+    size += FieldBytes(PushedBatchSize(batch));
+  }
+  return size;
+}
+
+void WriteMoreBatches(const PushRequest& request, WireWriter* out) {
+  for (const PushedBatch& batch : MoreBatches(request)) {
+    out->BytesHeader(10, PushedBatchSize(batch));
+    out->BytesHeader(1, BatchIdSize(batch.id));
+    WriteBatchId(batch.id, out);
+    out->VarintField(2, batch.lease);
+    out->VarintField(3, batch.examples);
+    out->VarintField(4, batch.rejected);
+  }
 }
 
 }  // namespace
 
 WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
                               CopyCounter* copies) {
+  SHOAL_DCHECK(CheckPushedBatches(request.batches).ok());
+  const PushedBatch& first = request.batches[0];
   WireMessage message;
   message.size = PushRequestSize(request);
   message.buffer = WireBufferRef(pool->Take(message.size));
   WireWriter out(message.buffer.data());
   out.BytesHeader(1, IdentitySize(request.identity));
   WriteIdentity(request.identity, &out);
-  out.BytesHeader(2, BatchIdSize(request.batch));
-  WriteBatchId(request.batch, &out);
-  out.VarintField(3, request.lease);
+  out.BytesHeader(2, BatchIdSize(first.id));
+  WriteBatchId(first.id, &out);
+  out.VarintField(3, first.lease);
   out.VarintField(4, request.colour);
   out.BytesHeader(5, VersionSize(request.pulled));
   WriteVersion(request.pulled, &out);
@@ -76,7 +105,9 @@ WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
     out.Raw(block.gradients.data(), GradientBytes(block.gradients));
     payload += GradientBytes(block.gradients);
   }
-  out.VarintField(8, request.rejected);
+  out.VarintField(8, first.rejected);
+  out.VarintField(9, first.examples);
+  WriteMoreBatches(request, &out);
   copies->Add(payload, payload);
   message.fragments.emplace_back(message.buffer.data(), message.size);
   return message;

@@ -12,7 +12,8 @@ namespace shoal {
 // The client's side of Push. The server's side is push_frame.h.
 
 // Copies ids and gradients once. The caller's spans may be changed after the
-// call.
+// call. REQUIRES: request.batches passes CheckPushedBatches (a message without
+// a batch would name batch (0,0,0)).
 WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
                               CopyCounter* copies);
 

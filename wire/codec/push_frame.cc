@@ -18,69 +18,106 @@ uint64_t RoundUpFloats(uint64_t n) {
   return (n + kAlign - 1) / kAlign * kAlign;
 }
 
+absl::Status DecodePushedBatch(FragmentReader body, PushedBatch* out) {
+  MessageReader reader("PushRequest.more_batches", body);
+  for (WireField field; reader.Next(&field);) {
+    switch (field.number) {
+      case 1:
+        if (field.type != WireType::kBytes) break;
+        reader.Merge(DecodeBatchId(field.body, &out->id));
+        break;
+      case 2:
+        reader.Uint64(field, &out->lease);
+        break;
+      case 3:
+        reader.Uint32(field, "examples", &out->examples);
+        break;
+      case 4:
+        reader.Bool(field, &out->rejected);
+        break;
+    }
+  }
+  return reader.status();
+}
+
 }  // namespace
+
+absl::Status PushFrame::DecodeTable(FragmentReader body, Part* part) {
+  MessageReader table("PushRequest.tables", body);
+  for (WireField f; table.Next(&f);) {
+    if (f.number == 1) table.Uint32(f, "table", &part->index);
+    if (f.number == 2) table.Array(f, "ids", sizeof(FeatureId), &part->ids);
+    if (f.number == 3) {
+      table.Array(f, "gradients", sizeof(float), &part->gradients);
+    }
+  }
+  return table.status();
+}
+
+absl::Status PushFrame::DecodeBlock(FragmentReader body, Part* part) {
+  MessageReader block("PushRequest.blocks", body);
+  for (WireField f; block.Next(&f);) {
+    if (f.number == 1) block.Uint32(f, "block", &part->index);
+    if (f.number == 2) {
+      block.Array(f, "gradients", sizeof(float), &part->gradients);
+    }
+  }
+  return block.status();
+}
 
 absl::Status PushFrame::DecodeFields(FragmentReader body,
                                      const CodecLimits& limits) {
   MessageReader reader("PushRequest", body);
+  PushedBatch first;
   for (WireField field; reader.Next(&field);) {
-    if (field.number == 3) reader.Uint64(field, &request_.lease);
+    if (field.number == 3) reader.Uint64(field, &first.lease);
     if (field.number == 4) reader.Uint32(field, "colour", &request_.colour);
-    if (field.number == 8) reader.Bool(field, &request_.rejected);
+    if (field.number == 8) reader.Bool(field, &first.rejected);
+    if (field.number == 9) reader.Uint32(field, "examples", &first.examples);
     if (field.type != WireType::kBytes) continue;
     switch (field.number) {
       case 1:
         reader.Merge(DecodeIdentity(field.body, &request_.identity));
         break;
       case 2:
-        reader.Merge(DecodeBatchId(field.body, &request_.batch));
+        reader.Merge(DecodeBatchId(field.body, &first.id));
         break;
       case 5:
         reader.Merge(DecodeVersion(field.body, &request_.pulled));
         break;
-      case 6: {
+      case 6:
         if (tables_.size() == limits.max_tables) {
           reader.Fail(absl::StrCat("more than ", limits.max_tables, " tables"));
           break;
         }
-        Part& part = tables_.emplace_back();
-        MessageReader table("PushRequest.tables", field.body);
-        for (WireField f; table.Next(&f);) {
-          if (f.number == 1) table.Uint32(f, "table", &part.index);
-          if (f.number == 2) {
-            table.Array(f, "ids", sizeof(FeatureId), &part.ids);
-          }
-          if (f.number == 3) {
-            table.Array(f, "gradients", sizeof(float), &part.gradients);
-          }
-        }
-        reader.Merge(table.status());
+        reader.Merge(DecodeTable(field.body, &tables_.emplace_back()));
         break;
-      }
-      case 7: {
+      case 7:
         if (blocks_.size() == limits.max_blocks) {
           reader.Fail(absl::StrCat("more than ", limits.max_blocks, " blocks"));
           break;
         }
-        Part& part = blocks_.emplace_back();
-        MessageReader block("PushRequest.blocks", field.body);
-        for (WireField f; block.Next(&f);) {
-          if (f.number == 1) block.Uint32(f, "block", &part.index);
-          if (f.number == 2) {
-            block.Array(f, "gradients", sizeof(float), &part.gradients);
-          }
-        }
-        reader.Merge(block.status());
+        reader.Merge(DecodeBlock(field.body, &blocks_.emplace_back()));
         break;
-      }
+      case 10:
+        if (request_.batches.size() == limits.max_batches) {
+          reader.Fail(
+              absl::StrCat("more than ", limits.max_batches, " batches"));
+          break;
+        }
+        reader.Merge(
+            DecodePushedBatch(field.body, &request_.batches.emplace_back()));
+        break;
     }
   }
+  request_.batches[0] = first;
   return reader.status();
 }
 
 absl::Status PushFrame::Decode(absl::Span<const absl::string_view> fragments,
                                const CodecLimits& limits, CopyCounter* copies) {
   request_ = {};
+  request_.batches.emplace_back();  // the first, whose fields are the push's
   tables_.clear();
   blocks_.clear();
   SHOAL_RETURN_IF_ERROR(DecodeFields(FragmentReader(fragments), limits));

@@ -43,6 +43,8 @@ class PushFrame {
     FragmentReader gradients;
   };
 
+  static absl::Status DecodeTable(FragmentReader body, Part* part);
+  static absl::Status DecodeBlock(FragmentReader body, Part* part);
   absl::Status DecodeFields(FragmentReader body, const CodecLimits& limits);
 
   PushRequest request_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "core/canary.h"
 
@@ -127,32 +128,44 @@ void ShardedClient::Pull(StepParameters* step, bool read_only,
   }
 }
 
-void ShardedClient::Push(const BatchId& batch, uint64_t lease,
-                         const StepParameters& step, Done<Verdict> done) {
-  std::shared_ptr<Canary> canary;
-  if (canary_table_.has_value()) {
-    const absl::StatusOr<FeatureId> row = CanaryRow(batch);
-    if (!row.ok()) {
-      executor_->Post(
-          [done = std::move(done), status = row.status()]() mutable {
-            std::move(done)(std::move(status));
-          });
-      return;
-    }
-    canary = std::make_shared<Canary>(
-        Canary{*row, CanaryGradients(options_.worker.start)});
+absl::StatusOr<std::shared_ptr<ShardedClient::Canaries>>
+ShardedClient::CanariesOf(absl::Span<const PushedBatch> batches) const {
+  if (!canary_table_.has_value()) return nullptr;
+  auto canaries = std::make_shared<Canaries>();
+  const auto gradients = CanaryGradients(options_.worker.start);
+  for (const PushedBatch& batch : batches) {
+    SHOAL_ASSIGN_OR_RETURN(const FeatureId row, CanaryRow(batch.id));
+    if (batch.rejected) continue;
+    canaries->rows.push_back(row);
+    canaries->gradients.insert(canaries->gradients.end(), gradients.begin(),
+                               gradients.end());
   }
-  PushParts(batch, lease, step, std::move(canary), std::move(done));
+  return canaries;
 }
 
-void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
+void ShardedClient::Push(absl::Span<const PushedBatch> batches,
+                         const StepParameters& step, Done<Verdict> done) {
+  SHOAL_DCHECK(CheckPushedBatches(batches).ok());
+  auto canaries = CanariesOf(batches);
+  if (!canaries.ok()) {
+    executor_->Post(
+        [done = std::move(done), status = canaries.status()]() mutable {
+          std::move(done)(std::move(status));
+        });
+    return;
+  }
+  PushParts(batches, step, *std::move(canaries), std::move(done));
+}
+
+void ShardedClient::PushParts(absl::Span<const PushedBatch> batches,
                               const StepParameters& step,
-                              std::shared_ptr<Canary> canary,
+                              std::shared_ptr<Canaries> canaries,
                               Done<Verdict> done) {
+  const bool all_rejected = AllRejected(batches);
   auto fan_in = std::make_shared<FanIn<PushReply>>(
       shards_.size(), executor_,
-      [done = std::move(done), canary](absl::Status status,
-                                       std::vector<PushReply> replies) mutable {
+      [done = std::move(done), canaries](
+          absl::Status status, std::vector<PushReply> replies) mutable {
         if (!status.ok()) {
           std::move(done)(std::move(status));
           return;
@@ -162,19 +175,17 @@ void ShardedClient::PushParts(const BatchId& batch, uint64_t lease,
   for (size_t s = 0; s < shards_.size(); ++s) {
     PushRequest request;
     request.identity = IdentityFor(s);
-    request.batch = batch;
-    request.lease = lease;
+    request.batches.assign(batches.begin(), batches.end());
     request.colour = step.colour;
     request.pulled = step.pulled[s];
-    request.rejected = step.rejected;
-    if (!step.rejected) AddGradients(s, step, canary.get(), &request);
+    if (!all_rejected) AddGradients(s, step, canaries.get(), &request);
     shards_[s]->Push(std::move(request), options_.push_timeout,
                      FanIn<PushReply>::CompletionFor(fan_in, s));
   }
 }
 
 void ShardedClient::AddGradients(int shard, const StepParameters& step,
-                                 const Canary* canary,
+                                 const Canaries* canaries,
                                  PushRequest* request) const {
   for (size_t t = 0; t < step.tables.size(); ++t) {
     const TableParameters& table = step.tables[t];
@@ -187,11 +198,10 @@ void ShardedClient::AddGradients(int shard, const StepParameters& step,
          .ids = absl::MakeConstSpan(table.split.ids).subspan(begin, count),
          .gradients = table.d_rows.span().subspan(begin * dim, count * dim)});
   }
-  if (canary != nullptr) {
-    request->tables.push_back(
-        {.table = *canary_table_,
-         .ids = absl::MakeConstSpan(&canary->row, 1),
-         .gradients = absl::MakeConstSpan(canary->gradients)});
+  if (canaries != nullptr) {
+    request->tables.push_back({.table = *canary_table_,
+                               .ids = absl::MakeConstSpan(canaries->rows),
+                               .gradients = canaries->gradients});
   }
   ForEachBlockOf(
       options_.map, shard, [&](uint32_t index, const DenseBlock& block) {

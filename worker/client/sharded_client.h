@@ -1,15 +1,16 @@
 #ifndef SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
 #define SHOAL_WORKER_CLIENT_SHARDED_CLIENT_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
@@ -38,8 +39,8 @@ struct StepParameters {
   AlignedBuffer<float> d_dense;
   std::vector<Version> pulled;  // by shard
   Colour colour = 0;            // the highest of the pull replies
-  // True if the batch's loss or gradient is not sound. Then its pushes say that
-  // it is rejected, and carry no gradient.
+  // True if the batch's loss or gradient is not sound. Then the batch is pushed
+  // as rejected, and the gradient is not valid.
   bool rejected = false;
 };
 
@@ -59,8 +60,8 @@ struct ShardedClientOptions {
 // parts at once, and completes when all shards have answered. A batch is pulled
 // from and pushed to every shard, even if a shard has none of its rows: the
 // pull returns the shard's version and colour, and the push leaves the mark. If
-// the map has a canary table (core/canary.h), every push carries the canary of
-// its batch.
+// the map has a canary table (core/canary.h), every push carries the canaries
+// of its batches, except those of rejected batches.
 //
 // Owned by the strand `executor`: it is called there and completes there. It
 // may be destroyed while calls are in flight; their completions still run.
@@ -85,29 +86,34 @@ class ShardedClient {
   void Pull(StepParameters* step, bool read_only,
             absl::AnyInvocable<void(absl::Status) &&> done);
 
-  // Sends d_rows and d_dense, or that the batch is rejected. The result is the
-  // verdict of shard 0; the coordinator checks that the other shards agree.
-  // After an error some shards may have applied the batch: push it again with
-  // the same batch id.
-  void Push(const BatchId& batch, uint64_t lease, const StepParameters& step,
+  // Sends d_rows and d_dense, which are the gradient of the batches that are
+  // not rejected, or only the list of batches if all are rejected. The result
+  // is the verdict of shard 0 (PushReply::verdict); the coordinator checks that
+  // the other shards agree. After an error some shards may have applied the
+  // push: push it again with the same batches. REQUIRES: `batches` passes
+  // CheckPushedBatches.
+  void Push(absl::Span<const PushedBatch> batches, const StepParameters& step,
             Done<Verdict> done);
 
  private:
-  // The canary that a push carries to every shard. It lives until the push is
-  // done.
-  struct Canary {
-    FeatureId row = 0;
-    std::array<float, 2> gradients;
+  // The canaries that a push carries to every shard, one for each batch that is
+  // not rejected. They live until the push is done.
+  struct Canaries {
+    absl::InlinedVector<FeatureId, 1> rows;
+    absl::InlinedVector<float, 2> gradients;  // two for each row
   };
 
   CallIdentity IdentityFor(int shard) const;
-  void PushParts(const BatchId& batch, uint64_t lease,
-                 const StepParameters& step, std::shared_ptr<Canary> canary,
-                 Done<Verdict> done);
-  // Adds the shard's part of the step's gradient to the request. `canary` may
+  // The canaries of the batches, or null if the map has no canary table.
+  absl::StatusOr<std::shared_ptr<Canaries>> CanariesOf(
+      absl::Span<const PushedBatch> batches) const;
+  void PushParts(absl::Span<const PushedBatch> batches,
+                 const StepParameters& step,
+                 std::shared_ptr<Canaries> canaries, Done<Verdict> done);
+  // Adds the shard's part of the step's gradient to the request. `canaries` may
   // be null.
-  void AddGradients(int shard, const StepParameters& step, const Canary* canary,
-                    PushRequest* request) const;
+  void AddGradients(int shard, const StepParameters& step,
+                    const Canaries* canaries, PushRequest* request) const;
 
   const ShardedClientOptions options_;
   const std::vector<std::shared_ptr<ParameterService>> shards_;

@@ -96,13 +96,16 @@ class ShardedClientTest : public testing::Test {
                   [this](absl::Status status) { pulled_ = status; });
   }
   void Push(const BatchId& batch = kBatch) {
+    PushList({{.id = batch, .lease = 6, .examples = 70}});
+  }
+  void PushList(const PushedBatches& batches) {
     for (float i = 0; i < 6; ++i) gradients_.push_back(i);
     step_.tables[0].d_rows.ResizeDiscard(6);
     std::copy(gradients_.begin(), gradients_.end(),
               step_.tables[0].d_rows.data());
     step_.d_dense.ResizeDiscard(3);
     for (int i = 0; i < 3; ++i) step_.d_dense.data()[i] = 10.0f + i;
-    client_->Push(batch, /*lease=*/6, step_,
+    client_->Push(batches, step_,
                   [this](auto verdict) { pushed_ = std::move(verdict); });
   }
   void PullAll() {
@@ -154,8 +157,7 @@ TEST_F(ShardedClientTest, APushGoesToEveryShardAlsoToOneWithNoRowOfIt) {
   Push();
   for (uint32_t s = 0; s < 3; ++s) {
     const PushRequest& push = shards_[s]->push;
-    EXPECT_EQ(push.batch, kBatch);
-    EXPECT_EQ(push.lease, 6u);
+    EXPECT_THAT(push.batches, ElementsAre(PushedBatch{kBatch, 6, 70}));
     EXPECT_EQ(push.colour, 2u);
     EXPECT_EQ(push.pulled, (Version{{1, s + 1}, 10 + s}));
   }
@@ -219,6 +221,39 @@ TEST_F(ShardedClientTest, WithACanaryTableEveryPushBringsItsBatchsCanary) {
   }
   EXPECT_THAT(shards_[0]->push.tables, SizeIs(2));
   EXPECT_THAT(shards_[1]->push.tables, SizeIs(1));
+}
+
+TEST_F(ShardedClientTest, AListBringsACanaryOfEachBatchThatIsNotRejected) {
+  options_.map.tables.push_back({PartitionKind::kEveryShard, 0, 3});
+  MakeClient();
+  PullAll();
+  const PushedBatches list = {{.id = {0, 3, 5}},
+                              {.id = {0, 4, 0}, .rejected = true},
+                              {.id = {0, 1, 9}}};
+  PushList(list);
+  for (const auto& shard : shards_) {
+    EXPECT_EQ(shard->push.batches, list);
+    const TablePush& canary = shard->push.tables.back();
+    EXPECT_EQ(canary.table, 1u);
+    EXPECT_THAT(canary.ids,
+                ElementsAre(*CanaryRow({0, 3, 5}), *CanaryRow({0, 1, 9})));
+    EXPECT_THAT(canary.gradients, ElementsAre(-1, -CanaryOfStart(1), -1,
+                                              -CanaryOfStart(1)));
+  }
+  EXPECT_THAT(shards_[2]->push.tables[0].gradients, ElementsAre(2, 3, 4, 5));
+}
+
+TEST_F(ShardedClientTest, AListOfRejectedBatchesBringsNothingElse) {
+  options_.map.tables.push_back({PartitionKind::kEveryShard, 0, 3});
+  MakeClient();
+  PullAll();
+  PushList({{.id = {0, 3, 5}, .rejected = true},
+            {.id = {0, 4, 0}, .rejected = true}});
+  for (const auto& shard : shards_) {
+    EXPECT_THAT(shard->push.batches, SizeIs(2));
+    EXPECT_THAT(shard->push.tables, IsEmpty());
+    EXPECT_THAT(shard->push.blocks, IsEmpty());
+  }
 }
 
 TEST_F(ShardedClientTest, ABatchWithoutACanaryRowIsAnErrorAndNotPushed) {

@@ -52,13 +52,15 @@ class FakeShard : public ParameterService {
 
   void Push(PushRequest request, absl::Duration,
             Done<PushReply> done) override {
-    log_->push_back("push " + ToString(request.batch));
+    const PushedBatch& batch = request.batches[0];
+    log_->push_back("push " + ToString(batch.id));
     ++pushes;
-    rejected += request.rejected;
+    rejected += batch.rejected;
     pushed_tables += request.tables.size();
-    last_push_lease = request.lease;
+    last_push_lease = batch.lease;
+    pushed_examples += batch.examples;
     const Verdict verdict =
-        request.rejected ? Verdict::kRejected : Verdict::kApplied;
+        batch.rejected ? Verdict::kRejected : Verdict::kApplied;
     Answer(std::move(done), PushReply{verdict, false, {}, 0}, &fail_pushes);
   }
 
@@ -68,6 +70,7 @@ class FakeShard : public ParameterService {
   uint64_t rejected = 0;       // pushes that said so
   uint64_t pushed_tables = 0;  // over all pushes
   uint64_t last_push_lease = 0;
+  uint64_t pushed_examples = 0;  // as the pushes tell
   std::deque<absl::Status> fail_pulls;  // answers of the next calls
   std::deque<absl::Status> fail_pushes;
 

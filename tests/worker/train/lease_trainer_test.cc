@@ -17,6 +17,7 @@ TEST_F(LeaseTrainerTest, TrainsEveryBatchOnceAndEndsTheLease) {
   EXPECT_EQ(shards[0]->pushes, 3u);
   EXPECT_EQ(shards[1]->pushes, 3u);
   EXPECT_EQ(shards[0]->last_push_lease, 4u);
+  EXPECT_EQ(shards[0]->pushed_examples, 6u);
   EXPECT_EQ(Sent<PieceReport>(), 1);
   EXPECT_EQ(Sent<LeaseDone>(), 1);
   EXPECT_EQ(Sent<LeaseRequest>(), 2);

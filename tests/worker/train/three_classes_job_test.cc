@@ -103,7 +103,7 @@ class ThreeClassesJobTest : public testing::Test {
     CheckGradient(step_.loss_sum, 0, &step_.parameters);
     progress_.AddScores(step_.logits.span(), step_.batch.examples.labels);
     absl::StatusOr<Verdict> verdict = absl::UnknownError("not yet");
-    client_->Push(step_.batch.id, 1, step_.parameters,
+    client_->Push({{.id = step_.batch.id, .lease = 1}}, step_.parameters,
                   [&](absl::StatusOr<Verdict> v) { verdict = v; });
     simulator_.RunUntilIdle();
     ASSERT_TRUE(verdict.ok()) << verdict.status();
