@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/check.h"
 #include "core/ids.h"
 
 namespace shoal {
@@ -29,7 +30,8 @@ struct Lease {
   uint32_t epoch = 0;  // for kEvaluate, the number of the evaluation
   Piece piece;
   uint32_t batch_size = 0;  // examples; fixed with the piece table
-  // Batches not to train, since they are complete or left to another lease.
+  // Batches not to train, since they are complete or left to another lease
+  // (`stride` leaves out further ones).
   // Batch i is bit i % 8 of byte i / 8. Batches beyond the end are to be
   // trained, unless skip_rest is set.
   std::vector<uint8_t> skip;
@@ -44,8 +46,19 @@ struct Lease {
   // as bits like `skip`. The worker pushes such a batch as rejected, whatever
   // it computes, so that all shards have the same verdict.
   std::vector<uint8_t> rejected;
+  // Of the batches of the piece, the lease has those whose index, divided by
+  // `stride`, leaves `offset`; other leases have the others. 1 and 0: the lease
+  // has all batches. REQUIRES: offset < stride.
+  uint32_t stride = 1;
+  uint32_t offset = 0;
+  // True if this is the last lease of its lane: after its batches the rank
+  // trains nothing more in this epoch (cluster/lane_deal.h).
+  bool last_of_lane = false;
 
+  // True if the lease's worker does not train batch `index`.
   bool Skips(uint32_t index) const {
+    SHOAL_DCHECK(offset < stride);
+    if (index % stride != offset) return true;
     if (index / 8 >= skip.size()) return skip_rest;
     return skip[index / 8] >> (index % 8) & 1;
   }

@@ -42,6 +42,20 @@ TEST(Lease, SkipsTheBatchesOfItsBitsAndNoneBeyond) {
   }
 }
 
+TEST(Lease, SkipsTheBatchesOfOtherLeasesOfThePiece) {
+  Lease lease;
+  lease.stride = 3;
+  lease.offset = 2;
+  lease.skip = {0b00100000};
+  for (uint32_t index = 0; index < 40; ++index) {
+    const bool has = index % 3 == 2 && index != 5;
+    EXPECT_EQ(lease.Skips(index), !has) << index;
+  }
+  lease.skip_rest = true;
+  EXPECT_FALSE(lease.Skips(2));
+  EXPECT_TRUE(lease.Skips(8));
+}
+
 TEST(ProcessName, IsTheRoleAndTheIndex) {
   EXPECT_EQ(ProcessName(Role::kPs, 2), "ps 2");
   EXPECT_EQ(ProcessName(Role::kWorker, 0), "worker 0");

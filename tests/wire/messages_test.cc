@@ -272,6 +272,34 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   EXPECT_EQ(CodeOf<CoordinatorMessage>(grant), kInvalid);
 }
 
+// The bytes of a lease of all batches are those of releases that know no other.
+TEST(MessagesTest, ALeaseOfAllBatchesHasNoStride) {
+  LeaseGrant grant;
+  grant.lease.batch_size = 7;
+  v1::CoordinatorMessage wire;
+  ToProto(CoordinatorMessage(grant), &wire);
+  v1::CoordinatorMessage expected;
+  v1::Lease* lease = expected.mutable_lease_grant()->mutable_lease();
+  lease->set_purpose(v1::LEASE_PURPOSE_TRAIN);
+  lease->mutable_piece();
+  lease->set_batch_size(7);
+  EXPECT_EQ(wire.SerializeAsString(), expected.SerializeAsString());
+  CoordinatorMessage read;
+  ASSERT_TRUE(FromProto(expected, &read).ok());
+  EXPECT_EQ(std::get<LeaseGrant>(read).lease.stride, 1u);
+
+  lease->set_stride(1);
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(expected), absl::StatusCode::kOk);
+  lease->set_offset(1);
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(expected),
+            absl::StatusCode::kInvalidArgument);
+  lease->set_stride(2);
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(expected), absl::StatusCode::kOk);
+  lease->clear_stride();
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(expected),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(MessagesTest, AHistogramThatIsNoneIsRefused) {
   Histogram histogram;
   histogram.Add(3, 5);

@@ -34,6 +34,11 @@ void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
   m->set_colour(lease.colour);
   m->set_skip_rest(lease.skip_rest);
   m->set_rejected(lease.rejected.data(), lease.rejected.size());
+  m->set_offset(lease.offset);
+  // Readers of older releases know leases of all batches only, which travel
+  // without this field.
+  if (lease.stride != 1) m->set_stride(lease.stride);
+  m->set_last_of_lane(lease.last_of_lane);
 }
 
 void Set(const HeartbeatAck& in, v1::CoordinatorMessage* out) {
@@ -122,6 +127,12 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   if (in.batch_size() == 0) {
     return absl::InvalidArgumentError("Lease.batch_size is 0");
   }
+  const uint32_t stride = in.stride() == 0 ? 1 : in.stride();
+  if (in.offset() >= stride) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Lease.offset ", in.offset(),
+                     " is not below the stride, which is ", stride));
+  }
   out->number = in.number();
   out->epoch = in.epoch();
   out->piece = {piece.index(), piece.source(), piece.begin(), piece.end()};
@@ -131,6 +142,9 @@ absl::Status Get(const v1::Lease& in, Lease* out) {
   out->colour = in.colour();
   out->skip_rest = in.skip_rest();
   out->rejected.assign(in.rejected().begin(), in.rejected().end());
+  out->stride = stride;
+  out->offset = in.offset();
+  out->last_of_lane = in.last_of_lane();
   return absl::OkStatus();
 }
 

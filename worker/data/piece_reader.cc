@@ -93,6 +93,11 @@ absl::StatusOr<std::unique_ptr<PieceReader>> PieceReader::Open(
                                                    " has bytes [", piece.begin,
                                                    ", ", piece.end, ")"));
   }
+  if (lease.offset >= lease.stride) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("lease ", lease.number, " has offset ", lease.offset,
+                     " in a stride of ", lease.stride));
+  }
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file,
                          file_system->OpenForRead(path));
   if (size.has_value() && file->size() != *size) {
