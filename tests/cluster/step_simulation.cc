@@ -1,0 +1,312 @@
+#include "tests/cluster/step_simulation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+Life LifeOf(int rank) { return {1, static_cast<uint32_t>(rank + 1)}; }
+
+const StepBatch* BatchOf(const CloseStep& close, int rank) {
+  for (const StepBatch& batch : close.batches) {
+    if (batch.rank == rank) return &batch;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+StepSimulation::StepSimulation(uint64_t seed, StepBug bug)
+    : bug_(bug), random_(seed) {
+  ranks_.resize(1 + Draw(5));
+  shards_.resize(1 + Draw(4));
+  StepCloserOptions options;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    options.ranks.push_back(LifeOf(static_cast<int>(rank)));
+  }
+  options.backup_workers = static_cast<uint32_t>(Draw(ranks_.size()));
+  const bool each = bug == StepBug::kEachShardCloses;
+  closers_.assign(each ? shards_.size() : 1, StepCloser(options));
+  const auto batches = static_cast<uint32_t>(Draw(40));
+  for (uint32_t i = 0; i < batches; ++i) all_.push_back({0, i / 8, i % 8});
+}
+
+std::string StepSimulation::Run() {
+  Deal(all_);
+  for (;;) {
+    while (!tasks_.empty() && failure_.empty()) {
+      auto first = tasks_.extract(tasks_.begin());
+      now_ = first.key();
+      first.mapped()();
+      CheckHeld();
+    }
+    if (!failure_.empty()) return failure_;
+    const bool idle = std::all_of(ranks_.begin(), ranks_.end(),
+                                  [](const Rank& r) { return r.ended; });
+    if (!idle || holding_) {
+      std::vector<int> open;
+      for (size_t i = 0; i < ranks_.size(); ++i) {
+        if (!ranks_[i].ended) open.push_back(static_cast<int>(i));
+      }
+      return absl::StrCat("the job hangs: ", closers_[0].WaitingFor({open}));
+    }
+    const std::vector<BatchId> left = Left();
+    if (left.empty() || bug_ == StepBug::kDropForgotten) break;
+    Deal(left);
+  }
+  for (const Shard& shard : shards_) {
+    if (shard.marks.size() != all_.size()) return "a batch is not trained";
+  }
+  if (reported_ != answered_) return "dropped batches are not those reported";
+  return "";
+}
+
+void StepSimulation::After(uint64_t most, std::function<void()> task) {
+  tasks_.emplace(now_ + 1 + Draw(most), std::move(task));
+}
+
+void StepSimulation::Send(const std::string& channel,
+                          std::function<void()> task) {
+  uint64_t& newest = channels_[channel];
+  newest = std::max(newest, now_ + 1 + Draw(20));
+  tasks_.emplace(newest, std::move(task));
+}
+
+void StepSimulation::Deal(const std::vector<BatchId>& batches) {
+  for (size_t i = 0; i < batches.size(); ++i) {
+    ranks_[i % ranks_.size()].lane.push_back(batches[i]);
+  }
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    ranks_[rank].ended = false;
+    ranks_[rank].idle = false;
+    After(10, [this, rank] { Begin(static_cast<int>(rank)); });
+  }
+  if (bug_ == StepBug::kEachShardCloses) return;
+  for (int hold = 0; hold < 2; ++hold) {
+    After(400, [this] { AskForHold(); });
+  }
+}
+
+void StepSimulation::Begin(int rank) {
+  Rank& self = ranks_[rank];
+  if (self.lane.empty()) {
+    self.idle = true;
+    Send(absl::StrCat("rank ", rank), [this, rank] {
+      ranks_[rank].ended = true;
+      StepClosers();
+    });
+    return;
+  }
+  self.idle = self.told;
+  if (self.told) return;
+  self.replies = 0;
+  self.least = ~uint64_t{0};
+  for (size_t shard = 0; shard < shards_.size(); ++shard) {
+    After(10, [this, rank, shard] { OnReply(rank, shard); });
+  }
+}
+
+void StepSimulation::OnReply(int rank, size_t shard) {
+  Rank& self = ranks_[rank];
+  const Shard& from = shards_[shard];
+  self.least = std::min(self.least, from.count);
+  if (from.hold && from.count == from.newest &&
+      bug_ != StepBug::kHoldNotInPulls) {
+    self.told = true;
+  }
+  if (++self.replies < static_cast<int>(shards_.size())) return;
+  if (self.told && bug_ != StepBug::kHoldByTime) {
+    self.idle = true;
+    return;
+  }
+  self.push = {self.least + 1, self.lane.front()};
+  self.lane.pop_front();
+  self.answers = self.drops = 0;
+  // Some steps of some ranks are slow.
+  const uint64_t compute = Draw(4) == 0 ? 120 : 20;
+  const Push push = self.push;
+  for (size_t to = 0; to < shards_.size(); ++to) {
+    After(compute, [this, to, rank, push] { OnPush(to, rank, push); });
+  }
+}
+
+void StepSimulation::OnAnswer(int rank, bool dropped, bool hold) {
+  Rank& self = ranks_[rank];
+  self.drops += dropped;
+  self.told = self.told || hold;
+  if (++self.answers < static_cast<int>(shards_.size())) return;
+  if (self.drops != 0 && self.drops != self.answers) {
+    return Fail(absl::StrCat("batch ", ToString(self.push.batch),
+                             " is dropped on some shards alone"));
+  }
+  if (dropped) answered_.insert({self.push.step, self.push.batch});
+  Begin(rank);
+}
+
+void StepSimulation::OnPush(size_t shard, int rank, Push push) {
+  Shard& self = shards_[shard];
+  if (shard == 0 || bug_ == StepBug::kEachShardCloses) {
+    ReportParked(shard, rank, push);
+  }
+  if (push.step <= self.newest) {
+    const CloseStep& close = self.closed.at(push.step);
+    const StepBatch* batch = BatchOf(close, rank);
+    if (batch == nullptr || batch->batch != push.batch) {
+      return Answer(rank, /*dropped=*/true, self.hold);
+    }
+  }
+  self.parked[rank] = push;
+  Apply(shard);
+  if (Draw(5) == 0) {
+    After(60, [this, shard, rank, push] { TakeOut(shard, rank, push); });
+  }
+}
+
+// The call of a parked push ends, and the rank calls again.
+void StepSimulation::TakeOut(size_t shard, int rank, Push push) {
+  Shard& self = shards_[shard];
+  const auto it = self.parked.find(rank);
+  if (it == self.parked.end() || it->second.step != push.step) return;
+  self.parked.erase(it);
+  if (shard == 0 || bug_ == StepBug::kEachShardCloses) {
+    Send(absl::StrCat("shard ", shard), [this, shard, rank, push] {
+      CloserOf(shard).OnTakenOut(LifeOf(rank), push.step);
+      StepClosers();
+    });
+  }
+  After(20, [this, shard, rank, push] { OnPush(shard, rank, push); });
+}
+
+void StepSimulation::OnClose(size_t shard, const CloseStep& close) {
+  Shard& self = shards_[shard];
+  if (close.step != self.newest + 1) return Fail("steps are not in order");
+  self.newest = close.step;
+  self.hold = close.hold;
+  self.closed[close.step] = close;
+  for (auto it = self.parked.begin(); it != self.parked.end();) {
+    const auto [rank, push] = *it++;
+    if (push.step != close.step || BatchOf(close, rank) != nullptr) continue;
+    self.parked.erase(rank);
+    Answer(rank, /*dropped=*/true, close.hold);
+  }
+  Apply(shard);
+}
+
+void StepSimulation::Apply(size_t shard) {
+  Shard& self = shards_[shard];
+  for (;;) {
+    const auto next = self.closed.find(self.count + 1);
+    if (next == self.closed.end()) return;
+    const CloseStep& close = next->second;
+    for (const StepBatch& batch : close.batches) {
+      const auto it = self.parked.find(batch.rank);
+      if (it == self.parked.end() || it->second.step != close.step) return;
+    }
+    for (const StepBatch& batch : close.batches) {
+      if (!self.marks.insert(batch.batch).second) Fail("a batch counts twice");
+      self.parked.erase(batch.rank);
+      Answer(batch.rank, /*dropped=*/false, close.hold);
+    }
+    ++self.count;
+  }
+}
+
+void StepSimulation::Answer(int rank, bool dropped, bool hold) {
+  After(10, [this, rank, dropped, hold] { OnAnswer(rank, dropped, hold); });
+}
+
+void StepSimulation::ReportParked(size_t shard, int rank, Push push) {
+  Send(absl::StrCat("shard ", shard), [this, shard, rank, push] {
+    const absl::Status status = CloserOf(shard).OnParked(
+        LifeOf(rank), push.step, {.batch = push.batch, .examples = 7});
+    if (!status.ok()) Fail(status.ToString());
+    StepClosers();
+  });
+}
+
+void StepSimulation::StepClosers() {
+  std::vector<int> open;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!ranks_[rank].ended) open.push_back(static_cast<int>(rank));
+  }
+  for (size_t i = 0; i < closers_.size(); ++i) {
+    for (const CloserAction& action : closers_[i].Step({open})) Do(i, action);
+  }
+}
+
+void StepSimulation::Do(size_t closer, const CloserAction& action) {
+  if (const auto* close = std::get_if<CloseStep>(&action)) {
+    const auto [it, added] = steps_.try_emplace(close->step, close->batches);
+    if (it->second != close->batches) Fail("shards take two sets for one step");
+    if (!added && bug_ == StepBug::kNone) Fail("a step is closed twice");
+    if (close->examples != 7 * close->batches.size()) Fail("examples are lost");
+    for (size_t shard = 0; shard < shards_.size(); ++shard) {
+      if (closers_.size() > 1 && shard != closer) continue;
+      Send(absl::StrCat("to shard ", shard),
+           [this, shard, close = *close] { OnClose(shard, close); });
+    }
+  } else if (const auto* dropped = std::get_if<StepDropped>(&action)) {
+    const bool fresh = reported_.insert({dropped->step, dropped->batch}).second;
+    if (!fresh && bug_ == StepBug::kNone) Fail("a drop is reported twice");
+  } else {
+    const uint64_t step = std::get<StepHeld>(action).step;
+    if (held_ || step + 1 != closers_[0].open_step()) Fail("a wrong hold");
+    held_ = true;
+  }
+}
+
+void StepSimulation::AskForHold() {
+  if (holding_) return;
+  holding_ = true;
+  ++holds_;
+  if (bug_ != StepBug::kHoldByTime) {
+    closers_[0].Hold();
+    return StepClosers();
+  }
+  for (Rank& rank : ranks_) After(30, [&rank] { rank.told = true; });
+}
+
+// Once all ranks stand, all shards have applied the same steps, and nothing is
+// on its way.
+void StepSimulation::CheckHeld() {
+  if (!holding_ || (!held_ && bug_ != StepBug::kHoldByTime)) return;
+  for (const Rank& rank : ranks_) {
+    if (!rank.idle) return;
+  }
+  for (const Shard& shard : shards_) {
+    if (!shard.parked.empty()) Fail("a push is parked where all ranks hold");
+    if (shard.marks != shards_[0].marks) Fail("a checkpoint would be torn");
+    if (shard.count + 1 != closers_[0].open_step()) Fail("a step is half done");
+  }
+  EndHold();
+}
+
+void StepSimulation::EndHold() {
+  holding_ = held_ = false;
+  if (bug_ != StepBug::kHoldByTime) closers_[0].Release();
+  StepClosers();
+  for (size_t shard = 0; shard < shards_.size(); ++shard) {
+    shards_[shard].hold = false;
+  }
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    ranks_[rank].told = false;
+    if (ranks_[rank].lane.empty()) continue;
+    ranks_[rank].idle = false;
+    After(30, [this, rank] { Begin(static_cast<int>(rank)); });
+  }
+}
+
+std::vector<BatchId> StepSimulation::Left() const {
+  std::vector<BatchId> left;
+  for (const BatchId& batch : all_) {
+    const bool everywhere = std::all_of(
+        shards_.begin(), shards_.end(),
+        [&](const Shard& shard) { return shard.marks.contains(batch); });
+    if (!everywhere) left.push_back(batch);
+  }
+  return left;
+}
+
+}  // namespace shoal

@@ -1,0 +1,117 @@
+#ifndef SHOAL_TESTS_CLUSTER_STEP_SIMULATION_H_
+#define SHOAL_TESTS_CLUSTER_STEP_SIMULATION_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/step_closer.h"
+
+namespace shoal {
+
+// Bugs that the simulation must find.
+enum class StepBug {
+  kNone,
+  kEachShardCloses,  // by what it has itself
+  kHoldByTime,  // each rank stops when it hears of the hold
+  kHoldNotInPulls,  // only answers to pushes say that a hold is agreed
+  kDropForgotten,  // a lane's end is taken for the end of its batches
+};
+
+// A job of --mode=sync in which all messages are late by random times: ranks
+// that pull, compute and push, shards that park pushes and apply closed steps,
+// and the StepCloser between them. Pushes are taken out and parked anew, holds
+// are asked for, and batches that were dropped are dealt again until none is
+// left. One thread, and a pure function of the seed.
+class StepSimulation {
+ public:
+  StepSimulation(uint64_t seed, StepBug bug);
+
+  // Runs the job to its end. Returns the first promise that is broken, or "".
+  std::string Run();
+  uint64_t dropped() const { return reported_.size(); }
+  int holds() const { return holds_; }
+
+ private:
+  struct Push {
+    uint64_t step = 0;
+    BatchId batch;
+  };
+  struct Rank {
+    std::deque<BatchId> lane;
+    bool ended = false;  // as the coordinator knows it
+    bool idle = false;   // held, or at the end of its lane
+    bool told = false;   // to hold
+    int replies = 0;     // to its pull
+    int answers = 0;     // to its push
+    int drops = 0;       // among the answers
+    uint64_t least = 0;  // count in the replies to its pull
+    Push push;
+  };
+  struct Shard {
+    uint64_t count = 0;
+    uint64_t newest = 0;  // step that it knows to be closed
+    bool hold = false;    // `newest` was closed with a hold
+    std::map<uint64_t, CloseStep> closed;
+    std::map<int, Push> parked;  // by rank
+    std::set<BatchId> marks;
+  };
+
+  uint64_t Draw(uint64_t below) { return random_() % below; }
+  void After(uint64_t most, std::function<void()> task);
+  // As After, in order with the other messages of `channel`.
+  void Send(const std::string& channel, std::function<void()> task);
+  void Fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+  StepCloser& CloserOf(size_t shard) {
+    return closers_[bug_ == StepBug::kEachShardCloses ? shard : 0];
+  }
+
+  // Ranks.
+  void Deal(const std::vector<BatchId>& batches);
+  void Begin(int rank);
+  void OnReply(int rank, size_t shard);
+  void OnAnswer(int rank, bool dropped, bool hold);
+  // Shards.
+  void OnPush(size_t shard, int rank, Push push);
+  void TakeOut(size_t shard, int rank, Push push);
+  void OnClose(size_t shard, const CloseStep& close);
+  void Apply(size_t shard);
+  void Answer(int rank, bool dropped, bool hold);
+  // The coordinator.
+  void ReportParked(size_t shard, int rank, Push push);
+  void StepClosers();
+  void Do(size_t closer, const CloserAction& action);
+  void AskForHold();
+  void CheckHeld();
+  void EndHold();
+  std::vector<BatchId> Left() const;
+
+  const StepBug bug_;
+  std::mt19937_64 random_;
+  uint64_t now_ = 0;
+  std::multimap<uint64_t, std::function<void()>> tasks_;
+  std::map<std::string, uint64_t> channels_;  // time of the newest message
+  std::vector<StepCloser> closers_;
+  std::vector<Rank> ranks_;
+  std::vector<Shard> shards_;
+  std::vector<BatchId> all_;
+  std::map<uint64_t, std::vector<StepBatch>> steps_;  // as they were closed
+  std::set<std::pair<uint64_t, BatchId>> reported_;  // StepDropped
+  std::set<std::pair<uint64_t, BatchId>> answered_;  // `dropped`
+  bool holding_ = false;
+  bool held_ = false;  // StepHeld was returned
+  int holds_ = 0;
+  std::string failure_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_CLUSTER_STEP_SIMULATION_H_
