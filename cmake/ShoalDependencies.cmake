@@ -8,6 +8,7 @@ find_package(Protobuf REQUIRED)  # module mode: Debian ships no config file
 set(CMAKE_MESSAGE_LOG_LEVEL WARNING)
 find_package(gRPC CONFIG REQUIRED QUIET)
 unset(CMAKE_MESSAGE_LOG_LEVEL)
+find_package(OpenSSL REQUIRED)  # what Debian's gRPC is built with
 find_package(spdlog CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)

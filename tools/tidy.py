@@ -54,6 +54,7 @@ THIRD_PARTY = [
     ('nlohmann-json', r'nlohmann/', {'base'}),
     ('oneDNN', r'dnnl|oneapi/', {'models', 'cmd'}),
     ('Highway', r'hwy/', {'models', 'ps', 'worker', 'cmd'}),
+    ('OpenSSL', r'openssl/', {'rpc'}),
     ('zlib and zstd', r'zlib\.h|zstd\.h', {'worker'}),
 ]
 

@@ -20,9 +20,11 @@ namespace {
 std::string BytesOfThePage() {
   std::ifstream file(SourceDir() + "/docs/wire_protocol.md");
   std::string hex;
+  bool found = false;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
-    if (line == "```hex") {
+    if (line == "## One small push, byte by byte") found = true;
+    if (found && line == "```hex") {
       inside = true;
     } else if (line == "```") {
       inside = false;

@@ -1,0 +1,472 @@
+#include "rpc/tcp_ring.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rpc/address.h"
+#include "rpc/ring/little_endian.h"
+#include "rpc/ring/ring_frame.h"
+#include "rpc/ring/ring_handshake.h"
+#include "rpc/ring/token_proof.h"
+#include "tests/conformance/completion.h"
+#include "tests/rpc/ring/ring_ranks.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+using Call = std::unique_ptr<Completion<CollectiveReply>>;
+
+constexpr absl::Duration kPatience = absl::Seconds(60);
+
+Call AllReduce(TcpRing& ring, std::vector<float>* values,
+               absl::Duration timeout = kPatience) {
+  auto call = std::make_unique<Completion<CollectiveReply>>();
+  call->Start([&](Done<CollectiveReply> done) {
+    ring.AllReduce({.step = 1, .index = 0, .name = "values"},
+                   absl::MakeSpan(*values), timeout, std::move(done));
+  });
+  return call;
+}
+
+TcpRingOptions Options() {
+  TcpRingOptions options;
+  options.job = "demo";
+  options.token = "the-token";
+  return options;
+}
+
+// A TCP connection on loopback without any knowledge of rings. Every wait ends.
+class Socket {
+ public:
+  explicit Socket(int fd) : fd_(fd) {
+    timeval limit = {30, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  }
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  static Socket Connect(const std::string& text) {
+    const Address address = *ParseAddress(text);
+    sockaddr_in to = {};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<uint16_t>(address.port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+    return Socket(fd);
+  }
+
+  // Listens on a free port; *address tells where.
+  static Socket Listen(std::string* address) {
+    sockaddr_in at = {};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(at);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&at), size), 0);
+    EXPECT_EQ(listen(fd, 5), 0);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
+    *address = absl::StrCat("127.0.0.1:", ntohs(at.sin_port));
+    return Socket(fd);
+  }
+  Socket Accept() { return Socket(accept(fd_, nullptr, nullptr)); }
+
+  void Send(const std::string& bytes) {
+    (void)!send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  // Up to `most` bytes; empty at the end.
+  std::string Receive(size_t most) {
+    std::string bytes(most, '\0');
+    const ssize_t got = recv(fd_, bytes.data(), most, 0);
+    bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    return bytes;
+  }
+  // All bytes until the other side closes the connection.
+  std::string ReceiveAll() {
+    std::string all;
+    while (true) {
+      const std::string more = Receive(4096);
+      if (more.empty()) return all;
+      all += more;
+    }
+  }
+  absl::Status Shake(RingHandshake* handshake) {
+    while (true) {
+      const std::string out = handshake->TakeOutput();
+      if (!out.empty()) Send(out);
+      if (handshake->done()) return handshake->status();
+      const std::string in = Receive(handshake->wants());
+      if (in.empty()) return absl::UnavailableError("closed");
+      handshake->Feed(in);
+    }
+  }
+  void Close() {
+    close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+// Rank 0 of two, whose neighbour is played by the test.
+class RankZero {
+ public:
+  explicit RankZero(const TcpRingOptions& base = Options()) {
+    listening_ = Socket::Listen(&listens_at_);
+    absl::StatusOr<RingPort> port = RingPort::Open("127.0.0.1:0", base.token);
+    EXPECT_TRUE(port.ok()) << port.status();
+    address_ = port->address();
+    TcpRingOptions options = base;
+    options.rank = 0;
+    options.size = 2;
+    options.next = listens_at_;
+    options.on_refused = [this](const std::string& line) {
+      MutexLock lock(&mu_);
+      lines_.push_back(line);
+    };
+    absl::StatusOr<std::unique_ptr<TcpRing>> ring =
+        TcpRing::Start(*std::move(port), options, &executor_);
+    EXPECT_TRUE(ring.ok()) << ring.status();
+    ring_ = *std::move(ring);
+  }
+  ~RankZero() { ring_ = nullptr; }
+
+  TcpRing& ring() { return *ring_; }
+  void Destroy() { ring_ = nullptr; }
+  const std::string& address() const { return address_; }
+  std::vector<std::string> lines() {
+    MutexLock lock(&mu_);
+    return lines_;
+  }
+
+  static RingSettings RankOne() {
+    RingSettings settings;
+    settings.job = "demo";
+    settings.rank = 1;
+    settings.size = 2;
+    return settings;
+  }
+  // Plays the handshakes of rank 1 on both sides.
+  void LinkUp() {
+    from_zero_ = listening_.Accept();
+    RingAcceptor acceptor(RankOne(), "the-token", MakeNonce());
+    EXPECT_EQ(from_zero_.Shake(&acceptor), absl::OkStatus());
+    to_zero_ = Socket::Connect(address_);
+    RingConnector connector(RankOne(), "the-token", MakeNonce());
+    EXPECT_EQ(to_zero_.Shake(&connector), absl::OkStatus());
+  }
+  Socket& from_zero() { return from_zero_; }
+  Socket& to_zero() { return to_zero_; }
+
+ private:
+  RealClock clock_;
+  ThreadExecutor executor_{{.name = "rank 0"}, &clock_};
+  Mutex mu_;
+  std::vector<std::string> lines_ ABSL_GUARDED_BY(mu_);
+  std::string listens_at_;
+  std::string address_;
+  Socket listening_{-1};
+  Socket from_zero_{-1};
+  Socket to_zero_{-1};
+  std::unique_ptr<TcpRing> ring_;
+};
+
+CollectiveOperation OperationOf(const std::vector<float>& values) {
+  return MakeOperation(CollectiveKind::kAllReduce,
+                       {.step = 1, .index = 0, .name = "values"}, 1,
+                       values.size());
+}
+
+TEST(TcpRingTest, SendsNoMoreBytesThanTheFormula) {
+  for (const int size : {2, 3, 5}) {
+    RingRanks ranks(size, Options());
+    std::vector<std::vector<float>> values(static_cast<size_t>(size),
+                                           std::vector<float>(1 << 20, 1));
+    std::vector<Call> calls;
+    for (int r = 0; r < size; ++r) {
+      calls.push_back(
+          AllReduce(ranks.rank(r), &values[static_cast<size_t>(r)]));
+    }
+    for (Call& call : calls) EXPECT_TRUE(call->Wait().ok());
+    const double formula = 2.0 * (size - 1) / size * (4 << 20);
+    for (int r = 0; r < size; ++r) {
+      // The thread counts after it has told us.
+      while (ranks.rank(r).bytes_sent() < formula) std::this_thread::yield();
+      EXPECT_LE(static_cast<double>(ranks.rank(r).bytes_sent()),
+                1.05 * formula);
+    }
+  }
+}
+
+TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
+  RankZero zero;
+  std::vector<float> values(1000, 1);
+  const Call call = AllReduce(zero.ring(), &values);
+
+  Socket silent = Socket::Connect(zero.address());
+  Socket half = Socket::Connect(zero.address());
+  half.Send("SHOALRNG");
+  Socket http = Socket::Connect(zero.address());
+  http.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  // The challenge comes, and no answer.
+  EXPECT_LE(http.ReceiveAll().size(), kRingChallengeBytes);
+  Socket large = Socket::Connect(zero.address());
+  std::string hello = "SHOALRNG";
+  AppendNumber(uint32_t{1}, &hello);
+  AppendNumber(uint32_t{0xffffffff}, &hello);
+  hello.resize(kRingHelloBytes);
+  large.Send(hello);
+  large.ReceiveAll();
+  Socket wrong = Socket::Connect(zero.address());
+  RingConnector connector(RankZero::RankOne(), "wrong", MakeNonce());
+  EXPECT_TRUE(absl::IsUnauthenticated(wrong.Shake(&connector)));
+  EXPECT_EQ(wrong.ReceiveAll(), "");
+  Socket old = Socket::Connect(zero.address());
+  RingSettings settings = RankZero::RankOne();
+  settings.generation = 0;
+  RingConnector before(settings, "the-token", MakeNonce());
+  EXPECT_EQ(old.Shake(&before).message(),
+            "it refuses this process: it has generation 0, here 1");
+
+  zero.LinkUp();
+  const std::string announced =
+      EncodeAnnouncement(0, 1, OperationOf(values));
+  zero.to_zero().Send(announced);
+  // Rank 0 sends what it has: the neighbour is known.
+  EXPECT_EQ(zero.from_zero().Receive(24).size(), 24u);
+  // All strangers were of one host, which is named once.
+  const std::vector<std::string> lines = zero.lines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("127.0.0.1"));
+  EXPECT_THAT(lines[0], HasSubstr("does not speak the ring's protocol"));
+  // Nobody can connect any more.
+  EXPECT_EQ(silent.ReceiveAll().size(), kRingChallengeBytes);
+  EXPECT_EQ(half.ReceiveAll().size(), kRingChallengeBytes);
+  zero.Destroy();
+  EXPECT_TRUE(absl::IsCancelled(call->Wait().status()));
+}
+
+TEST(TcpRingTest, ManySilentStrangersDoNotKeepTheNeighbourOut) {
+  TcpRingOptions options = Options();
+  options.max_strangers = 4;
+  RankZero zero(options);
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 20; ++i) {
+    strangers.push_back(Socket::Connect(zero.address()));
+  }
+  // The oldest gave its place.
+  EXPECT_EQ(strangers[0].ReceiveAll().size(), kRingChallengeBytes);
+  zero.LinkUp();
+}
+
+TEST(TcpRingTest, ASilentStrangerIsClosedInTime) {
+  TcpRingOptions options = Options();
+  options.handshake_timeout = absl::Milliseconds(50);
+  RankZero zero(options);
+  Socket silent = Socket::Connect(zero.address());
+  EXPECT_EQ(silent.ReceiveAll().size(), kRingChallengeBytes);
+  EXPECT_THAT(zero.lines(), ElementsAre(HasSubstr("does not say in time")));
+}
+
+TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
+  struct Case {
+    RingRanks::Change change;
+    std::string text;
+  };
+  for (const Case& c : std::vector<Case>{
+           {[](int rank, TcpRingOptions* o) { o->generation += rank; },
+            "it has generation"},
+           {[](int rank, TcpRingOptions* o) {
+              if (rank == 1) o->token = "another";
+            },
+            "it does not have the job's token"},
+           {[](int rank, TcpRingOptions* o) {
+              if (rank == 1) o->job = "another";
+            },
+            "it is of the job"},
+           {[](int rank, TcpRingOptions* o) {
+              if (rank == 1) o->reduction = Reduction::kRankOrder;
+            },
+            "it has reduction"}}) {
+    TcpRingOptions options = Options();
+    // The rank that fails later finds nobody.
+    options.connect_timeout = absl::Seconds(2);
+    RingRanks ranks(2, options, c.change);
+    std::vector<float> x(10, 1), y(10, 1);
+    const Call a = AllReduce(ranks.rank(0), &x);
+    const Call b = AllReduce(ranks.rank(1), &y);
+    const absl::Status first = a->Wait().status();
+    const absl::Status second = b->Wait().status();
+    EXPECT_EQ(first.code(), Code::kUnavailable) << first;
+    EXPECT_EQ(second.code(), Code::kUnavailable) << second;
+    EXPECT_TRUE(absl::StrContains(first.message(), c.text) ||
+                absl::StrContains(second.message(), c.text))
+        << first << "; " << second;
+  }
+}
+
+TEST(TcpRingTest, ANeighbourThatIsNotThereIsNamed) {
+  TcpRingOptions options = Options();
+  options.connect_timeout = absl::Milliseconds(300);
+  absl::StatusOr<RingPort> port = RingPort::Open("127.0.0.1:0", options.token);
+  ASSERT_TRUE(port.ok());
+  std::string nobody;
+  { Socket closed = Socket::Listen(&nobody); }
+  options.size = 3;
+  options.rank = 1;
+  options.next = nobody;
+  RealClock clock;
+  ThreadExecutor executor({.name = "rank 1"}, &clock);
+  auto ring = TcpRing::Start(*std::move(port), options, &executor);
+  ASSERT_TRUE(ring.ok()) << ring.status();
+  std::vector<float> values(10, 1);
+  const absl::Status status = AllReduce(**ring, &values)->Wait().status();
+  EXPECT_EQ(status.code(), Code::kUnavailable);
+  EXPECT_EQ(status.message(),
+            absl::StrCat("rank 2 at ", nobody,
+                         " cannot be reached: Connection refused; rank 0 has "
+                         "not connected"));
+}
+
+TEST(TcpRingTest, ADeadlineBeforeTheNeighboursAreThereNamesThem) {
+  RankZero zero;
+  std::vector<float> values(10, 1);
+  const absl::Status status =
+      AllReduce(zero.ring(), &values, absl::Milliseconds(100))
+          ->Wait()
+          .status();
+  EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'values'"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("rank 1 has not connected"));
+}
+
+// A neighbour that is frozen: its connections stay, and nothing comes.
+TEST(TcpRingTest, AFrozenNeighbourIsNamedAtTheDeadline) {
+  RankZero zero;
+  zero.LinkUp();
+  std::vector<float> values(4 << 20, 1);
+  std::vector<float> other(10, 1);
+  const Call late =
+      AllReduce(zero.ring(), &values, absl::Milliseconds(200));
+  const Call queued = AllReduce(zero.ring(), &other);
+  const absl::Status status = late->Wait().status();
+  EXPECT_EQ(status.code(), Code::kDeadlineExceeded) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("AllReduce 'values' of 4194304 float32"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("waits for rank 1"));
+  EXPECT_EQ(queued->Wait().status().code(), Code::kUnavailable);
+  // The memory is the caller's again, though the socket took half a chunk.
+  values = std::vector<float>();
+  zero.Destroy();
+}
+
+TEST(TcpRingTest, ALostNeighbourEndsAllQueuedCalls) {
+  RankZero zero;
+  zero.LinkUp();
+  std::vector<float> values(1000, 1);
+  std::vector<float> other(10, 1);
+  const Call first = AllReduce(zero.ring(), &values);
+  const Call second = AllReduce(zero.ring(), &other);
+  std::string half = EncodeAnnouncement(0, 1, OperationOf(values));
+  half.resize(half.size() - 1);
+  zero.to_zero().Send(half);
+  zero.to_zero().Close();
+  zero.from_zero().Close();
+  for (const Call* call : {&first, &second}) {
+    const absl::Status status = (*call)->Wait().status();
+    EXPECT_EQ(status.code(), Code::kUnavailable) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("rank 1 is lost"));
+  }
+}
+
+TEST(TcpRingTest, GarbageFromANeighbourEndsTheRing) {
+  struct Case {
+    std::string bytes;
+    std::string text;
+  };
+  const std::vector<float> values(1000, 1);
+  std::string huge;
+  AppendHeader({.kind = RingFrameKind::kData, .length = 0xffffffff}, &huge);
+  for (const Case& c : std::vector<Case>{
+           {std::string(24, 'g'), "rank 1 sent a frame with the unknown kind"},
+           {huge, "rank 1 sent a frame with a body of 4294967295 bytes"},
+           {EncodeAnnouncement(0, 0, OperationOf(values)),
+            "rank 1 sent a frame out of order"}}) {
+    RankZero zero;
+    zero.LinkUp();
+    std::vector<float> own = values;
+    const Call call = AllReduce(zero.ring(), &own);
+    zero.to_zero().Send(c.bytes);
+    const absl::Status status = call->Wait().status();
+    EXPECT_EQ(status.code(), Code::kUnavailable) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.text));
+    // The neighbour is told.
+    EXPECT_THAT(zero.to_zero().ReceiveAll(), HasSubstr(c.text));
+  }
+}
+
+TEST(TcpRingTest, APortBeyondLoopbackNeedsAToken) {
+  EXPECT_EQ(RingPort::Open("0.0.0.0:0", "").status().code(),
+            Code::kFailedPrecondition);
+  EXPECT_TRUE(RingPort::Open("0.0.0.0:0", "token").ok());
+  EXPECT_EQ(RingPort::Open("nonsense", "").status().code(),
+            Code::kInvalidArgument);
+  const auto port = RingPort::Open("127.0.0.1:0", "");
+  ASSERT_TRUE(port.ok());
+  EXPECT_EQ(RingPort::Open(port->address(), "").status().code(),
+            Code::kAlreadyExists);
+}
+
+TEST(TcpRingTest, OptionsAreChecked) {
+  struct Case {
+    std::function<void(TcpRingOptions*)> change;
+    std::string text;
+  };
+  for (const Case& c : std::vector<Case>{
+           {[](TcpRingOptions* o) { o->size = 0; }, "size = 0"},
+           {[](TcpRingOptions* o) { o->rank = 3; }, "rank = 3"},
+           {[](TcpRingOptions* o) { o->next = "h:0"; }, "next = h:0"},
+           {[](TcpRingOptions* o) { o->chunk_bytes = 100; }, "chunk_bytes"},
+           {[](TcpRingOptions* o) { o->chunk_bytes = 4100; }, "chunk_bytes"},
+           {[](TcpRingOptions* o) { o->max_queued = 1; }, "max_queued"},
+           {[](TcpRingOptions* o) { o->max_strangers = 0; }, "max_strangers"},
+           {[](TcpRingOptions* o) { o->job = std::string(257, 'j'); }, "job"},
+           {[](TcpRingOptions* o) { o->token = "a b"; }, ""}}) {
+    TcpRingOptions options = Options();
+    options.size = 3;
+    options.next = "127.0.0.1:1";
+    ASSERT_EQ(options.Validate(), absl::OkStatus());
+    c.change(&options);
+    EXPECT_EQ(options.Validate().code(), Code::kInvalidArgument);
+    EXPECT_THAT(std::string(options.Validate().message()), HasSubstr(c.text));
+  }
+}
+
+}  // namespace
+}  // namespace shoal
