@@ -8,7 +8,7 @@ packages='
   ccache clang cmake dpkg-dev file g++ iproute2 llvm mold ninja-build pkg-config python3
   python3-venv protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
-  libclang-rt-14-dev libgrpc++-dev libgtest-dev libhwy-dev
+  libclang-rt-14-dev libgloo-dev libgrpc++-dev libgtest-dev libhwy-dev
   libprotobuf-dev libspdlog-dev libssl-dev libzstd-dev nlohmann-json3-dev
   openssh-client openssh-server prometheus-cpp-dev zlib1g-dev
 '

@@ -4,7 +4,7 @@
   bench/micro/run.py ps_bench data_bench rpc_bench
       [--bin=build/release/bin] [--filter=REGEX] [--repeats=5] [--in_turns]
       [--out=FILE.json]
-  bench/micro/run.py --results=amd_epyc [table wire data served]
+  bench/micro/run.py --results=amd_epyc [table wire data served collective]
       measures the micro-benchmarks of bench/results, or the named files of them
       (table_amd_epyc.json …): 3 repeats, seven minutes on an idle machine;
       served takes two more, and needs ps_lite_bench (bench/peers/README.md)
@@ -37,6 +37,7 @@ RESULTS = {
               "FirstTouch|(Gather|Apply)/|(Pull|Push)/.*/1GiB/", False),
     "wire": (["rpc_bench"], "Wire|Served.*/(1GiB|A/4GiB)/", False),
     "data": (["data_bench", "merge_bench"], "", False),
+    "collective": (["collective_bench"], "", False),
     "served": (["rpc_bench", "ps_lite_bench"],
                "Served(Pull|Push)/(none|array/A/1GiB|hash/A/1GiB)", True),
 }
