@@ -142,6 +142,9 @@ class CoordinatorState {
   absl::Status On(const Member& from, ShardLoaded& message);
   absl::Status On(const Member& from, MarkRuns& message);
   absl::Status On(const Member& from, ManifestRequest& message);
+  absl::Status On(const Member& from, StepsFinished& message);
+  absl::Status On(const Member& from, StepParked& message);
+  absl::Status On(const Member& from, StepTakenOut& message);
 
   // ---- Phases
   void Step();  // goes on as far as the job can

@@ -75,6 +75,20 @@ absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
   return Take(work_.OnScores(from, std::move(message), WorkView()));
 }
 
+// ---- Steps ------------------------------------------------------------------
+
+absl::Status CoordinatorState::On(const Member&, StepsFinished&) {
+  return absl::InvalidArgumentError("this job limits no worker's steps");
+}
+
+absl::Status CoordinatorState::On(const Member&, StepParked&) {
+  return absl::InvalidArgumentError("this job has no steps");
+}
+
+absl::Status CoordinatorState::On(const Member&, StepTakenOut&) {
+  return absl::InvalidArgumentError("this job has no steps");
+}
+
 // ---- Checkpoints ------------------------------------------------------------
 
 absl::Status CoordinatorState::On(const Member& from, Held& message) {

@@ -42,6 +42,15 @@ Rule RuleFor(const ShardWritten&) {
 Rule RuleFor(const ShardSaved&) {
   return {Role::kPs, "sent a ShardSaved, which only a server may send"};
 }
+Rule RuleFor(const StepsFinished&) {
+  return {Role::kWorker, "sent a StepsFinished, which only a worker may send"};
+}
+Rule RuleFor(const StepParked&) {
+  return {Role::kPs, "sent a StepParked, which only a server may send"};
+}
+Rule RuleFor(const StepTakenOut&) {
+  return {Role::kPs, "sent a StepTakenOut, which only a server may send"};
+}
 Rule RuleFor(const ManifestRequest&) {
   return {Role::kPs, "asked for a manifest, which only a server may ask for"};
 }

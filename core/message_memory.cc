@@ -55,10 +55,15 @@ struct Outside {
   uint64_t operator()(const ClusterView& m) const {
     uint64_t bytes = Of(m.ps);
     for (const PsInfo& ps : m.ps) bytes += Of(ps.address);
+    bytes += Of(m.ranks);
+    for (const RankInfo& rank : m.ranks) bytes += Of(rank.ring_address);
     return bytes;
   }
   uint64_t operator()(const LeaseGrant& m) const {
     return Of(m.lease.skip) + Of(m.lease.rejected);
+  }
+  uint64_t operator()(const StepClosed& m) const {
+    return m.batches.size() * sizeof(PushedBatch);
   }
   uint64_t operator()(const JobEnd& m) const {
     return Of(m.status) + Of(m.summary);

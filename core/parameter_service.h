@@ -58,6 +58,9 @@ struct PullReply {
   // The oldest state that any value of the reply comes from.
   Version version;
   Colour colour = 0;
+  // The number of steps that the shard had applied in this life when it read
+  // the first value; 0 if the job has no steps (PushRequest::step).
+  uint64_t step = 0;
 };
 
 // Gradients of distinct ids: the sum over the batches' occurrences of the id.
@@ -82,6 +85,12 @@ struct PushRequest {
   PushedBatches batches;  // passes CheckPushedBatches
   Colour colour = 0;
   Version pulled;  // the version in this shard's pull reply
+  // 0: the push is applied on arrival. Otherwise the step of the job that the
+  // push is for, from 1: the shard parks the push until the job's step is
+  // closed (core/step_messages.h). All pushes of a job do one or the other. A
+  // push for a step has one batch, and its gradient is a sum over the batch's
+  // examples, which the shard divides by the examples of the step.
+  uint64_t step = 0;
   std::vector<TablePush> tables;
   std::vector<BlockPush> blocks;
 };
@@ -95,6 +104,10 @@ struct PushReply {
   // True if this copy changed nothing, since the shard had a verdict on the
   // batches already.
   bool repeat = false;
+  // True if the push came too late for its step: the batch has no mark, this
+  // copy changed nothing, and `verdict` means nothing. The batch will be leased
+  // again.
+  bool dropped = false;
   Version version;  // after this push
   Colour colour = 0;
 };
@@ -179,6 +192,9 @@ struct StatsReply {
 //   UNAVAILABLE          not reachable, or serving nothing at present; retry
 //   DEADLINE_EXCEEDED    no answer in time; a push may have been applied: send
 //                        the same batch again
+//   ABORTED              a push for a step: the job holds before this step.
+//                        Nothing of the push is kept; after the hold the same
+//                        push may be sent again
 //   UNAUTHENTICATED      wrong token
 class ParameterService {
  public:

@@ -60,6 +60,8 @@ struct RegisterRequest {
   // where files are by host (cluster/job_files.h). Empty: the worker is the
   // only one of its host.
   std::string host;
+  // Where the other ranks of a ring reach this worker; empty: in no ring.
+  std::string ring_address = "";
   // Mean size in bytes of a training row, from the first 64 KiB of each file
   // that is not compressed; 0: not known, as from older releases.
   uint32_t train_row_bytes = 0;

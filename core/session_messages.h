@@ -14,11 +14,13 @@
 #include "core/mark.h"
 #include "core/parameter_service.h"
 #include "core/save_messages.h"
+#include "core/step_messages.h"
 
 namespace shoal {
 
 // The messages of a session, in both directions. Each direction is in order.
-// The messages about checkpoints are in core/save_messages.h.
+// The messages about checkpoints are in core/save_messages.h, and those about
+// steps in core/step_messages.h.
 
 // ---- From a process to the coordinator
 
@@ -122,7 +124,8 @@ using ProcessMessage =
     std::variant<Heartbeat, LeaseRequest, PieceReport, LeaseDone, LeaseFailed,
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
                  ShardSaved, ShardLoaded, StopRequest, ManifestRequest,
-                 MarkRuns, ShardWritten>;
+                 MarkRuns, ShardWritten, StepsFinished, StepParked,
+                 StepTakenOut>;
 
 // ---- From the coordinator to a process
 
@@ -131,11 +134,18 @@ struct PsInfo {
   Life life;
 };
 
+// A rank of a ring.
+struct RankInfo {
+  std::string ring_address;  // RegisterRequest::ring_address
+  Life life;
+};
+
 // All shards are registered: the job may begin. Sent again when a shard gets a
 // new life.
 struct ClusterView {
   MapVersion map_version = 0;
-  std::vector<PsInfo> ps;  // by shard
+  std::vector<PsInfo> ps;       // by index; see PsMembers
+  std::vector<RankInfo> ranks;  // by rank; empty if the job has no ring
 };
 
 struct LeaseGrant {
@@ -171,7 +181,8 @@ struct JobEnd {
 using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
                  Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
-                 ManifestPart, MarkRunsRequest, CheckpointVoid>;
+                 ManifestPart, MarkRunsRequest, CheckpointVoid, Pace,
+                 StepClosed, StepsReleased>;
 
 }  // namespace shoal
 

@@ -432,8 +432,10 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
 }
 
 PushReply ParameterShard::RepeatReply(Verdict verdict) const {
-  return PushReply{verdict, /*repeat=*/true, CurrentVersion(),
-                   colour_.load(std::memory_order_relaxed)};
+  return PushReply{.verdict = verdict,
+                   .repeat = true,
+                   .version = CurrentVersion(),
+                   .colour = colour_.load(std::memory_order_relaxed)};
 }
 
 Version ParameterShard::CurrentVersion() const {

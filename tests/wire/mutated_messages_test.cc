@@ -164,7 +164,7 @@ TEST_F(MutatedMessagesTest, PushRepliesAndChunks) {
       frame.Decode(Pieces::Whole(request).fragments(), CodecLimits(), &copies_)
           .ok());
   const std::string reply = Join(frame.EncodeReply(
-      {Verdict::kApplied, true, {{1, 1}, 6}, 0}, pool_.get()));
+      {Verdict::kApplied, true, false, {{1, 1}, 6}, 0}, pool_.get()));
   const std::string chunk_reply = EncodePushChunkReply(push_.identity, reply);
   PushChunk chunk;
   chunk.identity = push_.identity;

@@ -232,7 +232,8 @@ TEST_F(PushCodecTest, LengthsThatAreNoWholeNumbersAreRefused) {
 
 TEST_F(PushCodecTest, ReplyGoesBothWays) {
   ASSERT_TRUE(DecodeRequest(Proto().SerializeAsString()).ok());
-  const PushReply reply = {Verdict::kRejected, true, {{kBigStart, 1}, 99}, 4};
+  const PushReply reply = {
+      Verdict::kRejected, true, false, {{kBigStart, 1}, 99}, 4};
   const std::string bytes = Join(frame_.EncodeReply(reply, pool_.get()));
   v1::PushReply proto;
   ASSERT_TRUE(proto.ParseFromString(bytes));

@@ -153,6 +153,7 @@ absl::Status DecodePullReply(absl::Span<const absl::string_view> fragments,
   MessageReader reader("PullReply", FragmentReader(fragments));
   for (WireField field; values.ok() && reader.Next(&field);) {
     if (field.number == 3) reader.Uint32(field, "colour", &reply->colour);
+    if (field.number == 6) reader.Uint64(field, &reply->step);
     if (field.type != WireType::kBytes) continue;
     switch (field.number) {
       case 1:

@@ -19,8 +19,8 @@ namespace {
 constexpr uint64_t kHeadRoom = 64;
 static_assert(kHeadRoom >= 1 + 10 + 1 + 5 + 1 + 10 + 1 + 10);
 
-// Bytes for the reply's identity, version and colour.
-constexpr uint64_t kPrefixRoom = kMaxJobBytes + 128;
+// Bytes for the reply's identity, version, colour and step.
+constexpr uint64_t kPrefixRoom = kMaxJobBytes + 160;
 
 constexpr uint64_t kAlign = AlignedBuffer<char>::kAlignment;
 
@@ -208,6 +208,7 @@ WireMessage PullFrame::EncodeReply(const PullReply& reply) {
   out.BytesHeader(2, VersionSize(reply.version));
   WriteVersion(reply.version, &out);
   out.VarintField(3, reply.colour);
+  out.VarintField(6, reply.step);
   message.size = static_cast<uint64_t>(out.position() - reply_.data());
   message.fragments.emplace_back(reply_.data(), message.size);
   for (const Part& part : tables_) WriteHead(part, true, &message);

@@ -56,6 +56,7 @@ uint64_t PushRequestSize(const PushRequest& request) {
   for (const PushedBatch& batch : MoreBatches(request)) {
     size += FieldBytes(PushedBatchSize(batch));
   }
+  size += VarintFieldBytes(request.step);
   return size;
 }
 
@@ -108,6 +109,7 @@ WireMessage EncodePushRequest(const PushRequest& request, WireBufferPool* pool,
   out.VarintField(8, first.rejected);
   out.VarintField(9, first.examples);
   WriteMoreBatches(request, &out);
+  out.VarintField(11, request.step);
   copies->Add(payload, payload);
   message.fragments.emplace_back(message.buffer.data(), message.size);
   return message;
@@ -136,6 +138,9 @@ absl::Status DecodePushReply(absl::Span<const absl::string_view> fragments,
         break;
       case 5:
         reader.Uint32(field, "colour", &reply->colour);
+        break;
+      case 6:
+        reader.Bool(field, &reply->dropped);
         break;
     }
   }

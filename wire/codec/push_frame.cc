@@ -74,6 +74,7 @@ absl::Status PushFrame::DecodeFields(FragmentReader body,
     if (field.number == 4) reader.Uint32(field, "colour", &request_.colour);
     if (field.number == 8) reader.Bool(field, &first.rejected);
     if (field.number == 9) reader.Uint32(field, "examples", &first.examples);
+    if (field.number == 11) reader.Uint64(field, &request_.step);
     if (field.type != WireType::kBytes) continue;
     switch (field.number) {
       case 1:
@@ -172,7 +173,8 @@ WireMessage PushFrame::EncodeReply(const PushReply& reply,
                  VarintFieldBytes(static_cast<uint64_t>(reply.verdict)) +
                  VarintFieldBytes(reply.repeat) +
                  FieldBytes(VersionSize(reply.version)) +
-                 VarintFieldBytes(reply.colour);
+                 VarintFieldBytes(reply.colour) +
+                 VarintFieldBytes(reply.dropped);
   message.buffer = WireBufferRef(pool->Take(message.size));
   WireWriter out(message.buffer.data());
   out.BytesHeader(1, IdentitySize(asked));
@@ -182,6 +184,7 @@ WireMessage PushFrame::EncodeReply(const PushReply& reply,
   out.BytesHeader(4, VersionSize(reply.version));
   WriteVersion(reply.version, &out);
   out.VarintField(5, reply.colour);
+  out.VarintField(6, reply.dropped);
   message.fragments.emplace_back(message.buffer.data(), message.size);
   return message;
 }

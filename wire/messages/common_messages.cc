@@ -101,6 +101,17 @@ absl::Status FromProto(v1::Verdict in, Verdict* out) {
   return DecodeVerdict(static_cast<uint32_t>(in), out);
 }
 
+void ToProto(const PushedBatch& in, v1::PushedBatch* out) {
+  ToProto(in.id, out->mutable_id());
+  out->set_lease(in.lease);
+  out->set_examples(in.examples);
+  out->set_rejected(in.rejected);
+}
+
+PushedBatch FromProto(const v1::PushedBatch& in) {
+  return {FromProto(in.id()), in.lease(), in.examples(), in.rejected()};
+}
+
 void ToProto(const ManifestOffer& in, v1::ManifestOffer* out) {
   out->set_bytes(in.name.bytes);
   out->set_crc32c(in.name.crc32c);

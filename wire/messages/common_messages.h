@@ -6,6 +6,7 @@
 #include "base/histogram.h"
 #include "core/ids.h"
 #include "core/parameter_service.h"
+#include "core/pushed_batch.h"
 #include "core/save_messages.h"
 #include "proto/shoal.pb.h"
 
@@ -35,6 +36,9 @@ void ToProto(const Histogram& in, v1::Histogram* out);
 absl::Status FromProto(const v1::Histogram& in, Histogram* out);
 
 absl::Status FromProto(v1::Verdict in, Verdict* out);
+
+void ToProto(const PushedBatch& in, v1::PushedBatch* out);
+PushedBatch FromProto(const v1::PushedBatch& in);
 
 void ToProto(const ManifestOffer& in, v1::ManifestOffer* out);
 ManifestOffer FromProto(const v1::ManifestOffer& in);

@@ -16,6 +16,11 @@ void Set(const ClusterView& in, v1::CoordinatorMessage* out) {
     added->set_address(ps.address);
     ToProto(ps.life, added->mutable_life());
   }
+  for (const RankInfo& rank : in.ranks) {
+    v1::RankInfo* added = m->add_ranks();
+    added->set_ring_address(rank.ring_address);
+    ToProto(rank.life, added->mutable_life());
+  }
 }
 
 void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
@@ -96,10 +101,30 @@ void Set(const SessionResumed& in, v1::CoordinatorMessage* out) {
   out->mutable_session_resumed()->set_taken(in.taken);
 }
 
+void Set(const Pace& in, v1::CoordinatorMessage* out) {
+  out->mutable_pace()->set_until(in.until);
+}
+
+void Set(const StepClosed& in, v1::CoordinatorMessage* out) {
+  v1::StepClosed* m = out->mutable_step_closed();
+  m->set_step(in.step);
+  for (const PushedBatch& batch : in.batches) {
+    ToProto(batch, m->add_batches());
+  }
+  m->set_hold(in.hold);
+}
+
+void Set(const StepsReleased&, v1::CoordinatorMessage* out) {
+  out->mutable_steps_released();
+}
+
 absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
   out->map_version = in.map_version();
   for (const v1::PsInfo& ps : in.ps()) {
     out->ps.push_back({ps.address(), FromProto(ps.life())});
+  }
+  for (const v1::RankInfo& rank : in.ranks()) {
+    out->ranks.push_back({rank.ring_address(), FromProto(rank.life())});
   }
   return absl::OkStatus();
 }
@@ -158,6 +183,20 @@ absl::Status Get(const v1::ManifestPart& in, ManifestPart* out) {
   return absl::OkStatus();
 }
 
+absl::Status Get(const v1::StepClosed& in, StepClosed* out) {
+  if (static_cast<size_t>(in.batches_size()) > kMaxPushedBatches) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("StepClosed has ", in.batches_size(),
+                     " batches; the limit is ", kMaxPushedBatches));
+  }
+  for (const v1::PushedBatch& batch : in.batches()) {
+    out->batches.push_back(FromProto(batch));
+  }
+  out->step = in.step();
+  out->hold = in.hold();
+  return Annotate(CheckPushedBatches(out->batches), "StepClosed.batches");
+}
+
 absl::Status Get(const v1::JobEnd& in, JobEnd* out) {
   out->summary = in.summary();
   return Annotate(FromProto(in.status(), &out->status), "JobEnd.status");
@@ -212,6 +251,14 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
       return absl::OkStatus();
     case v1::CoordinatorMessage::kSessionResumed:
       out->emplace<SessionResumed>().taken = in.session_resumed().taken();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kPace:
+      out->emplace<Pace>().until = in.pace().until();
+      return absl::OkStatus();
+    case v1::CoordinatorMessage::kStepClosed:
+      return Get(in.step_closed(), &out->emplace<StepClosed>());
+    case v1::CoordinatorMessage::kStepsReleased:
+      out->emplace<StepsReleased>();
       return absl::OkStatus();
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;

@@ -155,6 +155,23 @@ void Set(const StopRequest& in, v1::ProcessMessage* out) {
   ToProto(in.reason, out->mutable_stop_request()->mutable_reason());
 }
 
+void Set(const StepsFinished& in, v1::ProcessMessage* out) {
+  out->mutable_steps_finished()->set_steps(in.steps);
+}
+
+void Set(const StepParked& in, v1::ProcessMessage* out) {
+  v1::StepParked* m = out->mutable_step_parked();
+  m->set_step(in.step);
+  ToProto(in.worker, m->mutable_worker());
+  ToProto(in.batch, m->mutable_batch());
+}
+
+void Set(const StepTakenOut& in, v1::ProcessMessage* out) {
+  v1::StepTakenOut* m = out->mutable_step_taken_out();
+  m->set_step(in.step);
+  ToProto(in.worker, m->mutable_worker());
+}
+
 TrainProgress Get(const v1::TrainProgress& in) {
   TrainProgress out;
   out.examples = in.examples();
@@ -359,6 +376,18 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
       return Get(in.mark_runs(), &out->emplace<MarkRuns>());
     case v1::ProcessMessage::kShardWritten:
       out->emplace<ShardWritten>().number = in.shard_written().number();
+      return absl::OkStatus();
+    case v1::ProcessMessage::kStepsFinished:
+      out->emplace<StepsFinished>().steps = in.steps_finished().steps();
+      return absl::OkStatus();
+    case v1::ProcessMessage::kStepParked:
+      out->emplace<StepParked>() = {in.step_parked().step(),
+                                    FromProto(in.step_parked().worker()),
+                                    FromProto(in.step_parked().batch())};
+      return absl::OkStatus();
+    case v1::ProcessMessage::kStepTakenOut:
+      out->emplace<StepTakenOut>() = {in.step_taken_out().step(),
+                                      FromProto(in.step_taken_out().worker())};
       return absl::OkStatus();
     case v1::ProcessMessage::kOpen:
       return absl::InvalidArgumentError("the session is open already");

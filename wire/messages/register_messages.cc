@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t kMaxIndex = 1 << 20;  // processes of a role
 constexpr size_t kMaxHostBytes = 1024;
+constexpr size_t kMaxAddressBytes = 1024;
 // A day. A longer interval is a mistake, and a shorter one fits absl::Duration.
 constexpr uint64_t kMaxIntervalUs = uint64_t{86'400} * 1'000'000;
 
@@ -63,6 +64,7 @@ void ToProto(const RegisterRequest& in, v1::RegisterRequest* out) {
   out->set_host(in.host);
   out->set_train_row_bytes(in.train_row_bytes);
   out->set_ids(static_cast<v1::IdKind>(in.ids));
+  out->set_ring_address(in.ring_address);
 }
 
 absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
@@ -107,6 +109,12 @@ absl::Status FromProto(const v1::RegisterRequest& in, RegisterRequest* out) {
         "RegisterRequest.host has bytes that cannot be printed");
   }
   out->host = in.host();
+  if (in.ring_address().size() > kMaxAddressBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "RegisterRequest.ring_address has ", in.ring_address().size(),
+        " bytes; at most ", kMaxAddressBytes, " are read"));
+  }
+  out->ring_address = in.ring_address();
   out->train_row_bytes = in.train_row_bytes();
   if (in.ids() < v1::IDS_UNKNOWN || in.ids() > v1::IDS_HASHED) {
     return absl::InvalidArgumentError(

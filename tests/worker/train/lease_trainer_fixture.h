@@ -61,7 +61,7 @@ class FakeShard : public ParameterService {
     pushed_examples += batch.examples;
     const Verdict verdict =
         batch.rejected ? Verdict::kRejected : Verdict::kApplied;
-    Answer(std::move(done), PushReply{verdict, false, {}, 0}, &fail_pushes);
+    Answer(std::move(done), PushReply{.verdict = verdict}, &fail_pushes);
   }
 
   void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
