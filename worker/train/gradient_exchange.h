@@ -13,9 +13,11 @@ namespace shoal {
 // implementation of this interface, which job/training_mode.cc makes, and two
 // numbers: the depth of the pipeline (LeaseTrainerOptions::pipeline_depth; its
 // default is in core/training_mode.h), and the pace, which is the number of
-// steps that this worker may be ahead of others. An exchange keeps to its pace
-// itself, by the time at which it ends Finish. Asynchronous training has no
-// limit on the pace. The trainer does not depend on the mode. Implementation:
+// steps that this worker may be ahead of others. The coordinator sends the pace
+// (core/step_messages.h) and StepPipeline keeps to it, so an exchange knows
+// nothing of it; without one there is no limit. An exchange that waits for
+// other workers keeps step with them by the time at which it ends Finish. The
+// trainer does not depend on the mode. Implementation:
 // PushExchange (push_exchange.h), which pushes each gradient to all shards;
 // tests have one that records.
 //

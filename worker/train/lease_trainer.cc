@@ -60,6 +60,11 @@ void LeaseTrainer::Resume() {
   Pump();
 }
 
+void LeaseTrainer::SetPace(const Pace& pace) {
+  pipeline_.SetPace(pace.until);
+  Pump();
+}
+
 void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
   leases_.Stop();
   pipeline_.Drain();
@@ -254,8 +259,14 @@ void LeaseTrainer::MeasureFinished(const PipelineStep& step, Verdict verdict) {
 }
 
 void LeaseTrainer::EndStep(Step step) {
-  leases_.EndBatch(std::move(step->lease), std::move(step->train.batch));
+  std::shared_ptr<OpenLease> lease = step->lease;
+  Batch batch = std::move(step->train.batch);
+  const bool limited = StepPipeline::Limits(*step);
   pipeline_.End(std::move(step));
+  if (limited && pipeline_.paced()) {
+    leases_.Tell(StepsFinished{pipeline_.finished()});
+  }
+  leases_.EndBatch(std::move(lease), std::move(batch));
 }
 
 bool LeaseTrainer::MayPass(const absl::Status& status, PipelineStep* step) {

@@ -12,6 +12,7 @@
 #include "base/saturating.h"
 #include "core/lease.h"
 #include "core/mark.h"
+#include "core/step_messages.h"
 #include "core/unique_ids.h"
 #include "models/model.h"
 #include "worker/client/sharded_client.h"
@@ -111,6 +112,11 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Hold(absl::AnyInvocable<void() &&> held);
   // Continues after Hold. `held` is not called any more.
   void Resume();
+
+  // Limits the training steps of the life to this pace and the depth
+  // (step_pipeline.h). From then on the trainer sends StepsFinished after each
+  // step that the pace limits, before the LeaseDone of the step's lease.
+  void SetPace(const Pace& pace);
 
   // Begins no further batch, and calls `idle` once no batch is in flight.
   void Drain(absl::AnyInvocable<void() &&> idle);

@@ -18,6 +18,10 @@ void StepPipeline::Resume() {
   state_ = State::kRunning;
 }
 
+void StepPipeline::SetPace(uint64_t until) {
+  until_ = std::max(until_.value_or(0), until);
+}
+
 void StepPipeline::Drain() {
   read_.clear();
   if (alive()) state_ = State::kDraining;
@@ -85,12 +89,19 @@ bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
          static_cast<size_t>(exchanges_) <= depth_;
 }
 
+bool StepPipeline::HasPaceFor(const PipelineStep& next) const {
+  // The sum of pace and depth may not fit into 64 bits.
+  return !until_.has_value() || !Limits(next) || limited_begun_ < depth_ ||
+         limited_begun_ - depth_ < *until_;
+}
+
 StepPipeline::Step StepPipeline::BeginPull() {
   if (read_.empty()) return nullptr;
   const PipelineStep& next = *read_.front();
   const bool may_begin = state_ == State::kRunning ||
                          (state_ == State::kHeld && next.lease->hold == holds_);
-  if (!may_begin || !HasRoomFor(next)) return nullptr;
+  if (!may_begin || !HasRoomFor(next) || !HasPaceFor(next)) return nullptr;
+  if (Limits(next)) ++limited_begun_;
   Step step = std::move(read_.front());
   read_.pop_front();
   step->stage = PipelineStep::Stage::kPulling;
@@ -132,6 +143,8 @@ void StepPipeline::End(Step step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing ||
                step->stage == PipelineStep::Stage::kExchanged);
   if (step->stage == PipelineStep::Stage::kExchanged) --exchanges_;
+  if (Limits(*step)) ++limited_finished_;
+  step->lease = nullptr;
   idle_.push_back(std::move(step));
 }
 
@@ -152,6 +165,10 @@ StepState StepPipeline::WaitsFor(bool leases) const {
       default:
         return StepState::kWaitPull;
     }
+  }
+  if (state_ == State::kRunning && !read_.empty() &&
+      HasRoomFor(*read_.front()) && !HasPaceFor(*read_.front())) {
+    return StepState::kWaitPace;
   }
   if (exchanges_ > 0 && !read_.empty()) return StepState::kWaitPush;
   return leases ? StepState::kWaitData : StepState::kWaitLease;

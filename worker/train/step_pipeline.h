@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -57,6 +58,17 @@ struct PipelineStep {
 // In the state held, the pipeline begins only the steps of leases that came
 // during this hold.
 //
+// A pace (core/step_messages.h) limits the training steps of the life: with n
+// of them begun so far, from 0, and a pace of `until`, the pull of another one
+// begins only if
+//
+//   n < until + depth
+//
+// So a step that is pulled never waits for the pace, and neither does a hold.
+// The pace limits and counts neither the steps of evaluations nor those of
+// leases that came during a hold: all shards need these steps before the hold
+// can end, and the workers that this worker waits for may be held.
+//
 // Owned by one strand. Steps are held by shared_ptr, because calls in flight
 // must keep the memory that they point into.
 class StepPipeline {
@@ -81,6 +93,16 @@ class StepPipeline {
   uint64_t hold() const { return InHold() ? holds_ : 0; }
   // Continues after Hold.
   void Resume();
+  // Sets the pace, or a later one. An earlier one changes nothing.
+  void SetPace(uint64_t until);
+  // True once the pipeline has a pace.
+  bool paced() const { return until_.has_value(); }
+  // True if a pace limits this step. REQUIRES: the step has its lease.
+  static bool Limits(const PipelineStep& step) {
+    return !step.evaluates() && step.lease->hold == 0;
+  }
+  // The steps that a pace limits and that have ended (StepsFinished::steps).
+  uint64_t finished() const { return limited_finished_; }
   // Drops the steps that are not in flight, and begins no other.
   void Drain();
   void Fail();
@@ -125,10 +147,16 @@ class StepPipeline {
   bool InFlight() const { return !begun_.empty() || exchanges_ > 0; }
   // True if the depth allows the pull of `next`.
   bool HasRoomFor(const PipelineStep& next) const;
+  // True if the pace allows it.
+  bool HasPaceFor(const PipelineStep& next) const;
 
   const size_t depth_;
   State state_ = State::kRunning;
-  uint64_t holds_ = 0;  // number of holds so far
+  uint64_t holds_ = 0;             // number of holds so far
+  std::optional<uint64_t> until_;  // the newest pace
+  // Steps that a pace limits, from BeginPull on, and after End.
+  uint64_t limited_begun_ = 0;
+  uint64_t limited_finished_ = 0;
   std::deque<Step> read_;
   std::deque<Step> begun_;  // from BeginPull to TakeComputing
   int exchanges_ = 0;       // steps from BeginExchange to End

@@ -44,6 +44,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   absl::Status OnView(const ClusterView& view);
   std::shared_ptr<LeaseTrainer> MakeTrainer();
   void OnLease(Lease lease);
+  void OnPace(const Pace& pace);
   void OnHold(uint64_t number);
   // Tells the coordinator when the trainer has no batch in flight. REQUIRES:
   // the life is held and has a trainer.
@@ -105,6 +106,8 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
     OnHold(hold->number);
   } else if (std::holds_alternative<Resume>(message)) {
     OnResume();
+  } else if (const auto* pace = std::get_if<Pace>(&message)) {
+    OnPace(*pace);
   }
 }
 
@@ -114,6 +117,12 @@ void WorkerLoop::Impl::OnLease(Lease lease) {
       [trainer = life_->trainer, lease = std::move(lease)]() mutable {
         trainer->AddLease(std::move(lease));
       });
+}
+
+void WorkerLoop::Impl::OnPace(const Pace& pace) {
+  if (life_->trainer == nullptr) return;
+  deps_.train->Post(
+      [trainer = life_->trainer, pace] { trainer->SetPace(pace); });
 }
 
 void WorkerLoop::Impl::OnHold(uint64_t number) {

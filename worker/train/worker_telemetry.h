@@ -21,8 +21,9 @@ enum class StepState {
   kWaitData,   // waiting for a batch to be read
   kWaitPull,   // waiting for a pull's answer
   kWaitPush,   // waiting for a push's answer, because no more may be in flight
+  kWaitPace,   // waiting for slower workers (core/step_messages.h, Pace)
 };
-inline constexpr size_t kStepStates = 7;
+inline constexpr size_t kStepStates = 8;
 
 // The metrics of a worker (docs/metrics.md). Several workers of one process
 // share them; sums are then over all of them. Thread-safe; cheap to copy.

@@ -154,6 +154,102 @@ TEST_F(StepPipelineTest, HeldItBeginsTheStepsOfItsHoldFirstAndAlone) {
   EXPECT_EQ(pipeline.BeginPull()->lease, urgent);
 }
 
+TEST_F(StepPipelineTest, APaceLimitsTheStepsThatBegin) {
+  StepPipeline pipeline(0);
+  Add(&pipeline, 5);
+  EXPECT_FALSE(pipeline.paced());
+  pipeline.SetPace(2);
+  EXPECT_TRUE(pipeline.paced());
+  for (int i = 0; i < 2; ++i) {
+    Step step = Push(&pipeline);
+    ASSERT_NE(step, nullptr);
+    pipeline.End(std::move(step));
+  }
+  EXPECT_EQ(pipeline.finished(), 2u);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPace);
+  pipeline.SetPace(1);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  pipeline.SetPace(3);
+  pipeline.SetPace(2);
+  EXPECT_NE(pipeline.BeginPull(), nullptr) << "a pace never falls";
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, ThePipelinesDepthIsAddedToThePace) {
+  for (const int depth : {0, 1, 2}) {
+    StepPipeline pipeline(depth);
+    Add(&pipeline, 9);
+    pipeline.SetPace(3);
+    int begun = 0;
+    while (Step step = Push(&pipeline)) {
+      pipeline.End(std::move(step));
+      ++begun;
+    }
+    EXPECT_EQ(begun, 3 + depth);
+    pipeline.SetPace(~uint64_t{0});
+    EXPECT_NE(pipeline.BeginPull(), nullptr) << "the sum fits into no number";
+  }
+}
+
+TEST_F(StepPipelineTest, StepsThatBeganBeforeThePaceCount) {
+  StepPipeline pipeline(0);
+  Add(&pipeline, 3);
+  pipeline.End(Push(&pipeline));
+  pipeline.SetPace(1);
+  EXPECT_EQ(pipeline.finished(), 1u);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, WhileAPushMayEndItWaitsForThatAndNotForItsPace) {
+  StepPipeline pipeline(0);
+  Add(&pipeline, 3);
+  pipeline.SetPace(1);
+  Step step = Push(&pipeline);
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
+  pipeline.End(std::move(step));
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPace);
+}
+
+TEST_F(StepPipelineTest, APaceLimitsAndCountsNoStepOfAnEvaluation) {
+  StepPipeline pipeline(0);
+  pipeline.SetPace(0);
+  Add(&pipeline, 2, evaluation_);
+  for (int i = 0; i < 2; ++i) {
+    Step step = Compute(&pipeline);
+    ASSERT_NE(step, nullptr);
+    pipeline.End(std::move(step));
+  }
+  EXPECT_EQ(pipeline.finished(), 0u);
+}
+
+TEST_F(StepPipelineTest, AHoldAndItsLeasesDoNotWaitForThePace) {
+  StepPipeline pipeline(1);
+  Add(&pipeline, 3);
+  pipeline.SetPace(1);
+  Step first = Push(&pipeline);
+  Step second = Push(&pipeline);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  pipeline.Hold();
+  pipeline.End(std::move(first));
+  pipeline.End(std::move(second));
+  ASSERT_TRUE(pipeline.BecomesHeld()) << "a step that waits is not in flight";
+  const auto urgent = std::make_shared<OpenLease>();
+  urgent->hold = pipeline.hold();
+  Add(&pipeline, 2, urgent);
+  for (int i = 0; i < 2; ++i) {
+    Step step = Push(&pipeline);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->lease, urgent);
+    pipeline.End(std::move(step));
+  }
+  EXPECT_EQ(pipeline.finished(), 2u) << "those of the hold do not count";
+  pipeline.Resume();
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  pipeline.SetPace(2);
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+}
+
 TEST_F(StepPipelineTest, DrainedItEndsWhatIsInFlightAndNothingElse) {
   StepPipeline pipeline(1);
   Add(&pipeline, 3);

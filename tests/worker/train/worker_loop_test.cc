@@ -80,7 +80,7 @@ class EndlessSource : public BatchSource {
 
 class WorkerLoopTest : public testing::Test {
  protected:
-  explicit WorkerLoopTest(int index = 0, int replicated = -1) {
+  explicit WorkerLoopTest(int index = 0, int replicated = -1, int depth = 1) {
     WorkerLoopOptions options;
     options.member.registration.role = Role::kWorker;
     options.member.registration.index = index;
@@ -88,6 +88,7 @@ class WorkerLoopTest : public testing::Test {
     options.map.replicated = replicated;
     options.map.tables = {{PartitionKind::kMod, 4, 1}};
     options.trainer.field_size = 1;
+    options.trainer.pipeline_depth = depth;
     WorkerLoopDependencies deps;
     deps.cluster = &cluster_;
     deps.model = &model_;
@@ -137,6 +138,24 @@ class RankOneLoopTest : public WorkerLoopTest {
  protected:
   RankOneLoopTest() : WorkerLoopTest(/*index=*/1, /*replicated=*/0) {}
 };
+
+// A worker that pulls nothing beyond its pace.
+class PacedLoopTest : public WorkerLoopTest {
+ protected:
+  PacedLoopTest() : WorkerLoopTest(/*index=*/0, /*replicated=*/-1,
+                                   /*depth=*/0) {}
+};
+
+TEST_F(PacedLoopTest, AWorkerKeepsToThePaceThatItIsSent) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  cluster_.Tell(Pace{0});
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_EQ(log_.calls, 0);
+  cluster_.Tell(Pace{1});
+  Settle();
+  EXPECT_EQ(log_.calls, 1);
+}
 
 TEST_F(RankOneLoopTest, AWorkerUsesTheReplicaOfItsRank) {
   cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}, {"h:2", {3, 2}}}});
