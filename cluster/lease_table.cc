@@ -294,6 +294,15 @@ const LeaseTable::Held* LeaseTable::Find(uint64_t lease) const {
   return it == leases_.end() ? nullptr : &it->second;
 }
 
+bool LeaseTable::Holds(Life owner) const {
+  const auto it = leases_of_.find(owner);
+  return it != leases_of_.end() &&
+         std::any_of(it->second.begin(), it->second.end(),
+                     [this](uint64_t number) {
+                       return !leases_.at(number).settling;
+                     });
+}
+
 std::vector<LeaseTable::Held> LeaseTable::held() const {
   std::vector<Held> all;
   all.reserve(leases_.size());

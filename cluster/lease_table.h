@@ -116,6 +116,8 @@ class LeaseTable {
 
   // nullptr if the lease is over.
   const Held* Find(uint64_t lease) const;
+  // True if the owner has a lease that does not settle. Looks at its leases.
+  bool Holds(Life owner) const;
   std::vector<Held> held() const;  // a copy of all leases, by number
 
  private:

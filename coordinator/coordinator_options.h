@@ -2,11 +2,13 @@
 #define SHOAL_COORDINATOR_COORDINATOR_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "cluster/job_files.h"
+#include "cluster/ssp_clocks.h"
 #include "coordinator/checkpoint_options.h"
 #include "core/binary_metrics.h"
 #include "core/ids.h"
@@ -56,6 +58,11 @@ struct CoordinatorOptions {
   // 13 bytes each. With more examples the AUC comes from a histogram of up to
   // 128 MiB, with a bound on its error (cluster/evaluation.h).
   uint64_t auc_exact_rows = 20'000'000;
+
+  // Facts of the mode of training (job/training_mode.h).
+  // Set: workers keep within a bound of the slowest, and their pipelines have
+  // this depth. Not set: no worker waits for another one.
+  std::optional<SspClocksOptions> ssp;
 
   // The metrics of the model's objective, which judge the scores of
   // evaluations. Constants.

@@ -42,6 +42,7 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       progress_(options_.ps),
       start_(options_),
       work_(options_),
+      pace_(options_.ssp),
       saves_(options_) {}
 
 // ---- Effects ----------------------------------------------------------------
@@ -206,6 +207,7 @@ void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
   if (member.role == Role::kPs) Perform(start_.OnGone(member, StartView()));
   work_.End(member.life);
+  pace_.OnLost(member.life);
   if (member.open()) {
     actions_.emplace_back(EndSessionAction{member.session, why});
   }
@@ -297,7 +299,7 @@ void CoordinatorState::Step() {
   if (phase_ == JobPhase::kEvaluating) {
     Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
   }
-  if (Leases(phase_) && !saves_.withholds()) Perform(work_.Grant(WorkView()));
+  if (Leases(phase_)) GrantAtPace();
   if (phase_ == JobPhase::kReporting &&
       progress_.reports() == static_cast<size_t>(options_.ps.count)) {
     End(JobFinish::Verdict(Report(clock_.clock()).ps, work_.book().totals(),
@@ -311,6 +313,15 @@ void CoordinatorState::Step() {
     phase_ = JobPhase::kFinished;
     actions_.emplace_back(FinishedAction{});
   }
+}
+
+void CoordinatorState::GrantAtPace() {
+  CoordinatorActions grants;
+  if (!saves_.withholds()) grants = work_.Grant(WorkView());
+  Perform(pace_.Follow(membership_, [this](Life worker) {
+    return work_.book().leases().Holds(worker);
+  }));
+  Perform(std::move(grants));
 }
 
 void CoordinatorState::Enter(JobPhase phase) {

@@ -21,6 +21,7 @@
 #include "coordinator/job_start.h"
 #include "coordinator/leased_work.h"
 #include "coordinator/member_loss.h"
+#include "coordinator/worker_pace.h"
 #include "core/cluster_service.h"
 
 namespace shoal {
@@ -42,6 +43,7 @@ namespace shoal {
 //   JobStart     gathering and restoring: which PSs have their state
 //   LeasedWork   training and evaluating: what is trained and scored, and which
 //                worker is given a lease
+//   WorkerPace   how far ahead of the slowest worker the others may go
 //   JobSaves     the checkpoints
 //   JobFinish    reporting and ending: the outcome, and what processes are told
 //   JobClock     the time, and what the job has waited for too long
@@ -114,6 +116,9 @@ class CoordinatorState {
   CoordinatorActions TakeActions(JobEffects effects = {});
   void Perform(CoordinatorActions actions);
   void Perform(JobEffects effects);
+  // Gives out the leases that workers can have now, unless a save withholds
+  // them, after the paces that follow.
+  void GrantAtPace();
   // Performs the effects, or returns the error: the process broke the protocol.
   absl::Status Take(absl::StatusOr<JobEffects> effects);
   // The member's life is over.
@@ -170,6 +175,7 @@ class CoordinatorState {
   JobProgress progress_;
   JobStart start_;
   LeasedWork work_;
+  WorkerPace pace_;
   JobSaves saves_;
   JobFinish finish_;
 };

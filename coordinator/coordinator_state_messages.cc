@@ -77,8 +77,8 @@ absl::Status CoordinatorState::On(const Member& from, EvalResult& message) {
 
 // ---- Steps ------------------------------------------------------------------
 
-absl::Status CoordinatorState::On(const Member&, StepsFinished&) {
-  return absl::InvalidArgumentError("this job limits no worker's steps");
+absl::Status CoordinatorState::On(const Member& from, StepsFinished& message) {
+  return pace_.OnFinished(from.life, message.steps);
 }
 
 absl::Status CoordinatorState::On(const Member&, StepParked&) {

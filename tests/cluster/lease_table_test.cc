@@ -139,6 +139,22 @@ TEST_F(LeaseTableTest, ADeathAfterDoneDoesNotUnsettle) {
   EXPECT_EQ(Piece(kB, 2), 1);
 }
 
+TEST_F(LeaseTableTest, AnOwnerHoldsTheLeasesThatDoNotSettle) {
+  EXPECT_FALSE(table_.Holds(kA));
+  const auto first = Take(kA, 0);
+  const auto second = Take(kA, 0);
+  EXPECT_TRUE(table_.Holds(kA));
+  EXPECT_FALSE(table_.Holds(kB));
+  table_.Done(first->number, kA, At(1));
+  EXPECT_TRUE(table_.Holds(kA)) << "the second";
+  table_.Done(second->number, kA, At(1));
+  EXPECT_FALSE(table_.Holds(kA));
+  const auto third = Take(kA, 2);
+  EXPECT_TRUE(table_.Holds(kA));
+  table_.Complete(third->epoch, third->piece);
+  EXPECT_FALSE(table_.Holds(kA));
+}
+
 TEST_F(LeaseTableTest, LateAndForeignWordsAreIgnored) {
   const auto held = Take(kA, 0);
   table_.Done(held->number, kB, At(1));

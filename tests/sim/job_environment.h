@@ -2,6 +2,7 @@
 #define SHOAL_TESTS_SIM_JOB_ENVIRONMENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct JobEnvironment {
   PlantedBugs bugs;
   uint64_t save_steps = 0;  // steps between checkpoints; 0: no checkpoints
   int pipeline_depth = 1;
+  std::optional<uint32_t> ssp_bound;  // SimulatedJobOptions::ssp_bound
   // The errors in the simulator's records.
   std::vector<std::string>* complaints = nullptr;
 

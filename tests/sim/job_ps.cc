@@ -53,6 +53,11 @@ ClusterService* JobPs::Lead(FileSystem* files) {
   const ProbeJob& job = *environment_.job;
   SimulatedExecutor* const strand = process_->Strand("coordinator");
   CoordinatorOptions options = job.Coordinator();
+  if (environment_.ssp_bound.has_value()) {
+    options.ssp = SspClocksOptions{
+        .bound = *environment_.ssp_bound,
+        .depth = static_cast<uint32_t>(environment_.pipeline_depth)};
+  }
   StartNumber last = 0;
   if (environment_.save_steps != 0) {
     JobFlags flags = job.ModelDirectoryFlags();

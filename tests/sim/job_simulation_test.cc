@@ -102,6 +102,27 @@ TEST_P(JobSimulationTest, KilledWorkersCostNoSampleAndRepeatNone) {
   EXPECT_GT(result.report.recomputed + result.report.repeats_refused, 0u);
 }
 
+// --mode=ssp. Where the clocks keep a worker that died, all others wait for it
+// until the job ends for want of progress.
+TEST_P(JobSimulationTest, WorkersThatWaitForTheSlowestLoseNothingEither) {
+  SimulatedJobOptions options = Options();
+  options.ssp_bound = static_cast<uint32_t>(GetParam() % 4);
+  options.network.duplicate = 0.05;
+  options.network.drop = 0.01;
+  options.faults.worker_kills = 15;
+  options.faults.breaks = 20;
+  options.faults.stalls = 4;
+  options.save_steps = 40;
+  const SimulatedJobResult result = RunSimulatedJob(options);
+  ExpectWhole(options, result);
+  EXPECT_GT(result.kills, 0);
+  EXPECT_EQ(result.report.checkpoint.voided, 0u)
+      << result.report.checkpoint.last_error;
+  for (const uint64_t digest : result.resumed_digests) {
+    EXPECT_EQ(digest, result.report.digest);
+  }
+}
+
 // Connections break at any moment: while processes register, train, report,
 // and while they resume.
 TEST_P(JobSimulationTest, BrokenSessionsResumeAndNothingIsLost) {

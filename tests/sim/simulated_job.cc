@@ -91,6 +91,7 @@ Launcher::Launcher(const SimulatedJobOptions& options)
   environment_.bugs = options.bugs;
   environment_.save_steps = options.save_steps;
   environment_.pipeline_depth = options.pipeline_depth;
+  environment_.ssp_bound = options.ssp_bound;
   environment_.complaints = &result_.complaints;
   network_.Observe(options.observe);
   const auto add = [this](Role role, int count) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct SimulatedJobOptions {
   uint64_t seed = 1;  // of all random numbers
   ProbeJobOptions job;
   int pipeline_depth = 1;
+  // Set: workers keep within this bound of the slowest (--mode=ssp).
+  std::optional<uint32_t> ssp_bound;
   uint64_t save_steps = 0;  // steps between checkpoints; 0: no checkpoints
   NetworkFaults network;
   FaultCounts faults;
