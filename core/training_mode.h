@@ -6,7 +6,7 @@ namespace shoal {
 // The mode of training: what becomes of the gradients of a job's workers. Each
 // mode is a row of the table in job/training_mode.cc, which does not compile if
 // a mode is missing there.
-enum class TrainingMode { kAsync };
+enum class TrainingMode { kAsync, kSsp };
 
 // What a mode is to the flags: a Choice (core/choice.h) with the depth of the
 // pipeline (LeaseTrainerOptions::pipeline_depth) that a job of the mode has
@@ -22,10 +22,14 @@ struct TrainingModeRow {
 // The values of --mode.
 inline constexpr TrainingModeRow kTrainingModes[] = {
     {TrainingMode::kAsync, "async", "applies gradients on arrival",
+     /*depth_in_one_process=*/0, /*depth_over_network=*/1},
+    {TrainingMode::kSsp, "ssp",
+     "does so too, and makes a worker wait that is more than --ssp_bound steps "
+     "ahead of the slowest",
      /*depth_in_one_process=*/0, /*depth_over_network=*/1}};
 
 // Modes that are planned. The flag refuses them as not there yet.
-inline constexpr const char* kPlannedTrainingModes[] = {"ssp", "sync", "ring",
+inline constexpr const char* kPlannedTrainingModes[] = {"sync", "ring",
                                                         "hybrid"};
 
 }  // namespace shoal

@@ -9,6 +9,7 @@
 #include "core/model_names.h"
 #include "job/options_from_flags.h"
 #include "job/start_number.h"
+#include "job/training_mode.h"
 #include "report/export_metrics.h"
 
 namespace shoal {
@@ -30,6 +31,7 @@ absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
   Lead lead;
   SHOAL_ASSIGN_OR_RETURN(lead.lock, LockOutput(*files, flags, logger));
   lead.options = CoordinatorOptionsFromFlags(flags, plan);
+  KindOf(flags.training.mode).compose(flags, &lead.options);
   SHOAL_RETURN_IF_ERROR(
       PlanCheckpoints(*files, flags, plan, logger, &lead.options));
   SHOAL_ASSIGN_OR_RETURN(

@@ -1,8 +1,11 @@
 #include "job/training_mode.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
+#include "coordinator/coordinator_options.h"
+#include "launch/job_flags.h"
 #include "worker/train/push_exchange.h"
 
 namespace shoal {
@@ -13,9 +16,18 @@ std::unique_ptr<GradientExchange> Make(ShardedClient* shards) {
   return std::make_unique<Exchange>(shards);
 }
 
+void Nothing(const JobFlags&, CoordinatorOptions*) {}
+
+void KeepNear(const JobFlags& flags, CoordinatorOptions* options) {
+  options->ssp = SspClocksOptions{
+      .bound = static_cast<uint32_t>(flags.modes.ssp_bound),
+      .depth = static_cast<uint32_t>(flags.PipelineDepth())};
+}
+
 // In the order of kTrainingModes.
 constexpr TrainingModeKind kKinds[] = {
-    {TrainingMode::kAsync, Make<PushExchange>},
+    {TrainingMode::kAsync, Make<PushExchange>, Nothing},
+    {TrainingMode::kSsp, Make<PushExchange>, KeepNear},
 };
 
 constexpr bool ModesAgree() {

@@ -9,16 +9,23 @@
 
 namespace shoal {
 
-// Everything that a mode of training gives to a worker. The one place that
-// depends on the mode is the table in training_mode.cc; to add a mode, add a
-// row there and its name in core/training_mode.h. A part of a job is given its
-// row, and never the mode: launch/ and this file alone may name TrainingMode
-// (tools/tidy.py).
+struct CoordinatorOptions;
+struct JobFlags;
+
+// Everything that a mode of training gives to a worker and asks of the
+// coordinator. The one place that depends on the mode is the table in
+// training_mode.cc; to add a mode, add a row there and its name in
+// core/training_mode.h. A part of a job is given its row, or plain facts in its
+// options, and never the mode: launch/ and this file alone may name
+// TrainingMode (tools/tidy.py).
 struct TrainingModeKind {
   TrainingMode mode;
   // Makes the exchange that takes the gradients of one worker life. `shards`,
   // the life's clients, must outlive the exchange.
   std::unique_ptr<GradientExchange> (*make_exchange)(ShardedClient* shards);
+  // Fills in what the mode asks of the coordinator. REQUIRES: flags.Validate()
+  // was OK.
+  void (*compose)(const JobFlags& flags, CoordinatorOptions* options);
 };
 
 // The row of `mode`. Every mode has one.

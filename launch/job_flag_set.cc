@@ -60,6 +60,7 @@ JobFlagRows AllJobFlagRows(JobFlags* flags) {
   flags->model.AddRows(&rows);
   flags->optimizers.AddRows(&rows);
   flags->training.AddRows(&rows);
+  flags->modes.AddRows(&rows);
   flags->data.AddRows(&rows);
   flags->checkpoints.AddRows(&rows);
   flags->evaluation.AddRows(&rows);

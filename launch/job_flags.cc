@@ -23,6 +23,7 @@ JobFlags::JobFlags(Command command) : command(command) {
 absl::Status JobFlags::Validate() {
   SHOAL_RETURN_IF_ERROR(model.Validate());
   SHOAL_RETURN_IF_ERROR(optimizers.Validate(*this));
+  SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command));
   SHOAL_RETURN_IF_ERROR(cluster.Validate(*this));
   SHOAL_RETURN_IF_ERROR(monitoring.Validate(*this));

@@ -14,6 +14,7 @@
 #include "launch/flags/deadline_flags.h"
 #include "launch/flags/evaluation_flags.h"
 #include "launch/flags/limit_flags.h"
+#include "launch/flags/mode_flags.h"
 #include "launch/flags/model_flags.h"
 #include "launch/flags/monitoring_flags.h"
 #include "launch/flags/optimizer_flags.h"
@@ -33,6 +34,7 @@ struct JobFlags {
   ModelFlags model;
   OptimizerFlags optimizers;
   TrainingFlags training;
+  ModeFlags modes;
   DataFlags data;
   CheckpointFlags checkpoints;
   EvaluationFlags evaluation;

@@ -84,7 +84,7 @@ constexpr ShownFlag kShown[] = {
 constexpr const char* kOfTraining[] = {
     "canary",     "data_scope",     "max_message_bytes", "mode",
     "num_epochs", "pipeline_depth", "ps",                "shuffle",
-    "shuffle_rows", "task_type",      "val_data_scope"};
+    "shuffle_rows", "ssp_bound",      "task_type",         "val_data_scope"};
 
 // A flag that is not canonical, but gives the value of one that is.
 struct OtherForm {

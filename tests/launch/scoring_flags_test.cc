@@ -95,7 +95,8 @@ TEST(ScoringFlagsTest, CanonicalFlagsThatSayHowATrainingRanAreNotTaken) {
   EXPECT_THAT(left_out,
               ElementsAre("canary", "data_scope", "max_message_bytes", "mode",
                           "num_epochs", "pipeline_depth", "ps", "shuffle",
-                          "shuffle_rows", "task_type", "val_data_scope"));
+                          "shuffle_rows", "ssp_bound", "task_type",
+                          "val_data_scope"));
 }
 
 TEST(ScoringFlagsTest, TheModelIsTheCheckpoints) {

@@ -233,6 +233,19 @@ TEST(CheckpointFlagsTest, RefusesCheckpointsWithoutADirectory) {
        {kTrain, {"--task_type=eval", "--resume=never"}, ""}});
 }
 
+TEST(ModeFlagsTest, RefusesSettingsOfAnotherMode) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.modes.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kRun, {"--mode=ssp"}, ""},
+       {kRun, {"--mode=ssp", "--ssp_bound=0"}, ""},
+       {kTrain, {"--ssp_bound=3"}, ""},
+       {kTrain,
+        {"--ssp_bound=4"},
+        "--ssp_bound=4 is for --mode=ssp, and this is --mode=async; give "
+        "--mode=ssp, or leave --ssp_bound out"}});
+}
+
 TEST(DeadlineFlagsTest, RefusesTimesThatCannotWork) {
   ExpectErrors(
       [](const JobFlags& flags) { return flags.deadlines.Validate(); },
@@ -258,6 +271,7 @@ TEST(JobFlagsTest, ValidateAsksEveryGroup) {
   for (const Case& c :
        std::vector<Case>{{kTrain, {"--batch_norm"}, "--batch_norm"},
                          {kRun, {"--l2_scope=table"}, "--l2_scope"},
+                         {kTrain, {"--ssp_bound=2"}, "--ssp_bound"},
                          {kRun, {"--hosts=a,,b"}, "--hosts"},
                          {kTrain, {"--partition=mod"}, "--partition"},
                          {kRun, {"--metrics_port=65535"}, "--metrics_port"},

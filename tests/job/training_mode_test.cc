@@ -1,0 +1,45 @@
+#include "job/training_mode.h"
+
+#include <string>
+#include <vector>
+
+#include "coordinator/coordinator_options.h"
+#include "gtest/gtest.h"
+#include "launch/job_flag_set.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+namespace {
+
+// The coordinator's options of the mode that these flags name.
+CoordinatorOptions Composed(Command command,
+                            const std::vector<std::string>& args) {
+  JobFlags flags(command);
+  FlagSet set = JobFlagSet(&flags);
+  EXPECT_TRUE(set.ReadArguments(args).ok());
+  CoordinatorOptions options;
+  KindOf(flags.training.mode).compose(flags, &options);
+  return options;
+}
+
+TEST(TrainingModeTest, AsyncLimitsNoWorker) {
+  EXPECT_FALSE(Composed(Command::kTrain, {}).ssp.has_value());
+}
+
+TEST(TrainingModeTest, SspHasItsBoundAndTheDepthOfTheWorkersPipelines) {
+  const CoordinatorOptions run =
+      Composed(Command::kPs, {"--mode=ssp", "--ssp_bound=7"});
+  ASSERT_TRUE(run.ssp.has_value());
+  EXPECT_EQ(run.ssp->bound, 7u);
+  EXPECT_EQ(run.ssp->depth, 1u);
+  const CoordinatorOptions train = Composed(Command::kTrain, {"--mode=ssp"});
+  ASSERT_TRUE(train.ssp.has_value());
+  EXPECT_EQ(train.ssp->bound, 3u);
+  EXPECT_EQ(train.ssp->depth, 0u);
+  EXPECT_EQ(Composed(Command::kTrain, {"--mode=ssp", "--pipeline_depth=2"})
+                .ssp->depth,
+            2u);
+}
+
+}  // namespace
+}  // namespace shoal
