@@ -86,6 +86,11 @@ struct ModelSpec {
   uint64_t seed = 0;
   std::vector<TableSpec> tables;
   std::vector<DenseSpec> dense;
+  // True if the model's gradient is that of a mean loss, which synchronous
+  // modes of training make by one division (core/gradient_sum.h). False if the
+  // gradient is a sum over examples that no mode divides. Follows from `model`:
+  // checkpoints do not hold it.
+  bool divides_gradient = true;
 
   int64_t dense_size() const;  // elements of all dense variables
   // Refuses empty or repeated names, dims and sizes out of range, bad rates,

@@ -90,6 +90,7 @@ ModelSpec LinearProbeSpec(const ModelOptions& options) {
        {{"probe_w", options.embedding_size, options.table_optimizer, {}}}}};
   spec.dense = {{"probe_dense", {64, 8}, options.dense_optimizer, {}},
                 {"probe_b", {1}, options.dense_optimizer, {}}};
+  spec.divides_gradient = false;
   return spec;
 }
 
