@@ -288,18 +288,37 @@ void ParameterShard::Push(PushRequest request, absl::Duration timeout,
 
 absl::StatusOr<std::optional<PushReply>> ParameterShard::PushNow(
     const PushRequest& request, const std::shared_ptr<Waiter>& waiter) {
-  SHOAL_RETURN_IF_ERROR(CheckPushedBatches(request.batches));
-  {
-    // A repeat is answered before its contents are read, which is cheapest.
-    MutexLock lock(&mu_);
-    SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict,
-                           marks_.Repeat(request.batches));
-    if (verdict.has_value()) return RepeatReply(*verdict);
-  }
+  // A repeat is answered before its contents are read, which is cheapest.
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<PushReply> repeat,
+                         AnswerRepeat(request.batches));
+  if (repeat.has_value()) return repeat;
   std::unique_ptr<Scratch> scratch = scratch_.Take();
   auto reply = CheckAndApply(request, waiter, scratch.get());
   scratch_.Return(std::move(scratch));
   return reply;
+}
+
+absl::StatusOr<std::optional<PushReply>> ParameterShard::AnswerRepeat(
+    const PushedBatches& batches) {
+  SHOAL_RETURN_IF_ERROR(CheckPushedBatches(batches));
+  MutexLock lock(&mu_);
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<Verdict> verdict,
+                         marks_.Repeat(batches));
+  if (!verdict.has_value()) return std::nullopt;
+  return RepeatReply(*verdict);
+}
+
+absl::StatusOr<std::optional<PushReply>> ParameterShard::Check(
+    const PushRequest& request, absl::Duration timeout) {
+  SHOAL_RETURN_IF_ERROR(Admit(request.identity, timeout));
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<PushReply> repeat,
+                         AnswerRepeat(request.batches));
+  if (repeat.has_value()) return repeat;
+  std::unique_ptr<Scratch> scratch = scratch_.Take();
+  const absl::Status valid = CheckPush(contents_, request, &scratch->finder);
+  scratch_.Return(std::move(scratch));
+  SHOAL_RETURN_IF_ERROR(valid);
+  return std::nullopt;
 }
 
 absl::StatusOr<std::optional<PushReply>> ParameterShard::CheckAndApply(
@@ -434,6 +453,13 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
 PushReply ParameterShard::RepeatReply(Verdict verdict) const {
   return PushReply{.verdict = verdict,
                    .repeat = true,
+                   .version = CurrentVersion(),
+                   .colour = colour_.load(std::memory_order_relaxed)};
+}
+
+PushReply ParameterShard::Dropped() const {
+  MutexLock lock(&mu_);
+  return PushReply{.dropped = true,
                    .version = CurrentVersion(),
                    .colour = colour_.load(std::memory_order_relaxed)};
 }

@@ -113,6 +113,14 @@ class ParameterShard final : public ParameterService {
             Done<PullReply> done) override;
   void Push(PushRequest request, absl::Duration timeout,
             Done<PushReply> done) override;
+  // The part of Push that changes nothing, for a push that waits before it is
+  // applied (step_shard.h): admits the call, answers a repeat, and checks the
+  // whole request. nullopt: the push is valid, and its batches have no marks.
+  // Errors: those of Push that concern the request.
+  absl::StatusOr<std::optional<PushReply>> Check(const PushRequest& request,
+                                                 absl::Duration timeout);
+  // The answer to a push that came too late for its step.
+  PushReply Dropped() const;
   // The digest reads every row in existence, so Stats is for reports, not for
   // monitoring at short intervals.
   void Stats(StatsRequest request, absl::Duration timeout,
@@ -216,6 +224,9 @@ class ParameterShard final : public ParameterService {
   // L2Scope::kTable. Must run before the named rows are updated.
   void ApplyToOthers(const PushRequest& request, uint64_t t,
                      const Scratch& scratch);
+  // The answer to a repeat; nullopt: the batches have no marks.
+  absl::StatusOr<std::optional<PushReply>> AnswerRepeat(
+      const PushedBatches& batches);
   PushReply RepeatReply(Verdict verdict) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordStaleness(const PushRequest& request)
