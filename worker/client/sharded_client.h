@@ -39,6 +39,7 @@ struct StepParameters {
   AlignedBuffer<float> d_dense;
   std::vector<Version> pulled;  // by shard
   Colour colour = 0;            // the highest of the pull replies
+  uint64_t step = 0;            // the least of the pull replies
   // True if the batch's loss or gradient is not sound. Then the batch is pushed
   // as rejected, and the gradient is not valid.
   bool rejected = false;
@@ -67,6 +68,9 @@ struct ShardedClientOptions {
 // may be destroyed while calls are in flight; their completions still run.
 class ShardedClient {
  public:
+  // The answers of all shards to a push, by index. Errors name the shard.
+  using PushAnswers = std::vector<absl::StatusOr<PushReply>>;
+
   // `shards` has map.num_shards entries, by index. `executor` must outlive all
   // calls.
   ShardedClient(ShardedClientOptions options,
@@ -95,6 +99,13 @@ class ShardedClient {
   void Push(absl::Span<const PushedBatch> batches, const StepParameters& step,
             Done<Verdict> done);
 
+  // As Push, for step `number` of the job (PushRequest::step): d_rows and
+  // d_dense are the gradient of the sum over the examples of the one batch. May
+  // be called again for the same step, with the same batch.
+  void PushToStep(uint64_t number, const PushedBatch& batch,
+                  const StepParameters& step,
+                  absl::AnyInvocable<void(PushAnswers) &&> done);
+
  private:
   // The canaries that a push carries to every shard, one for each batch that is
   // not rejected. They live until the push is done.
@@ -107,9 +118,12 @@ class ShardedClient {
   // The canaries of the batches, or null if the map has no canary table.
   absl::StatusOr<std::shared_ptr<Canaries>> CanariesOf(
       absl::Span<const PushedBatch> batches) const;
-  void PushParts(absl::Span<const PushedBatch> batches,
-                 const StepParameters& step,
-                 std::shared_ptr<Canaries> canaries, Done<Verdict> done);
+  // Pushes to all shards. The status is the error of the first shard that
+  // failed.
+  void PushParts(
+      uint64_t number, absl::Span<const PushedBatch> batches,
+      const StepParameters& step,
+      absl::AnyInvocable<void(absl::Status, PushAnswers) &&> done);
   // Adds the shard's part of the step's gradient to the request. `canaries` may
   // be null.
   void AddGradients(int shard, const StepParameters& step,

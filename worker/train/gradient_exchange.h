@@ -3,11 +3,19 @@
 
 #include "core/done.h"
 #include "core/lease.h"
-#include "core/mark.h"
 #include "core/parameter_service.h"
 #include "worker/train/train_step.h"
+#include "worker/train/worker_telemetry.h"
 
 namespace shoal {
+
+// What became of the batch of a step.
+enum class StepEnd {
+  kApplied,   // every shard has applied the batch
+  kRejected,  // its gradient is not sound: marked, and changed nothing
+  kDropped,   // too late for its step: no shard has the batch, which will be
+              // leased again
+};
 
 // SEAM: takes the gradients of one worker life. A mode of training is an
 // implementation of this interface, which job/training_mode.cc makes, and two
@@ -17,14 +25,15 @@ namespace shoal {
 // (core/step_messages.h) and StepPipeline keeps to it, so an exchange knows
 // nothing of it; without one there is no limit. An exchange that waits for
 // other workers keeps step with them by the time at which it ends Finish. The
-// trainer does not depend on the mode. Implementation:
+// trainer does not depend on the mode. Implementations:
 // PushExchange (push_exchange.h), which pushes each gradient to all shards;
-// tests have one that records.
+// SyncExchange (sync_exchange.h), which pushes it for a step of the job; tests
+// have one that records.
 //
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);
 //   CheckGradient(step.loss_sum, clip_norm, &step.parameters);
-//   exchange->Finish(&step, [](absl::StatusOr<Verdict> verdict) { … });
+//   exchange->Finish(&step, [](absl::StatusOr<StepEnd> end) { … });
 //   exchange->EndLease(lease);  // after the last step of the lease
 //   exchange->Cancel();         // at the end of the life
 //
@@ -37,8 +46,9 @@ namespace shoal {
 // which it is trained, and step->parameters the values that were pulled for it
 // (StepParameters). From Finish on, parameters.d_rows (U × row_dim for each
 // table, in the order of split.ids) and parameters.d_dense (in ShardMap's flat
-// order) are the clipped gradient of the mean loss of the batch's examples; if
-// parameters.rejected is true, they are not valid. The step belongs to the
+// order) are the clipped gradient of the loss of the batch's examples, which is
+// their mean or their sum (LeaseTrainerOptions::loss); if parameters.rejected
+// is true, they are not valid. The step belongs to the
 // caller, which keeps it in place and does not touch it from Begin until the
 // last Finish of the step is done. Until then the exchange may read and
 // overwrite the step's gradient.
@@ -54,13 +64,14 @@ class GradientExchange {
   // is about to be computed.
   virtual void Begin(TrainStep* step) = 0;
 
-  // Takes the computed step. `done` gets the verdict on the batch once the
-  // batch will change no parameter any more: kApplied, or kRejected if it
-  // changed nothing. UNAVAILABLE, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED may
-  // pass: after these errors the caller may call Finish again for the same
-  // step, without Begin, any number of times; the batch is still applied only
-  // once. Any other error ends the worker.
-  virtual void Finish(TrainStep* step, Done<Verdict> done) = 0;
+  // Takes the computed step. `done` learns what became of the batch once the
+  // batch will change no parameter any more. UNAVAILABLE, DEADLINE_EXCEEDED and
+  // RESOURCE_EXHAUSTED may pass: after these errors the caller may call Finish
+  // again for the same step, without Begin, any number of times; the batch is
+  // still applied only once. ABORTED: the job holds before this step, and
+  // nothing of the step is in flight; the caller keeps the step and calls
+  // Finish again after the hold. Any other error ends the worker.
+  virtual void Finish(TrainStep* step, Done<StepEnd> done) = 0;
 
   // Tells the exchange that no further step of this lease begins. The lease's
   // last step was handed to Finish, which may not be done yet, or the lease had
@@ -72,6 +83,9 @@ class GradientExchange {
   // Ends the life: no call follows. Each `done` that has not run still runs,
   // soon, and its result is ignored.
   virtual void Cancel() = 0;
+
+  // The state of a worker that can only wait for the end of a Finish.
+  virtual StepState waits_in() const { return StepState::kWaitPush; }
 };
 
 }  // namespace shoal

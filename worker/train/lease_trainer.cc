@@ -57,6 +57,7 @@ void LeaseTrainer::Hold(absl::AnyInvocable<void() &&> held) {
 void LeaseTrainer::Resume() {
   pipeline_.Resume();
   held_ = nullptr;
+  FinishKept();
   Pump();
 }
 
@@ -102,8 +103,9 @@ void LeaseTrainer::Pump() {
 
 void LeaseTrainer::EnterWait() {
   if (deps_.telemetry == nullptr) return;
-  clock_.Enter(pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr),
-               deps_.strand->Now());
+  StepState state = pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr);
+  if (state == StepState::kWaitPush) state = exchange_->waits_in();
+  clock_.Enter(state, deps_.strand->Now());
 }
 
 void LeaseTrainer::ReadNext() {
@@ -179,10 +181,18 @@ void LeaseTrainer::Evaluate(Step step) {
   EndStep(std::move(step));
 }
 
+double LeaseTrainer::ClipNorm(const TrainStep& step) const {
+  if (options_.loss == StepLoss::kMean ||
+      !deps_.model->spec().divides_gradient) {
+    return options_.clip_norm;
+  }
+  return options_.clip_norm * static_cast<double>(step.batch.examples.size());
+}
+
 void LeaseTrainer::Train(Step step) {
   exchange_->Begin(&step->train);
-  ComputeStep(options_.field_size, deps_.model, &step->train);
-  CheckGradient(step->train.loss_sum, options_.clip_norm,
+  ComputeStep(options_.field_size, deps_.model, &step->train, options_.loss);
+  CheckGradient(step->train.loss_sum, ClipNorm(step->train),
                 &step->train.parameters);
   if (step->lease->lease.Rejected(step->train.batch.id.index)) {
     step->train.parameters.rejected = true;
@@ -207,33 +217,21 @@ void LeaseTrainer::Finish(Step step) {
   }
   TrainStep* const train = &step->train;
   exchange_->Finish(train, [self = shared_from_this(), step = std::move(step)](
-                               absl::StatusOr<Verdict> verdict) mutable {
-    self->OnFinished(std::move(step), std::move(verdict));
+                               absl::StatusOr<StepEnd> end) mutable {
+    self->OnFinished(std::move(step), std::move(end));
   });
 }
 
-void LeaseTrainer::OnFinished(Step step, absl::StatusOr<Verdict> verdict) {
+void LeaseTrainer::OnFinished(Step step, absl::StatusOr<StepEnd> end) {
   if (pipeline_.ended()) return;
-  const Batch& batch = step->train.batch;
-  if (verdict.ok()) {
-    if (deps_.logger->Enabled(LogLevel::kDebug)) {
-      deps_.logger->Debug(absl::StrCat("push done ", ToString(batch.id)));
-    }
-    if (*verdict == Verdict::kRejected) {
-      deps_.logger->Warn(absl::StrCat(
-          "batch ", ToString(batch.id), " was rejected: its loss or gradient ",
-          step->lease->lease.Rejected(batch.id.index)
-              ? "was not finite, or too large, when it was first trained"
-              : "is not finite, or too large",
-          "; it changed no parameter"));
-    } else {
-      deps_.progress->AddTrained(batch.examples.size(), step->train.loss_sum);
-    }
-    step->full_since = absl::InfiniteFuture();
-    MeasureFinished(*step, *verdict);
+  if (end.ok()) {
+    OnEnd(*step, *end);
     EndStep(std::move(step));
     Pump();
-  } else if (MayPass(verdict.status(), step.get())) {
+  } else if (absl::IsAborted(end.status())) {
+    Keep(std::move(step));
+    Pump();
+  } else if (MayPass(end.status(), step.get())) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
@@ -242,14 +240,56 @@ void LeaseTrainer::OnFinished(Step step, absl::StatusOr<Verdict> verdict) {
   }
 }
 
-void LeaseTrainer::MeasureFinished(const PipelineStep& step, Verdict verdict) {
+void LeaseTrainer::OnEnd(const PipelineStep& step, StepEnd end) {
+  const Batch& batch = step.train.batch;
+  if (deps_.logger->Enabled(LogLevel::kDebug)) {
+    deps_.logger->Debug(absl::StrCat(
+        end == StepEnd::kDropped ? "push dropped " : "push done ",
+        ToString(batch.id)));
+  }
+  if (end == StepEnd::kRejected) {
+    deps_.logger->Warn(absl::StrCat(
+        "batch ", ToString(batch.id), " was rejected: its loss or gradient ",
+        step.lease->lease.Rejected(batch.id.index)
+            ? "was not finite, or too large, when it was first trained"
+            : "is not finite, or too large",
+        "; it changed no parameter"));
+  } else if (end == StepEnd::kApplied) {
+    deps_.progress->AddTrained(batch.examples.size(), step.train.loss_sum);
+  }
+  MeasureFinished(step, end);
+}
+
+void LeaseTrainer::Keep(Step step) {
+  if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(-1);
+  step->full_since = absl::InfiniteFuture();
+  pipeline_.Keep(std::move(step));
+  if (pipeline_.hold() != 0) return;  // until Resume
+  deps_.strand->PostAfter(options_.retry_pause, [self = shared_from_this()] {
+    self->FinishKept();
+    self->Pump();
+  });
+}
+
+void LeaseTrainer::FinishKept() {
+  while (Step step = pipeline_.TakeKept()) {
+    if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
+    Finish(std::move(step));
+  }
+}
+
+void LeaseTrainer::MeasureFinished(const PipelineStep& step, StepEnd end) {
   const WorkerTelemetry* const telemetry = deps_.telemetry;
   if (telemetry == nullptr) return;
   telemetry->pushes_in_flight->Add(-1);
   telemetry->push_seconds->Observe(
       absl::ToDoubleSeconds(deps_.strand->Now() - step.sent));
-  if (verdict == Verdict::kRejected) {
+  if (end == StepEnd::kRejected) {
     telemetry->batches_rejected->Add();
+    return;
+  }
+  if (end == StepEnd::kDropped) {
+    telemetry->batches_dropped->Add();
     return;
   }
   const double examples = static_cast<double>(step.train.batch.examples.size());

@@ -11,7 +11,6 @@
 #include "base/logger.h"
 #include "base/saturating.h"
 #include "core/lease.h"
-#include "core/mark.h"
 #include "core/step_messages.h"
 #include "core/unique_ids.h"
 #include "models/model.h"
@@ -35,7 +34,10 @@ struct LeaseTrainerOptions {
   // batches adds a step of staleness. Each unit of depth costs the memory of
   // one TrainStep.
   int pipeline_depth = 1;
-  // Largest norm of a batch's gradient (gradient_check.h); 0: no limit.
+  // The loss of which the exchange gets the gradients.
+  StepLoss loss = StepLoss::kMean;
+  // Largest norm of the gradient of a batch's mean loss (gradient_check.h), in
+  // every mode of training; 0: no limit.
   double clip_norm = 0;
   ScoreSenderOptions scores;  // options for evaluations
   // Pause before a pull or push that failed for a passing reason is sent again.
@@ -80,9 +82,15 @@ struct LeaseTrainerDependencies {
 // progress. A pull, or the Finish of an exchange, that fails for a passing
 // reason (UNAVAILABLE, DEADLINE_EXCEEDED) is retried with the same batch id for
 // as long as the life lasts: the coordinator decides which processes are dead.
-// RESOURCE_EXHAUSTED is retried too, but not for longer than full_patience. Any
-// other error is reported as Failure. (A service may retry by itself before it
-// reports: rpc/retrying_parameter_service.h.)
+// RESOURCE_EXHAUSTED is retried too, but not for longer than full_patience. A
+// step whose Finish ends with ABORTED, because the job holds before it, is kept
+// with its gradient: it is finished again at Resume or, if no hold is on, after
+// retry_pause. Any other error is reported as Failure. (A service may retry by
+// itself before it reports: rpc/retrying_parameter_service.h.)
+//
+// A batch that was dropped from its step counts neither as trained nor as
+// rejected. Its lease is done all the same; the coordinator knows by the marks
+// that the batch is not trained, and leases it again.
 //
 // Owned by the strand. Held by shared_ptr, because calls in flight must keep
 // the memory that they point into.
@@ -128,7 +136,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   // the pipeline allows:
   //   ReadNext → StartPull → SendPull → OnPulled → ComputeNext → Finish →
   //   OnFinished → EndStep
-  // OnPulled and OnFinished retry a pull or Finish whose failure may pass.
+  // OnPulled and OnFinished retry a pull or Finish whose failure may pass. A
+  // step whose Finish is aborted goes on by Keep and FinishKept.
   void Pump();
   void ReadNext();
   void StartPull(Step step);
@@ -137,14 +146,20 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void ComputeNext();
   void Evaluate(Step step);
   void Train(Step step);
+  // The largest norm of the step's gradient, in the unit of options_.loss.
+  double ClipNorm(const TrainStep& step) const;
   void Finish(Step step);
-  void OnFinished(Step step, absl::StatusOr<Verdict> verdict);
+  void OnFinished(Step step, absl::StatusOr<StepEnd> end);
+  // Counts and tells what became of the step.
+  void OnEnd(const PipelineStep& step, StepEnd end);
+  void Keep(Step step);
+  void FinishKept();
   void EndStep(Step step);
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, PipelineStep* step);
   // Tells the clock what the strand now waits for.
   void EnterWait();
-  void MeasureFinished(const PipelineStep& step, Verdict verdict);
+  void MeasureFinished(const PipelineStep& step, StepEnd end);
 
   const LeaseTrainerOptions options_;
   const LeaseTrainerDependencies deps_;

@@ -3,19 +3,30 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/mark.h"
 #include "core/pushed_batch.h"
 
 namespace shoal {
 
-void PushExchange::Finish(TrainStep* step, Done<Verdict> done) {
+void PushExchange::Finish(TrainStep* step, Done<StepEnd> done) {
   const PushedBatch batch = {
       .id = step->batch.id,
       .lease = step->lease,
       .examples = static_cast<uint32_t>(step->batch.examples.size()),
       .rejected = step->parameters.rejected};
   client_->Push(absl::MakeConstSpan(&batch, 1), step->parameters,
-                std::move(done));
+                [done = std::move(done)](
+                    absl::StatusOr<Verdict> verdict) mutable {
+                  if (!verdict.ok()) {
+                    std::move(done)(verdict.status());
+                    return;
+                  }
+                  std::move(done)(*verdict == Verdict::kApplied
+                                      ? StepEnd::kApplied
+                                      : StepEnd::kRejected);
+                });
 }
 
 }  // namespace shoal

@@ -17,7 +17,7 @@ class PushExchange final : public GradientExchange {
   explicit PushExchange(ShardedClient* client) : client_(client) {}
 
   void Begin(TrainStep*) override {}
-  void Finish(TrainStep* step, Done<Verdict> done) override;
+  void Finish(TrainStep* step, Done<StepEnd> done) override;
   void EndLease(const Lease&) override {}
   void Cancel() override {}
 

@@ -24,6 +24,7 @@ void StepPipeline::SetPace(uint64_t until) {
 
 void StepPipeline::Drain() {
   read_.clear();
+  kept_.clear();
   if (alive()) state_ = State::kDraining;
 }
 
@@ -36,6 +37,7 @@ void StepPipeline::Abandon() {
   read_.clear();
   // Calls in flight keep their own steps.
   begun_.clear();
+  kept_.clear();
   exchanges_ = 0;
 }
 
@@ -85,8 +87,10 @@ bool StepPipeline::HasRoomFor(const PipelineStep& next) const {
   // Parameters do not change during an evaluation, so pulled values do not
   // become stale.
   if (next.evaluates()) return begun_.size() <= depth_;
-  return begun_.size() < std::max<size_t>(depth_, 1) &&
-         static_cast<size_t>(exchanges_) <= depth_;
+  // Kept steps wait for the end of the hold, and those of the hold do not.
+  const size_t exchanges =
+      InHold() ? static_cast<size_t>(exchanges_) : ExchangesAndKept();
+  return begun_.size() < std::max<size_t>(depth_, 1) && exchanges <= depth_;
 }
 
 bool StepPipeline::HasPaceFor(const PipelineStep& next) const {
@@ -139,6 +143,22 @@ void StepPipeline::BeginExchange(PipelineStep* step) {
   ++exchanges_;
 }
 
+void StepPipeline::Keep(Step step) {
+  SHOAL_DCHECK(step->stage == PipelineStep::Stage::kExchanged);
+  step->stage = PipelineStep::Stage::kKept;
+  --exchanges_;
+  kept_.push_back(std::move(step));
+}
+
+StepPipeline::Step StepPipeline::TakeKept() {
+  if (state_ != State::kRunning || kept_.empty()) return nullptr;
+  Step step = std::move(kept_.front());
+  kept_.pop_front();
+  step->stage = PipelineStep::Stage::kExchanged;
+  ++exchanges_;
+  return step;
+}
+
 void StepPipeline::End(Step step) {
   SHOAL_DCHECK(step->stage == PipelineStep::Stage::kComputing ||
                step->stage == PipelineStep::Stage::kExchanged);
@@ -170,7 +190,7 @@ StepState StepPipeline::WaitsFor(bool leases) const {
       HasRoomFor(*read_.front()) && !HasPaceFor(*read_.front())) {
     return StepState::kWaitPace;
   }
-  if (exchanges_ > 0 && !read_.empty()) return StepState::kWaitPush;
+  if (ExchangesAndKept() > 0 && !read_.empty()) return StepState::kWaitPush;
   return leases ? StepState::kWaitData : StepState::kWaitLease;
 }
 

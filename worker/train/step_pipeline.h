@@ -24,6 +24,7 @@ struct PipelineStep {
     kPulled,     // waits for its turn to be computed
     kComputing,  // its computation is posted, or runs
     kExchanged,  // its gradient is with the GradientExchange
+    kKept,       // the job holds before the step; its gradient waits
   };
 
   Stage stage = Stage::kRead;
@@ -44,10 +45,12 @@ struct PipelineStep {
 //   computing → TakeComputing, then
 //     of an evaluation: End
 //     of training:      BeginExchange → exchanged → End
+//                         or Keep → kept → TakeKept → exchanged
 //
 // Steps are pulled and computed in the order in which they were added, except
 // that steps of a hold come first (OpenLease::hold). They may end in any order.
-// A step is in flight from BeginPull to End.
+// A step is in flight from BeginPull to End, but not while it is kept. No other
+// step is pulled before the kept ones are taken, except for steps of a hold.
 //
 //   running --Hold--> holding --no step in flight--> held
 //      ^-------Resume----'-----------Resume------------'
@@ -129,11 +132,17 @@ class StepPipeline {
   Step TakeComputing();
   // REQUIRES: `step` comes from TakeComputing.
   void BeginExchange(PipelineStep* step);
+  // Keeps the step, whose exchange ended because the job holds. REQUIRES:
+  // exchanged.
+  void Keep(Step step);
+  // The oldest kept step, which is exchanged again. nullptr if no step is kept,
+  // and while the pipeline does not run.
+  Step TakeKept();
   // Ends the step; its memory is used again. REQUIRES: `step` comes from
   // TakeComputing, and the caller does not use it after this.
   void End(Step step);
 
-  // The number of pulls in flight, and of steps from BeginExchange to End.
+  // The number of pulls in flight, and of steps that are exchanged.
   int pulls() const;
   int exchanges() const { return exchanges_; }
   // The state that the worker waits in if no step goes on now. `leases` is true
@@ -145,6 +154,10 @@ class StepPipeline {
     return state_ == State::kHolding || state_ == State::kHeld;
   }
   bool InFlight() const { return !begun_.empty() || exchanges_ > 0; }
+  // The steps that take the places of exchanges.
+  size_t ExchangesAndKept() const {
+    return static_cast<size_t>(exchanges_) + kept_.size();
+  }
   // True if the depth allows the pull of `next`.
   bool HasRoomFor(const PipelineStep& next) const;
   // True if the pace allows it.
@@ -159,7 +172,8 @@ class StepPipeline {
   uint64_t limited_finished_ = 0;
   std::deque<Step> read_;
   std::deque<Step> begun_;  // from BeginPull to TakeComputing
-  int exchanges_ = 0;       // steps from BeginExchange to End
+  int exchanges_ = 0;       // steps that are exchanged
+  std::deque<Step> kept_;   // by Keep
   std::vector<Step> idle_;  // memory for reuse
 };
 

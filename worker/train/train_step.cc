@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-ModelInput InputOf(int field_size, const TrainStep& step) {
+ModelInput InputOf(int field_size, StepLoss loss, const TrainStep& step) {
   ModelInput input;
   input.batch_size = static_cast<int>(step.batch.examples.size());
   input.field_size = field_size;
@@ -19,7 +19,7 @@ ModelInput InputOf(int field_size, const TrainStep& step) {
   }
   input.values = step.values.span();
   input.labels = step.batch.examples.labels;
-  input.loss_divisor = input.batch_size;  // the mean loss
+  input.loss_divisor = loss == StepLoss::kMean ? input.batch_size : 1;
   input.dense = step.parameters.dense.span();
   input.batch = step.batch.id;
   return input;
@@ -98,7 +98,8 @@ void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
   }
 }
 
-void ComputeStep(int field_size, Model* model, TrainStep* step) {
+void ComputeStep(int field_size, Model* model, TrainStep* step,
+                 StepLoss loss) {
   SHOAL_DCHECK(step->values.size() == step->batch.examples.size() * field_size);
   StepParameters& parameters = step->parameters;
   step->logits.ResizeDiscard(step->batch.examples.size() *
@@ -111,14 +112,16 @@ void ComputeStep(int field_size, Model* model, TrainStep* step) {
     output.d_rows.push_back(table.d_rows.span());
   }
   output.d_dense = parameters.d_dense.span();
-  model->ForwardBackward(InputOf(field_size, *step), &output);
+  model->ForwardBackward(InputOf(field_size, loss, *step), &output);
   step->loss_sum = output.loss_sum;
 }
 
 void PredictStep(int field_size, Model* model, TrainStep* step) {
   step->logits.ResizeDiscard(step->batch.examples.size() *
                              model->objective().num_scores());
-  model->Predict(InputOf(field_size, *step), step->logits.span());
+  // Predict does not read the loss.
+  model->Predict(InputOf(field_size, StepLoss::kMean, *step),
+                 step->logits.span());
 }
 
 }  // namespace shoal

@@ -14,6 +14,11 @@
 
 namespace shoal {
 
+// The loss whose gradient a step computes: the mean over the examples of the
+// batch, or, for a mode of training that adds up the gradients of several
+// batches and divides once, the sum.
+enum class StepLoss { kMean, kSum };
+
 // One batch in training, with all its memory, which is used again for later
 // batches. The calls, in order:
 //
@@ -54,9 +59,11 @@ uint64_t TrainStepMemoryBytes(const StepSize& size);
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step);
 
-// Forward pass, loss and backward pass; gradients are those of the batch's mean
-// loss. REQUIRES: the step is prepared and pulled.
-void ComputeStep(int field_size, Model* model, TrainStep* step);
+// Forward pass, loss and backward pass; gradients are those of `loss`.
+// step->loss_sum is the sum in either case. REQUIRES: the step is prepared and
+// pulled.
+void ComputeStep(int field_size, Model* model, TrainStep* step,
+                 StepLoss loss = StepLoss::kMean);
 
 // Forward pass only, without dropout: fills step->logits. REQUIRES: as for
 // ComputeStep.

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::array<const char*, kStepStates> kStateNames = {
     "compute",   "prepare",   "send",      "wait_lease",
-    "wait_data", "wait_pull", "wait_push", "wait_pace",
+    "wait_data", "wait_pull", "wait_push", "wait_pace", "wait_step",
 };
 
 }  // namespace
@@ -21,6 +21,9 @@ WorkerTelemetry WorkerTelemetry::Create(Telemetry* telemetry) {
       "shoal_worker_batches_rejected_total",
       "Batches whose loss or gradient was not finite; they changed no "
       "parameter.");
+  t.batches_dropped = telemetry->AddCounter(
+      "shoal_worker_batches_dropped_total",
+      "Batches that came too late for their step; they are trained again.");
   t.evaluated = telemetry->AddCounter("shoal_worker_examples_scored_total",
                                       "Examples scored for an evaluation.");
   t.retries = telemetry->AddCounter(

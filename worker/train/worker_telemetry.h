@@ -22,8 +22,9 @@ enum class StepState {
   kWaitPull,   // waiting for a pull's answer
   kWaitPush,   // waiting for a push's answer, because no more may be in flight
   kWaitPace,   // waiting for slower workers (core/step_messages.h, Pace)
+  kWaitStep,   // waiting for the other ranks of a step
 };
-inline constexpr size_t kStepStates = 8;
+inline constexpr size_t kStepStates = 9;
 
 // The metrics of a worker (docs/metrics.md). Several workers of one process
 // share them; sums are then over all of them. Thread-safe; cheap to copy.
@@ -34,6 +35,7 @@ struct WorkerTelemetry {
   Counter* examples = nullptr;
   Counter* batches = nullptr;
   Counter* batches_rejected = nullptr;
+  Counter* batches_dropped = nullptr;
   Counter* evaluated = nullptr;  // examples scored
   Counter* retries = nullptr;    // retries of pulls and pushes, by any layer
   Gauge* loss = nullptr;

@@ -55,21 +55,29 @@ class LoggedModel final : public Model {
   void ForwardBackward(const ModelInput& input, ModelOutput* output) override {
     log_->push_back(absl::StrCat("compute ", input.batch.index));
     for (float& d : output->d_rows[0]) d = 1 + input.batch.index;
+    divisor = input.loss_divisor;
     output->loss_sum = input.batch.index == bad_loss ? NAN : 1;
   }
+  void divides(bool divides) { spec_.divides_gradient = divides; }
+
   uint32_t bad_loss = ~0u;  // of the batch with this index
+  double divisor = 0;       // of the newest batch
 
  private:
   Log* const log_;
   ModelSpec spec_;
 };
 
-// `batches` batches of one example; the end of the piece takes a while.
+// `batches` batches of `examples` examples with one and the same row; the end
+// of the piece takes a while.
 class SlowlyEndingSource final : public BatchSource {
  public:
   SlowlyEndingSource(Executor* executor, const Lease& lease, uint32_t batches,
-                     absl::Duration end_after)
-      : executor_(executor), left_(batches), end_after_(end_after) {
+                     uint32_t examples, absl::Duration end_after)
+      : executor_(executor),
+        left_(batches),
+        examples_(examples),
+        end_after_(end_after) {
     report_.piece = lease.piece.index;
   }
   void Next(Done<std::optional<Batch>> done) override {
@@ -77,10 +85,14 @@ class SlowlyEndingSource final : public BatchSource {
     if (left_ > 0) {
       --left_;
       batch.emplace().id.index = next_++;
-      batch->examples.labels = {1};
-      batch->examples.offsets = {0, 1};
-      batch->examples.ids = {3};
-      batch->examples.values = {1};
+      ExampleBatch& examples = batch->examples;
+      examples.offsets = {0};
+      for (uint32_t i = 1; i <= examples_; ++i) {
+        examples.labels.push_back(1);
+        examples.offsets.push_back(i);
+        examples.ids.push_back(3);
+        examples.values.push_back(1);
+      }
     }
     executor_->PostAfter(
         batch.has_value() ? absl::ZeroDuration() : end_after_,
@@ -94,6 +106,7 @@ class SlowlyEndingSource final : public BatchSource {
  private:
   Executor* const executor_;
   uint32_t left_;
+  const uint32_t examples_;
   const absl::Duration end_after_;
   uint32_t next_ = 0;
   PieceReport report_;
@@ -105,14 +118,14 @@ class RecordingExchange final : public GradientExchange {
  public:
   struct Shared {
     Log log;
-    std::deque<absl::StatusOr<Verdict>> answers;
+    std::deque<absl::StatusOr<StepEnd>> answers;
     bool keeps = false;  // Finish ends by LetGo alone
-    std::vector<Done<Verdict>> kept;
+    std::vector<Done<StepEnd>> kept;
     std::vector<float> gradients;  // the first row's, of each Finish
 
     void LetGo() {
-      for (Done<Verdict>& done : std::exchange(kept, {})) {
-        std::move(done)(Verdict::kApplied);
+      for (Done<StepEnd>& done : std::exchange(kept, {})) {
+        std::move(done)(StepEnd::kApplied);
       }
     }
   };
@@ -121,15 +134,15 @@ class RecordingExchange final : public GradientExchange {
       : executor_(executor), shared_(shared) {}
 
   void Begin(TrainStep* step) override { Write("begin ", *step); }
-  void Finish(TrainStep* step, Done<Verdict> done) override {
+  void Finish(TrainStep* step, Done<StepEnd> done) override {
     Write(step->parameters.rejected ? "finish rejected " : "finish ", *step);
     shared_->gradients.push_back(step->parameters.tables[0].d_rows.data()[0]);
     if (shared_->keeps) {
       shared_->kept.push_back(std::move(done));
       return;
     }
-    absl::StatusOr<Verdict> answer =
-        step->parameters.rejected ? Verdict::kRejected : Verdict::kApplied;
+    absl::StatusOr<StepEnd> answer =
+        step->parameters.rejected ? StepEnd::kRejected : StepEnd::kApplied;
     if (!shared_->answers.empty()) {
       answer = shared_->answers.front();
       shared_->answers.pop_front();
@@ -166,7 +179,10 @@ class GradientExchangeTest : public testing::Test {
     LeaseTrainerOptions options;
     options.field_size = 1;
     options.pipeline_depth = depth;
+    options.loss = loss_;
+    options.clip_norm = clip_norm_;
     LeaseTrainerDependencies deps;
+    deps.telemetry = &telemetry_;
     deps.model = &model_;
     deps.progress = &progress_;
     deps.logger = &logger_;
@@ -200,13 +216,18 @@ class GradientExchangeTest : public testing::Test {
   RecordingExchange::Shared exchange_;
   LoggedModel model_{&exchange_.log};
   ProgressMeter progress_{&kBinaryMetrics};
+  StepLoss loss_ = StepLoss::kMean;
+  double clip_norm_ = 0;
+  Telemetry all_metrics_;
+  WorkerTelemetry telemetry_ = WorkerTelemetry::Create(&all_metrics_);
   uint32_t batches_ = 0;
+  uint32_t examples_ = 1;  // of a batch
   absl::Duration end_after_;
   LeaseQueue::OpenSource open_source_ =
       [this](
           const Lease& lease) -> absl::StatusOr<std::unique_ptr<BatchSource>> {
     return std::make_unique<SlowlyEndingSource>(&strand_, lease, batches_,
-                                                end_after_);
+                                                examples_, end_after_);
   };
   std::shared_ptr<LeaseTrainer> trainer_;
 };
@@ -328,6 +349,117 @@ TEST_F(GradientExchangeTest, DrainedItIsCancelledWhenEveryFinishIsDone) {
   EXPECT_TRUE(idle);
   trainer_->Abandon();
   EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0", "cancel"));
+}
+
+TEST_F(GradientExchangeTest, ADroppedBatchIsNeitherTrainedNorRejected) {
+  exchange_.answers = {StepEnd::kDropped};
+  Start(0, 2);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(),
+              ElementsAre("begin 0", "compute 0", "finish 0", "begin 1",
+                          "compute 1", "finish 1", "end of lease 4", "done"));
+  EXPECT_EQ(progress_.Snapshot().batches, 1u);
+  EXPECT_EQ(telemetry_.batches->value(), 1);
+  EXPECT_EQ(telemetry_.batches_dropped->value(), 1);
+  EXPECT_EQ(telemetry_.batches_rejected->value(), 0);
+}
+
+TEST_F(GradientExchangeTest, AnAbortedStepIsKeptAndFinishedAgainAfterAPause) {
+  exchange_.answers = {absl::AbortedError("hold"), absl::AbortedError("hold")};
+  Start(0, 2);
+  simulator_.RunFor(absl::Milliseconds(100));
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0"))
+      << "no other step begins meanwhile";
+  EXPECT_EQ(telemetry_.pushes_in_flight->value(), 0);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0", "finish 0",
+                                 "finish 0", "begin 1", "compute 1", "finish 1",
+                                 "end of lease 4", "done"));
+  EXPECT_THAT(exchange_.gradients, ElementsAre(1, 1, 1, 2));
+  EXPECT_EQ(progress_.Snapshot().batches, 2u);
+  EXPECT_EQ(telemetry_.pushes_in_flight->value(), 0);
+}
+
+// The hold comes before the answer, or after it.
+TEST_F(GradientExchangeTest, AnAbortedStepIsNotInFlightDuringAHold) {
+  for (const bool early : {false, true}) {
+    SCOPED_TRACE(early);
+    log().clear();
+    exchange_.answers = {absl::AbortedError("hold")};
+    Start(0, 2);
+    if (early) {
+      simulator_.RunUntil([&] { return !log().empty(); },
+                          absl::InfiniteFuture());
+    } else {
+      simulator_.RunFor(absl::Milliseconds(100));
+    }
+    bool held = false;
+    trainer_->Hold([&] { held = true; });
+    simulator_.RunFor(absl::Seconds(5));
+    EXPECT_TRUE(held) << "the hold waits for the step";
+    EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0"))
+        << "it was sent again during the hold";
+    trainer_->Resume();
+    EXPECT_EQ(log().back(), "finish 0");
+    simulator_.RunUntilIdle();
+    EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0",
+                                   "finish 0", "begin 1", "compute 1",
+                                   "finish 1", "end of lease 4", "done"));
+    trainer_->Abandon();
+  }
+}
+
+TEST_F(GradientExchangeTest, TheLeasesOfAHoldDoNotWaitForAKeptStep) {
+  exchange_.answers = {absl::AbortedError("hold")};
+  Start(0, 1);
+  simulator_.RunFor(absl::Milliseconds(100));
+  trainer_->Hold([] {});
+  log().clear();
+  Lease lease;
+  lease.number = 4;  // as RecordingExchange expects
+  lease.batch_size = 1;
+  trainer_->AddLease(std::move(lease));
+  simulator_.RunFor(absl::Seconds(5));
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0",
+                                 "end of lease 4", "done"));
+}
+
+TEST_F(GradientExchangeTest, AKeptStepEndsWithItsLife) {
+  exchange_.answers = {absl::AbortedError("hold")};
+  Start(0, 1);
+  simulator_.RunFor(absl::Milliseconds(100));
+  bool idle = false;
+  trainer_->Drain([&] { idle = true; });
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(idle) << "nothing is in flight";
+  EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0",
+                                 "end of lease 4", "cancel"));
+}
+
+TEST_F(GradientExchangeTest, TheGradientIsThatOfTheLossThatIsAskedFor) {
+  examples_ = 5;
+  Start(0, 1);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(model_.divisor, 5);
+  loss_ = StepLoss::kSum;
+  Start(0, 1);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(model_.divisor, 1);
+}
+
+// The one row of the gradient is 1 + the batch's index, so 1.
+TEST_F(GradientExchangeTest, ASumIsClippedByTheNormOfItsMean) {
+  examples_ = 8;
+  loss_ = StepLoss::kSum;
+  for (const double clip : {0.25, 0.125, 0.0625}) {
+    clip_norm_ = clip;
+    Start(0, 1);
+    simulator_.RunUntilIdle();
+  }
+  model_.divides(false);  // a model of sums has one gradient in all modes
+  Start(0, 1);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(exchange_.gradients, ElementsAre(1, 1, 0.5, 0.0625));
 }
 
 TEST_F(GradientExchangeTest, EvaluationsAreNoneOfItsBusiness) {

@@ -303,5 +303,38 @@ TEST_F(StepPipelineTest, ItSaysWhatTheWorkerWaitsFor) {
   EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
 }
 
+TEST_F(StepPipelineTest, AKeptStepIsNotInFlightAndNoStepOvertakesIt) {
+  StepPipeline pipeline(0);
+  Add(&pipeline, 2);
+  Step step = Push(&pipeline);
+  PipelineStep* const kept = step.get();
+  pipeline.Keep(std::move(step));
+  EXPECT_EQ(pipeline.exchanges(), 0);
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  EXPECT_EQ(pipeline.WaitsFor(true), StepState::kWaitPush);
+  pipeline.Hold();
+  EXPECT_TRUE(pipeline.BecomesHeld());
+  EXPECT_EQ(pipeline.TakeKept(), nullptr) << "during the hold";
+  pipeline.Resume();
+  EXPECT_EQ(pipeline.BeginPull(), nullptr);
+  step = pipeline.TakeKept();
+  ASSERT_EQ(step.get(), kept);
+  EXPECT_EQ(pipeline.exchanges(), 1);
+  EXPECT_EQ(pipeline.TakeKept(), nullptr);
+  pipeline.End(std::move(step));
+  EXPECT_NE(pipeline.BeginPull(), nullptr);
+}
+
+TEST_F(StepPipelineTest, AKeptStepIsDroppedWithTheRest) {
+  for (const bool drain : {true, false}) {
+    StepPipeline pipeline(0);
+    Add(&pipeline, 1);
+    pipeline.Keep(Push(&pipeline));
+    drain ? pipeline.Drain() : pipeline.Abandon();
+    EXPECT_EQ(pipeline.BecomesDrained(), drain);
+    EXPECT_EQ(pipeline.TakeKept(), nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace shoal

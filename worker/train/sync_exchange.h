@@ -1,0 +1,43 @@
+#ifndef SHOAL_WORKER_TRAIN_SYNC_EXCHANGE_H_
+#define SHOAL_WORKER_TRAIN_SYNC_EXCHANGE_H_
+
+#include "worker/client/sharded_client.h"
+#include "worker/train/gradient_exchange.h"
+
+namespace shoal {
+
+// The exchange of --mode=sync: pushes each gradient to all shards for the next
+// step of the job, which is the least number of applied steps among the pull
+// replies, plus 1. The shards park the push until the step is closed, add the
+// gradients of all ranks and divide once (ps/shard/step_shard.h). So the
+// gradient is that of the SUM over the batch's examples, and the pipeline has
+// depth 0: the pull of a step must not begin before the step before it is
+// applied. Does not change the gradient.
+//
+// The answers of the shards make one result:
+//   all have applied or rejected it   kApplied or kRejected
+//   all have dropped it               kDropped
+//   all say ABORTED                   ABORTED: the job holds before this step
+//   some say ABORTED                  UNAVAILABLE: a shard has the push, and
+//                                     the others get it again
+//   any other error                   the error of the first shard with one
+//   some have dropped it              INTERNAL: the shards disagree
+class SyncExchange final : public GradientExchange {
+ public:
+  // `client` must outlive the exchange. The calls in flight at Cancel end with
+  // the shards' clients, which the owner of the life closes.
+  explicit SyncExchange(ShardedClient* client) : client_(client) {}
+
+  void Begin(TrainStep*) override {}
+  void Finish(TrainStep* step, Done<StepEnd> done) override;
+  void EndLease(const Lease&) override {}
+  void Cancel() override {}
+  StepState waits_in() const override { return StepState::kWaitStep; }
+
+ private:
+  ShardedClient* const client_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_TRAIN_SYNC_EXCHANGE_H_
