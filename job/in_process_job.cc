@@ -61,6 +61,7 @@ absl::Status InProcessJob::Impl::Build() {
   options_.reader.feature_size = options_.model.feature_size;
   options_.reader.field_size = options_.model.field_size;
   options_.reader.seed = options_.model.seed;
+  options_.ps_loop.steps = options_.mode->steps;
   if (deps_.telemetry != nullptr) {
     worker_telemetry_ = WorkerTelemetry::Create(deps_.telemetry);
   }

@@ -43,7 +43,7 @@ struct InProcessJobOptions {
   // Create fills in the model's sizes and the seed.
   PieceReaderOptions reader;
   // Deadlines, limits and pipeline depth of every PS and every worker. Create
-  // fills in the index of each part and what it holds.
+  // fills in the index of each part, what it holds, and what `mode` asks of it.
   PsLoopOptions ps_loop;
   WorkerLoopOptions worker_loop;
   // True to read ahead on one thread per open lease; false: on the train

@@ -10,6 +10,8 @@
 #include "cluster/evaluation.h"
 #include "core/piece_table.h"
 #include "job/options_from_flags.h"
+#include "job/step_room.h"
+#include "job/training_mode.h"
 #include "job/worker_host.h"
 #include "models/model_table.h"
 #include "rpc/parameter_client.h"
@@ -47,11 +49,6 @@ StepSize SizeOfStep(const JobFlags& flags, const JobPlan& plan) {
   }
   size.dense_floats = static_cast<uint64_t>(plan.spec.dense_size());
   return size;
-}
-
-uint64_t MessageBytes(const StepSize& size) {
-  return BatchMessageBytes(size.distinct_ids, size.row_floats,
-                           size.dense_floats);
 }
 
 // Memory of a worker's reader of training rows. Evaluations read while training
@@ -119,14 +116,22 @@ std::string Bytes(uint64_t bytes) {
 
 }  // namespace
 
+uint64_t StepMessageBytes(const JobFlags& flags, const JobPlan& plan) {
+  const StepSize size = SizeOfStep(flags, plan);
+  return BatchMessageBytes(size.distinct_ids, size.row_floats,
+                           size.dense_floats);
+}
+
 MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
                               const DataSize& data) {
   MemoryForecast forecast;
-  const uint64_t message = MessageBytes(SizeOfStep(flags, plan));
+  const uint64_t message = StepMessageBytes(flags, plan);
   const uint64_t in_flight =
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
+  RpcServerOptions server = RpcServerOptionsFromFlags(flags);
+  if (KindOf(flags.training.mode).steps) SetRoomForSteps(flags, plan, &server);
   // The answer of a pull and a push of every worker, as messages come and go.
-  const uint64_t calls = RpcServerOptionsFromFlags(flags).MemoryBytes(
+  const uint64_t calls = server.MemoryBytes(
       message / plan.map.num_shards,
       in_flight * static_cast<uint64_t>(flags.cluster.workers));
   for (int member = 0; member < plan.ps.count; ++member) {

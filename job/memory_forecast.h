@@ -28,6 +28,9 @@ struct DataSize {
 // code that reads them later reports that.
 DataSize MeasureData(const FileSystem& files, const JobFlags& flags);
 
+// Approximate bytes of one batch's pull, or push, over all shards, at most.
+uint64_t StepMessageBytes(const JobFlags& flags, const JobPlan& plan);
+
 // The most memory that each process of a job will hold at once, in bytes. It is
 // the sum of what the process allocates by the flags and of what a process
 // without work holds, which was measured (docs/operations.md lists the terms).

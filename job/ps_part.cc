@@ -11,13 +11,13 @@ namespace {
 
 // A shard and the metered service in front of it, which live equally long.
 struct MeteredShard {
-  MeteredShard(std::shared_ptr<ParameterShard> of, int index,
+  MeteredShard(std::shared_ptr<ParameterService> of, int index,
                Telemetry* telemetry, Executor* completions)
       : shard(std::move(of)),
         service(shard.get(), telemetry,
                 MetricLabels{{"shard", absl::StrCat(index)}}, completions) {}
 
-  const std::shared_ptr<ParameterShard> shard;
+  const std::shared_ptr<ParameterService> shard;
   MeteredParameterService service;
 };
 
@@ -38,8 +38,9 @@ PsPart::PsPart(const JobPlan& plan, int index, const std::string& address,
   options.shard.model = plan.spec;
   options.shard.map = plan.map;
   options.shard.shard = plan.ps.ShardOf(index);
-  deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
-    Serve(std::move(shard));
+  deps.serve = [this](std::shared_ptr<ParameterShard> shard,
+                      std::shared_ptr<ParameterService> service) {
+    Serve(std::move(shard), std::move(service));
   };
   loop_ = std::make_unique<PsLoop>(std::move(options), std::move(deps));
 }
@@ -54,12 +55,13 @@ void PsPart::Stop(absl::Status reason, absl::Duration save_deadline) {
   loop_->Stop(std::move(reason), save_deadline);
 }
 
-void PsPart::Serve(std::shared_ptr<ParameterShard> shard) {
+void PsPart::Serve(std::shared_ptr<ParameterShard> shard,
+                   std::shared_ptr<ParameterService> service) {
   shard_ = std::move(shard);
-  service_ = shard_;
+  service_ = std::move(service);
   if (telemetry_ != nullptr) {
     ExportShard(telemetry_, index_, shard_);
-    auto metered = std::make_shared<MeteredShard>(shard_, index_, telemetry_,
+    auto metered = std::make_shared<MeteredShard>(service_, index_, telemetry_,
                                                   completions_);
     service_ = std::shared_ptr<ParameterService>(metered, &metered->service);
   }

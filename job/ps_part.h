@@ -47,7 +47,8 @@ class PsPart {
   const std::shared_ptr<ParameterService>& service() const { return service_; }
 
  private:
-  void Serve(std::shared_ptr<ParameterShard> shard);
+  void Serve(std::shared_ptr<ParameterShard> shard,
+             std::shared_ptr<ParameterService> service);
 
   const int index_;
   Telemetry* const telemetry_;

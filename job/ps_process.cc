@@ -29,8 +29,10 @@
 #include "job/ps_part.h"
 #include "job/quit_at_once.h"
 #include "job/report_options.h"
+#include "job/step_room.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
+#include "job/training_mode.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
 #include "report/resume_text.h"
@@ -171,6 +173,7 @@ absl::Status PsProcess::Start() {
 
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
+  options.steps = KindOf(flags_.training.mode).steps;
   part_ = std::make_unique<PsPart>(
       plan_, flags_.cluster.task_index, hosts_[flags_.cluster.task_index],
       std::move(options), PartDependencies(cluster), &telemetry_);
@@ -252,6 +255,10 @@ absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() {
                        ? hosts_[flags_.cluster.task_index]
                        : flags_.cluster.listen;
   options.token = token_;
+  if (KindOf(flags_.training.mode).steps) {
+    SHOAL_RETURN_IF_ERROR(CheckRanks(flags_));
+    SetRoomForSteps(flags_, plan_, &options);
+  }
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   SHOAL_RETURN_IF_ERROR(options.Validate());
   return options;

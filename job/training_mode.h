@@ -6,18 +6,18 @@
 #include "core/training_mode.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
+#include "worker/train/train_step.h"
 
 namespace shoal {
 
 struct CoordinatorOptions;
 struct JobFlags;
 
-// Everything that a mode of training gives to a worker and asks of the
-// coordinator. The one place that depends on the mode is the table in
-// training_mode.cc; to add a mode, add a row there and its name in
-// core/training_mode.h. A part of a job is given its row, or plain facts in its
-// options, and never the mode: launch/ and this file alone may name
-// TrainingMode (tools/tidy.py).
+// Everything that a mode of training asks of the parts of a job. The one place
+// that depends on the mode is the table in training_mode.cc; to add a mode, add
+// a row there and its name in core/training_mode.h. A part of a job is given
+// its row, or plain facts in its options, and never the mode: launch/ and this
+// file alone may name TrainingMode (tools/tidy.py).
 struct TrainingModeKind {
   TrainingMode mode;
   // Makes the exchange that takes the gradients of one worker life. `shards`,
@@ -26,6 +26,10 @@ struct TrainingModeKind {
   // Fills in what the mode asks of the coordinator. REQUIRES: flags.Validate()
   // was OK.
   void (*compose)(const JobFlags& flags, CoordinatorOptions* options);
+  // The loss whose gradient the exchange takes (LeaseTrainerOptions::loss).
+  StepLoss loss = StepLoss::kMean;
+  // True if the shards apply pushes step by step (PsLoopOptions::steps).
+  bool steps = false;
 };
 
 // The row of `mode`. Every mode has one.

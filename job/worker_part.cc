@@ -21,6 +21,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   const std::string backend = options.backend;
   const std::string host = options.host;
   deps.make_exchange = options.mode->make_exchange;
+  loop.trainer.loss = options.mode->loss;
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));

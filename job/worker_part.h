@@ -41,10 +41,10 @@ struct WorkerPartOptions {
 // reaches the servers.
 class WorkerPart {
  public:
-  // Fills the worker's index, host and files into options.loop, the labels of
-  // the model's objective into options.reader, and the model, open_source and
-  // make_exchange into `deps`. `files` outlives the
-  // part. Errors: those of CreateBackend and CreateModel.
+  // Fills the worker's index, host, files and what the mode asks of a worker
+  // into options.loop, the labels of the model's objective into options.reader,
+  // and the model, open_source and make_exchange into `deps`. `files` outlives
+  // the part. Errors: those of CreateBackend and CreateModel.
   static absl::StatusOr<std::unique_ptr<WorkerPart>> Create(
       const JobPlan& plan, int index, WorkerPartOptions options,
       WorkerLoopDependencies deps, const FileSystem* files);

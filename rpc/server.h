@@ -101,6 +101,12 @@ struct RpcServerOptions {
   // More workers may join than a job expects: their calls beyond the limit are
   // refused, and sent again.
   void SetCallsOfJob(int workers, uint64_t calls_of_worker, int servers);
+  // Raises the limits that a parked push of every worker would reach: a push
+  // that waits on the server until the last worker has sent one. A push has at
+  // most `push_bytes` bytes, and is sent in up to `calls_of_push` calls at
+  // once.
+  void SetParkedPushes(int workers, uint64_t calls_of_push, uint64_t push_bytes,
+                       int servers);
   bool few_calls() const { return max_calls <= kFewCalls; }
   // Bytes that all calls together may hold.
   uint64_t max_call_bytes() const {

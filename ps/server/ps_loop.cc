@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "ps/shard/step_shard.h"
 
 namespace shoal {
 namespace {
@@ -75,6 +76,9 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   void LoadShard(LoadFrom from, ParameterShardOptions options);
   void Serve(std::shared_ptr<ParameterShard> shard);
   void OnMessage(CoordinatorMessage message);
+  // True if the message is about steps.
+  bool OnStepMessage(const CoordinatorMessage& message);
+  void SendStepReports();
   void RenewLease();
   void OnLeft();
   void SendMarks();
@@ -87,6 +91,7 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   Life life_;
   std::shared_ptr<ClusterSession> session_;  // null: the process has no life
   std::shared_ptr<ParameterShard> shard_;
+  std::shared_ptr<StepShard> steps_;  // null: the job has no steps
   bool in_view_ = false;  // a ClusterView has named the life
   absl::Time lease_from_ = absl::InfinitePast();  // of the present life
   bool told_of_directory_ = false;
@@ -195,7 +200,19 @@ void PsLoop::Impl::Serve(std::shared_ptr<ParameterShard> shard) {
     self->SendMarks();
     self->session_->Send(std::move(message));
   });
-  deps_.serve(shard_);
+  if (options_.steps) {
+    steps_ = std::make_shared<StepShard>(
+        StepGatherOptions{.reports = options_.shard.shard == 0},
+        options_.shard.model, shard_, deps_.completions,
+        [weak = weak_from_this(), control = deps_.control] {
+          control->Post([weak] {
+            if (const auto self = weak.lock()) self->SendStepReports();
+          });
+        });
+    deps_.serve(shard_, steps_);
+  } else {
+    deps_.serve(shard_, shard_);
+  }
   RenewLease();  // the view may have come before the shard
   SendMarksOften();
 }
@@ -221,6 +238,7 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     }
     return;
   }
+  if (OnStepMessage(message)) return;
   if (std::holds_alternative<ReportShard>(message)) {
     // The job may end with the report.
     keeper_->AfterManifests([self = shared_from_this()] {
@@ -241,6 +259,29 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
   }
 }
 
+bool PsLoop::Impl::OnStepMessage(const CoordinatorMessage& message) {
+  const auto* const closed = std::get_if<StepClosed>(&message);
+  const bool released = std::holds_alternative<StepsReleased>(message);
+  if (closed == nullptr && !released) return false;
+  if (steps_ == nullptr) {
+    session_->Send(Failure{absl::FailedPreconditionError(
+        "the coordinator closes steps, but this server has none")});
+  } else if (released) {
+    steps_->Release();
+  } else if (const absl::Status taken = steps_->Close(*closed); !taken.ok()) {
+    session_->Send(Failure{taken});
+  }
+  return true;
+}
+
+void PsLoop::Impl::SendStepReports() {
+  if (session_ == nullptr) return;
+  for (StepReport& report : steps_->TakeReports()) {
+    std::visit([this](auto& message) { session_->Send(std::move(message)); },
+               report);
+  }
+}
+
 void PsLoop::Impl::RenewLease() {
   // Before the first view no worker of this start knows the shard's life.
   if (shard_ == nullptr || !in_view_) return;
@@ -252,6 +293,8 @@ void PsLoop::Impl::OnLeft() {
   keeper_->Stop();
   if (shard_ == nullptr) return;
   shard_->ServeUntil(absl::InfinitePast());
+  // Calls that nobody will end would hold up the end of the server.
+  if (steps_ != nullptr) steps_->End();
 }
 
 void PsLoop::Impl::SendMarks() {

@@ -24,6 +24,10 @@ struct PsLoopOptions {
   // Options of the shard. PsLoop sets `life` when the coordinator has issued
   // it.
   ParameterShardOptions shard;
+  // True if the job trains in steps: the shard parks pushes until their step is
+  // closed (ps/shard/step_shard.h), and shard 0 tells the coordinator what it
+  // has parked.
+  bool steps = false;
   ShardKeeperOptions checkpoints;
   // Interval at which new marks are sent. A batch counts as trained up to this
   // much later. A smaller interval costs more messages.
@@ -62,7 +66,11 @@ struct PsLoopDependencies {
   // directory to lock.
   absl::AnyInvocable<absl::Status(StartNumber)> take_directory;
   // Called once on the control strand, when the shard is ready to be served.
-  absl::AnyInvocable<void(std::shared_ptr<ParameterShard>)> serve;
+  // The service answers pulls and pushes: the shard itself, or what stands
+  // before it.
+  absl::AnyInvocable<void(std::shared_ptr<ParameterShard>,
+                          std::shared_ptr<ParameterService>)>
+      serve;
   // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
 };
@@ -72,7 +80,9 @@ struct PsLoopDependencies {
 // or loads the shard. It sends the shard's marks. It lets the shard serve from
 // the first ClusterView on, while the coordinator acknowledges its heartbeats.
 // It saves the shard when the coordinator says so, and reports the shard's
-// figures at the end.
+// figures at the end. In a job that trains in steps it passes the coordinator's
+// messages about steps to the shard, and the shard's reports to the
+// coordinator.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {

@@ -66,6 +66,26 @@ void RpcServerOptions::SetCallsOfJob(int workers, uint64_t calls_of_worker,
   max_streams = std::min(max_streams, kFewCalls / 4);
 }
 
+void RpcServerOptions::SetParkedPushes(int workers, uint64_t calls_of_push,
+                                       uint64_t push_bytes, int servers) {
+  SHOAL_DCHECK(workers >= 0 && servers >= 0);
+  // Beside the calls of its pull or push, a worker may have one parked push
+  // whose connection broke, and which it has sent again.
+  const uint64_t calls = SaturatingAdd(
+      SaturatingTimes(static_cast<uint64_t>(workers), calls_of_push + 1),
+      static_cast<uint64_t>(servers));
+  if (calls > static_cast<uint64_t>(max_calls)) {
+    max_calls = static_cast<int>(std::min<uint64_t>(calls, kMany));
+    max_streams = std::max<int>(max_streams, static_cast<int>(calls_of_push));
+  }
+  const uint64_t parked =
+      SaturatingTimes(2 * static_cast<uint64_t>(workers), push_bytes);
+  // A request counts as the largest message while it is read.
+  max_request_bytes = std::max(
+      max_request_bytes, SaturatingAdd(parked, 4 * max_message_bytes));
+  max_staged_bytes = std::max(max_staged_bytes, parked);
+}
+
 uint64_t RpcServerOptions::max_call_memory() const {
   return max_call_bytes() + 3 * max_kept_bytes +
          static_cast<uint64_t>(threads) *

@@ -1,7 +1,10 @@
 #include "ps/server/ps_loop.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "gtest/gtest.h"
 #include "tests/harness/scripted_cluster.h"
@@ -20,6 +23,7 @@ class PsLoopTest : public testing::Test {
     options.shard.model.tables = {{"ids", 4, {{"w", 1, {}, {}}}}};
     options.shard.map.num_shards = 1;
     options.shard.map.tables = {{PartitionKind::kMod, 4, 1}};
+    options.steps = steps_;
     options.ps_lease = absl::Seconds(3);
     options.directory_patience = absl::Seconds(6);
     PsLoopDependencies deps;
@@ -27,8 +31,10 @@ class PsLoopTest : public testing::Test {
     deps.logger = &logger_;
     deps.control = &strand_;
     deps.completions = &strand_;
-    deps.serve = [this](std::shared_ptr<ParameterShard> shard) {
+    deps.serve = [this](std::shared_ptr<ParameterShard> shard,
+                        std::shared_ptr<ParameterService> service) {
       shard_ = std::move(shard);
+      service_ = std::move(service);
     };
     deps.usage = [] { return ResourceUsage{}; };
     deps.background = &disk_;
@@ -63,7 +69,9 @@ class PsLoopTest : public testing::Test {
   int asked_ = 0;
   Logger logger_{{"", LogLevel::kError}};
   ScriptedCluster cluster_{&strand_};
+  bool steps_ = false;
   std::shared_ptr<ParameterShard> shard_;
+  std::shared_ptr<ParameterService> service_;
   std::unique_ptr<PsLoop> loop_;
 };
 
@@ -155,6 +163,88 @@ TEST_F(PsLoopDirectoryTest, AnErrorOfTheDiskIsNotWaitedFor) {
   directory_ = absl::UnimplementedError("no locks");
   simulator_.RunFor(absl::Milliseconds(200));
   EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+}
+
+TEST_F(PsLoopTest, AJobWithoutStepsIsServedByTheShardItself) {
+  EXPECT_EQ(service_, shard_);
+  cluster_.Tell(StepClosed{.step = 1, .batches = {{.examples = 1}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+}
+
+class PsLoopStepsTest : public PsLoopTest {
+ protected:
+  void SetUp() override {
+    steps_ = true;
+    PsLoopTest::SetUp();
+    cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+    Settle();
+  }
+
+  // Pushes the batch with this index, of one example and without a row. The
+  // code of the answer; nullopt: the call is open.
+  using Code = std::optional<absl::StatusCode>;
+  std::shared_ptr<Code> Push(uint64_t step, uint32_t index) {
+    auto code = std::make_shared<Code>();
+    PushRequest push;
+    push.identity = {"j", {3, 2}, {3, 1}, 1};
+    push.batches = {{.id = {0, 0, index}, .examples = 1}};
+    push.step = step;
+    service_->Push(push, absl::Seconds(5),
+                   [code](absl::StatusOr<PushReply> reply) {
+                     *code = reply.status().code();
+                   });
+    Settle();
+    return code;
+  }
+  void CloseWith(uint64_t step, uint32_t index, bool hold = false) {
+    cluster_.Tell(StepClosed{
+        .step = step,
+        .batches = {{.id = {0, 0, index}, .examples = 1}},
+        .hold = hold});
+    Settle();
+  }
+};
+
+TEST_F(PsLoopStepsTest, ShardZeroTellsWhatItParksAndTakesOut) {
+  const auto code = Push(1, 0);
+  ASSERT_EQ(cluster_.Heard<StepParked>(), 1);
+  const auto& parked = std::get<StepParked>(cluster_.heard.back());
+  EXPECT_EQ(parked.step, 1u);
+  EXPECT_EQ(parked.worker, (Life{3, 2}));
+  simulator_.RunFor(absl::Seconds(6));
+  EXPECT_EQ(*code, absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(cluster_.Heard<StepTakenOut>(), 1);
+}
+
+TEST_F(PsLoopStepsTest, AStepIsAppliedWhenTheCoordinatorClosesIt) {
+  const auto first = Push(1, 0);
+  EXPECT_EQ(*first, std::nullopt);
+  CloseWith(1, 0, /*hold=*/true);
+  EXPECT_EQ(*first, absl::StatusCode::kOk);
+  EXPECT_EQ(shard_->TotalMarks().applied, 1u);
+  EXPECT_EQ(*Push(2, 1), absl::StatusCode::kAborted);
+  cluster_.Tell(StepsReleased{});
+  Settle();
+  const auto second = Push(2, 1);
+  EXPECT_EQ(*second, std::nullopt);
+  CloseWith(2, 1);
+  EXPECT_EQ(*second, absl::StatusCode::kOk);
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+}
+
+TEST_F(PsLoopStepsTest, AClosedStepThatCannotBeIsTheProcesssFailure) {
+  CloseWith(2, 0);
+  ASSERT_EQ(cluster_.Heard<Failure>(), 1);
+  EXPECT_EQ(std::get<Failure>(cluster_.heard.back()).status.code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PsLoopStepsTest, ParkedPushesEndWithTheSession) {
+  const auto parked = Push(1, 0);
+  cluster_.EndSession(absl::NotFoundError("gone"));
+  Settle();
+  EXPECT_EQ(*parked, absl::StatusCode::kUnavailable);
 }
 
 }  // namespace
