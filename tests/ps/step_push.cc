@@ -59,12 +59,13 @@ BatchGradient GradientOf(uint32_t rank, uint32_t step) {
   return gradient;
 }
 
-BatchGradient SerialSum(const std::vector<uint32_t>& ranks, uint32_t step) {
+BatchGradient SerialSum(absl::Span<const PushedBatch> batches) {
   BatchGradient sum;
   float examples = 0;
-  for (const uint32_t rank : ranks) {
-    const BatchGradient part = GradientOf(rank, step);
-    examples += static_cast<float>(ExamplesOf(rank, step));
+  for (const PushedBatch& batch : batches) {
+    if (batch.rejected) continue;
+    const BatchGradient part = GradientOf(batch.id.piece, batch.id.index);
+    examples += static_cast<float>(batch.examples);
     if (sum.dense.empty()) {
       sum = part;
       continue;
@@ -103,7 +104,8 @@ uint64_t SerialDigest(OptimizerKind kind,
                       const std::vector<std::vector<uint32_t>>& steps) {
   ShardSet serial(StepModel(kind), PartitionKind::kFixedSize, 1);
   for (uint32_t i = 0; i < steps.size(); ++i) {
-    EXPECT_TRUE(serial.Push(0, SerialSum(steps[i], i + 1)).ok());
+    const StepClosed closed = ClosedWith(i + 1, steps[i]);
+    EXPECT_TRUE(serial.Push(0, SerialSum(closed.batches)).ok());
   }
   return serial.Digest();
 }

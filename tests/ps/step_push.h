@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "core/model_spec.h"
+#include "core/pushed_batch.h"
 #include "core/parameter_service.h"
 #include "core/shard_map.h"
 #include "core/step_messages.h"
@@ -24,8 +26,9 @@ ModelSpec StepModel(OptimizerKind kind);
 // The gradient of the sum over the rank's batch of this step.
 BatchGradient GradientOf(uint32_t rank, uint32_t step);
 
-// The gradient of a step by the obvious loop: ranks in order, one division.
-BatchGradient SerialSum(const std::vector<uint32_t>& ranks, uint32_t step);
+// The gradient of a step by the obvious loop: batches in order, one division.
+// Rejected batches are left out; at least one is not.
+BatchGradient SerialSum(absl::Span<const PushedBatch> batches);
 
 // The digest of the model after these steps, each of these ranks, in a serial
 // run on one shard.

@@ -16,9 +16,7 @@ namespace {
 template <typename Reply>
 class FanIn {
  public:
-  // The status is the error of the first shard that failed.
-  using AllDone = absl::AnyInvocable<void(
-      absl::Status, std::vector<absl::StatusOr<Reply>>) &&>;
+  using AllDone = absl::AnyInvocable<void(absl::Status, std::vector<Reply>) &&>;
 
   FanIn(size_t shards, Executor* executor, AllDone all_done)
       : missing_(shards),
@@ -38,10 +36,10 @@ class FanIn {
 
  private:
   void Take(int shard, const absl::StatusOr<Reply>& reply) {
-    replies_[shard] = reply;
-    if (!reply.ok()) {
-      replies_[shard] = Annotate(reply.status(), absl::StrCat("ps ", shard));
-      status_.Update(replies_[shard].status());
+    if (reply.ok()) {
+      replies_[shard] = *reply;
+    } else if (status_.ok()) {
+      status_ = Annotate(reply.status(), absl::StrCat("ps ", shard));
     }
     if (--missing_ == 0) {
       std::move(all_done_)(std::move(status_), std::move(replies_));
@@ -50,7 +48,7 @@ class FanIn {
 
   size_t missing_;
   absl::Status status_;
-  std::vector<absl::StatusOr<Reply>> replies_;
+  std::vector<Reply> replies_;
   Executor* const executor_;
   AllDone all_done_;
 };
@@ -62,19 +60,6 @@ void ForEachBlockOf(const ShardMap& map, int shard, Visit visit) {
     if (map.blocks[b].shard == shard) {
       visit(static_cast<uint32_t>(b), map.blocks[b]);
     }
-  }
-}
-
-// REQUIRES: every reply is OK.
-void TakeReplies(absl::Span<const absl::StatusOr<PullReply>> replies,
-                 StepParameters* step) {
-  step->pulled.clear();
-  step->colour = 0;
-  step->step = replies[0]->step;
-  for (const absl::StatusOr<PullReply>& reply : replies) {
-    step->pulled.push_back(reply->version);
-    step->colour = std::max(step->colour, reply->colour);
-    step->step = std::min(step->step, reply->step);
   }
 }
 
@@ -107,10 +92,16 @@ void ShardedClient::Pull(StepParameters* step, bool read_only,
   step->dense.ResizeDiscard(options_.dense_size);
   auto fan_in = std::make_shared<FanIn<PullReply>>(
       shards_.size(), executor_,
-      [step, done = std::move(done)](
-          absl::Status status,
-          std::vector<absl::StatusOr<PullReply>> replies) mutable {
-        if (status.ok()) TakeReplies(replies, step);
+      [step, done = std::move(done)](absl::Status status,
+                                     std::vector<PullReply> replies) mutable {
+        step->pulled.clear();
+        step->colour = 0;
+        step->step = replies[0].step;
+        for (const PullReply& reply : replies) {
+          step->pulled.push_back(reply.version);
+          step->colour = std::max(step->colour, reply.colour);
+          step->step = std::min(step->step, reply.step);
+        }
         std::move(done)(std::move(status));
       });
   for (size_t s = 0; s < shards_.size(); ++s) {
@@ -156,61 +147,80 @@ ShardedClient::CanariesOf(absl::Span<const PushedBatch> batches) const {
 
 void ShardedClient::Push(absl::Span<const PushedBatch> batches,
                          const StepParameters& step, Done<Verdict> done) {
-  PushParts(/*number=*/0, batches, step,
-            [done = std::move(done)](absl::Status status,
-                                     PushAnswers answers) mutable {
-              if (!status.ok()) {
-                std::move(done)(std::move(status));
-                return;
-              }
-              std::move(done)(answers[0]->verdict);
-            });
-}
-
-void ShardedClient::PushToStep(
-    uint64_t number, const PushedBatch& batch, const StepParameters& step,
-    absl::AnyInvocable<void(PushAnswers) &&> done) {
-  SHOAL_DCHECK(number > 0);
-  PushParts(number, absl::MakeConstSpan(&batch, 1), step,
-            [done = std::move(done)](absl::Status,
-                                     PushAnswers answers) mutable {
-              std::move(done)(std::move(answers));
-            });
-}
-
-void ShardedClient::PushParts(
-    uint64_t number, absl::Span<const PushedBatch> batches,
-    const StepParameters& step,
-    absl::AnyInvocable<void(absl::Status, PushAnswers) &&> done) {
   SHOAL_DCHECK(CheckPushedBatches(batches).ok());
-  auto made = CanariesOf(batches);
-  if (!made.ok()) {
-    executor_->Post([done = std::move(done), status = made.status(),
-                     answers = PushAnswers(shards_.size(),
-                                           made.status())]() mutable {
-      std::move(done)(std::move(status), std::move(answers));
-    });
+  auto canaries = CanariesOf(batches);
+  if (!canaries.ok()) {
+    executor_->Post(
+        [done = std::move(done), status = canaries.status()]() mutable {
+          std::move(done)(std::move(status));
+        });
     return;
   }
-  const std::shared_ptr<Canaries> canaries = *std::move(made);
-  const bool all_rejected = AllRejected(batches);
+  PushParts(batches, step, *std::move(canaries), std::move(done));
+}
+
+void ShardedClient::PushParts(absl::Span<const PushedBatch> batches,
+                              const StepParameters& step,
+                              std::shared_ptr<Canaries> canaries,
+                              Done<Verdict> done) {
   auto fan_in = std::make_shared<FanIn<PushReply>>(
       shards_.size(), executor_,
-      [done = std::move(done), canaries](absl::Status status,
-                                         PushAnswers answers) mutable {
-        std::move(done)(std::move(status), std::move(answers));
+      [done = std::move(done), canaries](
+          absl::Status status, std::vector<PushReply> replies) mutable {
+        if (!status.ok()) {
+          std::move(done)(std::move(status));
+          return;
+        }
+        std::move(done)(replies[0].verdict);
       });
   for (size_t s = 0; s < shards_.size(); ++s) {
-    PushRequest request;
-    request.identity = IdentityFor(s);
-    request.batches.assign(batches.begin(), batches.end());
-    request.colour = step.colour;
-    request.pulled = step.pulled[s];
-    request.step = number;
-    if (!all_rejected) AddGradients(s, step, canaries.get(), &request);
-    shards_[s]->Push(std::move(request), options_.push_timeout,
+    shards_[s]->Push(PartOf(s, batches, step, canaries.get()),
+                     options_.push_timeout,
                      FanIn<PushReply>::CompletionFor(fan_in, s));
   }
+}
+
+void ShardedClient::PushToShard(int shard, uint64_t number,
+                                const PushedBatch& batch,
+                                const StepParameters& step,
+                                Done<PushReply> done) {
+  SHOAL_DCHECK(number > 0);
+  auto canaries = CanariesOf(absl::MakeConstSpan(&batch, 1));
+  if (!canaries.ok()) {
+    executor_->Post(
+        [done = std::move(done), status = canaries.status()]() mutable {
+          std::move(done)(std::move(status));
+        });
+    return;
+  }
+  PushRequest request = PartOf(shard, absl::MakeConstSpan(&batch, 1), step,
+                               canaries->get());
+  request.step = number;
+  shards_[shard]->Push(
+      std::move(request), options_.push_timeout,
+      [executor = executor_, shard, canaries = *std::move(canaries),
+       done = std::move(done)](absl::StatusOr<PushReply> reply) mutable {
+        if (!reply.ok()) {
+          reply = Annotate(reply.status(), absl::StrCat("ps ", shard));
+        }
+        executor->Post(
+            [done = std::move(done), reply = std::move(reply)]() mutable {
+              std::move(done)(std::move(reply));
+            });
+      });
+}
+
+PushRequest ShardedClient::PartOf(int shard,
+                                  absl::Span<const PushedBatch> batches,
+                                  const StepParameters& step,
+                                  const Canaries* canaries) const {
+  PushRequest request;
+  request.identity = IdentityFor(shard);
+  request.batches.assign(batches.begin(), batches.end());
+  request.colour = step.colour;
+  request.pulled = step.pulled[shard];
+  if (!AllRejected(batches)) AddGradients(shard, step, canaries, &request);
+  return request;
 }
 
 void ShardedClient::AddGradients(int shard, const StepParameters& step,

@@ -68,9 +68,6 @@ struct ShardedClientOptions {
 // may be destroyed while calls are in flight; their completions still run.
 class ShardedClient {
  public:
-  // The answers of all shards to a push, by index. Errors name the shard.
-  using PushAnswers = std::vector<absl::StatusOr<PushReply>>;
-
   // `shards` has map.num_shards entries, by index. `executor` must outlive all
   // calls.
   ShardedClient(ShardedClientOptions options,
@@ -78,6 +75,7 @@ class ShardedClient {
                 Executor* executor);
 
   const ShardMap& map() const { return options_.map; }
+  Executor* executor() const { return executor_; }
   // The partitions of the model's tables.
   absl::Span<const TablePartition> partitions() const {
     return absl::MakeConstSpan(options_.map.tables)
@@ -99,12 +97,11 @@ class ShardedClient {
   void Push(absl::Span<const PushedBatch> batches, const StepParameters& step,
             Done<Verdict> done);
 
-  // As Push, for step `number` of the job (PushRequest::step): d_rows and
-  // d_dense are the gradient of the sum over the examples of the one batch. May
-  // be called again for the same step, with the same batch.
-  void PushToStep(uint64_t number, const PushedBatch& batch,
-                  const StepParameters& step,
-                  absl::AnyInvocable<void(PushAnswers) &&> done);
+  // Sends one shard its part of the gradient of one batch, for step `number` of
+  // the job (PushRequest::step): d_rows and d_dense are the gradient of the sum
+  // over the batch's examples. An error names the shard.
+  void PushToShard(int shard, uint64_t number, const PushedBatch& batch,
+                   const StepParameters& step, Done<PushReply> done);
 
  private:
   // The canaries that a push carries to every shard, one for each batch that is
@@ -118,12 +115,13 @@ class ShardedClient {
   // The canaries of the batches, or null if the map has no canary table.
   absl::StatusOr<std::shared_ptr<Canaries>> CanariesOf(
       absl::Span<const PushedBatch> batches) const;
-  // Pushes to all shards. The status is the error of the first shard that
-  // failed.
-  void PushParts(
-      uint64_t number, absl::Span<const PushedBatch> batches,
-      const StepParameters& step,
-      absl::AnyInvocable<void(absl::Status, PushAnswers) &&> done);
+  void PushParts(absl::Span<const PushedBatch> batches,
+                 const StepParameters& step,
+                 std::shared_ptr<Canaries> canaries, Done<Verdict> done);
+  // The shard's part of a push; `canaries` may be null.
+  PushRequest PartOf(int shard, absl::Span<const PushedBatch> batches,
+                     const StepParameters& step,
+                     const Canaries* canaries) const;
   // Adds the shard's part of the step's gradient to the request. `canaries` may
   // be null.
   void AddGradients(int shard, const StepParameters& step,

@@ -1,6 +1,8 @@
 #ifndef SHOAL_WORKER_TRAIN_SYNC_EXCHANGE_H_
 #define SHOAL_WORKER_TRAIN_SYNC_EXCHANGE_H_
 
+#include <memory>
+
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
 
@@ -22,6 +24,10 @@ namespace shoal {
 //                                     the others get it again
 //   any other error                   the error of the first shard with one
 //   some have dropped it              INTERNAL: the shards disagree
+//
+// At the end of a hold one shard may park the push while another still says
+// ABORTED. The step cannot be closed without the second one, so the exchange
+// sends the push to it again while the others have not answered.
 class SyncExchange final : public GradientExchange {
  public:
   // `client` must outlive the exchange. The calls in flight at Cancel end with
@@ -31,11 +37,18 @@ class SyncExchange final : public GradientExchange {
   void Begin(TrainStep*) override {}
   void Finish(TrainStep* step, Done<StepEnd> done) override;
   void EndLease(const Lease&) override {}
-  void Cancel() override {}
+  void Cancel() override { cancelled_ = true; }
   StepState waits_in() const override { return StepState::kWaitStep; }
 
  private:
+  struct Push;
+
+  void Send(std::shared_ptr<Push> push, int shard);
+  void OnAnswer(std::shared_ptr<Push> push, int shard,
+                absl::StatusOr<PushReply> answer);
+
   ShardedClient* const client_;
+  bool cancelled_ = false;
 };
 
 }  // namespace shoal

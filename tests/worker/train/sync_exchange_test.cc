@@ -25,13 +25,21 @@ class FakeShard final : public ParameterService {
   void Push(PushRequest request, absl::Duration,
             Done<PushReply> done) override {
     push = std::move(request);
-    std::move(done)(answer);
+    ++pushes;
+    if (parks) {
+      parked = std::move(done);
+    } else {
+      std::move(done)(answer);
+    }
   }
   void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
 
   uint64_t steps = 0;
   PushRequest push;
+  int pushes = 0;
   absl::StatusOr<PushReply> answer = PushReply{};
+  bool parks = false;  // answers when the test says so
+  Done<PushReply> parked;
 };
 
 const PushReply kApplied = {.verdict = Verdict::kApplied};
@@ -147,6 +155,43 @@ TEST_F(SyncExchangeTest, TheAnswersOfAllShardsMakeOneResult) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(CodeOf({kDropped, kApplied, kDropped}),
             absl::StatusCode::kInternal);
+}
+
+// Otherwise the shard that has the push would wait for the others until the
+// call's timeout.
+TEST_F(SyncExchangeTest, AShardThatStillHoldsGetsAPushAgainThatAnotherHas) {
+  Pull({0, 0, 0});
+  shards_[0]->answer = absl::AbortedError("hold");
+  shards_[1]->parks = true;
+  std::optional<absl::StatusOr<StepEnd>> end;
+  exchange_->Finish(&step_, [&](absl::StatusOr<StepEnd> e) { end = e; });
+  simulator_.RunFor(absl::Milliseconds(12));
+  EXPECT_EQ(shards_[0]->pushes, 3);
+  EXPECT_EQ(shards_[0]->push.step, 1u);
+  EXPECT_EQ(shards_[2]->pushes, 1) << "it has answered";
+  shards_[0]->answer = kApplied;
+  simulator_.RunFor(absl::Milliseconds(12));
+  EXPECT_EQ(shards_[0]->pushes, 4);
+  EXPECT_FALSE(end.has_value());
+  std::move(shards_[1]->parked)(kApplied);
+  simulator_.RunUntilIdle();
+  ASSERT_TRUE(end.has_value() && end->ok());
+  EXPECT_EQ(**end, StepEnd::kApplied);
+}
+
+TEST_F(SyncExchangeTest, NothingIsSentAfterItIsCancelled) {
+  Pull({0, 0, 0});
+  shards_[0]->answer = absl::AbortedError("hold");
+  shards_[1]->parks = true;
+  bool ended = false;
+  exchange_->Finish(&step_, [&](absl::StatusOr<StepEnd>) { ended = true; });
+  simulator_.RunFor(absl::Milliseconds(2));
+  exchange_->Cancel();
+  simulator_.RunFor(absl::Milliseconds(50));
+  EXPECT_EQ(shards_[0]->pushes, 1);
+  std::move(shards_[1]->parked)(absl::CancelledError("closed"));
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(ended);
 }
 
 TEST_F(SyncExchangeTest, AWorkerWaitsForTheStep) {
