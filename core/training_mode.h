@@ -17,6 +17,9 @@ struct TrainingModeRow {
   const char* help;
   int depth_in_one_process;
   int depth_over_network;
+  // True if the mode has these depths alone, so that --pipeline_depth may not
+  // ask for another one.
+  bool depth_is_fixed = false;
 };
 
 // The values of --mode.

@@ -22,6 +22,7 @@ JobFlags::JobFlags(Command command) : command(command) {
 
 absl::Status JobFlags::Validate() {
   SHOAL_RETURN_IF_ERROR(model.Validate());
+  SHOAL_RETURN_IF_ERROR(training.Validate(command));
   SHOAL_RETURN_IF_ERROR(optimizers.Validate(*this));
   SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command));

@@ -51,6 +51,26 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
                     ". Results are equal except for rounding.")});
 }
 
+absl::Status TrainingFlags::Validate(Command command) const {
+  for (const TrainingModeRow& row : kTrainingModes) {
+    if (row.value == mode) return CheckDepth(row, command, pipeline_depth);
+  }
+  return absl::OkStatus();  // never: every mode has a row
+}
+
+absl::Status CheckDepth(const TrainingModeRow& mode, Command command,
+                        int depth) {
+  const int own = IsOneProcess(command) ? mode.depth_in_one_process
+                                        : mode.depth_over_network;
+  if (!mode.depth_is_fixed || depth < 0 || depth == own) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--pipeline_depth=", depth, ": --mode=", mode.word,
+                   " has depth ", own, ", because a step begins after the one "
+                   "before it is applied; leave --pipeline_depth out"));
+}
+
 std::string TrainingFlags::TaskName() const {
   return ChoiceWord(kJobTasks, task_type);
 }

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "core/first_layer.h"
 #include "core/job_task.h"
 #include "core/training_mode.h"
+#include "launch/command.h"
 #include "launch/flags/job_flag_rows.h"
 
 namespace shoal {
@@ -33,10 +35,16 @@ struct TrainingFlags {
   // Adds the rows of these flags. The rows are bound to this object.
   void AddRows(JobFlagRows* rows);
 
-  // There is no Validate(): no flag of this group limits another one, and the
-  // row of each flag has its range. The flags of other groups that --task_type
-  // needs are checked by those groups.
+  // INVALID_ARGUMENT: a depth that the mode does not have. The row of each flag
+  // has its range, and the flags of other groups that --task_type needs are
+  // checked by those groups.
+  absl::Status Validate(Command command) const;
 };
+
+// INVALID_ARGUMENT, naming the flags, if the mode does not have this pipeline
+// depth in a job of this command. -1: the mode's own.
+absl::Status CheckDepth(const TrainingModeRow& mode, Command command,
+                        int depth);
 
 }  // namespace shoal
 

@@ -39,6 +39,23 @@ void ExpectErrors(const std::function<absl::Status(const JobFlags&)>& validate,
   }
 }
 
+TEST(TrainingFlagsTest, AModeWithOneDepthRefusesAnother) {
+  TrainingModeRow row = {.value = TrainingMode::kAsync,
+                         .word = "slow",
+                         .depth_in_one_process = 0,
+                         .depth_over_network = 1};
+  EXPECT_TRUE(CheckDepth(row, kRun, 2).ok());
+  row.depth_is_fixed = true;
+  EXPECT_TRUE(CheckDepth(row, kRun, -1).ok());
+  EXPECT_TRUE(CheckDepth(row, kRun, 1).ok());
+  EXPECT_TRUE(CheckDepth(row, kTrain, 0).ok());
+  EXPECT_EQ(CheckDepth(row, kRun, 0).message(),
+            "--pipeline_depth=0: --mode=slow has depth 1, because a step "
+            "begins after the one before it is applied; leave "
+            "--pipeline_depth out");
+  EXPECT_FALSE(CheckDepth(row, kTrain, 1).ok());
+}
+
 TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
   ExpectErrors(
       [](const JobFlags& flags) { return flags.model.Validate(); },
