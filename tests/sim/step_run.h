@@ -79,6 +79,8 @@ class StepRun {
   void CheckHeld();
   // What is broken at the end.
   void CheckEnd();
+  // Makes all rows of the shard, and returns its digest.
+  uint64_t TouchAndDigest(int shard);
 
   const StepRunOptions options_;
   const KeyedDraw draw_;
