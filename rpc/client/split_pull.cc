@@ -54,6 +54,9 @@ void SplitPull::OnReply(absl::StatusOr<PullReply> reply) {
       reply_.version.count =
           std::min(reply_.version.count, reply->version.count);
       reply_.colour = std::max(reply_.colour, reply->colour);
+      // A gradient of values from several steps names the first of them, which
+      // is closed by then, and is dropped.
+      reply_.step = std::min(reply_.step, reply->step);
     }
   }
   SendNext();

@@ -25,8 +25,8 @@ class SplitPull : public std::enable_shared_from_this<SplitPull> {
       : parts_(std::move(parts)), send_(std::move(send)) {}
 
   // Sends the parts with at most `in_flight` calls at once. `done` runs once,
-  // when every part that was sent is over. It gets the oldest version and the
-  // highest colour of the parts, or the first error.
+  // when every part that was sent is over. It gets the oldest version, the
+  // least step and the highest colour of the parts, or the first error.
   void Start(int in_flight, OnPart done);
 
  private:
