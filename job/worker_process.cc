@@ -18,9 +18,9 @@
 #include "job/await_names.h"
 #include "job/data_sources.h"
 #include "job/job_token.h"
-#include "job/lost_exit.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
+#include "job/process_outcome.h"
 #include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
@@ -197,24 +197,8 @@ ExitCode WorkerProcess::WaitForEnd() {
   while (!end_.told()) OnSignal(wait_->Wait(absl::Hours(1)));
   wait_->QuitOnInterrupt();
   const bool signalled = wait_->first_signal() != 0;
-  const MemberEnd end = *end_.Get();
-  const absl::Status& status = end.status;
-  // The end of the job is told by the launcher, if there is one.
-  const bool told = end.job_over && flags_.output.Launched();
-  if (end.job_over && absl::IsCancelled(status)) {
-    logger_.Log(told ? LogLevel::kDebug : LogLevel::kWarn,
-                absl::StrCat("the job was stopped: ", status.message()));
-    return kExitStopped;
-  }
-  if (!status.ok()) {
-    logger_.Log(told ? LogLevel::kDebug : LogLevel::kError,
-                absl::StrCat("the job failed: ", status.message()));
-    if (signalled) return kExitStopped;
-    return end.lost ? LostExit(flags_) : kExitFailed;
-  }
-  logger_.Log(told ? LogLevel::kDebug : LogLevel::kInfo,
-              signalled ? "left the job" : "the job is done");
-  return signalled ? kExitStopped : kExitOk;
+  return ReportOutcome(ProcessOutcome::OfMember(*end_.Get()), flags_, signalled,
+                       &logger_);
 }
 
 }  // namespace
