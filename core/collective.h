@@ -42,9 +42,9 @@ struct CollectiveReply {};
 // calls in flight do not share memory that one of them writes. Thread-safe, but
 // calls of several threads have no order of their own. `done` runs exactly
 // once, on the executor given to the implementation, never inside the call.
-// A call ends after `timeout` (DEADLINE_EXCEEDED) at the latest; nothing
-// touches the spans after that. Destroying the object ends calls that are still
-// queued (CANCELLED).
+// A call ends after `timeout` (DEADLINE_EXCEEDED) at the latest, unless that is
+// infinite; nothing touches the spans after that. Destroying the object ends
+// calls that are still queued (CANCELLED).
 //
 // Agreement: what the ranks say about an operation is compared (tag, kind, type
 // of the elements, length, root, generation). Where two ranks differ, the

@@ -51,6 +51,8 @@ void LocalGroup::Submit(int rank, LocalCall call, absl::Duration timeout) {
     own.queue.push_back(std::move(call));
   }
   Work();
+  // A timer for ever would stay for ever.
+  if (timeout == absl::InfiniteDuration()) return;
   {
     MutexLock lock(&mu_);
     const Rank& own = ranks_[static_cast<size_t>(rank)];

@@ -79,6 +79,23 @@ class SimulatedRanks final : public CollectiveHarness {
   std::vector<std::unique_ptr<Collective>> ranks_;
 };
 
+// A timer for every operation of a long job would be a leak.
+TEST(LocalCollectiveTest, AnOperationWithoutATimeoutLeavesNoTimer) {
+  Simulator simulator;
+  SimulatedExecutor executor(&simulator);
+  auto ranks = MakeLocalCollectives({}, {&executor, &executor});
+  std::vector<float> values = {1, 2};
+  absl::Status status;
+  ranks[0]->AllReduce({}, absl::MakeSpan(values), absl::InfiniteDuration(),
+                      [&](absl::StatusOr<CollectiveReply> reply) {
+                        status = reply.status();
+                      });
+  EXPECT_EQ(simulator.pending(), 0u);
+  ranks[1] = nullptr;
+  simulator.RunUntilIdle();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Local, CollectiveConformance,
     CollectiveCases({"local", [](const CollectiveConfig& config) {
