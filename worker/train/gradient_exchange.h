@@ -1,6 +1,11 @@
 #ifndef SHOAL_WORKER_TRAIN_GRADIENT_EXCHANGE_H_
 #define SHOAL_WORKER_TRAIN_GRADIENT_EXCHANGE_H_
 
+#include <cstdint>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "core/done.h"
 #include "core/lease.h"
 #include "core/parameter_service.h"
@@ -27,9 +32,11 @@ enum class StepEnd {
 // other workers keeps step with them by the time at which it ends Finish. The
 // trainer does not depend on the mode. Implementations:
 // PushExchange (push_exchange.h), which pushes each gradient to all shards;
-// SyncExchange (sync_exchange.h), which pushes it for a step of the job; tests
-// have one that records.
+// SyncExchange (sync_exchange.h), which pushes it for a step of the job;
+// RingExchange (ring_exchange.h), whose ranks make one gradient of their
+// batches; tests have one that records.
 //
+//   exchange->Start([](absl::Status error) { … });
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);
 //   CheckGradient(step.loss_sum, clip_norm, &step.parameters);
@@ -58,7 +65,15 @@ enum class StepEnd {
 // until every `done` has run or was dropped with the strand.
 class GradientExchange {
  public:
+  using Failed = absl::AnyInvocable<void(absl::Status)>;
+  using Held = absl::AnyInvocable<void() &&>;
+
   virtual ~GradientExchange() = default;
+
+  // The first call, on any thread. `failed` takes an error that ends the worker
+  // and that no Finish can tell, because the exchange worked by itself. It runs
+  // on the strand, at most once, never inside a call, and not after Cancel.
+  virtual void Start(Failed failed) {}
 
   // Tells the exchange that the step, which is pulled and has no gradient yet,
   // is about to be computed.
@@ -79,6 +94,18 @@ class GradientExchange {
   // until an error. The coordinator is told that the lease is done only after
   // this call, when every Finish of the lease's steps is done.
   virtual void EndLease(const Lease& lease) = 0;
+
+  // Asks for a border between steps: `held` runs once the exchange does nothing
+  // by itself, and will do nothing until Resume. It runs on the strand, perhaps
+  // inside this call; it is dropped at Resume and at the next Hold. `number` is
+  // that of the coordinator's Hold, which all workers get, and grows
+  // (core/save_messages.h). If workers wait for each other, all of them stop at
+  // the same border. The Finish of a step beyond the border then ends with
+  // ABORTED: nothing of the step was kept, and it is to be finished again, soon
+  // or after Resume, as after an error that may pass.
+  virtual void Hold(uint64_t number, Held held) { std::move(held)(); }
+  // Ends the Hold of this number, and all before it.
+  virtual void Resume(uint64_t number) {}
 
   // Ends the life: no call follows. Each `done` that has not run still runs,
   // soon, and its result is ignored.

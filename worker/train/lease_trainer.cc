@@ -23,7 +23,9 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
       leases_(options.scores, deps.open_source, deps.strand, std::move(send),
               [this](const Lease& lease) { exchange_->EndLease(lease); }),
       pipeline_(options.pipeline_depth),
-      clock_(deps.telemetry) {}
+      clock_(deps.telemetry) {
+  exchange_->Start([this](absl::Status error) { Fail(std::move(error)); });
+}
 
 void LeaseTrainer::Start() { leases_.Request(); }
 
@@ -47,16 +49,24 @@ void LeaseTrainer::Abandon() {
   held_ = nullptr;
 }
 
-void LeaseTrainer::Hold(absl::AnyInvocable<void() &&> held) {
+void LeaseTrainer::Hold(uint64_t number,
+                        absl::AnyInvocable<void() &&> held) {
   if (pipeline_.ended()) return;
   pipeline_.Hold();
   held_ = std::move(held);
-  Pump();
+  hold_ = number;
+  stopped_ = false;
+  exchange_->Hold(number, [this] {
+    stopped_ = true;
+    Pump();
+  });
 }
 
 void LeaseTrainer::Resume() {
+  if (pipeline_.ended()) return;
   pipeline_.Resume();
   held_ = nullptr;
+  if (hold_ != 0) exchange_->Resume(std::exchange(hold_, 0));
   FinishKept();
   Pump();
 }
@@ -87,7 +97,7 @@ void LeaseTrainer::Pump() {
   }
   // This comes first, because a held pipeline may begin steps that it could not
   // begin while holding.
-  if (pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
+  if (stopped_ && pipeline_.BecomesHeld()) std::exchange(held_, nullptr)();
   while (Step step = pipeline_.BeginPull()) StartPull(std::move(step));
   if (const OpenLease* const next = leases_.next();
       next != nullptr && pipeline_.WantsBatchOf(*next)) {
@@ -323,11 +333,14 @@ bool LeaseTrainer::MayPass(const absl::Status& status, PipelineStep* step) {
         absl::StrCat(batch, ": ", status.message(), "; trying again"));
     return true;
   }
-  if (!pipeline_.failed()) {
-    pipeline_.Fail();
-    leases_.Tell(Failure{Annotate(status, batch)});
-  }
+  Fail(Annotate(status, batch));
   return false;
+}
+
+void LeaseTrainer::Fail(absl::Status status) {
+  if (!pipeline_.alive()) return;
+  pipeline_.Fail();
+  leases_.Tell(Failure{std::move(status)});
 }
 
 }  // namespace shoal

@@ -111,13 +111,14 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   // answers of calls in flight.
   void Abandon();
 
-  // Begins no further batch, and calls `held` once no batch is in flight.
-  // Batches that were read stay. Leases that come between Hold and Resume are
-  // still trained, before the batches that were read: the coordinator gives a
-  // held worker the batches that some shards have applied and others have not
-  // (cluster/checkpoint_saver.h). The callback is dropped if the life ends
-  // first.
-  void Hold(absl::AnyInvocable<void() &&> held);
+  // Begins no further batch, and calls `held` once no batch is in flight and
+  // the exchange stands at a border between steps (GradientExchange::Hold, to
+  // which `number` goes). Batches that were read stay. Leases that come between
+  // Hold and Resume are still trained, before the batches that were read: the
+  // coordinator gives a held worker the batches that some shards have applied
+  // and others have not (cluster/checkpoint_saver.h). The callback is dropped
+  // if the life ends first.
+  void Hold(uint64_t number, absl::AnyInvocable<void() &&> held);
   // Continues after Hold. `held` is not called any more.
   void Resume();
 
@@ -155,6 +156,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void Keep(Step step);
   void FinishKept();
   void EndStep(Step step);
+  // Reports an error as the worker's failure; no step goes on.
+  void Fail(absl::Status status);
   // True if `status` may pass; reports it as the worker's failure otherwise.
   bool MayPass(const absl::Status& status, PipelineStep* step);
   // Tells the clock what the strand now waits for.
@@ -169,6 +172,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
 
   StepPipeline pipeline_;
   absl::AnyInvocable<void() &&> held_;     // set until the pipeline is held
+  uint64_t hold_ = 0;     // number of the present Hold; 0: none
+  bool stopped_ = false;  // the exchange stands at a border, for this Hold
   absl::AnyInvocable<void() &&> drained_;  // set until the pipeline is drained
   UniqueIds unique_;
   StepClock clock_;

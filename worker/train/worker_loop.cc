@@ -137,7 +137,7 @@ void WorkerLoop::Impl::OnHold(uint64_t number) {
 void WorkerLoop::Impl::HoldTrainer() {
   deps_.train->Post([trainer = life_->trainer, session = life_->session,
                      number = life_->hold]() mutable {
-    trainer->Hold([session = std::move(session), number] {
+    trainer->Hold(number, [session = std::move(session), number] {
       session->Send(Held{number, {}});
     });
   });

@@ -122,6 +122,9 @@ class RecordingExchange final : public GradientExchange {
     bool keeps = false;  // Finish ends by LetGo alone
     std::vector<Done<StepEnd>> kept;
     std::vector<float> gradients;  // the first row's, of each Finish
+    GradientExchange::Failed failed;
+    bool keeps_holds = false;     // or there is a border always
+    GradientExchange::Held held;  // of the present Hold
 
     void LetGo() {
       for (Done<StepEnd>& done : std::exchange(kept, {})) {
@@ -133,6 +136,7 @@ class RecordingExchange final : public GradientExchange {
   RecordingExchange(Executor* executor, Shared* shared)
       : executor_(executor), shared_(shared) {}
 
+  void Start(Failed failed) override { shared_->failed = std::move(failed); }
   void Begin(TrainStep* step) override { Write("begin ", *step); }
   void Finish(TrainStep* step, Done<StepEnd> done) override {
     Write(step->parameters.rejected ? "finish rejected " : "finish ", *step);
@@ -154,6 +158,19 @@ class RecordingExchange final : public GradientExchange {
   }
   void EndLease(const Lease& lease) override {
     shared_->log.push_back(absl::StrCat("end of lease ", lease.number));
+  }
+  void Hold(uint64_t number, Held held) override {
+    if (!shared_->keeps_holds) {
+      std::move(held)();
+      return;
+    }
+    shared_->log.push_back(absl::StrCat("hold ", number));
+    shared_->held = std::move(held);
+  }
+  void Resume(uint64_t number) override {
+    if (!shared_->keeps_holds) return;
+    shared_->log.push_back(absl::StrCat("resume ", number));
+    shared_->held = nullptr;
   }
   void Cancel() override { shared_->log.push_back("cancel"); }
 
@@ -394,7 +411,7 @@ TEST_F(GradientExchangeTest, AnAbortedStepIsNotInFlightDuringAHold) {
       simulator_.RunFor(absl::Milliseconds(100));
     }
     bool held = false;
-    trainer_->Hold([&] { held = true; });
+    trainer_->Hold(1, [&] { held = true; });
     simulator_.RunFor(absl::Seconds(5));
     EXPECT_TRUE(held) << "the hold waits for the step";
     EXPECT_THAT(log(), ElementsAre("begin 0", "compute 0", "finish 0"))
@@ -413,7 +430,7 @@ TEST_F(GradientExchangeTest, TheLeasesOfAHoldDoNotWaitForAKeptStep) {
   exchange_.answers = {absl::AbortedError("hold")};
   Start(0, 1);
   simulator_.RunFor(absl::Milliseconds(100));
-  trainer_->Hold([] {});
+  trainer_->Hold(1, [] {});
   log().clear();
   Lease lease;
   lease.number = 4;  // as RecordingExchange expects
@@ -460,6 +477,31 @@ TEST_F(GradientExchangeTest, ASumIsClippedByTheNormOfItsMean) {
   Start(0, 1);
   simulator_.RunUntilIdle();
   EXPECT_THAT(exchange_.gradients, ElementsAre(1, 1, 0.5, 0.0625));
+}
+
+TEST_F(GradientExchangeTest, HeldItWaitsForTheBordersOfTheExchange) {
+  exchange_.keeps_holds = true;
+  Start(0, 2);
+  bool held = false;
+  trainer_->Hold(7, [&] { held = true; });
+  simulator_.RunUntilIdle();
+  EXPECT_FALSE(held);
+  EXPECT_THAT(log(), ElementsAre("hold 7"));
+  std::exchange(exchange_.held, nullptr)();
+  EXPECT_TRUE(held);
+  trainer_->Resume();
+  trainer_->Resume();
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(log()[1], "resume 7");
+  EXPECT_EQ(log()[2], "begin 0");
+  EXPECT_EQ(log().back(), "done");
+}
+
+TEST_F(GradientExchangeTest, AnErrorOfItsOwnWorkEndsTheWorker) {
+  Start(0, 3);
+  exchange_.failed(absl::FailedPreconditionError("a rank is lost"));
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log(), ElementsAre("failure"));
 }
 
 TEST_F(GradientExchangeTest, EvaluationsAreNoneOfItsBusiness) {

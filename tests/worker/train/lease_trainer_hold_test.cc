@@ -17,7 +17,7 @@ TEST_F(LeaseTrainerTest, HeldItEndsWhatItBeganAndGoesOnWithTheRest) {
     bool held = false;
     uint64_t pushes_when_held = 0;
     const uint64_t before = done_before;
-    trainer->Hold([&] {
+    trainer->Hold(1, [&] {
       held = true;
       pushes_when_held = progress.Snapshot().batches - before;
     });
@@ -41,7 +41,7 @@ TEST_F(LeaseTrainerTest, WithNothingInFlightItIsHeldAtOnce) {
   Start(1);
   trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
   bool held = false;
-  trainer->Hold([&] { held = true; });
+  trainer->Hold(1, [&] { held = true; });
   EXPECT_TRUE(held);
   simulator.RunUntilIdle();
   EXPECT_EQ(shards[0]->pushes, 0u);
@@ -61,7 +61,7 @@ TEST_F(LeaseTrainerTest, HeldItTrainsTheLeasesThatComeThen) {
     trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
     simulator.RunFor(absl::Microseconds(3500));
     bool held = false;
-    trainer->Hold([&] { held = true; });
+    trainer->Hold(1, [&] { held = true; });
     simulator.RunUntilIdle();
     ASSERT_TRUE(held);
     const int requests = Sent<LeaseRequest>();
@@ -90,7 +90,7 @@ TEST_F(LeaseTrainerTest, ALeaseThatComesBeforeItIsHeldIsTrainedOnceItIs) {
   trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
   simulator.RunFor(absl::Microseconds(500));
   bool held = false;
-  trainer->Hold([&] { held = true; });
+  trainer->Hold(1, [&] { held = true; });
   trainer->AddLease(MakeLease(7, LeasePurpose::kTrain));
   EXPECT_FALSE(held);
   simulator.RunUntilIdle();
@@ -100,14 +100,14 @@ TEST_F(LeaseTrainerTest, ALeaseThatComesBeforeItIsHeldIsTrainedOnceItIs) {
 
 TEST_F(LeaseTrainerTest, HeldAgainItTrainsNothingOfTheHoldBefore) {
   Start(1);
-  trainer->Hold([] {});
+  trainer->Hold(1, [] {});
   batches_in_piece = 20;
   trainer->AddLease(MakeLease(7, LeasePurpose::kTrain));
   simulator.RunFor(absl::Microseconds(3500));
   ASSERT_GT(shards[0]->pushes, 0u);
   trainer->Resume();
   bool held = false;
-  trainer->Hold([&] { held = true; });
+  trainer->Hold(1, [&] { held = true; });
   simulator.RunUntilIdle();
   EXPECT_TRUE(held);
   EXPECT_LT(shards[0]->pushes, 20u);
@@ -123,7 +123,7 @@ TEST_F(LeaseTrainerTest, ResumedInTimeItWasNeverHeld) {
   trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
   simulator.RunFor(absl::Microseconds(3500));
   bool held = false;
-  trainer->Hold([&] { held = true; });
+  trainer->Hold(1, [&] { held = true; });
   trainer->Resume();
   simulator.RunUntilIdle();
   EXPECT_FALSE(held);
