@@ -70,6 +70,7 @@ uint64_t TrainStepMemoryBytes(const StepSize& size) {
 void PrepareStep(absl::Span<const TablePartition> partitions, int field_size,
                  UniqueIds* unique, TrainStep* step) {
   const ExampleBatch& examples = step->batch.examples;
+  step->on_final = nullptr;
   unique->Build(examples.ids);
   step->parameters.tables.resize(partitions.size());
   step->row_index.resize(partitions.size());
@@ -112,6 +113,7 @@ void ComputeStep(int field_size, Model* model, TrainStep* step,
     output.d_rows.push_back(table.d_rows.span());
   }
   output.d_dense = parameters.d_dense.span();
+  output.on_final = step->on_final;
   model->ForwardBackward(InputOf(field_size, loss, *step), &output);
   step->loss_sum = output.loss_sum;
 }

@@ -2,6 +2,7 @@
 #define SHOAL_WORKER_TRAIN_TRAIN_STEP_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -37,6 +38,9 @@ struct TrainStep {
   AlignedBuffer<float> values;  // B × F
   AlignedBuffer<float> logits;  // B × C, C of the model's objective
   double loss_sum = 0;
+  // ModelOutput::on_final of the step's computation. The GradientExchange may
+  // set it in Begin; PrepareStep clears it.
+  std::function<void(DenseRange)> on_final;
 };
 
 // The largest size of a step.

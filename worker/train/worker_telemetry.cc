@@ -5,7 +5,8 @@ namespace {
 
 constexpr std::array<const char*, kStepStates> kStateNames = {
     "compute",   "prepare",   "send",      "wait_lease",
-    "wait_data", "wait_pull", "wait_push", "wait_pace", "wait_step",
+    "wait_data", "wait_pull", "wait_push", "wait_pace",  "wait_step",
+    "wait_ring",
 };
 
 }  // namespace

@@ -23,8 +23,9 @@ enum class StepState {
   kWaitPush,   // waiting for a push's answer, because no more may be in flight
   kWaitPace,   // waiting for slower workers (core/step_messages.h, Pace)
   kWaitStep,   // waiting for the other ranks of a step
+  kWaitRing,   // waiting for the other ranks of a ring
 };
-inline constexpr size_t kStepStates = 9;
+inline constexpr size_t kStepStates = 10;
 
 // The metrics of a worker (docs/metrics.md). Several workers of one process
 // share them; sums are then over all of them. Thread-safe; cheap to copy.

@@ -1,0 +1,393 @@
+#include "tests/worker/train/ring_rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/stable_hash.h"
+#include "core/canary.h"
+#include "gtest/gtest.h"
+#include "models/backend/reference_backend.h"
+#include "models/create_model.h"
+#include "partitioner/build_shard_map.h"
+#include "tests/ps/shard_set.h"
+#include "worker/train/gradient_check.h"
+
+namespace shoal {
+namespace {
+
+class RingModel final : public Model {
+ public:
+  RingModel(const RingJob* job, std::unique_ptr<Model> model)
+      : job_(*job), model_(std::move(model)) {}
+  const ModelSpec& spec() const override { return model_->spec(); }
+  const Objective& objective() const override { return model_->objective(); }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override {
+    model_->Predict(input, logits);
+  }
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override {
+    EXPECT_EQ(input.loss_divisor, 1);
+    const auto spoilt = job_.spoilt.find(input.batch);
+    ModelOutput told = *output;
+    if (spoilt != job_.spoilt.end() && spoilt->second == Spoilt::kDense) {
+      told.on_final = [output](DenseRange range) {
+        output->d_dense[range.begin] = NAN;
+        if (output->on_final) output->on_final(range);
+      };
+    }
+    model_->ForwardBackward(input, &told);
+    output->loss_sum = told.loss_sum;
+    if (spoilt != job_.spoilt.end() && spoilt->second == Spoilt::kRows) {
+      output->d_rows[0].back() = INFINITY;
+    }
+  }
+
+ private:
+  const RingJob& job_;
+  const std::unique_ptr<Model> model_;
+};
+
+ShardMap MapOf(const ModelSpec& spec) {
+  PartitionOptions options;
+  options.replicate = Replicate::kAll;
+  auto map = BuildShardMap(spec, options, 1);
+  EXPECT_TRUE(map.ok()) << map.status();
+  return *map;
+}
+
+void Add(absl::Span<const float> from, std::vector<float>* to) {
+  if (to->empty()) {
+    to->assign(from.begin(), from.end());
+    return;
+  }
+  for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
+}
+
+// The sum of the ranks' gradients in one step.
+class SerialStep {
+ public:
+  SerialStep(const RingJob& job, Model* model, ShardSet* shards)
+      : job_(job), model_(model), shards_(shards) {}
+
+  void AddBatch(const BatchId& id) {
+    PushedBatch batch = {.id = id, .lease = 1, .rejected = job_.Rejects(id)};
+    if (!batch.rejected) AddGradient(id);
+    batches_.push_back(batch);
+  }
+
+  void Push() {
+    // ShardSet names the first batch itself, and as not rejected.
+    std::stable_partition(batches_.begin(), batches_.end(),
+                          [](const PushedBatch& b) { return !b.rejected; });
+    gradient_.batch = batches_[0].id;
+    gradient_.more.assign(batches_.begin() + 1, batches_.end());
+    if (model_->spec().divides_gradient) {
+      for (auto& [id, row] : gradient_.rows) Divide(&row);
+      Divide(&gradient_.dense);
+    }
+    const auto reply = shards_->Push(0, gradient_);
+    ASSERT_TRUE(reply.ok()) << reply.status();
+  }
+
+  bool AllRejected() const { return examples_ == 0; }
+
+ private:
+  void AddGradient(const BatchId& id) {
+    TrainStep step;
+    step.batch = MakeRingBatch(job_, id);
+    UniqueIds unique;
+    PrepareStep({shards_->map().tables[0]}, job_.model.field_size, &unique,
+                &step);
+    TableParameters& table = step.parameters.tables[0];
+    const std::vector<float> rows = shards_->Rows(table.split.ids);
+    table.rows.ResizeDiscard(rows.size());
+    std::copy(rows.begin(), rows.end(), table.rows.begin());
+    const std::vector<float> dense = shards_->Dense();
+    step.parameters.dense.ResizeDiscard(dense.size());
+    std::copy(dense.begin(), dense.end(), step.parameters.dense.begin());
+    ComputeStep(job_.model.field_size, model_, &step, StepLoss::kSum);
+    CheckGradient(step.loss_sum, job_.clip_norm, &step.parameters);
+    ASSERT_FALSE(step.parameters.rejected);
+    const size_t dim = model_->spec().tables[0].row_dim();
+    for (size_t i = 0; i < table.split.ids.size(); ++i) {
+      Add(table.d_rows.span().subspan(i * dim, dim),
+          &gradient_.rows[table.split.ids[i]]);
+    }
+    Add(step.parameters.d_dense.span(), &gradient_.dense);
+    examples_ += step.batch.examples.size();
+  }
+
+  void Divide(std::vector<float>* values) const {
+    for (float& value : *values) value /= static_cast<float>(examples_);
+  }
+
+  const RingJob& job_;
+  Model* const model_;
+  ShardSet* const shards_;
+  BatchGradient gradient_;
+  PushedBatches batches_;
+  uint64_t examples_ = 0;
+};
+
+}  // namespace
+
+ModelSpec RingJob::Spec() const {
+  auto spec = MakeModelSpec(model);
+  EXPECT_TRUE(spec.ok()) << spec.status();
+  if (canary) AddCanary(&*spec);
+  return *spec;
+}
+
+Batch MakeRingBatch(const RingJob& job, const BatchId& id) {
+  Batch batch;
+  batch.id = id;
+  uint64_t hash = StableHashCombine(
+      StableHashCombine(StableHash(id.epoch), id.piece), id.index);
+  const int size = job.lanes[id.epoch][id.piece][id.index];
+  const uint64_t ids =
+      std::max<uint64_t>(job.model.feature_size, 40) / job.model.field_size;
+  for (int i = 0; i < size; ++i) {
+    batch.examples.labels.push_back(hash % 3 == 0);
+    for (int f = 0; f < job.model.field_size; ++f) {
+      hash = StableHash(hash);
+      batch.examples.ids.push_back(f * ids + hash % ids);
+      batch.examples.values.push_back(
+          hash % 4 == 0 ? 1.0f : static_cast<float>(hash >> 40) * 0x1p-24f);
+    }
+    batch.examples.offsets.push_back(batch.examples.ids.size());
+  }
+  return batch;
+}
+
+std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend) {
+  auto model = CreateModel(job->model, backend);
+  EXPECT_TRUE(model.ok()) << model.status();
+  return std::make_unique<RingModel>(job, *std::move(model));
+}
+
+// Fails some calls as a network does.
+class RingRank::FailingService final : public ParameterService {
+ public:
+  explicit FailingService(RingRank* rank) : rank_(*rank) {}
+
+  void Pull(PullRequest request, absl::Duration timeout,
+            Done<PullReply> done) override {
+    EXPECT_TRUE(request.read_only);
+    if (Fails()) {
+      Refuse(std::move(done));
+    } else {
+      rank_.replica_->Pull(std::move(request), timeout, std::move(done));
+    }
+  }
+  void Push(PushRequest request, absl::Duration timeout,
+            Done<PushReply> done) override {
+    if (Fails()) {
+      Refuse(std::move(done));
+      return;
+    }
+    if (Fails()) {  // after it was applied
+      done = [done = std::move(done)](absl::StatusOr<PushReply>) mutable {
+        std::move(done)(absl::DeadlineExceededError("planted"));
+      };
+    }
+    rank_.replica_->Push(std::move(request), timeout, std::move(done));
+  }
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+ private:
+  bool Fails() {
+    return static_cast<int>(rank_.random_() % 100) < rank_.job_.failures;
+  }
+  template <typename Reply>
+  void Refuse(Done<Reply> done) {
+    rank_.strand_->Post([done = std::move(done)]() mutable {
+      std::move(done)(absl::UnavailableError("planted"));
+    });
+  }
+
+  RingRank& rank_;
+};
+
+RingRank::RingRank(const RingJob* job, int rank,
+                   std::unique_ptr<Collective> collective, Executor* strand,
+                   Executor* completions, uint64_t seed)
+    : job_(*job),
+      rank_(rank),
+      strand_(strand),
+      random_(StableHashCombine(seed, rank)),
+      backend_(std::make_unique<ReferenceBackend>()),
+      model_(MakeRingModel(job, backend_.get())) {
+  const ModelSpec spec = job_.Spec();
+  ParameterShardOptions shard;
+  shard.job = "test";
+  shard.model = spec;
+  shard.map = MapOf(spec);
+  shard.life = Life{1, static_cast<uint32_t>(rank + 1)};
+  auto replica = ParameterShard::Create(shard, completions);
+  EXPECT_TRUE(replica.ok()) << replica.status();
+  replica_ = *std::move(replica);
+  replica_->ServeUntil(absl::InfiniteFuture());
+  ShardedClientOptions client;
+  client.job = shard.job;
+  client.worker = Life{1, static_cast<uint32_t>(rank + 100)};
+  client.map = shard.map;
+  client.shard_lives = {shard.life};
+  client.row_dims = {model_->spec().tables[0].row_dim()};
+  client.dense_size = model_->spec().dense_size();
+  client_ = std::make_unique<ShardedClient>(
+      client,
+      std::vector<std::shared_ptr<ParameterService>>{
+          std::make_shared<FailingService>(this)},
+      strand);
+  RingExchangeOptions options;
+  options.round.model = model_->spec();
+  options.round.bucket_bytes = job_.bucket_bytes;
+  options.overlap = job_.clip_norm == 0;
+  exchange_ = std::make_unique<RingExchange>(options, client_.get(),
+                                             std::move(collective), strand);
+  exchange_->Start([this](absl::Status error) { failure_ = error; });
+}
+
+StatsRequest RingRank::Stats() const {
+  return {{"test", Life{1, static_cast<uint32_t>(rank_ + 100)},
+           Life{1, static_cast<uint32_t>(rank_ + 1)}, 1}};
+}
+
+uint64_t RingRank::marked() const {
+  const MarkTotals totals = replica_->TotalMarks();
+  return totals.applied + totals.rejected;
+}
+
+void RingRank::Pause(std::function<void()> then) {
+  strand_->PostAfter(absl::Microseconds(random_() % 2000), std::move(then));
+}
+
+void RingRank::BeginEpoch(uint32_t epoch) {
+  next_ = {epoch, job_.same_batches ? 0 : static_cast<uint32_t>(rank_), 0};
+  lane_done_ = false;
+  at_ = At::kWaits;
+  pausing_ = true;
+  Pause([this] { Next(); });
+}
+
+void RingRank::Next() {
+  pausing_ = false;
+  const size_t batches = job_.lanes[next_.epoch][next_.piece].size();
+  if (next_.index == batches) {
+    at_ = At::kNothing;
+    lane_done_ = true;
+    Lease lease;
+    lease.last_of_lane = true;
+    exchange_->EndLease(lease);
+    return;
+  }
+  at_ = At::kWaits;
+  if (hold_ != 0) return;
+  at_ = At::kStep;
+  step_.batch = MakeRingBatch(job_, next_);
+  step_.lease = 1;
+  ++next_.index;
+  PrepareStep(client_->partitions(), job_.model.field_size, &unique_, &step_);
+  Pull();
+}
+
+void RingRank::Pull() {
+  client_->Pull(&step_.parameters, /*read_only=*/true,
+                [this](const absl::Status& status) {
+                  if (status.ok()) {
+                    Pause([this] { Compute(); });
+                  } else {
+                    Pull();
+                  }
+                });
+}
+
+void RingRank::Compute() {
+  exchange_->Begin(&step_);
+  ComputeStep(job_.model.field_size, model_.get(), &step_, StepLoss::kSum);
+  CheckGradient(step_.loss_sum, job_.clip_norm, &step_.parameters);
+  EXPECT_EQ(step_.parameters.rejected, job_.Rejects(step_.batch.id));
+  Finish();
+}
+
+void RingRank::Finish() {
+  at_ = At::kStep;
+  exchange_->Finish(&step_, [this](absl::StatusOr<StepEnd> end) {
+    OnFinished(std::move(end));
+  });
+}
+
+void RingRank::OnFinished(absl::StatusOr<StepEnd> end) {
+  if (end.ok()) {
+    ++(*end == StepEnd::kApplied ? applied_ : rejected_);
+    at_ = At::kWaits;
+    pausing_ = true;
+    Pause([this] { Next(); });
+  } else if (absl::IsAborted(end.status())) {
+    ++aborted_;
+    at_ = At::kKept;
+    if (hold_ == 0) {
+      strand_->PostAfter(absl::Milliseconds(5), [this] {
+        if (at_ == At::kKept && hold_ == 0) Finish();
+      });
+    }
+  } else if (absl::IsUnavailable(end.status()) ||
+             absl::IsDeadlineExceeded(end.status())) {
+    Pause([this] { Finish(); });
+  } else {
+    failure_ = end.status();
+  }
+  CheckHeld();
+}
+
+void RingRank::Hold(uint64_t number) {
+  hold_ = number;
+  stopped_ = false;
+  exchange_->Hold(number, [this] {
+    stopped_ = true;
+    CheckHeld();
+  });
+}
+
+void RingRank::CheckHeld() {
+  if (hold_ != 0 && stopped_ && at_ != At::kStep) held_ = hold_;
+}
+
+void RingRank::Resume(uint64_t number) {
+  hold_ = 0;
+  held_ = 0;
+  exchange_->Resume(number);
+  if (at_ == At::kKept) {
+    Finish();
+  } else if (at_ == At::kWaits && !pausing_) {
+    Next();
+  }
+}
+
+void TrainSerially(const RingJob& job, ShardSet* shard) {
+  ReferenceBackend backend;
+  const std::unique_ptr<Model> model = MakeRingModel(&job, &backend);
+  for (uint32_t epoch = 0; epoch < job.lanes.size(); ++epoch) {
+    const auto& lanes = job.lanes[epoch];
+    for (uint32_t s = 0;; ++s) {
+      SerialStep step(job, model.get(), shard);
+      bool any = false;
+      for (uint32_t rank = 0; rank < lanes.size(); ++rank) {
+        if (s >= lanes[rank].size()) continue;
+        step.AddBatch({epoch, rank, s});
+        any = true;
+      }
+      if (!any) break;
+      if (!step.AllRejected()) step.Push();
+    }
+  }
+}
+
+uint64_t SerialDigest(const RingJob& job) {
+  ShardSet shard(job.Spec(), PartitionKind::kFixedSize, 1);
+  TrainSerially(job, &shard);
+  return shard.Digest();
+}
+
+}  // namespace shoal

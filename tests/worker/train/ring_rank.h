@@ -1,0 +1,137 @@
+#ifndef SHOAL_TESTS_WORKER_TRAIN_RING_RANK_H_
+#define SHOAL_TESTS_WORKER_TRAIN_RING_RANK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/executor.h"
+#include "core/collective.h"
+#include "core/unique_ids.h"
+#include "models/backend/backend.h"
+#include "models/model.h"
+#include "models/model_options.h"
+#include "ps/shard/parameter_shard.h"
+#include "tests/ps/shard_set.h"
+#include "worker/client/sharded_client.h"
+#include "worker/train/ring_exchange.h"
+#include "worker/train/train_step.h"
+
+namespace shoal {
+
+// The batches of all ranks: for each epoch, for each rank, the examples of each
+// batch. Batch i of rank r in epoch e is (e, r, i).
+using RingLanes = std::vector<std::vector<std::vector<int>>>;
+
+// When a gradient is spoilt, which its rank finds after the computation.
+enum class Spoilt {
+  kRows,   // in a row, when the dense gradient may be summed already
+  kDense,  // in the dense gradient, before its first range is final
+};
+
+struct RingJob {
+  ModelOptions model;  // field_size and feature_size must be set
+  bool canary = false;
+  // A bug of the job: all ranks train the batches of rank 0.
+  bool same_batches = false;
+  RingLanes lanes;
+  std::map<BatchId, Spoilt> spoilt;
+  uint64_t bucket_bytes = 64;
+  double clip_norm = 0;  // of the sum; not 0: gradients are summed at the end
+  // Chance in percent that a call to the replica fails, before or after it has
+  // had an effect.
+  int failures = 0;
+
+  int ranks() const { return static_cast<int>(lanes[0].size()); }
+  ModelSpec Spec() const;
+  bool Rejects(const BatchId& batch) const { return spoilt.contains(batch); }
+};
+
+// What the examples of a batch are: a function of its id.
+Batch MakeRingBatch(const RingJob& job, const BatchId& id);
+
+// The model of the job, which spoils the gradients that the job says.
+std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend);
+
+// One rank of a ring: the exchange over a real replica, and a stand-in for the
+// trainer, which pulls, computes and finishes the batches of its lanes one
+// after another, with random pauses. Everything runs on the strand.
+class RingRank {
+ public:
+  // `job`, `strand` and `completions`, the executor of the replica, outlive the
+  // rank's calls. Nothing runs before the first BeginEpoch.
+  RingRank(const RingJob* job, int rank, std::unique_ptr<Collective> collective,
+           Executor* strand, Executor* completions, uint64_t seed);
+
+  void BeginEpoch(uint32_t epoch);
+  // As the coordinator's messages.
+  void Hold(uint64_t number);
+  void Resume(uint64_t number);
+  void Cancel() { exchange_->Cancel(); }
+
+  // The number of the Hold during which the rank stands still; 0: it does not.
+  uint64_t held() const { return held_; }
+  ParameterShard& replica() { return *replica_; }
+  // A request for what its replica has.
+  StatsRequest Stats() const;
+  // Marks of its replica.
+  uint64_t marked() const;
+  // Its lane of the present epoch has ended: all its own batches are done.
+  bool lane_done() const { return lane_done_; }
+  // The verdicts on its own batches.
+  uint64_t applied() const { return applied_; }
+  uint64_t rejected() const { return rejected_; }
+  uint64_t aborted() const { return aborted_; }
+  // The error that ended the rank.
+  absl::Status failure() const { return failure_; }
+
+ private:
+  class FailingService;
+
+  void Pause(std::function<void()> then);
+  void Next();
+  void Pull();
+  void Compute();
+  void Finish();
+  void OnFinished(absl::StatusOr<StepEnd> end);
+  void CheckHeld();
+
+  const RingJob& job_;
+  const int rank_;
+  Executor* const strand_;
+  std::mt19937_64 random_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<ParameterShard> replica_;
+  std::unique_ptr<ShardedClient> client_;
+  std::unique_ptr<RingExchange> exchange_;
+  UniqueIds unique_;
+  TrainStep step_;
+
+  BatchId next_;
+  enum class At { kNothing, kWaits, kStep, kKept } at_ = At::kNothing;
+  bool pausing_ = false;   // Next comes by itself
+  uint64_t hold_ = 0;      // 0: none
+  bool stopped_ = false;   // the exchange says so
+  std::atomic<uint64_t> held_{0};
+  std::atomic<bool> lane_done_{false};
+  std::atomic<uint64_t> applied_{0};
+  std::atomic<uint64_t> rejected_{0};
+  uint64_t aborted_ = 0;
+  absl::Status failure_;
+};
+
+// Trains the batches of the job serially on one shard: the gradients of a step
+// are added up in the order of the ranks and divided once. This is arithmetic
+// of the test's own.
+void TrainSerially(const RingJob& job, ShardSet* shard);
+// The digest of the model afterwards.
+uint64_t SerialDigest(const RingJob& job);
+
+}  // namespace shoal
+
+#endif  // SHOAL_TESTS_WORKER_TRAIN_RING_RANK_H_

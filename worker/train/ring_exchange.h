@@ -1,0 +1,94 @@
+#ifndef SHOAL_WORKER_TRAIN_RING_EXCHANGE_H_
+#define SHOAL_WORKER_TRAIN_RING_EXCHANGE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "core/collective.h"
+#include "worker/client/sharded_client.h"
+#include "worker/train/gradient_exchange.h"
+#include "worker/train/ring_round.h"
+
+namespace shoal {
+
+struct RingExchangeOptions {
+  RingRoundOptions round;
+  // True: the dense gradient is summed bucket by bucket while the backward pass
+  // goes on. Must be false if gradients are clipped (--clip_norm), since the
+  // factor is known only when the whole gradient is.
+  bool overlap = true;
+  // Pause before a push of a step without an own batch, which failed for a
+  // passing reason, is sent again. A step with an own batch is sent again by
+  // the next Finish.
+  absl::Duration retry_pause = absl::Milliseconds(200);
+};
+
+// The exchange of `--mode=ring`: the ranks of a job make one gradient of their
+// batches, and each pushes it to its own replica of all variables, as one push
+// with all batches of the step. So every replica applies the same steps and
+// marks every batch.
+//
+// The ranks do rounds (ring_round.h), one after another, and all ranks do the
+// same ones. What a rank does in the next round:
+//
+//   lane    a step to finish               nothing to finish
+//   none    brings its batch; lane: open   waits
+//   open    brings its batch               waits
+//   ended   brings its batch, a last one   brings nothing, in every round until
+//                                          all lanes have ended; lane: none
+//
+// A lane is open from its first step until EndLease of a lease that is the last
+// of its lane; a lane that has only a lease without batches ends in the same
+// way. So each rank must get a lease with last_of_lane in every epoch. A step
+// of the next epoch that comes too early waits until all lanes have ended.
+//
+// Hold is agreed in a round. A rank that was told to hold tells the number of
+// the Hold in its part of the next round, and all ranks stop after that round.
+// A rank that waits does such a round at once. It then has neither a batch nor
+// an ended lane, so the round is no step: batches of other ranks stay where
+// they are (ABORTED), and the steps of the job do not depend on the time of the
+// Hold. Told by time alone, one rank would begin a step that another has
+// stopped before, and wait for it for ever. A stopped rank does no round until
+// its Resume: ranks that have theirs wait in the next round for the others.
+//
+// Finish ends with ABORTED while the rank is stopped: the step changed nothing,
+// and is to be finished again after Resume. FAILED_PRECONDITION names what went
+// wrong between the ranks: a lost rank, another version, a batch of two ranks.
+// It ends the job. Other errors are those of the push to the replica. The next
+// Finish pushes the same gradient again, without a round.
+//
+// Pulls of a rank must not create rows (PullRequest::read_only): a row of a
+// batch that is not trained in the end would exist in one replica only.
+//
+// REQUIRES: pipeline depth 0, since a pull must see the step before; the
+// gradient is a sum (ModelInput::loss_divisor is 1); ShardedClient has one
+// shard, the rank's replica.
+class RingExchange final : public GradientExchange {
+ public:
+  // `replica` must outlive the exchange's use, which ends with Cancel. The
+  // executor of `collective` is `strand`.
+  RingExchange(RingExchangeOptions options, ShardedClient* replica,
+               std::unique_ptr<Collective> collective, Executor* strand);
+  ~RingExchange() override;
+
+  void Start(Failed failed) override;
+  void Begin(TrainStep* step) override;
+  void Finish(TrainStep* step, Done<StepEnd> done) override;
+  void EndLease(const Lease& lease) override;
+  void Hold(uint64_t number, Held held) override;
+  void Resume(uint64_t number) override;
+  void Cancel() override;
+  StepState waits_in() const override { return StepState::kWaitRing; }
+
+ private:
+  class Rank;
+  const std::shared_ptr<Rank> rank_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_WORKER_TRAIN_RING_EXCHANGE_H_
