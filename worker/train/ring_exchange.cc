@@ -50,13 +50,16 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
     kPushing,    // the step goes to the replica
     kRefused,    // the replica refused it; the next Finish pushes it again
   };
-  enum class Lane { kNone, kOpen, kEnded };
   // A step between its Finish and the end of that Finish.
   struct Finishing {
     TrainStep* step = nullptr;
     Done<StepEnd> done;
   };
 
+  // True if this rank has ended its lane, and not all ranks have.
+  bool lane_ended() const { return lanes_ended_ > lanes_closed_; }
+  // True if the step to finish is of the lane after it.
+  bool early() const { return lane_of_step_ > lanes_closed_; }
   // True from the round in which a Hold was agreed until its Resume.
   bool stopped() const { return agreed_ > released_; }
   // The number that this rank tells in its part.
@@ -88,11 +91,11 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   absl::Status failure_;  // no round follows an error
   bool cancelled_ = false;
   Phase phase_ = Phase::kIdle;
-  Lane lane_ = Lane::kNone;
+  // The lanes that this rank has ended, and that all ranks have.
+  uint64_t lanes_ended_ = 0;
+  uint64_t lanes_closed_ = 0;
   std::optional<Finishing> finishing_;
-  // The step to finish is of the next epoch, and the lanes of this one have not
-  // ended on all ranks.
-  bool early_ = false;
+  uint64_t lane_of_step_ = 0;  // lanes that were ended when the step began
   TrainStep* own_ = nullptr;  // the step in the present round, or null
   PushedBatches batches_;     // of the present step
   StepParameters pulled_;     // for a step without an own batch
@@ -106,9 +109,9 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
 
 void RingExchange::Rank::Begin(TrainStep* step) {
   SHOAL_DCHECK(!finishing_.has_value() && phase_ != Phase::kComputing);
-  early_ = lane_ == Lane::kEnded;
-  if (!options_.overlap || phase_ != Phase::kIdle || stopped() ||
-      early_ || !failure_.ok()) {
+  lane_of_step_ = lanes_ended_;
+  if (!options_.overlap || phase_ != Phase::kIdle || stopped() || early() ||
+      !failure_.ok()) {
     return;
   }
   phase_ = Phase::kComputing;
@@ -135,7 +138,7 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
 
 void RingExchange::Rank::EndLease(const Lease& lease) {
   if (!lease.last_of_lane) return;
-  lane_ = Lane::kEnded;
+  ++lanes_ended_;
   Go();
 }
 
@@ -168,10 +171,10 @@ void RingExchange::Rank::Go() {
     if (held_ != nullptr && agreed_ >= hold_) std::exchange(held_, nullptr)();
     return;
   }
-  if (finishing_.has_value() && !early_) {
+  if (finishing_.has_value() && !early()) {
     round_->Begin();
     DoRound(finishing_->step);
-  } else if (lane_ == Lane::kEnded || hold() != 0) {
+  } else if (lane_ended() || hold() != 0) {
     round_->Begin();
     DoRound(nullptr);
   }
@@ -179,7 +182,7 @@ void RingExchange::Rank::Go() {
 
 RankPart RingExchange::Rank::PartOf(const TrainStep* step) const {
   RankPart part;
-  part.lane_ended = lane_ == Lane::kEnded;
+  part.lane_ended = lane_ended();
   part.hold = hold();
   part.tables.resize(options_.round.model.tables.size());
   if (step == nullptr) return part;
@@ -198,7 +201,6 @@ RankPart RingExchange::Rank::PartOf(const TrainStep* step) const {
 void RingExchange::Rank::DoRound(TrainStep* step) {
   phase_ = Phase::kRound;
   own_ = step;
-  if (step != nullptr && lane_ == Lane::kNone) lane_ = Lane::kOpen;
   absl::Span<const float> d_dense;
   if (step != nullptr) d_dense = step->parameters.d_dense.span();
   round_->End(PartOf(step), d_dense,
@@ -214,10 +216,7 @@ void RingExchange::Rank::OnRound(absl::StatusOr<RingOutcome> outcome) {
     return;
   }
   agreed_ = std::max(agreed_, outcome->hold);
-  if (outcome->lanes_ended) {
-    lane_ = Lane::kNone;
-    early_ = false;
-  }
+  if (outcome->lanes_ended) ++lanes_closed_;
   batches_ = std::move(outcome->batches);
   if (batches_.empty()) {
     phase_ = Phase::kIdle;

@@ -36,15 +36,14 @@ struct RingExchangeOptions {
 // same ones. What a rank does in the next round:
 //
 //   lane    a step to finish               nothing to finish
-//   none    brings its batch; lane: open   waits
 //   open    brings its batch               waits
 //   ended   brings its batch, a last one   brings nothing, in every round until
-//                                          all lanes have ended; lane: none
+//                                          all ranks have ended their lanes
 //
-// A lane is open from its first step until EndLease of a lease that is the last
-// of its lane; a lane that has only a lease without batches ends in the same
-// way. So each rank must get a lease with last_of_lane in every epoch. A step
-// of the next epoch that comes too early waits until all lanes have ended.
+// A lane ends with EndLease of a lease that is the last of its lane; the next
+// lane is open when all ranks have ended this one. So each rank must get a
+// lease with last_of_lane in every epoch, if only one without batches. A step
+// of the next lane that comes too early waits, and so does that lane's end.
 //
 // Hold is agreed in a round. A rank that was told to hold tells the number of
 // the Hold in its part of the next round, and all ranks stop after that round.

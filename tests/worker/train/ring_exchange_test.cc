@@ -143,7 +143,7 @@ class RingWorld {
     StatsReply stats;
     bool done = false;
     ranks_[rank]->replica().Stats(
-        ranks_[rank]->Stats(), absl::Seconds(1),
+        RingStats(rank), absl::Seconds(1),
         [&](absl::StatusOr<StatsReply> reply) {
           EXPECT_TRUE(reply.ok()) << reply.status();
           if (reply.ok()) stats = *std::move(reply);
@@ -341,11 +341,11 @@ TEST(RingExchangeTest, RanksOnThreadsOfTheirOwnHaveTheSameBits) {
   }
   ShardSet serial(job.Spec(), PartitionKind::kFixedSize, 1);
   TrainSerially(job, &serial);
-  for (const auto& rank : ranks) {
-    EXPECT_TRUE(done(rank));
+  for (int rank = 0; rank < job.ranks(); ++rank) {
+    EXPECT_TRUE(done(ranks[rank]));
     const auto stats = CallAndWait<StatsReply>([&](Done<StatsReply> answer) {
-      rank->replica().Stats(rank->Stats(), absl::Seconds(30),
-                            std::move(answer));
+      ranks[rank]->replica().Stats(RingStats(rank), absl::Seconds(30),
+                                   std::move(answer));
     });
     ASSERT_TRUE(stats.ok()) << stats.status();
     EXPECT_EQ(stats->digest, serial.Digest());

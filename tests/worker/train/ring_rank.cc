@@ -166,6 +166,48 @@ std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend) {
   return std::make_unique<RingModel>(job, *std::move(model));
 }
 
+std::unique_ptr<ParameterShard> MakeRingReplica(const RingJob& job, int rank,
+                                                Executor* completions) {
+  const ModelSpec spec = job.Spec();
+  ParameterShardOptions options;
+  options.job = "test";
+  options.model = spec;
+  options.map = MapOf(spec);
+  options.life = Life{1, static_cast<uint32_t>(rank + 1)};
+  auto replica = ParameterShard::Create(options, completions);
+  EXPECT_TRUE(replica.ok()) << replica.status();
+  (*replica)->ServeUntil(absl::InfiniteFuture());
+  return *std::move(replica);
+}
+
+std::unique_ptr<ShardedClient> MakeRingClient(
+    const RingJob& job, int rank, std::shared_ptr<ParameterService> replica,
+    Executor* strand) {
+  ShardedClientOptions options;
+  options.job = "test";
+  options.worker = Life{1, static_cast<uint32_t>(rank + 100)};
+  options.map = MapOf(job.Spec());
+  options.shard_lives = {Life{1, static_cast<uint32_t>(rank + 1)}};
+  options.row_dims = {job.Spec().tables[0].row_dim()};
+  options.dense_size = job.Spec().dense_size();
+  return std::make_unique<ShardedClient>(
+      options, std::vector<std::shared_ptr<ParameterService>>{replica}, strand);
+}
+
+RingExchangeOptions RingOptions(const RingJob& job) {
+  RingExchangeOptions options;
+  options.round.model = job.Spec();
+  if (job.canary) options.round.model.tables.pop_back();
+  options.round.bucket_bytes = job.bucket_bytes;
+  options.overlap = job.clip_norm == 0;
+  return options;
+}
+
+StatsRequest RingStats(int rank) {
+  return {{"test", Life{1, static_cast<uint32_t>(rank + 100)},
+           Life{1, static_cast<uint32_t>(rank + 1)}, 1}};
+}
+
 // Fails some calls as a network does.
 class RingRank::FailingService final : public ParameterService {
  public:
@@ -218,40 +260,12 @@ RingRank::RingRank(const RingJob* job, int rank,
       random_(StableHashCombine(seed, rank)),
       backend_(std::make_unique<ReferenceBackend>()),
       model_(MakeRingModel(job, backend_.get())) {
-  const ModelSpec spec = job_.Spec();
-  ParameterShardOptions shard;
-  shard.job = "test";
-  shard.model = spec;
-  shard.map = MapOf(spec);
-  shard.life = Life{1, static_cast<uint32_t>(rank + 1)};
-  auto replica = ParameterShard::Create(shard, completions);
-  EXPECT_TRUE(replica.ok()) << replica.status();
-  replica_ = *std::move(replica);
-  replica_->ServeUntil(absl::InfiniteFuture());
-  ShardedClientOptions client;
-  client.job = shard.job;
-  client.worker = Life{1, static_cast<uint32_t>(rank + 100)};
-  client.map = shard.map;
-  client.shard_lives = {shard.life};
-  client.row_dims = {model_->spec().tables[0].row_dim()};
-  client.dense_size = model_->spec().dense_size();
-  client_ = std::make_unique<ShardedClient>(
-      client,
-      std::vector<std::shared_ptr<ParameterService>>{
-          std::make_shared<FailingService>(this)},
-      strand);
-  RingExchangeOptions options;
-  options.round.model = model_->spec();
-  options.round.bucket_bytes = job_.bucket_bytes;
-  options.overlap = job_.clip_norm == 0;
-  exchange_ = std::make_unique<RingExchange>(options, client_.get(),
+  replica_ = MakeRingReplica(job_, rank, completions);
+  client_ = MakeRingClient(job_, rank, std::make_shared<FailingService>(this),
+                           strand);
+  exchange_ = std::make_unique<RingExchange>(RingOptions(job_), client_.get(),
                                              std::move(collective), strand);
   exchange_->Start([this](absl::Status error) { failure_ = error; });
-}
-
-StatsRequest RingRank::Stats() const {
-  return {{"test", Life{1, static_cast<uint32_t>(rank_ + 100)},
-           Life{1, static_cast<uint32_t>(rank_ + 1)}, 1}};
 }
 
 uint64_t RingRank::marked() const {

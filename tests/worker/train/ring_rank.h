@@ -57,6 +57,17 @@ Batch MakeRingBatch(const RingJob& job, const BatchId& id);
 // The model of the job, which spoils the gradients that the job says.
 std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend);
 
+// The replica of a rank, a client of `replica` or of a service around it, and
+// the options of the exchange between the ranks.
+std::unique_ptr<ParameterShard> MakeRingReplica(const RingJob& job, int rank,
+                                                Executor* completions);
+std::unique_ptr<ShardedClient> MakeRingClient(
+    const RingJob& job, int rank, std::shared_ptr<ParameterService> replica,
+    Executor* strand);
+RingExchangeOptions RingOptions(const RingJob& job);
+// A request for what the replica of a rank has.
+StatsRequest RingStats(int rank);
+
 // One rank of a ring: the exchange over a real replica, and a stand-in for the
 // trainer, which pulls, computes and finishes the batches of its lanes one
 // after another, with random pauses. Everything runs on the strand.
@@ -76,8 +87,6 @@ class RingRank {
   // The number of the Hold during which the rank stands still; 0: it does not.
   uint64_t held() const { return held_; }
   ParameterShard& replica() { return *replica_; }
-  // A request for what its replica has.
-  StatsRequest Stats() const;
   // Marks of its replica.
   uint64_t marked() const;
   // Its lane of the present epoch has ended: all its own batches are done.
