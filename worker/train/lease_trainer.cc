@@ -140,7 +140,7 @@ void LeaseTrainer::StartPull(Step step) {
 
 void LeaseTrainer::SendPull(Step step) {
   StepParameters* parameters = &step->train.parameters;
-  const bool read_only = step->evaluates();
+  const bool read_only = step->evaluates() || !options_.pulls_create_rows;
   client_->Pull(parameters, read_only,
                 [self = shared_from_this(),
                  step = std::move(step)](absl::Status status) mutable {

@@ -36,6 +36,10 @@ struct LeaseTrainerOptions {
   int pipeline_depth = 1;
   // The loss of which the exchange gets the gradients.
   StepLoss loss = StepLoss::kMean;
+  // False: a pull for training creates no rows (PullRequest::read_only), so
+  // that rows come into existence by pushes alone. In a mode whose workers have
+  // replicas, all replicas get the same pushes, but each only its own pulls.
+  bool pulls_create_rows = true;
   // Largest norm of the gradient of a batch's mean loss (gradient_check.h), in
   // every mode of training; 0: no limit.
   double clip_norm = 0;
