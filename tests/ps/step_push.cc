@@ -127,7 +127,7 @@ StepPush::StepPush(const ShardMap& map, int shard, const CallIdentity& identity,
   if (!ids.empty()) request.tables = {{0, ids, rows}};
   for (size_t b = 0; b < map.blocks.size(); ++b) {
     const DenseBlock& block = map.blocks[b];
-    if (block.shard != shard) continue;
+    if (block.shard != shard || dense.empty()) continue;
     request.blocks.push_back({static_cast<uint32_t>(b),
                               absl::MakeConstSpan(dense).subspan(
                                   block.flat_begin, block.size())});

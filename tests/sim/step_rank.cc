@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
+constexpr absl::Duration kMaxPause = absl::Milliseconds(20);
 
 }  // namespace
 
@@ -63,6 +63,10 @@ void StepRank::Begin() {
   Pull();
 }
 
+absl::Duration StepRank::Pause() {
+  return run_->draw_.Span(kMaxPause, "pause", ++run_->sent_);
+}
+
 void StepRank::Pull() {
   client_->Pull(&step_.parameters, /*read_only=*/false,
                 [this](absl::Status status) { OnPulled(status); });
@@ -70,7 +74,7 @@ void StepRank::Pull() {
 
 void StepRank::OnPulled(const absl::Status& status) {
   if (!status.ok()) {
-    strand()->PostAfter(kRetryPause, [this] { Pull(); });
+    strand()->PostAfter(Pause(), [this] { Pull(); });
     return;
   }
   // Rank 0 is the slowest, so that there are late pushes.
@@ -119,7 +123,7 @@ void StepRank::OnEnd(absl::StatusOr<StepEnd> end) {
       EndBatch();
       return;
     }
-    strand()->PostAfter(kRetryPause, [this] {
+    strand()->PostAfter(Pause(), [this] {
       if (!holds_) Resume();
     });
     return;
@@ -129,7 +133,7 @@ void StepRank::OnEnd(absl::StatusOr<StepEnd> end) {
     run_->Fail(absl::StrCat("rank ", rank_, ": ", end.status().ToString()));
     return;
   }
-  strand()->PostAfter(kRetryPause, [this] { Finish(); });
+  strand()->PostAfter(Pause(), [this] { Finish(); });
 }
 
 void StepRank::EndBatch() {

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "tests/harness/simulated_process.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/sync_exchange.h"
@@ -32,6 +33,9 @@ class StepRank {
   void Kill() { process_.Kill(); }
 
  private:
+  // Before a call is made again: random, as in rpc/retry. With pauses of one
+  // length, ranks could miss each other for ever.
+  absl::Duration Pause();
   void Pull();
   void OnPulled(const absl::Status& status);
   void Compute();

@@ -37,7 +37,7 @@ TEST(StepRunTest, PushesThatAreTakenOutParkAnew) {
   uint64_t taken_out = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     StepRunOptions options;
-    options.push_timeout = absl::Milliseconds(15);
+    options.push_timeout = absl::Milliseconds(25);
     StepRun run(seed, options);
     EXPECT_EQ(run.Run(), "") << "seed " << seed;
     EXPECT_EQ(run.dropped(), 0u) << "seed " << seed;
