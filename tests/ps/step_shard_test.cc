@@ -69,10 +69,14 @@ class StepShardTest : public testing::Test {
     Send(call, timeout);
     return call;
   }
-  void Send(Call* call, absl::Duration timeout = absl::Seconds(10)) {
+  // Sends the push, and lets nothing else happen.
+  void Start(Call* call, absl::Duration timeout = absl::Seconds(10)) {
     call->completion.Start([&](Done<PushReply> done) {
       steps_->Push(call->push->request, timeout, std::move(done));
     });
+  }
+  void Send(Call* call, absl::Duration timeout = absl::Seconds(10)) {
+    Start(call, timeout);
     Settle();
   }
   void Settle() { simulator_.RunFor(absl::Milliseconds(1)); }
@@ -217,6 +221,23 @@ TEST_F(StepShardTest, ACopyOfAnAppliedPushIsARepeat) {
   EXPECT_EQ(Answer(old), "applied before");
   EXPECT_EQ(Digest(), SerialDigest({{0}, {0}}));
   EXPECT_EQ(stats_.repeats_refused, 2u);
+}
+
+// The marks have the batch already, but the shard does not count the step yet:
+// a pull after the answer would name the step again.
+TEST_F(StepShardTest, ACopyOfAPushThatIsBeingAppliedIsSentAgain) {
+  Call* const first = Begin(0, 1);
+  Close(ClosedWith(1, {0, 1}));
+  Call* const second = Make(1, 1, GradientOf(1, 1));
+  Call* const copy = Make(0, 1, GradientOf(0, 1));
+  Start(second);
+  ASSERT_EQ(shard_->TotalMarks().applied, 2u);
+  Start(copy);
+  Settle();
+  EXPECT_EQ(Answer(copy), "UNAVAILABLE");
+  EXPECT_EQ(Answer(first), "applied");
+  EXPECT_EQ(Answer(second), "applied");
+  EXPECT_EQ(Answer(Begin(0, 1)), "applied before");
 }
 
 TEST_F(StepShardTest, ALatePushIsDroppedAndMayComeAgainInAnotherStep) {
