@@ -78,7 +78,7 @@ TEST_F(LeaseTrainerTest, WhereItWaitsForItsPaceItIsHeldAtOnce) {
   simulator.RunUntilIdle();
   EXPECT_EQ(shards[0]->pushes, 2u) << "the pace and the depth";
   bool held = false;
-  trainer->Hold([&] { held = true; });
+  trainer->Hold(1, [&] { held = true; });
   EXPECT_TRUE(held);
   // What the save needs does not wait either, and does not count.
   batches_in_piece = 2;
