@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "cluster/piece_leases.h"
 #include "core/ids.h"
 
 namespace shoal {
@@ -33,7 +34,7 @@ struct LeaseTableOptions {
   absl::Duration speculate_after = absl::Seconds(2);
 };
 
-// The leases of a job: which worker has which piece of which epoch. Pure logic,
+// The leases of pieces that go to the worker that asks first. Pure logic,
 // thread-compatible.
 //
 // Epochs follow each other without a barrier: when the last piece of an epoch
@@ -50,75 +51,51 @@ struct LeaseTableOptions {
 //
 // The time of a call grows with what it changes, not with the size of the
 // table, unless the call's comment says otherwise.
-class LeaseTable {
+class LeaseTable : public PieceLeases {
  public:
   LeaseTable() : LeaseTable(LeaseTableOptions{}) {}
   explicit LeaseTable(LeaseTableOptions options);
 
-  struct Held {
-    uint64_t number = 0;
-    Life owner;
-    uint32_t epoch = 0;
-    uint32_t piece = 0;
-    bool copy = false;       // a speculative copy, worked on from the end
-    bool settling = false;   // its owner said LeaseDone
-    bool suspended = false;  // its owner's session is broken
-    absl::Time until;
-    absl::Time progress;  // the newest mark, or the grant
-  };
+  using Held = HeldLease;
 
   // Leases nothing from this place on: no later epoch than `epoch`, and of
   // `epoch` only its first `pieces` in its order. A limit may only grow. At
   // first there is no limit.
-  void SetLimit(uint32_t epoch, uint32_t pieces = 0) {
+  void SetLimit(uint32_t epoch, uint32_t pieces) {
     limit_ = Place{epoch, pieces};
     Tell(kEveryHost);
   }
+  void SetLimit(uint32_t epoch) override { SetLimit(epoch, 0); }
 
-  // The next lease for `owner` on `host`; nullopt if there is no lease for it
-  // now. The lease gets `number`, which grows and was never used before.
   std::optional<Held> Take(Life owner, int host, uint64_t number,
-                           absl::Time now);
-  // True only if there is no lease now for any worker.
-  bool NothingToTake(absl::Time now) const;
-  // If pieces belong to hosts: the hosts for which there may be a new lease
-  // since the last call, each once; kEveryHost means all hosts. Copies that
-  // became due by time alone are left out.
-  static constexpr int kEveryHost = -1;
-  std::vector<int> TakeNews();
-  bool has_hosts() const { return !options_.hosts.empty(); }
+                           absl::Time now) override;
+  bool NothingToTake(absl::Time now) const override;
+  // Copies that became due by time alone are left out.
+  std::vector<int> TakeNews() override;
+  bool has_hosts() const override { return !options_.hosts.empty(); }
+  bool shared() const override { return true; }
 
-  // The owner is alive: its leases run on, except those that settle.
-  void Renew(Life owner, absl::Time now);
-  // The owner may be dead: until Renew, its leases may be copied at once.
-  void Suspend(Life owner);
-  // A batch that was computed under this lease got a new mark.
-  void Progress(uint64_t lease, absl::Time now);
-
-  // The owner sent LeaseDone or LeaseFailed. If the lease is over or is not the
-  // owner's, nothing happens: messages may be late. Failed returns the lease's
-  // (epoch, piece), which this owner does not get again.
-  void Done(uint64_t lease, Life owner, absl::Time now);
+  // Leases that settle are not renewed.
+  void Renew(Life owner, absl::Time now) override;
+  // Until Renew, the owner's leases may be copied at once.
+  void Suspend(Life owner) override;
+  void Progress(uint64_t lease, absl::Time now) override;
+  void Done(uint64_t lease, Life owner, absl::Time now) override;
+  // The owner does not get the piece again.
   std::optional<std::pair<uint32_t, uint32_t>> Failed(uint64_t lease,
-                                                      Life owner);
-  // The owner's life is over: its leases end, except those that settle.
-  void EndOwner(Life owner);
-  // Ends the leases whose time has run out. Looks at all leases.
-  void Expire(absl::Time now);
-
-  // Every batch of the piece is complete: its leases are over, and it is leased
-  // no more. May be called before the piece was ever leased.
-  void Complete(uint32_t epoch, uint32_t piece);
-
-  // True if the piece failed on each of these lives.
+                                                      Life owner) override;
+  // The owner's leases end, except those that settle.
+  void EndOwner(Life owner) override;
+  void Expire(absl::Time now) override;
+  // The leases of the piece are over, and it is leased no more. May be called
+  // before the piece was ever leased.
+  void Complete(uint32_t epoch, uint32_t piece) override;
   bool FailedOnAll(uint32_t epoch, uint32_t piece,
-                   absl::Span<const Life> lives) const;
+                   absl::Span<const Life> lives) const override;
 
-  // nullptr if the lease is over.
-  const Held* Find(uint64_t lease) const;
-  // True if the owner has a lease that does not settle. Looks at its leases.
-  bool Holds(Life owner) const;
-  std::vector<Held> held() const;  // a copy of all leases, by number
+  const Held* Find(uint64_t lease) const override;
+  bool Holds(Life owner) const override;
+  std::vector<Held> held() const override;
 
  private:
   // (epoch, place in its order): pieces are leased by growing place.

@@ -32,6 +32,17 @@ struct CoordinatorOptions {
   // May be empty.
   std::vector<std::string> ps_addresses;
   int num_workers = 1;  // expected; more may join, and the job runs with fewer
+  // True: the workers are the ranks of a synchronous mode, and the batches of
+  // an epoch are dealt to their lanes (cluster/lane_table.h). The job begins
+  // when all num_workers are there, no other worker may join, and the loss of a
+  // worker ends the job.
+  bool lanes = false;
+  // Set: the PSs apply a step of all lanes as one push, and the coordinator
+  // closes the steps (coordinator/job_steps.h). A step does not wait for so
+  // many ranks; larger: slow ranks hold up the others less, and more batches
+  // are dropped from their step and trained later. REQUIRES: lanes, and a value
+  // below num_workers.
+  std::optional<uint32_t> backup_workers;
   uint32_t batch_size = 1024;
   uint32_t num_epochs = 1;
   uint64_t seed = 1;

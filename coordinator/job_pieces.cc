@@ -1,5 +1,6 @@
 #include "coordinator/job_pieces.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,12 +50,23 @@ std::vector<int> HostsOf(const PieceFacts& pieces, const FileList& files) {
   return hosts;
 }
 
+// By piece: true if its file cannot be cut; empty: every file can be.
+std::vector<bool> UncutOf(const PieceFacts& pieces, const FileList& files) {
+  std::vector<bool> uncut(pieces.size());
+  for (uint32_t i = 0; i < pieces.size(); ++i) {
+    uncut[i] = files.files[pieces.piece(i).source].compressed;
+  }
+  if (std::find(uncut.begin(), uncut.end(), true) == uncut.end()) uncut.clear();
+  return uncut;
+}
+
 CutFiles Cut(std::string kind, const FileList& files, std::vector<Piece> pieces,
              uint32_t batch_size) {
   CutFiles cut;
   cut.pieces =
       PieceFacts(std::move(kind), files.files, std::move(pieces), batch_size);
   cut.hosts = HostsOf(cut.pieces, files);
+  cut.uncut = UncutOf(cut.pieces, files);
   return cut;
 }
 

@@ -15,6 +15,7 @@ namespace shoal {
 struct CutFiles {
   PieceFacts pieces;
   std::vector<int> hosts;  // by piece, as LeaseTableOptions::hosts
+  std::vector<bool> uncut;  // by piece, as PiecesToDeal::uncut
 };
 struct JobPieces {
   CutFiles train;  // empty unless the job trains

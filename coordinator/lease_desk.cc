@@ -17,9 +17,8 @@ absl::Status LeaseDesk::Ask(const Member& worker) {
 }
 
 void LeaseDesk::Serve(
-    const Membership& membership, LeaseTable* table, absl::Time now,
-    absl::FunctionRef<void(const Member& worker, const LeaseTable::Held&)>
-        give) {
+    const Membership& membership, PieceLeases* table, absl::Time now,
+    absl::FunctionRef<void(const Member& worker, const HeldLease&)> give) {
   Wake(table);
   while (!waiting_.empty() && !table->NothingToTake(now)) {
     const std::optional<Life> life = waiting_.Next();
@@ -35,7 +34,7 @@ void LeaseDesk::Serve(
     }
     const int host =
         table->has_hosts() ? membership.files().HostOf(worker->index) : 0;
-    const std::optional<LeaseTable::Held> held =
+    const std::optional<HeldLease> held =
         table->Take(*life, host, next_number_, now);
     if (held.has_value()) {
       ++next_number_;
@@ -52,9 +51,9 @@ void LeaseDesk::Serve(
   waiting_.Retry();
 }
 
-void LeaseDesk::Wake(LeaseTable* table) {
+void LeaseDesk::Wake(PieceLeases* table) {
   for (const int host : table->TakeNews()) {
-    if (host == LeaseTable::kEveryHost) {
+    if (host == PieceLeases::kEveryHost) {
       waiting_.WakeAll();
     } else {
       waiting_.Wake(host);

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "cluster/lease_requests.h"
-#include "cluster/lease_table.h"
 #include "cluster/membership.h"
+#include "cluster/piece_leases.h"
 
 namespace shoal {
 
@@ -35,9 +35,8 @@ class LeaseDesk {
   // with each such worker and its lease. Workers whose connection is broken
   // keep their place.
   void Serve(
-      const Membership& membership, LeaseTable* table, absl::Time now,
-      absl::FunctionRef<void(const Member& worker, const LeaseTable::Held&)>
-          give);
+      const Membership& membership, PieceLeases* table, absl::Time now,
+      absl::FunctionRef<void(const Member& worker, const HeldLease&)> give);
 
   // A number for a lease that is in no table.
   uint64_t TakeNumber() { return next_number_++; }
@@ -48,7 +47,7 @@ class LeaseDesk {
 
  private:
   // Wakes the parked requests for which the table may have a lease now.
-  void Wake(LeaseTable* table);
+  void Wake(PieceLeases* table);
 
   LeaseRequests waiting_;
   uint64_t next_number_ = 1;

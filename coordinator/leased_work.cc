@@ -63,18 +63,19 @@ const PieceFacts& LeasedWork::facts(JobPhase phase) const {
   return phase == JobPhase::kEvaluating ? evaluation_.facts() : book_.facts();
 }
 
-const LeaseTable& LeasedWork::leases(JobPhase phase) const {
+const PieceLeases& LeasedWork::leases(JobPhase phase) const {
   return phase == JobPhase::kEvaluating ? evaluation_.leases() : book_.leases();
 }
 
-LeaseTable& LeasedWork::Table(JobPhase phase) {
+PieceLeases& LeasedWork::Table(JobPhase phase) {
   return phase == JobPhase::kEvaluating ? evaluation_.leases() : book_.leases();
 }
 
 // ---- Phases -----------------------------------------------------------------
 
-void LeasedWork::SetPieces(JobPieces pieces) {
+void LeasedWork::SetPieces(JobPieces pieces, std::vector<LaneRank> ranks) {
   TrainingBookOptions training = BookOf(options_);
+  training.lanes = {std::move(ranks), std::move(pieces.train.uncut)};
   training.leases.hosts = std::move(pieces.train.hosts);
   book_ = TrainingBook(std::move(training), std::move(pieces.train.pieces));
   EvaluationRunOptions scores = EvaluationOf(options_);
@@ -161,10 +162,15 @@ JobEffects LeasedWork::ContinueEvaluating(uint64_t resumed_step) {
   return effects;
 }
 
+JobEffects LeasedWork::Deal(bool settled) {
+  const absl::Status dealt = book_.DealLanes(settled);
+  return dealt.ok() ? JobEffects() : EndWith(dealt);
+}
+
 CoordinatorActions LeasedWork::Grant(const View& view) {
   CoordinatorActions actions;
   desk_.Serve(view.membership, &Table(view.phase), view.now,
-              [&](const Member& worker, const LeaseTable::Held& held) {
+              [&](const Member& worker, const HeldLease& held) {
                 if (view.phase == JobPhase::kTraining &&
                     options_.warmup_steps <= 0 &&
                     !view.progress.steady_open()) {
@@ -177,7 +183,7 @@ CoordinatorActions LeasedWork::Grant(const View& view) {
   return actions;
 }
 
-Lease LeasedWork::LeaseFor(const LeaseTable::Held& held,
+Lease LeasedWork::LeaseFor(const HeldLease& held,
                            const View& view) const {
   const bool trains = view.phase == JobPhase::kTraining;
   Lease lease = trains ? book_.LeaseOf(held) : evaluation_.LeaseOf(held);
@@ -226,8 +232,9 @@ void LeasedWork::End(Life worker) {
 }
 
 void LeasedWork::Release(absl::Time now) {
-  for (LeaseTable* table : {&book_.leases(), &evaluation_.leases()}) {
-    for (const LeaseTable::Held& held : table->held()) {
+  for (const JobPhase phase : {JobPhase::kTraining, JobPhase::kEvaluating}) {
+    PieceLeases* const table = &Table(phase);
+    for (const HeldLease& held : table->held()) {
       table->Progress(held.number, now);
     }
   }
@@ -302,7 +309,7 @@ JobEffects LeasedWork::OnFailed(const Member& from, const LeaseFailed& failed,
                                 const View& view) {
   JobEffects effects;
   if (!Leases(view.phase)) return effects;
-  LeaseTable& table = Table(view.phase);
+  PieceLeases& table = Table(view.phase);
   const auto piece = table.Failed(failed.lease, from.life);
   if (!piece.has_value()) return effects;
   const absl::Status status = failed.status.ok()
@@ -315,6 +322,7 @@ JobEffects LeasedWork::OnFailed(const Member& from, const LeaseFailed& failed,
   const JobFiles& files = view.membership.files();
   std::vector<Life> workers;
   for (const Member& worker : view.membership.Open(Role::kWorker)) {
+    if (!table.shared() && worker.life != from.life) continue;
     // A host's own files can be read by its workers alone.
     if (!table.has_hosts() ||
         files.HostOf(worker.index) == files.HostOf(from.index)) {

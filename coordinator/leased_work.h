@@ -11,9 +11,10 @@
 #include "absl/time/time.h"
 #include "cluster/job_progress.h"
 #include "cluster/job_report.h"
-#include "cluster/lease_table.h"
+#include "cluster/lane_table.h"
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
+#include "cluster/piece_leases.h"
 #include "coordinator/coordinator_options.h"
 #include "coordinator/divergence_watch.h"
 #include "coordinator/evaluation_run.h"
@@ -68,13 +69,14 @@ class LeasedWork {
   LeaseDesk& desk() { return desk_; }
   // The pieces that are trained or scored in this phase, and their leases.
   const PieceFacts& facts(JobPhase phase) const;
-  const LeaseTable& leases(JobPhase phase) const;
+  const PieceLeases& leases(JobPhase phase) const;
   // "worker 1 cannot read …": the newest lease that failed; empty: none.
   const std::string& last_failure() const { return last_failure_; }
 
   // ---- Phases
 
-  void SetPieces(JobPieces pieces);
+  // With `ranks` the pieces to train are leased by lanes (LaneTable).
+  void SetPieces(JobPieces pieces, std::vector<LaneRank> ranks = {});
   // The pieces are set, and a checkpoint's part of them is restored.
   JobEffects BeginTraining(const View& view);
 
@@ -89,10 +91,11 @@ class LeasedWork {
   bool sound() const { return !options_.watch_divergence || watch_.Sound(); }
   // The epochs are trained after which the next evaluation comes, and the
   // figures of the one before are there: figures of two at a time would need
-  // twice the memory.
+  // twice the memory. Lanes have ended before: their ranks have no lease.
   bool EvaluationDue() const {
     return !evaluation_.working_out() &&
-           book_.CompleteEpochs() >= evaluation_.due_after();
+           book_.CompleteEpochs() >= evaluation_.due_after() &&
+           book_.open_lanes().empty();
   }
   // Begins the evaluation that is due. REQUIRES: EvaluationDue(), in kTraining.
   JobEffects Evaluate(const View& view);
@@ -100,6 +103,10 @@ class LeasedWork {
   // the weights, if the job trains nothing.
   JobEffects ContinueEvaluating(uint64_t resumed_step);
 
+  // Deals batches to lanes, if the job has lanes and all have ended. `settled`
+  // is as for LaneTable::NeedsDeal. To be called before Grant. The job ends if
+  // the batches cannot be dealt.
+  JobEffects Deal(bool settled);
   // Gives out the leases that waiting workers can have now.
   CoordinatorActions Grant(const View& view);
   // No lease is given out any more.
@@ -154,10 +161,10 @@ class LeasedWork {
   void FillScored(JobReport* report) const { evaluation_.Fill(report); }
 
  private:
-  LeaseTable& Table(JobPhase phase);  // leases, to be changed
+  PieceLeases& Table(JobPhase phase);  // leases, to be changed
   JobEffects EndIfDiverged(const std::optional<Divergence>& divergence) const;
   void PlanEvaluation(bool or_now);
-  Lease LeaseFor(const LeaseTable::Held& held, const View& view) const;
+  Lease LeaseFor(const HeldLease& held, const View& view) const;
   uint64_t BadRows() const;
   // The first bad rows, of training and evaluation data.
   std::vector<std::string> NamedBadRows() const;

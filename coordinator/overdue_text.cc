@@ -37,7 +37,7 @@ std::string MissingPs(const OverdueView& view) {
 
 std::string WhoHoldsWhat(const OverdueView& view) {
   std::vector<std::string> parts;
-  for (const LeaseTable::Held& held : view.leases.held()) {
+  for (const HeldLease& held : view.leases.held()) {
     for (const Member& worker : view.membership.Open(Role::kWorker)) {
       if (worker.life != held.owner) continue;
       parts.push_back(
@@ -49,6 +49,16 @@ std::string WhoHoldsWhat(const OverdueView& view) {
     parts.push_back(view.last_lease_failure);
   }
   return absl::StrJoin(parts, "; ");
+}
+
+std::string WhyAllMustCome(const CoordinatorOptions& options) {
+  if (options.lanes) {
+    return "; in this mode it begins when all workers are there, because each "
+           "of them has a part in every step";
+  }
+  return absl::StrCat("; with ", options.scopes.Flags(),
+                      " it begins when all workers are there, because no other "
+                      "host has their files");
 }
 
 }  // namespace
@@ -83,9 +93,7 @@ absl::Status TooLate(Overdue what, const OverdueView& view) {
     case Overdue::kHosts:
       why = absl::StrCat("after ", start, " the job still lacks ",
                          MissingProcesses(view.options, view.membership),
-                         "; with ", view.options.scopes.Flags(),
-                         " it begins when all workers are there, because no "
-                         "other host has their files");
+                         WhyAllMustCome(view.options));
       break;
     case Overdue::kWorker:
       why = absl::StrCat("no worker is alive, for ", start, "; ",

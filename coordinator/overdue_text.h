@@ -5,10 +5,10 @@
 
 #include "absl/status/status.h"
 #include "cluster/job_progress.h"
-#include "cluster/lease_table.h"
 #include "cluster/loaded_marks.h"
 #include "cluster/membership.h"
 #include "cluster/piece_facts.h"
+#include "cluster/piece_leases.h"
 #include "coordinator/coordinator_options.h"
 #include "coordinator/job_clock.h"
 
@@ -29,7 +29,7 @@ struct OverdueView {
   const JobProgress& progress;
   // The pieces that are trained or scored now.
   const PieceFacts& facts;
-  const LeaseTable& leases;
+  const PieceLeases& leases;
   const std::string& last_lease_failure;  // empty: none
 };
 // DEADLINE_EXCEEDED: names what has not come, and the time that it had.

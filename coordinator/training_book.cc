@@ -1,12 +1,14 @@
 #include "coordinator/training_book.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "cluster/lane_deal.h"
 #include "cluster/resume.h"
 
 namespace shoal {
@@ -31,11 +33,17 @@ TrainingBook::TrainingBook(TrainingBookOptions options, PieceFacts pieces)
     : options_(std::move(options)), facts_(std::move(pieces)) {
   options_.leases.num_pieces = facts_.size();
   ledger_ = Ledger(LedgerOf(options_));
-  leases_ = LeaseTable(options_.leases);
+  if (options_.lanes.ranks.empty()) {
+    leases_ = std::make_unique<LeaseTable>(options_.leases);
+  } else {
+    auto lanes = std::make_unique<LaneTable>(options_.leases, options_.lanes);
+    lanes_ = lanes.get();
+    leases_ = std::move(lanes);
+  }
 }
 
 void TrainingBook::OnComplete(uint32_t epoch, uint32_t piece) {
-  leases_.Complete(epoch, piece);
+  leases_->Complete(epoch, piece);
   complete_bytes_ += facts_.piece(piece).end - facts_.piece(piece).begin;
 }
 
@@ -131,7 +139,7 @@ absl::StatusOr<bool> TrainingBook::AddMark(int member, const Mark& mark,
                                            absl::Time now) {
   SHOAL_ASSIGN_OR_RETURN(const Ledger::Added added, ledger_.Add(member, mark));
   if (!added.fresh) return false;
-  leases_.Progress(mark.lease, now);
+  leases_->Progress(mark.lease, now);
   if (added.piece_complete) OnComplete(mark.batch.epoch, mark.batch.piece);
   return true;
 }
@@ -144,13 +152,33 @@ bool TrainingBook::AtEndOfEpoch() const {
   return totals().batches == epochs * batches;
 }
 
+absl::Status TrainingBook::DealLanes(bool settled) {
+  const uint32_t epoch = CompleteEpochs();
+  if (lanes_ == nullptr || !lanes_->NeedsDeal(epoch, settled)) {
+    return absl::OkStatus();
+  }
+  std::vector<PieceTrained> trained(facts_.size());
+  for (uint32_t i = 0; i < facts_.size(); ++i) {
+    trained[i].complete = ledger_.PieceComplete(epoch, i);
+    trained[i].batches = ledger_.CompleteBatches(epoch, i);
+    if (facts_.known(i)) trained[i].num_batches = facts_.batches(i);
+  }
+  return lanes_->Deal(epoch, trained);
+}
+
+std::vector<int> TrainingBook::open_lanes() const {
+  return lanes_ == nullptr ? std::vector<int>() : lanes_->open_lanes();
+}
+
 double TrainingBook::FractionDone() const {
   const double all =
       static_cast<double>(facts_.bytes()) * options_.leases.num_epochs;
   if (all == 0) return 0;
   double done = static_cast<double>(complete_bytes_);
-  for (const LeaseTable::Held& held : leases_.held()) {
+  std::set<std::pair<uint32_t, uint32_t>> counted;  // ranks may share a piece
+  for (const HeldLease& held : leases_->held()) {
     if (held.copy) continue;
+    if (!counted.insert({held.epoch, held.piece}).second) continue;
     const Piece& piece = facts_.piece(held.piece);
     done += static_cast<double>(piece.end - piece.begin) *
             ledger_.FractionComplete(held.epoch, held.piece);
@@ -158,7 +186,7 @@ double TrainingBook::FractionDone() const {
   return std::min(1.0, done / all);
 }
 
-Lease TrainingBook::LeaseOf(const LeaseTable::Held& held) const {
+Lease TrainingBook::LeaseOf(const HeldLease& held) const {
   Lease lease;
   lease.purpose = LeasePurpose::kTrain;
   lease.epoch = held.epoch;
@@ -166,6 +194,7 @@ Lease TrainingBook::LeaseOf(const LeaseTable::Held& held) const {
   lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
   lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
   lease.backwards = held.copy;
+  if (lanes_ != nullptr) lanes_->Shape(held.number, &lease);
   return lease;
 }
 

@@ -14,9 +14,11 @@
 #include "checkpoint/manifest.h"
 #include "cluster/job_files.h"
 #include "cluster/job_report.h"
+#include "cluster/lane_table.h"
 #include "cluster/lease_table.h"
 #include "cluster/ledger.h"
 #include "cluster/piece_facts.h"
+#include "cluster/piece_leases.h"
 #include "core/lease.h"
 #include "core/mark.h"
 #include "core/mark_run.h"
@@ -30,10 +32,13 @@ struct TrainingBookOptions {
   // Epochs, order, hosts and times of the leases. num_pieces is ignored: the
   // book knows its pieces.
   LeaseTableOptions leases;
+  // With ranks: the pieces are leased by lanes (LaneTable). Without: to the
+  // worker that asks first (LeaseTable).
+  LaneOptions lanes;
 };
 
 // The pieces that a job has to train, the part that is trained, and the leases:
-// PieceFacts, Ledger and LeaseTable, which every event changes together. Pure
+// PieceFacts, Ledger and PieceLeases, which every event changes together. Pure
 // logic.
 //
 //   empty --its pieces--> open --every batch has all marks--> complete
@@ -47,15 +52,22 @@ struct TrainingBookOptions {
 class TrainingBook {
  public:
   // A book without pieces: complete.
-  TrainingBook() = default;
+  TrainingBook() : TrainingBook(TrainingBookOptions{}, PieceFacts{}) {}
   TrainingBook(TrainingBookOptions options, PieceFacts pieces);
 
   const PieceFacts& facts() const { return facts_; }
   const LedgerTotals& totals() const { return ledger_.totals(); }
   // Examples of complete batches.
   uint64_t examples() const { return totals().trained + totals().rejected; }
-  LeaseTable& leases() { return leases_; }
-  const LeaseTable& leases() const { return leases_; }
+  PieceLeases& leases() { return *leases_; }
+  const PieceLeases& leases() const { return *leases_; }
+
+  // Deals batches to the lanes if that is due (LaneTable::NeedsDeal). To be
+  // called before leases are given out. Errors: those of LaneTable::Deal. Does
+  // nothing without lanes.
+  absl::Status DealLanes(bool settled);
+  // The ranks whose lane has not ended. Empty without lanes.
+  std::vector<int> open_lanes() const;
 
   // Begins to restore the book from a checkpoint with this manifest, whose
   // shards have these marks; `path` is for messages. FAILED_PRECONDITION: the
@@ -102,7 +114,7 @@ class TrainingBook {
   double FractionDone() const;
 
   // The lease of a piece for a worker, without number and batch size.
-  Lease LeaseOf(const LeaseTable::Held& held) const;
+  Lease LeaseOf(const HeldLease& held) const;
   // A lease of only the half-marked batches of a piece.
   Lease MendOf(uint32_t epoch, uint32_t piece) const;
 
@@ -129,7 +141,8 @@ class TrainingBook {
   TrainingBookOptions options_;
   PieceFacts facts_;
   Ledger ledger_;
-  LeaseTable leases_;
+  std::unique_ptr<PieceLeases> leases_;
+  LaneTable* lanes_ = nullptr;  // `leases_`, if the job has lanes
   uint64_t complete_bytes_ = 0;  // bytes of complete pieces, over the epochs
 
   std::optional<Restoring> restoring_;

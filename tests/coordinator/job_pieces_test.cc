@@ -46,8 +46,17 @@ TEST_F(JobPiecesTest, BothKindsOfFilesAreCut) {
   EXPECT_EQ(pieces->train.pieces.size(), 3u);
   EXPECT_EQ(pieces->eval.pieces.size(), 1u);
   EXPECT_THAT(pieces->train.hosts, IsEmpty());
+  EXPECT_THAT(pieces->train.uncut, IsEmpty());
   EXPECT_EQ(pieces->eval.pieces.Name(0),
             "evaluation piece 0 (e, bytes 0 to 30)");
+}
+
+TEST_F(JobPiecesTest, ACompressedFileIsOnePieceThatCannotBeCut) {
+  List(0, {{"a", 50, 1}, {"b.gz", 500, 1, /*compressed=*/true}}, {});
+  files_.Pin();
+  const auto pieces = CutJob(options_, files_);
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_THAT(pieces->train.uncut, ElementsAre(false, false, true));
 }
 
 TEST_F(JobPiecesTest, APieceIsItsFilesHosts) {

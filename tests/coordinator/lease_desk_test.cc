@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/lease_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

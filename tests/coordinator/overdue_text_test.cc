@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cluster/lease_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -71,6 +72,13 @@ TEST_F(OverdueTextTest, WhyALeaseFailedIsToldWhereNothingMoves) {
   failure_ = "worker 0 cannot read a";
   EXPECT_THAT(Why(Overdue::kProgress),
               HasSubstr("no live worker holds a lease; " + failure_));
+}
+
+TEST_F(OverdueTextTest, RanksThatDoNotComeAreNamed) {
+  options_.lanes = true;
+  EXPECT_THAT(Why(Overdue::kHosts),
+              HasSubstr("the job still lacks ps 1, worker 0, worker 1; in this "
+                        "mode it begins when all workers are there"));
 }
 
 }  // namespace
