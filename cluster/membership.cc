@@ -48,11 +48,17 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown role ", static_cast<int>(request.role)));
   }
-  const int limit = request.role == Role::kPs ? options_.ps.count : kMaxWorkers;
+  const bool ps = request.role == Role::kPs;
+  const int limit =
+      ps ? options_.ps.count : options_.fixed_workers.value_or(kMaxWorkers);
   if (request.index < 0 || request.index >= limit) {
+    const char* const why =
+        ps ? ": --ps_hosts has as many entries"
+        : options_.fixed_workers.has_value()
+            ? ": the mode of this job trains with a fixed number of workers"
+            : "";
     return absl::InvalidArgumentError(absl::StrCat(
-        who, ": the index must be in [0, ", limit, ")",
-        request.role == Role::kPs ? ": --ps_hosts has as many entries" : ""));
+        who, ": the index must be in [0, ", limit, ")", why));
   }
   SHOAL_RETURN_IF_ERROR(
       CheckSameConfig(who, request.config, "the coordinator", options_.config));

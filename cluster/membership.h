@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ struct MembershipOptions {
   std::string config;     // canonical text; see RegisterRequest::config
   StartNumber start = 1;  // start number of the job
   PsMembers ps;           // the PSs that the job has, by index
+  // Set: the workers that the job has, by index. Not set: more may join.
+  std::optional<int> fixed_workers;
   FileScopes scopes;      // the files that are by host (job_files.h)
   KnownIds trained;       // as for JobFiles
   absl::Duration silent_after = absl::Seconds(5);

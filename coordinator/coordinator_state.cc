@@ -5,8 +5,10 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
+#include "cluster/lane_table.h"
 #include "cluster/repeated_files.h"
 #include "coordinator/job_pieces.h"
 #include "coordinator/overdue_text.h"
@@ -21,6 +23,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.config = options.config;
   membership.start = options.start;
   membership.ps = options.ps;
+  if (options.lanes) membership.fixed_workers = options.num_workers;
   membership.scopes = options.scopes;
   const CheckpointOptions& checkpoints = options.checkpoints;
   if (checkpoints.resume != nullptr) {
@@ -31,6 +34,20 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   }
   membership.silent_after = options.silent_after;
   return membership;
+}
+
+// The ranks of the job, which are all its workers; empty if it has no lanes.
+std::vector<LaneRank> RanksOf(const CoordinatorOptions& options,
+                              const Membership& membership) {
+  std::vector<LaneRank> ranks;
+  if (!options.lanes) return ranks;
+  const JobFiles& files = membership.files();
+  for (const Member& worker : membership.Open(Role::kWorker)) {
+    SHOAL_DCHECK(worker.index == static_cast<int>(ranks.size()));
+    const bool by_host = !files.train().hosts.empty();
+    ranks.push_back({worker.life, by_host ? files.HostOf(worker.index) : 0});
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -186,7 +203,7 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 void CoordinatorState::Lose(const MemberLoss& loss) {
   Forget(loss.member, loss.why);
   Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
-                    HostLeftAlone(loss.member, membership_)));
+                    HostLeftAlone(loss.member, membership_), options_.lanes));
   if (loss.member.role == Role::kWorker && Leases(phase_)) {
     WarnOfMissingWorkers("the job goes on");
   }
@@ -299,6 +316,9 @@ void CoordinatorState::Step() {
   if (phase_ == JobPhase::kEvaluating) {
     Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
   }
+  if (Leases(phase_) && !saves_.withholds()) {
+    Perform(work_.Deal(/*settled=*/false));
+  }
   if (Leases(phase_)) GrantAtPace();
   if (phase_ == JobPhase::kReporting &&
       progress_.reports() == static_cast<size_t>(options_.ps.count)) {
@@ -341,7 +361,7 @@ void CoordinatorState::StartTraining() {
   absl::StatusOr<JobPieces> pieces =
       CutJob(options_, membership_.files(), train_row_bytes_);
   if (!pieces.ok()) return End({pieces.status()});
-  work_.SetPieces(*std::move(pieces));
+  work_.SetPieces(*std::move(pieces), RanksOf(options_, membership_));
   if (!start_.goes_on()) return Perform(work_.BeginTraining(WorkView()));
   const absl::Status same =
       start_.StartRestoring(membership_.files().train(), &work_.book());

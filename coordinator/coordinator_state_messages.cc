@@ -24,7 +24,8 @@ absl::Status CoordinatorState::On(const Member& from, Failure& message) {
 absl::Status CoordinatorState::On(const Member& from, Bye& message) {
   progress_.OnUsage(from.role, from.index, message.usage, clock_.clock());
   Forget(from, absl::OkStatus());
-  SHOAL_RETURN_IF_ERROR(Take(JobFinish::OnBye(from, phase_)));
+  SHOAL_RETURN_IF_ERROR(Take(JobFinish::OnBye(
+      from, phase_, IsRankLoss(from, phase_, options_.lanes))));
   if (from.role == Role::kWorker && Leases(phase_)) {
     WarnOfMissingWorkers("the job goes on");
   }

@@ -6,7 +6,7 @@ namespace shoal {
 
 JobClock::JobClock(const CoordinatorOptions& options, absl::Time now)
     : num_workers_(static_cast<size_t>(options.num_workers)),
-      all_must_come_(options.scopes.any()),
+      all_must_come_(options.scopes.any() || options.lanes),
       start_deadline_(options.start_deadline),
       worker_grace_(options.worker_grace),
       progress_deadline_(options.progress_deadline),

@@ -14,7 +14,7 @@ namespace shoal {
 // A wait that has passed its deadline.
 enum class Overdue {
   kServers,   // for all PSs, with their state
-  kHosts,     // for workers, where files are by host
+  kHosts,     // for workers, where files are by host or there are lanes
   kWorker,    // for any worker
   kProgress,  // for a mark, a piece read or a score
   kReport     // for the shards' reports
@@ -50,7 +50,7 @@ class JobClock {
   // To be called after every event while the job gathers. `all_ps`: all PSs are
   // there with their state. True: the job may begin, since all expected workers
   // are there, or a worker has waited for the others for worker_grace. If files
-  // are by host, all expected workers must be there.
+  // are by host, or the job has lanes, all expected workers must be there.
   bool Gather(bool all_ps, size_t workers);
   // As of the newest Gather, all PSs and a worker are there.
   bool gathered() const { return gathered_since_.has_value(); }
@@ -64,7 +64,7 @@ class JobClock {
 
  private:
   const size_t num_workers_;
-  const bool all_must_come_;  // some files are by host
+  const bool all_must_come_;  // some files are by host, or there are lanes
   const absl::Duration start_deadline_;
   const absl::Duration worker_grace_;
   const absl::Duration progress_deadline_;

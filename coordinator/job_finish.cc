@@ -46,10 +46,11 @@ JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
       ProcessName(from.role, from.index));
 }
 
-JobEffects JobFinish::OnBye(const Member& from, JobPhase phase) {
+JobEffects JobFinish::OnBye(const Member& from, JobPhase phase,
+                            bool others_need_it) {
   JobEffects effects;
   if (phase >= JobPhase::kEnding) return effects;
-  if (from.role == Role::kPs) {
+  if (from.role == Role::kPs || others_need_it) {
     return EndWith(absl::CancelledError(absl::StrCat(
                        from.Name(), " left before the job was over")),
                    ProcessName(from.role, from.index));

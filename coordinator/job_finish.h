@@ -29,8 +29,8 @@ namespace shoal {
 // Failure, data that changed or is bad beyond max_bad_rows, a batch that is
 // torn, a piece that no live worker can read, and a wait whose deadline passed.
 // The death of a worker is no failure: its work is given to other workers, and
-// it may register again. The end of a PS, and a job without any worker for too
-// long, are losses (JobOutcome::lost). Thread-compatible.
+// it may register again. The end of a PS or of a rank, and a job without any
+// worker for too long, are losses (JobOutcome::lost). Thread-compatible.
 class JobFinish {
  public:
   // Everything is trained and scored: asks every shard for its last report.
@@ -46,8 +46,10 @@ class JobFinish {
   // trained and scored ends nothing: that worker was computing a copy.
   static JobEffects OnFailure(const Member& from, const Failure& failure,
                               JobPhase phase);
-  // The process has said Bye. A PS that leaves before the end ends the job.
-  static JobEffects OnBye(const Member& from, JobPhase phase);
+  // The process has said Bye. A PS that leaves before the end ends the job, as
+  // does a worker that the others need (IsRankLoss in member_loss.h).
+  static JobEffects OnBye(const Member& from, JobPhase phase,
+                          bool others_need_it = false);
   // The owner was asked to stop the job; `process` is as JobReport::first. An
   // OK `reason` means that there is no particular one.
   static JobOutcome OnStop(const absl::Status& reason, std::string process);

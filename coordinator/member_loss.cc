@@ -93,9 +93,14 @@ std::string HostLeftAlone(const Member& member, const Membership& membership) {
   return files.host_names()[host];
 }
 
+bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers) {
+  return fixed_workers && member.role == Role::kWorker &&
+         phase > JobPhase::kGathering && phase < JobPhase::kReporting;
+}
+
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::Duration left_to_start,
-                     const std::string& host_left_alone) {
+                     const std::string& host_left_alone, bool fixed_workers) {
   JobEffects effects;
   if (phase >= JobPhase::kEnding) return effects;
   const Member& member = loss.member;
@@ -111,6 +116,11 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
     return EndWithLoss(absl::UnavailableError(
                            absl::StrCat(what, "; its shard's state is lost")),
                        ProcessName(member.role, member.index));
+  } else if (IsRankLoss(member, phase, fixed_workers)) {
+    return EndWithLoss(
+        absl::UnavailableError(absl::StrCat(
+            what, "; in this mode the other workers cannot go on without it")),
+        ProcessName(member.role, member.index));
   } else {
     const std::string work =
         host_left_alone.empty()

@@ -60,15 +60,21 @@ std::optional<MemberLoss> LostMarks(const Member& member,
 // was the last worker, if the host has files of its own; otherwise "".
 std::string HostLeftAlone(const Member& member, const Membership& membership);
 
+// True if the loss of this process in this phase ends the job because the
+// other workers cannot go on without it: it is a worker of a job whose workers
+// are fixed when it begins (CoordinatorOptions::lanes).
+bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers);
+
 // While the job gathers nothing was leased, so nothing was pushed: another
 // process may take the place of a PS within `left_to_start`. Later the job ends
 // with the state of a PS's shard (UNAVAILABLE). A worker's pieces are leased to
 // other workers, and the job goes on; the pieces of `host_left_alone`, which
-// may be "", wait for a worker there. A job that is ending has no use for the
-// process.
+// may be "", wait for a worker there. If IsRankLoss, the job ends
+// (UNAVAILABLE). A job that is ending has no use for the process.
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::Duration left_to_start,
-                     const std::string& host_left_alone = "");
+                     const std::string& host_left_alone = "",
+                     bool fixed_workers = false);
 
 }  // namespace shoal
 

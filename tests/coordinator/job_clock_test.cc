@@ -87,6 +87,13 @@ TEST_F(JobClockTest, ThereIsNoGraceWhereEachWorkerHasFilesOfItsOwn) {
               Optional(Overdue::kHosts));
 }
 
+TEST_F(JobClockTest, ThereIsNoGraceWhereTheWorkersAreRanks) {
+  options_.lanes = true;
+  JobClock clock = Make();
+  Pass(clock, 19);
+  EXPECT_FALSE(clock.Gather(true, 1));
+}
+
 // ---- Deadlines
 
 TEST_F(JobClockTest, ServersMustComeBeforeTheStartDeadline) {

@@ -113,6 +113,26 @@ TEST_F(MemberLossTest, OnlyPortsOfServersWithoutAConnectionAreLookedAt) {
   EXPECT_EQ(std::get<ProbeAction>(probes[0]).address, "h0:1");
 }
 
+TEST_F(MemberLossTest, ARankThatIsLostEndsTheJobOnceItHasBegun) {
+  const MemberLoss loss = Silent(worker_, absl::Seconds(5));
+  for (const JobPhase phase :
+       {JobPhase::kRestoring, JobPhase::kTraining, JobPhase::kEvaluating}) {
+    const JobEffects effects = AfterLoss(loss, phase, absl::ZeroDuration(), "",
+                                         /*fixed_workers=*/true);
+    ASSERT_TRUE(effects.end.has_value());
+    EXPECT_EQ(effects.end->status,
+              absl::UnavailableError(
+                  "worker 0 was silent for more than 5s and is taken for dead; "
+                  "in this mode the other workers cannot go on without it"));
+    EXPECT_EQ(effects.end->first, "worker 0");
+    EXPECT_TRUE(effects.end->lost);
+  }
+  for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kReporting}) {
+    EXPECT_FALSE(AfterLoss(loss, phase, absl::ZeroDuration(), "", true)
+                     .end.has_value());
+  }
+}
+
 TEST_F(MemberLossTest, ABrokenConnectionIsToldWithTheTimeToComeBack) {
   EXPECT_EQ(Line(AfterBreak(worker_, absl::UnavailableError("reset"),
                             absl::Seconds(5))),
