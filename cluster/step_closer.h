@@ -47,10 +47,9 @@ struct CloseStep {
   uint64_t step = 0;
   std::vector<StepBatch> batches;  // at least one
   uint64_t examples = 0;  // of the batches that are not rejected
-  // True: a hold was asked for. A shard says so in its answers to the pushes of
-  // this step and of earlier ones, and, from when it has applied this step, in
-  // its answers to pulls, until the hold is released. A rank that is told holds
-  // before its next push.
+  // True: a hold was asked for. Once a shard has applied this step, it answers
+  // ABORTED to pushes of later steps until the hold is released. A rank keeps
+  // such a step with its gradient, and pushes it again after the hold.
   bool hold = false;
 };
 // A batch came too late for its step. It stays unmarked, so it is among what is
@@ -81,11 +80,11 @@ using CloserActions = std::vector<CloserAction>;
 // least. A push that shard 0 had when the step was closed is in the step. Any
 // other push for the step is late, and its batch is dropped.
 //
-// A hold is agreed in the step: CloseStep says whether the ranks go on after
-// it, so all of them stop after the same step. If the ranks were told by time,
-// one would begin a step that another had stopped before, and wait for it for
-// ever. A rank whose push was dropped may not hear of the hold in an answer, so
-// pulls tell it too.
+// A hold is agreed in the step: CloseStep says whether the shards go on after
+// it, so all ranks stop after the same step, and StepHeld says that they may be
+// told to stand still. If the ranks were told by time, one would begin a step
+// that another had stopped before, and wait for it for ever. A shard that
+// parked pushes during a hold would leave their ranks waiting in the same way.
 //
 // The ranks of a generation are fixed: a worker that is no rank is refused, and
 // after the loss of a rank no step is closed. How long a step may stay open is

@@ -208,7 +208,7 @@ TEST(StepSimulationTest, EveryBatchIsTrainedOnceInOneSetOfBatchesAStep) {
 TEST(StepSimulationTest, FindsEachPlantedBug) {
   for (const StepBug bug :
        {StepBug::kEachShardCloses, StepBug::kHoldByTime,
-        StepBug::kHoldNotInPulls, StepBug::kDropForgotten}) {
+        StepBug::kPushesDuringHold, StepBug::kDropForgotten}) {
     int found = 0;
     for (uint64_t seed = 1; seed <= 200; ++seed) {
       if (!StepSimulation(seed, bug).Run().empty()) ++found;

@@ -20,22 +20,23 @@ enum class StepBug {
   kNone,
   kEachShardCloses,  // by what it has itself
   kHoldByTime,  // each rank stops when it hears of the hold
-  kHoldNotInPulls,  // only answers to pushes say that a hold is agreed
+  kPushesDuringHold,  // shards park pushes after the last step before a hold
   kDropForgotten,  // a lane's end is taken for the end of its batches
 };
 
 // A job of --mode=sync in which all messages are late by random times: ranks
 // that pull, compute and push, shards that park pushes and apply closed steps,
 // and the StepCloser between them. Pushes are taken out and parked anew, holds
-// are asked for, and batches that were dropped are dealt again until none is
-// left. One thread, and a pure function of the seed.
+// are asked for, ranks keep the steps that shards refuse during a hold, and
+// batches that were dropped are dealt again until none is left. One thread, and
+// a pure function of the seed.
 class StepSimulation {
  public:
   StepSimulation(uint64_t seed, StepBug bug);
 
   // Runs the job to its end. Returns the first promise that is broken, or "".
   std::string Run();
-  uint64_t dropped() const { return reported_.size(); }
+  uint64_t dropped() const { return answered_.size(); }
   int holds() const { return holds_; }
 
  private:
@@ -47,21 +48,25 @@ class StepSimulation {
     std::deque<BatchId> lane;
     bool ended = false;  // as the coordinator knows it
     bool idle = false;   // held, or at the end of its lane
-    bool told = false;   // to hold
+    bool told = false;   // to stand still
+    bool keeps = false;  // its step, which all shards refused during a hold
     int replies = 0;     // to its pull
     int answers = 0;     // to its push
     int drops = 0;       // among the answers
+    std::set<size_t> refused;  // by these shards
     uint64_t least = 0;  // count in the replies to its pull
     Push push;
   };
   struct Shard {
     uint64_t count = 0;
     uint64_t newest = 0;  // step that it knows to be closed
-    bool hold = false;    // `newest` was closed with a hold
+    bool hold = false;    // `newest` was closed with a hold, not released yet
     std::map<uint64_t, CloseStep> closed;
     std::map<int, Push> parked;  // by rank
     std::set<BatchId> marks;
   };
+
+  enum class Answered { kDone, kDropped, kRefused };
 
   uint64_t Draw(uint64_t below) { return random_() % below; }
   void After(uint64_t most, std::function<void()> task);
@@ -78,18 +83,25 @@ class StepSimulation {
   void Deal(const std::vector<BatchId>& batches);
   void Begin(int rank);
   void OnReply(int rank, size_t shard);
-  void OnAnswer(int rank, bool dropped, bool hold);
+  void PushStep(int rank, uint64_t compute);
+  void OnAnswer(size_t shard, int rank, Answered answer);
+  void PushAgain(size_t shard, int rank);
+  void StandStill(int rank);
+  void Resume(int rank);
   // Shards.
   void OnPush(size_t shard, int rank, Push push);
   void TakeOut(size_t shard, int rank, Push push);
   void OnClose(size_t shard, const CloseStep& close);
   void Apply(size_t shard);
-  void Answer(int rank, bool dropped, bool hold);
+  void RefuseParked(size_t shard);
+  void Answer(size_t shard, int rank, Answered answer);
   // The coordinator.
   void ReportParked(size_t shard, int rank, Push push);
+  void ReportTakenOut(size_t shard, int rank, Push push);
   void StepClosers();
   void Do(size_t closer, const CloserAction& action);
   void AskForHold();
+  void TellToStand();
   void CheckHeld();
   void EndHold();
   std::vector<BatchId> Left() const;
