@@ -36,18 +36,28 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
     return Take();
   }
   failure_ = absl::OkStatus();
-  workers_ = {next_number_++, {}, {}};
+  workers_ = {};
   seals_ = {};
   mends_ = {};
   files_ = {};
   commit_ = {};
   released_.reset();
+  if (view.steps_held) {
+    StartHolding(view);
+  } else {
+    actions_.emplace_back(SaverHoldSteps{});
+    phase_ = Phase::kAgreeing;
+  }
+  return Step(view, now);
+}
+
+void CheckpointSaver::StartHolding(const View& view) {
+  workers_ = {next_number_++, {}, {}};
   for (const Member& worker : view.workers) {
     workers_.told.insert(worker.life);
     Send(worker.life, Hold{workers_.number});
   }
   phase_ = Phase::kHolding;
-  return Step(view, now);
 }
 
 void CheckpointSaver::OnHeld(const Member& from, const Held& held) {
@@ -119,6 +129,7 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   }
   CheckDeadline(view, now);
   if (!failure_.ok()) return Void(failure_, now);
+  if (phase_ == Phase::kAgreeing && view.steps_held) StartHolding(view);
   if (phase_ == Phase::kHolding &&
       std::all_of(view.workers.begin(), view.workers.end(),
                   [this](const Member& worker) {
@@ -268,7 +279,7 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
 
 void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
   if (status.ok()) SetSaved(step_, directory_);
-  if (withholds()) Release(now);
+  if (!released_.has_value()) Release(now);
   actions_.emplace_back(SaverDone{std::move(status), directory_, step_, true,
                                   *released_ - began_});
   phase_ = Phase::kIdle;
@@ -284,6 +295,8 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
   switch (phase_) {
     case Phase::kIdle:
       return "";
+    case Phase::kAgreeing:
+      return "the workers to end their common step";
     case Phase::kHolding:
       what = " to end the batches in flight";
       for (const Member& worker : view.workers) {

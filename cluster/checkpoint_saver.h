@@ -35,6 +35,10 @@ struct CheckpointSaverOptions {
 };
 
 // The actions that the owner must perform, in order.
+//
+// Let the steps of the job come to a hold: View::steps_held will be true once
+// no further step is applied. Ends with SaverReleased.
+struct SaverHoldSteps {};
 struct SaverSend {
   Life to;
   CoordinatorMessage message;
@@ -78,21 +82,26 @@ struct SaverDone {
   bool fresh = false;     // false: the checkpoint was there before
   absl::Duration took;    // time for which training stood still
 };
-using SaverAction = std::variant<SaverSend, SaverMend, SaverCut, SaverReleased,
-                                 SaverLate, SaverCommit, SaverDone>;
+using SaverAction =
+    std::variant<SaverHoldSteps, SaverSend, SaverMend, SaverCut, SaverReleased,
+                 SaverLate, SaverCommit, SaverDone>;
 using SaverActions = std::vector<SaverAction>;
 
 // The protocol that saves a checkpoint, as pure logic: (state, event, now) →
 // actions. One save at a time.
 //
 //   idle --Begin--> holding --every worker held--> sealing --every PS held-->
+//     (if steps are not held: idle --Begin--> agreeing --steps held--> holding)
 //     marks equal on all PSs: writing --every shard written--> syncing
 //         --every shard on the disk--> committing --manifest written--> idle
 //     some batch is half-marked: mending --those batches trained--> sealing
 //   any of them --void--> clearing --every shard that was to save answered-->
 //   idle
 //
-// Holding: workers end the batches that they began. A worker that dies
+// Agreeing: in a mode whose PSs apply the pushes of all workers as one step, a
+// worker that stood still would keep the others' step open for ever. So the
+// steps come to a hold first, and workers get leases until then. Holding:
+// workers end the batches that they began. A worker that dies
 // meanwhile, or died before, leaves batches that some shards have and others
 // lack, and bytes on their way to shards. Sealing: shards refuse every push, so
 // that no byte still on its way counts, and send all their marks. After sealing
@@ -103,8 +112,8 @@ using SaverActions = std::vector<SaverAction>;
 // copies of one shard are all sealed and compared, and the first of them writes
 // the shard (PsMembers::IsFirst).
 //
-// From Begin until every shard is written withholds() is true: no worker may be
-// given another lease. Then all processes are released, and training goes on
+// From holding until every shard is written withholds() is true: no worker may
+// be given another lease. Then all processes are released, and training goes on
 // while the disks sync, however long that takes. So by the end of a save the
 // job has trained more than the checkpoint holds. Only a hurried save, after
 // which the job stops, holds the processes to its end. A sync or a manifest
@@ -124,6 +133,9 @@ class CheckpointSaver {
     MembersView workers;  // with an open session
     PsMembers members;    // the PSs of the job, and their shards
     uint64_t step = 0;  // batches with all marks
+    // No further step is applied. Always true in a job without steps of all
+    // workers.
+    bool steps_held = true;
     // The (epoch, piece)s with a batch that some shards have marked and others
     // have not.
     absl::Span<const std::pair<uint32_t, uint32_t>> half_marked;
@@ -133,7 +145,9 @@ class CheckpointSaver {
   void SetSaved(uint64_t step, std::string directory);
 
   bool busy() const { return phase_ != Phase::kIdle; }
-  bool withholds() const { return busy() && !released_.has_value(); }
+  bool withholds() const {
+    return busy() && phase_ != Phase::kAgreeing && !released_.has_value();
+  }
   // SaverLate was returned for the save under way.
   bool late() const { return OnDisk() && late_; }
   // The directory that the save under way writes into; empty: it writes none.
@@ -172,6 +186,7 @@ class CheckpointSaver {
  private:
   enum class Phase {
     kIdle,
+    kAgreeing,
     kHolding,
     kSealing,
     kMending,
@@ -219,6 +234,7 @@ class CheckpointSaver {
   bool OnDisk() const { return phase_ >= Phase::kSyncing; }
   void CheckDeadline(const View& view, absl::Time now);
   void Send(Life to, CoordinatorMessage message);
+  void StartHolding(const View& view);
   void StartSealing(const View& view);
   void CheckSeals(const View& view);
   void StartMending(const View& view);

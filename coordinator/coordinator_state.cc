@@ -244,7 +244,8 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
     late.status =
         TooLate(*overdue, {options_, membership_, start_.loaded(), progress_,
                            work_.facts(phase_), work_.leases(phase_),
-                           work_.last_failure()});
+                           work_.last_failure(),
+                           steps_ ? steps_->WaitingFor(StepsView()) : ""});
     // There were workers, and all of them are gone.
     late.lost = *overdue == Overdue::kWorker && clock_.gathered();
     End(std::move(late));
@@ -307,6 +308,7 @@ void CoordinatorState::Step() {
              clock_.Gather(start_.AllPs(membership_), workers)) {
     StartTraining();
   }
+  if (steps_.has_value()) Perform(steps_->Step(StepsView()));
   Perform(saves_.Step(SavesView()));
   if (phase_ == JobPhase::kTraining) Perform(work_.CheckRows());
   if (phase_ == JobPhase::kTraining && work_.EvaluationDue() &&
@@ -317,7 +319,7 @@ void CoordinatorState::Step() {
     Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
   }
   if (Leases(phase_) && !saves_.withholds()) {
-    Perform(work_.Deal(/*settled=*/false));
+    Perform(work_.Deal(StepsSettled()));
   }
   if (Leases(phase_)) GrantAtPace();
   if (phase_ == JobPhase::kReporting &&
@@ -361,7 +363,13 @@ void CoordinatorState::StartTraining() {
   absl::StatusOr<JobPieces> pieces =
       CutJob(options_, membership_.files(), train_row_bytes_);
   if (!pieces.ok()) return End({pieces.status()});
-  work_.SetPieces(*std::move(pieces), RanksOf(options_, membership_));
+  const std::vector<LaneRank> ranks = RanksOf(options_, membership_);
+  if (options_.backup_workers.has_value()) {
+    std::vector<Life> lives;
+    for (const LaneRank& rank : ranks) lives.push_back(rank.life);
+    steps_.emplace(std::move(lives), *options_.backup_workers);
+  }
+  work_.SetPieces(*std::move(pieces), ranks);
   if (!start_.goes_on()) return Perform(work_.BeginTraining(WorkView()));
   const absl::Status same =
       start_.StartRestoring(membership_.files().train(), &work_.book());
@@ -405,7 +413,19 @@ LeasedWork::View CoordinatorState::WorkView() {
 
 JobSaves::View CoordinatorState::SavesView() {
   return {membership_, work_.book(), work_.desk(),
-          phase_,      clock_.now(), clock_.clock(), work_.sound()};
+          phase_,      clock_.now(), clock_.clock(), work_.sound(),
+          steps_.has_value() ? &*steps_ : nullptr};
+}
+
+JobSteps::View CoordinatorState::StepsView() const {
+  return {membership_, work_.book().open_lanes()};
+}
+
+bool CoordinatorState::StepsSettled() const {
+  const TrainingBook& book = work_.book();
+  return steps_.has_value() &&
+         book.restored_batches() + steps_->closed_batches() ==
+             book.totals().batches;
 }
 
 JobReport CoordinatorState::Report(absl::Time now) const {

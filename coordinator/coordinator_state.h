@@ -2,6 +2,7 @@
 #define SHOAL_COORDINATOR_COORDINATOR_STATE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,6 +20,7 @@
 #include "coordinator/job_phase.h"
 #include "coordinator/job_saves.h"
 #include "coordinator/job_start.h"
+#include "coordinator/job_steps.h"
 #include "coordinator/leased_work.h"
 #include "coordinator/member_loss.h"
 #include "coordinator/worker_pace.h"
@@ -45,6 +47,7 @@ namespace shoal {
 //                worker is given a lease
 //   WorkerPace   how far ahead of the slowest worker the others may go
 //   JobSaves     the checkpoints
+//   JobSteps     the steps that PSs apply as one, in a mode that has such steps
 //   JobFinish    reporting and ending: the outcome, and what processes are told
 //   JobClock     the time, and what the job has waited for too long
 //   JobProgress  the job in figures
@@ -164,6 +167,9 @@ class CoordinatorState {
   JobStart::View StartView() const { return {membership_, phase_}; }
   LeasedWork::View WorkView();
   JobSaves::View SavesView();
+  JobSteps::View StepsView() const;
+  // As for LaneTable::NeedsDeal.
+  bool StepsSettled() const;
 
   const CoordinatorOptions options_;
   JobPhase phase_ = JobPhase::kGathering;
@@ -177,6 +183,7 @@ class CoordinatorState {
   LeasedWork work_;
   WorkerPace pace_;
   JobSaves saves_;
+  std::optional<JobSteps> steps_;  // from the begin of training on
   JobFinish finish_;
 };
 

@@ -82,12 +82,18 @@ absl::Status CoordinatorState::On(const Member& from, StepsFinished& message) {
   return pace_.OnFinished(from.life, message.steps);
 }
 
-absl::Status CoordinatorState::On(const Member&, StepParked&) {
-  return absl::InvalidArgumentError("this job has no steps");
+absl::Status CoordinatorState::On(const Member& from, StepParked& message) {
+  if (!steps_.has_value()) {
+    return absl::InvalidArgumentError("this job has no steps");
+  }
+  return Take(steps_->OnParked(from, message));
 }
 
-absl::Status CoordinatorState::On(const Member&, StepTakenOut&) {
-  return absl::InvalidArgumentError("this job has no steps");
+absl::Status CoordinatorState::On(const Member& from, StepTakenOut& message) {
+  if (!steps_.has_value()) {
+    return absl::InvalidArgumentError("this job has no steps");
+  }
+  return Take(steps_->OnTakenOut(from, message));
 }
 
 // ---- Checkpoints ------------------------------------------------------------

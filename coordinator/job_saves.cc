@@ -16,11 +16,19 @@ CheckpointSaverOptions SaverOf(const CheckpointOptions& options) {
   return saver;
 }
 
-void Add(JobEffects more, JobEffects* effects) {
-  for (CoordinatorAction& action : more.actions) {
+void Add(CoordinatorActions more, JobEffects* effects) {
+  for (CoordinatorAction& action : more) {
     effects->actions.push_back(std::move(action));
   }
+}
+
+void Add(JobEffects more, JobEffects* effects) {
+  Add(std::move(more.actions), effects);
   if (more.end.has_value()) effects->end = std::move(more.end);
+}
+
+JobSteps::View StepsOf(const JobSaves::View& view) {
+  return {view.membership, view.book.open_lanes()};
 }
 
 }  // namespace
@@ -105,6 +113,11 @@ void JobSaves::Begin(const View& view, JobEffects* effects) {
   Drive(view, effects, [&](const CheckpointSaver::View& saver) {
     return saver_.Begin(saver, policy_.stop_deadline(), view.now);
   });
+  // Where no step is open the hold is reached at once.
+  if (view.steps == nullptr || !view.steps->held()) return;
+  Drive(view, effects, [&](const CheckpointSaver::View& saver) {
+    return saver_.Step(saver, view.now);
+  });
 }
 
 void JobSaves::Drive(
@@ -120,6 +133,7 @@ void JobSaves::Drive(
   saver.members = options_.ps;
   saver.step = view.book.totals().batches;
   saver.half_marked = half_marked;
+  saver.steps_held = view.steps == nullptr || view.steps->held();
   Perform(use(saver), view, effects);
 }
 
@@ -135,8 +149,13 @@ void JobSaves::Perform(SaverActions actions, const View& view,
       Mend(*mend, view, effects);
     } else if (auto* cut = std::get_if<SaverCut>(&action)) {
       TakeCut(*cut, view);
+    } else if (std::get_if<SaverHoldSteps>(&action) != nullptr) {
+      Add(view.steps->Hold(StepsOf(view)), effects);
     } else if (std::get_if<SaverReleased>(&action) != nullptr) {
       effects->released = true;
+      if (view.steps != nullptr) {
+        Add(view.steps->Release(StepsOf(view)), effects);
+      }
     } else if (auto* late = std::get_if<SaverLate>(&action)) {
       const bool trains = !saver_.withholds() && !view.book.complete();
       Add(policy_.OnLate(*late, trains), effects);

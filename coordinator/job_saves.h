@@ -14,6 +14,7 @@
 #include "coordinator/job_effects.h"
 #include "coordinator/job_manifests.h"
 #include "coordinator/job_phase.h"
+#include "coordinator/job_steps.h"
 #include "coordinator/lease_desk.h"
 #include "coordinator/save_policy.h"
 #include "coordinator/training_book.h"
@@ -35,6 +36,9 @@ class JobSaves {
     absl::Time now;    // patient time, as all deadlines
     absl::Time clock;  // for people
     bool sound = true;  // LeasedWork::sound
+    // The steps of the job, which come to a hold before its workers; null: PSs
+    // apply each push on its own.
+    JobSteps* steps = nullptr;
   };
 
   explicit JobSaves(const CoordinatorOptions& options);

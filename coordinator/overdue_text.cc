@@ -37,6 +37,8 @@ std::string MissingPs(const OverdueView& view) {
 
 std::string WhoHoldsWhat(const OverdueView& view) {
   std::vector<std::string> parts;
+  if (!view.open_step.empty()) parts.push_back(view.open_step);
+  const size_t before = parts.size();
   for (const HeldLease& held : view.leases.held()) {
     for (const Member& worker : view.membership.Open(Role::kWorker)) {
       if (worker.life != held.owner) continue;
@@ -44,7 +46,9 @@ std::string WhoHoldsWhat(const OverdueView& view) {
           absl::StrCat(worker.Name(), " holds ", view.facts.Name(held.piece)));
     }
   }
-  if (parts.empty()) parts.push_back("no live worker holds a lease");
+  if (parts.size() == before) {
+    parts.push_back("no live worker holds a lease");
+  }
   if (!view.last_lease_failure.empty()) {
     parts.push_back(view.last_lease_failure);
   }

@@ -31,6 +31,8 @@ struct OverdueView {
   const PieceFacts& facts;
   const PieceLeases& leases;
   const std::string& last_lease_failure;  // empty: none
+  // "step 12 waits for ranks 1, 3"; empty: no step of all ranks is open.
+  std::string open_step = {};
 };
 // DEADLINE_EXCEEDED: names what has not come, and the time that it had.
 absl::Status TooLate(Overdue what, const OverdueView& view);

@@ -280,6 +280,187 @@ TEST_F(CoordinatorStateLanesTest, FilesOfAHostAreDealtToItsRanks) {
   EXPECT_EQ(state_->Report(now_).trained, 40u);
 }
 
+// ---- Steps that the PSs apply as one
+
+class CoordinatorStateStepsTest : public CoordinatorStateLanesTest {
+ protected:
+  CoordinatorStateStepsTest() {
+    options_.backup_workers = 0;
+    options_.checkpoints.save = true;
+    options_.checkpoints.model_dir = "m";
+    options_.checkpoints.map.num_shards = 2;
+    Restart();
+  }
+
+  // PS 0 has parked a push of a rank.
+  void Park(uint64_t session, uint64_t step, const Lease& lease,
+            uint32_t index) {
+    const Life life{1, static_cast<uint32_t>(session)};
+    Tell(1, StepParked{step, life,
+                       {{lease.epoch, lease.piece.index, index},
+                        lease.number, 10, false}});
+  }
+  StepClosed LastClosed(uint64_t ps) {
+    const auto closed = Heard<StepClosed>(ps);
+    EXPECT_FALSE(closed.empty());
+    return closed.empty() ? StepClosed{} : closed.back();
+  }
+};
+
+TEST_F(CoordinatorStateStepsTest, AStepIsClosedByWhatPs0HasOfTheOpenLanes) {
+  JoinAll();
+  const Lease lease0 = Ask(3);
+  const Lease lease1 = Ask(4);
+  Park(4, 1, lease1, 0);
+  EXPECT_THAT(Heard<StepClosed>(1), IsEmpty());
+  Park(3, 1, lease0, 0);
+  for (const uint64_t ps : {1, 2}) {
+    EXPECT_EQ(LastClosed(ps).step, 1u);
+    EXPECT_THAT(LastClosed(ps).batches, SizeIs(2));
+  }
+  MarkBoth(lease0, 0);
+  MarkBoth(lease1, 0);
+  // Lane 1 ends, so step 2 does not wait for it.
+  Report(4, lease1, 10);
+  Park(3, 2, lease0, 1);
+  EXPECT_EQ(LastClosed(1).step, 1u);
+  Tell(4, LeaseDone{lease1.number});
+  EXPECT_EQ(LastClosed(2).step, 2u);
+}
+
+TEST_F(CoordinatorStateStepsTest, OnlyPs0MayTellOfParkedPushes) {
+  JoinAll();
+  Ask(3);
+  Tell(2, StepTakenOut{1, {1, 3}});
+  EXPECT_EQ(ended_.count(2), 1u);
+  EXPECT_THAT(Why(), HasSubstr("which only ps 0 may do"));
+}
+
+// The plant "dropped batch forgotten" deals nothing again, and the job hangs.
+TEST_F(CoordinatorStateStepsTest, ADroppedBatchIsDealtAgainWhenAllIsMarked) {
+  options_.backup_workers = 1;
+  Restart();
+  JoinAll();
+  const Lease lease0 = Ask(3);
+  const Lease lease1 = Ask(4);
+  Report(3, lease0, 10);
+  Report(4, lease1, 10);
+  Park(4, 1, lease1, 0);
+  EXPECT_THAT(LastClosed(1).batches, SizeIs(1));
+  Park(3, 1, lease0, 0);  // too late
+  for (const uint64_t session : {3, 4}) Tell(session, LeaseRequest{});
+  Tell(3, LeaseDone{lease0.number});
+  Tell(4, LeaseDone{lease1.number});
+  EXPECT_THAT(Heard<LeaseGrant>(3), SizeIs(1)) << "marks are on their way";
+  Mark1(1, lease1, 0);
+  EXPECT_THAT(Heard<LeaseGrant>(3), SizeIs(1));
+  Mark1(2, lease1, 0);
+  ASSERT_THAT(Heard<LeaseGrant>(3), SizeIs(2));
+  const Lease again = LastGrant(3);
+  EXPECT_EQ(again.piece.index, lease0.piece.index);
+  EXPECT_FALSE(again.Skips(0));
+  EXPECT_TRUE(again.last_of_lane);
+  Park(3, 2, again, 0);
+  EXPECT_EQ(LastClosed(1).step, 2u);
+  MarkBoth(again, 0);
+  Tell(3, LeaseDone{again.number});
+  const JobReport report = state_->Report(now_);
+  EXPECT_EQ(report.trained, 20u);
+  EXPECT_EQ(report.recomputed, 0u);
+}
+
+// The plant "hold not agreed" holds rank 1 while rank 0 waits for it.
+TEST_F(CoordinatorStateStepsTest, AHoldIsAgreedInTheStep) {
+  JoinAll();
+  const Lease lease0 = Ask(3);
+  const Lease lease1 = Ask(4);
+  Park(3, 1, lease0, 0);
+  Do(state_->RequestSave(1, now_));
+  EXPECT_THAT(Heard<Hold>(3), IsEmpty());
+  EXPECT_THAT(Heard<Hold>(4), IsEmpty());
+  Park(4, 1, lease1, 0);
+  EXPECT_TRUE(LastClosed(1).hold);
+  EXPECT_THAT(Heard<Hold>(3), SizeIs(1));
+  EXPECT_THAT(Heard<Hold>(4), SizeIs(1));
+  // A push that PS 0 had parked before the last step was applied.
+  Park(3, 2, lease0, 1);
+  Park(4, 2, lease1, 1);
+  EXPECT_EQ(LastClosed(1).step, 1u) << "no step during a hold";
+  MarkBoth(lease0, 0);
+  MarkBoth(lease1, 0);
+  for (const uint64_t session : {3, 4}) {
+    Tell(session, Held{Heard<Hold>(session).back().number, {}});
+  }
+  for (const uint64_t ps : {1, 2}) {
+    ASSERT_THAT(Heard<Hold>(ps), SizeIs(1));
+    Tell(ps, Held{Heard<Hold>(ps)[0].number, {2, 0, 5}});
+  }
+  EXPECT_THAT(Heard<StepsReleased>(1), IsEmpty());
+  for (const uint64_t ps : {1, 2}) {
+    ASSERT_THAT(Heard<SaveShard>(ps), SizeIs(1));
+    Tell(ps, ShardWritten{Heard<SaveShard>(ps)[0].number});
+  }
+  for (const uint64_t session : {1, 2, 3, 4}) {
+    EXPECT_THAT(Heard<Resume>(session), SizeIs(1));
+  }
+  EXPECT_THAT(Heard<StepsReleased>(1), SizeIs(1));
+  EXPECT_THAT(Heard<StepsReleased>(2), SizeIs(1));
+  EXPECT_EQ(LastClosed(1).step, 2u);
+  EXPECT_FALSE(LastClosed(1).hold);
+}
+
+// A rank may need its next lease for the step that the hold waits for.
+TEST_F(CoordinatorStateStepsTest, LeasesAreGivenUntilTheHoldIsReached) {
+  SetFiles(4);
+  Restart();
+  JoinAll();
+  const Lease lease0 = Ask(3);
+  const Lease lease1 = Ask(4);
+  Report(4, lease1, 10);
+  Park(3, 1, lease0, 0);
+  Park(4, 1, lease1, 0);
+  MarkBoth(lease0, 0);
+  MarkBoth(lease1, 0);
+  Do(state_->RequestSave(1, now_));
+  Park(3, 2, lease0, 1);
+  Tell(4, LeaseDone{lease1.number});
+  const Lease next = Ask(4);
+  EXPECT_EQ(next.piece.index, 3u);
+  Park(4, 2, next, 0);
+  EXPECT_TRUE(LastClosed(1).hold);
+  EXPECT_THAT(Heard<Hold>(3), SizeIs(1));
+  AskInVain(4);
+}
+
+TEST_F(CoordinatorStateStepsTest, TheCheckpointOfTheEndNeedsNoOpenStep) {
+  train_.resize(1);
+  Restart();
+  JoinAll();
+  const Lease lease0 = Ask(3);
+  const Lease lease1 = Ask(4);
+  Report(4, lease1, 10);
+  Tell(4, LeaseDone{lease1.number});  // it has no batch
+  Report(3, lease0, 10);
+  Park(3, 1, lease0, 0);
+  EXPECT_FALSE(LastClosed(1).hold);
+  MarkBoth(lease0, 0);
+  EXPECT_THAT(Heard<Hold>(3), IsEmpty());
+  Tell(3, LeaseDone{lease0.number});
+  EXPECT_THAT(Heard<Hold>(3), SizeIs(1));
+  EXPECT_THAT(Heard<Hold>(4), SizeIs(1));
+}
+
+TEST_F(CoordinatorStateStepsTest, AJobThatStandsStillNamesTheStepAndTheRanks) {
+  JoinAll();
+  Ask(4);
+  const Lease lease = Ask(3);
+  Park(3, 1, lease, 0);
+  Pass(absl::Minutes(10));
+  EXPECT_THAT(Why(), AllOf(HasSubstr("nothing was trained or scored for 10m: "
+                                     "step 1 waits for rank 1; "),
+                           HasSubstr("worker 0 holds training piece 0")));
+}
+
 // Of 4 pieces of 2 batches, step 0 (batch 0 of pieces 0 and 1) is trained.
 class CoordinatorStateLanesResumeTest : public CoordinatorStateLanesTest {
  protected:

@@ -54,7 +54,30 @@ class JobSavesTest : public testing::Test {
   }
 
   JobSaves::View View() {
-    return {membership_, book_, desk_, phase_, now_, now_};
+    JobSaves::View view{membership_, book_, desk_, phase_, now_, now_};
+    if (steps_.has_value()) view.steps = &*steps_;
+    return view;
+  }
+  // The workers are ranks whose lanes are open: their one piece is dealt.
+  void BeginSteps() {
+    TrainingBookOptions book;
+    book.batch_size = 10;
+    book.lanes.ranks = {{Of(2).life, 0}, {Of(3).life, 0}};
+    book_ = TrainingBook(
+        book, PieceFacts("training", {{"a", 100, 1}}, {{0, 0, 0, 100}}, 10));
+    EXPECT_TRUE(book_.DealLanes(false).ok());
+    steps_.emplace(std::vector<Life>{Of(2).life, Of(3).life}, 0);
+  }
+  // PS 0 has parked a push of the worker for step 1.
+  void Park(uint64_t worker, uint32_t index) {
+    const auto parked = steps_->OnParked(
+        Of(1), {1, Of(worker).life, {{0, 0, index}, worker, 10, false}});
+    EXPECT_TRUE(parked.ok()) << parked.status();
+    for (CoordinatorAction& action :
+         steps_->Step({membership_, book_.open_lanes()})) {
+      sent_.push_back(std::get<SendAction>(action));
+    }
+    Step();
   }
   void Do(JobEffects effects) {
     for (CoordinatorAction& action : effects.actions) {
@@ -103,6 +126,7 @@ class JobSavesTest : public testing::Test {
   LeaseDesk desk_;
   JobPhase phase_ = JobPhase::kTraining;
   std::optional<JobSaves> saves_;
+  std::optional<JobSteps> steps_;
   std::vector<SendAction> sent_;
   std::vector<CommitAction> commits_;
   std::vector<absl::Status> replies_;
@@ -174,6 +198,58 @@ TEST_F(JobSavesTest, AStopEndsTheJobOnceItIsVoidOrSaved) {
   Step();
   ASSERT_THAT(ends_, SizeIs(1));
   EXPECT_EQ(ends_[0].code(), absl::StatusCode::kAborted);
+}
+
+// ---- Steps of all workers
+
+TEST_F(JobSavesTest, WorkersAreHeldOnceTheirStepIsClosed) {
+  BeginSteps();
+  Do(saves_->Request(1, View()));
+  Step();
+  EXPECT_THAT(To<Hold>(), IsEmpty());
+  EXPECT_FALSE(saves_->withholds()) << "a worker may need a lease for its step";
+  Park(2, 0);
+  EXPECT_THAT(To<Hold>(), IsEmpty());
+  Park(3, 1);
+  StepClosed closed;
+  EXPECT_THAT(To<StepClosed>(&closed), ElementsAre(1));
+  EXPECT_TRUE(closed.hold);
+  EXPECT_THAT(To<Hold>(), ElementsAre(2, 3));
+  EXPECT_TRUE(saves_->withholds());
+  EXPECT_THAT(To<StepsReleased>(), IsEmpty());
+  Do(saves_->End(View()));
+  EXPECT_THAT(To<StepsReleased>(), ElementsAre(1));
+  EXPECT_EQ(released_, 1);
+}
+
+TEST_F(JobSavesTest, WhereNoLaneIsOpenWorkersAreHeldAtOnce) {
+  BeginSteps();
+  for (const uint64_t worker : {2, 3}) {
+    const Life life = Of(worker).life;
+    ASSERT_TRUE(book_.leases().Take(life, 0, worker, now_).has_value());
+    book_.leases().Done(worker, life, now_);
+  }
+  Do(saves_->Request(1, View()));
+  Step();
+  EXPECT_THAT(To<Hold>(), ElementsAre(2, 3));
+}
+
+TEST_F(JobSavesTest, AStepThatIsNotClosedInTimeVoidsTheSave) {
+  BeginSteps();
+  Park(2, 0);
+  Do(saves_->Request(1, View()));
+  Step();
+  now_ += options_.checkpoints.deadline;
+  Step();
+  ASSERT_THAT(replies_, SizeIs(1));
+  EXPECT_THAT(std::string(replies_[0].message()),
+              HasSubstr("waiting for the workers to end their common step"));
+  EXPECT_THAT(To<Hold>(), IsEmpty());
+  EXPECT_EQ(released_, 1);
+  Park(3, 1);
+  StepClosed closed;
+  EXPECT_THAT(To<StepClosed>(&closed), ElementsAre(1));
+  EXPECT_FALSE(closed.hold) << "the steps go on";
 }
 
 }  // namespace

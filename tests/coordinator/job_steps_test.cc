@@ -1,0 +1,156 @@
+#include "coordinator/job_steps.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/coordinator/members.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Two PSs (sessions 1 and 2) and two ranks (sessions 3 and 4).
+class JobStepsTest : public testing::Test {
+ protected:
+  JobStepsTest()
+      : membership_(MembershipOptions{.ps = {.count = 2}}),
+        ps0_(Join(Role::kPs, 0, 1, &membership_)),
+        ps1_(Join(Role::kPs, 1, 2, &membership_)),
+        rank0_(Join(Role::kWorker, 0, 3, &membership_)),
+        rank1_(Join(Role::kWorker, 1, 4, &membership_)),
+        steps_({rank0_.life, rank1_.life}, 0) {}
+
+  JobSteps::View View() const { return {membership_, lanes_}; }
+  static StepParked Parked(const Member& rank, uint64_t step, uint32_t batch,
+                           bool rejected = false) {
+    return {step, rank.life, {{0, 0, batch}, 9, 10, rejected}};
+  }
+  CoordinatorActions Park(const Member& rank, uint64_t step, uint32_t batch) {
+    const auto parked = steps_.OnParked(ps0_, Parked(rank, step, batch));
+    EXPECT_TRUE(parked.ok()) << parked.status();
+    return steps_.Step(View());
+  }
+  // The sessions that were sent one of these, and the last of them.
+  template <typename T>
+  static std::vector<uint64_t> To(const CoordinatorActions& actions,
+                                  T* last = nullptr) {
+    std::vector<uint64_t> sessions;
+    for (const CoordinatorAction& action : actions) {
+      const auto* send = std::get_if<SendAction>(&action);
+      if (send == nullptr) continue;
+      const T* message = std::get_if<T>(&send->message);
+      if (message == nullptr) continue;
+      sessions.push_back(send->session);
+      if (last != nullptr) *last = *message;
+    }
+    return sessions;
+  }
+
+  Membership membership_;
+  Member ps0_;
+  Member ps1_;
+  Member rank0_;
+  Member rank1_;
+  std::vector<int> lanes_ = {0, 1};
+  JobSteps steps_;
+};
+
+TEST_F(JobStepsTest, AStepIsClosedOnEveryPsInTheOrderOfRanks) {
+  EXPECT_THAT(Park(rank1_, 1, 5), IsEmpty());
+  EXPECT_EQ(steps_.WaitingFor(View()), "step 1 waits for rank 0");
+  ASSERT_TRUE(steps_.OnParked(ps0_, Parked(rank0_, 1, 4, true)).ok());
+  StepClosed closed;
+  EXPECT_THAT(To<StepClosed>(steps_.Step(View()), &closed), ElementsAre(1, 2));
+  EXPECT_EQ(closed.step, 1u);
+  EXPECT_FALSE(closed.hold);
+  EXPECT_THAT(closed.batches,
+              ElementsAre(PushedBatch{{0, 0, 4}, 9, 10, true},
+                          PushedBatch{{0, 0, 5}, 9, 10, false}))
+      << "rejected batches too";
+  EXPECT_EQ(steps_.closed_batches(), 2u);
+}
+
+TEST_F(JobStepsTest, OnlyPs0TellsOfParkedPushes) {
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      steps_.OnParked(ps1_, Parked(rank0_, 1, 4)).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      steps_.OnTakenOut(ps1_, {1, rank0_.life}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      steps_.OnParked(ps0_, Parked(rank0_, 2, 4)).status()))
+      << "step 1 is open";
+}
+
+TEST_F(JobStepsTest, APushOfAWorkerThatIsNoRankEndsTheJob) {
+  Member stranger = rank0_;
+  stranger.life.n = 99;
+  const auto effects = steps_.OnParked(ps0_, Parked(stranger, 1, 4));
+  ASSERT_TRUE(effects.ok());
+  ASSERT_TRUE(effects->end.has_value());
+  EXPECT_THAT(std::string(effects->end->status.message()),
+              HasSubstr("is not one of the 2 ranks"));
+}
+
+TEST_F(JobStepsTest, APushThatIsTakenOutMustBeParkedAnew) {
+  Park(rank0_, 1, 4);
+  ASSERT_TRUE(steps_.OnTakenOut(ps0_, {1, rank0_.life}).ok());
+  EXPECT_THAT(Park(rank1_, 1, 5), IsEmpty());
+  EXPECT_THAT(To<StepClosed>(Park(rank0_, 1, 4)), SizeIs(2));
+}
+
+TEST_F(JobStepsTest, AStepDoesNotWaitForALaneThatHasEnded) {
+  Park(rank0_, 1, 4);
+  lanes_ = {0};
+  EXPECT_THAT(To<StepClosed>(steps_.Step(View())), SizeIs(2));
+}
+
+TEST_F(JobStepsTest, ALateBatchIsDroppedAndSaidSo) {
+  steps_ = JobSteps({rank0_.life, rank1_.life}, 1);
+  EXPECT_THAT(To<StepClosed>(Park(rank1_, 1, 5)), SizeIs(2));
+  const CoordinatorActions actions = Park(rank0_, 1, 4);
+  ASSERT_THAT(actions, SizeIs(1));
+  const auto& log = std::get<LogAction>(actions[0]);
+  EXPECT_EQ(log.level, LogLevel::kDebug);
+  EXPECT_EQ(log.line,
+            "batch (0,0,4) of worker 0 came too late for step 1 and is trained "
+            "later");
+  EXPECT_EQ(steps_.closed_batches(), 1u);
+}
+
+TEST_F(JobStepsTest, AHoldIsReachedWithTheNextStep) {
+  Park(rank0_, 1, 4);
+  EXPECT_THAT(steps_.Hold(View()), IsEmpty());
+  EXPECT_FALSE(steps_.held());
+  StepClosed closed;
+  EXPECT_THAT(To<StepClosed>(Park(rank1_, 1, 5), &closed), SizeIs(2));
+  EXPECT_TRUE(closed.hold);
+  EXPECT_TRUE(steps_.held());
+  Park(rank0_, 2, 6);
+  EXPECT_THAT(Park(rank1_, 2, 7), IsEmpty()) << "no step during a hold";
+  const CoordinatorActions released = steps_.Release(View());
+  EXPECT_THAT(To<StepsReleased>(released), ElementsAre(1, 2));
+  EXPECT_FALSE(steps_.held());
+  EXPECT_THAT(To<StepClosed>(released, &closed), ElementsAre(1, 2));
+  EXPECT_EQ(closed.step, 2u);
+  EXPECT_FALSE(closed.hold);
+}
+
+TEST_F(JobStepsTest, AHoldIsReachedAtOnceIfNoLaneIsOpen) {
+  lanes_ = {};
+  EXPECT_THAT(steps_.Hold(View()), IsEmpty());
+  EXPECT_TRUE(steps_.held());
+}
+
+TEST_F(JobStepsTest, AHoldThatWasNotReachedIsToldToNoPs) {
+  steps_.Hold(View());
+  EXPECT_THAT(steps_.Release(View()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace shoal
