@@ -8,15 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
-#include "base/counted.h"
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
-#include "datatools/held_out_files.h"
 #include "job/await_names.h"
-#include "job/data_sources.h"
 #include "job/job_token.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
@@ -24,9 +21,8 @@
 #include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
-#include "job/training_mode.h"
-#include "job/worker_host.h"
 #include "job/worker_part.h"
+#include "job/worker_setup.h"
 #include "report/export_metrics.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
@@ -56,7 +52,6 @@ class WorkerProcess final : public JobProcess {
   ExitCode WaitForEnd() override;
 
  private:
-  absl::StatusOr<WorkerPartOptions> PartOptions();
   void OnSignal(const MainWait::Event& event);
   absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect();
 
@@ -66,8 +61,7 @@ class WorkerProcess final : public JobProcess {
   MainWait* const wait_;
   Logger logger_;
   const std::unique_ptr<FileSystem> files_;
-  std::unique_ptr<Quarantine> quarantine_;
-  LineNumbers line_numbers_{files_.get()};
+  std::unique_ptr<WorkerSetup> setup_;
   ToMain<MemberEnd> end_;
   Telemetry telemetry_;
   const WorkerTelemetry worker_telemetry_ =
@@ -111,36 +105,13 @@ WorkerProcess::Connect() {
   return shards;
 }
 
-absl::StatusOr<WorkerPartOptions> WorkerProcess::PartOptions() {
-  WorkerPartOptions options;
-  // Each host may have files of its own, so the coordinator checks whether all
-  // of the job's files are empty.
-  SHOAL_ASSIGN_OR_RETURN(options.sources, SourcesFromFlags(*files_, flags_));
-  SHOAL_ASSIGN_OR_RETURN(
-      quarantine_, QuarantineFromFlags(flags_, files_.get(),
-                                       flags_.cluster.task_index, &logger_));
-  options.host = WorkerHost(flags_.cluster);
-  options.backend = flags_.training.backend;
-  options.mode = &KindOf(flags_.training.mode);
-  options.reader = PieceReaderOptionsFromFlags(flags_, quarantine_.get(),
-                                               &line_numbers_);
-  options.loop = WorkerLoopOptionsFromFlags(flags_);
-  return options;
-}
-
 absl::Status WorkerProcess::Start() {
   ExportProcess(&telemetry_,
                 ProcessName(Role::kWorker, flags_.cluster.task_index),
                 plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
-  SHOAL_ASSIGN_OR_RETURN(WorkerPartOptions options, PartOptions());
-  if (flags_.cluster.task_index == 0) {
-    const std::string warning =
-        HeldOutFilesWarning(*files_, options.sources.train);
-    if (!warning.empty()) logger_.Warn(warning);
-  }
-  const size_t train_files = options.sources.train.size();
-  const size_t eval_files = options.sources.eval.size();
+  SHOAL_ASSIGN_OR_RETURN(setup_,
+                         WorkerSetup::Create(flags_, files_.get(), &logger_));
   ClusterClientOptions cluster;
   cluster.channel = ChannelOptionsFromFlags(flags_, token_, 0);
   SHOAL_RETURN_IF_ERROR(cluster.Validate());
@@ -158,15 +129,10 @@ absl::Status WorkerProcess::Start() {
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(
-      part_,
-      WorkerPart::Create(plan_, flags_.cluster.task_index, std::move(options),
-                         std::move(deps), files_.get()));
-  const std::string label =
-      plan_.job.empty() ? "" : absl::StrCat("job ", plan_.job, ", ");
-  logger_.Info(absl::StrCat(label, Counted(train_files, "file"),
-                            " to train on, ",
-                            eval_files, " to evaluate on, backend ",
-                            part_->backend().description()));
+      part_, WorkerPart::Create(plan_, flags_.cluster.task_index,
+                                setup_->TakeOptions(), std::move(deps),
+                                files_.get()));
+  logger_.Info(setup_->Describe(*part_));
   part_->Start([this](MemberEnd end) { end_.Tell(std::move(end)); });
   return absl::OkStatus();
 }
