@@ -99,6 +99,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
     member.shard = options_.ps.ShardOf(request.index);
     member.address = request.address;
   } else {
+    member.ring_address = request.ring_address;
     files_.Add(request);
   }
   Member& added = members_[key] = std::move(member);

@@ -39,7 +39,8 @@ struct Member {
   int index = 0;
   int shard = -1;  // shard that a PS holds; replicas share one
   Life life;
-  std::string address;   // address of a PS
+  std::string address;   // address of a PS; empty if it has no port
+  std::string ring_address;  // RegisterRequest::ring_address
   uint64_t process = 0;  // RegisterRequest::process and attempt
   uint64_t attempt = 0;
   uint64_t session = 0;    // 0: the session is not open yet

@@ -43,6 +43,10 @@ struct CoordinatorOptions {
   // are dropped from their step and trained later. REQUIRES: lanes, and a value
   // below num_workers.
   std::optional<uint32_t> backup_workers;
+  // True: the workers are the ranks of a ring, each with a PS of its own in its
+  // process. Every worker gives a ring_address, and the view of the job, which
+  // has all of them, is sent when all num_workers are there.
+  bool ring = false;
   uint32_t batch_size = 1024;
   uint32_t num_epochs = 1;
   uint64_t seed = 1;

@@ -18,7 +18,7 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, Failure& message) {
-  return Take(JobFinish::OnFailure(from, message, phase_));
+  return Take(JobFinish::OnFailure(from, message, phase_, options_.ring));
 }
 
 absl::Status CoordinatorState::On(const Member& from, Bye& message) {

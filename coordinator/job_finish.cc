@@ -30,7 +30,7 @@ JobOutcome JobFinish::Verdict(absl::Span<const PsReport> members,
 }
 
 JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
-                                JobPhase phase) {
+                                JobPhase phase, bool ring) {
   const absl::Status status =
       failure.status.ok() ? absl::UnknownError("it failed and did not say why")
                           : failure.status;
@@ -39,6 +39,10 @@ JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
     Log(LogLevel::kInfo, absl::StrCat(from.Name(), ": ", status.message()),
         &effects.actions);
     return effects;
+  }
+  if (ring && from.role == Role::kWorker && absl::IsUnavailable(status)) {
+    return EndWithLoss(Annotate(status, from.Name()),
+                       ProcessName(from.role, from.index));
   }
   // The message of a process that was stopped names the process already.
   return EndWith(

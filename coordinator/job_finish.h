@@ -43,9 +43,11 @@ class JobFinish {
                             const absl::Status& saved);
 
   // The process says that it failed. A worker's failure once everything is
-  // trained and scored ends nothing: that worker was computing a copy.
+  // trained and scored ends nothing: that worker was computing a copy. `ring`:
+  // the workers are a ring, where UNAVAILABLE says that this worker lacks
+  // another rank, which the message names (core/collective.h): a loss.
   static JobEffects OnFailure(const Member& from, const Failure& failure,
-                              JobPhase phase);
+                              JobPhase phase, bool ring = false);
   // The process has said Bye. A PS that leaves before the end ends the job, as
   // does a worker that the others need (IsRankLoss in member_loss.h).
   static JobEffects OnBye(const Member& from, JobPhase phase,

@@ -16,11 +16,16 @@ namespace {
 // The only map of a job so far.
 constexpr MapVersion kMapVersion = 1;
 
-ClusterView ViewOf(const Membership& membership) {
+ClusterView ViewOf(const Membership& membership, int ring_ranks) {
   ClusterView view;
   view.map_version = kMapVersion;
   for (const Member& ps : membership.Open(Role::kPs)) {
     view.ps.push_back(PsInfo{ps.address, ps.life});
+  }
+  for (int rank = 0; rank < ring_ranks; ++rank) {
+    const Member* const worker = membership.Find(Role::kWorker, rank);
+    SHOAL_DCHECK(worker != nullptr);
+    view.ranks.push_back(RankInfo{worker->ring_address, worker->life});
   }
   return view;
 }
@@ -29,6 +34,7 @@ ClusterView ViewOf(const Membership& membership) {
 
 JobStart::JobStart(const CoordinatorOptions& options)
     : ps_(options.ps),
+      ring_ranks_(options.ring ? options.num_workers : 0),
       num_epochs_(options.num_epochs),
       checkpoints_(options.checkpoints),
       goes_on_(checkpoints_.resume != nullptr && checkpoints_.resume_training),
@@ -48,10 +54,19 @@ bool JobStart::AllPs(const Membership& membership) const {
          loaded_.all();
 }
 
+bool JobStart::ViewIsDue(const Membership& membership) const {
+  for (int rank = 0; rank < ring_ranks_; ++rank) {
+    const Member* const worker = membership.Find(Role::kWorker, rank);
+    if (worker == nullptr || !worker->open()) return false;
+  }
+  return AllPs(membership);
+}
+
 void JobStart::SendViews(const Membership& membership,
                          CoordinatorActions* actions) {
+  const ClusterView view = ViewOf(membership, ring_ranks_);
   for (const Member& member : membership.members()) {
-    if (member.open()) Send(member, ViewOf(membership), actions);
+    if (member.open()) Send(member, view, actions);
   }
 }
 
@@ -61,12 +76,13 @@ CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
     // The PS starts from the initial values.
     loaded_.AddMember(member.index, {}).IgnoreError();
   }
-  if (!AllPs(view.membership)) return actions;
-  if (member.role == Role::kPs) {
-    // The last PS: the processes that came before it have waited for it.
+  if (!ViewIsDue(view.membership)) return actions;
+  if (member.role == Role::kPs || ring_ranks_ > 0) {
+    // The last PS or rank: the processes that came before it have waited for
+    // it.
     SendViews(view.membership, &actions);
   } else {
-    Send(member, ViewOf(view.membership), &actions);
+    Send(member, ViewOf(view.membership, ring_ranks_), &actions);
   }
   return actions;
 }
@@ -90,7 +106,7 @@ absl::StatusOr<JobEffects> JobStart::OnLoaded(const Member& from,
   const absl::Status same = loaded_.AddMember(from.index, message.marks);
   if (!same.ok()) return EndWith(same);
   AskForMarks(view, &effects.actions);
-  if (AllPs(view.membership)) SendViews(view.membership, &effects.actions);
+  if (ViewIsDue(view.membership)) SendViews(view.membership, &effects.actions);
   return effects;
 }
 
@@ -102,7 +118,7 @@ absl::StatusOr<JobEffects> JobStart::OnMarks(const Member& from,
   const absl::Status added = loaded_.Add(from.index, std::move(message));
   if (!added.ok()) return EndUnlessInvalid(from, added);
   AskForMarks(view, &effects.actions);
-  if (AllPs(view.membership)) SendViews(view.membership, &effects.actions);
+  if (ViewIsDue(view.membership)) SendViews(view.membership, &effects.actions);
   return effects;
 }
 

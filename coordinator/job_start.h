@@ -47,11 +47,14 @@ class JobStart {
   // Every PS has a session and its state, and the marks are there if the job
   // goes on from them.
   bool AllPs(const Membership& membership) const;
+  // AllPs, and every rank has a session if the workers are a ring: the view of
+  // a ring has the addresses of all ranks.
+  bool ViewIsDue(const Membership& membership) const;
   // The PSs that have their state.
   const LoadedMarks& loaded() const { return loaded_; }
 
-  // A process has opened its session. Once all PSs have their state, the
-  // processes are told their addresses.
+  // A process has opened its session. Once ViewIsDue, the processes are told
+  // the addresses.
   CoordinatorActions OnOpen(const Member& member, const View& view);
   // A PS is not in the job any more, and `view` is without it.
   CoordinatorActions OnGone(const Member& ps, const View& view);
@@ -81,6 +84,7 @@ class JobStart {
   void SendViews(const Membership& membership, CoordinatorActions* actions);
 
   const PsMembers ps_;
+  const int ring_ranks_;  // 0: the workers are no ring
   const uint32_t num_epochs_;
   const CheckpointOptions checkpoints_;
   const bool goes_on_;

@@ -20,7 +20,7 @@ CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
 CoordinatorActions Probes(const Membership& membership) {
   CoordinatorActions actions;
   for (const Member& ps : membership.Open(Role::kPs)) {
-    if (!ps.suspended) continue;
+    if (!ps.suspended || ps.address.empty()) continue;
     actions.emplace_back(ProbeAction{ps.session, ps.address});
   }
   return actions;

@@ -31,7 +31,8 @@ namespace shoal {
 // status.
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after);
-// Looks at the ports of PSs whose connection is broken.
+// Looks at the ports of PSs whose connection is broken. A PS without a port, in
+// the process of a rank of a ring, is lost when it is silent.
 CoordinatorActions Probes(const Membership& membership);
 
 // The end of a life.

@@ -98,6 +98,20 @@ TEST_F(JobFinishTest, AFailureEndsTheJobAndNamesItsProcess) {
               HasSubstr("did not say why"));
 }
 
+TEST_F(JobFinishTest, AWorkerOfARingThatLacksAnotherRankTellsALoss) {
+  const Failure lacks{absl::UnavailableError("rank 2 is lost")};
+  const Failure bad{absl::DataLossError("bad file")};
+  const JobPhase phase = JobPhase::kTraining;
+  const auto lost = JobFinish::OnFailure(worker_, lacks, phase, /*ring=*/true);
+  ASSERT_TRUE(lost.end.has_value());
+  EXPECT_TRUE(lost.end->lost);
+  EXPECT_EQ(lost.end->status,
+            absl::UnavailableError("worker 0: rank 2 is lost"));
+  EXPECT_FALSE(JobFinish::OnFailure(worker_, lacks, phase).end->lost);
+  EXPECT_FALSE(JobFinish::OnFailure(worker_, bad, phase, true).end->lost);
+  EXPECT_FALSE(JobFinish::OnFailure(ps_, lacks, phase, true).end->lost);
+}
+
 TEST_F(JobFinishTest, AWorkersFailureAfterTheLastScoreEndsNothing) {
   const Failure failure{absl::InternalError("x")};
   const JobEffects effects =

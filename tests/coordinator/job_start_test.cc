@@ -101,6 +101,42 @@ TEST_F(JobStartTest, AWorkerThatComesLaterIsToldTheServers) {
   EXPECT_THAT(To<ClusterView>(start.OnOpen(worker_, View())), ElementsAre(3));
 }
 
+TEST_F(JobStartTest, TheViewOfARingHasAllRanksAndGoesToAllAtOnce) {
+  options_.ring = true;
+  options_.num_workers = 2;
+  JobStart start(options_);
+  JoinAll();
+  start.OnOpen(ps_[0], View());
+  EXPECT_THAT(start.OnOpen(ps_[1], View()), IsEmpty());
+  EXPECT_THAT(start.OnOpen(worker_, View()), IsEmpty());
+  const Member second = Join(Role::kWorker, 1, 4, &membership_);
+  const CoordinatorActions actions = start.OnOpen(second, View());
+  EXPECT_THAT(To<ClusterView>(actions), ElementsAre(1, 2, 3, 4));
+  for (const CoordinatorAction& action : actions) {
+    const auto& view =
+        std::get<ClusterView>(std::get<SendAction>(action).message);
+    ASSERT_THAT(view.ranks, SizeIs(2));
+    EXPECT_EQ(view.ranks[0].ring_address, "h0:7");
+    EXPECT_EQ(view.ranks[0].life, worker_.life);
+    EXPECT_EQ(view.ranks[1].ring_address, "h1:7");
+    EXPECT_EQ(view.ranks[1].life, second.life);
+  }
+}
+
+TEST_F(JobStartTest, ARingIsNotThereBeforeTheLastServerHasItsState) {
+  Resume();
+  options_.ring = true;
+  JobStart start(options_);
+  JoinAll();
+  for (const Member& ps : ps_) start.OnOpen(ps, View());
+  EXPECT_THAT(start.OnOpen(worker_, View()), IsEmpty());
+  ASSERT_TRUE(start.OnLoaded(ps_[0], {totals_}, View()).ok());
+  ASSERT_TRUE(start.OnLoaded(ps_[1], {totals_}, View()).ok());
+  const auto marks = start.OnMarks(ps_[0], runs_, View());
+  ASSERT_TRUE(marks.ok()) << marks.status();
+  EXPECT_THAT(To<ClusterView>(marks->actions), ElementsAre(1, 2, 3));
+}
+
 TEST_F(JobStartTest, AServerThatGoesTakesItsStateWithIt) {
   JobStart start(options_);
   JoinAll();

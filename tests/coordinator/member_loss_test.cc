@@ -133,6 +133,16 @@ TEST_F(MemberLossTest, ARankThatIsLostEndsTheJobOnceItHasBegun) {
   }
 }
 
+TEST_F(MemberLossTest, AServerInTheProcessOfARankHasNoPortToLookAt) {
+  Membership ring{MembershipOptions{}};
+  RegisterRequest request;
+  request.role = Role::kPs;
+  const absl::Time now = absl::UnixEpoch();
+  ASSERT_TRUE(ring.Open(1, ring.Register(request, now).value(), now).ok());
+  ring.Suspend(1, now);
+  EXPECT_THAT(Probes(ring), IsEmpty());
+}
+
 TEST_F(MemberLossTest, ABrokenConnectionIsToldWithTheTimeToComeBack) {
   EXPECT_EQ(Line(AfterBreak(worker_, absl::UnavailableError("reset"),
                             absl::Seconds(5))),

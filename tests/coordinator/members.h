@@ -8,8 +8,9 @@
 
 namespace shoal {
 
-// Registers a process and opens its session. A PS is at "h0:1", a worker lists
-// the training file "a" (100 bytes) and the evaluation file "e" (50).
+// Registers a process and opens its session. A PS is at "h0:1". A worker lists
+// the training file "a" (100 bytes) and the evaluation file "e" (50), and has
+// its port of a ring at "h0:7".
 inline Member Join(Role role, int index, uint64_t session,
                    Membership* membership) {
   RegisterRequest request;
@@ -18,6 +19,7 @@ inline Member Join(Role role, int index, uint64_t session,
   if (role == Role::kPs) {
     request.address = "h" + std::to_string(index) + ":1";
   } else {
+    request.ring_address = "h" + std::to_string(index) + ":7";
     request.train_sources = {{"a", 100, 1}};
     request.eval_sources = {{"e", 50, 2}};
   }
