@@ -1,0 +1,44 @@
+#ifndef SHOAL_JOB_OWN_REPLICA_H_
+#define SHOAL_JOB_OWN_REPLICA_H_
+
+#include <memory>
+
+#include "absl/time/time.h"
+#include "base/executor.h"
+#include "core/parameter_service.h"
+
+namespace shoal {
+
+// The PS of a process, as the worker of the same process calls it: the worker
+// may have its first batch before the PS has made or loaded its shard. Until
+// Attach all calls end with UNAVAILABLE.
+//
+//   OwnReplica replica(&train);
+//   ps_part->Start([&](const PsPart& ps) { replica.Attach(ps.service()); }, …);
+//   RetryingParameterService worker(replica.Connect(), …);
+//
+// Thread-safe.
+class OwnReplica {
+ public:
+  // `executor` gets the completions of calls before Attach, and must outlive
+  // this object and its connections. To retry calls, it is also that of the
+  // attached service.
+  explicit OwnReplica(Executor* executor);
+  ~OwnReplica();
+
+  // Calls go to `service` from now on. Call once.
+  void Attach(std::shared_ptr<ParameterService> service);
+
+  // A service that may outlive this object.
+  std::unique_ptr<ParameterService> Connect() const;
+
+ private:
+  class Connection;
+  struct Place;
+
+  const std::shared_ptr<Place> place_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_JOB_OWN_REPLICA_H_
