@@ -20,6 +20,9 @@ struct TrainingModeRow {
   // True if the mode has these depths alone, so that --pipeline_depth may not
   // ask for another one.
   bool depth_is_fixed = false;
+  // False: a job over the network has no shoal-ps. Each worker holds a copy of
+  // all variables, and worker 0 coordinates the job.
+  bool servers = true;
 };
 
 // The values of --mode.

@@ -233,6 +233,14 @@ class NameLog {
 }  // namespace
 
 std::vector<NeededAddress> NeededAddresses(const JobFlags& flags) {
+  if (!flags.HasServers()) {
+    const std::string address = flags.CoordinatorAddress();
+    const char* const advice =
+        "check --coordinator and --worker_hosts, DNS and /etc/hosts";
+    return {{address,
+             flags.Leads() ? "this worker" : ProcessName(Role::kWorker, 0),
+             advice}};
+  }
   const std::vector<std::string> hosts =
       absl::StrSplit(flags.cluster.ps_hosts, ',');
   const bool worker = flags.command == Command::kWorker;

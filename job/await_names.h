@@ -27,6 +27,7 @@ struct NeededAddress {
 // The addresses that the process of these flags needs: a server's own address,
 // on which it listens, and those of the servers that it calls. Server 0 calls
 // no server, any other server calls server 0, and a worker calls all of them.
+// In a mode without servers: the address of worker 0, which listens there.
 std::vector<NeededAddress> NeededAddresses(const JobFlags& flags);
 
 // Looks a host name up. An error says why the name does not resolve.

@@ -16,8 +16,10 @@ absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options) {
   plan.partition = options.partition;
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
   if (options.canary) AddCanary(&plan.spec);
-  SHOAL_ASSIGN_OR_RETURN(
-      plan.map, BuildShardMap(plan.spec, plan.partition, options.ps));
+  if (options.replicas) plan.partition.replicate = Replicate::kAll;
+  SHOAL_ASSIGN_OR_RETURN(plan.map,
+                         BuildShardMap(plan.spec, plan.partition,
+                                       options.replicas ? 1 : options.ps));
   plan.ps = {.count = options.ps, .replicated = plan.map.replicated};
   return plan;
 }

@@ -32,6 +32,8 @@ struct JobPlanOptions {
   bool canary = false;  // core/canary.h
   PartitionOptions partition;
   int ps = 1;  // parameter servers, each with a shard of its own
+  // True: each of the `ps` members holds a copy of all variables.
+  bool replicas = false;
 };
 
 // Works out the variables and their map. Errors: those of MakeModelSpec and

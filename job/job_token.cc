@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -56,13 +57,14 @@ absl::StatusOr<std::string> JobToken(const JobFlags& flags) {
   return ReadTokenFile(flags.cluster.token_file);
 }
 
-ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
-                                       const std::string& token, int index) {
-  const std::vector<std::string> hosts =
-      absl::StrSplit(flags.cluster.ps_hosts, ',');
+namespace {
+
+// `peer` listens at `address`.
+ChannelOptions ChannelTo(std::string address, std::string peer,
+                         const JobFlags& flags, const std::string& token) {
   ChannelOptions options;
-  options.address = hosts[index];
-  options.peer = ProcessName(Role::kPs, index);
+  options.address = std::move(address);
+  options.peer = std::move(peer);
   options.token = token;
   options.max_message_bytes =
       static_cast<uint64_t>(flags.limits.max_message_bytes);
@@ -70,6 +72,22 @@ ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;
   return options;
+}
+
+}  // namespace
+
+ChannelOptions CoordinatorChannelFromFlags(const JobFlags& flags,
+                                           const std::string& token) {
+  const Role role = flags.HasServers() ? Role::kPs : Role::kWorker;
+  return ChannelTo(flags.CoordinatorAddress(), ProcessName(role, 0), flags,
+                   token);
+}
+
+ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
+                                       const std::string& token, int index) {
+  const std::vector<std::string> hosts =
+      absl::StrSplit(flags.cluster.ps_hosts, ',');
+  return ChannelTo(hosts[index], ProcessName(Role::kPs, index), flags, token);
 }
 
 }  // namespace shoal

@@ -14,6 +14,9 @@ namespace shoal {
 // Errors: those of ReadTokenFile.
 absl::StatusOr<std::string> JobToken(const JobFlags& flags);
 
+// Options of a channel to the process with the coordinator.
+ChannelOptions CoordinatorChannelFromFlags(const JobFlags& flags,
+                                           const std::string& token);
 // Options of a channel to PS `index` of --ps_hosts.
 ChannelOptions ChannelOptionsFromFlags(const JobFlags& flags,
                                        const std::string& token, int index);

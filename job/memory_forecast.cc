@@ -213,11 +213,16 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       result.bytes = forecast.ps[flags.cluster.task_index];
     } else if (flags.command == Command::kWorker) {
       if (!host.of_group) processes = WorkersOnHost(flags.cluster);
-      result.bytes =
-          SaturatingTimes(forecast.worker, static_cast<uint64_t>(processes));
-      result.tables_grow = false;
+      uint64_t each = forecast.worker;
+      if (flags.HasServers()) {
+        result.tables_grow = false;
+      } else {
+        each = SaturatingAdd(each, forecast.ps[flags.cluster.task_index]);
+      }
+      result.bytes = SaturatingTimes(each, static_cast<uint64_t>(processes));
     } else {
-      processes = 1 + flags.cluster.ps + flags.cluster.workers;
+      processes = 1 + flags.cluster.workers +
+                  (flags.HasServers() ? flags.cluster.ps : 0);
       result.bytes = SaturatingAdd(
           forecast.launcher,
           SaturatingTimes(forecast.worker,
@@ -226,7 +231,7 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
         result.bytes = SaturatingAdd(result.bytes, ps);
       }
       what = absl::StrCat(
-          "ps ~",
+          flags.HasServers() ? "ps ~" : "copy of all variables ~",
           Bytes(*std::max_element(forecast.ps.begin(), forecast.ps.end())),
           " each, worker ~", Bytes(forecast.worker), " each; ");
     }

@@ -108,6 +108,7 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   options.canary = flags.training.canary;
   options.partition.table_kind = PartitionKindFromFlags(flags);
   options.ps = flags.cluster.ps;
+  options.replicas = !flags.HasServers();
   return MakeJobPlan(std::move(options));
 }
 
@@ -125,10 +126,13 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   CoordinatorOptions options;
   options.job = plan.job;
   options.config = plan.config;
-  if (flags.command == Command::kPs) {
-    options.process = ProcessName(Role::kPs, flags.cluster.task_index);
+  if (flags.command == Command::kPs || flags.command == Command::kWorker) {
+    options.process = ProcessName(
+        flags.command == Command::kPs ? Role::kPs : Role::kWorker,
+        flags.cluster.task_index);
   }
   options.ps = plan.ps;
+  options.ring = plan.ps.replicated == 0;
   if (!flags.cluster.ps_hosts.empty()) {
     options.ps_addresses = absl::StrSplit(flags.cluster.ps_hosts, ',');
   }

@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<JobLink>> PsProcess::MakeLink() {
   if (flags_.cluster.task_index == 0) {
     return Leader::Create(flags_, plan_, deps);
   }
-  return Follower::Create(flags_, ChannelOptionsFromFlags(flags_, token_, 0),
+  return Follower::Create(flags_, CoordinatorChannelFromFlags(flags_, token_),
                           deps);
 }
 

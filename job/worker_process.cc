@@ -113,7 +113,7 @@ absl::Status WorkerProcess::Start() {
   SHOAL_ASSIGN_OR_RETURN(setup_,
                          WorkerSetup::Create(flags_, files_.get(), &logger_));
   ClusterClientOptions cluster;
-  cluster.channel = ChannelOptionsFromFlags(flags_, token_, 0);
+  cluster.channel = CoordinatorChannelFromFlags(flags_, token_);
   SHOAL_RETURN_IF_ERROR(cluster.Validate());
   SHOAL_RETURN_IF_ERROR(AwaitNames(NeededAddresses(flags_),
                                    flags_.deadlines.start_timeout, wait_,

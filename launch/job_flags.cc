@@ -3,13 +3,26 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "launch/flag_value.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
+namespace {
+
+const TrainingModeRow& RowOf(TrainingMode mode) {
+  for (const TrainingModeRow& row : kTrainingModes) {
+    if (row.value == mode) return row;
+  }
+  SHOAL_DCHECK(false);  // every mode has a row
+  return kTrainingModes[0];
+}
+
+}  // namespace
 
 JobFlags::JobFlags(Command command) : command(command) {
   if (command == Command::kRun) {
@@ -25,7 +38,7 @@ absl::Status JobFlags::Validate() {
   SHOAL_RETURN_IF_ERROR(training.Validate(command));
   SHOAL_RETURN_IF_ERROR(optimizers.Validate(*this));
   SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
-  SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command));
+  SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command, HasServers()));
   SHOAL_RETURN_IF_ERROR(cluster.Validate(*this));
   SHOAL_RETURN_IF_ERROR(monitoring.Validate(*this));
   SHOAL_RETURN_IF_ERROR(data.Validate(*this));
@@ -93,12 +106,25 @@ std::string JobFlags::PredictionsFile() const {
 
 int JobFlags::PipelineDepth() const {
   if (training.pipeline_depth >= 0) return training.pipeline_depth;
-  for (const TrainingModeRow& mode : kTrainingModes) {
-    if (mode.value != training.mode) continue;
-    return IsOneProcess(command) ? mode.depth_in_one_process
-                                 : mode.depth_over_network;
-  }
-  return 0;  // never: every mode has a row
+  const TrainingModeRow& mode = RowOf(training.mode);
+  return IsOneProcess(command) ? mode.depth_in_one_process
+                               : mode.depth_over_network;
+}
+
+bool JobFlags::HasServers() const { return RowOf(training.mode).servers; }
+
+bool JobFlags::Leads() const {
+  if (command == Command::kPs) return cluster.task_index == 0;
+  if (command != Command::kWorker) return true;
+  return !HasServers() && cluster.task_index == 0;
+}
+
+std::string JobFlags::CoordinatorAddress() const {
+  if (!HasServers() && !cluster.coordinator.empty()) return cluster.coordinator;
+  const std::string& hosts =
+      HasServers() ? cluster.ps_hosts : cluster.worker_hosts;
+  return std::string(absl::StripAsciiWhitespace(
+      absl::string_view(hosts).substr(0, hosts.find(','))));
 }
 
 PartitionKind JobFlags::Partition() const {

@@ -92,6 +92,18 @@ struct JobFlags {
   // to the serial order, and 1 over gRPC.
   int PipelineDepth() const;
 
+  // True if the job has parameter servers (TrainingModeRow::servers).
+  bool HasServers() const;
+
+  // False for a process of a job that another process coordinates: for all but
+  // PS 0 or, without servers, worker 0.
+  bool Leads() const;
+
+  // For a process of a job over the network: host:port of the process with the
+  // coordinator. Entry 0 of --ps_hosts; without servers --coordinator,
+  // otherwise entry 0 of --worker_hosts.
+  std::string CoordinatorAddress() const;
+
   // Placement of rows: that of the flag, otherwise fixed_size if tables are
   // arrays and hash if they are dynamic.
   PartitionKind Partition() const;

@@ -16,6 +16,9 @@ constexpr Choice<PartitionKind> kPartitions[] = {
     {PartitionKind::kMod, "mod"},
     {PartitionKind::kHash, "hash"}};
 
+// Why a process needs --ps_hosts.
+constexpr char kWherePsAre[] = "it says where the parameter servers are";
+
 }  // namespace
 
 void ClusterFlags::AddRows(JobFlagRows* rows) {
@@ -47,17 +50,21 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
              "host:port of every parameter server, in order, separated by "
              "commas.",
              {},
-             "it says where the parameter servers are"});
+             rows->command() == Command::kPs ? kWherePsAre : ""});
   rows->Add(
       kProcesses, Canonical::kNo,
       {"worker_hosts",
        &worker_hosts,
        "Hosts of the workers, in order: a host for each of its workers. The "
-       "number of entries is the number of workers to expect. A port is "
-       "ignored.",
+       "number of entries is the number of workers to expect. Ports are "
+       "ignored, but see --coordinator.",
        {},
        rows->command() == Command::kPs ? "it says how many workers to expect"
                                        : ""});
+  rows->Add(static_cast<unsigned>(Command::kWorker), Canonical::kNo,
+            {"coordinator", &coordinator,
+             "host:port of worker 0 in a mode without parameter servers. Left "
+             "out: the first entry of --worker_hosts, which then has a port."});
   rows->Add(
       kProcesses, Canonical::kNo,
       {"task_index", &task_index,
@@ -105,7 +112,9 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
              "not say its own, as host:n does.",
              IntRange{1, kWorkersOfHostMax}});
   rows->Add(kRunAlone, Canonical::kNo,
-            {"ps_port", &ps_port, "Port of the parameter servers on --hosts.",
+            {"ps_port", &ps_port,
+             "Port of the parameter servers on --hosts, or of worker 0 in a "
+             "mode without them.",
              IntRange{1, 65535}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"remote_bin", &remote_bin,
@@ -117,12 +126,18 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
              "must not ask questions."});
 }
 
-absl::Status ClusterFlags::CountHosts(Command command) {
+absl::Status ClusterFlags::CountHosts(Command command, bool servers) {
   if (command == Command::kPs || command == Command::kWorker) {
-    SHOAL_ASSIGN_OR_RETURN(
-        const std::vector<std::string> servers,
-        ParseHostList("ps_hosts", ps_hosts, /*need_ports=*/true));
-    ps = static_cast<int>(servers.size());
+    if (servers) {
+      if (ps_hosts.empty()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            CommandName(command), " needs --ps_hosts: ", kWherePsAre));
+      }
+      SHOAL_ASSIGN_OR_RETURN(
+          const std::vector<std::string> entries,
+          ParseHostList("ps_hosts", ps_hosts, /*need_ports=*/true));
+      ps = static_cast<int>(entries.size());
+    }
     if (!worker_hosts.empty()) {
       SHOAL_ASSIGN_OR_RETURN(
           const std::vector<std::string> entries,
@@ -141,7 +156,49 @@ absl::Status ClusterFlags::CountHosts(Command command) {
       most_workers_of_host = std::max(most_workers_of_host, host.workers);
     }
   }
+  if (!servers) ps = workers;
   return absl::OkStatus();
+}
+
+absl::Status ClusterFlags::CheckPlaces(const JobFlags& job) const {
+  const std::string mode = absl::StrCat("--mode=", job.training.ModeName());
+  if (job.HasServers()) {
+    if (coordinator.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--coordinator=", coordinator, " with ", mode,
+        ": parameter server 0 coordinates the job; leave --coordinator out"));
+  }
+  constexpr absl::string_view kNone =
+      ": there are no parameter servers, and each worker holds all variables: ";
+  const bool ps_given =
+      std::any_of(job.given.begin(), job.given.end(),
+                  [](const auto& flag) { return flag.first == "ps"; });
+  if (ps_given) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ps with ", mode, kNone, "leave --ps out"));
+  }
+  if (job.command == Command::kPs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shoal-ps with ", mode, kNone, "start shoal-worker alone"));
+  }
+  if (job.command != Command::kWorker) return absl::OkStatus();
+  constexpr absl::string_view kGive =
+      "give --worker_hosts, whose first entry has a port, or --coordinator";
+  if (!ps_hosts.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ps_hosts=", ps_hosts, " with ", mode, kNone, kGive,
+                     " in its place"));
+  }
+  if (worker_hosts.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shoal-worker needs --worker_hosts with ", mode,
+        ": it says how many workers the job has; ", kGive, " too"));
+  }
+  return Annotate(
+      ParseHostList(coordinator.empty() ? "worker_hosts" : "coordinator",
+                    job.CoordinatorAddress(), /*need_ports=*/true)
+          .status(),
+      absl::StrCat(mode, " needs the address of worker 0"));
 }
 
 int ClusterFlags::MaxJobRestarts(const JobFlags& job) const {
@@ -151,6 +208,7 @@ int ClusterFlags::MaxJobRestarts(const JobFlags& job) const {
 }
 
 absl::Status ClusterFlags::Validate(const JobFlags& job) const {
+  SHOAL_RETURN_IF_ERROR(CheckPlaces(job));
   const bool is_ps = job.command == Command::kPs;
   // Without a list of workers a worker may have any index.
   if (is_ps || (job.command == Command::kWorker && !worker_hosts.empty())) {

@@ -16,13 +16,15 @@ struct JobFlags;
 // The processes of a job, and the hosts and ports where they are.
 struct ClusterFlags {
   // Number of parameter servers; in a process, the number of entries of
-  // ps_hosts.
+  // ps_hosts. Without servers (JobFlags::HasServers) it is the number of
+  // workers, each of which holds a copy of all variables.
   int ps = 1;
   // Number of workers; with worker_hosts, the number of its entries.
   int workers = 1;
   std::optional<PartitionKind> partition;  // none: see JobFlags::Partition
   std::string ps_hosts;
   std::string worker_hosts;
+  std::string coordinator;  // host:port; "": see JobFlags::CoordinatorAddress
   int task_index = 0;
   std::string listen;
   std::string token_file;
@@ -43,9 +45,10 @@ struct ClusterFlags {
   void AddRows(JobFlagRows* rows);
 
   // Sets ps, workers and most_workers_of_host to the numbers that --ps_hosts,
-  // --worker_hosts and --hosts give, if `command` takes these flags.
-  // INVALID_ARGUMENT names the flag and the entry that is not valid.
-  absl::Status CountHosts(Command command);
+  // --worker_hosts and --hosts give, if `command` takes these flags. `servers`
+  // is JobFlags::HasServers. INVALID_ARGUMENT names the flag and the entry that
+  // is not valid.
+  absl::Status CountHosts(Command command, bool servers = true);
 
   // Most restarts of the whole job between two checkpoints: that of the flag,
   // otherwise 3 if `job` has a model directory, and 0 without one.
@@ -59,6 +62,9 @@ struct ClusterFlags {
  private:
   void AddMemberRows(JobFlagRows* rows);    // the processes and their places
   void AddLauncherRows(JobFlagRows* rows);  // flags of shoal run
+  // Refuses places of processes that the job's mode does not have, and missing
+  // places.
+  absl::Status CheckPlaces(const JobFlags& job) const;
 };
 
 }  // namespace shoal

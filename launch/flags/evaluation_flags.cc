@@ -30,10 +30,7 @@ void EvaluationFlags::AddRows(JobFlagRows* rows) {
 
 absl::Status EvaluationFlags::Validate(const JobFlags& job) const {
   // The process with the coordinator writes predictions.
-  const bool writes = job.command == Command::kPs
-                          ? job.cluster.task_index == 0
-                          : job.command != Command::kWorker;
-  if (job.training.Infers() && job.PredictionsFile().empty() && writes) {
+  if (job.training.Infers() && job.PredictionsFile().empty() && job.Leads()) {
     return absl::InvalidArgumentError(
         OnlyScores(job.command)
             ? absl::StrCat(job.TaskText(),

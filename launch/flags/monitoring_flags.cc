@@ -45,7 +45,8 @@ absl::Status MonitoringFlags::Validate(const JobFlags& job) const {
     return absl::OkStatus();
   }
   const ClusterFlags& cluster = job.cluster;
-  const int more = cluster.hosts.empty() ? cluster.ps + cluster.workers - 1
+  const int servers = job.HasServers() ? cluster.ps : 0;
+  const int more = cluster.hosts.empty() ? servers + cluster.workers - 1
                                          : cluster.most_workers_of_host;
   if (metrics_port + more <= 65535) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
