@@ -113,7 +113,8 @@ absl::Status LaunchedJob::StartAll() {
     spec.argv = process.command;
     spec.restart = process.may_restart;
     spec.input = options_.input;
-    spec.ends_with_others = process.role == Role::kWorker && options_.saves;
+    spec.ends_with_others =
+        process.role == Role::kWorker && !process.leads && options_.saves;
     SHOAL_RETURN_IF_ERROR(launcher_->Start(std::move(spec)));
     members_.push_back(std::move(member));
   }

@@ -56,7 +56,7 @@ absl::StatusOr<std::string> RemoteDirectory(const JobFlags& flags) {
 
 // Flags that all processes of a job have in common.
 struct JobPlaces {
-  std::string ps_hosts;
+  std::string ps_hosts;  // empty: each worker holds all variables
   std::string worker_hosts;
   std::string token_file;
   bool full_time = true;  // log lines have date and zone
@@ -72,7 +72,9 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   for (std::string& arg : HandedDownFlags(set, command)) {
     argv.push_back(std::move(arg));
   }
-  argv.push_back(absl::StrCat("--ps_hosts=", places.ps_hosts));
+  if (!places.ps_hosts.empty()) {
+    argv.push_back(absl::StrCat("--ps_hosts=", places.ps_hosts));
+  }
   argv.push_back(absl::StrCat("--worker_hosts=", places.worker_hosts));
   argv.push_back(absl::StrCat("--token_file=", places.token_file));
   argv.push_back(absl::StrCat("--task_index=", index));
@@ -82,22 +84,32 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   if (metrics_port != 0) {
     argv.push_back(absl::StrCat("--metrics_port=", metrics_port));
   }
-  argv.push_back(command == Command::kPs ? "--progress=json"
-                                         : "--progress=none");
+  const bool reports =
+      command == Command::kPs || (places.ps_hosts.empty() && index == 0);
+  argv.push_back(reports ? "--progress=json" : "--progress=none");
   return argv;
 }
 
-// PS 0 leads. A worker may restart, since its work is leased to other workers;
-// a PS may not, since its shard is lost with it.
-LaunchedProcess Process(Command command, int index,
+// PS 0 leads, or worker 0 if there are no servers. A worker may restart if its
+// work can be leased to other workers; a process that holds variables may not,
+// since they are lost with it.
+LaunchedProcess Process(Command command, int index, bool servers,
                         std::vector<std::string> line) {
   LaunchedProcess process;
   process.role = command == Command::kPs ? Role::kPs : Role::kWorker;
   process.index = index;
   process.command = std::move(line);
-  process.leads = process.role == Role::kPs && index == 0;
-  process.may_restart = process.role == Role::kWorker;
+  process.leads = index == 0 && (process.role == Role::kPs) == servers;
+  process.may_restart = process.role == Role::kWorker && servers;
   return process;
+}
+
+// --worker_hosts of workers that hold all variables: `first`, the address of
+// worker 0, which coordinates the job, and the hosts of the others.
+std::string HostsOfRanks(const std::string& first,
+                         std::vector<std::string> hosts) {
+  hosts.front() = first;
+  return absl::StrJoin(hosts, ",");
 }
 
 LaunchedJobOptions JobOptions(const JobFlags& flags) {
@@ -120,14 +132,19 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
   SHOAL_ASSIGN_OR_RETURN(const std::string ps_program, Sibling("shoal-ps"));
   SHOAL_ASSIGN_OR_RETURN(const std::string worker_program,
                          Sibling("shoal-worker"));
+  const bool servers = flags.HasServers();
+  const int num_servers = servers ? flags.cluster.ps : 0;
   SHOAL_ASSIGN_OR_RETURN(const std::vector<int> ports,
-                         PickFreePorts(flags.cluster.ps));
+                         PickFreePorts(servers ? num_servers : 1));
   JobPlaces places;
-  places.ps_hosts = absl::StrJoin(ports, ",", [](std::string* out, int port) {
-    absl::StrAppend(out, "127.0.0.1:", port);
-  });
-  places.worker_hosts = absl::StrJoin(
-      std::vector<std::string>(flags.cluster.workers, "127.0.0.1"), ",");
+  const std::string addresses =
+      absl::StrJoin(ports, ",", [](std::string* out, int port) {
+        absl::StrAppend(out, "127.0.0.1:", port);
+      });
+  if (servers) places.ps_hosts = addresses;
+  const std::vector<std::string> hosts(flags.cluster.workers, "127.0.0.1");
+  places.worker_hosts =
+      servers ? absl::StrJoin(hosts, ",") : HostsOfRanks(addresses, hosts);
   places.token_file = token_file;
   places.full_time = flags.output.FullTime();
   LaunchedJobOptions options = JobOptions(flags);
@@ -141,9 +158,10 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
                         : flags.monitoring.metrics_port + place);
     // The launcher has made the forecast for all processes.
     line.push_back("--memory_check=off");
-    options.processes.push_back(Process(command, index, std::move(line)));
+    options.processes.push_back(
+        Process(command, index, servers, std::move(line)));
   };
-  for (int i = 0; i < flags.cluster.ps; ++i) add(Command::kPs, ps_program, i);
+  for (int i = 0; i < num_servers; ++i) add(Command::kPs, ps_program, i);
   for (int i = 0; i < flags.cluster.workers; ++i) {
     add(Command::kWorker, worker_program, i);
   }
@@ -156,17 +174,23 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
                          ParseRemoteHosts(flags.cluster.hosts,
                                           flags.cluster.worker_per_host));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
+  const bool servers = flags.HasServers();
   JobPlaces places;
-  places.ps_hosts =
-      absl::StrJoin(hosts, ",", [&](std::string* out, const RemoteHost& host) {
-        absl::StrAppend(out, host.WithPort(flags.cluster.ps_port));
-      });
+  if (servers) {
+    places.ps_hosts = absl::StrJoin(
+        hosts, ",", [&](std::string* out, const RemoteHost& host) {
+          absl::StrAppend(out, host.WithPort(flags.cluster.ps_port));
+        });
+  }
   // The workers of a host follow each other.
   std::vector<std::string> worker_hosts;
   for (const RemoteHost& host : hosts) {
     worker_hosts.insert(worker_hosts.end(), host.workers, host.address);
   }
-  places.worker_hosts = absl::StrJoin(worker_hosts, ",");
+  places.worker_hosts =
+      servers ? absl::StrJoin(worker_hosts, ",")
+              : HostsOfRanks(hosts.front().WithPort(flags.cluster.ps_port),
+                             std::move(worker_hosts));
   places.token_file = "-";
   places.full_time = flags.output.FullTime();
   LaunchedJobOptions options = JobOptions(flags);
@@ -185,12 +209,11 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     remote.push_back(absl::StrCat(
         "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(
-        Process(command, index,
+        Process(command, index, servers,
                 SshArguments(flags.cluster.ssh_command, host, remote)));
   };
-  int servers = 0;
-  for (const RemoteHost& host : hosts) {
-    add(Command::kPs, "shoal-ps", servers++, host, 0);
+  for (size_t i = 0; servers && i < hosts.size(); ++i) {
+    add(Command::kPs, "shoal-ps", static_cast<int>(i), hosts[i], 0);
   }
   int workers = 0;
   for (const RemoteHost& host : hosts) {

@@ -12,8 +12,8 @@ namespace shoal {
 namespace {
 
 template <typename Exchange>
-std::unique_ptr<GradientExchange> Make(ShardedClient* shards) {
-  return std::make_unique<Exchange>(shards);
+std::unique_ptr<GradientExchange> Make(ExchangeParts parts) {
+  return std::make_unique<Exchange>(parts.shards);
 }
 
 void Nothing(const JobFlags&, CoordinatorOptions*) {}

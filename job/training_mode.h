@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "base/executor.h"
+#include "core/collective.h"
 #include "core/training_mode.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
@@ -13,6 +15,15 @@ namespace shoal {
 struct CoordinatorOptions;
 struct JobFlags;
 
+// What an exchange is made of. All but the collective outlive the exchange.
+struct ExchangeParts {
+  ShardedClient* shards = nullptr;  // the clients of the worker's life
+  // This worker's end of the ring of all workers; nullptr in a mode without
+  // one. Its executor is `strand`.
+  std::unique_ptr<Collective> collective;
+  Executor* strand = nullptr;  // the trainer's
+};
+
 // Everything that a mode of training asks of the parts of a job. The one place
 // that depends on the mode is the table in training_mode.cc; to add a mode, add
 // a row there and its name in core/training_mode.h. A part of a job is given
@@ -20,9 +31,8 @@ struct JobFlags;
 // file alone may name TrainingMode (tools/tidy.py).
 struct TrainingModeKind {
   TrainingMode mode;
-  // Makes the exchange that takes the gradients of one worker life. `shards`,
-  // the life's clients, must outlive the exchange.
-  std::unique_ptr<GradientExchange> (*make_exchange)(ShardedClient* shards);
+  // Makes the exchange that takes the gradients of one worker life.
+  std::unique_ptr<GradientExchange> (*make_exchange)(ExchangeParts parts);
   // Fills in what the mode asks of the coordinator. REQUIRES: flags.Validate()
   // was OK.
   void (*compose)(const JobFlags& flags, CoordinatorOptions* options);

@@ -20,8 +20,16 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   loop.trainer.scores.num_labels = options.reader.num_labels;
   const std::string backend = options.backend;
   const std::string host = options.host;
-  deps.make_exchange = options.mode->make_exchange;
   loop.trainer.loss = options.mode->loss;
+  deps.make_exchange = [mode = options.mode, strand = deps.train,
+                        take = std::move(options.take_collective)](
+                           ShardedClient* shards) mutable {
+    ExchangeParts parts;
+    parts.shards = shards;
+    parts.strand = strand;
+    if (take != nullptr) parts.collective = take();
+    return mode->make_exchange(std::move(parts));
+  };
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "base/file_system.h"
 #include "core/cluster_member.h"
+#include "core/collective.h"
 #include "job/data_sources.h"
 #include "job/job_plan.h"
 #include "job/training_mode.h"
@@ -27,6 +28,9 @@ struct WorkerPartOptions {
   PieceReaderOptions reader;
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;
+  // Gives the worker's collective for its newest view, once; null in a mode
+  // without one. Called on the control strand, after deps.connect.
+  absl::AnyInvocable<std::unique_ptr<Collective>()> take_collective;
   // The files of the job's data on this host.
   DataSources sources;
   // Name of the host (RegisterRequest::host).
