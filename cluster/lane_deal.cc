@@ -1,6 +1,7 @@
 #include "cluster/lane_deal.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -32,15 +33,15 @@ struct Group {
   std::vector<size_t> ranks;
 };
 
+// All pieces.
 absl::StatusOr<std::map<int, Group>> ByHost(const PiecesToDeal& pieces,
-                                            const std::vector<uint32_t>& order,
                                             absl::Span<const int> ranks) {
   const bool hosts = !pieces.hosts.empty();
   std::map<int, Group> groups;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     groups[hosts ? ranks[rank] : 0].ranks.push_back(rank);
   }
-  for (const uint32_t piece : order) {
+  for (const uint32_t piece : pieces.order) {
     const auto it = groups.find(hosts ? pieces.hosts[piece] : 0);
     if (it == groups.end()) {
       return absl::FailedPreconditionError(
@@ -48,6 +49,12 @@ absl::StatusOr<std::map<int, Group>> ByHost(const PiecesToDeal& pieces,
                        pieces.hosts[piece], " alone, which has no rank"));
     }
     it->second.pieces.push_back(piece);
+  }
+  for (const auto& [host, group] : groups) {
+    if (!group.pieces.empty() || pieces.order.empty()) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "host ", host, ", which has rank ", group.ranks.front(),
+        ", has no data of its own; give it files, or start no worker there"));
   }
   return groups;
 }
@@ -157,16 +164,44 @@ bool AtStepBorder(const LaneDeal& deal,
   });
 }
 
+// Gives each lane without parts one without batches, of the first piece of its
+// group, unless nothing is dealt at all.
+void EndEmptyLanes(const std::map<int, Group>& groups, Lanes* lanes) {
+  if (std::all_of(lanes->begin(), lanes->end(),
+                  [](const auto& lane) { return lane.empty(); })) {
+    return;
+  }
+  // No batch has this index.
+  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max() - 1;
+  for (const auto& [host, group] : groups) {
+    for (const size_t rank : group.ranks) {
+      std::vector<LanePart>& lane = (*lanes)[rank];
+      if (!lane.empty()) continue;
+      lane.push_back({.piece = group.pieces.front(),
+                      .stride = kNone + 1,
+                      .offset = kNone});
+    }
+  }
+}
+
+// Deals the pieces that `dealt` has, in its order.
 absl::StatusOr<Lanes> Deal(const PiecesToDeal& pieces,
-                           const std::vector<uint32_t>& order,
+                           const std::vector<uint32_t>& dealt,
                            absl::Span<const PieceTrained> trained,
                            absl::Span<const int> ranks) {
   SHOAL_DCHECK(!ranks.empty());
-  SHOAL_ASSIGN_OR_RETURN(const auto groups, ByHost(pieces, order, ranks));
+  SHOAL_ASSIGN_OR_RETURN(const auto groups, ByHost(pieces, ranks));
   Lanes lanes(ranks.size());
   for (const auto& [host, group] : groups) {
-    GroupDealer(group.ranks, trained, &lanes).Deal(group.pieces, pieces.uncut);
+    std::vector<uint32_t> own;
+    for (const uint32_t piece : dealt) {
+      if (pieces.hosts.empty() || pieces.hosts[piece] == host) {
+        own.push_back(piece);
+      }
+    }
+    GroupDealer(group.ranks, trained, &lanes).Deal(own, pieces.uncut);
   }
+  EndEmptyLanes(groups, &lanes);
   return lanes;
 }
 
@@ -216,6 +251,8 @@ absl::StatusOr<LaneDeal> LaneDeal::Resumed(
       if (!trained[part.piece].complete) left[rank].push_back(part);
     }
   }
+  SHOAL_ASSIGN_OR_RETURN(const auto groups, ByHost(pieces, ranks));
+  EndEmptyLanes(groups, &left);
   return LaneDeal(std::move(left));
 }
 

@@ -64,9 +64,10 @@ struct LanePart {
 // A deal of an epoch depends on no fact about the pieces' rows, since facts are
 // learnt while the epoch is trained.
 //
-// Lanes may have different numbers of batches, and a part by batch may have no
-// batch at all. A lane ends after the batches of its last part, or at once if
-// it has no parts. Then its rank adds nothing to the steps of the others.
+// Lanes may have different numbers of batches, and a part may have no batch at
+// all. A lane without any batch has one part of that kind, of a piece that its
+// rank can read, so that every rank gets a last part, after which it can tell
+// that its lane has ended. Then it adds nothing to the steps of the others.
 //
 // What this asks of the owner: the next epoch begins when every batch of this
 // one is trained (epochs have a barrier); if all lanes have ended and batches
@@ -79,7 +80,7 @@ class LaneDeal {
 
   // The epoch's own deal. `ranks[j]` is the host of rank j, and matters only if
   // pieces belong to hosts. FAILED_PRECONDITION: a piece belongs to a host
-  // without a rank.
+  // without a rank, or a rank is on a host without a piece.
   // REQUIRES: ranks is not empty; `order` is a permutation of all pieces.
   static absl::StatusOr<LaneDeal> OfEpoch(const PiecesToDeal& pieces,
                                           absl::Span<const int> ranks);

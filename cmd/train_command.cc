@@ -61,6 +61,7 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.workers = flags.cluster.workers;
   options.backend = flags.training.backend;
   options.mode = &KindOf(flags.training.mode);
+  options.ring = AllReduceSettingsFromFlags(flags);
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine, line_numbers);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/choice.h"
+
 namespace shoal {
 
 // The order in which AllReduce adds the values of the ranks. Both orders give
@@ -17,6 +19,13 @@ enum class Reduction : uint8_t {
   // ranks gives. A rank sends at most 1.5 times the bytes of kFast.
   kRankOrder = 2,
 };
+
+// The values of --reduction.
+inline constexpr Choice<Reduction> kReductions[] = {
+    {Reduction::kFast, "fast", "adds up a part of it on each worker"},
+    {Reduction::kRankOrder, "rank_order",
+     "adds in the order of the workers, with the bits of a serial loop, and "
+     "sends up to 1.5 times the bytes"}};
 
 }  // namespace shoal
 

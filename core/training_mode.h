@@ -6,7 +6,7 @@ namespace shoal {
 // The mode of training: what becomes of the gradients of a job's workers. Each
 // mode is a row of the table in job/training_mode.cc, which does not compile if
 // a mode is missing there.
-enum class TrainingMode { kAsync, kSsp };
+enum class TrainingMode { kAsync, kSsp, kSync, kRing };
 
 // What a mode is to the flags: a Choice (core/choice.h) with the depth of the
 // pipeline (LeaseTrainerOptions::pipeline_depth) that a job of the mode has
@@ -32,11 +32,19 @@ inline constexpr TrainingModeRow kTrainingModes[] = {
     {TrainingMode::kSsp, "ssp",
      "does so too, and makes a worker wait that is more than --ssp_bound steps "
      "ahead of the slowest",
-     /*depth_in_one_process=*/0, /*depth_over_network=*/1}};
+     /*depth_in_one_process=*/0, /*depth_over_network=*/1},
+    {TrainingMode::kSync, "sync",
+     "adds up a batch of every worker and applies the sum as one step",
+     /*depth_in_one_process=*/0, /*depth_over_network=*/0,
+     /*depth_is_fixed=*/true},
+    {TrainingMode::kRing, "ring",
+     "makes such steps by allreduce between the workers, each of which holds "
+     "all variables",
+     /*depth_in_one_process=*/0, /*depth_over_network=*/0,
+     /*depth_is_fixed=*/true, /*servers=*/false}};
 
 // Modes that are planned. The flag refuses them as not there yet.
-inline constexpr const char* kPlannedTrainingModes[] = {"sync", "ring",
-                                                        "hybrid"};
+inline constexpr const char* kPlannedTrainingModes[] = {"hybrid"};
 
 }  // namespace shoal
 

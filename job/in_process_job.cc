@@ -10,6 +10,7 @@
 #include "job/job_plan.h"
 #include "job/ps_part.h"
 #include "job/worker_part.h"
+#include "worker/collective/local_collective.h"
 
 namespace shoal {
 
@@ -30,6 +31,7 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   const ModelSpec& spec() const { return plan_.spec; }
 
  private:
+  void MakeRing();
   void BuildPs(int index);
   absl::Status BuildWorker(int index);
   std::vector<std::shared_ptr<ParameterService>> Connect(int worker);
@@ -44,18 +46,22 @@ class InProcessJob::Impl : public std::enable_shared_from_this<Impl> {
   std::vector<std::shared_ptr<ParameterShard>> shards_;
   std::optional<WorkerTelemetry> worker_telemetry_;
   std::vector<std::unique_ptr<WorkerPart>> workers_;
+  // By worker, each until the worker takes its own; empty: there is no ring.
+  std::vector<std::unique_ptr<Collective>> collectives_;
   int parts_running_ = 0;
   JobReport report_;
   absl::AnyInvocable<void(JobReport) &&> done_;
 };
 
 absl::Status InProcessJob::Impl::Build() {
+  if (options_.mode->ring) MakeRing();
   SHOAL_ASSIGN_OR_RETURN(
       plan_, MakeJobPlan({kJob, options_.coordinator.config,
                           options_.model, options_.canary, options_.partition,
-                          options_.ps}));
+                          options_.ps, options_.mode->ring}));
   CoordinatorOptions& coordinator = options_.coordinator;
   coordinator.ps = plan_.ps;
+  coordinator.ring = false;  // its ranks need no ports
   coordinator.num_workers = options_.workers;
   coordinator.seed = options_.model.seed;
   options_.reader.feature_size = options_.model.feature_size;
@@ -74,6 +80,13 @@ absl::Status InProcessJob::Impl::Build() {
     SHOAL_RETURN_IF_ERROR(BuildWorker(i));
   }
   return absl::OkStatus();
+}
+
+void InProcessJob::Impl::MakeRing() {
+  options_.ps = options_.workers;
+  LocalCollectiveOptions ring;
+  ring.reduction = options_.ring.reduction;
+  collectives_ = MakeLocalCollectives(ring, deps_.train);
 }
 
 void InProcessJob::Impl::BuildPs(int index) {
@@ -99,6 +112,12 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
   options.loop = options_.worker_loop;
   options.sources = {options_.train, options_.eval};
   options.prefetch = options_.prefetch;
+  options.ring = options_.ring;
+  if (options_.mode->ring) {
+    options.take_collective = [this, index] {
+      return std::move(collectives_[index]);
+    };
+  }
   WorkerLoopDependencies deps;
   deps.cluster = coordinator_.get();
   deps.logger = deps_.logger;

@@ -33,10 +33,11 @@ struct InProcessJobOptions {
   ModelOptions model;
   PartitionOptions partition;
   bool canary = false;  // core/canary.h
-  int ps = 1;           // as in JobPlanOptions
+  int ps = 1;           // as in JobPlanOptions; in a ring: as workers
   int workers = 1;
   std::string backend = "auto";
   const TrainingModeKind* mode = &DefaultKind();
+  AllReduceSettings ring;
   // Create fills in job, ps, num_workers and seed, and the model and the
   // map of the checkpoints.
   CoordinatorOptions coordinator;

@@ -132,7 +132,6 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
         flags.cluster.task_index);
   }
   options.ps = plan.ps;
-  options.ring = plan.ps.replicated == 0;
   if (!flags.cluster.ps_hosts.empty()) {
     options.ps_addresses = absl::StrSplit(flags.cluster.ps_hosts, ',');
   }
@@ -191,6 +190,13 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
   options.pull_timeout = flags.deadlines.pull_timeout;
   options.push_timeout = flags.deadlines.push_timeout;
   return options;
+}
+
+AllReduceSettings AllReduceSettingsFromFlags(const JobFlags& flags) {
+  AllReduceSettings ring;
+  ring.reduction = flags.modes.reduction;
+  ring.bucket_bytes = static_cast<uint64_t>(flags.modes.bucket_bytes);
+  return ring;
 }
 
 RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags) {

@@ -13,6 +13,7 @@
 #include "coordinator/coordinator.h"
 #include "core/score_metrics.h"
 #include "job/job_plan.h"
+#include "job/training_mode.h"
 #include "launch/job_flags.h"
 #include "ps/server/ps_loop.h"
 #include "rpc/server.h"
@@ -41,6 +42,7 @@ PsLoopOptions PsLoopOptionsFromFlags(const JobFlags& flags);
 WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags);
 // The limits of a PS's gRPC server. Its address and its token are not set.
 RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags);
+AllReduceSettings AllReduceSettingsFromFlags(const JobFlags& flags);
 // `quarantine` and `line_numbers`, which may be nullptr, must outlive every
 // reader with these options.
 PieceReaderOptions PieceReaderOptionsFromFlags(

@@ -194,6 +194,7 @@ absl::Status RankProcess::OpenRing() {
   TcpRingOptions options;
   options.rank = rank();
   options.job = plan_.job;
+  options.reduction = flags_.modes.reduction;
   options.token = token_;
   options.connect_timeout = flags_.deadlines.start_timeout;
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };

@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "coordinator/coordinator_options.h"
 #include "launch/job_flags.h"
 #include "worker/train/push_exchange.h"
+#include "worker/train/ring_exchange.h"
+#include "worker/train/sync_exchange.h"
 
 namespace shoal {
 namespace {
@@ -14,6 +17,16 @@ namespace {
 template <typename Exchange>
 std::unique_ptr<GradientExchange> Make(ExchangeParts parts) {
   return std::make_unique<Exchange>(parts.shards);
+}
+
+std::unique_ptr<GradientExchange> MakeRing(ExchangeParts parts) {
+  RingExchangeOptions options;
+  options.round.model = *parts.model;
+  options.round.bucket_bytes = parts.ring.bucket_bytes;
+  options.overlap = !parts.clips;
+  return std::make_unique<RingExchange>(std::move(options), parts.shards,
+                                        std::move(parts.collective),
+                                        parts.strand);
 }
 
 void Nothing(const JobFlags&, CoordinatorOptions*) {}
@@ -24,10 +37,24 @@ void KeepNear(const JobFlags& flags, CoordinatorOptions* options) {
       .depth = static_cast<uint32_t>(flags.PipelineDepth())};
 }
 
+void CloseSteps(const JobFlags& flags, CoordinatorOptions* options) {
+  options->lanes = true;
+  options->backup_workers = static_cast<uint32_t>(flags.modes.backup_workers);
+}
+
+void JoinInRing(const JobFlags&, CoordinatorOptions* options) {
+  options->lanes = true;
+  options->ring = true;
+}
+
 // In the order of kTrainingModes.
 constexpr TrainingModeKind kKinds[] = {
     {TrainingMode::kAsync, Make<PushExchange>, Nothing},
     {TrainingMode::kSsp, Make<PushExchange>, KeepNear},
+    {TrainingMode::kSync, Make<SyncExchange>, CloseSteps, StepLoss::kSum,
+     /*steps=*/true},
+    {TrainingMode::kRing, MakeRing, JoinInRing, StepLoss::kSum,
+     /*steps=*/false, /*ring=*/true},
 };
 
 constexpr bool ModesAgree() {
@@ -35,6 +62,7 @@ constexpr bool ModesAgree() {
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (kKinds[i].mode != kTrainingModes[i].value) return false;
     if (static_cast<size_t>(kKinds[i].mode) != i) return false;
+    if (kKinds[i].ring == kTrainingModes[i].servers) return false;
   }
   return true;
 }

@@ -1,10 +1,13 @@
 #ifndef SHOAL_JOB_TRAINING_MODE_H_
 #define SHOAL_JOB_TRAINING_MODE_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "base/executor.h"
 #include "core/collective.h"
+#include "core/model_spec.h"
+#include "core/reduction.h"
 #include "core/training_mode.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
@@ -15,6 +18,12 @@ namespace shoal {
 struct CoordinatorOptions;
 struct JobFlags;
 
+// How the workers of a ring sum their gradients.
+struct AllReduceSettings {
+  Reduction reduction = Reduction::kFast;
+  uint64_t bucket_bytes = 512 << 10;  // as RingRoundOptions
+};
+
 // What an exchange is made of. All but the collective outlive the exchange.
 struct ExchangeParts {
   ShardedClient* shards = nullptr;  // the clients of the worker's life
@@ -22,6 +31,9 @@ struct ExchangeParts {
   // one. Its executor is `strand`.
   std::unique_ptr<Collective> collective;
   Executor* strand = nullptr;  // the trainer's
+  const ModelSpec* model = nullptr;  // the model's variables, without canaries
+  bool clips = false;                // gradients are clipped (--clip_norm)
+  AllReduceSettings ring;
 };
 
 // Everything that a mode of training asks of the parts of a job. The one place
@@ -40,6 +52,10 @@ struct TrainingModeKind {
   StepLoss loss = StepLoss::kMean;
   // True if the shards apply pushes step by step (PsLoopOptions::steps).
   bool steps = false;
+  // True if the workers are a ring of ranks: each has a PS of its own with a
+  // copy of all variables, and a Collective. It is so in the modes without
+  // servers (TrainingModeRow::servers).
+  bool ring = false;
 };
 
 // The row of `mode`. Every mode has one.

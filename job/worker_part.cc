@@ -20,21 +20,28 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   loop.trainer.scores.num_labels = options.reader.num_labels;
   const std::string backend = options.backend;
   const std::string host = options.host;
-  loop.trainer.loss = options.mode->loss;
-  deps.make_exchange = [mode = options.mode, strand = deps.train,
-                        take = std::move(options.take_collective)](
-                           ShardedClient* shards) mutable {
-    ExchangeParts parts;
-    parts.shards = shards;
-    parts.strand = strand;
-    if (take != nullptr) parts.collective = take();
-    return mode->make_exchange(std::move(parts));
-  };
+  const TrainingModeKind* const mode = options.mode;
+  loop.trainer.loss = mode->loss;
+  // A row that is not trained in the end would exist in one replica only.
+  loop.trainer.pulls_create_rows = !mode->ring;
+  ExchangeParts parts;
+  parts.strand = deps.train;
+  parts.clips = loop.trainer.clip_norm > 0;
+  parts.ring = options.ring;
+  auto take_collective = std::move(options.take_collective);
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
   SHOAL_ASSIGN_OR_RETURN(part->model_,
                          CreateModel(plan.model, part->backend_.get()));
+  parts.model = &part->model_->spec();
+  deps.make_exchange = [mode, parts = std::move(parts),
+                        take = std::move(take_collective)](
+                           ShardedClient* shards) mutable {
+    parts.shards = shards;
+    if (take != nullptr) parts.collective = take();
+    return mode->make_exchange(std::move(parts));
+  };
   RegisterRequest& registration = loop.member.registration;
   registration.job = plan.job;
   registration.config = plan.config;

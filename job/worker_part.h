@@ -28,6 +28,7 @@ struct WorkerPartOptions {
   PieceReaderOptions reader;
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;
+  AllReduceSettings ring;
   // Gives the worker's collective for its newest view, once; null in a mode
   // without one. Called on the control strand, after deps.connect.
   absl::AnyInvocable<std::unique_ptr<Collective>()> take_collective;

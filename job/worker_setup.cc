@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<WorkerSetup>> WorkerSetup::Create(
   options.host = WorkerHost(flags.cluster);
   options.backend = flags.training.backend;
   options.mode = &KindOf(flags.training.mode);
+  options.ring = AllReduceSettingsFromFlags(flags);
   options.reader = PieceReaderOptionsFromFlags(flags, setup->quarantine_.get(),
                                                &setup->line_numbers_);
   options.loop = WorkerLoopOptionsFromFlags(flags);

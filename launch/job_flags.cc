@@ -37,8 +37,8 @@ absl::Status JobFlags::Validate() {
   SHOAL_RETURN_IF_ERROR(model.Validate());
   SHOAL_RETURN_IF_ERROR(training.Validate(command));
   SHOAL_RETURN_IF_ERROR(optimizers.Validate(*this));
-  SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command, HasServers()));
+  SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.Validate(*this));
   SHOAL_RETURN_IF_ERROR(monitoring.Validate(*this));
   SHOAL_RETURN_IF_ERROR(data.Validate(*this));

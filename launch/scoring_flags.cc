@@ -82,9 +82,10 @@ constexpr ShownFlag kShown[] = {
 
 // Canonical flags that say how a training ran, and nothing about its model.
 constexpr const char* kOfTraining[] = {
-    "canary",     "data_scope",     "max_message_bytes", "mode",
-    "num_epochs", "pipeline_depth", "ps",                "shuffle",
-    "shuffle_rows", "ssp_bound",      "task_type",         "val_data_scope"};
+    "backup_workers", "bucket_bytes",   "canary",     "data_scope",
+    "max_message_bytes", "mode",        "num_epochs", "pipeline_depth",
+    "ps",             "reduction",      "shuffle",    "shuffle_rows",
+    "ssp_bound",      "task_type",      "val_data_scope"};
 
 // A flag that is not canonical, but gives the value of one that is.
 struct OtherForm {

@@ -1,9 +1,28 @@
 #include "launch/flags/mode_flags.h"
 
+#include <cstddef>
+#include <string>
+
 #include "absl/strings/str_cat.h"
+#include "launch/choice.h"
+#include "launch/flag_value.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
+namespace {
+
+// The mode that each setting is for, in the order of AddRows.
+constexpr TrainingMode kModeOf[] = {TrainingMode::kSsp, TrainingMode::kSync,
+                                    TrainingMode::kRing, TrainingMode::kRing};
+
+// The settings, as flags. `flags` is not changed.
+JobFlagRows Rows(Command command, ModeFlags* flags) {
+  JobFlagRows rows(command);
+  flags->AddRows(&rows);
+  return rows;
+}
+
+}  // namespace
 
 void ModeFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Modes");
@@ -13,15 +32,48 @@ void ModeFlags::AddRows(JobFlagRows* rows) {
              "with --mode=ssp. --pipeline_depth is added to it. 0: all workers "
              "do a step before a worker does the next one.",
              IntRange{0, 1 << 20}});
+  rows->Add(kAllCommands, Canonical::kInJob,
+            {"backup_workers", &backup_workers,
+             "Number of workers for which a step does not wait with "
+             "--mode=sync. The batches of the slowest workers are then dropped "
+             "from the step and trained later in the epoch. 0: a step waits "
+             "for all workers.",
+             IntRange{0, 1 << 16}});
+  rows->Add(kAllCommands, Canonical::kInJob,
+            {"reduction", ChoiceTarget(&reduction, kReductions),
+             absl::StrCat("Sum of the dense gradient with --mode=ring: ",
+                          ChoiceHelp(kReductions), ".")});
+  rows->Add(kAllCommands, Canonical::kInJob,
+            {"bucket_bytes", &bucket_bytes,
+             "Size in bytes of the parts in which the dense gradient is added "
+             "up with --mode=ring. Smaller parts begin earlier during the "
+             "computation, and cost more messages.",
+             ByteRange{4096, int64_t{1} << 30}});
 }
 
 absl::Status ModeFlags::Validate(const JobFlags& job) const {
-  if (job.training.mode != TrainingMode::kSsp &&
-      ssp_bound != ModeFlags().ssp_bound) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--ssp_bound=", ssp_bound, " is for --mode=ssp, and this "
-                     "is --mode=", job.training.ModeName(),
-                     "; give --mode=ssp, or leave --ssp_bound out"));
+  ModeFlags own = *this, defaults;
+  const JobFlagRows rows = Rows(job.command, &own);
+  const JobFlagRows default_rows = Rows(job.command, &defaults);
+  for (size_t i = 0; i < rows.rows().size(); ++i) {
+    const Flag& flag = rows.rows()[i].flag;
+    const std::string value = PrintFlagValue(flag.target);
+    if (job.training.mode == kModeOf[i] ||
+        value == PrintFlagValue(default_rows.rows()[i].flag.target)) {
+      continue;
+    }
+    const std::string mode = ChoiceWord(kTrainingModes, kModeOf[i]);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag.name, "=", value, " is for --mode=", mode,
+        ", and this is --mode=", job.training.ModeName(),
+        "; give --mode=", mode, ", or leave --", flag.name, " out"));
+  }
+  // A worker alone does not know how many workers the job has.
+  if (job.command != Command::kWorker && backup_workers > 0 &&
+      backup_workers >= job.cluster.workers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--backup_workers=", backup_workers, " must be smaller than the "
+        "number of workers, which is ", job.cluster.workers));
   }
   return absl::OkStatus();
 }

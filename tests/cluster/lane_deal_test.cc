@@ -141,7 +141,11 @@ class LaneDealTest : public testing::Test {
         epoch.pieces.hosts.push_back(static_cast<int>(Draw(ranks)));
       }
       std::set<int> hosts(epoch.pieces.hosts.begin(), epoch.pieces.hosts.end());
-      for (int& host : epoch.ranks) host = static_cast<int>(Draw(ranks));
+      for (int& host : epoch.ranks) {
+        host = epoch.pieces.hosts.empty()
+                   ? 0
+                   : epoch.pieces.hosts[Draw(pieces)];
+      }
       size_t next = 0;
       for (const int host : hosts) epoch.ranks[next++] = host;
     }
@@ -237,14 +241,29 @@ TEST_F(LaneDealTest, AHostsPiecesGoToItsRanks) {
   EXPECT_THAT(status.message(), HasSubstr("piece 1 can be read on host 4"));
 }
 
-TEST_F(LaneDealTest, ALaneWithoutPiecesHasEnded) {
+TEST_F(LaneDealTest, ALaneWithoutBatchesHasOnePartThatEndsIt) {
+  Epoch epoch = Even(2, 3, 2);
+  epoch.trained[0] = {true, {}, 2};
+  epoch.trained[1] = {false, {0b01}, 2};
+  LaneDeal deal = Again(epoch);
+  EXPECT_EQ(epoch.LaneOf(deal, 0).size(), 1u);
+  for (size_t rank = 1; rank < 3; ++rank) {
+    ASSERT_EQ(deal.lane(rank).size(), 1u);
+    EXPECT_TRUE(deal.lane(rank)[0].last);
+    EXPECT_THAT(epoch.LaneOf(deal, rank), IsEmpty());
+  }
+  EXPECT_THAT(OfEpoch(Even(0, 2)).lane(0), IsEmpty()) << "nothing is dealt";
+}
+
+TEST_F(LaneDealTest, ARankThatCanReadNothingIsRefused) {
   Epoch epoch = Even(2, 2);
   epoch.ranks = {0, 1};
   epoch.pieces.hosts = {0, 0};
-  LaneDeal deal = OfEpoch(epoch);
-  EXPECT_EQ(deal.Take(1), nullptr);
-  EXPECT_NE(deal.Take(0), nullptr);
-  EXPECT_THAT(OfEpoch(Even(0, 2)).lane(0), IsEmpty());
+  const absl::Status status =
+      LaneDeal::OfEpoch(epoch.pieces, epoch.ranks).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(),
+              HasSubstr("host 1, which has rank 1, has no data of its own"));
 }
 
 TEST_F(LaneDealTest, EachBatchIsInOneLane) {

@@ -54,6 +54,20 @@ TEST(PlanJob, ModelAndOptimizersComeFromTheFlags) {
   }
 }
 
+TEST(PlanJob, WithoutServersEachWorkerHasACopyOfAllVariables) {
+  const JobFlags flags =
+      Parsed(Command::kRun, {"--mode=ring", "--workers=3"});
+  const auto plan = PlanJob(flags);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->map.num_shards, 1);
+  EXPECT_EQ(plan->map.replicated, 0);
+  EXPECT_EQ(plan->ps.count, 3);
+  EXPECT_EQ(plan->ps.ShardOf(2), 0);
+  EXPECT_TRUE(CoordinatorOptionsFromFlags(flags, *plan).ring);
+  const JobFlags async = Parsed(Command::kRun, {"--workers=3"});
+  EXPECT_FALSE(CoordinatorOptionsFromFlags(async, *PlanJob(async)).ring);
+}
+
 TEST(PlanJob, TheChanceToDropIsOneMinusTheChanceToKeep) {
   const auto keep = [](const char* flag) {
     const auto plan = PlanJob(Parsed(

@@ -456,6 +456,21 @@ TEST(JobFlags, CountsProcessesByTheirHosts) {
   EXPECT_EQ(flags->cluster.workers, 3);
 }
 
+TEST(JobFlags, TheCoordinatorIsWhereTheModeHasIt) {
+  JobFlags flags(Command::kWorker);
+  flags.cluster.ps_hosts = "p:1,q:2";
+  flags.cluster.worker_hosts = " a:3 ,b";
+  EXPECT_EQ(flags.CoordinatorAddress(), "p:1");
+  EXPECT_FALSE(flags.Leads());
+  flags.training.mode = TrainingMode::kRing;
+  EXPECT_EQ(flags.CoordinatorAddress(), "a:3");
+  EXPECT_TRUE(flags.Leads());
+  flags.cluster.coordinator = "c:4";
+  EXPECT_EQ(flags.CoordinatorAddress(), "c:4");
+  flags.cluster.task_index = 1;
+  EXPECT_FALSE(flags.Leads());
+}
+
 TEST(JobFlags, RefusesATaskIndexBeyondTheHosts) {
   JobFlags flags(Command::kPs);
   flags.cluster.ps_hosts = "a:1,b:2";

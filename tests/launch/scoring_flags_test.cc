@@ -93,9 +93,10 @@ TEST(ScoringFlagsTest, CanonicalFlagsThatSayHowATrainingRanAreNotTaken) {
     }
   }
   EXPECT_THAT(left_out,
-              ElementsAre("canary", "data_scope", "max_message_bytes", "mode",
-                          "num_epochs", "pipeline_depth", "ps", "shuffle",
-                          "shuffle_rows", "ssp_bound", "task_type",
+              ElementsAre("backup_workers", "bucket_bytes", "canary",
+                          "data_scope", "max_message_bytes", "mode",
+                          "num_epochs", "pipeline_depth", "ps", "reduction",
+                          "shuffle", "shuffle_rows", "ssp_bound", "task_type",
                           "val_data_scope"));
 }
 

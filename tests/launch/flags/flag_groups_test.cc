@@ -31,7 +31,8 @@ void ExpectErrors(const std::function<absl::Status(const JobFlags&)>& validate,
     FlagSet set = JobFlagSet(&flags);
     absl::Status status = set.ReadArguments(c.args);
     ASSERT_TRUE(status.ok()) << status;
-    status = flags.cluster.CountHosts(c.command);
+    flags.given = set.Given();
+    status = flags.cluster.CountHosts(c.command, flags.HasServers());
     ASSERT_TRUE(status.ok()) << status;
     status = validate(flags);
     EXPECT_EQ(status.message(), c.message);
@@ -174,6 +175,59 @@ TEST(ClusterFlagsTest, CountsProcessesByTheirHosts) {
   EXPECT_EQ(flags.most_workers_of_host, 4);
   flags.ps_hosts = "a";
   EXPECT_FALSE(flags.CountHosts(kPs).ok());
+}
+
+TEST(ClusterFlagsTest, WithoutServersEachWorkerCountsAsOne) {
+  ClusterFlags flags;
+  flags.worker_hosts = "a:1,b,c";
+  ASSERT_TRUE(flags.CountHosts(kWorker, /*servers=*/false).ok());
+  EXPECT_EQ(flags.ps, 3);
+  EXPECT_EQ(flags.workers, 3);
+  flags.workers = 2;
+  ASSERT_TRUE(flags.CountHosts(kTrain, /*servers=*/false).ok());
+  EXPECT_EQ(flags.ps, 2);
+}
+
+TEST(ClusterFlagsTest, PlacesAreThoseOfTheMode) {
+  const std::string none =
+      ": there are no parameter servers, and each worker holds all variables: ";
+  const std::string give =
+      "give --worker_hosts, whose first entry has a port, or --coordinator";
+  const std::string ring = "--mode=ring", table = "--feature_size=9";
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.cluster.Validate(flags); },
+      {{kRun, {table, ring, "--workers=3"}, ""},
+       {kTrain, {table, ring, "--workers=3"}, ""},
+       {kRun,
+        {table, ring, "--ps=2"},
+        "--ps with --mode=ring" + none + "leave --ps out"},
+       {kWorker, {table, ring, "--worker_hosts=a:1,b"}, ""},
+       {kWorker,
+        {table, ring, "--worker_hosts=a,b", "--coordinator=a:1"},
+        ""},
+       {kWorker,
+        {table, ring, "--worker_hosts=a,b"},
+        "--mode=ring needs the address of worker 0: --worker_hosts: 'a' must "
+        "be host:port with a port in [1, 65535]"},
+       {kWorker,
+        {table, ring, "--worker_hosts=a,b", "--coordinator=a"},
+        "--mode=ring needs the address of worker 0: --coordinator: 'a' must "
+        "be host:port with a port in [1, 65535]"},
+       {kWorker,
+        {table, ring, "--coordinator=a:1"},
+        "shoal-worker needs --worker_hosts with --mode=ring: it says how many "
+        "workers the job has; " +
+            give + " too"},
+       {kWorker,
+        {table, ring, "--ps_hosts=a:1", "--worker_hosts=a:1,b"},
+        "--ps_hosts=a:1 with --mode=ring" + none + give + " in its place"},
+       {kPs,
+        {table, ring, "--ps_hosts=a:1", "--worker_hosts=a:1,b"},
+        "shoal-ps with --mode=ring" + none + "start shoal-worker alone"},
+       {kWorker,
+        {table, "--ps_hosts=a:1", "--coordinator=a:1"},
+        "--coordinator=a:1 with --mode=async: parameter server 0 coordinates "
+        "the job; leave --coordinator out"}});
 }
 
 TEST(MonitoringFlagsTest, RefusesPortsBeyondTheLast) {

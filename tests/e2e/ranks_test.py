@@ -1,0 +1,139 @@
+"""Jobs without parameter servers: each worker process is a rank, which holds a
+copy of all variables, and rank 0 coordinates the job."""
+
+import os
+import signal
+import socket
+
+import harness
+from cluster import PROBE
+from launched import Launched
+
+ROWS = 4000
+LOST = 138  # docs/commands.md
+USAGE = 2
+QUICK = ["--silent_after=2s", "--ps_lease=2s", "--shutdown_timeout=1s"]
+# Ranks that the tests start for each number of ranks.
+SIZES = [int(size) for size in
+         os.environ.get("SHOAL_RING_SIZES", "1,2,3").split(",")]
+
+
+class RanksTest(harness.ShoalTest):
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
+
+    def flags(self, epochs=2):
+        return [*PROBE, "--mode=ring", "--batch_size=16", "--canary",
+                f"--num_epochs={epochs}", "--training_data_dir=" + self.data]
+
+    def serial_digest(self, epochs=2):
+        flags = [flag for flag in self.flags(epochs) if flag != "--mode=ring"]
+        self.run_ok("shoal", "train", *flags,
+                    "--summary=" + self.path("serial.json"))
+        return self.summary("serial.json")["digest"]
+
+    def expect_trained(self, summary, ranks, epochs=2):
+        self.expect_whole(summary)
+        self.assertEqual(summary["mode"], "ring")
+        self.assertEqual(summary["workers"], ranks)
+        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
+        for canary in summary["canary"]:
+            self.assertEqual((canary["not_one"], canary["smallest"],
+                              canary["largest"]), (0, 1, 1))
+
+    def start_ranks(self, count, *more, port=None):
+        """The ranks, started one by one, the leader last."""
+        port = port or harness.free_ports(1)[0]
+        hosts = [f"127.0.0.1:{port}"] + ["127.0.0.1"] * (count - 1)
+        token = self.token_file()
+        return [self.start(f"rank {i}", "shoal-worker", *self.flags(),
+                           f"--task_index={i}", f"--token_file={token}",
+                           "--worker_hosts=" + ",".join(hosts),
+                           "--summary=" + self.path("summary.json"), *more)
+                for i in reversed(range(count))][::-1]
+
+    def test_ranks_that_are_started_one_by_one_equal_the_serial_run(self):
+        digest = self.serial_digest()
+        for count in SIZES:
+            ranks = self.start_ranks(count)
+            for rank in ranks:
+                self.assertEqual(rank.wait(120), 0, rank.output()[-3000:])
+            self.expect_trained(self.summary(), count)
+            self.assertEqual(self.summary()["digest"], digest)
+
+    def test_a_launcher_starts_workers_alone(self):
+        digest = self.serial_digest()
+        for count in SIZES:
+            out = self.run_ok("shoal", "run", f"--workers={count}",
+                              *self.flags(),
+                              "--summary=" + self.path("summary.json"))
+            self.assertNotIn("shoal-ps", out)
+            self.expect_trained(self.summary(), count)
+            self.assertEqual(self.summary()["digest"], digest)
+
+    def test_a_job_goes_on_from_its_checkpoint(self):
+        digest = self.serial_digest(3)
+        count = SIZES[-1]
+        for epochs in (1, 3):
+            out = self.run_ok(
+                "shoal", "run", f"--workers={count}", *self.flags(epochs),
+                "--model_dir=" + self.path("model"),
+                "--summary=" + self.path("summary.json"))
+        self.assertIn("resumed from", out)
+        self.expect_trained(self.summary(), count, 3)
+        self.assertEqual(self.summary()["digest"], digest)
+        self.run_ok("shoal", "ckpt", "verify", self.path("model"))
+
+    def test_a_lost_rank_ends_the_job(self):
+        count = max(SIZES[-1], 2)
+        for victim in (count - 1, 0):
+            model = self.path(f"model{victim}")
+            ranks = self.start_ranks(count, "--model_dir=" + model, *QUICK,
+                                     "--num_epochs=100000")
+            ranks[0].wait_for_line("epoch 1/100000, ", 60)
+            ranks[victim].kill()
+            for i, rank in enumerate(ranks):
+                if i == victim:
+                    continue
+                self.assertEqual(rank.wait(60), LOST, rank.output()[-3000:])
+            if victim != 0:
+                self.assertRegex(ranks[0].output(),
+                                 rf"the job failed: .*(rank|worker|ps) {victim}")
+
+    def test_the_launcher_saves_a_job_that_is_stopped(self):
+        job = Launched(self, f"--workers={SIZES[-1]}",
+                       *self.flags(epochs=100000),
+                       "--model_dir=" + self.path("model"))
+        job.pid("shoal-worker", SIZES[-1] - 1)
+        job.process.wait_for_line("samples", 60)
+        os.kill(job.process.popen.pid, signal.SIGINT)
+        self.assertEqual(job.process.wait(60), 3, job.process.output()[-3000:])
+        self.run_ok("shoal", "ckpt", "verify", self.path("model"))
+
+    def test_a_newcomers_mistakes_are_named(self):
+        def error(*args):
+            code, out = self.run_fails(*args)
+            self.assertEqual(code, USAGE, out)
+            return out
+
+        worker = ["shoal-worker", *self.flags(), "--task_index=0"]
+        self.assertIn("leave --ps out", error(
+            "shoal", "run", *self.flags(), "--ps=2"))
+        self.assertIn("give --worker_hosts, whose first entry has a port",
+                      error(*worker, "--ps_hosts=127.0.0.1:1",
+                            "--worker_hosts=127.0.0.1"))
+        self.assertIn("start shoal-worker alone", error(
+            "shoal-ps", *self.flags()[:-1], "--task_index=0",
+            "--ps_hosts=127.0.0.1:1", "--worker_hosts=127.0.0.1"))
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            port = busy.getsockname()[1]
+            self.assertIn(str(port), error(
+                *worker, f"--worker_hosts=127.0.0.1:{port}"))
+
+
+if __name__ == "__main__":
+    harness.main()
