@@ -63,9 +63,6 @@ TEST(PlanJob, WithoutServersEachWorkerHasACopyOfAllVariables) {
   EXPECT_EQ(plan->map.replicated, 0);
   EXPECT_EQ(plan->ps.count, 3);
   EXPECT_EQ(plan->ps.ShardOf(2), 0);
-  EXPECT_TRUE(CoordinatorOptionsFromFlags(flags, *plan).ring);
-  const JobFlags async = Parsed(Command::kRun, {"--workers=3"});
-  EXPECT_FALSE(CoordinatorOptionsFromFlags(async, *PlanJob(async)).ring);
 }
 
 TEST(PlanJob, TheChanceToDropIsOneMinusTheChanceToKeep) {

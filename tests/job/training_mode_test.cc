@@ -41,5 +41,17 @@ TEST(TrainingModeTest, SspHasItsBoundAndTheDepthOfTheWorkersPipelines) {
             2u);
 }
 
+TEST(TrainingModeTest, ASynchronousModeTrainsInLanes) {
+  const CoordinatorOptions sync = Composed(
+      Command::kRun, {"--mode=sync", "--workers=3", "--backup_workers=1"});
+  EXPECT_TRUE(sync.lanes);
+  EXPECT_FALSE(sync.ring);
+  EXPECT_EQ(sync.backup_workers, 1u);
+  const CoordinatorOptions ring = Composed(Command::kRun, {"--mode=ring"});
+  EXPECT_TRUE(ring.lanes);
+  EXPECT_TRUE(ring.ring);
+  EXPECT_FALSE(ring.backup_workers.has_value());
+}
+
 }  // namespace
 }  // namespace shoal

@@ -176,8 +176,10 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "adam_beta1=0.9\n"
             "adam_beta2=0.999\n"
             "adam_epsilon=1e-08\n"
+            "backup_workers=0\n"
             "batch_norm=false\n"
             "batch_size=1024\n"
+            "bucket_bytes=524288\n"
             "canary=false\n"
             "clip_norm=0\n"
             "data_format=auto\n"
@@ -202,6 +204,7 @@ TEST(JobFlags, CanonicalConfigIsWrittenAsEver) {
             "partition=fixed_size\n"
             "pipeline_depth=1\n"
             "ps=2\n"
+            "reduction=fast\n"
             "seed=1\n"
             "shuffle=true\n"
             "shuffle_rows=65536\n"
@@ -261,8 +264,8 @@ TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
                   "table_learning_rate", "table_warmup_batches",
                   "warmup_batches", "wide_l2_reg", "wide_learning_rate",
                   "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
-                  "ssp_bound", "table_row_limit", "task_type",
-                  "val_data_scope"));
+                  "backup_workers", "bucket_bytes", "reduction", "ssp_bound",
+                  "table_row_limit", "task_type", "val_data_scope"));
 }
 
 TEST(JobFlags, CanonicalConfigHasWhatAFlagLeftToAnother) {

@@ -314,7 +314,26 @@ TEST(ModeFlagsTest, RefusesSettingsOfAnotherMode) {
        {kTrain,
         {"--ssp_bound=4"},
         "--ssp_bound=4 is for --mode=ssp, and this is --mode=async; give "
-        "--mode=ssp, or leave --ssp_bound out"}});
+        "--mode=ssp, or leave --ssp_bound out"},
+       {kRun, {"--mode=sync", "--workers=3", "--backup_workers=2"}, ""},
+       {kRun,
+        {"--mode=sync", "--workers=3", "--backup_workers=3"},
+        "--backup_workers=3 must be smaller than the number of workers, which "
+        "is 3"},
+       {kRun,
+        {"--workers=3", "--backup_workers=2"},
+        "--backup_workers=2 is for --mode=sync, and this is --mode=async; give "
+        "--mode=sync, or leave --backup_workers out"},
+       {kRun, {"--mode=ring", "--reduction=rank_order"}, ""},
+       {kRun,
+        {"--mode=sync", "--reduction=rank_order"},
+        "--reduction=rank_order is for --mode=ring, and this is --mode=sync; "
+        "give --mode=ring, or leave --reduction out"},
+       {kTrain, {"--mode=ring", "--bucket_bytes=1MiB"}, ""},
+       {kTrain,
+        {"--bucket_bytes=1MiB"},
+        "--bucket_bytes=1048576 is for --mode=ring, and this is --mode=async; "
+        "give --mode=ring, or leave --bucket_bytes out"}});
 }
 
 TEST(DeadlineFlagsTest, RefusesTimesThatCannotWork) {
