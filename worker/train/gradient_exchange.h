@@ -71,8 +71,9 @@ class GradientExchange {
   virtual ~GradientExchange() = default;
 
   // The first call, on any thread. `failed` takes an error that ends the worker
-  // and that no Finish can tell, because the exchange worked by itself. It runs
-  // on the strand, at most once, never inside a call, and not after Cancel.
+  // and that a Finish cannot tell: the exchange worked by itself, or a Finish
+  // with this code would be done again. It runs on the strand, at most once,
+  // never inside a call, and not after Cancel.
   virtual void Start(Failed failed) {}
 
   // Tells the exchange that the step, which is pulled and has no gradient yet,

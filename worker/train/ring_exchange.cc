@@ -16,9 +16,14 @@ bool MayPass(const absl::Status& status) {
          absl::IsResourceExhausted(status);
 }
 
-// An error between the ranks, which does not pass, whatever its code.
-absl::Status BetweenRanks(const absl::Status& status) {
+// As a Finish tells an error that does not pass, whatever its code.
+absl::Status NotAgain(const absl::Status& status) {
   return absl::FailedPreconditionError(status.message());
+}
+
+// The error of an operation between the ranks. A lost rank stays UNAVAILABLE.
+absl::Status BetweenRanks(const absl::Status& status) {
+  return absl::IsUnavailable(status) ? status : NotAgain(status);
 }
 
 }  // namespace
@@ -125,7 +130,7 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
   SHOAL_DCHECK(!finishing_.has_value());
   finishing_ = Finishing{step, std::move(done)};
   if (!failure_.ok()) {
-    EndFinish(failure_);
+    EndFinish(NotAgain(failure_));
   } else if (phase_ == Phase::kComputing) {
     DoRound(step);
   } else if (phase_ == Phase::kRefused) {
@@ -293,11 +298,8 @@ void RingExchange::Rank::EndFinish(absl::StatusOr<StepEnd> end) {
 
 void RingExchange::Rank::Fail(absl::Status status) {
   failure_ = std::move(status);
-  if (finishing_.has_value()) {
-    EndFinish(failure_);
-  } else if (failed_ != nullptr) {
-    std::exchange(failed_, nullptr)(failure_);
-  }
+  if (failed_ != nullptr) std::exchange(failed_, nullptr)(failure_);
+  EndFinish(NotAgain(failure_));
 }
 
 RingExchange::RingExchange(RingExchangeOptions options, ShardedClient* replica,

@@ -55,10 +55,11 @@ struct RingExchangeOptions {
 // its Resume: ranks that have theirs wait in the next round for the others.
 //
 // Finish ends with ABORTED while the rank is stopped: the step changed nothing,
-// and is to be finished again after Resume. FAILED_PRECONDITION names what went
-// wrong between the ranks: a lost rank, another version, a batch of two ranks.
-// It ends the job. Other errors are those of the push to the replica. The next
-// Finish pushes the same gradient again, without a round.
+// and is to be finished again after Resume. What goes wrong between the ranks
+// ends the worker (Failed): UNAVAILABLE names a lost rank, FAILED_PRECONDITION
+// another version or a batch that two ranks brought. Other errors of Finish are
+// those of the push to the replica. The next Finish pushes the same gradient
+// again, without a round.
 //
 // Pulls of a rank must not create rows (PullRequest::read_only): a row of a
 // batch that is not trained in the end would exist in one replica only.

@@ -350,7 +350,7 @@ void RingRank::OnFinished(absl::StatusOr<StepEnd> end) {
              absl::IsDeadlineExceeded(end.status())) {
     Pause([this] { Finish(); });
   } else {
-    failure_ = end.status();
+    failure_.Update(end.status());
   }
   CheckHeld();
 }
