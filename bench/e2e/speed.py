@@ -6,6 +6,8 @@ Trains DeepFM on the same rows, in turns:
   sgemm      no training: products of 1024³ by oneDNN on one thread, the ceiling
   shoal-one  `shoal train` on one core
   shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
+  shoal-sync-2+2  the same with --mode=sync
+  shoal-ring-2    `shoal run --mode=ring` with 2 workers
   tf-one, tf-ps, torch-one  the peers (bench/peers), with --tf_python and
              --torch_python: the interpreters of their environments
   shoal-one/NAME, shoal-2+2/NAME  the same jobs with your flags, one pair for
@@ -152,6 +154,8 @@ def summarise(net, batch, rates, runs):
             found["legs"][leg] = {key: spread(ran, key) for key in ran[0]}
     legs = found["legs"]
     pairs = [("shoal-one", "tf-one"), ("shoal-2+2", "tf-ps"),
+             ("shoal-ring-2", "shoal-one"), ("shoal-ring-2", "shoal-2+2"),
+             ("shoal-sync-2+2", "shoal-2+2"),
              ("shoal-one", "torch-one")]
     pairs += [(leg.partition("/")[0], leg) for leg in legs if "/" in leg]
     for ours, theirs in pairs:

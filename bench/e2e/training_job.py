@@ -1,5 +1,5 @@
 """A training job of Shoal to measure: nets A and B on synthetic rows, in one
-process on one core, or over 2 servers and 2 workers.
+process on one core, or with 2 workers in one of the modes.
 """
 
 import argparse
@@ -22,7 +22,14 @@ FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
 FILES = 8
 WINDOW_FILES = "tr-0000[01]*"  # rows that are trained over and over for speed
 NETS = {"A": (16, (400, 400, 400)), "B": (32, (256, 128, 64))}
-JOBS = ("shoal-one", "shoal-2+2")
+# For each job: its command, and its numbers of servers and workers, which are
+# processes of their own; no servers and one worker are one process.
+JOBS = {
+    "shoal-one": (["train"], 0, 1),
+    "shoal-2+2": (["run", "--ps=2", "--workers=2"], 2, 2),
+    "shoal-sync-2+2": (["run", "--ps=2", "--workers=2", "--mode=sync"], 2, 2),
+    "shoal-ring-2": (["run", "--workers=2", "--mode=ring"], 0, 2),
+}
 
 
 def flags_of(doc):
@@ -143,25 +150,21 @@ class Job:
 
     def __init__(self, args, kind, net, batch, to_the_end=False, instead=()):
         self.args, self.batch = args, batch
-        self.cluster = kind == "shoal-2+2"
-        self.port = free_ports(4)  # for metrics
-        self.worker_ports = [self.port]
-        command = ["train"]
-        pin = {args.core}
-        if self.cluster:
-            self.worker_ports = [self.port + 2, self.port + 3]
-            command = ["run", "--ps=2", "--workers=2"]
-            pin = os.sched_getaffinity(0)
+        command, self.num_servers, workers = JOBS[kind]
+        self.port = free_ports(self.num_servers + workers)  # for metrics
+        self.worker_ports = [self.port + self.num_servers + i
+                             for i in range(workers)]
+        pin = {args.core} if workers == 1 else os.sched_getaffinity(0)
         self.counts = [timed_window.examples_of(port)
                        for port in self.worker_ports]
         self.directory = tempfile.TemporaryDirectory()
         self.summary_path = os.path.join(self.directory.name, "summary.json")
         rows = os.path.join(args.data, "tfrecord")
         if to_the_end:
-            command += [f"--training_data_dir={rows}/tr*",
+            command = [*command, f"--training_data_dir={rows}/tr*",
                         f"--val_data_dir={rows}/te*"]
         else:
-            command += [f"--training_data_dir={rows}/{WINDOW_FILES}",
+            command = [*command, f"--training_data_dir={rows}/{WINDOW_FILES}",
                         "--num_epochs=100000"]
         command += [f"--metrics_port={self.port}",
                     f"--summary={self.summary_path}",
@@ -201,7 +204,8 @@ class Job:
         return found
 
     def measure(self, seconds):
-        extra = [("servers_cpu_us", self.servers())] if self.cluster else []
+        extra = ([("servers_cpu_us", self.servers())] if self.num_servers
+                 else [])
         return timed_window.measure([self.process.pid], self.counts, seconds,
                                     self.check, extra)
 
