@@ -109,6 +109,13 @@ ParameterShardOptions::Memory ShardMemory(const JobFlags& flags,
   return options.MemoryBytes();
 }
 
+// Memory of the rounds of a rank: its own part, those of all ranks, and their
+// sum (worker/train/ring_round.h), each with at most the bytes of a push.
+uint64_t RingBytes(const JobFlags& flags, uint64_t message) {
+  return SaturatingTimes(message,
+                         2 * static_cast<uint64_t>(flags.cluster.workers) + 1);
+}
+
 std::string Bytes(uint64_t bytes) {
   if (bytes < 1000 * kMB) return absl::StrCat((bytes + kMB / 2) / kMB, " MB");
   return absl::StrFormat("%.1f GB", static_cast<double>(bytes) / 1e9);
@@ -130,14 +137,21 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
   RpcServerOptions server = RpcServerOptionsFromFlags(flags);
   if (KindOf(flags.training.mode).steps) SetRoomForSteps(flags, plan, &server);
-  // The answer of a pull and a push of every worker, as messages come and go.
-  const uint64_t calls = server.MemoryBytes(
-      message / plan.map.num_shards,
-      in_flight * static_cast<uint64_t>(flags.cluster.workers));
+  // Besides its shard a PS has the answer of a pull and a push of every worker,
+  // as messages come and go. The PS of a rank is in the process of its worker,
+  // and its calls are no messages.
+  const bool ring = KindOf(flags.training.mode).ring;
+  const uint64_t beside =
+      ring ? 0
+           : SaturatingAdd(
+                 kPsBase,
+                 server.MemoryBytes(
+                     message / plan.map.num_shards,
+                     in_flight * static_cast<uint64_t>(flags.cluster.workers)));
   for (int member = 0; member < plan.ps.count; ++member) {
     const auto shard = ShardMemory(flags, plan, plan.ps.ShardOf(member));
     forecast.tables_grow |= shard.grows;
-    uint64_t bytes = SaturatingAdd(SaturatingAdd(kPsBase, shard.bytes), calls);
+    uint64_t bytes = SaturatingAdd(beside, shard.bytes);
     // The coordinator is in the process of PS 0.
     if (member == 0) {
       bytes = SaturatingAdd(bytes, ScoresBytes(flags, plan, data.eval));
@@ -147,15 +161,21 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   forecast.worker = SaturatingAdd(kWorkerBase, ReaderBytes(flags, data.train));
   forecast.worker = SaturatingAdd(forecast.worker, ComputeBytes(flags, plan));
   forecast.worker = SaturatingAdd(
-      forecast.worker, ParameterClientOptions::MemoryBytes(message, in_flight));
+      forecast.worker,
+      ring ? RingBytes(flags, message)
+           : ParameterClientOptions::MemoryBytes(message, in_flight));
   forecast.launcher = kLauncherBase;
   return forecast;
 }
 
 uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
                             const DataSize& data) {
-  const uint64_t worker =
+  uint64_t worker =
       SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
+  if (KindOf(flags.training.mode).ring) {
+    worker =
+        SaturatingAdd(worker, RingBytes(flags, StepMessageBytes(flags, plan)));
+  }
   uint64_t ps = ScoresBytes(flags, plan, data.eval);
   for (int member = 0; member < plan.ps.count; ++member) {
     const int shard = plan.ps.ShardOf(member);
@@ -250,15 +270,18 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   return result;
 }
 
-absl::Status CheckMemory(uint64_t bytes, const HostMemory& host) {
+absl::Status CheckMemory(uint64_t bytes, const HostMemory& host, bool copies) {
   if (host.total_bytes == 0 || bytes <= host.total_bytes) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "about ", Bytes(bytes), " of memory are needed, and ", host.whose,
       " has ", Bytes(host.total_bytes),
-      ": use more hosts (--ps_hosts, --hosts), a smaller --embedding_size, "
-      "--batch_size or --shuffle_rows, an optimizer with fewer slots, or "
+      copies ? ": each worker holds all variables; use a mode with parameter "
+               "servers (--mode=sync)"
+             : ": use more hosts (--ps_hosts, --hosts)",
+      ", a smaller --embedding_size, --batch_size or --shuffle_rows, an "
+      "optimizer with fewer slots, or "
       "--table_row_limit; --memory_check=off starts the job all the same"));
 }
 
@@ -273,7 +296,8 @@ absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
   const HostForecast forecast =
       ForecastHost(flags, plan, MeasureData(files, flags), host);
   if (print) std::cerr << forecast.line << std::endl;
-  const absl::Status fits = CheckMemory(forecast.bytes, host);
+  const absl::Status fits =
+      CheckMemory(forecast.bytes, host, !flags.HasServers());
   if (flags.monitoring.memory_check && !fits.ok()) return fits;
   if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {
     std::cerr << "memory: warning: about " << Bytes(forecast.bytes)

@@ -61,8 +61,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
                           const DataSize& data, const HostMemory& host);
 
 // RESOURCE_EXHAUSTED, with what to do, if `bytes` are more than the host's
-// total memory. OK if the system does not tell its memory.
-absl::Status CheckMemory(uint64_t bytes, const HostMemory& host);
+// total memory. OK if the system does not tell its memory. `copies`: each
+// worker holds all variables, so that more hosts would not help.
+absl::Status CheckMemory(uint64_t bytes, const HostMemory& host,
+                         bool copies = false);
 
 // Prints the forecast's line on stderr with the flags in force, and warns if
 // too little memory is free. RESOURCE_EXHAUSTED if the host has too little

@@ -56,6 +56,23 @@ TEST(MemoryForecastTest, MoreServersHoldLessEach) {
   EXPECT_LT(four.ps[0], two.ps[0] * 6 / 10);
 }
 
+TEST(MemoryForecastTest, ARankOfARingHoldsAllRowsAndThePartsOfAllRanks) {
+  const std::vector<std::string> size = {"--feature_size=10000000"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), size.begin(), size.end());
+    return Forecast(more);
+  };
+  const auto servers = with({"--ps=2"});
+  const auto two = with({"--mode=ring", "--workers=2"});
+  const auto four = with({"--mode=ring", "--workers=4"});
+  ASSERT_EQ(four.ps.size(), 4u);
+  EXPECT_EQ(four.ps[0], two.ps[0]);
+  EXPECT_GT(two.ps[0], servers.ps[0] * 3 / 2);
+  const Job job(Command::kRun, {size[0], "--mode=ring", "--workers=4"});
+  EXPECT_EQ(four.worker - two.worker,
+            4 * StepMessageBytes(job.flags, job.plan));
+}
+
 TEST(MemoryForecastTest, CallsTakeNoMoreOfAServerThanItLetsThem) {
   const std::vector<std::string> size = {"--feature_size=1000000",
                                          "--batch_size=8192"};
@@ -247,6 +264,8 @@ TEST(CheckMemoryTest, RefusesWhatTheHostDoesNotHaveAndSaysWhatToDo) {
   host.whose = "control group /job";
   EXPECT_TRUE(CheckMemory(1000 * kMB, host).ok());
   EXPECT_TRUE(CheckMemory(~uint64_t{0}, {}).ok());
+  EXPECT_THAT(CheckMemory(1001 * kMB, host, /*copies=*/true).message(),
+              HasSubstr("use a mode with parameter servers"));
   const absl::Status status = CheckMemory(1001 * kMB, host);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()),
