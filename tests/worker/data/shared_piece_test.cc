@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kPath[] = "/data/tr.libsvm";
+constexpr char kSharedPath[] = "/data/tr.libsvm";
 
 // A file of 53 rows, in batches of 5 rows.
 class SharedPieceTest : public testing::Test {
@@ -23,7 +23,7 @@ class SharedPieceTest : public testing::Test {
     lease_.number = 1;
     lease_.piece = {0, 0, 0, text.size()};
     lease_.batch_size = 5;
-    files_.AddFile(kPath, text);
+    files_.AddFile(kSharedPath, text);
     options_.format = DataFormat::kLibSvm;
     options_.feature_size = 100;
     options_.field_size = 1;
@@ -31,7 +31,7 @@ class SharedPieceTest : public testing::Test {
   }
 
   std::vector<Batch> Read() {
-    auto reader = PieceReader::Open(&files_, kPath, lease_, options_);
+    auto reader = PieceReader::Open(&files_, kSharedPath, lease_, options_);
     EXPECT_TRUE(reader.ok()) << reader.status();
     std::vector<Batch> batches(1);
     while (*(*reader)->Next(&batches.back())) batches.emplace_back();
@@ -68,7 +68,7 @@ TEST_F(SharedPieceTest, TheLeasesOfAPieceHaveEachBatchOnce) {
 TEST_F(SharedPieceTest, AnOffsetBeyondTheStrideIsRefused) {
   lease_.stride = 3;
   lease_.offset = 3;
-  const auto reader = PieceReader::Open(&files_, kPath, lease_, options_);
+  const auto reader = PieceReader::Open(&files_, kSharedPath, lease_, options_);
   EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(reader.status().message(),
               HasSubstr("offset 3 in a stride of 3"));
