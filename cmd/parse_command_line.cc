@@ -172,6 +172,9 @@ std::optional<ExitCode> ParseJobOrExit(
   } else if (flags->output.print_config == PrintConfig::kAll) {
     std::cerr << set->Resolved() << std::flush;
   }
+  if (flags->output.print_config != PrintConfig::kNone) {
+    std::cerr << flags->optimizers.ScaledRates() << std::flush;
+  }
   return std::nullopt;
 }
 

@@ -54,6 +54,12 @@ void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
              "Learning rate of the tables' one weight per id; 0: as "
              "--table_learning_rate.",
              RealRange{0, 1e6}});
+  // The rates in the canonical config are multiplied.
+  rows->Add(kAllCommands, Canonical::kNo,
+            {"scale_learning_rate", &scale_learning_rate,
+             "Factor of every learning rate, for a job whose steps have the "
+             "batches of several workers (--mode=sync, --mode=ring).",
+             RealRange{0, 1e6, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"warmup_batches", &warmup_batches,
              "Number of batches N over which every learning rate rises from 0 "
@@ -141,9 +147,23 @@ OptimizerFlags OptimizerFlags::Resolved() const {
   if (all.wide_learning_rate == 0) {
     all.wide_learning_rate = all.table_learning_rate;
   }
+  all.learning_rate *= scale_learning_rate;
+  all.table_learning_rate *= scale_learning_rate;
+  all.wide_learning_rate *= scale_learning_rate;
+  all.scale_learning_rate = 1;
   if (all.table_warmup_batches < 0) all.table_warmup_batches = warmup_batches;
   if (all.wide_l2_reg < 0) all.wide_l2_reg = l2_reg;
   return all;
+}
+
+std::string OptimizerFlags::ScaledRates() const {
+  if (scale_learning_rate == 1) return "";
+  const OptimizerFlags all = Resolved();
+  return absl::StrCat("learning rates with --scale_learning_rate=",
+                      scale_learning_rate, ": ", all.learning_rate,
+                      " of dense variables, ", all.table_learning_rate,
+                      " of tables, ", all.wide_learning_rate,
+                      " of the tables' one weight per id\n");
 }
 
 }  // namespace shoal

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "core/optimizer_spec.h"
@@ -20,6 +21,7 @@ struct OptimizerFlags {
   double table_learning_rate = 0;               // 0: as learning_rate
   std::optional<OptimizerKind> wide_optimizer;  // nullopt: as table_optimizer
   double wide_learning_rate = 0;                // 0: as table_learning_rate
+  double scale_learning_rate = 1;               // of all three rates
   int64_t warmup_batches = 0;
   int64_t table_warmup_batches = -1;  // -1: as warmup_batches
   double l2_reg = 0;
@@ -43,8 +45,12 @@ struct OptimizerFlags {
   absl::Status Validate(const JobFlags& job) const;
 
   // A copy in which every flag that leaves its value to another flag is filled
-  // in.
+  // in, and --scale_learning_rate is applied and 1.
   OptimizerFlags Resolved() const;
+
+  // A line with the rates in use; empty unless --scale_learning_rate changes
+  // them.
+  std::string ScaledRates() const;
 
  private:
   void AddRateRows(JobFlagRows* rows);

@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "launch/job_flag_set.h"
 #include "launch/job_flags.h"
 
 namespace shoal {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr Command kTrain = Command::kTrain;
 constexpr Command kRun = Command::kRun;
@@ -302,6 +306,24 @@ TEST(CheckpointFlagsTest, RefusesCheckpointsWithoutADirectory) {
         "--task_type=eval takes the model of a checkpoint: give its "
         "--model_dir, or --resume=never for the initial weights"},
        {kTrain, {"--task_type=eval", "--resume=never"}, ""}});
+}
+
+TEST(OptimizerFlagsTest, AScaleMultipliesEveryRateOnce) {
+  JobFlags flags(kTrain);
+  flags.optimizers.learning_rate = 0.25;
+  flags.optimizers.wide_learning_rate = 0.5;
+  EXPECT_EQ(flags.optimizers.ScaledRates(), "");
+  flags.optimizers.scale_learning_rate = 4;
+  const std::string config = absl::StrCat("\n", flags.CanonicalConfig());
+  for (const char* line : {"learning_rate=1", "table_learning_rate=1",
+                           "wide_learning_rate=2"}) {
+    EXPECT_THAT(config, HasSubstr(absl::StrCat("\n", line, "\n")));
+  }
+  EXPECT_EQ(flags.optimizers.ScaledRates(),
+            "learning rates with --scale_learning_rate=4: 1 of dense "
+            "variables, 1 of tables, 2 of the tables' one weight per id\n");
+  EXPECT_EQ(flags.Resolved().optimizers.ScaledRates(), "");
+  EXPECT_EQ(flags.Resolved().Resolved().optimizers.learning_rate, 1);
 }
 
 TEST(ModeFlagsTest, RefusesSettingsOfAnotherMode) {
