@@ -95,7 +95,10 @@ JobEffects LeasedWork::BeginTraining(const View& view) {
       absl::StrCat("training on ", book_.facts().bytes(), " bytes in ",
                    Counted(book_.facts().size(), "piece"), ", ",
                    Counted(options_.num_epochs, "epoch"), ", with ",
-                   options_.ps.count, " ps and ", Counted(workers, "worker")),
+                   options_.ps.replicated == 0
+                       ? ""
+                       : absl::StrCat(options_.ps.count, " ps and "),
+                   Counted(workers, "worker")),
       &effects.actions);
   return effects;
 }
