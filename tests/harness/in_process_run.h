@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "base/file_system.h"
 #include "base/logger.h"
 #include "cluster/job_report.h"
@@ -49,8 +50,18 @@ class InProcessRun {
   // After Run:
   InProcessJob* job() { return job_.get(); }
   const JobReport& report() const { return report_; }
+  // The weights of the trained model, read from its shards: the rows of the ids
+  // 0 … num_ids - 1 of table 0, and then all dense variables, one after another
+  // in the order of the spec. In a ring they are those of the replica of
+  // `rank`.
+  std::vector<float> Weights(uint64_t num_ids, int rank = 0);
 
  private:
+  // Fills in what one shard, which `member` holds, has of these rows and of the
+  // dense variables.
+  void PullWeights(int shard, int member, uint64_t num_ids,
+                   absl::Span<float> rows, absl::Span<float> dense);
+
   Simulator simulator_;
   SimulatedExecutor control_{&simulator_};
   SimulatedExecutor background_{&simulator_};

@@ -129,45 +129,11 @@ std::unique_ptr<Ran> RunDeepFm(uint64_t schedule, int ps, int workers,
   return ran;
 }
 
-// All weights of a finished job of one shard, rows and dense, read from it.
-std::vector<float> Weights(Ran* ran) {
-  const ModelSpec& spec = ran->job->model_spec();
-  std::vector<FeatureId> ids(kFeatures);
-  for (uint64_t i = 0; i < kFeatures; ++i) ids[i] = i;
-  std::vector<float> weights(kFeatures * spec.tables[0].row_dim() +
-                             spec.dense_size());
-  ParameterShard* shard = ran->job->shards()[0].get();
-  shard->ServeUntil(absl::InfiniteFuture());
-  PullRequest request;
-  request.read_only = true;
-  request.identity.job = "in-process";
-  request.identity.shard = ran->report.ps[0].stats.version.life;
-  request.identity.worker = request.identity.shard;
-  request.identity.map_version = ran->job->map().version;
-  const auto all = absl::MakeSpan(weights);
-  const size_t rows = kFeatures * spec.tables[0].row_dim();
-  request.tables.push_back({0, ids, all.subspan(0, rows)});
-  for (size_t b = 0; b < ran->job->map().blocks.size(); ++b) {
-    const DenseBlock& block = ran->job->map().blocks[b];
-    request.blocks.push_back(
-        {static_cast<uint32_t>(b),
-         all.subspan(rows + block.flat_begin, block.size())});
-  }
-  bool pulled = false;
-  shard->Pull(request, absl::Seconds(1), [&](absl::StatusOr<PullReply> reply) {
-    EXPECT_TRUE(reply.ok()) << reply.status();
-    pulled = true;
-  });
-  ran->run.simulator()->RunFor(absl::Seconds(1));
-  EXPECT_TRUE(pulled);
-  return weights;
-}
-
 TEST(InProcessJobTest, OneWorkerGivesTheSameWeightsBitForBit) {
   const auto a = RunDeepFm(/*schedule=*/1, 1, 1, nullptr);
   const auto b = RunDeepFm(/*schedule=*/2, 1, 1, nullptr);
-  const std::vector<float> x = Weights(a.get());
-  const std::vector<float> y = Weights(b.get());
+  const std::vector<float> x = a->run.Weights(kFeatures);
+  const std::vector<float> y = b->run.Weights(kFeatures);
   ASSERT_EQ(x.size(), y.size());
   EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)), 0);
   EXPECT_EQ(a->report.digest, b->report.digest);
@@ -192,8 +158,8 @@ TEST(InProcessJobTest, EvaluationsBetweenEpochsChangeNoWeight) {
   ASSERT_EQ(with->report.evals.size(), 3u);
   ASSERT_EQ(without->report.evals.size(), 1u);
   EXPECT_EQ(with->report.digest, without->report.digest);
-  const std::vector<float> x = Weights(with.get());
-  const std::vector<float> y = Weights(without.get());
+  const std::vector<float> x = with->run.Weights(kFeatures);
+  const std::vector<float> y = without->run.Weights(kFeatures);
   ASSERT_EQ(x.size(), y.size());
   EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)), 0);
   EXPECT_EQ(with->report.eval.auc, without->report.eval.auc);
@@ -367,7 +333,7 @@ TEST(InProcessJobTest, ABatchThatIsNotFiniteIsRejectedOnEveryShard) {
     EXPECT_TRUE(std::isfinite(report.eval.logloss));
     EXPECT_EQ(report.eval.examples, 100u);
     if (ps > 1) continue;
-    for (const float weight : Weights(ran.get())) {
+    for (const float weight : ran->run.Weights(kFeatures)) {
       EXPECT_TRUE(std::isfinite(weight));
     }
   }
