@@ -8,8 +8,9 @@ Trains DeepFM on the same rows, in turns:
   shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
   shoal-sync-2+2  the same with --mode=sync
   shoal-ring-2    `shoal run --mode=ring` with 2 workers
-  tf-one, tf-ps, torch-one  the peers (bench/peers), with --tf_python and
-             --torch_python: the interpreters of their environments
+  tf-one, tf-ps, horovod-2, torch-one  the peers (bench/peers), with
+             --tf_python and --torch_python: the interpreters of their
+             environments
   shoal-one/NAME, shoal-2+2/NAME  the same jobs with your flags, one pair for
              each --variant=NAME:FLAGS; prints the ratio of the default's
              samples per CPU-second to the variant's
@@ -58,7 +59,7 @@ from training_job import JOBS, NETS, flop_per_sample
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS_HERE = os.path.join(HERE, "../peers")
 PEERS = {"tf-one": "tf_python", "tf-ps": "tf_python",
-         "torch-one": "torch_python"}
+         "horovod-2": "tf_python", "torch-one": "torch_python"}
 LEGS = (*JOBS, *PEERS)
 
 
@@ -126,7 +127,7 @@ def run_peer(args, leg, net, batch):
                f"--peer={leg}", f"--python={getattr(args, PEERS[leg])}",
                f"--data={args.data}/npy", f"--net={net}", f"--batch={batch}",
                f"--window={args.window}"]
-    if leg != "tf-ps":
+    if leg.endswith("-one"):
         command.append(f"--core={args.core}")
     ran = subprocess.run(command, capture_output=True, text=True)
     if ran.returncode != 0:
@@ -155,7 +156,7 @@ def summarise(net, batch, rates, runs):
     legs = found["legs"]
     pairs = [("shoal-one", "tf-one"), ("shoal-2+2", "tf-ps"),
              ("shoal-ring-2", "shoal-one"), ("shoal-ring-2", "shoal-2+2"),
-             ("shoal-sync-2+2", "shoal-2+2"),
+             ("shoal-sync-2+2", "shoal-2+2"), ("shoal-ring-2", "horovod-2"),
              ("shoal-one", "torch-one")]
     pairs += [(leg.partition("/")[0], leg) for leg in legs if "/" in leg]
     for ours, theirs in pairs:

@@ -37,20 +37,27 @@ class Job:
         self.servers = []
         self.counts = []
 
-    def start(self, script, *flags, trains=True):
-        args = self.args
-        name = os.path.join(self.directory, str(len(self.processes)))
+    def count(self):
+        """Makes a file for a count of samples; returns its name."""
+        name = os.path.join(self.directory, f"count{len(self.counts)}")
         with open(name, "wb") as file:
             file.write(bytes(8))
         with open(name, "rb") as file:
             memory = mmap.mmap(file.fileno(), 8, prot=mmap.PROT_READ)
-        if trains:
-            self.counts.append(lambda: struct.unpack("<q", memory[:8])[0])
+        self.counts.append(lambda: struct.unpack("<q", memory[:8])[0])
+        return name
+
+    def start(self, script, *flags, trains=True, count=None, launcher=()):
+        args = self.args
+        if count is None:
+            count = self.count() if trains else os.devnull
+        name = os.path.join(self.directory, str(len(self.processes)))
         pin = None if args.core is None else {args.core}
         with open(name + ".log", "wb") as log:
             process = subprocess.Popen(
-                [args.python, os.path.join(HERE, script), f"--data={args.data}",
-                 f"--progress={name}", f"--net={args.net}",
+                [*launcher, args.python, os.path.join(HERE, script),
+                 f"--data={args.data}", f"--progress={count}",
+                 f"--net={args.net}",
                  f"--batch={args.batch}", f"--threads={args.threads}",
                  f"--ids={args.ids}", f"--epochs={args.epochs}", *flags, *args.more],
                 stdout=log, stderr=log,
@@ -106,7 +113,18 @@ def start_tf_ps(job):
                       f"--task={task}", *cluster, trains=role == "worker")
 
 
-START = {"tf-one": lambda job: job.start("tensorflow_deepfm.py"),
+def start_horovod(job):
+    args = job.args
+    counts = [job.count() for _ in range(args.workers)]
+    job.start("tensorflow_deepfm.py", "--role=rank", count=counts[0][:-1],
+              launcher=[os.path.join(os.path.dirname(args.python),
+                                     "horovodrun"),
+                        "--gloo", "-np", str(args.workers),
+                        "--network-interfaces", "lo"])
+
+
+START = {"horovod-2": start_horovod,
+         "tf-one": lambda job: job.start("tensorflow_deepfm.py"),
          "tf-ps": start_tf_ps,
          "torch-one": lambda job: job.start("pytorch_deepfm.py")}
 

@@ -1,5 +1,7 @@
-"""DeepFM on TensorFlow 2.15 in graph mode: one process, or a parameter server
-job of which this is one process (--role=ps or worker).
+"""DeepFM on TensorFlow 2.15 in graph mode: one process, a parameter server job
+of which this is one process (--role=ps or worker), or a rank of Horovod, which
+horovodrun starts (--role=rank; the count of rank r is the file --progress with r
+appended).
 
 The script is written as users of TensorFlow write it for speed: variables are
 placed on the servers in turn, the tables are cut into equal ranges, updates are
@@ -51,16 +53,17 @@ def deepfm(args, ids, values, partitioner):
     return logits + h[:, 0]
 
 
-def training(args, loss, step):
-    """One step: Adagrad for the tables, Adam for all other variables."""
+def training(args, loss, step, wrap):
+    """One step: Adagrad for the tables, Adam for all other variables, each
+    optimizer as `wrap` returns it."""
     groups = {True: [], False: []}
     for variable in tf1.trainable_variables():
         groups[variable.name.startswith("tables/")].append(variable)
     optimizers = {
-        True: tf1.train.AdagradOptimizer(
+        True: wrap(tf1.train.AdagradOptimizer(
             args.table_learning_rate,
-            initial_accumulator_value=args.initial_accumulator),
-        False: tf1.train.AdamOptimizer(args.learning_rate)}
+            initial_accumulator_value=args.initial_accumulator)),
+        False: wrap(tf1.train.AdamOptimizer(args.learning_rate))}
     gradients = {key: optimizers[key].compute_gradients(loss, groups[key])
                  for key in groups}
     return tf.group(
@@ -91,6 +94,21 @@ def join_cluster(args):
             tf1.fixed_size_partitioner(cluster.num_tasks("ps")))
 
 
+def join_ring(args):
+    """Joins Horovod's ring: (rank, ranks, function for optimizers, operation
+    that gives all ranks the variables of rank 0)."""
+    import horovod.tensorflow as hvd
+    hvd.init()
+    args.progress += str(hvd.rank())
+
+    def wrap(optimizer):
+        return hvd.DistributedOptimizer(
+            optimizer, sparse_as_dense=bool(args.sparse_as_dense))
+
+    return (hvd.rank(), hvd.size(), wrap,
+            lambda: hvd.broadcast_global_variables(0))
+
+
 def open_session(target, config, chief):
     manager = tf1.train.SessionManager(
         ready_op=tf1.report_uninitialized_variables(), recovery_wait_secs=1)
@@ -103,17 +121,20 @@ def open_session(target, config, chief):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     workload.add_flags(parser)
-    parser.add_argument("--role", choices=["one", "ps", "worker"],
+    parser.add_argument("--role", choices=["one", "ps", "worker", "rank"],
                         default="one")
     parser.add_argument("--task", type=int, default=0)
     parser.add_argument("--ps_hosts", default="")
     parser.add_argument("--worker_hosts", default="")
     parser.add_argument("--unique", type=int, default=1)
+    parser.add_argument("--sparse_as_dense", type=int, default=0)
     args = parser.parse_args()
     tf1.disable_v2_behavior()
     target, config, device, partitioner = "", session_config(args), None, None
-    workers = 1
-    if args.role != "one":
+    workers, wrap, share = 1, lambda optimizer: optimizer, None
+    if args.role == "rank":
+        args.task, workers, wrap, share = join_ring(args)
+    elif args.role != "one":
         target, config, device, partitioner = join_cluster(args)
         workers = len(args.worker_hosts.split(","))
     with tf1.device(device):
@@ -124,9 +145,13 @@ def main():
         logits = deepfm(args, ids, values, partitioner)
         loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(
             labels=labels, logits=logits))
-        train = training(args, loss, step)
+        train = training(args, loss, step, wrap)
+        shared = share() if share else None
     progress = workload.Progress(args.progress)
-    with open_session(target, config, args.task == 0) as session:
+    chief = args.task == 0 or args.role == "rank"
+    with open_session(target, config, chief) as session:
+        if shared is not None:
+            session.run(shared)
         for batch in workload.batches(args, args.task, workers):
             session.run(train, dict(zip((ids, values, labels), batch)))
             progress.add(args.batch)
