@@ -64,10 +64,10 @@ struct LanePart {
 // A deal of an epoch depends on no fact about the pieces' rows, since facts are
 // learnt while the epoch is trained.
 //
-// Lanes may have different numbers of batches, and a part may have no batch at
-// all. A lane without any batch has one part of that kind, of a piece that its
-// rank can read, so that every rank gets a last part, after which it can tell
-// that its lane has ended. Then it adds nothing to the steps of the others.
+// Lanes may have different numbers of batches, and a part may have no batch. A
+// lane to which nothing is dealt gets one part without batches, of a piece that
+// its rank can read: so each rank gets a last part, and can tell after it that
+// its lane has ended. Then the rank adds nothing to the steps of the others.
 //
 // What this asks of the owner: the next epoch begins when every batch of this
 // one is trained (epochs have a barrier); if all lanes have ended and batches

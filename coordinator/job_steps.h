@@ -57,10 +57,10 @@ class JobSteps {
   // Closes the steps that can be closed. To be called after every event.
   CoordinatorActions Step(const View& view);
 
-  // Batches of the steps that were closed, each of which gets a mark of every
-  // PS.
+  // Batches of the steps that were closed. Each of them will have a mark of
+  // every PS.
   uint64_t closed_batches() const { return closed_batches_; }
-  // As in StepCloser.
+  // As StepCloser::WaitingFor.
   std::string WaitingFor(const View& view) const {
     return closer_.WaitingFor({view.open_lanes});
   }

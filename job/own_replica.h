@@ -9,8 +9,8 @@
 
 namespace shoal {
 
-// The PS of a process, as the worker of the same process calls it: the worker
-// may have its first batch before the PS has made or loaded its shard. Until
+// The PS of a process, as the worker of the same process calls it. The worker
+// may have its first batch before the PS has made or loaded its shard: until
 // Attach all calls end with UNAVAILABLE.
 //
 //   OwnReplica replica(&train);
@@ -21,8 +21,8 @@ namespace shoal {
 class OwnReplica {
  public:
   // `executor` gets the completions of calls before Attach, and must outlive
-  // this object and its connections. To retry calls, it is also that of the
-  // attached service.
+  // this object and its connections. If RetryingParameterService stands before
+  // a connection, the attached service has the same executor.
   explicit OwnReplica(Executor* executor);
   ~OwnReplica();
 

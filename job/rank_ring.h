@@ -13,9 +13,16 @@
 
 namespace shoal {
 
-// The place of one process in the ring of its job: it has a port from the
-// start, whose address the process tells when it registers, and a Collective
-// once the view of the job names the ports of all ranks. Thread-compatible.
+// The place of one process in the ring of its job. It opens a port first, and
+// the process tells the port's address when it registers. The view of the job
+// then names the ports of all ranks, with which Join makes the Collective.
+//
+//   SHOAL_ASSIGN_OR_RETURN(RankRing ring, RankRing::Open("10.0.0.3", options));
+//   registration.ring_address = ring.address();
+//   // the view comes
+//   SHOAL_ASSIGN_OR_RETURN(collective, ring.Join(view, &train));
+//
+// Thread-compatible.
 class RankRing {
  public:
   // Opens a free port on `host` ("10.0.0.3" or "[fd00::3]", rpc/own_host.h).
@@ -28,9 +35,10 @@ class RankRing {
   const std::string& address() const { return address_; }
 
   // The collective of the ranks of `view`; `executor` gets its completions.
-  // Each start of a job is a generation, which the lives of the ranks name.
-  // Errors: FAILED_PRECONDITION (the view has no such rank, or the process has
-  // joined a ring before: a rank has one life), those of TcpRing::Start.
+  // Each start of a job is a generation: its number is the start number in the
+  // life of this rank. Errors: FAILED_PRECONDITION (the view has no such rank,
+  // or the process has joined a ring before: a rank has one life), those of
+  // TcpRing::Start.
   absl::StatusOr<std::unique_ptr<Collective>> Join(const ClusterView& view,
                                                    Executor* executor);
 

@@ -50,9 +50,10 @@ struct RingExchangeOptions {
 // A rank that waits does such a round at once. It then has neither a batch nor
 // an ended lane, so the round is no step: batches of other ranks stay where
 // they are (ABORTED), and the steps of the job do not depend on the time of the
-// Hold. Told by time alone, one rank would begin a step that another has
-// stopped before, and wait for it for ever. A stopped rank does no round until
-// its Resume: ranks that have theirs wait in the next round for the others.
+// Hold. If each rank stopped when its own Hold comes, one rank would begin a
+// step that another has stopped before, and wait for it for ever. A stopped
+// rank does no round until its Resume comes. A rank whose Resume comes earlier
+// waits for the others in the next round.
 //
 // Finish ends with ABORTED while the rank is stopped: the step changed nothing,
 // and is to be finished again after Resume. What goes wrong between the ranks
@@ -61,8 +62,8 @@ struct RingExchangeOptions {
 // those of the push to the replica. The next Finish pushes the same gradient
 // again, without a round.
 //
-// Pulls of a rank must not create rows (PullRequest::read_only): a row of a
-// batch that is not trained in the end would exist in one replica only.
+// Pulls of a rank must not create rows (PullRequest::read_only): if the batch
+// is not trained in the end, its new rows would exist in one replica only.
 //
 // REQUIRES: pipeline depth 0, since a pull must see the step before; the
 // gradient is a sum (ModelInput::loss_divisor is 1); ShardedClient has one

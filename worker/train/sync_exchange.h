@@ -30,8 +30,8 @@ namespace shoal {
 // sends the push to it again while the others have not answered.
 class SyncExchange final : public GradientExchange {
  public:
-  // `client` must outlive the exchange. The calls in flight at Cancel end with
-  // the shards' clients, which the owner of the life closes.
+  // `client` must outlive the exchange. Calls that are in flight at Cancel end
+  // when the owner of the worker's life closes the clients of the shards.
   explicit SyncExchange(ShardedClient* client) : client_(client) {}
 
   void Begin(TrainStep*) override {}
