@@ -61,8 +61,9 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
     Done<StepEnd> done;
   };
 
-  // True if this rank has ended its lane, and not all ranks have.
-  bool lane_ended() const { return lanes_ended_ > lanes_closed_; }
+  // True if this rank has ended its lane, and not all ranks have. A lane whose
+  // last step is kept has not ended: the step is finished again.
+  bool lane_ended() const { return lanes_ended_ > lanes_closed_ && !kept_; }
   // True if the step to finish is of the lane after it.
   bool early() const { return lane_of_step_ > lanes_closed_; }
   // True from the round in which a Hold was agreed until its Resume.
@@ -101,6 +102,7 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   uint64_t lanes_closed_ = 0;
   std::optional<Finishing> finishing_;
   uint64_t lane_of_step_ = 0;  // lanes that were ended when the step began
+  bool kept_ = false;  // a Finish ended with ABORTED, and the next is to come
   TrainStep* own_ = nullptr;  // the step in the present round, or null
   PushedBatches batches_;     // of the present step
   StepParameters pulled_;     // for a step without an own batch
@@ -129,6 +131,7 @@ void RingExchange::Rank::Begin(TrainStep* step) {
 void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
   SHOAL_DCHECK(!finishing_.has_value());
   finishing_ = Finishing{step, std::move(done)};
+  kept_ = false;
   if (!failure_.ok()) {
     EndFinish(NotAgain(failure_));
   } else if (phase_ == Phase::kComputing) {
@@ -172,6 +175,7 @@ void RingExchange::Rank::Cancel() {
 void RingExchange::Rank::Go() {
   if (phase_ != Phase::kIdle || !failure_.ok()) return;
   if (stopped()) {
+    kept_ |= finishing_.has_value();
     EndFinish(absl::AbortedError("the job holds before this step"));
     if (held_ != nullptr && agreed_ >= hold_) std::exchange(held_, nullptr)();
     return;

@@ -280,6 +280,7 @@ void RingRank::Pause(std::function<void()> then) {
 void RingRank::BeginEpoch(uint32_t epoch) {
   next_ = {epoch, job_.same_batches ? 0 : static_cast<uint32_t>(rank_), 0};
   lane_done_ = false;
+  lane_told_ = false;
   at_ = At::kWaits;
   pausing_ = true;
   Pause([this] { Next(); });
@@ -291,9 +292,7 @@ void RingRank::Next() {
   if (next_.index == batches) {
     at_ = At::kNothing;
     lane_done_ = true;
-    Lease lease;
-    lease.last_of_lane = true;
-    exchange_->EndLease(lease);
+    EndLane();
     return;
   }
   at_ = At::kWaits;
@@ -304,6 +303,14 @@ void RingRank::Next() {
   ++next_.index;
   PrepareStep(client_->partitions(), job_.model.field_size, &unique_, &step_);
   Pull();
+}
+
+void RingRank::EndLane() {
+  if (lane_told_) return;
+  lane_told_ = true;
+  Lease lease;
+  lease.last_of_lane = true;
+  exchange_->EndLease(lease);
 }
 
 void RingRank::Pull() {
@@ -323,6 +330,16 @@ void RingRank::Compute() {
   CheckGradient(step_.loss_sum, job_.clip_norm, &step_.parameters);
   EXPECT_EQ(step_.parameters.rejected, job_.Rejects(step_.batch.id));
   Finish();
+  // The trainer tells the end when the last batch is computed and no other
+  // follows: at once, or when the reader finds that, perhaps during a Hold.
+  if (next_.index < job_.lanes[next_.epoch][next_.piece].size()) return;
+  if (random_() % 2 == 0) {
+    EndLane();
+  } else {
+    Pause([this, epoch = next_.epoch] {
+      if (epoch == next_.epoch) EndLane();
+    });
+  }
 }
 
 void RingRank::Finish() {

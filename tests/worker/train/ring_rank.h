@@ -103,6 +103,7 @@ class RingRank {
 
   void Pause(std::function<void()> then);
   void Next();
+  void EndLane();
   void Pull();
   void Compute();
   void Finish();
@@ -124,6 +125,7 @@ class RingRank {
   BatchId next_;
   enum class At { kNothing, kWaits, kStep, kKept } at_ = At::kNothing;
   bool pausing_ = false;   // Next comes by itself
+  bool lane_told_ = false;  // to the exchange
   uint64_t hold_ = 0;      // 0: none
   bool stopped_ = false;   // the exchange says so
   std::atomic<uint64_t> held_{0};
