@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "cluster/lane_deal.h"
 #include "cluster/piece_order.h"
 #include "core/piece_table.h"
@@ -248,7 +249,8 @@ std::string FirstDifference(const ModelSpec& spec, uint64_t num_ids,
     if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) {
       continue;
     }
-    return absl::StrCat(NameOf(spec, num_ids, i), ": ", a[i], " and ", b[i]);
+    return absl::StrFormat("%s: %.9g and %.9g", NameOf(spec, num_ids, i), a[i],
+                           b[i]);
   }
   return "";
 }
