@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/fake_file_system.h"
+#include "tests/harness/in_process_run.h"
 #include "tests/job/step_job.h"
 #include "tests/job/step_job_run.h"
 #include "tests/job/step_oracle.h"
@@ -175,6 +176,31 @@ TEST_P(EqualWeightsOfTest, PushesThatAreParkedAgainAfterTheirDeadline) {
     EXPECT_GT(sync.pushes, k * serial.batches + serial.steps / 2)
         << "few retries";
   }
+}
+
+TEST_P(EqualWeightsOfTest, ARankWithoutABatch) {
+  InProcessJobOptions options = Options();
+  // One batch less than there are ranks, in one piece.
+  files_.AddFile("few", StepJobRows(1, 20 * (ranks() - 1) - 5));
+  options.train = ListOrFail(files_, "few");
+  options.coordinator.piece_bytes = 0;
+  options.coordinator.num_epochs = 3;
+  const SerialSteps serial = TrainStepsSerially(options, files_, kStepJobIds);
+  EXPECT_EQ(serial.steps, 3u);
+  EXPECT_EQ(serial.partial_steps, 3u);
+  ExpectSame(RunSync(files_, options, /*ps=*/2, /*schedule=*/1), serial);
+  ExpectSame(RunRing(files_, options, Reduction::kRankOrder, /*schedule=*/2),
+             serial);
+}
+
+TEST_P(EqualWeightsOfTest, OneRank) {
+  InProcessJobOptions options = Options();
+  options.workers = 1;
+  AddTenSteps(&files_, &options);
+  const SerialSteps serial = TrainStepsSerially(options, files_, kStepJobIds);
+  ExpectSame(RunSync(files_, options, /*ps=*/2, /*schedule=*/1), serial);
+  ExpectSame(RunRing(files_, options, Reduction::kRankOrder, /*schedule=*/2),
+             serial);
 }
 
 TEST_P(EqualWeightsOfTest, AnyDelays) {
