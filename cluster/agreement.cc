@@ -59,11 +59,12 @@ std::string FirstDifference(absl::string_view who, absl::string_view config,
   const absl::string_view name =
       first != nullptr ? first->first : second->first;
   // `shoal run` alone has --ps; its processes, and those of a cluster, have a
-  // list.
-  return absl::StrCat(
-      "--", name == "ps" ? "ps_hosts differs in its number of entries" : name,
-      name == "ps" ? ": " : " differs: ", Said(who, first), ", ",
-      Said(other, second));
+  // list: that of the workers in a mode without servers.
+  const std::string what =
+      name == "ps" ? "--ps_hosts, or --worker_hosts with --mode=ring, differs "
+                     "in its number of entries"
+                   : absl::StrCat("--", name, " differs");
+  return absl::StrCat(what, ": ", Said(who, first), ", ", Said(other, second));
 }
 
 absl::Status CheckSameConfig(absl::string_view who, absl::string_view config,

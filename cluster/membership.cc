@@ -53,7 +53,8 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
       ps ? options_.ps.count : options_.fixed_workers.value_or(kMaxWorkers);
   if (request.index < 0 || request.index >= limit) {
     const char* const why =
-        ps ? ": --ps_hosts has as many entries"
+        ps ? ": --ps_hosts, or --worker_hosts with --mode=ring, has as many "
+             "entries"
         : options_.fixed_workers.has_value()
             ? ": the mode of this job trains with a fixed number of workers"
             : "";

@@ -88,7 +88,8 @@ Environment OwnEnvironment() {
 // --config, then by `fill`.
 absl::Status FillFlags(JobFlags* flags, FlagSet* set,
                        absl::FunctionRef<absl::Status()> fill) {
-  const bool placed = set->given("ps_hosts") && set->given("worker_hosts") &&
+  const bool placed = (set->given("ps_hosts") || !flags->HasServers()) &&
+                      set->given("worker_hosts") &&
                       set->given("task_index");
   if (!placed) {
     SHOAL_ASSIGN_OR_RETURN(

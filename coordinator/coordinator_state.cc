@@ -176,7 +176,7 @@ CoordinatorActions CoordinatorState::OnConnectionLost(
   const Member member = *found;
   membership_.Suspend(session, clock_.now());
   work_.Suspend(member.life);
-  Perform(AfterBreak(member, status, options_.silent_after));
+  Perform(AfterBreak(member, status, options_.silent_after, options_.lanes));
   Perform(Probes(membership_));
   return TakeActions();
 }

@@ -41,8 +41,9 @@ JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
     return effects;
   }
   if (ring && from.role == Role::kWorker && absl::IsUnavailable(status)) {
-    return EndWithLoss(Annotate(status, from.Name()),
-                       ProcessName(from.role, from.index));
+    // The message names the lost rank; which of the others told it first says
+    // nothing.
+    return EndWithLoss(status, "");
   }
   // The message of a process that was stopped names the process already.
   return EndWith(

@@ -5,14 +5,16 @@
 namespace shoal {
 
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
-                              absl::Duration silent_after) {
+                              absl::Duration silent_after,
+                              bool fixed_workers) {
   CoordinatorActions actions;
   Log(LogLevel::kWarn,
       absl::StrCat(
           "the connection of ", member.Name(), " broke (", status.message(),
           "); it has ", absl::FormatDuration(silent_after), " to come back",
-          member.role == Role::kWorker ? ", and its pieces may be leased again"
-                                       : ""),
+          member.role == Role::kWorker && !fixed_workers
+              ? ", and its pieces may be leased again"
+              : ""),
       &actions);
   return actions;
 }
@@ -93,8 +95,20 @@ std::string HostLeftAlone(const Member& member, const Membership& membership) {
   return files.host_names()[host];
 }
 
+namespace {
+
+// A PS without an address is in the process of a rank.
+std::string RankOf(const Member& member) {
+  return member.address.empty() ? ProcessName(Role::kWorker, member.index)
+                                : member.Name();
+}
+
+}  // namespace
+
 bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers) {
-  return fixed_workers && member.role == Role::kWorker &&
+  const bool rank = member.role == Role::kWorker ||
+                    (member.open() && member.address.empty());
+  return fixed_workers && rank &&
          phase > JobPhase::kGathering && phase < JobPhase::kReporting;
 }
 
@@ -112,15 +126,16 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      "its place, within ",
                      absl::FormatDuration(left_to_start)),
         &effects.actions);
+  } else if (IsRankLoss(member, phase, fixed_workers)) {
+    return EndWithLoss(
+        absl::UnavailableError(absl::StrCat(
+            RankOf(member), " ", loss.how,
+            "; in this mode the other workers cannot go on without it")),
+        RankOf(member));
   } else if (member.role == Role::kPs && member.open()) {
     return EndWithLoss(absl::UnavailableError(
                            absl::StrCat(what, "; its shard's state is lost")),
                        ProcessName(member.role, member.index));
-  } else if (IsRankLoss(member, phase, fixed_workers)) {
-    return EndWithLoss(
-        absl::UnavailableError(absl::StrCat(
-            what, "; in this mode the other workers cannot go on without it")),
-        ProcessName(member.role, member.index));
   } else {
     const std::string work =
         host_left_alone.empty()

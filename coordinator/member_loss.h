@@ -28,9 +28,10 @@ namespace shoal {
 // a PS refuses connections.
 
 // Returns the log line about the connection of `member`, which broke with this
-// status.
+// status. `fixed_workers` as in IsRankLoss.
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
-                              absl::Duration silent_after);
+                              absl::Duration silent_after,
+                              bool fixed_workers = false);
 // Looks at the ports of PSs whose connection is broken. A PS without a port, in
 // the process of a rank of a ring, is lost when it is silent.
 CoordinatorActions Probes(const Membership& membership);
@@ -63,7 +64,8 @@ std::string HostLeftAlone(const Member& member, const Membership& membership);
 
 // True if the loss of this process in this phase ends the job because the
 // other workers cannot go on without it: it is a worker of a job whose workers
-// are fixed when it begins (CoordinatorOptions::lanes).
+// are fixed when it begins (CoordinatorOptions::lanes), or the PS in the
+// process of such a worker.
 bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers);
 
 // While the job gathers nothing was leased, so nothing was pushed: another

@@ -78,7 +78,7 @@ std::string MissingProcesses(const CoordinatorOptions& options,
       }
     }
   };
-  look_for(Role::kPs, options.ps.count);
+  if (!options.ring) look_for(Role::kPs, options.ps.count);
   look_for(Role::kWorker, options.num_workers);
   constexpr size_t kNamed = 8;
   if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");
@@ -92,7 +92,13 @@ absl::Status TooLate(Overdue what, const OverdueView& view) {
   std::string why;
   switch (what) {
     case Overdue::kServers:
-      why = absl::StrCat("after ", start, " ", MissingPs(view));
+      why = absl::StrCat(
+          "after ", start, " ",
+          view.options.ring
+              ? absl::StrCat("the job still lacks ",
+                             MissingProcesses(view.options, view.membership),
+                             WhyAllMustCome(view.options))
+              : MissingPs(view));
       break;
     case Overdue::kHosts:
       why = absl::StrCat("after ", start, " the job still lacks ",

@@ -23,7 +23,7 @@ bool IsLoopback(const sockaddr* address) {
 
 }  // namespace
 
-std::string LoopbackAdvice(const std::string& address) {
+std::string LoopbackAdvice(const std::string& address, bool has_listen) {
   const absl::StatusOr<Address> parsed = ParseAddress(address);
   if (!parsed.ok() || parsed->IsLoopback()) return "";
   addrinfo hints = {};
@@ -44,8 +44,10 @@ std::string LoopbackAdvice(const std::string& address) {
   if (!loopback) return "";
   return absl::StrCat("on this host the name '", parsed->host, "' is ", text,
                       ", so no other host can reach this server: correct "
-                      "/etc/hosts, or give --listen=0.0.0.0:",
-                      parsed->port);
+                      "/etc/hosts",
+                      has_listen ? absl::StrCat(", or give --listen=0.0.0.0:",
+                                                parsed->port)
+                                 : "");
 }
 
 }  // namespace shoal

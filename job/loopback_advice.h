@@ -9,8 +9,9 @@ namespace shoal {
 // because the host's name is a loopback address on this host: Debian's
 // installer writes "127.0.1.1 NAME" into /etc/hosts. Returns "" if other hosts
 // can reach it, if the name does not resolve, and for an address that says
-// itself that it is for this host alone ("127.0.0.1:2223").
-std::string LoopbackAdvice(const std::string& address);
+// itself that it is for this host alone ("127.0.0.1:2223"). `has_listen`: the
+// process has the flag --listen.
+std::string LoopbackAdvice(const std::string& address, bool has_listen = true);
 
 }  // namespace shoal
 

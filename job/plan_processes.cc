@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -228,10 +229,10 @@ absl::Status CheckRemoteHosts(const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
                          ParseRemoteHosts(flags.cluster.hosts));
   SHOAL_ASSIGN_OR_RETURN(const std::string bin, RemoteDirectory(flags));
-  const char* const names[] = {"shoal-ps", "shoal-worker"};
-  constexpr size_t kPrograms = 2;
-  std::vector<std::string> last_words(kPrograms * hosts.size());
-  std::vector<bool> good(kPrograms * hosts.size());
+  std::vector<std::string> names = {"shoal-worker"};
+  if (flags.HasServers()) names.push_back("shoal-ps");
+  std::vector<std::string> last_words(names.size() * hosts.size());
+  std::vector<bool> good(names.size() * hosts.size());
   LauncherEvents events;
   events.on_line = [&](int process, OutputStream stream,
                        absl::string_view line) {
@@ -247,7 +248,7 @@ absl::Status CheckRemoteHosts(const JobFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ProcessLauncher> launcher,
                          ProcessLauncher::Create(options, std::move(events)));
   for (const RemoteHost& host : hosts) {
-    for (const char* name : names) {
+    for (const std::string& name : names) {
       ProcessSpec spec;
       spec.argv = SshArguments(flags.cluster.ssh_command, host,
                                {absl::StrCat(bin, "/", name), "--help"});
@@ -263,8 +264,9 @@ absl::Status CheckRemoteHosts(const JobFlags& flags) {
   for (size_t i = 0; i < good.size(); ++i) {
     if (good[i]) continue;
     return absl::UnavailableError(
-        absl::StrCat("--hosts: cannot run ", bin, "/", names[i % kPrograms],
-                     " on ", hosts[i / kPrograms].target, ": ", last_words[i]));
+        absl::StrCat("--hosts: cannot run ", bin, "/", names[i % names.size()],
+                     " on ", hosts[i / names.size()].target, ": ",
+                     last_words[i]));
   }
   return absl::OkStatus();
 }

@@ -185,7 +185,8 @@ absl::Status RankProcess::StartServer() {
   SHOAL_RETURN_IF_ERROR(options.Validate());
   SHOAL_ASSIGN_OR_RETURN(server_, RpcServer::Start(options, link_->served(),
                                                    &strands_.completions));
-  const std::string advice = LoopbackAdvice(options.listen);
+  const std::string advice =
+      LoopbackAdvice(options.listen, /*has_listen=*/false);
   if (!advice.empty()) logger_.Warn(advice);
   return absl::OkStatus();
 }

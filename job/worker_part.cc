@@ -34,6 +34,11 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
   SHOAL_ASSIGN_OR_RETURN(part->model_,
                          CreateModel(plan.model, part->backend_.get()));
+  if (mode->ring && parts.clips && index == 0) {
+    deps.logger->Info(
+        "with --clip_norm the workers add up their gradients after the "
+        "computation, and not during it");
+  }
   parts.model = &part->model_->spec();
   deps.make_exchange = [mode, parts = std::move(parts),
                         take = std::move(take_collective)](

@@ -21,6 +21,7 @@
 #include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
+#include "job/training_mode.h"
 #include "job/worker_part.h"
 #include "job/worker_setup.h"
 #include "report/export_metrics.h"
@@ -150,7 +151,9 @@ void WorkerProcess::OnSignal(const MainWait::Event& event) {
         signal, ": ",
         !stop  ? RemindText()
         : save ? StopText(flags_)
-               : "the worker finishes its batches in progress and leaves"));
+        : KindOf(flags_.training.mode).steps
+            ? "the job ends, as the other workers need this one"
+            : "the worker finishes its batches in progress and leaves"));
   }
   if (!stop) return;
   part_->Stop(absl::CancelledError(absl::StrCat(

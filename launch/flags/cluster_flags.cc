@@ -41,7 +41,7 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
   rows->Add(kWholeJobs, Canonical::kNo,
             {"workers", &workers,
              rows->command() == Command::kTrain
-                 ? "Number of worker loops, one thread each, on one shard."
+                 ? "Number of workers in this process, a thread each."
                  : "Number of workers to start.",
              IntRange{1, 1024}});
   rows->Add(kProcesses, Canonical::kNo,

@@ -27,7 +27,8 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
             {"pipeline_depth", &pipeline_depth,
              "Overlap of batches in a worker: 0 pulls the next batch after "
              "the push of this one, 1 during that push, 2 before this one is "
-             "computed. -1: 0 in one process, 1 over gRPC.",
+             "computed. -1: 0 in one process, 1 over gRPC, and 0 with "
+             "--mode=sync and --mode=ring.",
              IntRange{-1, 2}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"warmup_steps", &warmup_steps,

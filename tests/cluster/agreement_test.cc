@@ -41,7 +41,8 @@ TEST(CheckSameConfigTest, AnotherNumberOfServersIsTheFlagThatListsThem) {
   const absl::Status status =
       CheckSameConfig("worker 0", "a=1\nps=1\n", "ps 0", "a=1\nps=2\n");
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("--ps_hosts differs in its number of entries: worker 0 "
+              HasSubstr("--ps_hosts, or --worker_hosts with --mode=ring, "
+                        "differs in its number of entries: worker 0 "
                         "has 1, ps 0 has 2"));
 }
 

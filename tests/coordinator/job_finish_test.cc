@@ -106,7 +106,7 @@ TEST_F(JobFinishTest, AWorkerOfARingThatLacksAnotherRankTellsALoss) {
   ASSERT_TRUE(lost.end.has_value());
   EXPECT_TRUE(lost.end->lost);
   EXPECT_EQ(lost.end->status,
-            absl::UnavailableError("worker 0: rank 2 is lost"));
+            absl::UnavailableError("rank 2 is lost"));
   EXPECT_FALSE(JobFinish::OnFailure(worker_, lacks, phase).end->lost);
   EXPECT_FALSE(JobFinish::OnFailure(worker_, bad, phase, true).end->lost);
   EXPECT_FALSE(JobFinish::OnFailure(ps_, lacks, phase, true).end->lost);

@@ -386,7 +386,8 @@ class MeetingTest(harness.ShoalTest):
         cluster.common[0] += ",127.0.0.1:1"
         worker = cluster.start_worker(0)
         self.assertEqual(worker.wait(), 1)
-        self.assertIn("--ps_hosts differs in its number of entries: worker 0 "
+        self.assertIn("--ps_hosts, or --worker_hosts with --mode=ring, "
+                      "differs in its number of entries: worker 0 "
                       "has 2, the coordinator has 1", worker.lines[-1])
         self.stop(ps)
 
