@@ -1,0 +1,170 @@
+"""One digest for all modes: async, ssp, sync and ring end with the weights of
+the serial run, on every number of servers and ranks; a killed worker ends with
+them too, or ends the job and is named."""
+
+import itertools
+import os
+import signal
+import time
+
+import harness
+from cluster import PROBE
+from launched import Launched
+
+ROWS, EPOCHS = 4000, 2
+BATCH = ["--batch_size=16", "--piece_bytes=8192"]
+FAILED, LOST = 1, 138  # docs/commands.md
+SILENT_AFTER = 3
+QUICK = [f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s",
+         "--shutdown_timeout=1s"]
+SERVERS, RANKS = (1, 2, 3), (2, 3, 4)
+BACKUP = "--backup_workers=1"
+SUMS = ["--reduction=fast", "--reduction=rank_order"]
+
+# (mode, servers, ranks, flags) of the jobs of processes: each number of servers
+# and of ranks in each mode that has it, once at least.
+COVERING = [
+    ("async", 2, 2, []),
+    ("async", 3, 4, []),
+    ("ssp", 1, 3, ["--ssp_bound=1"]),
+    ("sync", 1, 2, []),
+    ("sync", 2, 4, []),
+    ("sync", 3, 3, []),
+    ("sync", 2, 3, [BACKUP]),
+    ("ring", 0, 2, SUMS[:1]),
+    ("ring", 0, 4, SUMS[:1]),
+    ("ring", 0, 2, SUMS[1:]),
+    ("ring", 0, 3, SUMS[1:]),
+]
+
+
+def all_jobs():
+    """Every one of them, for tools/check.sh --long."""
+    for ps, ranks in itertools.product(SERVERS, RANKS):
+        for mode, flags in (("async", []), ("ssp", ["--ssp_bound=0"]),
+                            ("ssp", ["--ssp_bound=2"]), ("sync", []),
+                            ("sync", [BACKUP])):
+            yield mode, ps, ranks, flags
+    for ranks, reduction in itertools.product((1, *RANKS), SUMS):
+        yield "ring", 0, ranks, [reduction]
+        # A ring of many small sums.
+        yield "ring", 0, ranks, [reduction, "--bucket_bytes=4096"]
+
+
+ALL = bool(os.environ.get("SHOAL_ALL_MODES"))
+JOBS = list(all_jobs()) if ALL else COVERING
+
+
+class ModesTest(harness.ShoalTest):
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
+
+    digests = {}  # of the serial run, by epochs: the data are the same
+
+    def serial_digest(self, epochs=EPOCHS):
+        if epochs not in self.digests:
+            self.run_ok("shoal", "train", *self.flags(epochs),
+                        "--summary=" + self.path("serial.json"))
+            self.digests[epochs] = self.summary("serial.json")["digest"]
+        return self.digests[epochs]
+
+    def flags(self, epochs=EPOCHS):
+        return [*PROBE, *BATCH, f"--num_epochs={epochs}",
+                "--training_data_dir=" + self.data]
+
+    def expect_exact(self, mode, shards, ranks, epochs=EPOCHS):
+        """The whole job: its ledger, each push once on each shard and each copy
+        of it, and the weights."""
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual((summary["mode"], summary["workers"]), (mode, ranks))
+        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
+        self.assertEqual(len(summary["canary"]), shards)
+        for canary in summary["canary"]:
+            self.assertEqual(canary["rows"], summary["batches"]["trained"])
+            self.assertEqual((canary["not_one"], canary["smallest"],
+                              canary["largest"]), (0, 1, 1))
+        self.assertEqual(summary["digest"], self.serial_digest(epochs))
+        return summary
+
+    def test_processes_of_every_mode_end_with_the_serial_weights(self):
+        for mode, ps, ranks, more in JOBS:
+            with self.subTest(mode=mode, ps=ps, ranks=ranks, more=more):
+                self.run_ok("shoal", "run", f"--mode={mode}",
+                            *([f"--ps={ps}"] if ps else []),
+                            f"--workers={ranks}", *more, *self.flags(),
+                            "--canary",
+                            "--summary=" + self.path("summary.json"))
+                # Without servers each rank holds a copy of all variables.
+                self.expect_exact(mode, ps or ranks, ranks)
+
+    def test_one_process_of_every_mode_ends_with_the_serial_weights(self):
+        for mode, ranks, more in (
+                ("async", 3, []), ("ssp", 3, ["--ssp_bound=0"]),
+                ("sync", 1, []), ("sync", 3, []), ("sync", 4, [BACKUP]),
+                ("ring", 1, []), ("ring", 3, SUMS[:1]), ("ring", 4, SUMS[1:])):
+            with self.subTest(mode=mode, ranks=ranks, more=more):
+                self.run_ok("shoal", "train", f"--mode={mode}",
+                            f"--workers={ranks}", *more, *self.flags(),
+                            "--canary",
+                            "--summary=" + self.path("summary.json"))
+                self.expect_exact(mode, ranks if mode == "ring" else 1, ranks)
+
+    def kill(self, epochs, *flags, victim=1):
+        """A job of processes and the launcher, one worker of which is killed
+        while it trains."""
+        job = Launched(self, *self.flags(epochs), *QUICK, "--canary", *flags,
+                       "--progress_every=100ms",
+                       "--summary=" + self.path("summary.json"))
+        job.process.wait_for_line("samples/s", 60)
+        os.kill(job.pid("shoal-worker", victim), signal.SIGKILL)
+        return job
+
+    def test_a_worker_is_killed_and_others_finish_its_work(self):
+        epochs = 12
+        for flags in (["--mode=async"], ["--mode=ssp", "--ssp_bound=1"]):
+            with self.subTest(flags=flags):
+                job = self.kill(epochs, *flags, "--ps=2", "--workers=2")
+                self.assertEqual(job.process.wait(120), 0,
+                                 job.process.output()[-3000:])
+                self.assertIn("worker 1 was killed by SIGKILL; starting it "
+                              "again", job.process.output())
+                self.expect_exact(flags[0][len("--mode="):], 2, 2, epochs)
+
+    def test_a_killed_rank_ends_the_job_and_is_named(self):
+        saving = ["--model_dir=" + self.path("model"), "--max_job_restarts=0"]
+        for mode, code in ((["--mode=sync", "--ps=2"], FAILED),
+                           (["--mode=sync", "--ps=1", BACKUP, *saving], LOST),
+                           (["--mode=ring"], FAILED)):
+            with self.subTest(mode=mode):
+                job = self.kill(100000, *mode, "--workers=3")
+                killed = time.monotonic()
+                self.assertEqual(job.process.wait(60), code,
+                                 job.process.output()[-3000:])
+                # With room for an end in good order.
+                self.assertLess(time.monotonic() - killed, SILENT_AFTER + 10)
+                named = r"^(worker|rank) 1\b"
+                self.assertRegex(self.summary()["exit_reason"], named)
+                self.assertRegex(
+                    job.process.lines[-1].partition("the job failed: ")[2],
+                    named)
+
+    def test_a_job_with_a_killed_rank_is_started_again(self):
+        epochs = 12
+        for mode, shards in ((["--mode=sync", "--ps=2"], 2),
+                             (["--mode=ring"], 3)):
+            with self.subTest(mode=mode):
+                job = self.kill(epochs, *mode, "--workers=3",
+                                "--model_dir=" + self.path("model" + mode[0]),
+                                "--save_checkpoint_steps=100")
+                self.assertEqual(job.process.wait(120), 0,
+                                 job.process.output()[-3000:])
+                self.assertIn("starting it again, restart 1 of 3",
+                              job.process.output())
+                self.expect_exact(mode[0][len("--mode="):], shards, 3, epochs)
+
+
+if __name__ == "__main__":
+    harness.main()
