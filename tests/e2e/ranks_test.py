@@ -13,9 +13,7 @@ ROWS = 4000
 LOST = 138  # docs/commands.md
 USAGE = 2
 QUICK = ["--silent_after=2s", "--ps_lease=2s", "--shutdown_timeout=1s"]
-# Ranks that the tests start for each number of ranks.
-SIZES = [int(size) for size in
-         os.environ.get("SHOAL_RING_SIZES", "1,2,3").split(",")]
+SIZES = (1, 2, 3)
 
 
 class RanksTest(harness.ShoalTest):
@@ -43,13 +41,14 @@ class RanksTest(harness.ShoalTest):
             self.assertEqual((canary["not_one"], canary["smallest"],
                               canary["largest"]), (0, 1, 1))
 
-    def start_ranks(self, count, *more, port=None):
+    def start_ranks(self, count, *more, port=None, epochs=2):
         """The ranks, started one by one, the leader last."""
         port = port or harness.free_ports(1)[0]
         hosts = [f"127.0.0.1:{port}"] + ["127.0.0.1"] * (count - 1)
         token = self.token_file()
-        return [self.start(f"rank {i}", "shoal-worker", *self.flags(),
-                           f"--task_index={i}", f"--token_file={token}",
+        return [self.start(f"rank {i}", "shoal-worker",
+                           *self.flags(epochs), f"--task_index={i}",
+                           f"--token_file={token}",
                            "--worker_hosts=" + ",".join(hosts),
                            "--summary=" + self.path("summary.json"), *more)
                 for i in reversed(range(count))][::-1]
@@ -91,8 +90,8 @@ class RanksTest(harness.ShoalTest):
         for victim in (count - 1, 0):
             model = self.path(f"model{victim}")
             ranks = self.start_ranks(count, "--model_dir=" + model, *QUICK,
-                                     "--num_epochs=100000")
-            ranks[0].wait_for_line("epoch 1/100000, ", 60)
+                                     epochs=100000)
+            ranks[0].wait_for_line("samples/s", 60)
             ranks[victim].kill()
             for i, rank in enumerate(ranks):
                 if i == victim:
@@ -100,39 +99,71 @@ class RanksTest(harness.ShoalTest):
                 self.assertEqual(rank.wait(60), LOST, rank.output()[-3000:])
             if victim != 0:
                 self.assertRegex(ranks[0].output(),
-                                 rf"the job failed: .*(rank|worker|ps) {victim}")
+                                 rf"the job failed: (rank|worker) {victim}\b")
 
     def test_the_launcher_saves_a_job_that_is_stopped(self):
         job = Launched(self, f"--workers={SIZES[-1]}",
                        *self.flags(epochs=100000),
                        "--model_dir=" + self.path("model"))
         job.pid("shoal-worker", SIZES[-1] - 1)
-        job.process.wait_for_line("samples", 60)
+        job.process.wait_for_line("samples/s", 60)
         os.kill(job.process.popen.pid, signal.SIGINT)
         self.assertEqual(job.process.wait(60), 3, job.process.output()[-3000:])
         self.run_ok("shoal", "ckpt", "verify", self.path("model"))
 
-    def test_a_newcomers_mistakes_are_named(self):
-        def error(*args):
-            code, out = self.run_fails(*args)
-            self.assertEqual(code, USAGE, out)
-            return out
+    def usage_error(self, *args):
+        code, out = self.run_fails(*args)
+        self.assertEqual(code, USAGE, out)
+        return out
 
+    def test_a_newcomers_mistakes_are_named(self):
         worker = ["shoal-worker", *self.flags(), "--task_index=0"]
-        self.assertIn("leave --ps out", error(
+        self.assertIn("leave --ps out", self.usage_error(
             "shoal", "run", *self.flags(), "--ps=2"))
         self.assertIn("give --worker_hosts, whose first entry has a port",
-                      error(*worker, "--ps_hosts=127.0.0.1:1",
-                            "--worker_hosts=127.0.0.1"))
-        self.assertIn("start shoal-worker alone", error(
+                      self.usage_error(*worker, "--ps_hosts=127.0.0.1:1",
+                                       "--worker_hosts=127.0.0.1"))
+        self.assertIn("start shoal-worker alone", self.usage_error(
             "shoal-ps", *self.flags()[:-1], "--task_index=0",
             "--ps_hosts=127.0.0.1:1", "--worker_hosts=127.0.0.1"))
         with socket.socket() as busy:
             busy.bind(("127.0.0.1", 0))
             busy.listen()
             port = busy.getsockname()[1]
-            self.assertIn(str(port), error(
-                *worker, f"--worker_hosts=127.0.0.1:{port}"))
+            self.assertIn(
+                f"cannot listen on 127.0.0.1:{port}: another process",
+                self.usage_error(*worker, f"--worker_hosts=127.0.0.1:{port}"))
+
+    def test_a_table_that_each_rank_would_hold_is_refused(self):
+        """Each copy alone would fit into no memory that tests run in."""
+        large = [flag.replace("size=300", f"size={10**13}")
+                 for flag in self.flags()]
+        out = self.usage_error("shoal", "run", "--workers=2", *large)
+        self.assertRegex(out, r"memory: copy of all variables ~[0-9.]+ .B each")
+        self.assertIn("each worker holds all variables", out)
+        self.assertIn("each worker holds all variables", self.usage_error(
+            "shoal", "train", "--workers=2", *large))
+
+    def test_ranks_of_two_batch_sizes_are_both_named(self):
+        first, second = self.start_two("--batch_size=16", "--batch_size=32")
+        self.assertEqual(second.wait(30), 1, second.output())
+        for rank in (first, second):
+            rank.wait_for_line("--batch_size differs: ")
+            self.assertRegex(rank.output(),
+                             "(worker|ps) 1 has 32, the coordinator has 16")
+        # Rank 0 still waits for rank 1, which may be started anew.
+        self.assertIsNone(first.popen.poll())
+
+    def start_two(self, *flags):
+        """Two ranks, each with a flag of its own."""
+        port, = harness.free_ports(1)
+        token = self.token_file()
+        return [self.start(
+            f"rank {i}", "shoal-worker",
+            *[f for f in self.flags() if not f.startswith("--batch_size")],
+            flag, f"--task_index={i}", f"--token_file={token}",
+            f"--worker_hosts=127.0.0.1:{port},127.0.0.1")
+                for i, flag in enumerate(flags)]
 
 
 if __name__ == "__main__":
