@@ -226,6 +226,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   if (IsOneProcess(flags.command)) {
     result.tables_grow = ShardMemory(flags, plan, 0).grows;
     result.bytes = ForecastOneProcess(flags, plan, data);
+    if (!flags.HasServers()) {
+      what = absl::StrCat("copy of all variables ~",
+                          Bytes(ShardMemory(flags, plan, 0).bytes), " each; ");
+    }
   } else {
     const MemoryForecast forecast = ForecastMemory(flags, plan, data);
     result.tables_grow = forecast.tables_grow;

@@ -149,7 +149,7 @@ absl::Status RankProcess::Start() {
   MakePs();
   SHOAL_RETURN_IF_ERROR(MakeWorker());
   logger_.Info(absl::StrCat(setup_->Describe(*members_.worker), ", rank ",
-                            rank(), " of ", plan_.ps.count, ", ring port ",
+                            rank(), " of ", plan_.ps.count, ", ring address ",
                             ring_->address()));
   members_.ps->Start(
       [this](const PsPart& ps) { replica_.Attach(ps.service()); },

@@ -43,8 +43,9 @@ absl::Status Explain(const Address& address, int error) {
   if (error == EADDRINUSE) {
     return absl::AlreadyExistsError(absl::StrCat(
         prefix,
-        "another process listens there: end it (an earlier run's "
-        "shoal-ps?) or choose another address with --listen or --ps_hosts"));
+        "another process listens there: end it (one of an earlier run?) or "
+        "choose another address with --listen or --ps_hosts, or in a ring with "
+        "--worker_hosts or --coordinator"));
   }
   return absl::UnavailableError(absl::StrCat(
       prefix, std::strerror(error),

@@ -247,14 +247,20 @@ TEST_F(LaneTableTest, AResumedEpochWithADroppedBatchIsDealtAgain) {
   EXPECT_THAT(PiecesOf(Run(kRank1)), ElementsAre(3, 1));
 }
 
-TEST_F(LaneTableTest, ALaneWithoutAPartHasEndedAtOnce) {
+TEST_F(LaneTableTest, ARankWithoutABatchGetsALeaseThatEndsItsLane) {
   leases_.num_pieces = 1;
   lanes_.uncut = {true};
   Restart();
   trained_[0] = {false, {1}, 2};  // one batch is left
   Deal();
   // By index it is rank 1's; step 0 was not done by both, so it is in turn.
+  EXPECT_THAT(Run(kRank0), SizeIs(1));
   EXPECT_THAT(table_->open_lanes(), SizeIs(1));
+  const std::vector<Lease> empty = Run(kRank1);
+  ASSERT_THAT(empty, SizeIs(1));
+  EXPECT_TRUE(empty[0].last_of_lane);
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_TRUE(empty[0].Skips(i));
+  EXPECT_THAT(table_->open_lanes(), IsEmpty());
 }
 
 }  // namespace

@@ -317,6 +317,8 @@ TEST(JobFlags, AnotherValueShowsInTheCanonicalConfigIfTheRowSaysSo) {
         FirstDifference("this", changed.CanonicalConfig(), "the default", base);
     if (row.flag.name == "dropout") {
       EXPECT_THAT(difference, HasSubstr("--keep_prob differs"));
+    } else if (row.flag.name == "scale_learning_rate") {
+      EXPECT_THAT(difference, HasSubstr("--learning_rate differs"));
     } else if (row.canonical == Canonical::kNo) {
       EXPECT_EQ(difference, "") << row.flag.name;
     } else {
@@ -518,7 +520,7 @@ TEST(JobFlags, RefusesDeadlinesThatCannotWork) {
 TEST(JobFlags, SaysWhatIsNotThereYet) {
   EXPECT_THAT(Error(Command::kTrain, {"--task_type=export"}),
               HasSubstr("not there yet"));
-  EXPECT_THAT(Error(Command::kTrain, {"--mode=sync"}),
+  EXPECT_THAT(Error(Command::kTrain, {"--mode=hybrid"}),
               HasSubstr("not there yet"));
   EXPECT_THAT(Error(Command::kTrain, {"--batch_norm=true"}),
               HasSubstr("not there yet"));
