@@ -167,6 +167,7 @@ class LanesTest(harness.ShoalTest):
 
     def test_a_job_that_is_stopped_takes_the_steps_of_one_that_is_not(self):
         rows = self.write_files({"tr0.libsvm": 2500, "tr1.libsvm.gz": 500}, {})
+        digests = []
         for mode in STEPPED:
             with self.subTest(mode=mode):
                 job = ["shoal", "run", *mode, *DEEPFM, *BATCH,
@@ -190,6 +191,10 @@ class LanesTest(harness.ShoalTest):
                 self.assertGreater(summary["checkpoint"]["resumed_step"], 0)
                 self.assertEqual(summary["samples"]["trained"], rows[0] * EPOCHS)
                 self.assertEqual(summary["digest"], whole["digest"])
+                digests.append(summary["digest"])
+        # Sync and a ring in the order of the ranks add in the same order.
+        self.assertEqual(digests[0], digests[1])
+        self.assertNotEqual(digests[1], digests[2])
 
 
 if __name__ == "__main__":
