@@ -246,10 +246,11 @@ void CheckpointSaver::ReleaseShards() {
 
 void CheckpointSaver::Release(absl::Time now) {
   ReleaseShards();
+  // First, so that a shard that holds steps takes the workers' next pushes.
+  actions_.emplace_back(SaverReleased{});
   for (const Life& life : workers_.told) Send(life, Resume{workers_.number});
   workers_.told.clear();
   released_ = now;
-  actions_.emplace_back(SaverReleased{});
 }
 
 SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {

@@ -119,7 +119,8 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
   if (phase >= JobPhase::kEnding) return effects;
   const Member& member = loss.member;
   const std::string what = absl::StrCat(member.Name(), " ", loss.how);
-  if (member.role == Role::kPs && phase == JobPhase::kGathering) {
+  if ((member.role == Role::kPs || fixed_workers) &&
+      phase == JobPhase::kGathering) {
     Log(LogLevel::kWarn,
         absl::StrCat(what,
                      "; nothing is trained yet, so another process may take "

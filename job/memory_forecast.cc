@@ -109,11 +109,18 @@ ParameterShardOptions::Memory ShardMemory(const JobFlags& flags,
   return options.MemoryBytes();
 }
 
-// Memory of the rounds of a rank: its own part, those of all ranks, and their
-// sum (worker/train/ring_round.h), each with at most the bytes of a push.
-uint64_t RingBytes(const JobFlags& flags, uint64_t message) {
-  return SaturatingTimes(message,
-                         2 * static_cast<uint64_t>(flags.cluster.workers) + 1);
+// Memory of the rounds of a rank (worker/train/ring_round.h): its own part and
+// those of the others, their merged rows and a copy of these, each with at most
+// the rows of one push of every rank, and the index by which rows are merged
+// (core/row_merge.h).
+uint64_t RingBytes(const JobFlags& flags, const JobPlan& plan) {
+  constexpr uint64_t kIndexBytesOfId = 112;
+  const uint64_t ids = SizeOfStep(flags, plan).distinct_ids;
+  const uint64_t of_rank =
+      SaturatingAdd(SaturatingTimes(3, StepMessageBytes(flags, plan)),
+                    SaturatingTimes(kIndexBytesOfId, ids));
+  return SaturatingTimes(of_rank,
+                         static_cast<uint64_t>(flags.cluster.workers));
 }
 
 std::string Bytes(uint64_t bytes) {
@@ -162,7 +169,7 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   forecast.worker = SaturatingAdd(forecast.worker, ComputeBytes(flags, plan));
   forecast.worker = SaturatingAdd(
       forecast.worker,
-      ring ? RingBytes(flags, message)
+      ring ? RingBytes(flags, plan)
            : ParameterClientOptions::MemoryBytes(message, in_flight));
   forecast.launcher = kLauncherBase;
   return forecast;
@@ -173,8 +180,7 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
   uint64_t worker =
       SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
   if (KindOf(flags.training.mode).ring) {
-    worker =
-        SaturatingAdd(worker, RingBytes(flags, StepMessageBytes(flags, plan)));
+    worker = SaturatingAdd(worker, RingBytes(flags, plan));
   }
   uint64_t ps = ScoresBytes(flags, plan, data.eval);
   for (int member = 0; member < plan.ps.count; ++member) {
@@ -241,7 +247,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       if (flags.HasServers()) {
         result.tables_grow = false;
       } else {
-        each = SaturatingAdd(each, forecast.ps[flags.cluster.task_index]);
+        const uint64_t copy = forecast.ps[flags.cluster.task_index];
+        each = SaturatingAdd(each, copy);
+        what = absl::StrCat("copy of all variables ~", Bytes(copy),
+                            ", worker ~", Bytes(forecast.worker), "; ");
       }
       result.bytes = SaturatingTimes(each, static_cast<uint64_t>(processes));
     } else {

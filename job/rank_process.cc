@@ -24,6 +24,7 @@
 #include "job/process_metrics.h"
 #include "job/ps_part.h"
 #include "job/rank_ring.h"
+#include "job/step_room.h"
 #include "job/to_main.h"
 #include "job/worker_part.h"
 #include "job/worker_setup.h"
@@ -133,6 +134,7 @@ RankProcess::~RankProcess() {
 }
 
 absl::Status RankProcess::Start() {
+  SHOAL_RETURN_IF_ERROR(CheckRanks(flags_));
   ExportProcess(&telemetry_, name(), plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(setup_,

@@ -195,8 +195,9 @@ void StepShard::OnTimer() {
   Todo todo;
   {
     MutexLock lock(&mu_);
-    timer_ = absl::InfiniteFuture();
     const absl::Time now = executor_->Now();
+    if (now < timer_) return;  // an earlier timer has taken its place
+    timer_ = absl::InfiniteFuture();
     absl::Time next = absl::InfiniteFuture();
     for (auto it = parked_.begin(); it != parked_.end();) {
       if (it->second.until > now) {

@@ -69,8 +69,8 @@ TEST(MemoryForecastTest, ARankOfARingHoldsAllRowsAndThePartsOfAllRanks) {
   EXPECT_EQ(four.ps[0], two.ps[0]);
   EXPECT_GT(two.ps[0], servers.ps[0] * 3 / 2);
   const Job job(Command::kRun, {size[0], "--mode=ring", "--workers=4"});
-  EXPECT_EQ(four.worker - two.worker,
-            4 * StepMessageBytes(job.flags, job.plan));
+  EXPECT_GT(four.worker - two.worker,
+            2 * 3 * StepMessageBytes(job.flags, job.plan));
 }
 
 TEST(MemoryForecastTest, CallsTakeNoMoreOfAServerThanItLetsThem) {

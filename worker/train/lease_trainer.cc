@@ -24,7 +24,11 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
               [this](const Lease& lease) { exchange_->EndLease(lease); }),
       pipeline_(options.pipeline_depth),
       clock_(deps.telemetry) {
-  exchange_->Start([this](absl::Status error) { Fail(std::move(error)); });
+  exchange_->Start([this](absl::Status error) {
+    // The coordinator may be in the process that is lost.
+    deps_.logger->Warn(error.message());
+    Fail(std::move(error));
+  });
 }
 
 void LeaseTrainer::Start() { leases_.Request(); }
