@@ -22,13 +22,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kChunk = 4096;
+constexpr uint32_t kChunkBytes = 4096;
 
 RingSettings Settings(int rank, int size = 2) {
   RingSettings settings;
   settings.rank = rank;
   settings.size = size;
-  settings.chunk_bytes = kChunk;
+  settings.chunk_bytes = kChunkBytes;
   settings.max_part_bytes = 1000;
   return settings;
 }
