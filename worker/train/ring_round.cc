@@ -95,12 +95,14 @@ void RingRound::Sum(size_t bucket, absl::Span<const float> own) {
 }
 
 void RingRound::OnSummed(const absl::Status& status) {
+  if (collective_ == nullptr) return;
   status_.Update(status);
   --summing_;
   if (again_ && summing_ == 0) Complete();
 }
 
 void RingRound::OnGathered(const absl::Status& status) {
+  if (collective_ == nullptr) return;
   // The sums before it are done: operations end in their order.
   SHOAL_DCHECK(!status.ok() || summing_ == 0);
   status_.Update(status);
@@ -118,8 +120,9 @@ void RingRound::OnGathered(const absl::Status& status) {
 }
 
 void RingRound::Cancel() {
-  status_.Update(absl::CancelledError("the rank has left"));
   collective_.reset();
+  // It may hold the owner, which holds this round.
+  done_ = nullptr;
 }
 
 absl::Status RingRound::ReadParts() {

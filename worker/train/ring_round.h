@@ -99,8 +99,8 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
   void End(RankPart part, absl::Span<const float> d_dense,
            Done<RingOutcome> done);
 
-  // Leaves the ranks: the operations in flight end, and so does the round. Only
-  // the other ranks' rounds fail. No call follows.
+  // Leaves the ranks: the operations in flight end, and `done` of the round is
+  // dropped. Only the other ranks' rounds fail. No call follows.
   void Cancel();
 
   // After a step with a batch that is not rejected: the step's gradient, ready

@@ -1,5 +1,6 @@
 #include "worker/train/rank_part.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ class Bytes {
   explicit Bytes(const RankPart& part) { EncodeRankPart(part, kDims, &out_); }
   explicit Bytes(const std::string& text) {
     out_.ResizeDiscard(text.size());
-    std::memcpy(out_.data(), text.data(), text.size());
+    std::copy(text.begin(), text.end(), out_.data());
   }
   std::string text() const { return {out_.data(), out_.size()}; }
   void Put(size_t at, uint32_t value) {
