@@ -120,9 +120,10 @@ class DivergenceTest(harness.ShoalTest):
 
     def test_a_checkpoint_of_the_diverging_time_is_not_named_again(self):
         data = self.write("data/tr.libsvm", rows(4000, 1))
-        self.run_ok("shoal", "train", *self.flags(
-            data, 0.05, "--save_checkpoint_steps=100",
-            "--keep_checkpoints=0"))
+        for epochs in (1, 2):  # each ends with a checkpoint
+            self.run_ok("shoal", "train", *self.flags(
+                data, 0.05, "--save_checkpoint_steps=100",
+                "--keep_checkpoints=0", f"--num_epochs={epochs}"))
         older, newest = self.checkpoints()[-2:]
         # As one that was saved on request, while training diverged.
         path = os.path.join(self.model_dir, newest, "manifest.json")
