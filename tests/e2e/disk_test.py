@@ -10,9 +10,8 @@ import time
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import PRELOADED
 
-PRELOADED = os.path.join(os.path.dirname(harness.BIN), "tests",
-                         "libhanging_disk.so")
 STOPPED = 3  # docs/commands.md
 
 

@@ -1,17 +1,21 @@
-// Preloaded (LD_PRELOAD) into the processes of disk_test.py: takes down what
-// they ask of the disk, and may let a sync hang.
+// Preloaded (LD_PRELOAD) into processes of the tests: takes down what they ask
+// of the disk, may let a sync hang, and may make reads slow (slow_data.py).
 //
 //   SHOAL_DISK_LOG      file that gets a line a call, behind it: "fsync PATH",
 //                       "rename FROM TO", "mkdir PATH", "unlink PATH"
 //   SHOAL_DISK_HANGS    text: a sync of a path that holds it writes the line
 //                       "hangs PATH" and waits
 //   SHOAL_DISK_RELEASE  file: once it is there, those syncs go on
+//   SHOAL_DISK_SLOW     directory: while it has a file NAME with the numbers
+//                       "MS FROM" in it, a read of a file NAME at byte FROM or
+//                       behind it takes MS milliseconds more
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,6 +50,32 @@ void HangIfAsked(const std::string& path) {
   while (access(release, F_OK) != 0) usleep(10'000);
 }
 
+// The milliseconds that a read at `offset` takes more, as `path` says now.
+long SlowMilliseconds(const std::string& path, off_t offset) {
+  FILE* const file = fopen(path.c_str(), "re");
+  if (file == nullptr) return 0;
+  long milliseconds = 0;
+  long long from = 0;
+  const bool slow = fscanf(file, "%ld %lld", &milliseconds, &from) == 2;
+  fclose(file);
+  return slow && offset >= from ? milliseconds : 0;
+}
+
+void ReadSlowly(int fd, off_t offset) {
+  const char* const directory = getenv("SHOAL_DISK_SLOW");
+  if (directory == nullptr) return;
+  const int before = errno;
+  const std::string path = PathOf(fd);
+  const std::string name =
+      std::string(directory) + path.substr(path.rfind('/'));
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin <
+         std::chrono::milliseconds(SlowMilliseconds(name, offset))) {
+    usleep(5'000);
+  }
+  errno = before;
+}
+
 template <typename Function>
 Function* Real(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -65,6 +95,12 @@ extern "C" {
 
 int fsync(int fd) { return Sync(fd, "fsync"); }
 int fdatasync(int fd) { return Sync(fd, "fdatasync"); }
+
+ssize_t pread(int fd, void* to, size_t size, off_t offset) {
+  ReadSlowly(fd, offset);
+  return Real<ssize_t(int, void*, size_t, off_t)>("pread")(fd, to, size,
+                                                            offset);
+}
 
 int rename(const char* from, const char* to) noexcept {
   const int result = Real<int(const char*, const char*)>("rename")(from, to);

@@ -18,6 +18,7 @@ import time
 import harness
 from cluster import PROBE, Cluster
 from launched import Launched
+from slow_data import PRELOADED
 
 # tools/check.sh --long asks for more.
 STORMS = int(os.environ.get("SHOAL_STORMS", "2"))
@@ -251,11 +252,9 @@ class InterruptTest(StopsTest):
 
     def test_the_second_interrupt_ends_one_process_too(self):
         """Also while its disk hangs: nothing else would end it for 20 s."""
-        preloaded = os.path.join(os.path.dirname(harness.BIN), "tests",
-                                 "libhanging_disk.so")
         job = self.start(
             "train", "shoal", "train", *self.saving(100000),
-            prefix=["env", "LD_PRELOAD=" + preloaded,
+            prefix=["env", "LD_PRELOAD=" + PRELOADED,
                     "SHOAL_DISK_LOG=" + self.path("disk.log"),
                     "SHOAL_DISK_HANGS=shard-00000",
                     "SHOAL_DISK_RELEASE=" + self.path("release")])

@@ -15,10 +15,12 @@ import time
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 ROWS = 30000
 FULL_TIME = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[-+]\d\d:\d\d (info|warning|error) ")
+RUNNING = r", eval \d+ %"  # an evaluation
 SHORT_TIME = re.compile(r"(?<!T)\b\d\d:\d\d:\d\d\.\d{3} (info|warning|error) ")
 
 
@@ -53,6 +55,14 @@ class Screen:
                 return
             self.text += got.decode(errors="replace")
 
+    def wait_for(self, seen, timeout=60):
+        """Until `seen` is true of all that was written."""
+        deadline = time.monotonic() + timeout
+        while not seen(self.text):
+            if time.monotonic() > deadline or not self.reader.is_alive():
+                raise AssertionError(f"not seen: {self.text[-4000:]}")
+            threading.Event().wait(0.02)
+
     def end(self, timeout=60):
         """All that was written, once the command has ended well."""
         try:
@@ -75,11 +85,11 @@ class LiveLineTest(harness.ShoalTest):
         self.test_data = self.write("data/te.libsvm",
                                     harness.linear_rows(2000, seed=2))
 
-    def command(self, epochs, *more, test_data=None):
+    def command(self, epochs, *more):
         return shoal("shoal", *more, *PROBE, "--batch_size=64",
                      f"--num_epochs={epochs}", "--print_config=false",
                      "--training_data_dir=" + self.data,
-                     "--val_data_dir=" + (test_data or self.test_data))
+                     "--val_data_dir=" + self.test_data)
 
     def draws(self, text, between="\r\x1b[K"):
         """The live lines, as they were drawn one over the other."""
@@ -87,14 +97,39 @@ class LiveLineTest(harness.ShoalTest):
                  for part in text.split(between)[1:]]
         return [line for line in drawn if line.startswith("epoch ")]
 
+    def through_two_epochs(self, columns):
+        """The live lines of a job that is held in its first epoch, in the
+        evaluation after it, and in the second epoch, until each is drawn."""
+        slow = SlowData(self)
+        # The second half of both files.
+        half, half_test = (os.path.getsize(path) // 2
+                           for path in (self.data, self.test_data))
+        slow.hold(self.data, half)
+        screen = Screen(slow.prefix + self.command(
+            2, "train", "--piece_bytes=20000"), columns)
+
+        def drawn(pattern, count=1):
+            screen.wait_for(lambda text: sum(
+                re.search(pattern, line) is not None
+                for line in self.draws(text)) >= count)
+
+        drawn(r"^epoch 1/2, (?!.* eval)")
+        slow.hold(self.test_data, half_test)
+        slow.fast(self.data)
+        drawn(RUNNING, 3)
+        slow.hold(self.data, half)
+        slow.fast(self.test_data)
+        drawn(rf"^epoch 2/2, (?!.*{RUNNING})")
+        slow.fast(self.data)
+        return screen.end()
+
     def test_it_fits_each_width_and_drops_the_least_worthy(self):
         parts = ["epoch", " %", " left", "/s", "loss ", ", AUC "]
         for columns, wanted in ((60, parts[:5]), (80, parts + [", eval "]),
                                 (120, parts + [", eval ", ", step "])):
             with self.subTest(columns=columns):
-                text = Screen(self.command(6, "train"), columns).end()
+                text = self.through_two_epochs(columns)
                 draws = self.draws(text)
-                self.assertGreater(len(draws), 1, text[-3000:])
                 self.assertLess(max(map(len, draws)), columns, draws)
                 for part in wanted:
                     self.assertTrue(any(part in line for line in draws),
@@ -102,34 +137,43 @@ class LiveLineTest(harness.ShoalTest):
                 self.assertNotIn("? left", text)
 
     def test_80_columns_show_a_running_evaluation_and_the_newest_one(self):
-        test_data = self.write("data/long.libsvm",
-                               harness.linear_rows(20000, seed=2) * 30)
-        text = Screen(self.command(3, "train", "--piece_bytes=200000",
-                                   test_data=test_data), 80).end()
+        text = self.through_two_epochs(80)
         draws = self.draws(text)
-        running = [line for line in draws if re.search(r", eval \d+ %", line)]
-        self.assertGreater(len(running), 2, draws)
+        running = [line for line in draws if re.search(RUNNING, line)]
         for line in running:
             self.assertIn(" %, - left, ", line)
-            self.assertRegex(line, r", eval AUC (-|0\.\d{4}), loss ")
+            # In words where there is room for them.
+            self.assertRegex(
+                line, r", eval AUC (-|0\.\d{4})( so far)?, loss ")
         self.assertNotIn(" 0s left", text)
         trains = [line for line in draws
-                  if line.startswith(("epoch 2/3", "epoch 3/3")) and
-                  line not in running]
+                  if line.startswith("epoch 2/2") and line not in running]
         self.assertTrue(trains, draws)
         for line in trains:
             self.assertRegex(line, r", loss .*, AUC .*, eval (AUC )?0\.\d{4}")
 
     def test_no_color_and_dumb_terminals_get_no_escapes(self):
+        slow = SlowData(self)
+
+        def seen(text, *command, **variables):
+            """What a terminal gets of a job that is held until it shows the
+            text."""
+            slow.hold(self.data)
+            screen = Screen(slow.prefix + self.command(2, *command), 100,
+                            **variables)
+            screen.wait_for(lambda said: text in said)
+            slow.fast(self.data)
+            return screen.end()
+
         run = ("run", "--ps=1", "--workers=1")
-        with_colours = Screen(self.command(2, *run), 100).end()
+        with_colours = seen("epoch 1/2, ", *run)
         self.assertIn("\x1b[3", with_colours, "this test would see colours")
-        plain = Screen(self.command(2, *run), 100, NO_COLOR="1").end()
+        plain = seen("epoch 1/2, ", *run, NO_COLOR="1")
         self.assertNotIn("\x1b", plain)
         drawn = self.draws(plain, "\r" + " " * 99 + "\r")
         self.assertTrue(drawn, plain)
         for command in (run, ("train",)):
-            dumb = Screen(self.command(2, *command), 100, TERM="dumb").end()
+            dumb = seen("epoch 1/2, ", *command, TERM="dumb")
             self.assertNotIn("\x1b", dumb)
             self.assertNotIn("\r", dumb.replace("\r\n", "\n"))
             self.assertRegex(dumb, r"(?m)^\d\d:\d\d:\d\d\.\d+ epoch \d/2, ")
@@ -141,7 +185,7 @@ class LiveLineTest(harness.ShoalTest):
                 ["tmux", "-f", "/dev/null", "-S", self.path("tmux"), *args],
                 check=True, capture_output=True, text=True).stdout
 
-        command = " ".join(self.command(99, "train"))
+        command = " ".join(self.command(9999, "train"))
         tmux("new-session", "-d", "-x", "120", "-y", "24", command)
         try:
             for columns, last in ((120, ", step "), (80, ", eval "),
@@ -151,7 +195,7 @@ class LiveLineTest(harness.ShoalTest):
                 while True:
                     rows = tmux("capture-pane", "-p").rstrip("\n").split("\n")
                     # An evaluation that runs comes before the loss.
-                    if (re.match(r"epoch \d+/99, .* left, .*/s", rows[-1]) and
+                    if (re.match(r"epoch \d+/9999, .* left, .*/s", rows[-1]) and
                             last in rows[-1] and
                             (columns > 60 or "eval" not in rows[-1])):
                         break
@@ -181,8 +225,15 @@ class LogTest(harness.ShoalTest):
         return cluster
 
     def test_lines_in_files_have_date_and_zone(self):
+        slow = SlowData(self)
         for command in (("train",), ("run", "--ps=1", "--workers=1")):
-            output = self.run_ok("shoal", *command, *self.flags())
+            slow.hold(self.data)
+            job = self.start("job", "shoal", *command, *self.flags(),
+                             prefix=slow.prefix)
+            job.wait_for_line(" epoch 1/1, ")
+            slow.fast(self.data)
+            self.assertEqual(job.wait(), 0, job.output())
+            output = job.output()
             self.assertRegex(output, FULL_TIME)
             self.assertNotRegex(output, SHORT_TIME)
             self.assertRegex(output, r"(?m)^\d{4}-\d\d-\d\dT.* epoch 1/1, ")
@@ -212,7 +263,7 @@ class LogTest(harness.ShoalTest):
         self.assertEqual(output.count(" warning [ps 0] refused "), 2, output)
 
     def test_ps_0_warns_of_missing_workers(self):
-        cluster = self.cluster(2, "--num_epochs=2000", "--worker_grace=100ms",
+        cluster = self.cluster(2, "--num_epochs=999999", "--worker_grace=100ms",
                                "--start_timeout=30s", "--heartbeat=300ms",
                                "--ps_lease=1s", "--silent_after=2s")
         ps = cluster.ps[0]

@@ -1,0 +1,44 @@
+"""Files of data whose reads take as long as a test wants, so that no job is over
+before the test has seen what it waits for, on a machine of any speed."""
+
+import os
+
+import harness
+
+PRELOADED = os.path.join(os.path.dirname(harness.BIN), "tests",
+                         "libhanging_disk.so")
+HELD = 3600  # seconds: longer than any test
+
+
+class SlowData:
+    """The files that are slow now, for the processes of `prefix`. What a job
+    reads first of each file, to know what it is, is never slow."""
+
+    def __init__(self, test):
+        self.directory = test.path("slow files")
+        os.makedirs(self.directory, exist_ok=True)
+        # What goes before a command, whose children inherit it.
+        self.prefix = ["env", "LD_PRELOAD=" + PRELOADED,
+                       "SHOAL_DISK_SLOW=" + self.directory]
+
+    def slow(self, path, seconds, start=1):
+        """From now on each read at byte `start` of the file, or behind it,
+        takes so much longer. A process that stops may wait for one read."""
+        place = self._place(path)
+        with open(place + ".new", "w", encoding="utf-8") as file:
+            file.write(f"{int(1000 * seconds)} {start}\n")
+        os.rename(place + ".new", place)
+
+    def hold(self, path, start=1):
+        """No byte behind `start` is read from now on. Processes that are to
+        stop need `fast` first."""
+        self.slow(path, HELD, start)
+
+    def fast(self, path):
+        """The reads that wait go on at once."""
+        place = self._place(path)
+        if os.path.exists(place):
+            os.remove(place)
+
+    def _place(self, path):
+        return os.path.join(self.directory, os.path.basename(path))
