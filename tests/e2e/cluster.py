@@ -7,9 +7,11 @@ class Cluster:
     """Flags and processes of one job on loopback."""
 
     def __init__(self, test, ps, workers, flags, ps_flags=(), worker_flags=(),
-                 hosts=None, ps_prefix=(), worker_hosts=None):
+                 hosts=None, ps_prefix=(), worker_hosts=None,
+                 worker_prefix=()):
         self.test = test
         self.ps_prefix = ps_prefix
+        self.worker_prefix = worker_prefix
         self.hosts = hosts or [f"127.0.0.1:{p}"
                                for p in harness.free_ports(ps)]
         self.common = [
@@ -32,7 +34,8 @@ class Cluster:
     def start_worker(self, index, *more):
         self.workers[index] = self.test.start(
             f"worker {index}", "shoal-worker", f"--task_index={index}",
-            *self.common, *self.worker_flags, *more)
+            *self.common, *self.worker_flags, *more,
+            prefix=self.worker_prefix)
         return self.workers[index]
 
     def start_all(self):

@@ -458,7 +458,7 @@ class RunTest(harness.ShoalTest):
     def test_an_interrupt_stops_all_and_leaves_nobody(self):
         run = self.start("run", "shoal", "run", *self.flags(100000),
                          "--summary=" + self.path("summary.json"))
-        run.wait_for_line("step ")
+        run.wait_for_line(harness.TRAINED)
         children = self.children(run.popen.pid)
         self.assertEqual(len(children), 4)
         run.signal(signal.SIGINT)
@@ -471,7 +471,7 @@ class RunTest(harness.ShoalTest):
     def test_a_closed_terminal_stops_all_in_order(self):
         run = self.start("run", "shoal", "run", *self.flags(100000),
                          "--summary=" + self.path("summary.json"))
-        run.wait_for_line("step ")
+        run.wait_for_line(harness.TRAINED)
         run.signal(signal.SIGHUP)
         self.assertEqual(run.wait(), 3, run.output())
         self.assertIn("SIGHUP", self.summary()["exit_reason"])
@@ -521,7 +521,7 @@ class RunTest(harness.ShoalTest):
 
     def test_a_failed_job_names_the_first_failure(self):
         run = self.start("run", "shoal", "run", *self.flags(100000))
-        run.wait_for_line("step ")
+        run.wait_for_line(harness.TRAINED)
         victim = next(pid for pid in self.children(run.popen.pid)
                       if self.is_ps(pid, 1))
         os.kill(victim, signal.SIGKILL)

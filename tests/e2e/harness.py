@@ -6,6 +6,7 @@ A test that fails prints the logs of the processes that it started.
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +25,9 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 DATA = os.environ.get("SHOAL_TEST_DATA_DIR", "")
+
+# A line of progress of a job that has trained: `wait_for_line` finds it.
+TRAINED = re.compile(r"/s, .*\bstep [1-9]")
 
 
 class Process:
@@ -56,13 +60,19 @@ class Process:
             return "\n".join(self.lines)
 
     def wait_for_line(self, text, timeout=60, start=0):
-        """The index of the first line from `start` on that holds `text`."""
+        """The index of the first line from `start` on that holds `text`, or
+        that a compiled expression finds."""
+        if isinstance(text, re.Pattern):
+            found = text.search
+        else:
+            def found(line):
+                return text in line
         deadline = time.monotonic() + timeout
         at = start
         with self._cond:
             while True:
                 while at < len(self.lines):
-                    if text in self.lines[at]:
+                    if found(self.lines[at]):
                         return at
                     at += 1
                 left = deadline - time.monotonic()

@@ -127,7 +127,7 @@ class HostsTest(harness.ShoalTest):
         flags = ["--training_data_dir=" + self.data(), "--num_epochs=200",
                  "--model_dir=" + self.path("model")]
         job = self.start_job(*flags)
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         job.signal(signal.SIGTERM)
         self.assertEqual(job.wait(40), 3, job.output()[-4000:])
         self.assertIn("the same command goes on", job.output())
@@ -144,7 +144,7 @@ class HostsTest(harness.ShoalTest):
                     "--piece_bytes=4096", *flags,
                     "--summary=" + self.path("serial.json"))
         job = self.start_job(*flags, "--summary=" + self.path("summary.json"))
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         processes = self.mine()
         self.assertEqual(len(processes), 4, processes)
         for pid, line in processes.items():
@@ -199,7 +199,7 @@ class HostsTest(harness.ShoalTest):
     def test_an_interrupt_leaves_nobody(self):
         job = self.start_job("--training_data_dir=" + self.data(),
                              "--num_epochs=100000")
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         self.assertEqual(len(self.mine()), 4)
         job.signal(signal.SIGINT)
         self.assertEqual(job.wait(), 3, job.output()[-4000:])
@@ -209,7 +209,7 @@ class HostsTest(harness.ShoalTest):
     def test_a_killed_launcher_leaves_nobody(self):
         job = self.start_job("--training_data_dir=" + self.data(),
                              "--num_epochs=100000")
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         self.assertEqual(len(self.mine()), 4)
         job.signal(signal.SIGKILL)
         job.wait()

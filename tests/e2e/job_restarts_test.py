@@ -11,6 +11,7 @@ import threading
 import harness
 from cluster import PROBE, Cluster
 from launched import Launched
+from slow_data import SlowData
 
 # tools/check.sh --long asks for more.
 ROUNDS = int(os.environ.get("SHOAL_JOB_RESTARTS", "1"))
@@ -37,16 +38,19 @@ class JobRestartsTest(harness.ShoalTest):
         self.model_dir = self.path("model")
         print(f"SHOAL_JOB_RESTARTS_SEED={SEED}", flush=True)
         self.chance = random.Random(SEED)
+        # Until all victims are killed, so that none of them is gone before.
+        self.slow = SlowData(self)
+        self.slow.slow(self.data, 0.3)
 
     def flags(self, epochs):
         return [*PROBE, "--batch_size=16", f"--num_epochs={epochs}",
-                "--training_data_dir=" + self.data]
+                "--piece_bytes=16384", "--training_data_dir=" + self.data]
 
     def launch(self, epochs, *more):
         return Launched(self, "--ps=2", "--workers=2", "--canary", *QUICK,
                         "--model_dir=" + self.model_dir,
                         "--summary=" + self.path("summary.json"),
-                        *self.flags(epochs), *more)
+                        *self.flags(epochs), *more, prefix=self.slow.prefix)
 
     @staticmethod
     def kill(job, victims):
@@ -56,7 +60,7 @@ class JobRestartsTest(harness.ShoalTest):
 
     def wait_for_restart(self, job, start):
         """The match of the launcher's line, and the number of the next line."""
-        at = job.process.wait_for_line("; starting it again, restart ", 30,
+        at = job.process.wait_for_line("; starting it again, restart ", 60,
                                        start)
         match = RESTART.search(job.process.lines[at])
         self.assertIsNotNone(match, job.process.lines[at])
@@ -101,6 +105,7 @@ class JobRestartsTest(harness.ShoalTest):
             again += int(batches or 0)
             at = job.process.wait_for_line("resumed from", 30, at)
             self.assertIn(f"step {step}", job.process.lines[at])
+        self.slow.fast(self.data)
         self.assertEqual(job.process.wait(200), 0,
                          job.process.output()[-4000:])
         self.assertIn(f"started again {len(victims)} times; about {again} "
@@ -131,6 +136,7 @@ class JobRestartsTest(harness.ShoalTest):
         job.process.wait_for_line("; training stood still for")
         self.kill(job, [("shoal-ps", 1)])
         match, _ = self.wait_for_restart(job, 0)
+        self.slow.fast(self.data)
         self.assertGreater(int(match[4]), 0)
         self.assertEqual(job.process.wait(60), 0, job.process.output()[-4000:])
         self.assertIn("a larger --num_epochs, without --resume=never, trains on "
@@ -141,9 +147,13 @@ class JobRestartsTest(harness.ShoalTest):
         epochs = 4
         self.run_ok("shoal", "train", *self.flags(1),
                     "--model_dir=" + self.model_dir)
+        # Server 0 cannot tell that there is a checkpoint until server 1 is
+        # killed.
+        self.slow.hold("manifest.json", 0)
         job = self.launch(epochs, "--resume=never")
-        job.process.wait_for_line("ps 1")
         self.kill(job, [("shoal-ps", 1)])
+        job.process.wait_for_line("ps 1 was killed by SIGKILL")
+        self.slow.fast("manifest.json")
         self.assertEqual(job.process.wait(60), 2, job.process.output()[-4000:])
         self.assertNotIn("resumed from", job.process.output())
 

@@ -9,6 +9,7 @@ import signal
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 RANKS, EPOCHS = 3, 3
 BATCH = ["--batch_size=16", "--piece_bytes=2048"]
@@ -167,6 +168,8 @@ class LanesTest(harness.ShoalTest):
 
     def test_a_job_that_is_stopped_takes_the_steps_of_one_that_is_not(self):
         rows = self.write_files({"tr0.libsvm": 2500, "tr1.libsvm.gz": 500}, {})
+        slow = SlowData(self)
+        slow.slow("tr0.libsvm", 0.5)
         digests = []
         for mode in STEPPED:
             with self.subTest(mode=mode):
@@ -178,7 +181,7 @@ class LanesTest(harness.ShoalTest):
                 whole = self.summary()
                 model = ["--model_dir=" + self.path("model" + "".join(mode)),
                          "--save_checkpoint_steps=100"]
-                first = self.start("first", *job, *model)
+                first = self.start("first", *job, *model, prefix=slow.prefix)
                 first.wait_for_line("saved ")
                 first.signal(signal.SIGTERM)
                 self.assertEqual(first.wait(30), STOPPED,

@@ -145,7 +145,7 @@ class CauseTest(WordsTest):
     def test_a_directory_of_another_job(self):
         first = self.start("first", "shoal", "run", "--ps=1", "--workers=1",
                            *PROBE, *self.flags("--num_epochs=100000"))
-        first.wait_for_line("step ")
+        first.wait_for_line(harness.TRAINED)
         self.expect_cause("belongs to another job", *PROBE, *self.flags())
 
     def test_a_port_that_is_taken(self):

@@ -7,9 +7,9 @@ import time
 class Launched:
     """A `shoal run` whose processes are found by their command lines."""
 
-    def __init__(self, test, *flags):
+    def __init__(self, test, *flags, prefix=()):
         self.process = test.start("run", "shoal", "run", "--log_level=debug",
-                                  *flags)
+                                  *flags, prefix=prefix)
 
     def pid(self, binary, index):
         """Of the process that is there now; waits for one."""

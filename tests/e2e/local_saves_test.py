@@ -53,7 +53,7 @@ class LocalSavesTest(harness.ShoalTest):
                 ("run", ["shoal", "run", "--ps=2", "--workers=1"]),
                 ("train", ["shoal", "train"])):
             job = self.start(name, *command, *self.endless())
-            job.wait_for_line("step ")
+            job.wait_for_line(harness.TRAINED)
             first = self.expect_saved()
             # Any name of the directory does.
             link = self.path("link " + name)
@@ -71,14 +71,14 @@ class LocalSavesTest(harness.ShoalTest):
 
     def test_a_job_that_was_killed_is_gone_and_the_next_one_is_saved(self):
         job = self.start("first", "shoal", "train", *self.endless())
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         stale = self.socket()
         job.kill()
         self.assertTrue(os.path.exists(stale))
         self.expect_refused(1, "the job that held " + self.model_dir +
                             " is gone", self.model_dir)
         job = self.start("second", "shoal", "train", *self.endless())
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         self.expect_saved()
         self.assertFalse(os.path.exists(os.path.dirname(stale)))
         # A copy of the directory is not the job's.
@@ -122,7 +122,7 @@ class LocalSavesTest(harness.ShoalTest):
         if os.getuid() != 0:
             self.skipTest("needs root, to be another user")
         job = self.start("train", "shoal", "train", *self.endless())
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         os.chmod(self.dir, 0o755)
         os.chmod(self.model_dir, 0o755)
         self.expect_refused(2, "runs as another user", self.model_dir,

@@ -10,6 +10,7 @@ import time
 import harness
 from cluster import PROBE
 from launched import Launched
+from slow_data import SlowData
 
 ROWS, EPOCHS = 4000, 2
 BATCH = ["--batch_size=16", "--piece_bytes=8192"]
@@ -114,11 +115,14 @@ class ModesTest(harness.ShoalTest):
 
     def kill(self, epochs, *flags, victim=1):
         """A job of processes and the launcher, one worker of which is killed
-        while it trains."""
+        while it trains. Its data are slow."""
+        self.slow = SlowData(self)
+        self.slow.slow(self.data, 1)
         job = Launched(self, *self.flags(epochs), *QUICK, "--canary", *flags,
                        "--progress_every=100ms",
-                       "--summary=" + self.path("summary.json"))
-        job.process.wait_for_line("samples/s", 60)
+                       "--summary=" + self.path("summary.json"),
+                       prefix=self.slow.prefix)
+        job.process.wait_for_line(harness.TRAINED, 60)
         os.kill(job.pid("shoal-worker", victim), signal.SIGKILL)
         return job
 
@@ -127,10 +131,11 @@ class ModesTest(harness.ShoalTest):
         for flags in (["--mode=async"], ["--mode=ssp", "--ssp_bound=1"]):
             with self.subTest(flags=flags):
                 job = self.kill(epochs, *flags, "--ps=2", "--workers=2")
+                job.process.wait_for_line(
+                    "worker 1 was killed by SIGKILL; starting it again")
+                self.slow.fast(self.data)
                 self.assertEqual(job.process.wait(120), 0,
                                  job.process.output()[-3000:])
-                self.assertIn("worker 1 was killed by SIGKILL; starting it "
-                              "again", job.process.output())
                 self.expect_exact(flags[0][len("--mode="):], 2, 2, epochs)
 
     def test_a_killed_rank_ends_the_job_and_is_named(self):
@@ -159,10 +164,10 @@ class ModesTest(harness.ShoalTest):
                 job = self.kill(epochs, *mode, "--workers=3",
                                 "--model_dir=" + self.path("model" + mode[0]),
                                 "--save_checkpoint_steps=100")
+                job.process.wait_for_line("starting it again, restart 1 of 3")
+                self.slow.fast(self.data)
                 self.assertEqual(job.process.wait(120), 0,
                                  job.process.output()[-3000:])
-                self.assertIn("starting it again, restart 1 of 3",
-                              job.process.output())
                 self.expect_exact(mode[0][len("--mode="):], shards, 3, epochs)
 
 

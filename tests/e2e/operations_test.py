@@ -71,7 +71,7 @@ class OperationsTest(harness.ShoalTest):
         run = self.start("run", "shoal", "run", *PROBE, "--batch_size=16",
                          "--num_epochs=100000",
                          "--training_data_dir=" + self.data(), *flags)
-        run.wait_for_line("step ")
+        run.wait_for_line(harness.TRAINED)
         return run
 
     def scrape_until(self, port, condition, timeout=60):

@@ -91,7 +91,7 @@ class RanksTest(harness.ShoalTest):
             model = self.path(f"model{victim}")
             ranks = self.start_ranks(count, "--model_dir=" + model, *QUICK,
                                      epochs=100000)
-            ranks[0].wait_for_line("samples/s", 60)
+            ranks[0].wait_for_line(harness.TRAINED, 60)
             ranks[victim].kill()
             for i, rank in enumerate(ranks):
                 if i == victim:
@@ -106,7 +106,7 @@ class RanksTest(harness.ShoalTest):
                        *self.flags(epochs=100000),
                        "--model_dir=" + self.path("model"))
         job.pid("shoal-worker", SIZES[-1] - 1)
-        job.process.wait_for_line("samples/s", 60)
+        job.process.wait_for_line(harness.TRAINED, 60)
         os.kill(job.process.popen.pid, signal.SIGINT)
         self.assertEqual(job.process.wait(60), 3, job.process.output()[-3000:])
         self.run_ok("shoal", "ckpt", "verify", self.path("model"))

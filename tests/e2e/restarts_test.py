@@ -135,7 +135,7 @@ class RestartsTest(harness.ShoalTest):
                  "--save_checkpoint_steps=700"]
         for _ in range(max(2, RESTARTS // 10)):
             job = Launched(self, *flags)
-            job.process.wait_for_line("step ")
+            job.process.wait_for_line(harness.TRAINED)
             worker = job.pid("shoal-worker", chance.randrange(WORKERS))
             os.kill(worker, signal.SIGSTOP)
             threading.Event().wait(chance.uniform(0, 0.4))

@@ -236,7 +236,7 @@ class ResumeTest(harness.ShoalTest):
         self.mount_model_dir("2m")
         job = self.start("run", "shoal", "run", "--ps=2", "--workers=2",
                          *self.saving)
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         filler = os.path.join(self.model_dir, "filler")
         with open(filler, "wb", buffering=0) as file:
             with self.assertRaises(OSError):

@@ -2,6 +2,8 @@
 before the test has seen what it waits for, on a machine of any speed."""
 
 import os
+import shutil
+import tempfile
 
 import harness
 
@@ -15,8 +17,8 @@ class SlowData:
     reads first of each file, to know what it is, is never slow."""
 
     def __init__(self, test):
-        self.directory = test.path("slow files")
-        os.makedirs(self.directory, exist_ok=True)
+        self.directory = tempfile.mkdtemp(prefix="shoal-slow-")
+        test.addCleanup(shutil.rmtree, self.directory)
         # What goes before a command, whose children inherit it.
         self.prefix = ["env", "LD_PRELOAD=" + PRELOADED,
                        "SHOAL_DISK_SLOW=" + self.directory]

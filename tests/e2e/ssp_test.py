@@ -8,6 +8,7 @@ import time
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 ROWS = 8000
 BATCH = ["--batch_size=16"]
@@ -34,7 +35,8 @@ class SspTest(harness.ShoalTest):
             self.assertEqual(shard["rows"], summary["batches"]["trained"])
             self.assertEqual((shard["smallest"], shard["largest"]), (1, 1))
 
-    def start_job(self, ps, workers, epochs, *flags, ps_flags=()):
+    def start_job(self, ps, workers, epochs, *flags, ps_flags=(),
+                  worker_prefix=()):
         """A job whose workers all train."""
         cluster = Cluster(
             self, ps, workers,
@@ -42,7 +44,8 @@ class SspTest(harness.ShoalTest):
                              f"--num_epochs={epochs}", "--piece_bytes=16384"],
             ps_flags=["--summary=" + self.path("summary.json"), *ps_flags],
             worker_flags=["--training_data_dir=" + self.data,
-                          "--log_level=debug"])
+                          "--log_level=debug"],
+            worker_prefix=worker_prefix)
         cluster.start_all()
         for worker in cluster.workers:
             worker.wait_for_line("push done ")
@@ -77,11 +80,15 @@ class SspTest(harness.ShoalTest):
     def test_a_killed_worker_changes_nothing(self):
         epochs = 8
         digest = self.serial_digest(epochs)
-        cluster = self.start_job(2, 3, epochs, "--ssp_bound=2")
+        slow = SlowData(self)
+        slow.slow(self.data, 0.5)
+        cluster = self.start_job(2, 3, epochs, "--ssp_bound=2",
+                                 worker_prefix=slow.prefix)
         cluster.workers[1].signal(signal.SIGKILL)
         self.assertEqual(cluster.workers[1].wait(), -signal.SIGKILL)
         cluster.ps[0].wait_for_line("its pieces may be leased again")
-        cluster.start_worker(1)
+        cluster.start_worker(1).wait_for_line("push done ")
+        slow.fast(self.data)
         cluster.wait_all()
         self.expect_exact(self.summary(), epochs, digest)
 
@@ -89,17 +96,17 @@ class SspTest(harness.ShoalTest):
         bound = 5
         depth = 1  # of the pipeline, over the network
         cluster = self.start_job(
-            1, 3, 100, f"--ssp_bound={bound}", "--silent_after=8s",
-            "--ps_lease=8s")
+            1, 3, 100000, f"--ssp_bound={bound}", "--silent_after=15s",
+            "--ps_lease=15s")
         frozen, *others = [cluster.workers[i] for i in (2, 0, 1)]
         frozen.signal(signal.SIGSTOP)
         began = time.monotonic()
         waiting = [self.settled(worker) for worker in others]
         done = self.settled(frozen)
-        self.assertLess(time.monotonic() - began, 7, "it may be dead by now")
+        self.assertLess(time.monotonic() - began, 14, "it may be dead by now")
         for steps in waiting:
             self.assertLessEqual(steps, done + bound + 1 + depth)
-        cluster.ps[0].wait_for_line("worker 2 was silent for more than 8s", 15)
+        cluster.ps[0].wait_for_line("worker 2 was silent for more than 15s", 30)
         deadline = time.monotonic() + 20
         while any(self.steps(worker) < steps + 10 * bound
                   for worker, steps in zip(others, waiting)):

@@ -110,7 +110,7 @@ class StormTest(StopsTest):
             job = self.start(f"run {i}", *command)
             last = i == len(storms) - 1
             if last or self.chance.random() < 0.7:
-                job.wait_for_line("step ")
+                job.wait_for_line(harness.TRAINED)
             else:
                 job.wait_for_line("model")  # the flags given: it begins
             # The last storm comes while the job trains.
@@ -182,7 +182,7 @@ class OneProcessTest(StopsTest):
         epochs = 6
         job = self.start("nohup", "shoal", "run", "--ps=2", "--workers=1",
                          *self.saving(epochs), prefix=["nohup"])
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         self.storm(job, [signal.SIGHUP] * 2)
         self.assertEqual(job.wait(), 0, job.output()[-3000:])
         self.assertNotIn("SIGHUP", job.output())
@@ -209,7 +209,7 @@ class InterruptTest(StopsTest):
                 [["shoal", "run", "--ps=2", "--workers=2"],
                  ["shoal", "train"]] * ((STORMS + 1) // 2)):
             job = self.start(f"job {i}", *command, *self.saving(epochs))
-            job.wait_for_line("step ")
+            job.wait_for_line(harness.TRAINED)
             threading.Event().wait(self.chance.uniform(0, 0.1))
             os.killpg(job.popen.pid, signal.SIGINT)
             self.expect_saved(job)
@@ -223,7 +223,7 @@ class InterruptTest(StopsTest):
         for command in (["shoal", "run", "--ps=1", "--workers=1"],
                         ["shoal", "train"]):
             job = self.start(command[1], *command, *self.flags(100000))
-            job.wait_for_line("step ")
+            job.wait_for_line(harness.TRAINED)
             job.signal(signal.SIGINT)
             self.assertEqual(job.wait(), STOPPED, job.output()[-3000:])
             self.assertIn("nothing is saved: to keep what a job has trained, "
@@ -258,7 +258,7 @@ class InterruptTest(StopsTest):
                     "SHOAL_DISK_LOG=" + self.path("disk.log"),
                     "SHOAL_DISK_HANGS=shard-00000",
                     "SHOAL_DISK_RELEASE=" + self.path("release")])
-        job.wait_for_line("step ")
+        job.wait_for_line(harness.TRAINED)
         job.signal(signal.SIGINT)
         deadline = time.monotonic() + 20
         while "hangs " not in self.disk_log():
@@ -300,7 +300,7 @@ class LastWordsTest(StopsTest):
         done = self.start("done", *run)
         self.expect_newest(done, 0)
         stopped = self.start("stopped", *endless)
-        stopped.wait_for_line("step ")
+        stopped.wait_for_line(harness.TRAINED)
         stopped.signal(signal.SIGTERM)
         self.expect_newest(stopped, STOPPED)
         for index in (1, 0):
@@ -309,7 +309,7 @@ class LastWordsTest(StopsTest):
             os.kill(killed.pid("shoal-ps", index), signal.SIGKILL)
             self.expect_newest(killed.process, LOST)
         train = self.start("train", "shoal", "train", *self.saving(100000))
-        train.wait_for_line("step ")
+        train.wait_for_line(harness.TRAINED)
         train.signal(signal.SIGINT)
         self.expect_newest(train, STOPPED)
 
