@@ -10,6 +10,7 @@ import struct
 import harness
 from cluster import PROBE
 from launched import Launched
+from slow_data import SlowData
 
 DEEPFM = ["--feature_size=300", "--field_size=4", "--embedding_size=4",
           "--deep_layers=8"]
@@ -75,42 +76,41 @@ class EvaluationTest(harness.ShoalTest):
         self.assertEqual(bounded["eval"]["logloss"], exact["eval"]["logloss"])
 
     def test_workers_killed_in_an_evaluation_change_nothing(self):
-        """Each is killed while a frozen server keeps the evaluation from
-        ending, so that it holds a piece of it."""
+        """Each is killed while held data keep the evaluation from ending, so
+        that it holds a piece of it."""
         rows = 120000
         epochs = 3
         flags = self.data(4000, rows) + PROBE + [
             "--batch_size=32", "--piece_bytes=65536",
             f"--num_epochs={epochs}"]
         serial, _ = self.train(*flags)
+        slow = SlowData(self)
         job = Launched(self, "--ps=2", "--workers=2", "--canary", *flags,
-                       "--summary=" + self.path("summary.json"))
-        kills = 0
+                       "--summary=" + self.path("summary.json"),
+                       prefix=slow.prefix)
         at = 0
         for epoch in range(1, epochs + 1):
+            slow.hold("te.libsvm", os.path.getsize(
+                self.path("test", "te.libsvm")) // 2)
+            slow.fast("tr.libsvm")
             at = job.process.wait_for_line("evaluating on", start=at) + 1
             victim = epoch % 2
-            ps = job.pid("shoal-ps", 1)
-            pid = job.pid("shoal-worker", victim)
-            os.kill(ps, signal.SIGSTOP)
-            try:
-                over = [line for line in job.process.lines[at:]
-                        if f"after epoch {epoch}: AUC" in line]
-                if not over:
-                    os.kill(pid, signal.SIGKILL)
-                    kills += 1
-            finally:
-                os.kill(ps, signal.SIGCONT)
+            os.kill(job.pid("shoal-worker", victim), signal.SIGKILL)
+            job.process.wait_for_line(f"worker {victim} was killed by SIGKILL",
+                                      start=at)
+            # The next epoch does not end before its evaluation is held too.
+            slow.hold("tr.libsvm")
+            slow.fast("te.libsvm")
             job.process.wait_for_line(f"after epoch {epoch}: AUC", start=at)
+        slow.fast("tr.libsvm")
         self.assertEqual(job.process.wait(120), 0, job.process.output()[-4000:])
-        self.assertGreater(kills, 0)
         summary = self.summary()
         self.expect_whole(summary)
         self.expect_same(summary["evals"], serial["evals"])
         self.assertEqual(summary["digest"], serial["digest"])
         self.assertEqual(sum(p["scored"] for p in summary["processes"]),
                          rows * epochs)
-        print(f"{kills} workers killed in an evaluation:",
+        print(f"{epochs} workers killed in an evaluation:",
               [e["per_worker"] for e in summary["evals"]])
 
 
@@ -141,8 +141,10 @@ class PredictionsTest(harness.ShoalTest):
         flags = DEEPFM + ["--task_type=infer", "--resume=never",
                           "--val_data_dir=" + data,
                           "--predictions_file=" + out, "--batch_size=16"]
+        slow = SlowData(self)
+        slow.hold(data)
         first = self.start("first", "shoal", "train", *flags,
-                           "--progress_every=50ms")
+                           "--progress_every=50ms", prefix=slow.prefix)
         first.wait_for_line("samples/s")
         first.popen.send_signal(signal.SIGSTOP)
         for command in (["train"], ["run", "--ps=2", "--workers=2"]):
@@ -151,6 +153,7 @@ class PredictionsTest(harness.ShoalTest):
             self.assertIn(out, output)
             self.assertIn(f"pid {first.popen.pid}", output)
         first.popen.send_signal(signal.SIGCONT)
+        slow.fast(data)
         self.assertEqual(first.wait(), 0, first.output())
         self.assertEqual(len(line_values(out)), 200000)
 
@@ -271,8 +274,11 @@ class PredictionsTest(harness.ShoalTest):
         flags = DEEPFM + ["--task_type=infer", "--resume=never",
                           "--val_data_dir=" + data,
                           "--predictions_file=" + out]
+        slow = SlowData(self)
+        slow.hold(data)
         job = self.start("infer", "shoal", "train", *flags,
-                         "--batch_size=16", "--progress_every=50ms")
+                         "--batch_size=16", "--progress_every=50ms",
+                         prefix=slow.prefix)
         job.wait_for_line("samples/s")
         job.kill()
         self.assertEqual(sorted(os.listdir(self.dir)),

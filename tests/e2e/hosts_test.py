@@ -124,7 +124,7 @@ class HostsTest(harness.ShoalTest):
             threading.Event().wait(0.1)
 
     def test_sigterm_saves_the_job(self):
-        flags = ["--training_data_dir=" + self.data(), "--num_epochs=200",
+        flags = ["--training_data_dir=" + self.data(), "--num_epochs=50000",
                  "--model_dir=" + self.path("model")]
         job = self.start_job(*flags)
         job.wait_for_line(harness.TRAINED)

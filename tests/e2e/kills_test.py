@@ -188,7 +188,7 @@ class KillsTest(harness.ShoalTest):
         data = self.data(20000)
         for victim in (1, 0):
             cluster = Cluster(
-                self, 2, 2, PROBE + ["--batch_size=16", "--num_epochs=200"],
+                self, 2, 2, PROBE + ["--batch_size=16", "--num_epochs=100000"],
                 worker_flags=["--training_data_dir=" + data,
                               "--log_level=debug"])
             cluster.start_all()
@@ -208,7 +208,7 @@ class KillsTest(harness.ShoalTest):
         data = self.data(20000)
         job = Launched(self, "--ps=2", "--workers=2",
                        "--shutdown_timeout=60s", "--training_data_dir=" + data,
-                       *PROBE, "--batch_size=16", "--num_epochs=200")
+                       *PROBE, "--batch_size=16", "--num_epochs=100000")
         job.process.wait_for_line("push done ")
         pids = [job.pid(binary, index) for index in (0, 1)
                 for binary in ("shoal-ps", "shoal-worker")]

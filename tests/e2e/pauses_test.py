@@ -8,6 +8,7 @@ import time
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 
 EPOCHS = 4
@@ -18,12 +19,14 @@ class PausesTest(harness.ShoalTest):
 
     def start_job(self, name, ps, workers, *more, epochs=EPOCHS):
         """A job that trains."""
-        flags = ["--batch_size=16", f"--num_epochs={epochs}", *more]
+        flags = ["--batch_size=16", f"--num_epochs={epochs}",
+                 "--piece_bytes=16384", *more]
         cluster = Cluster(
             self, ps, workers, PROBE + flags + ["--canary"],
             ps_flags=[f"--summary={self.path(name)}.json"],
             worker_flags=["--training_data_dir=" + self.data,
-                          "--log_level=debug"])
+                          "--log_level=debug"],
+            worker_prefix=self.slow.prefix)
         cluster.start_all()
         for worker in cluster.workers:
             worker.wait_for_line("push done ")
@@ -57,8 +60,11 @@ class PausesTest(harness.ShoalTest):
                     "--summary=" + self.path("serial.json"))
         digest = self.summary("serial.json")["digest"]
 
+        # No job is over before it is frozen.
+        self.slow = SlowData(self)
+        self.slow.slow(self.data, 0.5)
         # PS 0 alone among several ends the job with words.
-        headless = self.start_job("headless", 2, 1, epochs=400)
+        headless = self.start_job("headless", 2, 1, epochs=100000)
         self.freeze(headless.ps[:1])
         began = time.monotonic()
         # A server is not lost before the deadlines that were given.
@@ -83,6 +89,7 @@ class PausesTest(harness.ShoalTest):
         self.wake(single.ps)
         self.wake(paused.ps + paused.workers)
         self.wake(patient.ps[1:])
+        self.slow.fast(self.data)
         self.expect_same_as_serial(single, "single", digest)
         self.expect_same_as_serial(paused, "paused", digest)
         self.expect_same_as_serial(patient, "patient", digest)

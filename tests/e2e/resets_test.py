@@ -10,6 +10,7 @@ import harness
 from cluster import PROBE, Cluster
 from launched import Launched
 from reset_proxy import ResetProxy
+from slow_data import SlowData
 
 ROWS = 20000
 
@@ -20,12 +21,16 @@ class ResetsTest(harness.ShoalTest):
         """A job of two servers and two workers that trains, where all but PS 0
         itself reach PS 0 through a proxy."""
         self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-        flags = ["--batch_size=16", f"--num_epochs={epochs}", *more]
+        self.slow = SlowData(self)
+        self.slow.slow(self.data, 0.3)
+        flags = ["--batch_size=16", f"--num_epochs={epochs}",
+                 "--piece_bytes=16384", *more]
         cluster = Cluster(
             self, 2, 2, PROBE + flags + ["--canary"],
             ps_flags=["--summary=" + self.path("summary.json")],
             worker_flags=["--training_data_dir=" + self.data,
-                          "--log_level=debug"])
+                          "--log_level=debug"],
+            worker_prefix=self.slow.prefix)
         # Each process but PS 0 has a proxy of its own.
         ports = harness.free_ports(4)
         proxy_of = {"ps 1": ports[1], "worker 0": ports[2],
@@ -56,6 +61,7 @@ class ResetsTest(harness.ShoalTest):
             start = len(cluster.ps[0].lines)
             self.assertGreater(self.proxies[name].reset(), 0, name)
             cluster.ps[0].wait_for_line(" is back as life ", 5, start)
+        self.slow.fast(self.data)
         cluster.wait_all(60)
         said = cluster.ps[0].lines[begun:]
         self.assertEqual([line for line in said if "joined as life" in line],
@@ -73,7 +79,7 @@ class ResetsTest(harness.ShoalTest):
                          self.summary("serial.json")["digest"])
 
     def test_a_killed_server_is_known_within_a_second(self):
-        cluster = self.start_job(400)
+        cluster = self.start_job(100000)
         cluster.ps[1].signal(signal.SIGKILL)
         killed = time.monotonic()
         cluster.ps[0].wait_for_line("the job failed: ps 1 ", 10)
@@ -85,7 +91,7 @@ class ResetsTest(harness.ShoalTest):
         data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
         job = Launched(self, "--ps=2", "--workers=2", "--max_restarts=1",
                        "--training_data_dir=" + data, *PROBE,
-                       "--batch_size=16", "--num_epochs=400")
+                       "--batch_size=16", "--num_epochs=100000")
         job.process.wait_for_line("push done ")
         pid = job.pid("shoal-worker", 1)
         start = len(job.process.lines)

@@ -158,7 +158,7 @@ class ResumeTest(harness.ShoalTest):
 
     def test_a_running_job_is_saved_by_a_command(self):
         cluster = Cluster(self, 2, 1, [*PROBE, "--batch_size=16",
-                                       "--num_epochs=100",
+                                       "--num_epochs=100000",
                                        "--log_level=debug"],
                           ps_flags=["--model_dir=" + self.model_dir],
                           worker_flags=["--training_data_dir=" + self.data])
