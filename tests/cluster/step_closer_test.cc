@@ -196,7 +196,7 @@ TEST(StepSimulationTest, EveryBatchIsTrainedOnceInOneSetOfBatchesAStep) {
   uint64_t dropped = 0;
   int holds = 0;
   for (uint64_t seed = 1; seed <= 500; ++seed) {
-    StepSimulation job(seed, StepBug::kNone);
+    StepSimulation job(seed, seed, StepBug::kNone);
     ASSERT_EQ(job.Run(), "") << "seed " << seed;
     dropped += job.dropped();
     holds += job.holds();
@@ -205,13 +205,38 @@ TEST(StepSimulationTest, EveryBatchIsTrainedOnceInOneSetOfBatchesAStep) {
   EXPECT_GT(holds, 500);
 }
 
+// Of two jobs that differ in their delays alone, how many have steps that
+// differ. In each job every batch is trained once.
+int StepsThatDependOnTime(StepBug bug) {
+  int found = 0;
+  for (uint64_t shape = 1; shape <= 200; ++shape) {
+    StepSimulation first(shape, 1, bug, /*backup=*/false);
+    StepSimulation second(shape, 2, bug, /*backup=*/false);
+    EXPECT_EQ(first.Run(), "") << "shape " << shape;
+    EXPECT_EQ(second.Run(), "") << "shape " << shape;
+    EXPECT_EQ(first.dropped() + second.dropped(), 0u);
+    if (first.steps() != second.steps()) ++found;
+  }
+  return found;
+}
+
+TEST(StepSimulationTest, NoDelayChangesTheStepsOfAJobWithoutBackupWorkers) {
+  EXPECT_EQ(StepsThatDependOnTime(StepBug::kNone), 0);
+}
+
+TEST(StepSimulationTest, FindsADealByArrival) {
+  const int found = StepsThatDependOnTime(StepBug::kDealByArrival);
+  EXPECT_GT(found, 0);
+  RecordProperty("deal_by_arrival", found);
+}
+
 TEST(StepSimulationTest, FindsEachPlantedBug) {
   for (const StepBug bug :
        {StepBug::kEachShardCloses, StepBug::kHoldByTime,
         StepBug::kPushesDuringHold, StepBug::kDropForgotten}) {
     int found = 0;
     for (uint64_t seed = 1; seed <= 200; ++seed) {
-      if (!StepSimulation(seed, bug).Run().empty()) ++found;
+      if (!StepSimulation(seed, seed, bug).Run().empty()) ++found;
     }
     EXPECT_GT(found, 0) << "bug " << static_cast<int>(bug);
     RecordProperty(absl::StrCat("bug_", static_cast<int>(bug)), found);

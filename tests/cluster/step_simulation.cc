@@ -7,6 +7,8 @@
 namespace shoal {
 namespace {
 
+constexpr uint32_t kPieceBatches = 8;
+
 Life LifeOf(int rank) { return {1, static_cast<uint32_t>(rank + 1)}; }
 
 const StepBatch* BatchOf(const CloseStep& close, int rank) {
@@ -18,24 +20,37 @@ const StepBatch* BatchOf(const CloseStep& close, int rank) {
 
 }  // namespace
 
-StepSimulation::StepSimulation(uint64_t seed, StepBug bug)
-    : bug_(bug), random_(seed) {
+StepSimulation::StepSimulation(uint64_t shape, uint64_t delays, StepBug bug,
+                               bool backup)
+    : bug_(bug), random_(shape) {
   ranks_.resize(1 + Draw(5));
   shards_.resize(1 + Draw(4));
   StepCloserOptions options;
+  LaneOptions lanes;
   for (size_t rank = 0; rank < ranks_.size(); ++rank) {
     options.ranks.push_back(LifeOf(static_cast<int>(rank)));
+    lanes.ranks.push_back({LifeOf(static_cast<int>(rank)), 0});
   }
-  options.backup_workers = static_cast<uint32_t>(Draw(ranks_.size()));
+  const uint64_t drawn = Draw(ranks_.size());
+  options.backup_workers = backup ? static_cast<uint32_t>(drawn) : 0;
   const bool each = bug == StepBug::kEachShardCloses;
   closers_.assign(each ? shards_.size() : 1, StepCloser(options));
-  const auto batches = static_cast<uint32_t>(Draw(40));
-  for (uint32_t i = 0; i < batches; ++i) all_.push_back({0, i / 8, i % 8});
+  const auto batches = static_cast<uint32_t>(1 + Draw(40));
+  for (uint32_t i = 0; i < batches; ++i) {
+    all_.push_back({0, i / kPieceBatches, i % kPieceBatches});
+    pieces_.resize(all_.back().piece + 1);
+    ++pieces_.back();
+  }
+  LeaseTableOptions leases;
+  leases.num_pieces = static_cast<uint32_t>(pieces_.size());
+  leases.seed = shape;
+  table_.emplace(leases, lanes);
+  random_.seed(delays);
 }
 
 std::string StepSimulation::Run() {
-  Deal(all_);
   for (;;) {
+    Deal();
     while (!tasks_.empty() && failure_.empty()) {
       auto first = tasks_.extract(tasks_.begin());
       now_ = first.key();
@@ -52,9 +67,7 @@ std::string StepSimulation::Run() {
       }
       return absl::StrCat("the job hangs: ", closers_[0].WaitingFor({open}));
     }
-    const std::vector<BatchId> left = Left();
-    if (left.empty() || bug_ == StepBug::kDropForgotten) break;
-    Deal(left);
+    if (!Left() || bug_ == StepBug::kDropForgotten) break;
   }
   for (const Shard& shard : shards_) {
     if (shard.marks.size() != all_.size()) return "a batch is not trained";
@@ -78,10 +91,9 @@ void StepSimulation::Send(const std::string& channel,
   tasks_.emplace(newest, std::move(task));
 }
 
-void StepSimulation::Deal(const std::vector<BatchId>& batches) {
-  for (size_t i = 0; i < batches.size(); ++i) {
-    ranks_[i % ranks_.size()].lane.push_back(batches[i]);
-  }
+void StepSimulation::Deal() {
+  const absl::Status dealt = table_->Deal(0, Trained());
+  if (!dealt.ok()) return Fail(dealt.ToString());
   for (size_t rank = 0; rank < ranks_.size(); ++rank) {
     ranks_[rank].ended = false;
     ranks_[rank].idle = false;
@@ -96,11 +108,9 @@ void StepSimulation::Deal(const std::vector<BatchId>& batches) {
 void StepSimulation::Begin(int rank) {
   Rank& self = ranks_[rank];
   if (self.lane.empty()) {
-    self.idle = true;
-    Send(absl::StrCat("rank ", rank), [this, rank] {
-      ranks_[rank].ended = true;
-      StepClosers();
-    });
+    self.idle = false;
+    Send(absl::StrCat("rank ", rank),
+         [this, rank, done = self.lease] { OnRequest(rank, done); });
     return;
   }
   self.idle = self.told;
@@ -110,6 +120,15 @@ void StepSimulation::Begin(int rank) {
   for (size_t shard = 0; shard < shards_.size(); ++shard) {
     After(10, [this, rank, shard] { OnReply(rank, shard); });
   }
+}
+
+void StepSimulation::OnLease(int rank, uint64_t lease,
+                             const std::vector<BatchId>& batches) {
+  Rank& self = ranks_[rank];
+  self.lease = lease;
+  self.lane.assign(batches.begin(), batches.end());
+  self.idle = lease == 0;
+  if (lease != 0) Begin(rank);
 }
 
 void StepSimulation::OnReply(int rank, size_t shard) {
@@ -262,6 +281,47 @@ void StepSimulation::Answer(size_t shard, int rank, Answered answer) {
   After(10, [this, shard, rank, answer] { OnAnswer(shard, rank, answer); });
 }
 
+// The rank has done with a lease, or has none, and asks for the next one.
+void StepSimulation::OnRequest(int rank, uint64_t done) {
+  if (done != 0) table_->Done(done, table_->Find(done)->owner, absl::Time());
+  const std::optional<HeldLease> held = Take(rank);
+  ranks_[rank].ended = !held.has_value();
+  StepClosers();
+  uint64_t lease = 0;
+  std::vector<BatchId> batches;
+  if (held.has_value()) {
+    lease = held->number;
+    batches = BatchesOf(*held);
+  }
+  Send(absl::StrCat("to rank ", rank), [=, this] {
+    OnLease(rank, lease, batches);
+  });
+}
+
+std::vector<BatchId> StepSimulation::BatchesOf(const HeldLease& held) const {
+  Lease lease;
+  lease.skip = Trained()[held.piece].batches;
+  table_->Shape(held.number, &lease);
+  std::vector<BatchId> batches;
+  for (uint32_t i = 0; i < pieces_[held.piece]; ++i) {
+    if (!lease.Skips(i)) batches.push_back({0, held.piece, i});
+  }
+  return batches;
+}
+
+std::optional<HeldLease> StepSimulation::Take(int rank) {
+  const uint64_t number = ++leases_;
+  if (bug_ != StepBug::kDealByArrival) {
+    return table_->Take(LifeOf(rank), 0, number, absl::Time());
+  }
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    const int lane = static_cast<int>((number + i) % ranks_.size());
+    auto held = table_->Take(LifeOf(lane), 0, number, absl::Time());
+    if (held.has_value()) return held;
+  }
+  return std::nullopt;
+}
+
 void StepSimulation::ReportParked(size_t shard, int rank, Push push) {
   if (shard != 0 && bug_ != StepBug::kEachShardCloses) return;
   Send(absl::StrCat("shard ", shard), [this, shard, rank, push] {
@@ -358,15 +418,28 @@ void StepSimulation::EndHold() {
   }
 }
 
-std::vector<BatchId> StepSimulation::Left() const {
-  std::vector<BatchId> left;
+// By piece: what all shards have. The batches of a piece are known once some of
+// them are trained.
+std::vector<PieceTrained> StepSimulation::Trained() const {
+  std::vector<PieceTrained> trained(pieces_.size());
   for (const BatchId& batch : all_) {
     const bool everywhere = std::all_of(
         shards_.begin(), shards_.end(),
         [&](const Shard& shard) { return shard.marks.contains(batch); });
-    if (!everywhere) left.push_back(batch);
+    if (!everywhere) continue;
+    PieceTrained& piece = trained[batch.piece];
+    piece.num_batches = pieces_[batch.piece];
+    piece.batches.resize(1);
+    piece.batches[0] |= static_cast<uint8_t>(1 << batch.index);
+    piece.complete = piece.batches[0] + 1 == 1 << *piece.num_batches;
   }
-  return left;
+  return trained;
+}
+
+bool StepSimulation::Left() const {
+  const std::vector<PieceTrained> trained = Trained();
+  return std::any_of(trained.begin(), trained.end(),
+                     [](const PieceTrained& piece) { return !piece.complete; });
 }
 
 }  // namespace shoal

@@ -5,12 +5,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cluster/lane_table.h"
 #include "cluster/step_closer.h"
 
 namespace shoal {
@@ -22,20 +24,30 @@ enum class StepBug {
   kHoldByTime,  // each rank stops when it hears of the hold
   kPushesDuringHold,  // shards park pushes after the last step before a hold
   kDropForgotten,  // a lane's end is taken for the end of its batches
+  kDealByArrival,  // a rank that asks gets the next lease of any lane
 };
 
 // A job of --mode=sync in which all messages are late by random times: ranks
-// that pull, compute and push, shards that park pushes and apply closed steps,
-// and the StepCloser between them. Pushes are taken out and parked anew, holds
-// are asked for, ranks keep the steps that shards refuse during a hold, and
-// batches that were dropped are dealt again until none is left. One thread, and
-// a pure function of the seed.
+// that lease, pull, compute and push, shards that park pushes and apply closed
+// steps, and the LaneTable and the StepCloser between them. Pushes are taken
+// out and parked anew, holds are asked for, ranks keep the steps that shards
+// refuse during a hold, and batches that were dropped are dealt again until
+// none is left. One thread, and a pure function of two seeds.
 class StepSimulation {
  public:
-  StepSimulation(uint64_t seed, StepBug bug);
+  // `shape` decides on the ranks, shards, batches and backup workers; `delays`
+  // decides on everything that time decides. `backup`: false for a job without
+  // backup workers.
+  StepSimulation(uint64_t shape, uint64_t delays, StepBug bug,
+                 bool backup = true);
 
   // Runs the job to its end. Returns the first promise that is broken, or "".
   std::string Run();
+  // The batches of each step. Without backup workers they do not depend on
+  // `delays`.
+  const std::map<uint64_t, std::vector<StepBatch>>& steps() const {
+    return steps_;
+  }
   uint64_t dropped() const { return answered_.size(); }
   int holds() const { return holds_; }
 
@@ -45,8 +57,9 @@ class StepSimulation {
     BatchId batch;
   };
   struct Rank {
-    std::deque<BatchId> lane;
-    bool ended = false;  // as the coordinator knows it
+    std::deque<BatchId> lane;  // batches of its lease
+    uint64_t lease = 0;        // 0: none
+    bool ended = false;  // its lane, as the coordinator knows it
     bool idle = false;   // held, or at the end of its lane
     bool told = false;   // to stand still
     bool keeps = false;  // its step, which all shards refused during a hold
@@ -80,8 +93,9 @@ class StepSimulation {
   }
 
   // Ranks.
-  void Deal(const std::vector<BatchId>& batches);
   void Begin(int rank);
+  // `lease` 0: there is none for the rank.
+  void OnLease(int rank, uint64_t lease, const std::vector<BatchId>& batches);
   void OnReply(int rank, size_t shard);
   void PushStep(int rank, uint64_t compute);
   void OnAnswer(size_t shard, int rank, Answered answer);
@@ -96,6 +110,11 @@ class StepSimulation {
   void RefuseParked(size_t shard);
   void Answer(size_t shard, int rank, Answered answer);
   // The coordinator.
+  void Deal();
+  void OnRequest(int rank, uint64_t done);
+  std::optional<HeldLease> Take(int rank);
+  std::vector<BatchId> BatchesOf(const HeldLease& held) const;
+  std::vector<PieceTrained> Trained() const;
   void ReportParked(size_t shard, int rank, Push push);
   void ReportTakenOut(size_t shard, int rank, Push push);
   void StepClosers();
@@ -104,17 +123,20 @@ class StepSimulation {
   void TellToStand();
   void CheckHeld();
   void EndHold();
-  std::vector<BatchId> Left() const;
+  bool Left() const;
 
   const StepBug bug_;
   std::mt19937_64 random_;
   uint64_t now_ = 0;
   std::multimap<uint64_t, std::function<void()>> tasks_;
   std::map<std::string, uint64_t> channels_;  // time of the newest message
+  std::optional<LaneTable> table_;
+  uint64_t leases_ = 0;  // that were asked for
   std::vector<StepCloser> closers_;
   std::vector<Rank> ranks_;
   std::vector<Shard> shards_;
   std::vector<BatchId> all_;
+  std::vector<uint32_t> pieces_;  // their batches
   std::map<uint64_t, std::vector<StepBatch>> steps_;  // as they were closed
   std::set<std::pair<uint64_t, BatchId>> reported_;  // StepDropped
   std::set<std::pair<uint64_t, BatchId>> answered_;  // `dropped`
