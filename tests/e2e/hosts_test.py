@@ -11,6 +11,7 @@ import time
 import harness
 import namespaces
 from cluster import PROBE
+from slow_data import SlowData
 
 NET = "10.213.48"  # private to the namespaces
 SSHD = "/usr/sbin/sshd"
@@ -49,6 +50,7 @@ class HostsTest(harness.ShoalTest):
         except subprocess.CalledProcessError as error:
             self.skipTest(f"{' '.join(error.cmd)}: {error.stderr.strip()}")
         self.make_keys()
+        self.slow = SlowData(self)
         # Where each host sees files of its own: host0 or host1.
         os.makedirs(self.path("own"))
         for host in range(DESK):
@@ -80,7 +82,8 @@ class HostsTest(harness.ShoalTest):
             "AuthorizedKeysFile " + self.path("authorized_keys"),
             "PidFile none", "StrictModes no", "UsePAM no",
             "PasswordAuthentication no", "PermitRootLogin yes",
-            "PermitUserEnvironment no", "LogLevel VERBOSE", ""]))
+            "PermitUserEnvironment no", "LogLevel VERBOSE",
+            "SetEnv " + " ".join(self.slow.prefix[1:]), ""]))
         # `ip netns exec` has given the host mounts of its own.
         own = f"mount --bind {self.path(f'host{host}')} {self.path('own')}"
         sshd = subprocess.Popen(
@@ -143,6 +146,7 @@ class HostsTest(harness.ShoalTest):
         self.run_ok("shoal", "train", *PROBE, "--batch_size=16",
                     "--piece_bytes=4096", *flags,
                     "--summary=" + self.path("serial.json"))
+        self.slow.slow(data, 0.5)
         job = self.start_job(*flags, "--summary=" + self.path("summary.json"))
         job.wait_for_line(harness.TRAINED)
         processes = self.mine()
@@ -156,6 +160,7 @@ class HostsTest(harness.ShoalTest):
                    if "shoal-worker" in line and "--task_index=1" in line]
         os.kill(victim, signal.SIGKILL)
         job.wait_for_line("starting it again (1 of 3)")
+        self.slow.fast(data)
         self.assertEqual(job.wait(120), 0, job.output()[-4000:])
         self.expect_nobody()
         summary = self.summary()

@@ -10,10 +10,11 @@ import unittest
 import harness
 from cluster import PROBE, Cluster
 from launched import Launched
+from slow_data import SlowData
 
 ROWS = 20000
 EPOCHS = 6
-FLAGS = ["--batch_size=16", f"--num_epochs={EPOCHS}"]
+FLAGS = ["--batch_size=16", f"--num_epochs={EPOCHS}", "--piece_bytes=16384"]
 STOPPED = 3  # docs/commands.md
 
 
@@ -23,6 +24,9 @@ class ResumeTest(harness.ShoalTest):
         super().setUp()
         self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
         self.model_dir = self.path("model")
+        # A job that is started with the prefix is not over before it is ended.
+        self.slow = SlowData(self)
+        self.slow.slow(self.data, 0.3)
         self.common = ["--training_data_dir=" + self.data, *PROBE]
         self.saving = [*self.common, *FLAGS, "--canary",
                        "--model_dir=" + self.model_dir,
@@ -65,7 +69,7 @@ class ResumeTest(harness.ShoalTest):
         """A worker is killed between two checkpoints, and then everything."""
         digest = self.serial_digest()
         job = Launched(self, "--ps=2", "--workers=2", *self.saving,
-                       "--save_checkpoint_secs=300ms")
+                       "--save_checkpoint_secs=300ms", prefix=self.slow.prefix)
         at = job.process.wait_for_line("saved " + self.model_dir)
         os.kill(job.pid("shoal-worker", 1), signal.SIGKILL)
         at = job.process.wait_for_line("worker 1 was killed", start=at)
@@ -79,7 +83,7 @@ class ResumeTest(harness.ShoalTest):
     def test_sigterm_saves_and_other_processes_go_on(self):
         digest = self.serial_digest()
         job = Launched(self, "--ps=2", "--workers=2", *self.saving,
-                       "--save_checkpoint_steps=500")
+                       "--save_checkpoint_steps=500", prefix=self.slow.prefix)
         job.process.wait_for_line("saved " + self.model_dir)
         begin = time.monotonic()
         job.process.signal(signal.SIGTERM)
@@ -98,16 +102,17 @@ class ResumeTest(harness.ShoalTest):
         stays even when each of its processes hears of it, as they do."""
         digest = self.serial_digest()
         job = self.start("train", "shoal", "train", "--log_level=debug",
-                         *self.saving)
-        job.wait_for_line("push done (1,")
+                         *self.saving, prefix=self.slow.prefix)
+        job.wait_for_line("marked (")
         job.signal(signal.SIGHUP)
         self.assertEqual(job.wait(30), STOPPED, job.output()[-3000:])
         self.assertIn("stopped by SIGHUP; saved", job.output())
         step = self.summary()["checkpoint"]["step"]
         self.assertEqual(step, self.summary()["batches"]["trained"])
 
-        job = Launched(self, "--ps=1", "--workers=2", *self.saving)
-        job.process.wait_for_line("push done (2,")
+        job = Launched(self, "--ps=1", "--workers=2", *self.saving,
+                       prefix=self.slow.prefix)
+        job.process.wait_for_line("marked (")
         job.process.signal(signal.SIGHUP)
         self.assertEqual(job.process.wait(30), STOPPED, job.process.output())
         self.assertIn("stopped by SIGHUP; saved", job.process.output())
@@ -120,8 +125,8 @@ class ResumeTest(harness.ShoalTest):
     def test_sigterm_of_one_process(self):
         digest = self.serial_digest()
         job = self.start("train", "shoal", "train", "--log_level=debug",
-                         *self.saving)
-        job.wait_for_line("push done (1,")
+                         *self.saving, prefix=self.slow.prefix)
+        job.wait_for_line("marked (")
         job.signal(signal.SIGTERM)
         self.assertEqual(job.wait(30), STOPPED, job.output()[-3000:])
         self.run_ok("shoal", "train", *self.saving)
@@ -129,8 +134,9 @@ class ResumeTest(harness.ShoalTest):
 
     def test_sigterm_of_the_second_server_saves_too(self):
         digest = self.serial_digest()
-        job = Launched(self, "--ps=2", "--workers=2", *self.saving)
-        job.process.wait_for_line("push done (1,")
+        job = Launched(self, "--ps=2", "--workers=2", *self.saving,
+                       prefix=self.slow.prefix)
+        job.process.wait_for_line("marked (")
         os.kill(job.pid("shoal-ps", 1), signal.SIGTERM)
         self.assertEqual(job.process.wait(60), STOPPED, job.process.output())
         self.assertIn("shoal run: ps 1 was stopped by SIGTERM; saved",
@@ -176,7 +182,7 @@ class ResumeTest(harness.ShoalTest):
 
     def test_a_model_directory_is_of_one_job(self):
         first = self.start("first", "shoal", "train", "--log_level=debug",
-                           *self.saving)
+                           *self.saving, prefix=self.slow.prefix)
         first.wait_for_line("push done")
         code, output = self.run_fails("shoal", "train", *self.saving)
         self.assertEqual(code, 2)
@@ -235,13 +241,14 @@ class ResumeTest(harness.ShoalTest):
     def test_a_full_disk_that_has_space_again_costs_nothing(self):
         self.mount_model_dir("2m")
         job = self.start("run", "shoal", "run", "--ps=2", "--workers=2",
-                         *self.saving)
+                         *self.saving, prefix=self.slow.prefix)
         job.wait_for_line(harness.TRAINED)
         filler = os.path.join(self.model_dir, "filler")
         with open(filler, "wb", buffering=0) as file:
             with self.assertRaises(OSError):
                 while True:
                     file.write(b"x" * 4096)
+        self.slow.fast(self.data)
         job.wait_for_line("the last checkpoint is tried again in 2s")
         os.remove(filler)
         self.assertEqual(job.wait(), 0, job.output()[-3000:])

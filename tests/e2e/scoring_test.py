@@ -12,6 +12,7 @@ import subprocess
 import unittest
 
 import harness
+from slow_data import SlowData
 
 NOBODY = 65534
 OLD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testdata",
@@ -70,8 +71,9 @@ class ScoringTest(harness.ShoalTest):
 
     def setUp(self):
         super().setUp()
-        for i in range(4):
-            self.write(f"tr/{i}.libsvm", harness.linear_rows(1000, seed=i + 1))
+        self.files = [self.write(f"tr/{i}.libsvm",
+                                 harness.linear_rows(1000, seed=i + 1))
+                      for i in range(4)]
         # A quarter of its ids are new to the model.
         self.val = self.write("va.libsvm", harness.linear_rows(
             3000, features=400, seed=9))
@@ -82,14 +84,30 @@ class ScoringTest(harness.ShoalTest):
     def train(self, command, *flags, val=None):
         """A job of three epochs, each of which ends with an evaluation and a
         checkpoint; returns the summary and what was printed."""
-        output = self.run_ok(
-            "shoal", *command, *flags, *RATES,
+        val = val or self.val
+        slow = SlowData(self)
+        slow.hold(val)
+        job = self.start(
+            "job", "shoal", *command, *flags, *RATES,
             "--training_data_dir=" + self.path("tr"), "--piece_bytes=0",
-            "--val_data_dir=" + (val or self.val), "--num_epochs=3",
+            "--val_data_dir=" + val, "--num_epochs=3",
             "--save_checkpoint_steps=80", "--keep_checkpoints=0",
             "--model_dir=" + self.model,
-            "--summary=" + self.path("summary.json"))
-        return self.summary(), output
+            "--summary=" + self.path("summary.json"), prefix=slow.prefix)
+        at = 0
+        for step in (80, 160):
+            at = job.wait_for_line("evaluating on", start=at) + 1
+            # No batch of the next epoch comes before the checkpoint is saved.
+            for path in self.files:
+                slow.hold(path, 0)
+            slow.fast(val)
+            job.wait_for_line("saved " + self.checkpoint(step))
+            slow.hold(val)
+            for path in self.files:
+                slow.fast(path)
+        slow.fast(val)
+        self.assertEqual(job.wait(), 0, job.output())
+        return self.summary(), job.output()
 
     def checkpoint(self, step, model=None):
         return os.path.join(model or self.model, f"ckpt-{step:011d}")

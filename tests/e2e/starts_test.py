@@ -9,6 +9,7 @@ import threading
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 SENT = re.compile(r"push sent (\S+)")
 DONE = re.compile(r"push done (\S+)")
@@ -39,13 +40,14 @@ class StartsTest(harness.ShoalTest):
             self, 1, workers, PROBE + flags + ["--canary=true"], hosts=hosts,
             ps_flags=["--summary=" + self.path("summary.json"),
                       *more.get("ps_flags", [])],
-            worker_flags=["--log_level=debug"])
+            worker_flags=["--log_level=debug"],
+            worker_prefix=more.get("worker_prefix", ()))
 
     def freeze_with_pushes_in_flight(self, cluster):
         """Stops the server while every worker waits for an answer to a push,
         so that each worker sends the push again and again."""
         for worker in cluster.workers:
-            worker.wait_for_line("push done (1,")
+            worker.wait_for_line("push done ")
         for _ in range(100):
             cluster.ps[0].signal(signal.SIGSTOP)
             if all(self.in_flight(worker) for worker in cluster.workers):
@@ -85,7 +87,11 @@ class StartsTest(harness.ShoalTest):
         self.freeze_with_pushes_in_flight(first)
         first.workers[0].signal(signal.SIGSTOP)
         first.ps[0].kill()
-        second = self.job(1, flags, hosts=first.hosts)
+        # The second job is not over before the worker has come and gone.
+        slow = SlowData(self)
+        slow.slow(paths[1], 0.5)
+        second = self.job(1, flags, hosts=first.hosts,
+                          worker_prefix=slow.prefix)
         second.start_ps(0)
         second.start_worker(0, "--training_data_dir=" + paths[1])
         second.workers[0].wait_for_line("push done ")
@@ -94,6 +100,7 @@ class StartsTest(harness.ShoalTest):
         first.workers[0].wait_for_line("joining again")
         threading.Event().wait(2)
         first.workers[0].kill()
+        slow.fast(paths[1])
         second.wait_all()
         self.expect_as_if_alone(digest, 160000)
 
