@@ -94,15 +94,20 @@ class ExactTest(harness.ShoalTest):
         digest = self.serial_digest(data, flags)
         # One piece in each of two epochs for three workers: one of them is idle
         # and takes over what the killed one held.
-        cluster = Cluster(
-            self, 2, 3,
-            PROBE + flags + ["--piece_bytes=0",
-                             "--speculate_after=60s", "--worker_grace=20s",
-                             "--log_level=debug"],
-            ps_flags=["--summary=" + self.path("summary.json")],
-            worker_flags=["--training_data_dir=" + data])
-        cluster.start_all()
-        victim, batch = self.catch_push_in_flight(cluster)
+        for _ in range(10):
+            cluster = Cluster(
+                self, 2, 3,
+                PROBE + flags + ["--piece_bytes=0",
+                                 "--speculate_after=60s", "--worker_grace=20s",
+                                 "--log_level=debug"],
+                ps_flags=["--summary=" + self.path("summary.json")],
+                worker_flags=["--training_data_dir=" + data])
+            cluster.start_all()
+            victim, batch = self.catch_push_in_flight(cluster)
+            if batch:
+                break
+            cluster.wait_all()  # it was over before
+        self.assertTrue(batch, "no worker was caught with a push in flight")
         cluster.workers[victim].signal(signal.SIGKILL)
         self.assertEqual(cluster.workers[victim].wait(), -signal.SIGKILL)
         at = cluster.ps[0].wait_for_line("its pieces may be leased again")
@@ -121,10 +126,11 @@ class ExactTest(harness.ShoalTest):
 
     def catch_push_in_flight(self, cluster):
         """Freezes PS 1 so that some worker has a push which PS 0 has applied
-        and PS 1 cannot have. Returns the worker's index and the batch."""
+        and PS 1 cannot have. Returns the worker's index and the batch, or
+        (None, None) if the job is over before."""
         cluster.ps[0].wait_for_line("marked (")
         chance = random.Random(1)
-        for _ in range(50):
+        while cluster.ps[0].popen.poll() is None:
             # At another moment of a step than the last time.
             threading.Event().wait(chance.uniform(0, 0.1))
             cluster.ps[1].signal(signal.SIGSTOP)
@@ -134,7 +140,7 @@ class ExactTest(harness.ShoalTest):
                     cluster.ps[0].wait_for_line("marked " + batch)
                     return index, batch
             cluster.ps[1].signal(signal.SIGCONT)
-        self.fail("no worker was caught with a push in flight")
+        return None, None
 
     def stuck_push(self, worker):
         """The newest push that `worker` sent and has no answer to, once it has

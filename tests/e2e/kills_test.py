@@ -13,6 +13,7 @@ import unittest
 import harness
 import launched
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 # tools/check.sh --long asks for more.
 KILLS = int(os.environ.get("SHOAL_KILLS", "5"))
@@ -47,6 +48,12 @@ class Launched(launched.Launched):
 
 class KillsTest(harness.ShoalTest):
 
+    def setUp(self):
+        super().setUp()
+        # A job reads at full speed only in the moments in which a worker is to
+        # be caught with a push in flight, so that the job outlives all of them.
+        self.slow = SlowData(self)
+
     def data(self, rows):
         return self.write("data/tr.libsvm", harness.linear_rows(rows))
 
@@ -74,23 +81,28 @@ class KillsTest(harness.ShoalTest):
         """Each victim holds a lease and a push that PS 0 may have applied and
         PS 1, frozen at that moment, cannot have answered."""
         data = self.data(40000)
-        epochs = 4 + 6 * KILLS // 5  # so that the job outlives the kills
-        flags = ["--batch_size=16", f"--num_epochs={epochs}"]
+        epochs = 4 + 6 * KILLS // 5
+        flags = ["--batch_size=16", f"--num_epochs={epochs}",
+                 "--piece_bytes=16384"]
         digest = self.serial_digest(data, flags)
+        self.slow.slow(data, 0.3)
         job = Launched(self, "--ps=2", "--workers=2", "--canary",
                        f"--max_restarts={KILLS}",
                        "--training_data_dir=" + data, *PROBE, *flags,
-                       "--summary=" + self.path("summary.json"))
+                       "--summary=" + self.path("summary.json"),
+                       prefix=self.slow.prefix)
         chance = random.Random(1)
         kills = 0
         begun = [0, 0]  # where the log of each worker's newest life begins
         while kills < KILLS:
             victim = chance.randrange(2)
             job.process.wait_for_line("push done ", start=begun[victim])
-            threading.Event().wait(chance.uniform(0, 0.2))
             ps = job.pid("shoal-ps", 1)
             pid = job.pid("shoal-worker", victim)
+            self.slow.fast(data)
+            threading.Event().wait(chance.uniform(0, 0.2))
             os.kill(ps, signal.SIGSTOP)
+            self.slow.slow(data, 0.3)
             try:
                 batch = job.push_in_flight(victim, begun[victim])
                 if batch is not None:
@@ -109,6 +121,7 @@ class KillsTest(harness.ShoalTest):
                 job.process.wait_for_line(
                     f"worker {victim} was killed by SIGKILL",
                     start=begun[victim])
+        self.slow.fast(data)
         self.assertEqual(job.process.wait(240), 0, job.process.output()[-4000:])
         summary = self.summary()
         self.expect_each_push_once(summary, 40000 * epochs, digest)
@@ -121,26 +134,30 @@ class KillsTest(harness.ShoalTest):
         """It holds a lease and has a push in flight each time."""
         data = self.data(40000)
         epochs = 6 + 2 * len(FREEZES)
-        flags = ["--batch_size=16", f"--num_epochs={epochs}"]
+        flags = ["--batch_size=16", f"--num_epochs={epochs}",
+                 "--piece_bytes=16384"]
         digest = self.serial_digest(data, flags)
+        self.slow.slow(data, 0.3)
         chance = random.Random(2)
         job = Launched(self, "--ps=2", "--workers=2", "--canary",
                        f"--silent_after={SILENT_AFTER}s",
                        f"--ps_lease={SILENT_AFTER}s",
                        f"--worker_lease={WORKER_LEASE}s",
                        "--training_data_dir=" + data, *PROBE, *flags,
-                       "--summary=" + self.path("summary.json"))
+                       "--summary=" + self.path("summary.json"),
+                       prefix=self.slow.prefix)
         begun = 0  # where the log of the worker's life begins
         silences = 0
         for low, high in FREEZES:
             seconds = chance.uniform(low, high)
             job.process.wait_for_line("push done ", start=begun)
-            self.freeze_with_a_push_in_flight(job, 1, begun, seconds)
+            self.freeze_with_a_push_in_flight(job, 1, begun, seconds, data)
             if seconds > SILENT_AFTER:
                 silences += 1
                 # It finds that its life is over, and joins with a new one.
                 begun = 1 + job.process.wait_for_line("worker 1 joined as life",
                                                       start=self.woken)
+        self.slow.fast(data)
         self.assertEqual(job.process.wait(120), 0, job.process.output()[-4000:])
         self.expect_each_push_once(self.summary(), 40000 * epochs, digest)
         output = job.process.output()
@@ -151,15 +168,17 @@ class KillsTest(harness.ShoalTest):
         self.assertEqual(output.count("worker 1 joined as life"), 1 + silences)
         print(f"{len(FREEZES)} freezes:", self.summary()["batches"])
 
-    def freeze_with_a_push_in_flight(self, job, worker, start, seconds):
+    def freeze_with_a_push_in_flight(self, job, worker, start, seconds, data):
         """Of the life whose log begins at line `start`."""
         ps = job.pid("shoal-ps", 1)
         pid = job.pid("shoal-worker", worker)
         chance = random.Random(3)
         for _ in range(100):
             # At another moment of its step than the last time.
+            self.slow.fast(data)
             threading.Event().wait(chance.uniform(0, 0.1))
             os.kill(ps, signal.SIGSTOP)
+            self.slow.slow(data, 0.3)
             try:
                 batch = job.push_in_flight(worker, start)
                 if batch is not None:
@@ -167,22 +186,11 @@ class KillsTest(harness.ShoalTest):
             finally:
                 os.kill(ps, signal.SIGCONT)
             if batch is not None:
-                self.train_slowly(job.pid("shoal-worker", 1 - worker), seconds)
+                threading.Event().wait(seconds)
                 self.woken = len(job.process.lines)
                 os.kill(pid, signal.SIGCONT)
                 return
         self.fail("the worker was not caught with a push in flight")
-
-    @staticmethod
-    def train_slowly(pid, seconds):
-        """Lets the other worker train a fifth of the time, so that the job
-        outlives the freeze on every machine."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            os.kill(pid, signal.SIGSTOP)
-            threading.Event().wait(0.4)
-            os.kill(pid, signal.SIGCONT)
-            threading.Event().wait(0.1)
 
     def test_a_killed_server_is_named_by_every_process(self):
         data = self.data(20000)

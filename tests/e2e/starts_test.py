@@ -30,6 +30,12 @@ def other_tail(text):
 
 class StartsTest(harness.ShoalTest):
 
+    def setUp(self):
+        super().setUp()
+        # A job reads at full speed only in the moments in which its workers
+        # are to be caught with a push in flight, so that it outlives them.
+        self.slow = SlowData(self)
+
     def digest(self, data, flags):
         self.run_ok("shoal", "train", "--training_data_dir=" + data, *PROBE,
                     *flags, "--summary=" + self.path("serial.json"))
@@ -41,19 +47,21 @@ class StartsTest(harness.ShoalTest):
             ps_flags=["--summary=" + self.path("summary.json"),
                       *more.get("ps_flags", [])],
             worker_flags=["--log_level=debug"],
-            worker_prefix=more.get("worker_prefix", ()))
+            worker_prefix=self.slow.prefix)
 
-    def freeze_with_pushes_in_flight(self, cluster):
+    def freeze_with_pushes_in_flight(self, cluster, data):
         """Stops the server while every worker waits for an answer to a push,
         so that each worker sends the push again and again."""
         for worker in cluster.workers:
             worker.wait_for_line("push done ")
         for _ in range(100):
+            self.slow.fast(data)
+            threading.Event().wait(0.05)
             cluster.ps[0].signal(signal.SIGSTOP)
+            self.slow.slow(data, 0.3)
             if all(self.in_flight(worker) for worker in cluster.workers):
                 return
             cluster.ps[0].signal(signal.SIGCONT)
-            threading.Event().wait(0.05)
         self.fail("the workers were not caught with a push in flight")
 
     def in_flight(self, worker):
@@ -76,22 +84,21 @@ class StartsTest(harness.ShoalTest):
 
     def test_a_frozen_worker_of_the_job_before_wakes_up_under_the_next(self):
         text = harness.linear_rows(20000)
-        flags = ["--batch_size=16", "--num_epochs=8"]
+        flags = ["--batch_size=16", "--num_epochs=8", "--piece_bytes=16384"]
         paths = [self.write("a/tr.libsvm", text),
                  self.write("b/tr.libsvm", other_tail(text))]
         digest = self.digest(paths[1], flags)
         self.assertNotEqual(digest, self.digest(paths[0], flags))
         first = self.job(1, flags)
         first.start_ps(0)
+        self.slow.slow(paths[0], 0.3)
         first.start_worker(0, "--training_data_dir=" + paths[0])
-        self.freeze_with_pushes_in_flight(first)
+        self.freeze_with_pushes_in_flight(first, paths[0])
         first.workers[0].signal(signal.SIGSTOP)
         first.ps[0].kill()
-        # The second job is not over before the worker has come and gone.
-        slow = SlowData(self)
-        slow.slow(paths[1], 0.5)
-        second = self.job(1, flags, hosts=first.hosts,
-                          worker_prefix=slow.prefix)
+        # Files of one name.
+        self.slow.slow(paths[1], 0.3)
+        second = self.job(1, flags, hosts=first.hosts)
         second.start_ps(0)
         second.start_worker(0, "--training_data_dir=" + paths[1])
         second.workers[0].wait_for_line("push done ")
@@ -100,27 +107,29 @@ class StartsTest(harness.ShoalTest):
         first.workers[0].wait_for_line("joining again")
         threading.Event().wait(2)
         first.workers[0].kill()
-        slow.fast(paths[1])
+        self.slow.fast(paths[1])
         second.wait_all()
         self.expect_as_if_alone(digest, 160000)
 
     def test_a_server_killed_and_started_again_at_once_under_its_workers(self):
         text = harness.linear_rows(20000)
-        flags = ["--batch_size=16", "--num_epochs=4"]
-        data = "--training_data_dir=" + self.write("data/tr.libsvm", text)
-        digest = self.digest(data.split("=")[1], flags)
+        flags = ["--batch_size=16", "--num_epochs=4", "--piece_bytes=16384"]
+        data = self.write("data/tr.libsvm", text)
+        digest = self.digest(data, flags)
         starts = []
         for model_dir in ([], ["--model_dir=" + self.path("m"),
                                "--save_checkpoint_steps=1000000"]):
             cluster = self.job(2, flags, ps_flags=model_dir)
+            self.slow.slow(data, 0.3)
             cluster.start_ps(0)
             for i in range(2):
-                cluster.start_worker(i, data)
-            self.freeze_with_pushes_in_flight(cluster)
+                cluster.start_worker(i, "--training_data_dir=" + data)
+            self.freeze_with_pushes_in_flight(cluster, data)
             if model_dir:
                 starts.append(self.kept_start())
             cluster.ps[0].kill()
             cluster.start_ps(0)
+            self.slow.fast(data)
             cluster.wait_all()
             self.expect_as_if_alone(digest, 80000)
         starts.append(self.kept_start())
