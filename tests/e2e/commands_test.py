@@ -291,9 +291,10 @@ class DataGenTest(harness.ShoalTest):
 
     def test_a_run_that_was_cut_off_can_be_repeated(self):
         flags = ["shoal", "data", "gen", "--out=" + self.path("a"),
-                 "--rows=300000", "--test_rows=1000", "--fields=6",
+                 "--rows=30000", "--test_rows=1000", "--fields=6",
                  "--ids=500", "--files=3"]
-        cut = self.start("gen", *flags)
+        # Rows that take minutes; the second file comes at once.
+        cut = self.start("gen", *flags, "--rows=30000000", "--files=3000")
         while not os.path.exists(self.path("a", ".tr-00001.libsvm.partial")):
             self.assertIsNone(cut.popen.poll(), "it ended too early")
         cut.kill()

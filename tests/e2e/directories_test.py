@@ -6,12 +6,14 @@ import signal
 
 import harness
 from cluster import PROBE, Cluster
+from slow_data import SlowData
 
 ROWS = 20000
 EPOCHS = 2
 # A server whose coordinator died is gone in 1.5 s; it is waited for so long.
 FAST = ["--heartbeat=200ms", "--silent_after=1500ms", "--ps_lease=1s"]
-FLAGS = [*PROBE, "--batch_size=16", f"--num_epochs={EPOCHS}"]
+FLAGS = [*PROBE, "--batch_size=16", f"--num_epochs={EPOCHS}",
+         "--piece_bytes=16384"]
 SAVING = ["--save_checkpoint_steps=200"]
 
 
@@ -22,10 +24,14 @@ class DirectoriesTest(harness.ShoalTest):
         self.data = "--training_data_dir=" + self.write(
             "data/tr.libsvm", harness.linear_rows(ROWS))
         self.shared = self.path("second_host")
+        # No job is over before it has saved and was frozen or killed.
+        self.slow = SlowData(self)
+        self.slow.slow("tr.libsvm", 0.2)
 
     def job(self, name, hosts=None):
         """Two servers, the second with the directory that both jobs have."""
-        cluster = Cluster(self, 2, 1, FLAGS + FAST, hosts=hosts)
+        cluster = Cluster(self, 2, 1, FLAGS + FAST, hosts=hosts,
+                          worker_prefix=self.slow.prefix)
         cluster.start_ps(0, *SAVING, "--model_dir=" + self.path(name),
                          "--summary=" + self.path(name + ".json"))
         cluster.start_ps(1, *SAVING, "--model_dir=" + self.shared)
@@ -46,6 +52,7 @@ class DirectoriesTest(harness.ShoalTest):
         for process in [*first.workers, *first.ps]:
             process.kill()
         # All of it goes on from what it saved.
+        self.slow.fast("tr.libsvm")
         again = self.job("first", hosts=first.hosts)
         again.wait_all()
         self.assertTrue(any("resumed from " + self.path("first") in line
@@ -73,7 +80,8 @@ class DirectoriesTest(harness.ShoalTest):
 
     def test_a_coordinator_that_comes_back_waits_for_its_old_servers(self):
         flags = [*SAVING, "--model_dir=" + self.shared]  # one disk for all
-        first = Cluster(self, 2, 1, FLAGS + FAST)
+        first = Cluster(self, 2, 1, FLAGS + FAST,
+                        worker_prefix=self.slow.prefix)
         for i in range(2):
             first.start_ps(i, *flags)
         first.start_worker(0, self.data)

@@ -10,7 +10,7 @@ import time
 
 import harness
 from cluster import PROBE, Cluster
-from slow_data import PRELOADED
+from slow_data import PRELOADED, SlowData
 
 STOPPED = 3  # docs/commands.md
 
@@ -32,7 +32,8 @@ class DiskTest(harness.ShoalTest):
                       "SHOAL_DISK_RELEASE=" + self.release]
         return words
 
-    def start_job(self, rows, *flags, ps=2, preloaded=(), hangs=None):
+    def start_job(self, rows, *flags, ps=2, preloaded=(), hangs=None,
+                  worker_prefix=()):
         """Servers, of which some are preloaded, and a worker."""
         data = self.write("data/tr.libsvm", harness.linear_rows(rows))
         cluster = Cluster(
@@ -40,7 +41,8 @@ class DiskTest(harness.ShoalTest):
             PROBE + ["--batch_size=16", "--model_dir=" + self.model_dir,
                      *flags],
             ps_flags=["--summary=" + self.path("summary.json")],
-            worker_flags=["--training_data_dir=" + data, "--log_level=debug"])
+            worker_flags=["--training_data_dir=" + data, "--log_level=debug"],
+            worker_prefix=worker_prefix)
         for i in range(ps):
             cluster.ps_prefix = self.preloaded(hangs) if i in preloaded else ()
             cluster.start_ps(i)
@@ -132,9 +134,15 @@ class DiskTest(harness.ShoalTest):
                       cluster.ps[0].output())
 
     def test_everything_is_synced_before_it_is_relied_on(self):
+        slow = SlowData(self)
+        slow.slow("tr.libsvm", 0.5)
         cluster = self.start_job(2000, "--num_epochs=4",
                                  "--save_checkpoint_steps=100",
-                                 "--keep_checkpoints=1", ps=1, preloaded=[0])
+                                 "--piece_bytes=4096", "--keep_checkpoints=1",
+                                 ps=1, preloaded=[0],
+                                 worker_prefix=slow.prefix)
+        cluster.ps[0].wait_for_line("saved " + self.model_dir)
+        slow.fast("tr.libsvm")
         cluster.wait_all(60)
         with open(self.log) as f:
             calls = [line.split() for line in f if self.model_dir in line]

@@ -59,10 +59,10 @@ class FloodTest(harness.ShoalTest):
               f"{peak / 1e6:.0f} MB", flush=True)
         return peak
 
-    def flood_with_pushes(self, token, most=0, workers=2):
+    def flood_with_pushes(self, token, most=0, made=3, workers=2):
         """120 pushes of 60 MiB on 3 connections, of which all but the last
-        byte come, into a job that is to train once `most` bytes are sent or
-        the server takes no more."""
+        byte come, into a job that is to train once `made` connections were
+        made and `most` bytes are sent or the server takes no more."""
         job, port = self.job(2, workers)
         for i in range(2):
             job.start_ps(i)
@@ -74,6 +74,8 @@ class FloodTest(harness.ShoalTest):
 
         self.flood = raw_calls.Flood(port, 3, begin)
         self.flood.start()
+        self.assertTrue(
+            self.flood.wait_until(lambda: self.flood.made >= made, 30))
         self.flood.wait_until_full(most, 30)
         for i in range(workers):
             job.start_worker(i)
@@ -87,8 +89,7 @@ class FloodTest(harness.ShoalTest):
 
     def expect_refused(self, token):
         """Unread, and their connections closed."""
-        self.assertLess(self.flood_with_pushes(token), 300e6)
-        self.assertGreater(self.flood.made, 3)
+        self.assertLess(self.flood_with_pushes(token, made=4), 300e6)
 
     def test_unfinished_pushes_with_the_token(self):
         """They hold what calls may hold, and leave room for the job's own. A

@@ -1,6 +1,7 @@
 """An operator's view of a running job: metrics, TensorBoard's events, the
 memory forecast, flags from a file and from TF_CONFIG."""
 
+import glob
 import http.client
 import json
 import os
@@ -15,6 +16,7 @@ import urllib.request
 
 import harness
 from cluster import PROBE
+from slow_data import SlowData
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -240,14 +242,21 @@ class TensorBoardTest(OperationsTest):
         if reason:
             self.skipTest(reason)
         before = time.time()
-        self.run_ok("shoal", "run", "--ps=1", "--workers=2", *PROBE,
-                    "--batch_size=16", "--num_epochs=20",
-                    "--training_data_dir=" + self.data(),
-                    "--val_data_dir=" + self.write(
-                        "te/te.libsvm", harness.linear_rows(500, seed=2)),
-                    "--tensorboard_dir=" + self.path("events"),
-                    "--progress_every=50ms",
-                    "--summary=" + self.path("summary.json"))
+        slow = SlowData(self)
+        slow.slow("tr.libsvm", 0.1)
+        job = self.start("job", "shoal", "run", "--ps=1", "--workers=2", *PROBE,
+                         "--batch_size=16", "--num_epochs=20",
+                         "--piece_bytes=16384",
+                         "--training_data_dir=" + self.data(),
+                         "--val_data_dir=" + self.write(
+                             "te/te.libsvm", harness.linear_rows(500, seed=2)),
+                         "--tensorboard_dir=" + self.path("events"),
+                         "--progress_every=50ms",
+                         "--summary=" + self.path("summary.json"),
+                         prefix=slow.prefix)
+        self.wait_for_points(b"samples_per_second", 2)
+        slow.fast("tr.libsvm")
+        self.assertEqual(job.wait(), 0, job.output())
         read = subprocess.run([python, "-c", READ_EVENTS,
                                self.path("events")], capture_output=True,
                               text=True)
@@ -271,6 +280,19 @@ class TensorBoardTest(OperationsTest):
             for _, _, wall_time in points:
                 self.assertGreaterEqual(wall_time, int(before))
                 self.assertLessEqual(wall_time, time.time() + 1)
+
+    def wait_for_points(self, tag, count):
+        """Until the file of events has so many points of a curve."""
+        deadline = time.monotonic() + 60
+        while True:
+            written = b""
+            for name in glob.glob(self.path("events", "*")):
+                with open(name, "rb") as file:
+                    written += file.read()
+            if written.count(tag) >= count:
+                return
+            self.assertLess(time.monotonic(), deadline)
+            threading.Event().wait(0.05)
 
     def test_a_place_that_cannot_be_written_is_named_at_the_start(self):
         flags = [*PROBE, "--training_data_dir=" + self.data(100),

@@ -19,10 +19,11 @@ import time
 import harness
 from cluster import PROBE, Cluster
 from launched import Launched
+from slow_data import SlowData
 
 RESTARTS = int(os.environ.get("SHOAL_RESTARTS", "20"))
 SEED = int(os.environ.get("SHOAL_SEED", "1"))
-FLAGS = ["--batch_size=16", "--num_epochs=3"]
+FLAGS = ["--batch_size=16", "--num_epochs=3", "--piece_bytes=8192"]
 WORKERS = 2
 
 
@@ -133,8 +134,10 @@ class RestartsTest(harness.ShoalTest):
                  "--summary=" + self.path("summary.json"),
                  "--model_dir=" + self.path("launched"),
                  "--save_checkpoint_steps=700"]
+        slow = SlowData(self)
+        slow.slow(data, 0.3)
         for _ in range(max(2, RESTARTS // 10)):
-            job = Launched(self, *flags)
+            job = Launched(self, *flags, prefix=slow.prefix)
             job.process.wait_for_line(harness.TRAINED)
             worker = job.pid("shoal-worker", chance.randrange(WORKERS))
             os.kill(worker, signal.SIGSTOP)

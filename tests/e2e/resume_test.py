@@ -259,12 +259,13 @@ class ResumeTest(harness.ShoalTest):
         self.mount_model_dir("40k")
         wide = [flag.replace("--embedding_size=3", "--embedding_size=64")
                 for flag in self.saving]
-        code, output = self.run_fails(
-            "shoal", "run", "--ps=2", "--workers=2", *wide,
-            "--save_checkpoint_steps=2000", "--save_retry_timeout=3s")
-        self.assertEqual(code, 1)
-        self.assertIn("No space left", output)
-        self.assertIn("the last checkpoint is tried again in 2s", output)
+        job = self.start("run", "shoal", "run", "--ps=2", "--workers=2", *wide,
+                         "--save_checkpoint_steps=500",
+                         "--save_retry_timeout=3s", prefix=self.slow.prefix)
+        job.wait_for_line("No space left")
+        self.slow.fast(self.data)
+        self.assertEqual(job.wait(), 1, job.output()[-3000:])
+        self.assertIn("the last checkpoint is tried again in 2s", job.output())
         summary = self.summary()
         self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
         self.assertGreaterEqual(summary["checkpoint"]["voided"], 2)
