@@ -141,3 +141,12 @@ function(shoal_test)
     shoal_leave_out_if_sanitized(${A_NAME})
   endif()
 endfunction()
+
+# shoal_long_seeds(NAME): with tools/check.sh --long the test NAME also runs with
+# 100 seeds for each of its simulations (tests/harness/seeds.h).
+function(shoal_long_seeds NAME)
+  add_test(NAME ${NAME}_100_seeds COMMAND ${NAME} CONFIGURATIONS long)
+  set_tests_properties(${NAME}_100_seeds PROPERTIES
+    LABELS "sim;long" TIMEOUT 1800
+    ENVIRONMENT "SHOAL_SEEDS=100;${SHOAL_TEST_ENVIRONMENT}")
+endfunction()

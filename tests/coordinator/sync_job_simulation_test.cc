@@ -1,6 +1,7 @@
 #include "tests/coordinator/sync_job_simulation.h"
 
 #include "gtest/gtest.h"
+#include "tests/harness/seeds.h"
 
 namespace shoal {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 TEST(SyncJobSimulationTest, EveryBatchIsTrainedOnceOnEveryShard) {
   uint64_t dropped = 0;
   int saves = 0;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
     SyncJobSimulation job(seed, seed, /*backup=*/true);
     ASSERT_EQ(job.Run(), "") << "seed " << seed;
     dropped += job.dropped();
@@ -19,7 +20,7 @@ TEST(SyncJobSimulationTest, EveryBatchIsTrainedOnceOnEveryShard) {
 }
 
 TEST(SyncJobSimulationTest, NoDelayChangesTheStepsOfAJobWithoutBackupWorkers) {
-  for (uint64_t shape = 1; shape <= 20; ++shape) {
+  for (uint64_t shape = 1; shape <= Seeds(20); ++shape) {
     SyncJobSimulation first(shape, 1, /*backup=*/false);
     ASSERT_EQ(first.Run(), "") << "shape " << shape;
     EXPECT_EQ(first.dropped(), 0u);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/harness/seeds.h"
 #include "tests/sim/simulated_job.h"
 
 namespace shoal {
@@ -255,7 +256,8 @@ TEST(PlantedBugTest, ASaveThatDoesNotSealTheShardsIsFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, JobSimulationTest,
-                         testing::Range<uint64_t>(1, 21), [](const auto& info) {
+                         testing::Range<uint64_t>(1, Seeds(20) + 1),
+                         [](const auto& info) {
                            return absl::StrCat(info.param);
                          });
 

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 
+#include "tests/harness/seeds.h"
+
 namespace shoal {
 namespace {
 
-constexpr uint64_t kSeeds = 20;
+const uint64_t kSeeds = Seeds(20);
 
 TEST(StepRunTest, WithoutFaultsNothingIsDroppedOrTakenOut) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {

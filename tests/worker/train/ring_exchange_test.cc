@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/completion.h"
+#include "tests/harness/seeds.h"
 #include "tests/harness/simulated_executor.h"
 #include "tests/ps/shard_set.h"
 #include "tests/worker/train/ring_rank.h"
@@ -190,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(RingExchangeTest, LanesMayEndAtDifferentStepsInEveryEpoch) {
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const RingJob job = DeepFmJob(OptimizerKind::kAdam, UnequalLanes());
     RingWorld world(job, seed);
@@ -270,7 +271,7 @@ TEST(RingExchangeTest, ASpoiltBatchIsMarkedRejectedAndLeftOut) {
 }
 
 TEST(RingExchangeTest, ARefusedPushIsPushedAgainWithoutARound) {
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
     RingJob job = DeepFmJob(OptimizerKind::kAdam, UnequalLanes());
     job.failures = 30;
     RingWorld world(job, seed);
