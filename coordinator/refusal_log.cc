@@ -1,13 +1,14 @@
 #include "coordinator/refusal_log.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/may_pass.h"
 
 namespace shoal {
 namespace {
 
+// CANCELLED: the call ended with its connection.
 bool Passes(const absl::Status& why) {
-  return absl::IsUnavailable(why) || absl::IsDeadlineExceeded(why) ||
-         absl::IsResourceExhausted(why) || absl::IsCancelled(why);
+  return MayPass(why) || absl::IsCancelled(why);
 }
 
 }  // namespace

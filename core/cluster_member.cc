@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/backoff.h"
+#include "base/may_pass.h"
 #include "base/random_bits.h"
 #include "base/status_macros.h"
 #include "core/job_loss.h"
@@ -20,12 +21,11 @@ namespace {
 // attempts together.
 constexpr absl::Duration kRegisterTimeout = absl::Seconds(5);
 
-bool MayPass(const absl::Status& status) {
-  // ALREADY_EXISTS: the coordinator has not yet seen that our last life ended.
-  // RESOURCE_EXHAUSTED: its server serves as many calls as it may. CANCELLED:
-  // its server went down during the call.
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status) ||
+// True if the process may be let in when it asks again. ALREADY_EXISTS: the
+// coordinator has not yet seen that our last life ended. CANCELLED: its server
+// went down during the call.
+bool MayJoinLater(const absl::Status& status) {
+  return MayPass(status) || absl::IsAlreadyExists(status) ||
          absl::IsCancelled(status);
 }
 
@@ -151,9 +151,9 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
     Join(*reply);
   } else if (leaving_) {
     Finish({});
-  } else if (!MayPass(reply.status()) || strand_->Now() >= give_up_) {
+  } else if (!MayJoinLater(reply.status()) || strand_->Now() >= give_up_) {
     const bool lost = RefusedByLostJob(reply.status()) ||
-                      (joined_ && MayPass(reply.status()));
+                      (joined_ && MayJoinLater(reply.status()));
     Finish({Annotate(reply.status(), "cannot join the job"), "",
             /*job_over=*/false, lost});
   } else {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/may_pass.h"
+
 namespace shoal {
 
 bool RetrySchedule::IsRetryable(absl::StatusCode code) {
-  return code == absl::StatusCode::kUnavailable ||
-         code == absl::StatusCode::kDeadlineExceeded ||
-         code == absl::StatusCode::kResourceExhausted;
+  return MayPass(code);
 }
 
 absl::Duration RetrySchedule::AttemptTimeout(absl::Time now) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/may_pass.h"
 #include "base/status_macros.h"
 #include "worker/train/gradient_check.h"
 
@@ -163,7 +164,7 @@ void LeaseTrainer::OnPulled(Step step, absl::Status status) {
     }
     step->full_since = absl::InfiniteFuture();
     Pump();
-  } else if (MayPass(status, step.get())) {
+  } else if (TriesAgain(status, step.get())) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
@@ -245,7 +246,7 @@ void LeaseTrainer::OnFinished(Step step, absl::StatusOr<StepEnd> end) {
   } else if (absl::IsAborted(end.status())) {
     Keep(std::move(step));
     Pump();
-  } else if (MayPass(end.status(), step.get())) {
+  } else if (TriesAgain(end.status(), step.get())) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
@@ -323,15 +324,15 @@ void LeaseTrainer::EndStep(Step step) {
   leases_.EndBatch(std::move(lease), std::move(batch));
 }
 
-bool LeaseTrainer::MayPass(const absl::Status& status, PipelineStep* step) {
+bool LeaseTrainer::TriesAgain(const absl::Status& status, PipelineStep* step) {
   const std::string batch =
       absl::StrCat("batch ", ToString(step->train.batch.id));
   const bool full = absl::IsResourceExhausted(status);
   const absl::Time now = deps_.strand->Now();
   step->full_since =
       full ? std::min(step->full_since, now) : absl::InfiniteFuture();
-  if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-      (full && now - step->full_since < options_.full_patience)) {
+  const bool patient = now - step->full_since < options_.full_patience;
+  if (MayPass(status) && (!full || patient)) {
     if (deps_.telemetry != nullptr) deps_.telemetry->retries->Add();
     deps_.logger->Warn(
         absl::StrCat(batch, ": ", status.message(), "; trying again"));

@@ -162,8 +162,9 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void EndStep(Step step);
   // Reports an error as the worker's failure; no step goes on.
   void Fail(absl::Status status);
-  // True if `status` may pass; reports it as the worker's failure otherwise.
-  bool MayPass(const absl::Status& status, PipelineStep* step);
+  // True if the call that ended with `status` is to be tried again; reports the
+  // worker's failure otherwise.
+  bool TriesAgain(const absl::Status& status, PipelineStep* step);
   // Tells the clock what the strand now waits for.
   void EnterWait();
   void MeasureFinished(const PipelineStep& step, StepEnd end);
