@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "coordinator/coordinator_options.h"
@@ -24,6 +25,9 @@ std::unique_ptr<GradientExchange> MakeRing(ExchangeParts parts) {
   options.round.model = *parts.model;
   options.round.bucket_bytes = parts.ring.bucket_bytes;
   options.overlap = !parts.clips;
+  options.warn = [logger = parts.logger](const std::string& line) {
+    logger->Warn(line);
+  };
   return std::make_unique<RingExchange>(std::move(options), parts.shards,
                                         std::move(parts.collective),
                                         parts.strand);

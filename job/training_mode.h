@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/executor.h"
+#include "base/logger.h"
 #include "core/collective.h"
 #include "core/model_spec.h"
 #include "core/reduction.h"
@@ -31,6 +32,7 @@ struct ExchangeParts {
   // one. Its executor is `strand`.
   std::unique_ptr<Collective> collective;
   Executor* strand = nullptr;  // the trainer's
+  Logger* logger = nullptr;
   const ModelSpec* model = nullptr;  // the model's variables, without canaries
   bool clips = false;                // gradients are clipped (--clip_norm)
   AllReduceSettings ring;

@@ -26,6 +26,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   loop.trainer.pulls_create_rows = !mode->ring;
   ExchangeParts parts;
   parts.strand = deps.train;
+  parts.logger = deps.logger;
   parts.clips = loop.trainer.clip_norm > 0;
   parts.ring = options.ring;
   auto take_collective = std::move(options.take_collective);

@@ -1,20 +1,17 @@
 #include "worker/train/ring_exchange.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "base/status_macros.h"
+#include "base/may_pass.h"
+#include "core/ids.h"
+#include "worker/train/rank_turns.h"
 
 namespace shoal {
 namespace {
-
-bool MayPass(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsResourceExhausted(status);
-}
 
 // As a Finish tells an error that does not pass, whatever its code.
 absl::Status NotAgain(const absl::Status& status) {
@@ -28,7 +25,8 @@ absl::Status BetweenRanks(const absl::Status& status) {
 
 }  // namespace
 
-// Everything that calls in flight refer to.
+// Everything that calls in flight refer to. RankTurns decides which round comes
+// next; this class does the round, and pushes its step to the replica.
 class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
  public:
   Rank(const RingExchangeOptions& options, ShardedClient* replica,
@@ -61,29 +59,24 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
     Done<StepEnd> done;
   };
 
-  // True if this rank has ended its lane, and not all ranks have. A lane whose
-  // last step is kept has not ended: the step is finished again.
-  bool lane_ended() const { return lanes_ended_ > lanes_closed_ && !kept_; }
-  // True if the step to finish is of the lane after it.
-  bool early() const { return lane_of_step_ > lanes_closed_; }
-  // True from the round in which a Hold was agreed until its Resume.
-  bool stopped() const { return agreed_ > released_; }
-  // The number that this rank tells in its part.
-  uint64_t hold() const { return hold_ > released_ ? hold_ : 0; }
-
   // Goes on as far as possible. To be called after every event.
   void Go();
-  // Does the next round with `step`, or without a batch.
+  // Ends the Finish of the step, if there is one, because the rank is stopped,
+  // and tells so once the rank is at the border of the newest Hold.
+  void Stop();
+  // Does the next round with `step`, or without a batch if it is null.
   void DoRound(TrainStep* step);
   RankPart PartOf(const TrainStep* step) const;
   void OnRound(absl::StatusOr<RingOutcome> outcome);
-  // Pushes the step to the replica.
+  // Pushes the step to the replica, for the first time or again.
   void Push();
   // Pulls the version of the replica for a step without an own batch, and
   // pushes the step.
   void PullAndPush();
   void PushWith(const StepParameters& pulled);
   void OnPushed(absl::StatusOr<Verdict> verdict);
+  // Pushes a step without an own batch again, after a pause.
+  void PushAgain(const absl::Status& status);
   // Ends the Finish of the step, if there is one.
   void EndFinish(absl::StatusOr<StepEnd> end);
   // Ends the life of a rank by an error.
@@ -95,30 +88,21 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   const std::shared_ptr<RingRound> round_;
   Failed failed_;
   absl::Status failure_;  // no round follows an error
-  bool cancelled_ = false;
+  RankTurns turns_;
   Phase phase_ = Phase::kIdle;
-  // The lanes that this rank has ended, and that all ranks have.
-  uint64_t lanes_ended_ = 0;
-  uint64_t lanes_closed_ = 0;
   std::optional<Finishing> finishing_;
-  uint64_t lane_of_step_ = 0;  // lanes that were ended when the step began
-  bool kept_ = false;  // a Finish ended with ABORTED, and the next is to come
   TrainStep* own_ = nullptr;  // the step in the present round, or null
   PushedBatches batches_;     // of the present step
   StepParameters pulled_;     // for a step without an own batch
-  // Numbers of Holds: of the newest that this rank got, of the newest that a
-  // round agreed on, and of the newest that a Resume has ended.
-  uint64_t hold_ = 0;
-  uint64_t agreed_ = 0;
-  uint64_t released_ = 0;
+  bool warned_ = false;       // that the present step is pushed again
   Held held_;
 };
 
 void RingExchange::Rank::Begin(TrainStep* step) {
   SHOAL_DCHECK(!finishing_.has_value() && phase_ != Phase::kComputing);
-  lane_of_step_ = lanes_ended_;
-  if (!options_.overlap || phase_ != Phase::kIdle || stopped() || early() ||
-      !failure_.ok()) {
+  turns_.BeginStep();
+  if (!options_.overlap || phase_ != Phase::kIdle || !failure_.ok() ||
+      !turns_.MayBegin()) {
     return;
   }
   phase_ = Phase::kComputing;
@@ -131,7 +115,7 @@ void RingExchange::Rank::Begin(TrainStep* step) {
 void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
   SHOAL_DCHECK(!finishing_.has_value());
   finishing_ = Finishing{step, std::move(done)};
-  kept_ = false;
+  turns_.HasStep();
   if (!failure_.ok()) {
     EndFinish(NotAgain(failure_));
   } else if (phase_ == Phase::kComputing) {
@@ -146,25 +130,23 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
 
 void RingExchange::Rank::EndLease(const Lease& lease) {
   if (!lease.last_of_lane) return;
-  ++lanes_ended_;
+  turns_.EndLane();
   Go();
 }
 
 void RingExchange::Rank::Hold(uint64_t number, Held held) {
-  hold_ = std::max(hold_, number);
+  turns_.Hold(number);
   held_ = std::move(held);
   Go();
 }
 
 void RingExchange::Rank::Resume(uint64_t number) {
-  released_ = std::max(released_, number);
+  turns_.Resume(number);
   held_ = nullptr;
   Go();
 }
 
 void RingExchange::Rank::Cancel() {
-  if (cancelled_) return;
-  cancelled_ = true;
   failure_ = absl::CancelledError("the worker's life is over");
   failed_ = nullptr;
   held_ = nullptr;
@@ -174,25 +156,35 @@ void RingExchange::Rank::Cancel() {
 
 void RingExchange::Rank::Go() {
   if (phase_ != Phase::kIdle || !failure_.ok()) return;
-  if (stopped()) {
-    kept_ |= finishing_.has_value();
+  switch (turns_.next()) {
+    case RankTurns::Turn::kWait:
+      return;
+    case RankTurns::Turn::kStop:
+      Stop();
+      return;
+    case RankTurns::Turn::kBatch:
+      round_->Begin();
+      DoRound(finishing_->step);
+      return;
+    case RankTurns::Turn::kNoBatch:
+      round_->Begin();
+      DoRound(nullptr);
+      return;
+  }
+}
+
+void RingExchange::Rank::Stop() {
+  if (finishing_.has_value()) {
     EndFinish(absl::AbortedError("the job holds before this step"));
-    if (held_ != nullptr && agreed_ >= hold_) std::exchange(held_, nullptr)();
-    return;
+    turns_.KeepStep();
   }
-  if (finishing_.has_value() && !early()) {
-    round_->Begin();
-    DoRound(finishing_->step);
-  } else if (lane_ended() || hold() != 0) {
-    round_->Begin();
-    DoRound(nullptr);
-  }
+  if (held_ != nullptr && turns_.held()) std::exchange(held_, nullptr)();
 }
 
 RankPart RingExchange::Rank::PartOf(const TrainStep* step) const {
   RankPart part;
-  part.lane_ended = lane_ended();
-  part.hold = hold();
+  part.lane_ended = turns_.lane_ended();
+  part.hold = turns_.hold();
   part.tables.resize(options_.round.model.tables.size());
   if (step == nullptr) return part;
   part.batch = {.id = step->batch.id,
@@ -224,8 +216,8 @@ void RingExchange::Rank::OnRound(absl::StatusOr<RingOutcome> outcome) {
     Fail(BetweenRanks(outcome.status()));
     return;
   }
-  agreed_ = std::max(agreed_, outcome->hold);
-  if (outcome->lanes_ended) ++lanes_closed_;
+  turns_.OnRound(outcome->hold, outcome->lanes_ended);
+  warned_ = false;
   batches_ = std::move(outcome->batches);
   if (batches_.empty()) {
     phase_ = Phase::kIdle;
@@ -282,12 +274,22 @@ void RingExchange::Rank::OnPushed(absl::StatusOr<Verdict> verdict) {
     phase_ = Phase::kRefused;
     EndFinish(verdict.status());
   } else if (MayPass(verdict.status())) {
-    strand_->PostAfter(options_.retry_pause, [self = shared_from_this()] {
-      if (self->failure_.ok()) self->Push();
-    });
+    PushAgain(verdict.status());
   } else {
     Fail(verdict.status());
   }
+}
+
+void RingExchange::Rank::PushAgain(const absl::Status& status) {
+  // The trainer tells of a Finish that it repeats, and here is none.
+  if (!std::exchange(warned_, true) && options_.warn) {
+    options_.warn(absl::StrCat("batch ", ToString(batches_[0].id),
+                               " of another rank: ", status.message(),
+                               "; trying again"));
+  }
+  strand_->PostAfter(options_.retry_pause, [self = shared_from_this()] {
+    if (self->failure_.ok()) self->Push();
+  });
 }
 
 void RingExchange::Rank::EndFinish(absl::StatusOr<StepEnd> end) {
@@ -298,6 +300,7 @@ void RingExchange::Rank::EndFinish(absl::StatusOr<StepEnd> end) {
         std::move(done)(std::move(end));
       });
   finishing_.reset();
+  turns_.EndStep();
 }
 
 void RingExchange::Rank::Fail(absl::Status status) {

@@ -2,9 +2,10 @@
 #define SHOAL_WORKER_TRAIN_RING_EXCHANGE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
-#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/executor.h"
@@ -25,6 +26,9 @@ struct RingExchangeOptions {
   // passing reason, is sent again. A step with an own batch is sent again by
   // the next Finish.
   absl::Duration retry_pause = absl::Milliseconds(200);
+  // Gets a line for the log, without a newline, when such a push is sent again
+  // for the first time. Called on the strand; may be null.
+  std::function<void(const std::string&)> warn;
 };
 
 // The exchange of `--mode=ring`: the ranks of a job make one gradient of their
@@ -33,7 +37,7 @@ struct RingExchangeOptions {
 // marks every batch.
 //
 // The ranks do rounds (ring_round.h), one after another, and all ranks do the
-// same ones. What a rank does in the next round:
+// same ones. What a rank does in the next round (RankTurns decides):
 //
 //   lane    a step to finish               nothing to finish
 //   open    brings its batch               waits

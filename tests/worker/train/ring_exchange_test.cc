@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,12 @@
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 OptimizerSpec Optimizer(OptimizerKind kind) {
   OptimizerSpec spec;
@@ -278,6 +283,21 @@ TEST(RingExchangeTest, ARefusedPushIsPushedAgainWithoutARound) {
     ASSERT_TRUE(world.Run());
     EXPECT_THAT(world.Digests(), Each(SerialDigest(job))) << seed;
   }
+}
+
+TEST(RingExchangeTest, AFailingPushWithoutAnOwnBatchIsToldOnce) {
+  // The only rank with batches is rank 0. A trainer tells its failures.
+  RingJob job = DeepFmJob(OptimizerKind::kSgd, {{{1, 1, 1, 1, 1}, {}}});
+  job.failures = 90;
+  RingWorld world(job, 1);
+  ASSERT_TRUE(world.Run());
+  EXPECT_THAT(world.rank(0).warnings(), IsEmpty());
+  std::vector<testing::Matcher<std::string>> once;
+  for (int i = 0; i < 5; ++i) {
+    once.push_back(AllOf(StartsWith(absl::StrCat("batch (0,0,", i, ") ")),
+                         HasSubstr("planted; trying again")));
+  }
+  EXPECT_THAT(world.rank(1).warnings(), ElementsAreArray(once));
 }
 
 TEST(RingExchangeTest, ALostRankEndsTheOthersAndIsNamed) {

@@ -263,7 +263,9 @@ RingRank::RingRank(const RingJob* job, int rank,
   replica_ = MakeRingReplica(job_, rank, completions);
   client_ = MakeRingClient(job_, rank, std::make_shared<FailingService>(this),
                            strand);
-  exchange_ = std::make_unique<RingExchange>(RingOptions(job_), client_.get(),
+  RingExchangeOptions options = RingOptions(job_);
+  options.warn = [this](const std::string& line) { warnings_.push_back(line); };
+  exchange_ = std::make_unique<RingExchange>(std::move(options), client_.get(),
                                              std::move(collective), strand);
   exchange_->Start([this](absl::Status error) { failure_ = error; });
 }

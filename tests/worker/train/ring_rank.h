@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "base/executor.h"
@@ -95,6 +96,8 @@ class RingRank {
   uint64_t applied() const { return applied_; }
   uint64_t rejected() const { return rejected_; }
   uint64_t aborted() const { return aborted_; }
+  // What its exchange has told for the log.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // The error that ended the rank.
   absl::Status failure() const { return failure_; }
 
@@ -133,6 +136,7 @@ class RingRank {
   std::atomic<uint64_t> applied_{0};
   std::atomic<uint64_t> rejected_{0};
   uint64_t aborted_ = 0;
+  std::vector<std::string> warnings_;
   absl::Status failure_;
 };
 
