@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "core/add_floats.h"
 
 namespace shoal {
 namespace {
 
 // Elements that are summed before the next ones: they stay in the first cache.
 constexpr size_t kBlock = 2048;
-
-void Add(const float* __restrict from, size_t size, float* __restrict to) {
-  for (size_t i = 0; i < size; ++i) to[i] += from[i];
-}
 
 }  // namespace
 
@@ -29,7 +26,7 @@ void SumInRankOrder(absl::Span<const absl::Span<const float>> ranks,
       std::copy_n(ranks[0].data() + begin, size, to);
     }
     for (const absl::Span<const float> rank : ranks.subspan(1)) {
-      Add(rank.data() + begin, size, to);
+      AddFloats(rank.data() + begin, size, to);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "core/add_floats.h"
 
 namespace shoal {
 namespace {
@@ -43,9 +44,7 @@ size_t AddRows(size_t dim, const RowGradients& rank, const uint32_t* position,
     if (i + kPrefetchDistance < count) {
       Prefetch(sums + position[i + kPrefetchDistance] * dim, dim);
     }
-    const float* __restrict from = rows + i * dim;
-    float* __restrict to = sums + position[i] * dim;
-    for (size_t k = 0; k < dim; ++k) to[k] += from[k];
+    AddFloats(rows + i * dim, dim, sums + position[i] * dim);
     ++i;
   }
   return begun;

@@ -6,16 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "core/add_floats.h"
 
 namespace shoal {
 namespace {
 
 absl::Status Breach(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("a frame out of order: ", what));
-}
-
-void Add(const float* addend, size_t count, float* sum) {
-  for (size_t i = 0; i < count; ++i) sum[i] += addend[i];
 }
 
 }  // namespace
@@ -204,9 +201,9 @@ void RingOperations::Landed() {
   const std::optional<RingFlow::Landing> landing = slot->flow->NextReceive();
   SHOAL_DCHECK(landing.has_value());
   if (landing->reduce) {
-    Add(reinterpret_cast<const float*>(addend_.data()),
-        landing->memory.size() / sizeof(float),
-        reinterpret_cast<float*>(landing->memory.data()));
+    AddFloats(reinterpret_cast<const float*>(addend_.data()),
+              landing->memory.size() / sizeof(float),
+              reinterpret_cast<float*>(landing->memory.data()));
   }
   ++slot->received;
   slot->flow->Received();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "core/add_floats.h"
 #include "core/ring_schedule.h"
 
 namespace shoal {
@@ -24,7 +25,7 @@ void SumBlock(int first, uint64_t begin, uint64_t length,
     if (i == 0) {
       std::copy(x, x + length, sum);
     } else {
-      for (uint64_t e = 0; e < length; ++e) sum[e] += x[e];
+      AddFloats(x, length, sum);
     }
   }
   for (const absl::Span<float> rank : values) {
