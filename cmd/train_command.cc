@@ -1,10 +1,10 @@
 // shoal train: a whole job in this process, without a network. Commands that
 // only score run their jobs here too.
 
-#include <string.h>
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +19,7 @@
 #include "cmd/parse_command_line.h"
 #include "cmd/subcommand.h"
 #include "datatools/held_out_files.h"
+#include "job/answer_signal.h"
 #include "job/coordinator_part.h"
 #include "job/data_sources.h"
 #include "job/exit_code.h"
@@ -30,7 +31,6 @@
 #include "job/options_from_flags.h"
 #include "job/output_check.h"
 #include "job/process_metrics.h"
-#include "job/quit_at_once.h"
 #include "job/report_options.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
@@ -68,26 +68,6 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   return options;
 }
 
-absl::Status StopReason(int signal) {
-  return absl::CancelledError(
-      absl::StrCat("stopped by SIG", sigabbrev_np(signal)));
-}
-
-// Does what the user of a job is owed for a signal.
-void OnSignal(const JobFlags& flags, const MainWait::Event& event,
-              absl::FunctionRef<std::string()> last_words, InProcessJob* job,
-              Logger* logger) {
-  if (event.action == StopSignals::Action::kNone) return;
-  if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce(last_words, logger);
-  }
-  const bool stop = event.action == StopSignals::Action::kStop;
-  logger->Warn(absl::StrCat("SIG", sigabbrev_np(event.signal), ": ",
-                            stop ? StopText(flags) : RemindText()));
-  // If the job saves no checkpoints, this is a plain stop.
-  if (stop) job->SaveAndStop(StopReason(event.signal));
-}
-
 // Waits for the end of the job and prints its progress. Stops the job at a
 // signal, the second of which ends the process with `last_words`.
 JobReport SeeThrough(const JobFlags& flags, InProcessJob* job,
@@ -96,7 +76,11 @@ JobReport SeeThrough(const JobFlags& flags, InProcessJob* job,
                      Logger* logger, JobReporter* reporter, MainWait* wait) {
   for (;;) {
     if (auto report = final_report.Get()) return *std::move(report);
-    OnSignal(flags, wait->Wait(reporter->interval()), last_words, job, logger);
+    const std::optional<absl::Status> reason =
+        AnswerSignal(wait->Wait(reporter->interval()), /*name=*/"",
+                     StopText(flags), last_words, logger);
+    // If the job saves no checkpoints, this is a plain stop.
+    if (reason.has_value()) job->SaveAndStop(*reason);
     reporter->Progress(job->Report(), clock.Now());
   }
 }

@@ -1,11 +1,10 @@
 #include "job/await_end.h"
 
-#include <string.h>
+#include <optional>
 
-#include "absl/strings/str_cat.h"
+#include "job/answer_signal.h"
 #include "job/leave_hung_disk.h"
 #include "job/process_outcome.h"
-#include "job/quit_at_once.h"
 #include "job/stop_text.h"
 
 namespace shoal {
@@ -13,24 +12,13 @@ namespace {
 
 void OnSignal(const StartedProcess& process, const MainWait::Event& event,
               JobLink::StopPart stop_part) {
-  if (event.action == StopSignals::Action::kNone) return;
-  if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce([&process] { return process.link->QuitAtOnce(); },
-               process.logger);
-  }
-  const bool stop = event.action == StopSignals::Action::kStop;
-  const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));
-  if (!event.passed_on) {
-    process.logger->Warn(absl::StrCat(
-        signal, ": ", stop ? StopText(*process.flags) : RemindText()));
-  }
-  if (!stop) return;
+  const std::optional<absl::Status> reason = AnswerSignal(
+      event, process.name, StopText(*process.flags),
+      [&process] { return process.link->QuitAtOnce(); }, process.logger);
   // The work must not be lost: SIGTERM means that the machine is needed for
   // something else, SIGHUP that the terminal or the launcher is gone, and
   // SIGINT is soon pressed.
-  process.link->Stop(absl::CancelledError(absl::StrCat(
-                         process.name, " was stopped by ", signal)),
-                     stop_part);
+  if (reason.has_value()) process.link->Stop(*reason, stop_part);
 }
 
 }  // namespace

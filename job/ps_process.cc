@@ -13,13 +13,11 @@
 #include "base/thread_executor.h"
 #include "job/await_end.h"
 #include "job/await_names.h"
-#include "job/follower.h"
-#include "job/job_token.h"
-#include "job/leader.h"
-#include "job/loopback_advice.h"
+#include "job/make_link.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
+#include "job/process_server.h"
 #include "job/ps_part.h"
 #include "job/step_room.h"
 #include "job/to_main.h"
@@ -51,9 +49,9 @@ class PsProcess final : public JobProcess {
   ExitCode WaitForEnd() override;
 
  private:
-  absl::StatusOr<std::unique_ptr<JobLink>> MakeLink();
+  absl::StatusOr<std::unique_ptr<JobLink>> OpenLink();
   absl::StatusOr<RpcServerOptions> ServerOptions();
-  absl::Status StartServer(const RpcServerOptions& options);
+  absl::Status Serve(const RpcServerOptions& options);
   PsLoopDependencies PartDependencies();
   std::string name() const {
     return ProcessName(Role::kPs, flags_.cluster.task_index);
@@ -101,8 +99,8 @@ absl::Status PsProcess::Start() {
   SHOAL_RETURN_IF_ERROR(AwaitNames(NeededAddresses(flags_),
                                    flags_.deadlines.start_timeout, wait_,
                                    &logger_));
-  SHOAL_ASSIGN_OR_RETURN(link_, MakeLink());
-  SHOAL_RETURN_IF_ERROR(StartServer(server));
+  SHOAL_ASSIGN_OR_RETURN(link_, OpenLink());
+  SHOAL_RETURN_IF_ERROR(Serve(server));
   // From here on other processes may know of the job.
   SHOAL_RETURN_IF_ERROR(link_->Begin());
 
@@ -120,7 +118,7 @@ absl::Status PsProcess::Start() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<JobLink>> PsProcess::MakeLink() {
+absl::StatusOr<std::unique_ptr<JobLink>> PsProcess::OpenLink() {
   JobLinkDependencies deps;
   deps.clock = &clock_;
   deps.wait = wait_;
@@ -130,11 +128,7 @@ absl::StatusOr<std::unique_ptr<JobLink>> PsProcess::MakeLink() {
   deps.control = &control_;
   deps.completions = &completions_;
   deps.disk = &background_;
-  if (flags_.cluster.task_index == 0) {
-    return Leader::Create(flags_, plan_, deps);
-  }
-  return Follower::Create(flags_, CoordinatorChannelFromFlags(flags_, token_),
-                          deps);
+  return MakeLink(flags_, plan_, token_, deps);
 }
 
 PsLoopDependencies PsProcess::PartDependencies() {
@@ -151,29 +145,27 @@ PsLoopDependencies PsProcess::PartDependencies() {
 }
 
 absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() {
-  RpcServerOptions options = RpcServerOptionsFromFlags(flags_);
-  options.listen = flags_.cluster.listen.empty()
-                       ? hosts_[flags_.cluster.task_index]
-                       : flags_.cluster.listen;
-  options.token = token_;
+  RpcServerOptions options = ServerOptionsFromFlags(
+      flags_,
+      flags_.cluster.listen.empty() ? hosts_[flags_.cluster.task_index]
+                                    : flags_.cluster.listen,
+      token_, &logger_);
   if (KindOf(flags_.training.mode).steps) {
     SHOAL_RETURN_IF_ERROR(CheckRanks(flags_));
     SetRoomForSteps(flags_, plan_, &options);
   }
-  options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   SHOAL_RETURN_IF_ERROR(options.Validate());
   return options;
 }
 
-absl::Status PsProcess::StartServer(const RpcServerOptions& options) {
+absl::Status PsProcess::Serve(const RpcServerOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(
-      server_, RpcServer::Start(options, link_->served(), &completions_));
+      server_, StartServer(options, /*has_listen=*/true, link_->served(),
+                           &completions_, &logger_));
   logger_.Info(
       absl::StrCat("shard ", flags_.cluster.task_index, " of ",
                    flags_.cluster.ps, ", listening on ", server_->address(),
                    plan_.job.empty() ? "" : absl::StrCat(", job ", plan_.job)));
-  const std::string advice = LoopbackAdvice(options.listen);
-  if (!advice.empty()) logger_.Warn(advice);
   return absl::OkStatus();
 }
 

@@ -13,15 +13,13 @@
 #include "base/thread_executor.h"
 #include "job/await_end.h"
 #include "job/await_names.h"
-#include "job/follower.h"
-#include "job/job_token.h"
 #include "job/joined_end.h"
-#include "job/leader.h"
-#include "job/loopback_advice.h"
+#include "job/make_link.h"
 #include "job/model_directory.h"
 #include "job/options_from_flags.h"
 #include "job/own_replica.h"
 #include "job/process_metrics.h"
+#include "job/process_server.h"
 #include "job/ps_part.h"
 #include "job/rank_ring.h"
 #include "job/step_room.h"
@@ -81,8 +79,8 @@ class RankProcess final : public JobProcess {
  private:
   int rank() const { return flags_.cluster.task_index; }
   std::string name() const { return ProcessName(Role::kWorker, rank()); }
-  absl::StatusOr<std::unique_ptr<JobLink>> MakeLink();
-  absl::Status StartServer();
+  absl::StatusOr<std::unique_ptr<JobLink>> OpenLink();
+  absl::Status Serve();
   absl::Status OpenRing();
   void MakePs();
   absl::Status MakeWorker();
@@ -144,8 +142,8 @@ absl::Status RankProcess::Start() {
                                    flags_.deadlines.start_timeout, wait_,
                                    &logger_));
   SHOAL_RETURN_IF_ERROR(OpenRing());
-  SHOAL_ASSIGN_OR_RETURN(link_, MakeLink());
-  if (link_->served() != nullptr) SHOAL_RETURN_IF_ERROR(StartServer());
+  SHOAL_ASSIGN_OR_RETURN(link_, OpenLink());
+  if (link_->served() != nullptr) SHOAL_RETURN_IF_ERROR(Serve());
   // From here on other processes may know of the job.
   SHOAL_RETURN_IF_ERROR(link_->Begin());
   MakePs();
@@ -164,7 +162,7 @@ absl::Status RankProcess::Start() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<JobLink>> RankProcess::MakeLink() {
+absl::StatusOr<std::unique_ptr<JobLink>> RankProcess::OpenLink() {
   JobLinkDependencies deps;
   deps.clock = &clock_;
   deps.wait = wait_;
@@ -174,22 +172,16 @@ absl::StatusOr<std::unique_ptr<JobLink>> RankProcess::MakeLink() {
   deps.control = &strands_.control;
   deps.completions = &strands_.completions;
   deps.disk = &strands_.background;
-  if (rank() == 0) return Leader::Create(flags_, plan_, deps);
-  return Follower::Create(flags_, CoordinatorChannelFromFlags(flags_, token_),
-                          deps);
+  return MakeLink(flags_, plan_, token_, deps);
 }
 
-absl::Status RankProcess::StartServer() {
-  RpcServerOptions options = RpcServerOptionsFromFlags(flags_);
-  options.listen = flags_.CoordinatorAddress();
-  options.token = token_;
-  options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
+absl::Status RankProcess::Serve() {
+  const RpcServerOptions options = ServerOptionsFromFlags(
+      flags_, flags_.CoordinatorAddress(), token_, &logger_);
   SHOAL_RETURN_IF_ERROR(options.Validate());
-  SHOAL_ASSIGN_OR_RETURN(server_, RpcServer::Start(options, link_->served(),
-                                                   &strands_.completions));
-  const std::string advice =
-      LoopbackAdvice(options.listen, /*has_listen=*/false);
-  if (!advice.empty()) logger_.Warn(advice);
+  SHOAL_ASSIGN_OR_RETURN(
+      server_, StartServer(options, /*has_listen=*/false, link_->served(),
+                           &strands_.completions, &logger_));
   return absl::OkStatus();
 }
 
@@ -203,13 +195,15 @@ absl::Status RankProcess::OpenRing() {
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   // The others reach rank 0 by the name by which they reach the coordinator.
   const std::string coordinator = flags_.CoordinatorAddress();
-  SHOAL_ASSIGN_OR_RETURN(Address host, ParseAddress(coordinator));
-  std::string listen = host.ToString().substr(0, host.ToString().rfind(':'));
-  if (rank() != 0) {
-    SHOAL_ASSIGN_OR_RETURN(listen, OwnHostTowards(coordinator));
+  std::string host;
+  if (rank() == 0) {
+    SHOAL_ASSIGN_OR_RETURN(const Address address, ParseAddress(coordinator));
+    host = address.HostText();
+  } else {
+    SHOAL_ASSIGN_OR_RETURN(host, OwnHostTowards(coordinator));
   }
   SHOAL_ASSIGN_OR_RETURN(RankRing ring,
-                         RankRing::Open(listen, std::move(options)));
+                         RankRing::Open(host, std::move(options)));
   ring_ = std::move(ring);
   return absl::OkStatus();
 }

@@ -1,8 +1,7 @@
 #include "job/worker_process.h"
 
-#include <string.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,12 +12,12 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "job/answer_signal.h"
 #include "job/await_names.h"
 #include "job/job_token.h"
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
 #include "job/process_outcome.h"
-#include "job/quit_at_once.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "job/training_mode.h"
@@ -53,6 +52,11 @@ class WorkerProcess final : public JobProcess {
   ExitCode WaitForEnd() override;
 
  private:
+  std::string name() const {
+    return ProcessName(Role::kWorker, flags_.cluster.task_index);
+  }
+  // What follows a signal that asks the process to stop.
+  std::string StopWords() const;
   void OnSignal(const MainWait::Event& event);
   absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect();
 
@@ -107,9 +111,7 @@ WorkerProcess::Connect() {
 }
 
 absl::Status WorkerProcess::Start() {
-  ExportProcess(&telemetry_,
-                ProcessName(Role::kWorker, flags_.cluster.task_index),
-                plan_.job);
+  ExportProcess(&telemetry_, name(), plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(setup_,
                          WorkerSetup::Create(flags_, files_.get(), &logger_));
@@ -138,28 +140,19 @@ absl::Status WorkerProcess::Start() {
   return absl::OkStatus();
 }
 
+std::string WorkerProcess::StopWords() const {
+  if (flags_.Saves()) return StopText(flags_);
+  return KindOf(flags_.training.mode).steps
+             ? "the job ends, as the other workers need this one"
+             : "the worker finishes its batches in progress and leaves";
+}
+
 void WorkerProcess::OnSignal(const MainWait::Event& event) {
-  if (event.action == StopSignals::Action::kNone) return;
-  if (event.action == StopSignals::Action::kQuit) {
-    QuitAtOnce([] { return std::string(); }, &logger_);
-  }
-  const bool stop = event.action == StopSignals::Action::kStop;
-  const bool save = flags_.Saves();
-  const std::string signal = absl::StrCat("SIG", sigabbrev_np(event.signal));
-  if (!event.passed_on) {
-    logger_.Warn(absl::StrCat(
-        signal, ": ",
-        !stop  ? RemindText()
-        : save ? StopText(flags_)
-        : KindOf(flags_.training.mode).steps
-            ? "the job ends, as the other workers need this one"
-            : "the worker finishes its batches in progress and leaves"));
-  }
-  if (!stop) return;
-  part_->Stop(absl::CancelledError(absl::StrCat(
-                  ProcessName(Role::kWorker, flags_.cluster.task_index),
-                  " was stopped by ", signal)),
-              save ? flags_.checkpoints.stop_timeout : absl::ZeroDuration());
+  const std::optional<absl::Status> reason = AnswerSignal(
+      event, name(), StopWords(), [] { return std::string(); }, &logger_);
+  if (!reason.has_value()) return;
+  part_->Stop(*reason, flags_.Saves() ? flags_.checkpoints.stop_timeout
+                                      : absl::ZeroDuration());
 }
 
 ExitCode WorkerProcess::WaitForEnd() {

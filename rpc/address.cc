@@ -23,9 +23,12 @@ bool IsHostCharacter(char c) {
 }  // namespace
 
 std::string Address::ToString() const {
+  return absl::StrCat(HostText(), ":", port);
+}
+
+std::string Address::HostText() const {
   const bool ipv6 = host.find(':') != std::string::npos;
-  return ipv6 ? absl::StrCat("[", host, "]:", port)
-              : absl::StrCat(host, ":", port);
+  return ipv6 ? absl::StrCat("[", host, "]") : host;
 }
 
 bool Address::IsLoopback() const {

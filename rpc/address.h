@@ -15,6 +15,8 @@ struct Address {
   int port = 0;      // 0: listen on any free port
 
   std::string ToString() const;
+  // The host as ToString writes it: in brackets if it is an IPv6 address.
+  std::string HostText() const;
   // True if only this machine can reach it: localhost, 127.0.0.0/8 or ::1.
   bool IsLoopback() const;
 };

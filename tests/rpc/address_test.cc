@@ -27,6 +27,11 @@ TEST(AddressTest, EverythingElseIsRefused) {
   }
 }
 
+TEST(AddressTest, AHostIsWrittenAsInAnAddress) {
+  EXPECT_EQ(ParseAddress("[::1]:4000")->HostText(), "[::1]");
+  EXPECT_EQ(ParseAddress("ps-0.job.local:1")->HostText(), "ps-0.job.local");
+}
+
 TEST(AddressTest, LoopbackIsKnownByTheAddressAlone) {
   for (const std::string text :
        {"localhost:1", "127.0.0.1:1", "127.3.4.5:1", "[::1]:1"}) {
