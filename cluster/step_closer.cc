@@ -10,9 +10,8 @@
 namespace shoal {
 
 StepCloser::StepCloser(StepCloserOptions options)
-    : options_(std::move(options)), step_(options_.first_step) {
+    : options_(std::move(options)) {
   SHOAL_DCHECK(options_.backup_workers < options_.ranks.size());
-  SHOAL_DCHECK(options_.first_step > 0);
 }
 
 std::optional<int> StepCloser::RankOf(Life worker) const {
@@ -66,23 +65,12 @@ void StepCloser::OnTakenOut(Life from, uint64_t step) {
   if (rank.has_value() && step == step_) parked_.erase(*rank);
 }
 
-absl::Status StepCloser::OnLost(Life worker) {
-  const std::optional<int> rank = RankOf(worker);
-  if (!rank.has_value()) return absl::OkStatus();
-  phase_ = Phase::kLost;
-  return absl::UnavailableError(
-      absl::StrCat("rank ", *rank, " is lost before the end of step ", step_,
-                   ", and the other ranks cannot go on without it"));
-}
-
 void StepCloser::Hold() {
-  SHOAL_DCHECK(phase_ == Phase::kOpen || phase_ == Phase::kLost);
-  if (phase_ == Phase::kOpen) phase_ = Phase::kHolding;
+  SHOAL_DCHECK(phase_ == Phase::kOpen);
+  phase_ = Phase::kHolding;
 }
 
-void StepCloser::Release() {
-  if (phase_ != Phase::kLost) phase_ = Phase::kOpen;
-}
+void StepCloser::Release() { phase_ = Phase::kOpen; }
 
 bool StepCloser::Enough(const View& view) const {
   if (view.open_lanes.empty()) return false;
@@ -108,8 +96,7 @@ void StepCloser::Close() {
 }
 
 CloserActions StepCloser::Step(const View& view) {
-  const bool closes = phase_ == Phase::kOpen || phase_ == Phase::kHolding;
-  const bool enough = closes && Enough(view);
+  const bool enough = phase_ != Phase::kHeld && Enough(view);
   if (enough) Close();
   if (phase_ == Phase::kHolding && (enough || view.open_lanes.empty())) {
     phase_ = Phase::kHeld;
@@ -123,9 +110,7 @@ std::string StepCloser::WaitingFor(const View& view) const {
   for (const int rank : view.open_lanes) {
     if (!parked_.contains(rank)) missing.push_back(rank);
   }
-  if (missing.empty() || phase_ == Phase::kHeld || phase_ == Phase::kLost) {
-    return "";
-  }
+  if (missing.empty() || phase_ == Phase::kHeld) return "";
   return absl::StrCat("step ", step_, " waits for ",
                       missing.size() == 1 ? "rank " : "ranks ",
                       absl::StrJoin(missing, ", "));

@@ -21,9 +21,6 @@ struct StepCloserOptions {
   // Ranks for which a step does not wait (--backup_workers). Larger: slow ranks
   // hold up others less, and more batches are dropped and trained later.
   uint32_t backup_workers = 0;
-  // Number of the first step to close: the steps that the shards have applied,
-  // plus 1.
-  uint64_t first_step = 1;
 };
 
 // A rank's batch in a step. The batches of a step are in the order of ranks.
@@ -72,7 +69,7 @@ using CloserActions = std::vector<CloserAction>;
 // set of batches than its neighbours.
 //
 //   open --Hold--> holding --the open step is closed, or no lane is left-->
-//   held --Release--> open;  any --OnLost--> lost
+//   held --Release--> open
 //
 // A push names its step, which is the least count of its pull replies plus 1,
 // and shard 0 parks it. The open step is closed once shard 0 has a push of
@@ -86,14 +83,14 @@ using CloserActions = std::vector<CloserAction>;
 // that another had stopped before, and wait for it for ever. A shard that
 // parked pushes during a hold would leave their ranks waiting in the same way.
 //
-// The ranks of a generation are fixed: a worker that is no rank is refused, and
-// after the loss of a rank no step is closed. How long a step may stay open is
-// for the owner to judge.
+// The ranks of a generation are fixed: a worker that is no rank is refused. The
+// owner judges what the loss of a rank means, and how long a step may stay
+// open.
 //
 // Memory: two batches a rank. Thread-compatible.
 class StepCloser {
  public:
-  // REQUIRES: backup_workers < ranks.size(), first_step > 0.
+  // REQUIRES: backup_workers < ranks.size().
   explicit StepCloser(StepCloserOptions options);
 
   struct View {
@@ -112,9 +109,6 @@ class StepCloser {
   // Shard 0 has taken the push out again, because its call ended. The push will
   // be parked anew. A step that was closed with it stays closed.
   void OnTakenOut(Life from, uint64_t step);
-  // A rank's life is over. UNAVAILABLE, which names the rank and the open step:
-  // the generation is over. OK: the worker is not a rank.
-  absl::Status OnLost(Life worker);
 
   // Holds at the next border between steps. REQUIRES: no hold is asked for.
   void Hold();
@@ -131,7 +125,7 @@ class StepCloser {
   std::string WaitingFor(const View& view) const;
 
  private:
-  enum class Phase { kOpen, kHolding, kHeld, kLost };
+  enum class Phase { kOpen, kHolding, kHeld };
 
   std::optional<int> RankOf(Life worker) const;
   // Notes a push for a step that is closed.
@@ -144,7 +138,7 @@ class StepCloser {
   StepCloserOptions options_;
   CloserActions actions_;
   Phase phase_ = Phase::kOpen;
-  uint64_t step_;  // the open step
+  uint64_t step_ = 1;  // the open step
   // By rank, in their order: what shard 0 has of the open step.
   std::map<int, StepBatch> parked_;
   // By rank: the step and batch of its newest push that was in time, and of its

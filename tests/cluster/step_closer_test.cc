@@ -160,17 +160,7 @@ TEST_F(StepCloserTest, TheRanksOfAGenerationAreFixed) {
   EXPECT_THAT(joined.message(), HasSubstr("not one of the 3 ranks"));
   EXPECT_EQ(closer_.OnParked({1, 9}, 1, Batch(0)).code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(closer_.OnLost({1, 9}).ok());
   EXPECT_TRUE(closer_.Admit(LifeOf(2)).ok());
-
-  Park(0, 1, 0);
-  Park(1, 1, 1);
-  const absl::Status lost = closer_.OnLost(LifeOf(2));
-  EXPECT_EQ(lost.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(lost.message(), HasSubstr("rank 2 is lost before the end of "
-                                        "step 1"));
-  lanes_ = {0, 1};
-  EXPECT_THAT(closer_.Step({lanes_}), IsEmpty()) << "the ranks go on without";
 }
 
 TEST_F(StepCloserTest, APushThatCannotBeRightIsRefused) {
@@ -181,15 +171,6 @@ TEST_F(StepCloserTest, APushThatCannotBeRightIsRefused) {
   const absl::Status second = closer_.OnParked(LifeOf(0), 1, Batch(1));
   EXPECT_EQ(second.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(second.message(), HasSubstr("after batch (0,0,0)"));
-}
-
-TEST_F(StepCloserTest, AJobGoesOnWithTheStepAfterThoseThatItHas) {
-  StepCloserOptions options;
-  options.ranks = {LifeOf(0)};
-  options.first_step = 41;
-  closer_ = StepCloser(options);
-  lanes_ = {0};
-  EXPECT_EQ(Closed(Park(0, 41, 0)).step, 41u);
 }
 
 TEST(StepSimulationTest, EveryBatchIsTrainedOnceInOneSetOfBatchesAStep) {
