@@ -1,7 +1,6 @@
 #include "cluster/lane_deal.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -10,21 +9,12 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/batch_bits.h"
+#include "core/lease.h"
 
 namespace shoal {
 namespace {
 
 using Lanes = std::vector<std::vector<LanePart>>;  // by rank
-
-bool Has(const std::vector<uint8_t>& bits, uint32_t i) {
-  return i / 8 < bits.size() && (bits[i / 8] >> (i % 8) & 1);
-}
-
-uint32_t CountOf(const std::vector<uint8_t>& bits) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < 8 * bits.size(); ++i) count += Has(bits, i);
-  return count;
-}
 
 // Pieces, in the order in which they are dealt, and the ranks that can read
 // them.
@@ -102,7 +92,7 @@ class GroupDealer {
     const PieceTrained& trained = trained_[piece];
     std::vector<uint32_t> left;
     for (uint32_t i = 0; i < *trained.num_batches; ++i) {
-      if (!Has(trained.batches, i)) left.push_back(i);
+      if (!BatchBits::Has(trained.batches, i)) left.push_back(i);
     }
     const size_t n = ranks_.size();
     for (size_t j = 0; j < std::min(n, left.size()); ++j) {
@@ -136,7 +126,8 @@ LanePrefix PrefixOf(const std::vector<LanePart>& lane,
     const bool known = piece.num_batches.has_value();
     const uint64_t end = known ? *piece.num_batches : 8 * piece.batches.size();
     for (uint64_t i = part.offset; i < end; i += part.stride) {
-      if (!piece.complete && !Has(piece.batches, static_cast<uint32_t>(i))) {
+      if (!piece.complete &&
+          !BatchBits::Has(piece.batches, static_cast<uint32_t>(i))) {
         prefix.ended = false;
       } else if (prefix.ended) {
         ++prefix.steps;
@@ -171,15 +162,13 @@ void EndEmptyLanes(const std::map<int, Group>& groups, Lanes* lanes) {
                   [](const auto& lane) { return lane.empty(); })) {
     return;
   }
-  // No batch has this index.
-  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max() - 1;
   for (const auto& [host, group] : groups) {
     for (const size_t rank : group.ranks) {
       std::vector<LanePart>& lane = (*lanes)[rank];
       if (!lane.empty()) continue;
       lane.push_back({.piece = group.pieces.front(),
-                      .stride = kNone + 1,
-                      .offset = kNone});
+                      .stride = Lease::kNoBatch + 1,
+                      .offset = Lease::kNoBatch});
     }
   }
 }
@@ -229,7 +218,7 @@ absl::StatusOr<LaneDeal> LaneDeal::Again(
   std::vector<std::pair<uint32_t, uint32_t>> left;  // trained batches, piece
   for (const uint32_t piece : pieces.order) {
     if (trained[piece].complete) continue;
-    left.push_back({CountOf(trained[piece].batches), piece});
+    left.push_back({BatchBits::Count(trained[piece].batches), piece});
   }
   std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
     return a.first < b.first;

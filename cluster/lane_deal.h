@@ -34,7 +34,7 @@ struct PieceTrained {
 
 // A lane's part of a piece, which becomes one lease: the batches whose index
 // mod `stride` is `offset`, without those that `skip` names and without those
-// that are trained.
+// that are trained. A part without batches has the offset Lease::kNoBatch.
 struct LanePart {
   uint32_t piece = 0;
   uint32_t stride = 1;
@@ -66,8 +66,9 @@ struct LanePart {
 //
 // Lanes may have different numbers of batches, and a part may have no batch. A
 // lane to which nothing is dealt gets one part without batches, of a piece that
-// its rank can read: so each rank gets a last part, and can tell after it that
-// its lane has ended. Then the rank adds nothing to the steps of the others.
+// its rank could read, and which it does not read: so each rank gets a last
+// part, and can tell after it that its lane has ended. Then the rank adds
+// nothing to the steps of the others.
 //
 // What this asks of the owner: the next epoch begins when every batch of this
 // one is trained (epochs have a barrier); if all lanes have ended and batches

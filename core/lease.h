@@ -2,6 +2,7 @@
 #define SHOAL_CORE_LEASE_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/check.h"
@@ -30,10 +31,9 @@ struct Lease {
   uint32_t epoch = 0;  // for kEvaluate, the number of the evaluation
   Piece piece;
   uint32_t batch_size = 0;  // examples; fixed with the piece table
-  // Batches not to train, since they are complete or left to another lease
-  // (`stride` leaves out further ones).
-  // Batch i is bit i % 8 of byte i / 8. Batches beyond the end are to be
-  // trained, unless skip_rest is set.
+  // Batches not to train, since they are complete or left to another lease;
+  // `stride` leaves out further ones. Batch i is bit i % 8 of byte i / 8.
+  // Batches beyond the end are to be trained, unless skip_rest is set.
   std::vector<uint8_t> skip;
   // True for a speculative copy, which works from the end towards the
   // straggler.
@@ -51,10 +51,15 @@ struct Lease {
   // has all batches. REQUIRES: offset < stride.
   uint32_t stride = 1;
   uint32_t offset = 0;
+  // The offset of a lease without batches: no batch has this index.
+  static constexpr uint32_t kNoBatch =
+      std::numeric_limits<uint32_t>::max() - 1;
   // True if this is the last lease of its lane: after its batches the rank
   // trains nothing more in this epoch (cluster/lane_deal.h).
   bool last_of_lane = false;
 
+  // True if the lease has no batch, so that nothing of its piece is to be read.
+  bool empty() const { return offset == kNoBatch; }
   // True if the lease's worker does not train batch `index`.
   bool Skips(uint32_t index) const {
     SHOAL_DCHECK(offset < stride);

@@ -259,6 +259,7 @@ TEST_F(LaneTableTest, ARankWithoutABatchGetsALeaseThatEndsItsLane) {
   const std::vector<Lease> empty = Run(kRank1);
   ASSERT_THAT(empty, SizeIs(1));
   EXPECT_TRUE(empty[0].last_of_lane);
+  EXPECT_TRUE(empty[0].empty());
   for (uint32_t i = 0; i < 100; ++i) EXPECT_TRUE(empty[0].Skips(i));
   EXPECT_THAT(table_->open_lanes(), IsEmpty());
 }

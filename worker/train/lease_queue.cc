@@ -14,6 +14,12 @@ void LeaseQueue::Request() {
 void LeaseQueue::Add(Lease lease, uint64_t hold) {
   if (stopped_) return;
   if (hold == 0) requested_ = false;
+  if (lease.empty()) {
+    if (hold == 0) Request();
+    last_computed_(lease);
+    send_(LeaseDone{lease.number});
+    return;
+  }
   auto open = std::make_shared<OpenLease>();
   open->lease = std::move(lease);
   open->hold = hold;

@@ -45,8 +45,9 @@ struct OpenLease {
 // of a hold first, and delivers their batches in order. It requests a new lease
 // whenever the last one is read. It reports to the coordinator each piece that
 // was read, each lease that is done and each lease that failed. It calls
-// LastComputed when the last batch of a training lease is computed. Owned by
-// the strand.
+// LastComputed when the last batch of a training lease is computed. A lease
+// without batches (Lease::empty) is done at once, and its piece is neither read
+// nor reported. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =

@@ -120,6 +120,19 @@ class LeaseQueueTest : public testing::Test {
       [this](const Lease& lease) { computed_.push_back(lease.number); }};
 };
 
+TEST_F(LeaseQueueTest, ALeaseWithoutBatchesIsDoneAndNotRead) {
+  open_error_ = absl::NotFoundError("is not to be opened");
+  Lease lease;
+  lease.number = 7;
+  lease.stride = Lease::kNoBatch + 1;
+  lease.offset = Lease::kNoBatch;
+  queue_.Add(lease);
+  EXPECT_THAT(Told(), ElementsAre('r', 'd'));
+  EXPECT_EQ(std::get<LeaseDone>(told_.back()).lease, 7u);
+  EXPECT_THAT(computed_, ElementsAre(7));
+  EXPECT_EQ(queue_.next(), nullptr);
+}
+
 TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
   queue_.Request();
   queue_.Request();
