@@ -8,9 +8,9 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
-#include "cluster/lane_table.h"
 #include "cluster/repeated_files.h"
 #include "coordinator/job_pieces.h"
+#include "coordinator/lane_ranks.h"
 #include "coordinator/overdue_text.h"
 #include "coordinator/sender_check.h"
 
@@ -34,20 +34,6 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   }
   membership.silent_after = options.silent_after;
   return membership;
-}
-
-// The ranks of the job, which are all its workers; empty if it has no lanes.
-std::vector<LaneRank> RanksOf(const CoordinatorOptions& options,
-                              const Membership& membership) {
-  std::vector<LaneRank> ranks;
-  if (!options.lanes) return ranks;
-  const JobFiles& files = membership.files();
-  for (const Member& worker : membership.Open(Role::kWorker)) {
-    SHOAL_DCHECK(worker.index == static_cast<int>(ranks.size()));
-    const bool by_host = !files.train().hosts.empty();
-    ranks.push_back({worker.life, by_host ? files.HostOf(worker.index) : 0});
-  }
-  return ranks;
 }
 
 }  // namespace
@@ -319,7 +305,7 @@ void CoordinatorState::Step() {
     Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
   }
   if (Leases(phase_) && !saves_.withholds()) {
-    Perform(work_.Deal(StepsSettled()));
+    Perform(work_.Deal(steps_ && steps_->Settled(work_.book())));
   }
   if (Leases(phase_)) GrantAtPace();
   if (phase_ == JobPhase::kReporting &&
@@ -363,7 +349,8 @@ void CoordinatorState::StartTraining() {
   absl::StatusOr<JobPieces> pieces =
       CutJob(options_, membership_.files(), train_row_bytes_);
   if (!pieces.ok()) return End({pieces.status()});
-  const std::vector<LaneRank> ranks = RanksOf(options_, membership_);
+  std::vector<LaneRank> ranks;
+  if (options_.lanes) ranks = LaneRanksOf(membership_);
   if (options_.backup_workers.has_value()) {
     std::vector<Life> lives;
     for (const LaneRank& rank : ranks) lives.push_back(rank.life);
@@ -418,14 +405,7 @@ JobSaves::View CoordinatorState::SavesView() {
 }
 
 JobSteps::View CoordinatorState::StepsView() const {
-  return {membership_, work_.book().open_lanes()};
-}
-
-bool CoordinatorState::StepsSettled() const {
-  const TrainingBook& book = work_.book();
-  return steps_.has_value() &&
-         book.restored_batches() + steps_->closed_batches() ==
-             book.totals().batches;
+  return JobSteps::ViewOf(membership_, work_.book());
 }
 
 JobReport CoordinatorState::Report(absl::Time now) const {

@@ -168,8 +168,6 @@ class CoordinatorState {
   LeasedWork::View WorkView();
   JobSaves::View SavesView();
   JobSteps::View StepsView() const;
-  // As for LaneTable::NeedsDeal.
-  bool StepsSettled() const;
 
   const CoordinatorOptions options_;
   JobPhase phase_ = JobPhase::kGathering;

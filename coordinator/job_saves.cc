@@ -28,7 +28,7 @@ void Add(JobEffects more, JobEffects* effects) {
 }
 
 JobSteps::View StepsOf(const JobSaves::View& view) {
-  return {view.membership, view.book.open_lanes()};
+  return JobSteps::ViewOf(view.membership, view.book);
 }
 
 }  // namespace
@@ -140,36 +140,22 @@ void JobSaves::Drive(
 void JobSaves::Perform(SaverActions actions, const View& view,
                        JobEffects* effects) {
   for (SaverAction& action : actions) {
-    if (auto* send = std::get_if<SaverSend>(&action)) {
-      const Member* const member = view.membership.FindLife(send->to);
-      if (member != nullptr && member->open()) {
-        Send(*member, std::move(send->message), &effects->actions);
-      }
-    } else if (auto* mend = std::get_if<SaverMend>(&action)) {
-      Mend(*mend, view, effects);
-    } else if (auto* cut = std::get_if<SaverCut>(&action)) {
-      TakeCut(*cut, view);
-    } else if (std::get_if<SaverHoldSteps>(&action) != nullptr) {
-      Add(view.steps->Hold(StepsOf(view)), effects);
-    } else if (std::get_if<SaverReleased>(&action) != nullptr) {
-      effects->released = true;
-      if (view.steps != nullptr) {
-        Add(view.steps->Release(StepsOf(view)), effects);
-      }
-    } else if (auto* late = std::get_if<SaverLate>(&action)) {
-      const bool trains = !saver_.withholds() && !view.book.complete();
-      Add(policy_.OnLate(*late, trains), effects);
-    } else if (auto* commit = std::get_if<SaverCommit>(&action)) {
-      Commit(std::move(*commit), effects);
-    } else if (auto* done = std::get_if<SaverDone>(&action)) {
-      manifests_.Drop();
-      Add(policy_.OnDone(*done, PolicyView(view), view.now), effects);
-    }
+    std::visit([&](auto& a) { Do(a, view, effects); }, action);
   }
 }
 
-void JobSaves::Mend(const SaverMend& mend, const View& view,
-                    JobEffects* effects) {
+void JobSaves::Do(SaverHoldSteps&, const View& view, JobEffects* effects) {
+  Add(view.steps->Hold(StepsOf(view)), effects);
+}
+
+void JobSaves::Do(SaverSend& send, const View& view, JobEffects* effects) {
+  const Member* const member = view.membership.FindLife(send.to);
+  if (member == nullptr || !member->open()) return;
+  Send(*member, std::move(send.message), &effects->actions);
+}
+
+// Gives the half-marked batches of a piece to a worker that can read it.
+void JobSaves::Do(SaverMend& mend, const View& view, JobEffects* effects) {
   const JobFiles& job_files = view.membership.files();
   const FileList& files = job_files.train();
   const uint32_t source = view.book.facts().piece(mend.piece).source;
@@ -194,7 +180,7 @@ void JobSaves::Mend(const SaverMend& mend, const View& view,
   }
 }
 
-void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
+void JobSaves::Do(SaverCut& cut, const View& view, JobEffects*) {
   policy_.OnCut(view.book.totals().batches, view.sound);
   Manifest manifest;
   manifest.time = view.clock;
@@ -212,7 +198,18 @@ void JobSaves::TakeCut(const SaverCut& cut, const View& view) {
   manifests_.Cut(std::move(manifest));
 }
 
-void JobSaves::Commit(SaverCommit commit, JobEffects* effects) {
+void JobSaves::Do(SaverReleased&, const View& view, JobEffects* effects) {
+  effects->released = true;
+  if (view.steps == nullptr) return;
+  Add(view.steps->Release(StepsOf(view)), effects);
+}
+
+void JobSaves::Do(SaverLate& late, const View& view, JobEffects* effects) {
+  const bool trains = !saver_.withholds() && !view.book.complete();
+  Add(policy_.OnLate(late, trains), effects);
+}
+
+void JobSaves::Do(SaverCommit& commit, const View&, JobEffects* effects) {
   const uint64_t number = commit.number;
   absl::StatusOr<CommitAction> action = manifests_.Finish(std::move(commit));
   if (action.ok()) {
@@ -221,6 +218,11 @@ void JobSaves::Commit(SaverCommit commit, JobEffects* effects) {
     // The saver takes this at its next Step.
     saver_.OnCommitted(number, action.status(), {});
   }
+}
+
+void JobSaves::Do(SaverDone& done, const View& view, JobEffects* effects) {
+  manifests_.Drop();
+  Add(policy_.OnDone(done, PolicyView(view), view.now), effects);
 }
 
 }  // namespace shoal

@@ -92,10 +92,15 @@ class JobSaves {
   void Drive(const View& view, JobEffects* effects,
              absl::FunctionRef<SaverActions(const CheckpointSaver::View&)> use);
   void Perform(SaverActions actions, const View& view, JobEffects* effects);
-  // Gives the half-marked batches of a piece to a worker that can read it.
-  void Mend(const SaverMend& mend, const View& view, JobEffects* effects);
-  void TakeCut(const SaverCut& cut, const View& view);
-  void Commit(SaverCommit commit, JobEffects* effects);
+  // One for each action of the saver.
+  void Do(SaverHoldSteps& hold, const View& view, JobEffects* effects);
+  void Do(SaverSend& send, const View& view, JobEffects* effects);
+  void Do(SaverMend& mend, const View& view, JobEffects* effects);
+  void Do(SaverCut& cut, const View& view, JobEffects* effects);
+  void Do(SaverReleased& released, const View& view, JobEffects* effects);
+  void Do(SaverLate& late, const View& view, JobEffects* effects);
+  void Do(SaverCommit& commit, const View& view, JobEffects* effects);
+  void Do(SaverDone& done, const View& view, JobEffects* effects);
 
   const CoordinatorOptions options_;
   CheckpointSaver saver_;

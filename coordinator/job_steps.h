@@ -10,6 +10,7 @@
 #include "cluster/step_closer.h"
 #include "coordinator/coordinator_actions.h"
 #include "coordinator/job_effects.h"
+#include "coordinator/training_book.h"
 #include "core/ids.h"
 #include "core/step_messages.h"
 
@@ -37,6 +38,9 @@ class JobSteps {
     const Membership& membership;
     std::vector<int> open_lanes;  // LaneTable::open_lanes
   };
+  static View ViewOf(const Membership& membership, const TrainingBook& book) {
+    return {membership, book.open_lanes()};
+  }
 
   // Messages of a PS. Errors: INVALID_ARGUMENT (the PS broke the protocol: it
   // is not PS 0, or a step or batch that cannot be). A push of a worker that is
@@ -60,6 +64,11 @@ class JobSteps {
   // Batches of the steps that were closed. Each of them will have a mark of
   // every PS.
   uint64_t closed_batches() const { return closed_batches_; }
+  // True if all of them have their marks in the book of the job, as for
+  // LaneTable::NeedsDeal.
+  bool Settled(const TrainingBook& book) const {
+    return book.restored_batches() + closed_batches_ == book.totals().batches;
+  }
   // As StepCloser::WaitingFor.
   std::string WaitingFor(const View& view) const {
     return closer_.WaitingFor({view.open_lanes});

@@ -1,0 +1,18 @@
+#ifndef SHOAL_COORDINATOR_LANE_RANKS_H_
+#define SHOAL_COORDINATOR_LANE_RANKS_H_
+
+#include <vector>
+
+#include "cluster/lane_table.h"
+#include "cluster/membership.h"
+
+namespace shoal {
+
+// The ranks of a job of a synchronous mode, which are all its workers in the
+// order of their indexes. Hosts count only if training files belong to hosts.
+// REQUIRES: all workers of the job have open sessions.
+std::vector<LaneRank> LaneRanksOf(const Membership& membership);
+
+}  // namespace shoal
+
+#endif  // SHOAL_COORDINATOR_LANE_RANKS_H_
