@@ -44,6 +44,16 @@ class CoordinatorStateLanesTest : public CoordinatorStateTest {
     }
     Tell(session, LeaseDone{lease.number});
   }
+  // Trains and marks an epoch of one batch for each rank, the last lease of
+  // which rank 1 has not done yet. Rank 0 waits for its next lease.
+  Lease TrainUpToTheLastWord() {
+    TrainNext(3, 10);
+    const Lease lease = Ask(4);
+    Report(4, lease, 10);
+    MarkBoth(lease, 0);
+    AskInVain(3);
+    return lease;
+  }
   // A request that is not answered now.
   void AskInVain(uint64_t session) {
     const size_t before = Heard<LeaseGrant>(session).size();
@@ -230,12 +240,7 @@ TEST_F(CoordinatorStateLanesTest, AnEpochEndsWhenItsRanksSaySo) {
   options_.num_epochs = 2;
   Restart();
   JoinAll();
-  TrainNext(3, 10);
-  const Lease lease = Ask(4);
-  Report(4, lease, 10);
-  MarkBoth(lease, 0);
-  AskInVain(3);
-  Tell(4, LeaseDone{lease.number});
+  Tell(4, LeaseDone{TrainUpToTheLastWord().number});
   EXPECT_EQ(LastGrant(3).epoch, 1u);
 }
 
@@ -244,12 +249,7 @@ TEST_F(CoordinatorStateLanesTest, EvaluationWaitsForTheEndOfTheLanes) {
   eval_ = {{"e", 100, 7}};
   Restart();
   JoinAll();
-  TrainNext(3, 10);
-  const Lease lease = Ask(4);
-  Report(4, lease, 10);
-  MarkBoth(lease, 0);
-  AskInVain(3);
-  Tell(4, LeaseDone{lease.number});
+  Tell(4, LeaseDone{TrainUpToTheLastWord().number});
   EXPECT_EQ(LastGrant(3).purpose, LeasePurpose::kEvaluate);
   const Lease eval = LastGrant(3);
   EvalResult result;

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/members.h"
+#include "tests/coordinator/sent_to.h"
 
 namespace shoal {
 namespace {
@@ -53,19 +54,6 @@ class JobStartTest : public testing::Test {
   }
   JobStart::View View() const { return {membership_, phase_}; }
 
-  // The sessions that are sent a T.
-  template <typename T>
-  static std::vector<uint64_t> To(const CoordinatorActions& actions) {
-    std::vector<uint64_t> sessions;
-    for (const CoordinatorAction& action : actions) {
-      const auto* send = std::get_if<SendAction>(&action);
-      if (send != nullptr && std::holds_alternative<T>(send->message)) {
-        sessions.push_back(send->session);
-      }
-    }
-    return sessions;
-  }
-
   CoordinatorOptions options_;
   FileList files_;
   TrainingBook book_;
@@ -88,7 +76,7 @@ TEST_F(JobStartTest, ServersOfANewJobHaveTheInitialValues) {
   EXPECT_THAT(start.OnOpen(ps_[0], View()), IsEmpty());
   EXPECT_FALSE(start.AllPs(membership_));
   EXPECT_THAT(start.OnOpen(worker_, View()), IsEmpty());
-  EXPECT_THAT(To<ClusterView>(start.OnOpen(ps_[1], View())),
+  EXPECT_THAT(SentTo<ClusterView>(start.OnOpen(ps_[1], View())),
               ElementsAre(1, 2, 3));
   EXPECT_TRUE(start.AllPs(membership_));
 }
@@ -98,7 +86,8 @@ TEST_F(JobStartTest, AWorkerThatComesLaterIsToldTheServers) {
   JoinAll();
   start.OnOpen(ps_[0], View());
   start.OnOpen(ps_[1], View());
-  EXPECT_THAT(To<ClusterView>(start.OnOpen(worker_, View())), ElementsAre(3));
+  EXPECT_THAT(SentTo<ClusterView>(start.OnOpen(worker_, View())),
+              ElementsAre(3));
 }
 
 TEST_F(JobStartTest, TheViewOfARingHasAllRanksAndGoesToAllAtOnce) {
@@ -111,7 +100,7 @@ TEST_F(JobStartTest, TheViewOfARingHasAllRanksAndGoesToAllAtOnce) {
   EXPECT_THAT(start.OnOpen(worker_, View()), IsEmpty());
   const Member second = Join(Role::kWorker, 1, 4, &membership_);
   const CoordinatorActions actions = start.OnOpen(second, View());
-  EXPECT_THAT(To<ClusterView>(actions), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(SentTo<ClusterView>(actions), ElementsAre(1, 2, 3, 4));
   for (const CoordinatorAction& action : actions) {
     const auto& view =
         std::get<ClusterView>(std::get<SendAction>(action).message);
@@ -134,7 +123,7 @@ TEST_F(JobStartTest, ARingIsNotThereBeforeTheLastServerHasItsState) {
   ASSERT_TRUE(start.OnLoaded(ps_[1], {totals_}, View()).ok());
   const auto marks = start.OnMarks(ps_[0], runs_, View());
   ASSERT_TRUE(marks.ok()) << marks.status();
-  EXPECT_THAT(To<ClusterView>(marks->actions), ElementsAre(1, 2, 3));
+  EXPECT_THAT(SentTo<ClusterView>(marks->actions), ElementsAre(1, 2, 3));
 }
 
 TEST_F(JobStartTest, AServerThatGoesTakesItsStateWithIt) {
@@ -168,7 +157,7 @@ TEST_F(JobStartTest, WeightsAloneNeedNoMarks) {
   JoinAll();
   EXPECT_THAT(start.OnLoaded(ps_[0], {totals_}, View())->actions, IsEmpty());
   const auto last = start.OnLoaded(ps_[1], {totals_}, View());
-  EXPECT_THAT(To<ClusterView>(last->actions), ElementsAre(1, 2, 3));
+  EXPECT_THAT(SentTo<ClusterView>(last->actions), ElementsAre(1, 2, 3));
 }
 
 TEST_F(JobStartTest, TheFirstServerIsAskedForTheMarks) {
@@ -177,10 +166,10 @@ TEST_F(JobStartTest, TheFirstServerIsAskedForTheMarks) {
   EXPECT_TRUE(start.goes_on());
   JoinAll();
   const auto first = start.OnLoaded(ps_[1], {totals_}, View());
-  EXPECT_THAT(To<MarkRunsRequest>(first->actions), ElementsAre(2));
+  EXPECT_THAT(SentTo<MarkRunsRequest>(first->actions), ElementsAre(2));
   EXPECT_THAT(start.OnLoaded(ps_[0], {totals_}, View())->actions, IsEmpty());
   const auto told = start.OnMarks(ps_[1], runs_, View());
-  EXPECT_THAT(To<ClusterView>(told->actions), ElementsAre(1, 2, 3));
+  EXPECT_THAT(SentTo<ClusterView>(told->actions), ElementsAre(1, 2, 3));
   EXPECT_TRUE(start.AllPs(membership_));
 }
 
@@ -191,7 +180,7 @@ TEST_F(JobStartTest, AnotherServerIsAskedWhereTheFirstGoes) {
   EXPECT_TRUE(start.OnLoaded(ps_[0], {totals_}, View()).ok());
   EXPECT_TRUE(start.OnLoaded(ps_[1], {totals_}, View()).ok());
   membership_.Remove(ps_[0].life);
-  EXPECT_THAT(To<MarkRunsRequest>(start.OnGone(ps_[0], View())),
+  EXPECT_THAT(SentTo<MarkRunsRequest>(start.OnGone(ps_[0], View())),
               ElementsAre(2));
   // Once the job is past gathering, no marks are asked for.
   phase_ = JobPhase::kTraining;

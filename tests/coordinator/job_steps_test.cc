@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/members.h"
+#include "tests/coordinator/sent_to.h"
 
 namespace shoal {
 namespace {
@@ -37,21 +38,6 @@ class JobStepsTest : public testing::Test {
     EXPECT_TRUE(parked.ok()) << parked.status();
     return steps_.Step(View());
   }
-  // The sessions that were sent one of these, and the last of them.
-  template <typename T>
-  static std::vector<uint64_t> To(const CoordinatorActions& actions,
-                                  T* last = nullptr) {
-    std::vector<uint64_t> sessions;
-    for (const CoordinatorAction& action : actions) {
-      const auto* send = std::get_if<SendAction>(&action);
-      if (send == nullptr) continue;
-      const T* message = std::get_if<T>(&send->message);
-      if (message == nullptr) continue;
-      sessions.push_back(send->session);
-      if (last != nullptr) *last = *message;
-    }
-    return sessions;
-  }
 
   Membership membership_;
   Member ps0_;
@@ -67,7 +53,8 @@ TEST_F(JobStepsTest, AStepIsClosedOnEveryPsInTheOrderOfRanks) {
   EXPECT_EQ(steps_.WaitingFor(View()), "step 1 waits for rank 0");
   ASSERT_TRUE(steps_.OnParked(ps0_, Parked(rank0_, 1, 4, true)).ok());
   StepClosed closed;
-  EXPECT_THAT(To<StepClosed>(steps_.Step(View()), &closed), ElementsAre(1, 2));
+  EXPECT_THAT(SentTo<StepClosed>(steps_.Step(View()), &closed),
+              ElementsAre(1, 2));
   EXPECT_EQ(closed.step, 1u);
   EXPECT_FALSE(closed.hold);
   EXPECT_THAT(closed.batches,
@@ -101,18 +88,18 @@ TEST_F(JobStepsTest, APushThatIsTakenOutMustBeParkedAnew) {
   Park(rank0_, 1, 4);
   ASSERT_TRUE(steps_.OnTakenOut(ps0_, {1, rank0_.life}).ok());
   EXPECT_THAT(Park(rank1_, 1, 5), IsEmpty());
-  EXPECT_THAT(To<StepClosed>(Park(rank0_, 1, 4)), SizeIs(2));
+  EXPECT_THAT(SentTo<StepClosed>(Park(rank0_, 1, 4)), SizeIs(2));
 }
 
 TEST_F(JobStepsTest, AStepDoesNotWaitForALaneThatHasEnded) {
   Park(rank0_, 1, 4);
   lanes_ = {0};
-  EXPECT_THAT(To<StepClosed>(steps_.Step(View())), SizeIs(2));
+  EXPECT_THAT(SentTo<StepClosed>(steps_.Step(View())), SizeIs(2));
 }
 
 TEST_F(JobStepsTest, ALateBatchIsDroppedAndSaidSo) {
   steps_ = JobSteps({rank0_.life, rank1_.life}, 1);
-  EXPECT_THAT(To<StepClosed>(Park(rank1_, 1, 5)), SizeIs(2));
+  EXPECT_THAT(SentTo<StepClosed>(Park(rank1_, 1, 5)), SizeIs(2));
   const CoordinatorActions actions = Park(rank0_, 1, 4);
   ASSERT_THAT(actions, SizeIs(1));
   const auto& log = std::get<LogAction>(actions[0]);
@@ -128,15 +115,15 @@ TEST_F(JobStepsTest, AHoldIsReachedWithTheNextStep) {
   EXPECT_THAT(steps_.Hold(View()), IsEmpty());
   EXPECT_FALSE(steps_.held());
   StepClosed closed;
-  EXPECT_THAT(To<StepClosed>(Park(rank1_, 1, 5), &closed), SizeIs(2));
+  EXPECT_THAT(SentTo<StepClosed>(Park(rank1_, 1, 5), &closed), SizeIs(2));
   EXPECT_TRUE(closed.hold);
   EXPECT_TRUE(steps_.held());
   Park(rank0_, 2, 6);
   EXPECT_THAT(Park(rank1_, 2, 7), IsEmpty()) << "no step during a hold";
   const CoordinatorActions released = steps_.Release(View());
-  EXPECT_THAT(To<StepsReleased>(released), ElementsAre(1, 2));
+  EXPECT_THAT(SentTo<StepsReleased>(released), ElementsAre(1, 2));
   EXPECT_FALSE(steps_.held());
-  EXPECT_THAT(To<StepClosed>(released, &closed), ElementsAre(1, 2));
+  EXPECT_THAT(SentTo<StepClosed>(released, &closed), ElementsAre(1, 2));
   EXPECT_EQ(closed.step, 2u);
   EXPECT_FALSE(closed.hold);
 }
