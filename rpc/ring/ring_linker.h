@@ -31,9 +31,9 @@ class RingLinker {
              const Executor* clock);
   ~RingLinker();
 
-  // Waits until something happens, until `wake_fd` can be read or until
-  // `until`.
-  // UNAVAILABLE: a neighbour refuses, so there will be no ring.
+  // Waits until something happens, until `wake_fd` can be read, or until the
+  // time `until`, and does what follows. UNAVAILABLE: a neighbour refuses, so
+  // there will be no ring.
   absl::Status Step(int wake_fd, absl::Time until);
 
   bool linked() const { return previous_ >= 0 && next_ >= 0; }

@@ -53,12 +53,11 @@ enum class StepEnd {
 // which it is trained, and step->parameters the values that were pulled for it
 // (StepParameters). From Finish on, parameters.d_rows (U × row_dim for each
 // table, in the order of split.ids) and parameters.d_dense (in ShardMap's flat
-// order) are the clipped gradient of the loss of the batch's examples, which is
-// their mean or their sum (LeaseTrainerOptions::loss); if parameters.rejected
-// is true, they are not valid. The step belongs to the
-// caller, which keeps it in place and does not touch it from Begin until the
-// last Finish of the step is done. Until then the exchange may read and
-// overwrite the step's gradient.
+// order) are the clipped gradient of the mean or of the sum of the losses of
+// the batch's examples (LeaseTrainerOptions::loss). If parameters.rejected is
+// true, they are not valid. The step belongs to the caller, which keeps it in
+// place and does not touch it from Begin until the last Finish of the step is
+// done. Until then the exchange may read and overwrite the step's gradient.
 //
 // Owned by the strand of the trainer: it is called there, and `done` runs
 // there, exactly once and never inside Finish. The owner keeps the exchange
