@@ -57,7 +57,7 @@ struct TcpRingOptions {
   // Bytes that are sent as one frame, a multiple of 64 in [4 KiB, 16 MiB]. A
   // rank passes on a chunk while the next chunk arrives, so smaller chunks have
   // less delay over many ranks, and larger chunks cost less processor time.
-  uint32_t chunk_bytes = 128 << 10;
+  uint32_t chunk_bytes = 512 << 10;
   // Limit on the bytes of one rank's part of an AllGather. A rank has memory
   // for that of each other rank at most.
   uint64_t max_part_bytes = uint64_t{1} << 30;

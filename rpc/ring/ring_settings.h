@@ -16,7 +16,7 @@ struct RingSettings {
   int rank = 0;
   int size = 1;
   Reduction reduction = Reduction::kFast;
-  uint32_t chunk_bytes = 128 << 10;
+  uint32_t chunk_bytes = 512 << 10;
   uint64_t max_part_bytes = uint64_t{1} << 30;
 
   int next() const { return (rank + 1) % size; }

@@ -147,7 +147,7 @@ TEST(RingHandshakeTest, OtherSettingsAreRefusedAndNamed) {
            {[](RingSettings* s) { s->reduction = Reduction::kRankOrder; },
             "it has reduction 2, here 1"},
            {[](RingSettings* s) { s->chunk_bytes = 4096; },
-            "it has chunks of bytes 4096, here 131072"},
+            "it has chunks of bytes 4096, here 524288"},
            {[](RingSettings* s) { s->max_part_bytes = 5; },
             "it has a limit for parts of bytes 5"}}) {
     RingAcceptor acceptor = Acceptor();
