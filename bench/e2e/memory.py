@@ -6,6 +6,7 @@ beside the peak memory of its processes (the sum of their peaks, with the
 launcher's). Exits with 1 if a forecast is more than 20 % off.
 
   bench/e2e/memory.py [--bin=build/release/bin] [--rows=1000000]
+      [--jobs="README, ring" --jobs="1 M rows"]
 """
 
 import argparse
@@ -33,6 +34,9 @@ JOBS = {
     "1 M rows": ["--feature_size=1000000", "--embedding_size=16",
                  "--deep_layers=400,400,400"],
 }
+for mode in ("sync", "ring"):
+    JOBS[f"README, {mode}"] = [*JOBS["README"], "--mode=" + mode]
+    JOBS[f"1 M rows, {mode}"] = [*JOBS["1 M rows"], "--mode=" + mode]
 UNITS = {"MB": 1, "GB": 1000}
 
 
@@ -44,8 +48,9 @@ def peak_mb(pid):
 
 def run_job(bin_dir, data, summary, flags):
     """Runs a job. Returns (forecast, peak) in MB."""
+    servers = [] if "--mode=ring" in flags else ["--ps=2"]
     job = subprocess.Popen(
-        [os.path.join(bin_dir, "shoal"), "run", "--ps=2", "--workers=2",
+        [os.path.join(bin_dir, "shoal"), "run", *servers, "--workers=2",
          "--field_size=20", *flags, f"--training_data_dir={data}/tr*",
          f"--val_data_dir={data}/te*", "--summary=" + summary],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -80,23 +85,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--jobs", default=",".join(JOBS))
+    parser.add_argument("--jobs", action="append", choices=list(JOBS),
+                        help="a job to run, in place of all; repeatable")
     args = parser.parse_args()
+    jobs = args.jobs or list(JOBS)
     worst = 0
     with tempfile.TemporaryDirectory() as directory:
         wanted = {re.search(r"feature_size=(\d+)", JOBS[name][0])[1]
-                  for name in args.jobs.split(",")}
+                  for name in jobs}
         for ids in wanted:
             generate(os.path.join(args.bin, "shoal"), f"{directory}/{ids}",
                      rows=args.rows, test_rows=50000, fields=20, ids=ids,
                      zipf=1.2, seed=1)
-        for name in args.jobs.split(","):
+        for name in jobs:
             ids = re.search(r"feature_size=(\d+)", JOBS[name][0])[1]
             forecast, peak = run_job(args.bin, f"{directory}/{ids}",
                                      directory + "/summary.json", JOBS[name])
             off = forecast / peak - 1
             worst = max(worst, abs(off))
-            print(f"{name:14} forecast {forecast:6.0f} MB, peak {peak:6.0f} MB, "
+            print(f"{name:15} forecast {forecast:6.0f} MB, peak {peak:6.0f} MB, "
                   f"{off:+.1%}", flush=True)
     print(f"worst {worst:.1%}")
     return 1 if worst > 0.2 else 0

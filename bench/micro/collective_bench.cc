@@ -2,11 +2,12 @@
 // TcpRing beside a bare ring (bare_ring.h) and, where it is installed, Gloo.
 // Both have what TcpRing has around it: a thread for each rank, which a caller
 // wakes by an eventfd, and an executor to which the completion is posted. All
-// rings sleep while they wait. Rings run in turns, so that a change of the
-// machine's pace meets all of them.
+// rings sleep while they wait. Rings run in turns of about 10 ms, so that a
+// change of the machine's pace meets all of them.
 //
 //   us               wall time of one AllReduce, from the first rank's call to
-//                    the last rank's completion, mean
+//                    the last rank's completion: the mean of a turn, of which
+//                    the median over the turns
 //   busbw            GB/s a rank: 2 (N - 1) / N x bytes ÷ wall time
 //   bare_us          the same of the bare ring
 //   share            bare_us ÷ us; at least .90 is the aim
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -111,6 +113,27 @@ class BlockingRank {
 struct Spent {
   double wall = 0;
   double cpu = 0;
+};
+
+// The turns of one implementation.
+class Turns {
+ public:
+  void Add(Spent turn) {
+    walls_.push_back(turn.wall);
+    cpu_ += turn.cpu;
+  }
+  double cpu() const { return cpu_; }
+  // REQUIRES: there was a turn.
+  double median_wall() {
+    const auto middle =
+        walls_.begin() + static_cast<std::ptrdiff_t>(walls_.size() / 2);
+    std::nth_element(walls_.begin(), middle, walls_.end());
+    return *middle;
+  }
+
+ private:
+  std::vector<double> walls_;
+  double cpu_ = 0;
 };
 
 // Values of all ranks, and calls of all ranks that are awaited.
@@ -256,16 +279,13 @@ BlockingRanks MakeBareRings(size_t size, Executors* executors) {
 void AllReduce(benchmark::State& state, Reduction reduction) {
   const size_t size = static_cast<size_t>(state.range(0));
   const size_t bytes = static_cast<size_t>(state.range(1));
-  // About 0.1 s a turn.
-  const int calls =
-      static_cast<int>(std::max<size_t>(2, (64 << 20) / (bytes + 40000)));
   Executors executors(size);
   const auto rings = MakeRings(size, reduction, &executors);
   const BlockingRanks bare = MakeBareRings(size, &executors);
   const std::vector<Rank> own = CallsOf(rings);
   const std::vector<Rank> ceiling = CallsOf(bare);
   Ranks ranks(size, bytes / sizeof(float));
-  ranks.Run(own, 2);
+  const Spent first = ranks.Run(own, 10);
   ranks.Run(ceiling, 2);
 #ifdef SHOAL_BENCH_GLOO
   const auto sums = MakeGlooSums(static_cast<int>(size));
@@ -275,31 +295,29 @@ void AllReduce(benchmark::State& state, Reduction reduction) {
   }
   const std::vector<Rank> peer = CallsOf(gloo);
   ranks.Run(peer, 2);
-  Spent third;
+  Turns gloos;
 #endif
-  Spent first, second;
-  int total = 0;
+  const int calls = std::max(2, static_cast<int>(0.1 / first.wall));
+  Turns owns, bares;
   for (auto _ : state) {
-    const Spent a = ranks.Run(own, calls);
-    const Spent b = ranks.Run(ceiling, calls);
-    first = {first.wall + a.wall, first.cpu + a.cpu};
-    second = {second.wall + b.wall, second.cpu + b.cpu};
+    owns.Add(ranks.Run(own, calls));
+    bares.Add(ranks.Run(ceiling, calls));
 #ifdef SHOAL_BENCH_GLOO
-    const Spent c = ranks.Run(peer, calls);
-    third = {third.wall + c.wall, third.cpu + c.cpu};
+    gloos.Add(ranks.Run(peer, calls));
 #endif
-    total += calls;
   }
   const double n = static_cast<double>(size);
-  const double gigabytes = 1e-9 * static_cast<double>(bytes) * total;
-  state.counters["us"] = 1e6 * first.wall / total;
-  state.counters["busbw"] = 2 * (n - 1) / n * gigabytes / first.wall;
-  state.counters["bare_us"] = 1e6 * second.wall / total;
-  state.counters["share"] = second.wall / first.wall;
-  state.counters["cpu_s/GB"] = first.cpu / gigabytes;
-  state.counters["bare_cpu_s/GB"] = second.cpu / gigabytes;
+  const double turn_gb = 1e-9 * static_cast<double>(bytes) * calls;
+  const double gigabytes = turn_gb * static_cast<double>(state.iterations());
+  const double wall = owns.median_wall();
+  state.counters["us"] = 1e6 * wall / calls;
+  state.counters["busbw"] = 2 * (n - 1) / n * turn_gb / wall;
+  state.counters["bare_us"] = 1e6 * bares.median_wall() / calls;
+  state.counters["share"] = bares.median_wall() / wall;
+  state.counters["cpu_s/GB"] = owns.cpu() / gigabytes;
+  state.counters["bare_cpu_s/GB"] = bares.cpu() / gigabytes;
 #ifdef SHOAL_BENCH_GLOO
-  state.counters["gloo_us"] = 1e6 * third.wall / total;
+  state.counters["gloo_us"] = 1e6 * gloos.median_wall() / calls;
 #endif
 }
 

@@ -13,6 +13,7 @@ import json
 import mmap
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -48,19 +49,23 @@ class Job:
         return name
 
     def start(self, script, *flags, trains=True, count=None, launcher=()):
+        """Starts a process. A launcher gets the command as the arguments of
+        `sh -c`, so that it does not take its flags for its own."""
         args = self.args
         if count is None:
             count = self.count() if trains else os.devnull
         name = os.path.join(self.directory, str(len(self.processes)))
         pin = None if args.core is None else {args.core}
+        command = [args.python, os.path.join(HERE, script),
+                   f"--data={args.data}", f"--progress={count}",
+                   f"--net={args.net}", f"--batch={args.batch}",
+                   f"--threads={args.threads}", f"--ids={args.ids}",
+                   f"--epochs={args.epochs}", *flags, *args.more]
+        if launcher:
+            command = [*launcher, "sh", "-c", "exec " + shlex.join(command)]
         with open(name + ".log", "wb") as log:
             process = subprocess.Popen(
-                [*launcher, args.python, os.path.join(HERE, script),
-                 f"--data={args.data}", f"--progress={count}",
-                 f"--net={args.net}",
-                 f"--batch={args.batch}", f"--threads={args.threads}",
-                 f"--ids={args.ids}", f"--epochs={args.epochs}", *flags, *args.more],
-                stdout=log, stderr=log,
+                command, stdout=log, stderr=log,
                 env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2"),
                 preexec_fn=(lambda: os.sched_setaffinity(0, pin)) if pin
                 else None)
