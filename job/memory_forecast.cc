@@ -123,6 +123,67 @@ uint64_t RingBytes(const JobFlags& flags, const JobPlan& plan) {
                          static_cast<uint64_t>(flags.cluster.workers));
 }
 
+// Bytes of one batch's push to a shard: its even part of the rows, and the
+// dense blocks of the shard.
+StepSize SizeOnShard(const JobFlags& flags, const JobPlan& plan, int shard) {
+  StepSize size = SizeOfStep(flags, plan);
+  const auto shards = static_cast<uint64_t>(plan.map.num_shards);
+  size.distinct_ids = size.distinct_ids / shards + 1;
+  size.dense_floats = 0;
+  for (const DenseBlock& block : plan.map.blocks) {
+    if (block.shard != shard) continue;
+    size.dense_floats += static_cast<uint64_t>(block.size());
+  }
+  return size;
+}
+
+uint64_t PushBytes(const StepSize& size) {
+  return BatchMessageBytes(size.distinct_ids, size.row_floats,
+                           size.dense_floats);
+}
+
+// Memory of the sum of a step's pushes on a shard (ps/shard/step_sum.h): the
+// merged rows of each table with their index (core/row_merge.h), and the dense
+// blocks.
+uint64_t StepSumBytes(const JobFlags& flags, const JobPlan& plan, int shard) {
+  constexpr uint64_t kIndexBytesOfId = 104;
+  const StepSize size = SizeOnShard(flags, plan, shard);
+  const auto tables = static_cast<uint64_t>(std::count_if(
+      plan.spec.tables.begin(), plan.spec.tables.end(),
+      [](const TableSpec& table) { return !table.on_every_shard; }));
+  const uint64_t of_id = tables * kIndexBytesOfId + 4 * size.row_floats;
+  const uint64_t ids = SaturatingTimes(
+      size.distinct_ids, static_cast<uint64_t>(flags.cluster.workers));
+  return SaturatingAdd(SaturatingTimes(of_id, ids), 4 * size.dense_floats);
+}
+
+// Memory that a PS needs for the calls of the workers. It has the answer of a
+// pull and a push of every worker, as messages come and go; in a mode of steps
+// the pushes of all workers wait there at once, and their sum comes on top.
+uint64_t CallBytes(const JobFlags& flags, const JobPlan& plan, int shard) {
+  RpcServerOptions server = RpcServerOptionsFromFlags(flags);
+  const auto workers = static_cast<uint64_t>(flags.cluster.workers);
+  const uint64_t messages = SaturatingTimes(
+      WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight(), workers);
+  if (!KindOf(flags.training.mode).steps) {
+    return server.MemoryBytes(
+        StepMessageBytes(flags, plan) / plan.map.num_shards, messages);
+  }
+  SetRoomForSteps(flags, plan, &server);
+  const uint64_t push = PushBytes(SizeOnShard(flags, plan, shard));
+  return SaturatingAdd(server.MemoryBytes(push, messages),
+                       StepSumBytes(flags, plan, shard));
+}
+
+// The most of CallBytes of all shards.
+uint64_t MostCallBytes(const JobFlags& flags, const JobPlan& plan) {
+  uint64_t most = 0;
+  for (int shard = 0; shard < plan.map.num_shards; ++shard) {
+    most = std::max(most, CallBytes(flags, plan, shard));
+  }
+  return most;
+}
+
 std::string Bytes(uint64_t bytes) {
   if (bytes < 1000 * kMB) return absl::StrCat((bytes + kMB / 2) / kMB, " MB");
   return absl::StrFormat("%.1f GB", static_cast<double>(bytes) / 1e9);
@@ -142,23 +203,18 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   const uint64_t message = StepMessageBytes(flags, plan);
   const uint64_t in_flight =
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
-  RpcServerOptions server = RpcServerOptionsFromFlags(flags);
-  if (KindOf(flags.training.mode).steps) SetRoomForSteps(flags, plan, &server);
-  // Besides its shard a PS has the answer of a pull and a push of every worker,
-  // as messages come and go. The PS of a rank is in the process of its worker,
-  // and its calls are no messages.
   const bool ring = KindOf(flags.training.mode).ring;
-  const uint64_t beside =
-      ring ? 0
-           : SaturatingAdd(
-                 kPsBase,
-                 server.MemoryBytes(
-                     message / plan.map.num_shards,
-                     in_flight * static_cast<uint64_t>(flags.cluster.workers)));
   for (int member = 0; member < plan.ps.count; ++member) {
-    const auto shard = ShardMemory(flags, plan, plan.ps.ShardOf(member));
+    const int index = plan.ps.ShardOf(member);
+    const auto shard = ShardMemory(flags, plan, index);
     forecast.tables_grow |= shard.grows;
-    uint64_t bytes = SaturatingAdd(beside, shard.bytes);
+    uint64_t bytes = shard.bytes;
+    // The PS of a rank is in the process of its worker, and its calls are no
+    // messages.
+    if (!ring) {
+      bytes = SaturatingAdd(bytes, kPsBase);
+      bytes = SaturatingAdd(bytes, CallBytes(flags, plan, index));
+    }
     // The coordinator is in the process of PS 0.
     if (member == 0) {
       bytes = SaturatingAdd(bytes, ScoresBytes(flags, plan, data.eval));
@@ -186,6 +242,9 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
   for (int member = 0; member < plan.ps.count; ++member) {
     const int shard = plan.ps.ShardOf(member);
     ps = SaturatingAdd(ps, ShardMemory(flags, plan, shard).bytes);
+    if (KindOf(flags.training.mode).steps) {
+      ps = SaturatingAdd(ps, StepSumBytes(flags, plan, shard));
+    }
   }
   return SaturatingAdd(
       SaturatingAdd(kTrainBase, ps),
@@ -224,6 +283,38 @@ DataSize MeasureData(const FileSystem& files, const JobFlags& flags) {
           MeasureFiles(files, flags.data.val_data_dir)};
 }
 
+namespace {
+
+// True if the pushes of all workers wait on the servers for their step.
+bool ParksPushes(const JobFlags& flags) {
+  return KindOf(flags.training.mode).steps && !IsOneProcess(flags.command);
+}
+
+// The part of a server's memory that the steps need, for the line.
+std::string OfWhichSteps(const JobFlags& flags, const JobPlan& plan) {
+  if (!ParksPushes(flags)) return "";
+  return absl::StrCat(" (~", Bytes(MostCallBytes(flags, plan)),
+                      " of it for the pushes of ", flags.cluster.workers,
+                      " workers)");
+}
+
+// What a user can do if the memory does not suffice.
+std::string Advice(const JobFlags& flags, const JobPlan& plan) {
+  if (!flags.HasServers()) {
+    return "each worker holds all variables; use a mode with parameter "
+           "servers (--mode=sync)";
+  }
+  const absl::string_view more_hosts = "use more hosts (--ps_hosts, --hosts)";
+  if (!ParksPushes(flags)) return std::string(more_hosts);
+  return absl::StrCat(
+      "a parameter server keeps the pushes of all ", flags.cluster.workers,
+      " workers until their step is complete, and needs ~",
+      Bytes(MostCallBytes(flags, plan)), " for them; use fewer workers "
+      "(--workers, --worker_hosts), or ", more_hosts.substr(4));
+}
+
+}  // namespace
+
 HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
                           const DataSize& data, const HostMemory& host) {
   HostForecast result;
@@ -241,6 +332,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
     result.tables_grow = forecast.tables_grow;
     if (flags.command == Command::kPs) {
       result.bytes = forecast.ps[flags.cluster.task_index];
+      if (ParksPushes(flags)) {
+        what = absl::StrCat("ps ~", Bytes(result.bytes),
+                            OfWhichSteps(flags, plan), "; ");
+      }
     } else if (flags.command == Command::kWorker) {
       if (!host.of_group) processes = WorkersOnHost(flags.cluster);
       uint64_t each = forecast.worker;
@@ -266,9 +361,11 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       what = absl::StrCat(
           flags.HasServers() ? "ps ~" : "copy of all variables ~",
           Bytes(*std::max_element(forecast.ps.begin(), forecast.ps.end())),
-          " each, worker ~", Bytes(forecast.worker), " each; ");
+          " each", OfWhichSteps(flags, plan), ", worker ~",
+          Bytes(forecast.worker), " each; ");
     }
   }
+  result.advice = Advice(flags, plan);
   result.line = absl::StrCat(
       "memory: ", what, processes,
       processes == 1 ? " process ~" : " processes ~", Bytes(result.bytes),
@@ -283,16 +380,13 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   return result;
 }
 
-absl::Status CheckMemory(uint64_t bytes, const HostMemory& host, bool copies) {
-  if (host.total_bytes == 0 || bytes <= host.total_bytes) {
+absl::Status CheckMemory(const HostForecast& forecast, const HostMemory& host) {
+  if (host.total_bytes == 0 || forecast.bytes <= host.total_bytes) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      "about ", Bytes(bytes), " of memory are needed, and ", host.whose,
-      " has ", Bytes(host.total_bytes),
-      copies ? ": each worker holds all variables; use a mode with parameter "
-               "servers (--mode=sync)"
-             : ": use more hosts (--ps_hosts, --hosts)",
+      "about ", Bytes(forecast.bytes), " of memory are needed, and ",
+      host.whose, " has ", Bytes(host.total_bytes), ": ", forecast.advice,
       ", a smaller --embedding_size, --batch_size or --shuffle_rows, an "
       "optimizer with fewer slots, or "
       "--table_row_limit; --memory_check=off starts the job all the same"));
@@ -309,8 +403,7 @@ absl::Status ForecastAndCheck(const JobFlags& flags, const JobPlan& plan,
   const HostForecast forecast =
       ForecastHost(flags, plan, MeasureData(files, flags), host);
   if (print) std::cerr << forecast.line << std::endl;
-  const absl::Status fits =
-      CheckMemory(forecast.bytes, host, !flags.HasServers());
+  const absl::Status fits = CheckMemory(forecast, host);
   if (flags.monitoring.memory_check && !fits.ok()) return fits;
   if (host.available_bytes != 0 && forecast.bytes > host.available_bytes) {
     std::cerr << "memory: warning: about " << Bytes(forecast.bytes)

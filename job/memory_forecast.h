@@ -51,20 +51,21 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
 
 // The memory of this command's processes on this host. `line` is printed at the
 // start, as in "memory: ps ~212 MB each, worker ~180 MB each; 5 processes ~0.8
-// GB of 24 GB".
+// GB of 24 GB". In a mode of steps it says how much of a PS's memory the pushes
+// of all workers take, which wait there until their step is complete. `advice`
+// says what to do if the host has too little: "use more hosts (--ps_hosts …)".
 struct HostForecast {
   std::string line;
+  std::string advice;
   uint64_t bytes = 0;
   bool tables_grow = false;
 };
 HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
                           const DataSize& data, const HostMemory& host);
 
-// RESOURCE_EXHAUSTED, with what to do, if `bytes` are more than the host's
-// total memory. OK if the system does not tell its memory. `copies`: each
-// worker holds all variables, so that more hosts would not help.
-absl::Status CheckMemory(uint64_t bytes, const HostMemory& host,
-                         bool copies = false);
+// RESOURCE_EXHAUSTED, with the forecast's advice, if the forecast's bytes are
+// more than the host's total memory. OK if the system does not tell its memory.
+absl::Status CheckMemory(const HostForecast& forecast, const HostMemory& host);
 
 // Prints the forecast's line on stderr with the flags in force, and warns if
 // too little memory is free. RESOURCE_EXHAUSTED if the host has too little

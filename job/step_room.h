@@ -11,8 +11,9 @@ namespace shoal {
 // Raises the limits of a PS's server so that it can hold the parked push of
 // every rank at once, beside the pulls of all ranks and copies of their pushes
 // (ps/shard/step_shard.h). A server without room for the last push of a step
-// would never complete the step. The memory forecast counts these pushes
-// (job/memory_forecast.h) and refuses what the host cannot hold.
+// would never complete the step. The limits reserve nothing: whether the host
+// can hold the pushes is for the memory forecast to say, which prints their
+// bytes and refuses a job that does not fit (job/memory_forecast.h).
 void SetRoomForSteps(const JobFlags& flags, const JobPlan& plan,
                      RpcServerOptions* options);
 

@@ -262,15 +262,82 @@ TEST(CheckMemoryTest, RefusesWhatTheHostDoesNotHaveAndSaysWhatToDo) {
   host.total_bytes = 1000 * kMB;
   host.available_bytes = 10 * kMB;
   host.whose = "control group /job";
-  EXPECT_TRUE(CheckMemory(1000 * kMB, host).ok());
-  EXPECT_TRUE(CheckMemory(~uint64_t{0}, {}).ok());
-  EXPECT_THAT(CheckMemory(1001 * kMB, host, /*copies=*/true).message(),
-              HasSubstr("use a mode with parameter servers"));
-  const absl::Status status = CheckMemory(1001 * kMB, host);
+  HostForecast forecast;
+  forecast.advice = "use another one";
+  forecast.bytes = 1000 * kMB;
+  EXPECT_TRUE(CheckMemory(forecast, host).ok());
+  forecast.bytes = 1001 * kMB;
+  const absl::Status status = CheckMemory(forecast, host);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("control group /job has 1.0 GB"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("--memory_check=off"));
+              HasSubstr("control group /job has 1.0 GB: use another one, "));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("--memory_check=off"));
+  forecast.bytes = ~uint64_t{0};
+  EXPECT_TRUE(CheckMemory(forecast, {}).ok());
+}
+
+// A step is complete when the pushes of all workers are there, so a server
+// holds all of them at once.
+TEST(CheckMemoryTest, PushesOfAStepThatDoNotFitAreRefusedAndTheFlagsAreNamed) {
+  const std::vector<std::string> size = {"--feature_size=1000000",
+                                         "--batch_size=8192", "--ps=2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), size.begin(), size.end());
+    return Job(Command::kRun, more);
+  };
+  const Job async = with({"--workers=1000", "--pipeline_depth=0"});
+  const Job sync = with({"--workers=1000", "--mode=sync"});
+  HostMemory host;
+  host.total_bytes = 250'000 * kMB;
+  const HostForecast fits = ForecastHost(async.flags, async.plan, {}, host);
+  const HostForecast forecast = ForecastHost(sync.flags, sync.plan, {}, host);
+  EXPECT_GT(forecast.bytes, fits.bytes);
+  host.total_bytes = fits.bytes;
+  EXPECT_TRUE(CheckMemory(fits, host).ok());
+  EXPECT_THAT(forecast.line,
+              HasSubstr("of it for the pushes of 1000 workers), worker ~"));
+  const absl::Status refused = CheckMemory(forecast, host);
+  for (const char* part :
+       {"keeps the pushes of all 1000 workers until their step is complete",
+        "--workers", "--ps_hosts", "--batch_size"}) {
+    EXPECT_THAT(std::string(refused.message()), HasSubstr(part));
+  }
+}
+
+TEST(MemoryForecastTest, AServerOfStepsHoldsAllPushesAndTheirSum) {
+  const std::vector<std::string> size = {"--feature_size=1000000"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.push_back(size[0]);
+    return Forecast(more).ps[0];
+  };
+  const auto sync = [&](int workers) {
+    return with(
+        {"--mode=sync", "--ps=1", absl::StrCat("--workers=", workers)});
+  };
+  const Job job(Command::kRun, {size[0], "--mode=sync", "--ps=1"});
+  const uint64_t push = StepMessageBytes(job.flags, job.plan);
+  // Three copies of a push as messages come and go, and its part of the sum:
+  // for each id 104 bytes of index and its row.
+  const uint64_t ids = 1024 * 39;
+  const uint64_t row = 4 * job.plan.spec.tables[0].row_dim();
+  EXPECT_NEAR(sync(12) - sync(2), 10 * (3 * push + ids * (104 + row)),
+              10 * 1.0 * kMB);
+  // Each server has its part of both.
+  EXPECT_LT(with({"--mode=sync", "--workers=12", "--ps=4"}), sync(12) / 2);
+  const auto one = [&](const char* mode) {
+    const Job train(Command::kTrain, {size[0], "--workers=4", mode});
+    return ForecastOneProcess(train.flags, train.plan, {});
+  };
+  EXPECT_NEAR(one("--mode=sync") - one("--mode=async"),
+              4 * ids * (104 + row) + 4 * job.plan.spec.dense_size(),
+              1.0 * kMB);
+}
+
+TEST(ForecastHostTest, ARingSaysToUseServers) {
+  const Job ring(Command::kRun, {"--feature_size=1000000", "--mode=ring"});
+  EXPECT_THAT(ForecastHost(ring.flags, ring.plan, {}, {}).advice,
+              HasSubstr("use a mode with parameter servers"));
 }
 
 TEST(MeasureDataTest, SizesUpRowsByTheFirstFilesHead) {
