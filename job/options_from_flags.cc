@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "core/optimizer_spec.h"
+#include "job/training_mode.h"
 #include "models/model_table.h"
 #include "rpc/channel_options.h"
 #include "rpc/keepalive.h"
@@ -17,6 +18,11 @@
 
 namespace shoal {
 namespace {
+
+// The time of a push that waits for the pushes of other workers, in push
+// timeouts. The push is sent again after it, with all its bytes, so that a rank
+// that is a minute behind costs each other rank one more push.
+constexpr int kPushTimeoutsOfStep = 6;
 
 OptimizerSpec Optimizer(const OptimizerFlags& flags, OptimizerKind kind,
                         double learning_rate, double l2,
@@ -189,6 +195,9 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
   options.trainer.clip_norm = flags.optimizers.clip_norm;
   options.pull_timeout = flags.deadlines.pull_timeout;
   options.push_timeout = flags.deadlines.push_timeout;
+  if (KindOf(flags.training.mode).steps) {
+    options.push_timeout *= kPushTimeoutsOfStep;
+  }
   return options;
 }
 

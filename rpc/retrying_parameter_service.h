@@ -15,6 +15,11 @@ namespace shoal {
 // same batch id, by which the shard recognises a copy. So a retry is safe even
 // if an earlier attempt was applied. The reply then says `repeat`.
 //
+// An attempt ends after RetryOptions::attempt_timeout, unless it is a push for
+// a step (PushRequest::step): the server parks such a push until other workers
+// have sent theirs, so that a second attempt would only send the same bytes
+// again. A connection that breaks ends the attempt all the same.
+//
 // When the timeout has passed, the call ends with DEADLINE_EXCEEDED, or with
 // RESOURCE_EXHAUSTED if this was the last error. The message has the number of
 // attempts and the last error. Errors that time does not help are returned as

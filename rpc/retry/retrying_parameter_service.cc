@@ -45,13 +45,13 @@ class RetryingParameterService::Call
                                             Done<Reply>);
 
   Call(std::shared_ptr<Shared> shared, Method method, Request request,
-       absl::Duration timeout, Done<Reply> done)
+       absl::Duration timeout, const RetryOptions& options, Done<Reply> done)
       : shared_(std::move(shared)),
         number_(++shared_->calls),
         method_(method),
         request_(std::move(request)),
         timeout_(timeout),
-        schedule_(shared_->options, shared_->executor->Now() + timeout,
+        schedule_(options, shared_->executor->Now() + timeout,
                   shared_->seed + number_),
         done_(std::move(done)) {}
 
@@ -149,14 +149,17 @@ void RetryingParameterService::Pull(PullRequest request, absl::Duration timeout,
                                     Done<PullReply> done) {
   std::make_shared<Call<PullRequest, PullReply>>(
       shared_, &ParameterService::Pull, std::move(request), timeout,
-      std::move(done))
+      shared_->options, std::move(done))
       ->Start();
 }
 
 void RetryingParameterService::Push(PushRequest request, absl::Duration timeout,
                                     Done<PushReply> done) {
+  RetryOptions options = shared_->options;
+  // The answer waits for other workers, and not for the server.
+  if (request.step > 0) options.attempt_timeout = absl::InfiniteDuration();
   std::make_shared<Call<PushRequest, PushReply>>(
-      shared_, &ParameterService::Push, std::move(request), timeout,
+      shared_, &ParameterService::Push, std::move(request), timeout, options,
       std::move(done))
       ->Start();
 }
@@ -166,7 +169,7 @@ void RetryingParameterService::Stats(StatsRequest request,
                                      Done<StatsReply> done) {
   std::make_shared<Call<StatsRequest, StatsReply>>(
       shared_, &ParameterService::Stats, std::move(request), timeout,
-      std::move(done))
+      shared_->options, std::move(done))
       ->Start();
 }
 

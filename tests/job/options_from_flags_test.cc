@@ -221,6 +221,11 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   const WorkerLoopOptions worker = WorkerLoopOptionsFromFlags(flags);
   EXPECT_EQ(worker.pull_timeout, absl::Seconds(3));
   EXPECT_EQ(worker.push_timeout, absl::Seconds(4));
+  // A push of a step waits for other workers.
+  EXPECT_EQ(WorkerLoopOptionsFromFlags(
+                Parsed(Command::kRun, {"--mode=sync", "--push_timeout=4s"}))
+                .push_timeout,
+            absl::Seconds(24));
 }
 
 TEST(OptionsFromFlags, ServersOfSmallJobsTakeFewCalls) {

@@ -83,8 +83,9 @@ class RetryingParameterServiceTest : public testing::Test {
         options, /*seed=*/7, &executor_);
   }
 
-  void Push(absl::Duration timeout) {
+  void Push(absl::Duration timeout, uint64_t step = 0) {
     PushRequest request;
+    request.step = step;
     request.batches = {{.id = {1, 2, 3}}};
     service_->Push(std::move(request), timeout,
                    [this](absl::StatusOr<PushReply> reply) {
@@ -141,6 +142,21 @@ TEST_F(RetryingParameterServiceTest, GivesUpByTheCallersDeadline) {
   for (size_t i = 0; i < log_.calls.size(); ++i) {
     EXPECT_LE(log_.calls[i] + log_.timeouts[i], start + absl::Seconds(3));
   }
+}
+
+// The server parks it until the other workers are there.
+TEST_F(RetryingParameterServiceTest, AnAttemptOfAPushForAStepHasAllTheTime) {
+  Make({absl::UnavailableError("the connection broke"), absl::OkStatus(),
+        absl::OkStatus()});
+  Push(absl::Seconds(60), /*step=*/3);
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(status_.ok()) << status_;
+  Push(absl::Seconds(60));
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(log_.timeouts,
+              testing::ElementsAre(absl::Seconds(60),
+                                   absl::Seconds(60) - absl::Milliseconds(21),
+                                   RetryOptions().attempt_timeout));
 }
 
 TEST_F(RetryingParameterServiceTest, AServerThatStaysFullIsFullInTheEnd) {

@@ -246,13 +246,28 @@ void LeaseTrainer::OnFinished(Step step, absl::StatusOr<StepEnd> end) {
   } else if (absl::IsAborted(end.status())) {
     Keep(std::move(step));
     Pump();
-  } else if (TriesAgain(end.status(), step.get())) {
+  } else if (StillWaits(end.status(), step.get()) ||
+             TriesAgain(end.status(), step.get())) {
     deps_.strand->PostAfter(
         options_.retry_pause,
         [self = shared_from_this(), step = std::move(step)]() mutable {
           if (!self->pipeline_.ended()) self->Finish(std::move(step));
         });
   }
+}
+
+bool LeaseTrainer::StillWaits(const absl::Status& status, PipelineStep* step) {
+  if (!absl::IsDeadlineExceeded(status) ||
+      exchange_->waits_in() != StepState::kWaitStep) {
+    return false;
+  }
+  step->full_since = absl::InfiniteFuture();
+  const bool told = std::exchange(step->told_wait, true);
+  deps_.logger->Log(
+      told ? LogLevel::kDebug : LogLevel::kInfo,
+      absl::StrCat("batch ", ToString(step->train.batch.id),
+                   " still waits for those of other workers in its step"));
+  return true;
 }
 
 void LeaseTrainer::OnEnd(const PipelineStep& step, StepEnd end) {

@@ -71,6 +71,7 @@ void StepPipeline::Add(std::shared_ptr<OpenLease> lease, Batch batch) {
     idle_.pop_back();
   }
   step->stage = PipelineStep::Stage::kRead;
+  step->told_wait = false;
   step->train.lease = lease->lease.number;
   step->lease = std::move(lease);
   step->train.batch = std::move(batch);

@@ -34,6 +34,7 @@ struct PipelineStep {
   // The time since which every answer was RESOURCE_EXHAUSTED; InfiniteFuture if
   // the last answer was not.
   absl::Time full_since = absl::InfiniteFuture();
+  bool told_wait = false;  // the log says that the step waits for other workers
 
   bool evaluates() const { return lease->evaluates(); }
 };

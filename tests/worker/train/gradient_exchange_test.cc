@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "models/binary_objective.h"
 #include "tests/harness/simulated_executor.h"
 #include "worker/train/lease_trainer.h"
@@ -20,8 +21,12 @@
 namespace shoal {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using Log = std::vector<std::string>;
 
 // Answers every pull after a millisecond, and takes no push.
@@ -120,6 +125,7 @@ class RecordingExchange final : public GradientExchange {
     Log log;
     std::deque<absl::StatusOr<StepEnd>> answers;
     bool keeps = false;  // Finish ends by LetGo alone
+    StepState waits_in = StepState::kWaitPush;
     std::vector<Done<StepEnd>> kept;
     std::vector<float> gradients;  // the first row's, of each Finish
     GradientExchange::Failed failed;
@@ -173,6 +179,7 @@ class RecordingExchange final : public GradientExchange {
     shared_->held = nullptr;
   }
   void Cancel() override { shared_->log.push_back("cancel"); }
+  StepState waits_in() const override { return shared_->waits_in; }
 
  private:
   void Write(const char* what, const TrainStep& step) {
@@ -202,7 +209,8 @@ class GradientExchangeTest : public testing::Test {
     deps.telemetry = &telemetry_;
     deps.model = &model_;
     deps.progress = &progress_;
-    deps.logger = &logger_;
+    logger_.emplace(LoggerOptions{.level = log_level_});
+    deps.logger = &*logger_;
     deps.strand = &strand_;
     deps.open_source = &open_source_;
     batches_ = batches;
@@ -229,7 +237,8 @@ class GradientExchangeTest : public testing::Test {
 
   Simulator simulator_;
   SimulatedExecutor strand_{&simulator_};
-  Logger logger_{{"", LogLevel::kError}};
+  LogLevel log_level_ = LogLevel::kError;
+  std::optional<Logger> logger_;
   RecordingExchange::Shared exchange_;
   LoggedModel model_{&exchange_.log};
   ProgressMeter progress_{&kBinaryMetrics};
@@ -307,6 +316,30 @@ TEST_F(GradientExchangeTest, WhatFailedForAPassingReasonIsFinishedAgain) {
               ElementsAre("begin 0", "compute 0", "finish 0", "end of lease 4",
                           "finish 0", "finish 0", "finish 0", "done"));
   EXPECT_THAT(exchange_.gradients, ElementsAre(1, 1, 1, 1));
+}
+
+// A step waits for its slowest rank; how long that may take is for the
+// coordinator to judge.
+TEST_F(GradientExchangeTest, AStepThatWaitsForOthersIsNoTroubleAndIsSaidOnce) {
+  log_level_ = LogLevel::kInfo;
+  const auto lines_of = [this](StepState waits_in) {
+    exchange_.waits_in = waits_in;
+    exchange_.answers = {absl::DeadlineExceededError("waits"),
+                         absl::DeadlineExceededError("waits"),
+                         absl::DeadlineExceededError("waits")};
+    testing::internal::CaptureStderr();
+    Start(0, 1);
+    simulator_.RunUntilIdle();
+    EXPECT_EQ(log().back(), "done");
+    return std::vector<std::string>(
+        absl::StrSplit(testing::internal::GetCapturedStderr(), '\n'));
+  };
+  const std::vector<std::string> lines = lines_of(StepState::kWaitStep);
+  ASSERT_THAT(lines, SizeIs(2));  // the last one is empty
+  EXPECT_THAT(lines[0], AllOf(HasSubstr(" info "),
+                              HasSubstr("waits for those of other workers")));
+  EXPECT_THAT(lines_of(StepState::kWaitPush),
+              Contains(HasSubstr(" warning ")).Times(3));
 }
 
 TEST_F(GradientExchangeTest, AnyOtherErrorEndsTheWorkerAndNoStepBegins) {
