@@ -24,22 +24,27 @@ class FanIn {
         executor_(executor),
         all_done_(std::move(all_done)) {}
 
-  // Returns the completion for the call to shard `shard`.
-  static Done<Reply> CompletionFor(std::shared_ptr<FanIn> self, int shard) {
-    return [self = std::move(self), shard](absl::StatusOr<Reply> r) mutable {
+  // Returns the completion for the call to shard `shard`, whose server has this
+  // name in the log.
+  static Done<Reply> CompletionFor(std::shared_ptr<FanIn> self, int shard,
+                                   std::string server) {
+    return [self = std::move(self), shard,
+            server = std::move(server)](absl::StatusOr<Reply> r) mutable {
       Executor* executor = self->executor_;
-      executor->Post([self = std::move(self), shard, r = std::move(r)] {
-        self->Take(shard, r);
+      executor->Post([self = std::move(self), shard,
+                      server = std::move(server), r = std::move(r)] {
+        self->Take(shard, server, r);
       });
     };
   }
 
  private:
-  void Take(int shard, const absl::StatusOr<Reply>& reply) {
+  void Take(int shard, const std::string& server,
+            const absl::StatusOr<Reply>& reply) {
     if (reply.ok()) {
       replies_[shard] = *reply;
     } else if (status_.ok()) {
-      status_ = Annotate(reply.status(), absl::StrCat("ps ", shard));
+      status_ = Annotate(reply.status(), server);
     }
     if (--missing_ == 0) {
       std::move(all_done_)(std::move(status_), std::move(replies_));
@@ -81,6 +86,11 @@ ShardedClient::ShardedClient(
 CallIdentity ShardedClient::IdentityFor(int shard) const {
   return {options_.job, options_.worker, options_.shard_lives[shard],
           options_.map.version};
+}
+
+std::string ShardedClient::NameOf(int shard) const {
+  return absl::StrCat(
+      "ps ", options_.members.empty() ? shard : options_.members[shard]);
 }
 
 void ShardedClient::Pull(StepParameters* step, bool read_only,
@@ -126,7 +136,7 @@ void ShardedClient::Pull(StepParameters* step, bool read_only,
                                         block.flat_begin, block.size())});
         });
     shards_[s]->Pull(std::move(request), options_.pull_timeout,
-                     FanIn<PullReply>::CompletionFor(fan_in, s));
+                     FanIn<PullReply>::CompletionFor(fan_in, s, NameOf(s)));
   }
 }
 
@@ -176,7 +186,7 @@ void ShardedClient::PushParts(absl::Span<const PushedBatch> batches,
   for (size_t s = 0; s < shards_.size(); ++s) {
     shards_[s]->Push(PartOf(s, batches, step, canaries.get()),
                      options_.push_timeout,
-                     FanIn<PushReply>::CompletionFor(fan_in, s));
+                     FanIn<PushReply>::CompletionFor(fan_in, s, NameOf(s)));
   }
 }
 
@@ -198,11 +208,10 @@ void ShardedClient::PushToShard(int shard, uint64_t number,
   request.step = number;
   shards_[shard]->Push(
       std::move(request), options_.push_timeout,
-      [executor = executor_, shard, canaries = *std::move(canaries),
+      [executor = executor_, server = NameOf(shard),
+       canaries = *std::move(canaries),
        done = std::move(done)](absl::StatusOr<PushReply> reply) mutable {
-        if (!reply.ok()) {
-          reply = Annotate(reply.status(), absl::StrCat("ps ", shard));
-        }
+        if (!reply.ok()) reply = Annotate(reply.status(), server);
         executor->Post(
             [done = std::move(done), reply = std::move(reply)]() mutable {
               std::move(done)(std::move(reply));

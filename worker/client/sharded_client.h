@@ -50,6 +50,10 @@ struct ShardedClientOptions {
   Life worker;
   ShardMap map;
   std::vector<Life> shard_lives;
+  // The parameter server that each shard is called at, by its index as a member
+  // of the job (core/ps_members.h), for messages. Empty: shard k is at member
+  // k.
+  std::vector<int> members;
   // Row dims of the model's tables, which are the first tables of the map.
   std::vector<int> row_dims;
   int64_t dense_size = 0;  // elements of all dense variables
@@ -84,7 +88,8 @@ class ShardedClient {
 
   // Fetches the rows of each table's split.ids and all dense blocks. `step`
   // belongs to the caller and must stay in place until `done` has run. The
-  // error is the error of the first shard that failed, and names the shard.
+  // error is the error of the first shard that failed, and names the shard's
+  // server.
   void Pull(StepParameters* step, bool read_only,
             absl::AnyInvocable<void(absl::Status) &&> done);
 
@@ -99,7 +104,7 @@ class ShardedClient {
 
   // Sends one shard its part of the gradient of one batch, for step `number` of
   // the job (PushRequest::step): d_rows and d_dense are the gradient of the sum
-  // over the batch's examples. An error names the shard.
+  // over the batch's examples. An error names the shard's server.
   void PushToShard(int shard, uint64_t number, const PushedBatch& batch,
                    const StepParameters& step, Done<PushReply> done);
 
@@ -112,6 +117,8 @@ class ShardedClient {
   };
 
   CallIdentity IdentityFor(int shard) const;
+  // The server of the shard, in messages: "ps 2".
+  std::string NameOf(int shard) const;
   // The canaries of the batches, or null if the map has no canary table.
   absl::StatusOr<std::shared_ptr<Canaries>> CanariesOf(
       absl::Span<const PushedBatch> batches) const;

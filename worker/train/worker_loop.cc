@@ -35,6 +35,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     // calls.
     std::vector<std::shared_ptr<ParameterService>> shards;
     std::vector<Life> shard_lives;
+    std::vector<int> members;  // the servers of the shards, by shard
     std::shared_ptr<LeaseTrainer> trainer;
     uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
@@ -169,9 +170,11 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   EndTraining(life_);
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
+  life_->members.clear();
   for (int shard = 0; shard < options_.map.num_shards; ++shard) {
     const int member = ps.MemberFor(shard, rank);
     life_->shard_lives.push_back(view.ps[member].life);
+    life_->members.push_back(member);
   }
   life_->trainer = MakeTrainer();
   // The trainer before this one may not have answered.
@@ -186,6 +189,7 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   client.worker = life_->life;
   client.map = options_.map;
   client.shard_lives = life_->shard_lives;
+  client.members = life_->members;
   for (const TableSpec& table : deps_.model->spec().tables) {
     client.row_dims.push_back(table.row_dim());
   }

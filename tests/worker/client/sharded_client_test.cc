@@ -19,6 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr Life kWorker = {1, 9};
 constexpr BatchId kBatch = {0, 3, 5};
@@ -281,6 +282,30 @@ TEST_F(ShardedClientTest, AFailureNamesTheShardAndWaitsForTheOthers) {
   EXPECT_EQ(pulled_->code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(pulled_->message()),
               AllOf(HasSubstr("ps 1"), HasSubstr("gone")));
+}
+
+// The replicas of a shard are several servers.
+TEST_F(ShardedClientTest, AFailureNamesTheServerThatTheShardIsCalledAt) {
+  options_.members = {0, 1, 5};
+  MakeClient();
+  Pull();
+  std::move(shards_[2]->on_pulled)(absl::InternalError("gone"));
+  for (uint32_t s = 0; s < 2; ++s) shards_[s]->AnswerPull({{1, s + 1}, 1}, 0);
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(std::string(pulled_->message()), StartsWith("ps 5: "));
+  Push();
+  std::move(shards_[2]->on_pushed)(absl::InternalError("gone"));
+  for (uint32_t s = 0; s < 2; ++s) {
+    std::move(shards_[s]->on_pushed)(PushReply{});
+  }
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(std::string(pushed_->status().message()), StartsWith("ps 5: "));
+  absl::StatusOr<PushReply> parked;
+  client_->PushToShard(2, 1, {.id = kBatch, .examples = 70}, step_,
+                       [&](auto reply) { parked = std::move(reply); });
+  std::move(shards_[2]->on_pushed)(absl::InternalError("gone"));
+  simulator_.RunUntilIdle();
+  EXPECT_THAT(std::string(parked.status().message()), StartsWith("ps 5: "));
 }
 
 TEST_F(ShardedClientTest, MayBeDestroyedWhileCallsAreInFlight) {

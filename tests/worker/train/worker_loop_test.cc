@@ -2,9 +2,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/binary_objective.h"
 #include "tests/harness/scripted_cluster.h"
@@ -23,6 +26,7 @@ class SilentShard : public ParameterService {
     int alive = 0;
     int cancelled = 0;
     Life shard;  // of the newest pull
+    bool fails = false;  // pulls end with an error
   };
   explicit SilentShard(Log* log) : log_(log) { ++log_->alive; }
   ~SilentShard() override {
@@ -33,6 +37,10 @@ class SilentShard : public ParameterService {
             Done<PullReply> done) override {
     ++log_->calls;
     log_->shard = request.identity.shard;
+    if (log_->fails) {
+      std::move(done)(absl::InvalidArgumentError("no such table"));
+      return;
+    }
     waiting_.push_back(std::move(done));
   }
   void Push(PushRequest, absl::Duration, Done<PushReply>) override {}
@@ -163,6 +171,17 @@ TEST_F(RankOneLoopTest, AWorkerUsesTheReplicaOfItsRank) {
   Settle();
   EXPECT_GT(log_.calls, 0);
   EXPECT_EQ(log_.shard, (Life{3, 2}));
+}
+
+TEST_F(RankOneLoopTest, AnErrorOfTheReplicaNamesItsServer) {
+  log_.fails = true;
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}, {"h:2", {3, 2}}}});
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  const auto* const failure = std::get_if<Failure>(&cluster_.heard.back());
+  ASSERT_NE(failure, nullptr);
+  EXPECT_THAT(std::string(failure->status.message()),
+              testing::HasSubstr("ps 1: no such table"));
 }
 
 TEST_F(RankOneLoopTest, AViewWithoutAReplicaOfTheRankIsRefused) {
