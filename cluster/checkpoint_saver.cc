@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
+#include "cluster/replica_check.h"
 
 namespace shoal {
 namespace {
@@ -36,6 +37,7 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
     return Take();
   }
   failure_ = absl::OkStatus();
+  torn_ = false;
   workers_ = {};
   seals_ = {};
   mends_ = {};
@@ -168,8 +170,25 @@ void CheckpointSaver::StartSealing(const View& view) {
   phase_ = Phase::kSealing;
 }
 
+void CheckpointSaver::CompareCopies(const View& view) {
+  for (const auto& [index, marks] : seals_.marks) {
+    const int first = view.members.ShardOf(index);
+    const MarkTotals& others = seals_.marks.at(first);
+    if (marks == others) continue;
+    torn_ = true;
+    failure_ = absl::DataLossError(absl::StrCat(
+        ReplicasDiffer(view.members.ShardOf(index), 0, index - first),
+        " batches: ", others.applied, " + ", others.rejected, " and ",
+        marks.applied, " + ", marks.rejected, " (trained + rejected). ",
+        kReplicasDifferAdvice));
+    return;
+  }
+}
+
 void CheckpointSaver::CheckSeals(const View& view) {
   if (seals_.marks.size() < Count(view.members.count)) return;
+  CompareCopies(view);
+  if (!failure_.ok()) return;
   if (!view.half_marked.empty()) {
     StartMending(view);
     return;
@@ -282,7 +301,7 @@ void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
   if (status.ok()) SetSaved(step_, directory_);
   if (!released_.has_value()) Release(now);
   actions_.emplace_back(SaverDone{std::move(status), directory_, step_, true,
-                                  *released_ - began_});
+                                  *released_ - began_, torn_});
   phase_ = Phase::kIdle;
 }
 

@@ -81,6 +81,9 @@ struct SaverDone {
   uint64_t step = 0;      // step of the cut, if there was one
   bool fresh = false;     // false: the checkpoint was there before
   absl::Duration took;    // time for which training stood still
+  // Copies of one shard have different marks, so that their weights differ:
+  // `status` names them, and the job is to end with it.
+  bool torn = false;
 };
 using SaverAction =
     std::variant<SaverHoldSteps, SaverSend, SaverMend, SaverCut, SaverReleased,
@@ -110,7 +113,8 @@ using SaverActions = std::vector<SaverAction>;
 // checkpoint holds one set of batches, the same on every shard: its summary
 // (count and digest) is compared before anything is written. Members that hold
 // copies of one shard are all sealed and compared, and the first of them writes
-// the shard (PsMembers::IsFirst).
+// the shard (PsMembers::IsFirst). Copies that differ have had other gradients,
+// which nothing mends: the save is void, and the job is to end.
 //
 // From holding until every shard is written withholds() is true: no worker may
 // be given another lease. Then all processes are released, and training goes on
@@ -237,6 +241,8 @@ class CheckpointSaver {
   void StartHolding(const View& view);
   void StartSealing(const View& view);
   void CheckSeals(const View& view);
+  // Sets failure_ if copies of one shard have different marks.
+  void CompareCopies(const View& view);
   void StartMending(const View& view);
   void CheckMends(const View& view);
   void CheckWritten(const View& view, absl::Time now);
@@ -263,6 +269,7 @@ class CheckpointSaver {
   std::string directory_;
   uint64_t step_ = 0;
   absl::Status failure_;  // a process's failure; voids the save in Step
+  bool torn_ = false;     // failure_ ends the job
   HeldWorkers workers_;
   SealedShards seals_;
   Mends mends_;

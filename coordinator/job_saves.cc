@@ -223,6 +223,7 @@ void JobSaves::Do(SaverCommit& commit, const View&, JobEffects* effects) {
 void JobSaves::Do(SaverDone& done, const View& view, JobEffects* effects) {
   manifests_.Drop();
   Add(policy_.OnDone(done, PolicyView(view), view.now), effects);
+  if (done.torn) Add(EndWith(done.status), effects);
 }
 
 }  // namespace shoal

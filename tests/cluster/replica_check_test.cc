@@ -37,10 +37,11 @@ TEST(ReplicaCheck, ACopyThatDiffersIsNamedWithBothDigests) {
     members[other].stats.digest = 0xac;
     EXPECT_EQ(CheckReplicas(members),
               absl::DataLossError(
-                  "ps 2 and ps " + std::to_string(other) +
+                  "worker 0 and worker " + std::to_string(other - 2) +
                   " hold copies of shard 2 with different weights: their "
                   "digests are 00000000000000ab and 00000000000000ac; they did "
-                  "not apply the same gradients"));
+                  "not apply the same gradients. " +
+                  std::string(kReplicasDifferAdvice)));
   }
 }
 

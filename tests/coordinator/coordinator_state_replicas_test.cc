@@ -91,7 +91,7 @@ TEST_F(CoordinatorStateReplicasTest, TheEndCountsTheirShardOnce) {
 TEST_F(CoordinatorStateReplicasTest, ReplicasThatDifferEndTheJob) {
   EndWith(0xab, 0xac);
   EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(Why(), HasSubstr("ps 0 and ps 1 hold copies of shard 0"));
+  EXPECT_THAT(Why(), HasSubstr("worker 0 and worker 1 hold copies of shard 0"));
   EXPECT_THAT(Why(), HasSubstr("00000000000000ab and 00000000000000ac"));
   ExpectEnded({1, 2, 3, 4});
 }
@@ -131,7 +131,7 @@ TEST_F(CoordinatorStateReplicasTest, AllAreSealedAndTheFirstWritesTheShard) {
   EXPECT_TRUE(replies_[0].saved.ok()) << replies_[0].saved.status();
 }
 
-TEST_F(CoordinatorStateReplicasTest, CopiesWithOtherMarksAreNotSaved) {
+TEST_F(CoordinatorStateReplicasTest, CopiesWithOtherMarksEndTheJobAtASave) {
   options_.checkpoints.save = true;
   Restart();
   JoinAll();
@@ -144,8 +144,29 @@ TEST_F(CoordinatorStateReplicasTest, CopiesWithOtherMarksAreNotSaved) {
   Tell(2, Held{Newest<Hold>(2).number, {1, 0, 6}});
   EXPECT_THAT(Heard<SaveShard>(1), IsEmpty());
   ASSERT_THAT(replies_, SizeIs(1));
-  EXPECT_THAT(std::string(replies_[0].saved.status().message()),
-              HasSubstr("ps 1 has the marks of"));
+  EXPECT_EQ(replies_[0].saved.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Why(), HasSubstr("worker 0 and worker 1 hold copies of shard 0 "
+                               "with different batches: 1 + 0 and 1 + 0"));
+  EXPECT_THAT(Why(), HasSubstr("Start the job again"));
+  ExpectEnded({1, 2, 3, 4});
+}
+
+// The batches of one replica alone are not trained again: its weights have
+// them.
+TEST_F(CoordinatorStateReplicasTest, ABatchOfOneReplicaEndsTheJobAtASave) {
+  options_.checkpoints.save = true;
+  Restart();
+  JoinAll();
+  const Lease lease = Ask(3);
+  Report(3, lease, 20);
+  Mark1(1, lease, 0);
+  Do(state_->RequestSave(1, now_));
+  HoldWorkers({3, 4});
+  Tell(1, Held{Newest<Hold>(1).number, {1, 0, 5}});
+  Tell(2, Held{Newest<Hold>(2).number, {0, 0, 0}});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Why(), HasSubstr("1 + 0 and 0 + 0 (trained + rejected)"));
 }
 
 TEST_F(CoordinatorStateReplicasTest, WithoutReplicasEveryServerCounts) {

@@ -73,7 +73,7 @@ TEST_F(JobFinishTest, CopiesOfAShardThatDifferEndTheJobAsTornCanariesDo) {
       members, {}, absl::DeadlineExceededError("not saved"));
   EXPECT_EQ(torn.status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(torn.status.message()),
-              HasSubstr("ps 0 and ps 1 hold copies of shard 0"));
+              HasSubstr("worker 0 and worker 1 hold copies of shard 0"));
   // Canaries say more: a push was lost or applied more than once.
   members[0].stats.canary = members[1].stats.canary = CanaryStats{1, 0, 1, 1};
   EXPECT_THAT(
