@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "cluster/agreement.h"
+#include "core/member_name.h"
 
 namespace shoal {
 namespace {
@@ -19,9 +20,12 @@ bool IsAfter(const RegisterRequest& request, const Member& member) {
 }  // namespace
 
 std::string Member::Name() const {
-  return address.empty()
-             ? ProcessName(role, index)
-             : absl::StrCat(ProcessName(role, index), " (", address, ")");
+  return address.empty() ? Process()
+                         : absl::StrCat(Process(), " (", address, ")");
+}
+
+std::string Member::Process() const {
+  return ProcessName(in_rank ? Role::kWorker : role, index);
 }
 
 Membership::Membership(MembershipOptions options)
@@ -30,7 +34,8 @@ Membership::Membership(MembershipOptions options)
 }
 
 absl::Status Membership::Check(const RegisterRequest& request) const {
-  const std::string who = ProcessName(request.role, request.index);
+  const std::string who =
+      MemberName(request.role, request.index, request.address);
   if (request.protocol_version != kProtocolVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("protocol version differs: ", who, " speaks ",
@@ -84,7 +89,8 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   const auto lost = opened_ps_.find(key);
   if (lost != opened_ps_.end()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        ProcessName(request.role, request.index), " was in this job as life ",
+        MemberName(request.role, request.index, request.address),
+        " was in this job as life ",
         ToString(lost->second),
         " and its shard's state died with that life; start the job again"));
   }
@@ -97,6 +103,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   member.process = request.process;
   member.attempt = request.attempt;
   if (request.role == Role::kPs) {
+    member.in_rank = request.address.empty();
     member.shard = options_.ps.ShardOf(request.index);
     member.address = request.address;
   } else {

@@ -40,6 +40,9 @@ struct Member {
   int shard = -1;  // shard that a PS holds; replicas share one
   Life life;
   std::string address;   // address of a PS; empty if it has no port
+  // True for the PS in the process of a rank, which has no address. It lives
+  // and dies with the worker there.
+  bool in_rank = false;
   std::string ring_address;  // RegisterRequest::ring_address
   uint64_t process = 0;  // RegisterRequest::process and attempt
   uint64_t attempt = 0;
@@ -49,8 +52,11 @@ struct Member {
 
   // True while the session is open, suspended or not.
   bool open() const { return session != 0; }
-  // "worker 1", "ps 0 (host:port)".
+  // "worker 1", "ps 0 (host:port)". A PS in the process of a rank is told by
+  // the name of that worker.
   std::string Name() const;
+  // The same without the address.
+  std::string Process() const;
 };
 
 // The processes of a job. Pure logic: the caller brings events and the time.

@@ -111,7 +111,7 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
          &actions_);
     return TakeActions();
   }
-  Log(LogLevel::kInfo,
+  Log(member.in_rank ? LogLevel::kDebug : LogLevel::kInfo,
       absl::StrCat(member.Name(), " joined as life ", ToString(member.life)),
       &actions_);
   Perform(start_.OnOpen(member, StartView()));
@@ -148,7 +148,7 @@ absl::StatusOr<uint64_t> CoordinatorState::ResumeSession(
     return loss->why;
   }
   membership_.Resume(member.session, clock_.now());
-  Log(LogLevel::kInfo,
+  Log(member.in_rank ? LogLevel::kDebug : LogLevel::kInfo,
       absl::StrCat(member.Name(), " is back as life ", ToString(member.life)),
       &actions_);
   return member.session;

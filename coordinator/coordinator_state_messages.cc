@@ -33,8 +33,7 @@ absl::Status CoordinatorState::On(const Member& from, Bye& message) {
 }
 
 absl::Status CoordinatorState::On(const Member& from, StopRequest& message) {
-  return Take(saves_.Stop(message.reason, ProcessName(from.role, from.index),
-                          SavesView()));
+  return Take(saves_.Stop(message.reason, from.Process(), SavesView()));
 }
 
 // ---- The start --------------------------------------------------------------

@@ -34,7 +34,7 @@ absl::StatusOr<JobEffects> EndUnlessInvalid(const Member& from,
   if (status.ok()) return JobEffects();
   if (absl::IsInvalidArgument(status)) return status;
   return EndWith(Annotate(status, from.Name()),
-                 ProcessName(from.role, from.index));
+                 from.Process());
 }
 
 }  // namespace shoal

@@ -48,7 +48,7 @@ JobEffects JobFinish::OnFailure(const Member& from, const Failure& failure,
   // The message of a process that was stopped names the process already.
   return EndWith(
       absl::IsCancelled(status) ? status : Annotate(status, from.Name()),
-      ProcessName(from.role, from.index));
+      from.Process());
 }
 
 JobEffects JobFinish::OnBye(const Member& from, JobPhase phase,
@@ -58,7 +58,7 @@ JobEffects JobFinish::OnBye(const Member& from, JobPhase phase,
   if (from.role == Role::kPs || others_need_it) {
     return EndWith(absl::CancelledError(absl::StrCat(
                        from.Name(), " left before the job was over")),
-                   ProcessName(from.role, from.index));
+                   from.Process());
   }
   Log(LogLevel::kInfo,
       absl::StrCat(from.Name(), " left; its work is given to other workers"),

@@ -4,11 +4,20 @@
 
 namespace shoal {
 
+namespace {
+
+// The worker in the process of a rank has the same fate, and is told of.
+LogLevel LevelOf(const Member& member) {
+  return member.in_rank ? LogLevel::kDebug : LogLevel::kWarn;
+}
+
+}  // namespace
+
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after,
                               bool fixed_workers) {
   CoordinatorActions actions;
-  Log(LogLevel::kWarn,
+  Log(LevelOf(member),
       absl::StrCat(
           "the connection of ", member.Name(), " broke (", status.message(),
           "); it has ", absl::FormatDuration(silent_after), " to come back",
@@ -95,19 +104,9 @@ std::string HostLeftAlone(const Member& member, const Membership& membership) {
   return files.host_names()[host];
 }
 
-namespace {
-
-// A PS without an address is in the process of a rank.
-std::string RankOf(const Member& member) {
-  return member.address.empty() ? ProcessName(Role::kWorker, member.index)
-                                : member.Name();
-}
-
-}  // namespace
-
 bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers) {
-  const bool rank = member.role == Role::kWorker ||
-                    (member.open() && member.address.empty());
+  const bool rank =
+      member.role == Role::kWorker || (member.open() && member.in_rank);
   return fixed_workers && rank &&
          phase > JobPhase::kGathering && phase < JobPhase::kReporting;
 }
@@ -121,7 +120,7 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
   const std::string what = absl::StrCat(member.Name(), " ", loss.how);
   if ((member.role == Role::kPs || fixed_workers) &&
       phase == JobPhase::kGathering) {
-    Log(LogLevel::kWarn,
+    Log(LevelOf(member),
         absl::StrCat(what,
                      "; nothing is trained yet, so another process may take "
                      "its place, within ",
@@ -130,13 +129,13 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
   } else if (IsRankLoss(member, phase, fixed_workers)) {
     return EndWithLoss(
         absl::UnavailableError(absl::StrCat(
-            RankOf(member), " ", loss.how,
+            member.Name(), " ", loss.how,
             "; in this mode the other workers cannot go on without it")),
-        RankOf(member));
+        member.Process());
   } else if (member.role == Role::kPs && member.open()) {
     return EndWithLoss(absl::UnavailableError(
                            absl::StrCat(what, "; its shard's state is lost")),
-                       ProcessName(member.role, member.index));
+                       member.Process());
   } else {
     const std::string work =
         host_left_alone.empty()

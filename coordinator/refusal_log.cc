@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/may_pass.h"
+#include "core/member_name.h"
 
 namespace shoal {
 namespace {
@@ -19,9 +20,17 @@ std::string RefusalLog::Line(const RegisterRequest& request,
   if (refused_.size() >= kMostProcesses) refused_.clear();
   const int times = ++refused_[{request.process, why.code()}];
   if (times != (absl::IsAlreadyExists(why) ? kMostAttempts : 1)) return "";
+  const std::string name =
+      MemberName(request.role, request.index, request.address);
+  const bool rank =
+      !request.ring_address.empty() ||
+      name != ProcessName(request.role, request.index);
+  if (rank && !ranks_.insert(absl::StrCat(name, ": ", why.message())).second) {
+    return "";
+  }
   ++lines_;
   return absl::StrCat(
-      "refused ", ProcessName(request.role, request.index),
+      "refused ", name,
       request.peer.empty() ? "" : absl::StrCat(", which calls from ",
                                                request.peer),
       ": ", why.message(),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -15,7 +16,9 @@ namespace shoal {
 // The lines about processes whose registration is refused, for the log of the
 // job: a process that is not let in knows why, but its log is on another host.
 // A process is named once for each kind of error, however often it asks, and at
-// most kMostLines lines come in all. Thread-compatible.
+// most kMostLines lines come in all. The two members in the process of a rank
+// (core/ps_members.h) are refused for one reason, which is told once.
+// Thread-compatible.
 class RefusalLog {
  public:
   static constexpr size_t kMostLines = 100;
@@ -32,6 +35,7 @@ class RefusalLog {
 
   // By process and code: the number of refusals.
   std::map<std::pair<uint64_t, absl::StatusCode>, int> refused_;
+  std::set<std::string> ranks_;  // what was told about ranks
   size_t lines_ = 0;
 };
 

@@ -158,8 +158,13 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
             /*job_over=*/false, lost});
   } else {
     if (attempt_ % 8 == 4) {
-      logger_->Info(absl::StrCat("waiting for the coordinator: ",
-                                 reply.status().message()));
+      // The worker in the process of a rank says it for the PS there.
+      const RegisterRequest& own = options_.registration;
+      logger_->Log(own.role == Role::kPs && own.address.empty()
+                       ? LogLevel::kDebug
+                       : LogLevel::kInfo,
+                   absl::StrCat("waiting for the coordinator: ",
+                                reply.status().message()));
     }
     strand_->PostAfter(
         BackoffDelay(BackoffOptions{}, attempt_++, options_.registration.index),

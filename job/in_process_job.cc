@@ -99,9 +99,11 @@ void InProcessJob::Impl::BuildPs(int index) {
   deps.files = deps_.file_system;
   // Worker 0 reports the usage of the whole process.
   deps.usage = [] { return ResourceUsage{}; };
+  // The copies of ranks have no address (core/member_name.h).
+  const bool copy = plan_.ps.ShardOf(index) == plan_.ps.replicated;
   ps_.push_back(std::make_unique<PsPart>(
-      plan_, index, absl::StrCat("in-process:", index), options_.ps_loop,
-      std::move(deps), deps_.telemetry));
+      plan_, index, copy ? "" : absl::StrCat("in-process:", index),
+      options_.ps_loop, std::move(deps), deps_.telemetry));
 }
 
 absl::Status InProcessJob::Impl::BuildWorker(int index) {

@@ -195,6 +195,24 @@ TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
   EXPECT_EQ(Refused(request).code(), absl::StatusCode::kFailedPrecondition);
 }
 
+// Users of a ring know no servers.
+TEST_F(MembershipTest, AServerInTheProcessOfARankHasTheWorkersName) {
+  RegisterRequest request = Ps(1);
+  request.address = "";
+  ASSERT_TRUE(members_.Register(request, kT0).ok());
+  const Member& member = *members_.Find(Role::kPs, 1);
+  EXPECT_EQ(member.Name(), "worker 1");
+  EXPECT_TRUE(member.in_rank);
+  request.index = 0;
+  request.config = "a=1\nb=3\n";
+  EXPECT_THAT(std::string(Refused(request).message()),
+              HasSubstr("worker 0 has 3, the coordinator has 2"));
+  ASSERT_TRUE(members_.Register(Ps(0), kT0).ok());
+  EXPECT_EQ(members_.Find(Role::kPs, 0)->Name(), "ps 0 (h:1)");
+  EXPECT_EQ(members_.Find(Role::kPs, 0)->Process(), "ps 0");
+  EXPECT_FALSE(members_.Find(Role::kPs, 0)->in_rank);
+}
+
 TEST_F(MembershipTest, IndexesThatTheJobHasNotAreRefused) {
   EXPECT_EQ(Refused(Ps(2)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Refused(Ps(-1)).code(), absl::StatusCode::kInvalidArgument);

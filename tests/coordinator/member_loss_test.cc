@@ -143,6 +143,16 @@ TEST_F(MemberLossTest, AServerInTheProcessOfARankHasNoPortToLookAt) {
   EXPECT_THAT(Probes(ring), IsEmpty());
 }
 
+// The worker's connection breaks with it.
+TEST_F(MemberLossTest, AServerInTheProcessOfARankIsNoNewsOfItsOwn) {
+  Member copy = ps_;
+  copy.in_rank = true;
+  const CoordinatorActions actions =
+      AfterBreak(copy, absl::UnavailableError("reset"), absl::Seconds(5));
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(std::get<LogAction>(actions[0]).level, LogLevel::kDebug);
+}
+
 TEST_F(MemberLossTest, ABrokenConnectionIsToldWithTheTimeToComeBack) {
   EXPECT_EQ(Line(AfterBreak(worker_, absl::UnavailableError("reset"),
                             absl::Seconds(5))),

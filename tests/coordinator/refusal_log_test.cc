@@ -40,6 +40,25 @@ TEST(RefusalLogTest, AProcessThatWaitsForItsPlaceIsNamedOnceItWaitsLong) {
   }
 }
 
+// A rank has two members in one process, and both are refused.
+TEST(RefusalLogTest, ARankIsNamedOnceAsAWorker) {
+  for (const bool ps_first : {false, true}) {
+    RefusalLog log;
+    RegisterRequest worker = From(1);
+    worker.ring_address = "h:1";
+    RegisterRequest ps = From(2);
+    ps.role = Role::kPs;
+    const absl::Status size =
+        absl::FailedPreconditionError("--batch_size differs");
+    EXPECT_EQ(log.Line(ps_first ? ps : worker, size),
+              "refused worker 3: --batch_size differs");
+    EXPECT_EQ(log.Line(ps_first ? worker : ps, size), "");
+    EXPECT_EQ(log.Line(worker, absl::FailedPreconditionError("--seed differs")),
+              "")
+        << "a process is named once for each kind of error";
+  }
+}
+
 TEST(RefusalLogTest, EndsAfterManyLines) {
   RefusalLog log;
   std::string last;

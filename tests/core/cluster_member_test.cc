@@ -1,6 +1,7 @@
 #include "core/cluster_member.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -96,12 +97,14 @@ class ScriptedCluster : public FakeCluster {
 
 class ClusterMemberTest : public testing::Test {
  protected:
-  void Start(bool rejoin) {
+  void Start(bool rejoin, Role role = Role::kWorker) {
     ClusterMemberOptions options;
     options.registration.job = "test";
+    options.registration.role = role;
     options.rejoin = rejoin;
+    logger.emplace(LoggerOptions{.level = log_level});
     member =
-        std::make_unique<ClusterMember>(options, &cluster, &strand, &logger);
+        std::make_unique<ClusterMember>(options, &cluster, &strand, &*logger);
     ClusterMemberHandlers handlers;
     handlers.on_joined = [this](const RegisterReply& reply,
                                 std::shared_ptr<ClusterSession> s) {
@@ -123,7 +126,8 @@ class ClusterMemberTest : public testing::Test {
 
   Simulator simulator;
   SimulatedExecutor strand{&simulator};
-  Logger logger{{"", LogLevel::kError}};
+  LogLevel log_level = LogLevel::kError;
+  std::optional<Logger> logger;
   ScriptedCluster cluster{&strand};
   std::unique_ptr<ClusterMember> member;
   std::vector<Life> joined;
@@ -163,6 +167,21 @@ TEST_F(ClusterMemberTest, WaitsForALateCoordinatorUntilTheStartDeadline) {
   EXPECT_TRUE(absl::IsUnavailable(ends[0].status));
   EXPECT_EQ(ends[0].status.message(), "cannot join the job: no server at h1:1");
   EXPECT_FALSE(ends[0].lost) << "it was never in the job";
+}
+
+// A rank has a worker and a PS without an address, which wait for the same.
+TEST_F(ClusterMemberTest, ARankSaysOnceThatItWaitsForTheCoordinator) {
+  log_level = LogLevel::kInfo;
+  cluster.refuse = absl::UnavailableError("no server at h1:1");
+  const auto says = [this](Role role) {
+    testing::internal::CaptureStderr();
+    Start(true, role);
+    simulator.RunFor(absl::Seconds(10));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(says(Role::kPs), "");
+  EXPECT_NE(says(Role::kWorker).find("waiting for the coordinator: no server"),
+            std::string::npos);
 }
 
 TEST_F(ClusterMemberTest, ItsRequestsAreToldFromEachOtherAndFromOthers) {
