@@ -41,6 +41,14 @@ std::vector<const PsReport*> ShardReports(const JobReport& report) {
   return shards;
 }
 
+uint64_t LookupsOfShard(const JobReport& report, int shard) {
+  uint64_t lookups = 0;
+  for (const PsReport& ps : report.ps) {
+    if (ps.shard == shard) lookups += ps.stats.lookups;
+  }
+  return lookups;
+}
+
 std::string ShortBatchesText(const DataReport& data) {
   if (data.short_batches == 0) return "";
   return absl::StrFormat(

@@ -30,13 +30,14 @@ struct WorkerReport {
   std::string host;  // name of its host; empty: not known
 };
 
-// A PS member (core/ps_members.h). Its resources and canaries are its own; its
-// rows, bytes and digest are those of its shard, which replicas share.
+// A PS member (core/ps_members.h). Its resources and canaries are its own, and
+// so are the look-ups of a replica; its rows, bytes and digest are those of its
+// shard, which replicas share.
 struct PsReport {
   int index = 0;
   int shard = 0;
   bool first_of_shard = true;  // PsMembers::IsFirst
-  std::string address;
+  std::string address;  // empty: it is in the process of a rank
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
   StatsReply stats;  // at the job's end
@@ -190,6 +191,9 @@ struct JobReport {
 // The members that speak for the shards, by shard: the first member of each. A
 // replicated shard is there once. Valid as long as report.ps.
 std::vector<const PsReport*> ShardReports(const JobReport& report);
+
+// Ids of the shard that pulls were served, over all members that hold it.
+uint64_t LookupsOfShard(const JobReport& report, int shard);
 
 // "40 an epoch, 8 of them short (…); 812.0 rows in the mean". Empty if no batch
 // is short.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -25,8 +26,17 @@ std::string SpeedLine(const JobReport& report) {
                                   WithCommas(std::llround(speed)),
                                   absl::ToDoubleSeconds(report.wall))
                 : "-";
-  return absl::StrFormat("speed      %s; CPU: workers %.1f s, PSs %.1f s",
-                         samples, worker_cpu, ps_cpu);
+  std::string line = absl::StrFormat("speed      %s; CPU: workers %.1f s",
+                                     samples, worker_cpu);
+  // The copies of ranks are in the processes of the workers.
+  const bool in_workers =
+      !report.ps.empty() && absl::c_all_of(report.ps, [](const PsReport& ps) {
+        return ps.address.empty();
+      });
+  if (!in_workers) {
+    absl::StrAppendFormat(&line, ", PSs %.1f s", ps_cpu);
+  }
+  return line;
 }
 
 // Adds one line per evaluation: "AUC        0.76249, logloss …". The line of a
@@ -157,7 +167,8 @@ void AddCanaries(const JobReport& report, std::vector<std::string>* lines) {
 void AddBalance(const JobReport& report, std::vector<std::string>* lines) {
   BalanceReport balance;
   for (const PsReport* ps : ShardReports(report)) {
-    balance.push_back({ps->stats.bytes, ps->stats.rows, ps->stats.lookups});
+    balance.push_back({ps->stats.bytes, ps->stats.rows,
+                       LookupsOfShard(report, ps->shard)});
   }
   if (balance.empty()) return;
   for (const absl::string_view line :

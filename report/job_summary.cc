@@ -43,10 +43,11 @@ std::string HostOf(const std::string& address, const std::string& own_host) {
   return here ? own_host : host;
 }
 
-void WriteBalance(const PsReport& ps, const std::string& own_host,
-                  JsonWriter* w) {
+void WriteBalance(const JobReport& report, const PsReport& ps,
+                  const std::string& own_host, JsonWriter* w) {
   w->BeginObject().Field("shard", ps.shard).Field("bytes", ps.stats.bytes);
-  w->Field("rows", ps.stats.rows).Field("lookups", ps.stats.lookups);
+  w->Field("rows", ps.stats.rows);
+  w->Field("lookups", LookupsOfShard(report, ps.shard));
   w->Field("cpu_seconds", ps.cpu_seconds);
   w->Field("peak_rss_bytes", ps.peak_rss_bytes);
   WriteText("host", HostOf(ps.address, own_host), w);
@@ -208,7 +209,7 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   });
   const std::string own_host = alone ? facts.host : "";
   for (const PsReport* ps : ShardReports(report)) {
-    WriteBalance(*ps, facts.host, &w);
+    WriteBalance(report, *ps, facts.host, &w);
   }
   w.EndArray().Key("processes").BeginArray();
   for (const WorkerReport& worker : report.workers) {

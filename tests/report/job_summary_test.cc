@@ -46,6 +46,7 @@ JobReport SomeReport() {
   report.evals[0].auc_error = 2e-6;
   report.workers = {{0, true, 600, 2.0, 1 << 20}, {1, true, 400, 1.0, 1 << 20}};
   report.ps.resize(1);
+  report.ps[0].address = "in-process:0";
   report.ps[0].cpu_seconds = 0.5;
   report.ps[0].stats.bytes = 4096;
   report.ps[0].stats.rows = 7;
@@ -286,6 +287,16 @@ TEST(ClosingText, TellsOfPredictions) {
                                 "incomplete and was not kept"));
 }
 
+// The servers of a ring are parts of its workers.
+TEST(ClosingText, ARingHasNoServers) {
+  JobReport report = SomeReport();
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(testing::EndsWith("s, PSs 0.5 s")));
+  report.ps[0].address = "";
+  EXPECT_THAT(ClosingText(report),
+              testing::Contains(testing::EndsWith("CPU: workers 3.0 s")));
+}
+
 TEST(SummaryJson, AReplicatedShardIsInTheBalanceOnce) {
   JobReport report = SomeReport();
   report.ps.push_back(report.ps[0]);
@@ -296,6 +307,8 @@ TEST(SummaryJson, AReplicatedShardIsInTheBalanceOnce) {
   const json summary = json::parse(SummaryJson(SomeFacts(), report));
   ASSERT_EQ(summary["balance"].size(), 1u);
   EXPECT_EQ(summary["balance"][0]["bytes"], 4096);
+  EXPECT_EQ(summary["balance"][0]["lookups"], 2 * 99)
+      << "each copy serves its own worker";
   EXPECT_EQ(summary["canary"].size(), 2u) << "each copy has canaries";
   EXPECT_EQ(summary["cpu_seconds"], 2.0 + 1.0 + 2 * 0.5);
   int rows = 0;
