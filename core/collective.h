@@ -66,6 +66,9 @@ struct CollectiveReply {};
 //                        a collective of the next generation
 //   UNAVAILABLE          a rank is lost, has left or gave up an operation; it
 //                        is named. This is so for all later operations too
+//   ABORTED              the ranks could not be connected with each other. The
+//                        message names the addresses. So do all later
+//                        operations
 //   CANCELLED            this object was destroyed
 class Collective {
  public:

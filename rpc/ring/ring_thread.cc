@@ -75,7 +75,9 @@ void RingThread::Submit(RingCall call, absl::Duration timeout) {
 
 void RingThread::Run() {
   bool running = linker_ == nullptr || FindNeighbours();
-  linker_ = nullptr;
+  // If this rank has not found both of its neighbours, the connection to one of
+  // them stays until the end. The neighbour would take its end for a lost rank.
+  if (ended_.ok()) linker_ = nullptr;
   while (running) {
     MoveData();
     // The neighbours are told before the callers.
@@ -95,9 +97,11 @@ bool RingThread::FindNeighbours() {
     ClearWake();
     if (!TakeCalls()) return false;
     if (!status.ok()) {
-      Fail(linker_->missing_rank(), std::string(status.message()));
+      Fail(linker_->missing_rank(), std::string(status.message()),
+           absl::StatusCode::kAborted);
     } else if (Now() >= give_up) {
-      Fail(linker_->missing_rank(), linker_->Missing());
+      Fail(linker_->missing_rank(), linker_->Missing(),
+           absl::StatusCode::kAborted);
     } else {
       CheckDeadlines();
     }
@@ -254,15 +258,16 @@ bool RingThread::CheckDeadlines() {
   return true;
 }
 
-void RingThread::Fail(int rank, const std::string& text) {
-  End(rank, text, std::nullopt, absl::OkStatus());
+void RingThread::Fail(int rank, const std::string& text,
+                      absl::StatusCode code) {
+  End(rank, text, std::nullopt, absl::OkStatus(), code);
 }
 
 void RingThread::End(int rank, const std::string& text,
                      std::optional<uint64_t> late,
-                     const absl::Status& its_status) {
+                     const absl::Status& its_status, absl::StatusCode code) {
   if (!ended_.ok()) return;
-  ended_ = absl::UnavailableError(text);
+  ended_ = absl::Status(code, text);
   // First of all: it needs the callers' memory for the last time.
   if (links_ != nullptr) links_->Finish(EncodeFailure(rank, text));
   operations_.End(ended_, late, its_status);

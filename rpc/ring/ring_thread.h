@@ -59,9 +59,11 @@ class RingThread {
   bool CheckDeadlines();
   void Post();
   // The ring is over, because of `rank`. The first reason stays.
-  void Fail(int rank, const std::string& text);
+  void Fail(int rank, const std::string& text,
+            absl::StatusCode code = absl::StatusCode::kUnavailable);
   void End(int rank, const std::string& text, std::optional<uint64_t> late,
-           const absl::Status& its_status);
+           const absl::Status& its_status,
+           absl::StatusCode code = absl::StatusCode::kUnavailable);
   void Leave();
   absl::Time Now() const { return executor_->Now(); }
 
