@@ -265,6 +265,19 @@ std::string LaunchedJob::Cause(const std::optional<Failure>& failure) const {
   return cause;
 }
 
+std::string LaunchedJob::Silence() const {
+  for (size_t i = 0; i < members_.size(); ++i) {
+    const Member& member = members_[i];
+    if (!member.leads || member.exit.signal != SIGKILL ||
+        !launcher_->asked(static_cast<int>(i))) {
+      continue;
+    }
+    return absl::StrCat(member.name, ", which coordinates the job, did not "
+                        "answer any more; first to end: ");
+  }
+  return "";
+}
+
 std::string LaunchedJob::StoppedBy(int signal) const {
   const std::string stopped =
       absl::StrCat("stopped by SIG", sigabbrev_np(signal));
@@ -357,7 +370,7 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
   } else if (ending_.has_value()) {
     end.status = absl::AbortedError(FailedReason(first));
   } else if (first.has_value()) {
-    end.status = absl::AbortedError(Cause(first));
+    end.status = absl::AbortedError(absl::StrCat(Silence(), Cause(first)));
   } else {
     end.status = absl::AbortedError(
         "every process ended, and none reported the end of the job");

@@ -159,6 +159,9 @@ class LaunchedJob {
   // Text that names the process that failed, how it ended and its last words;
   // "" without a failure.
   std::string Cause(const std::optional<Failure>& failure) const;
+  // The beginning of a cause, if the leader was asked to end and had to be
+  // killed: it was frozen, and the others ended because of it. "" otherwise.
+  std::string Silence() const;
   std::string StoppedBy(int signal) const;
   std::string FailedReason(const std::optional<Failure>& first) const;
   LaunchedJobEnd End(const LaunchOutcome& outcome) const;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "job/stop_text.h"
+#include "job/training_mode.h"
 #include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
 #include "launch/process_launcher.h"
@@ -92,16 +93,19 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
 }
 
 // PS 0 leads, or worker 0 if there are no servers. A worker may restart if its
-// work can be leased to other workers; a process that holds variables may not,
-// since they are lost with it.
-LaunchedProcess Process(Command command, int index, bool servers,
+// work can be leased to other workers. A process that holds variables may not,
+// since they are lost with it, and neither may a worker without which the
+// others cannot end their step.
+LaunchedProcess Process(const JobFlags& flags, Command command, int index,
                         std::vector<std::string> line) {
+  const bool servers = flags.HasServers();
   LaunchedProcess process;
   process.role = command == Command::kPs ? Role::kPs : Role::kWorker;
   process.index = index;
   process.command = std::move(line);
   process.leads = index == 0 && (process.role == Role::kPs) == servers;
-  process.may_restart = process.role == Role::kWorker && servers;
+  process.may_restart = process.role == Role::kWorker && servers &&
+                        !KindOf(flags.training.mode).steps;
   return process;
 }
 
@@ -160,7 +164,7 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
     // The launcher has made the forecast for all processes.
     line.push_back("--memory_check=off");
     options.processes.push_back(
-        Process(command, index, servers, std::move(line)));
+        Process(flags, command, index, std::move(line)));
   };
   for (int i = 0; i < num_servers; ++i) add(Command::kPs, ps_program, i);
   for (int i = 0; i < flags.cluster.workers; ++i) {
@@ -210,7 +214,7 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     remote.push_back(absl::StrCat(
         "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(
-        Process(command, index, servers,
+        Process(flags, command, index,
                 SshArguments(flags.cluster.ssh_command, host, remote)));
   };
   for (size_t i = 0; servers && i < hosts.size(); ++i) {

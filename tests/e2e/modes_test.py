@@ -150,6 +150,9 @@ class ModesTest(harness.ShoalTest):
                                  job.process.output()[-3000:])
                 # With room for an end in good order.
                 self.assertLess(time.monotonic() - killed, SILENT_AFTER + 10)
+                # It is not started only to see the job end.
+                self.assertNotIn("worker 1 was killed by SIGKILL; starting it",
+                                 job.process.output())
                 named = r"^(worker|rank) 1\b"
                 self.assertRegex(self.summary()["exit_reason"], named)
                 self.assertRegex(

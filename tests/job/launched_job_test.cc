@@ -375,6 +375,16 @@ TEST_F(LaunchedJobTest, ADeadCoordinatorEndsTheJobAtOnce) {
   EXPECT_EQ(end.status.message(), "ps 0 was killed by SIGKILL");
 }
 
+// A frozen process: the others give up, and the launcher has to kill it.
+TEST_F(LaunchedJobTest, ALeaderThatDoesNotAnswerIsNamedFirst) {
+  Ps("trap '' TERM; while :; do sleep 0.02; done");
+  Worker("echo '12:00 error the coordinator is silent' >&2; exit 1");
+  EXPECT_EQ(Run().status.message(),
+            "ps 0, which coordinates the job, did not answer any more; first "
+            "to end: worker 0 exited with code 1; its last words: the "
+            "coordinator is silent");
+}
+
 TEST_F(LaunchedJobTest, WhoExitsBecauseTheJobFailedIsNotItsCause) {
   Ps(absl::StrCat(Print(EndingJson({false, "worker 0: no data", {}})), "; ",
                   Touch("ended"), "; exit 1"));
