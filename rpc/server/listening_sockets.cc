@@ -49,13 +49,57 @@ absl::Status Explain(const Address& address, int error) {
   }
   return absl::UnavailableError(absl::StrCat(
       prefix, std::strerror(error),
-      ": choose an address of this machine with --listen or --ps_hosts"));
+      ": choose an address of this machine with --listen or --ps_hosts, or in "
+      "a ring with --worker_hosts or --coordinator"));
 }
 
 }  // namespace
 
 ListeningSockets::~ListeningSockets() {
   for (const int fd : fds_) close(fd);
+}
+
+int ListeningSockets::Listen(int port, absl::FunctionRef<int()> listen) {
+  int error = listen();
+  for (int i = 1; i < kAttempts && port == 0 && error == EADDRINUSE; ++i) {
+    error = listen();
+  }
+  return error;
+}
+
+int ListeningSockets::ListenOn(const addrinfo* addresses, int port,
+                               absl::Duration user_timeout) {
+  port_ = port;
+  int error = 0;
+  int unsupported = EAFNOSUPPORT;
+  for (const addrinfo* a = addresses; a != nullptr && error == 0;
+       a = a->ai_next) {
+    const int fd =
+        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+      unsupported = errno;
+      continue;
+    }
+    Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    // Accepted connections inherit these options.
+    Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+        static_cast<int>(absl::ToInt64Milliseconds(user_timeout)));
+    // All addresses of a name get the same port, also if any free port was
+    // asked for.
+    SetPort(a->ai_addr, port_);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 ||
+        listen(fd, SOMAXCONN) != 0) {
+      // A name may have an address of a family that this host does not use.
+      const bool absent = errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT;
+      (absent ? unsupported : error) = errno;
+      close(fd);
+      continue;
+    }
+    fds_.push_back(fd);
+    if (port_ == 0) port_ = PortOf(fd);
+  }
+  return error == 0 && fds_.empty() ? unsupported : error;
 }
 
 absl::StatusOr<ListeningSockets> ListeningSockets::Open(
@@ -73,37 +117,11 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Open(
                      gai_strerror(resolved), ": check the host's name"));
   }
   ListeningSockets sockets;
-  sockets.port_ = address.port;
-  int error = 0;
-  int unsupported = EAFNOSUPPORT;
-  for (const addrinfo* a = found; a != nullptr && error == 0; a = a->ai_next) {
-    const int fd =
-        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-      unsupported = errno;
-      continue;
-    }
-    Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    // Accepted connections inherit these options.
-    Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-        static_cast<int>(absl::ToInt64Milliseconds(user_timeout)));
-    // All addresses of a name get the same port, also if any free port was
-    // asked for.
-    SetPort(a->ai_addr, sockets.port_);
-    if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 ||
-        listen(fd, SOMAXCONN) != 0) {
-      // A name may have an address of a family that this host does not use.
-      const bool absent = errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT;
-      (absent ? unsupported : error) = errno;
-      close(fd);
-      continue;
-    }
-    sockets.fds_.push_back(fd);
-    if (sockets.port_ == 0) sockets.port_ = PortOf(fd);
-  }
+  const int error = Listen(address.port, [&] {
+    sockets = ListeningSockets();
+    return sockets.ListenOn(found, address.port, user_timeout);
+  });
   freeaddrinfo(found);
-  if (error == 0 && sockets.fds_.empty()) error = unsupported;
   if (error != 0) return Explain(address, error);
   return sockets;
 }
