@@ -83,29 +83,32 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
   rows->Add(kProcesses, Canonical::kNo,
             {"job", &job,
              "Label of the job, the same text on every process; may be left "
-             "out. Jobs are told apart by a number that PS 0 draws."});
+             "out. Jobs are told apart by a number that the coordinator "
+             "draws."});
 }
 
 void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
              "Most times that each worker is started again after a signal "
-             "killed it.",
+             "killed it. With --mode=sync and ring no worker is: the job ends "
+             "with it.",
              IntRange{0, 1 << 20}});
   rows->Add(
       kRunAlone, Canonical::kNo,
       {"max_job_restarts", &max_job_restarts,
        "Most times that the whole job is started again, from its newest "
-       "checkpoint, after a parameter server or all workers were lost. Counted "
-       "from 0 again after each new checkpoint. -1: 3 with --model_dir, 0 "
-       "without it.",
+       "checkpoint, after a parameter server or all workers were lost, or any "
+       "worker with --mode=sync and ring. Counted from 0 again after each new "
+       "checkpoint. -1: 3 with --model_dir, 0 without it.",
        IntRange{-1, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
              "Hosts, separated by commas. One parameter server and "
              "--worker_per_host workers, or n workers for an entry host:n, "
              "are started on each of them by ssh, in place of --ps and "
-             "--workers on this host (docs/operations.md)."});
+             "--workers on this host (docs/operations.md). With --mode=ring "
+             "there are no parameter servers."});
   rows->Add(kRunAlone, Canonical::kNo,
             {"worker_per_host", &worker_per_host,
              "Number of workers to start on each entry of --hosts that does "

@@ -31,7 +31,9 @@ void DeadlineFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"push_timeout", &push_timeout,
              "Longest time to try a push, including retries, before the "
-             "worker starts it anew. The push still counts once.",
+             "worker starts it anew; six times as long with --mode=sync, where "
+             "a push waits for those of the other workers. The push still "
+             "counts once.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
             {"start_timeout", &start_timeout,

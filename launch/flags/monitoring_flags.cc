@@ -18,8 +18,9 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
                  ? "First port on which metrics are served as Prometheus text "
                    "(docs/metrics.md): ps k takes this port + k, and worker i "
                    "this port + --ps + i. With --hosts every ps takes this "
-                   "port, and the workers of a host the next ones. 0: no "
-                   "metrics."
+                   "port, and the workers of a host the next ones. With "
+                   "--mode=ring there is no ps, and the workers take the "
+                   "ports from this one on. 0: no metrics."
                  : "Port on which metrics are served as Prometheus text "
                    "(docs/metrics.md); 0: no metrics.",
              IntRange{0, 65535}},

@@ -63,7 +63,9 @@ void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInJob,
             {"warmup_batches", &warmup_batches,
              "Number of batches N over which every learning rate rises from 0 "
-             "to its full value: rate * min(1, t / N) at batch t.",
+             "to its full value: rate * min(1, t / N) at batch t. With "
+             "--mode=sync and ring the batches of all workers in a step count "
+             "as one.",
              IntRange{0}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_warmup_batches", &table_warmup_batches,

@@ -28,10 +28,11 @@ void OutputFlags::AddRows(JobFlagRows* rows) {
              "(docs/summary.md)."});
   rows->Add(kProcesses, Canonical::kNo,
             {"progress", ChoiceTarget(&progress, kProgressStyles),
-             "Form of the lines about the job that parameter server 0 prints "
-             "on stdout: text for people, json (docs/commands.md) for "
-             "programs. Other processes print none. With json and none a "
-             "process does not log how the job ended: its launcher does."});
+             "Form of the lines about the job that parameter server 0, or "
+             "worker 0 with --mode=ring, prints on stdout: text for people, "
+             "json (docs/commands.md) for programs. Other processes print "
+             "none. With json and none a process does not log how the job "
+             "ended: its launcher does."});
   rows->Add(kAllCommands, Canonical::kNo,
             {"log_level", ChoiceTarget(&log_level, kLogLevels),
              "Lowest level of log messages to print."});

@@ -228,6 +228,9 @@ TEST(ClusterFlagsTest, PlacesAreThoseOfTheMode) {
        {kPs,
         {table, ring, "--ps_hosts=a:1", "--worker_hosts=a:1,b"},
         "shoal-ps with --mode=ring" + none + "start shoal-worker alone"},
+       {kPs,
+        {table, ring},
+        "shoal-ps with --mode=ring" + none + "start shoal-worker alone"},
        {kWorker,
         {table, "--ps_hosts=a:1", "--coordinator=a:1"},
         "--coordinator=a:1 with --mode=async: parameter server 0 coordinates "
