@@ -128,16 +128,25 @@ absl::StatusOr<std::string> PrepareCheckpoint(
   }
   // The manifest first: without it the rest is no checkpoint.
   for (const std::string& file : {std::string(kManifestFile), shard_file}) {
-    const std::string from = JoinPath(path, file);
-    if (absl::IsNotFound(files.OpenForRead(from).status())) continue;
-    const std::string to = absl::StrCat(from, kSetAside, attempt);
-    const absl::Status renamed = files.Rename(from, to);
-    // Another server may have been before us.
-    if (absl::IsNotFound(renamed)) continue;
-    SHOAL_RETURN_IF_ERROR(renamed);
-    if (set_aside != nullptr) set_aside->push_back(to);
+    SHOAL_RETURN_IF_ERROR(SetAside(files, path, file, attempt, set_aside));
   }
   return path;
+}
+
+absl::Status SetAside(const FileSystem& files, const std::string& directory,
+                      const std::string& file, uint64_t number,
+                      std::vector<std::string>* set_aside) {
+  const std::string from = JoinPath(directory, file);
+  if (absl::IsNotFound(files.OpenForRead(from).status())) {
+    return absl::OkStatus();
+  }
+  const std::string to = absl::StrCat(from, kSetAside, number);
+  const absl::Status renamed = files.Rename(from, to);
+  // Another server may have been before us.
+  if (absl::IsNotFound(renamed)) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(renamed);
+  if (set_aside != nullptr) set_aside->push_back(to);
+  return absl::OkStatus();
 }
 
 absl::Status WriteManifest(const FileSystem& files,

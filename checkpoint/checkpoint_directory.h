@@ -52,6 +52,13 @@ absl::StatusOr<std::string> PrepareCheckpoint(
     absl::string_view name, const std::string& shard_file, uint64_t attempt,
     std::vector<std::string>* set_aside = nullptr);
 
+// Gives a file of `directory` the name FILE.stale-NUMBER, if it is there, and
+// appends its new path to *set_aside, which may be null. Several servers may
+// call this at the same time. Errors: those of the file system.
+absl::Status SetAside(const FileSystem& files, const std::string& directory,
+                      const std::string& file, uint64_t number,
+                      std::vector<std::string>* set_aside);
+
 // Commits a checkpoint: writes the manifest into the checkpoint's directory
 // (temporary file, fsync, rename, fsync of the directory). Also used for the
 // copies of a manifest. Makes `directory` if it does not exist. Errors: those

@@ -18,6 +18,11 @@ namespace shoal {
 // The most text, in bytes, that one ManifestPart holds.
 inline constexpr size_t kManifestPartBytes = size_t{512} << 10;
 
+// The most bytes of a checkpoint's file that travel in one message. A block of
+// the file travels as two parts, because messages may be as small as 1 MiB
+// (--max_message_bytes).
+inline constexpr uint64_t kFilePartBytes = uint64_t{512} << 10;
+
 // Identifies a manifest by the length and the CRC-32C of its text.
 struct ManifestName {
   uint64_t bytes = 0;
