@@ -150,6 +150,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     executor_->Post([self = shared_from_this()] {
       self->on_finished_ = nullptr;
       self->work_.write_manifest = nullptr;
+      self->work_.read_file = nullptr;
       for (auto& [number, done] : std::exchange(self->saves_, {})) {
         std::move(done)(absl::UnavailableError("the coordinator is gone"));
       }
@@ -268,6 +269,26 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
     work_.write_manifest(std::move(action.directory),
                          std::move(action.manifest), std::move(committed));
   }
+  void Do(ReadFileAction& action) {
+    FilePart part{action.request.directory, action.request.file,
+                  action.request.offset, "", absl::OkStatus()};
+    auto read = [self = shared_from_this(), session = action.session,
+                 part = std::move(part)](
+                    absl::StatusOr<std::string> bytes) mutable {
+      part.status = bytes.status();
+      if (bytes.ok()) part.bytes = *std::move(bytes);
+      self->executor_->Post([self, session, part = std::move(part)]() mutable {
+        self->Handle([&](CoordinatorState& state, absl::Time now) {
+          return state.OnFileRead(session, std::move(part), now);
+        });
+      });
+    };
+    if (work_.read_file == nullptr) {
+      read(absl::FailedPreconditionError("this coordinator sends no files"));
+      return;
+    }
+    work_.read_file(std::move(action.request), std::move(read));
+  }
   void Do(ContinueAction&) {
     PostEvent([](CoordinatorState& state, absl::Time now) {
       return state.Continue(now);
@@ -346,7 +367,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   const std::string job_;
   Executor* const executor_;
   Logger* const logger_;
-  CoordinatorWork work_;  // write_manifest is the strand's
+  CoordinatorWork work_;  // write_manifest and read_file are the strand's
   const absl::Duration heartbeat_interval_;
   std::atomic<uint64_t> next_session_{1};
   std::atomic<bool> abandoned_{false};

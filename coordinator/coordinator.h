@@ -30,6 +30,11 @@ struct CoordinatorWork {
   // disks of other hosts.
   using WriteManifest = absl::AnyInvocable<void(
       std::string directory, Manifest manifest, Done<ManifestText> done)>;
+  // Reads the bytes of a request from a file of the checkpoint that the job
+  // began from, not on the caller's thread. The coordinator has checked the
+  // request against the checkpoint's manifest.
+  using ReadFile =
+      absl::AnyInvocable<void(FileRequest request, Done<std::string> done)>;
 
   // A strand (one thread) on which evaluations are worked out and predictions
   // written, so that heartbeats do not wait for them; nullptr: the
@@ -43,6 +48,8 @@ struct CoordinatorWork {
       write_predictions;
   // REQUIRES: set if options.checkpoints.save.
   WriteManifest write_manifest;
+  // Null: this coordinator sends no files.
+  ReadFile read_file;
   // Finds out whether connections to a process's address are refused, so that
   // no process listens there any more. `done` gets the answer, or false if
   // nothing is known, not on the caller's thread. Null: the coordinator waits

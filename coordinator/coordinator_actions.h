@@ -42,6 +42,13 @@ struct CommitAction {
   std::string directory;
   Manifest manifest;
 };
+// Read these bytes of a file of the checkpoint that the job began from, and
+// call OnFileRead with the answer to the request. The manifest of the
+// checkpoint names the file and has the bytes.
+struct ReadFileAction {
+  uint64_t session = 0;
+  FileRequest request;
+};
 // Find out whether connections to this address of the session's process are
 // refused, and call OnProbed with the answer. The action comes again every
 // little while; one probe at a time is enough.
@@ -76,7 +83,7 @@ struct FinishedAction {};
 using CoordinatorAction =
     std::variant<SendAction, EndSessionAction, LogAction, ProbeAction,
                  CommitAction, ContinueAction, SaveReplyAction, ScoreAction,
-                 WritePredictionsAction, FinishedAction>;
+                 WritePredictionsAction, ReadFileAction, FinishedAction>;
 using CoordinatorActions = std::vector<CoordinatorAction>;
 
 }  // namespace shoal

@@ -46,6 +46,7 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       start_(options_),
       work_(options_),
       pace_(options_.ssp),
+      sent_files_(options_.checkpoints),
       saves_(options_) {}
 
 // ---- Effects ----------------------------------------------------------------
@@ -280,6 +281,15 @@ CoordinatorActions CoordinatorState::OnCommitted(
     uint64_t number, absl::StatusOr<ManifestText> manifest, absl::Time now) {
   clock_.Advance(now);
   saves_.OnCommitted(number, std::move(manifest));
+  return TakeActions();
+}
+
+CoordinatorActions CoordinatorState::OnFileRead(uint64_t session, FilePart part,
+                                                absl::Time now) {
+  clock_.Advance(now);
+  sent_files_.OnRead(session);
+  const Member* const member = membership_.FindSession(session);
+  if (member != nullptr) Send(*member, std::move(part), &actions_);
   return TakeActions();
 }
 

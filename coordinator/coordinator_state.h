@@ -23,6 +23,7 @@
 #include "coordinator/job_steps.h"
 #include "coordinator/leased_work.h"
 #include "coordinator/member_loss.h"
+#include "coordinator/sent_files.h"
 #include "coordinator/worker_pace.h"
 #include "core/cluster_service.h"
 
@@ -46,6 +47,7 @@ namespace shoal {
 //   LeasedWork   training and evaluating: what is trained and scored, and which
 //                worker is given a lease
 //   WorkerPace   how far ahead of the slowest worker the others may go
+//   SentFiles    the checkpoint's files, for processes that lack them
 //   JobSaves     the checkpoints
 //   JobSteps     the steps that PSs apply as one, in a mode that has such steps
 //   JobFinish    reporting and ending: the outcome, and what processes are told
@@ -106,6 +108,9 @@ class CoordinatorState {
   CoordinatorActions OnCommitted(uint64_t number,
                                  absl::StatusOr<ManifestText> manifest,
                                  absl::Time now);
+  // The answer to a ReadFileAction.
+  CoordinatorActions OnFileRead(uint64_t session, FilePart part,
+                                absl::Time now);
   // The answer to a ContinueAction.
   CoordinatorActions Continue(absl::Time now);
 
@@ -150,6 +155,7 @@ class CoordinatorState {
   absl::Status On(const Member& from, ShardLoaded& message);
   absl::Status On(const Member& from, MarkRuns& message);
   absl::Status On(const Member& from, ManifestRequest& message);
+  absl::Status On(const Member& from, FileRequest& message);
   absl::Status On(const Member& from, StepsFinished& message);
   absl::Status On(const Member& from, StepParked& message);
   absl::Status On(const Member& from, StepTakenOut& message);
@@ -180,6 +186,7 @@ class CoordinatorState {
   JobStart start_;
   LeasedWork work_;
   WorkerPace pace_;
+  SentFiles sent_files_;
   JobSaves saves_;
   std::optional<JobSteps> steps_;  // from the begin of training on
   JobFinish finish_;

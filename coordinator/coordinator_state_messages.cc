@@ -46,6 +46,14 @@ absl::Status CoordinatorState::On(const Member& from, MarkRuns& message) {
   return Take(start_.OnMarks(from, std::move(message), StartView()));
 }
 
+absl::Status CoordinatorState::On(const Member& from, FileRequest& message) {
+  SHOAL_ASSIGN_OR_RETURN(CoordinatorActions actions,
+                         sent_files_.OnRequest(from, std::move(message)));
+  Perform(std::move(actions));
+  clock_.SeeFetch();
+  return absl::OkStatus();
+}
+
 // ---- Leases, marks and scores -----------------------------------------------
 
 absl::Status CoordinatorState::On(const Member& from, LeaseRequest&) {

@@ -13,7 +13,7 @@ JobClock::JobClock(const CoordinatorOptions& options, absl::Time now)
       report_deadline_(options.report_deadline),
       linger_(options.linger),
       patience_(now, options.heartbeat_interval),
-      start_(now),
+      start_seen_(now),
       worker_seen_(now),
       progress_seen_(now),
       phase_began_(now) {}
@@ -29,11 +29,12 @@ bool JobClock::Gather(bool all_ps, size_t workers) {
 }
 
 absl::Duration JobClock::LeftToStart() const {
-  return std::max(start_ + start_deadline_ - now(), absl::ZeroDuration());
+  return std::max(start_seen_ + start_deadline_ - now(), absl::ZeroDuration());
 }
 
 std::optional<Overdue> JobClock::Check(JobPhase phase, bool all_ps) const {
-  if (phase == JobPhase::kGathering && now() - start_ >= start_deadline_) {
+  if (phase == JobPhase::kGathering &&
+      now() - start_seen_ >= start_deadline_) {
     if (!all_ps) return Overdue::kServers;
     if (all_must_come_) return Overdue::kHosts;
   }

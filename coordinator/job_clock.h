@@ -44,6 +44,9 @@ class JobClock {
   // There is a new mark, a piece was read, a row was scored, or training goes
   // on after a checkpoint.
   void SeeProgress() { progress_seen_ = now(); }
+  // A PS fetches the files of the checkpoint and is not done yet: the time in
+  // which all PSs must come begins anew.
+  void SeeFetch() { start_seen_ = now(); }
   // A worker's session is open.
   void SeeWorker() { worker_seen_ = now(); }
 
@@ -73,7 +76,7 @@ class JobClock {
 
   PatientTime patience_;
   // The times below are patient.
-  const absl::Time start_;
+  absl::Time start_seen_;  // the job's start, or the newest SeeFetch
   absl::Time worker_seen_;
   absl::Time progress_seen_;
   absl::Time phase_began_;

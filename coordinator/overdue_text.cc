@@ -91,15 +91,18 @@ absl::Status TooLate(Overdue what, const OverdueView& view) {
   const std::string start = absl::FormatDuration(view.options.start_deadline);
   std::string why;
   switch (what) {
-    case Overdue::kServers:
-      why = absl::StrCat(
-          "after ", start, " ",
-          view.options.ring
-              ? absl::StrCat("the job still lacks ",
-                             MissingProcesses(view.options, view.membership),
-                             WhyAllMustCome(view.options))
-              : MissingPs(view));
+    case Overdue::kServers: {
+      // A rank of a ring that is there may still load its copy.
+      const std::string ranks =
+          view.options.ring ? MissingProcesses(view.options, view.membership)
+                            : "";
+      why = absl::StrCat("after ", start, " ",
+                         ranks.empty()
+                             ? MissingPs(view)
+                             : absl::StrCat("the job still lacks ", ranks,
+                                            WhyAllMustCome(view.options)));
       break;
+    }
     case Overdue::kHosts:
       why = absl::StrCat("after ", start, " the job still lacks ",
                          MissingProcesses(view.options, view.membership),

@@ -54,6 +54,10 @@ Rule RuleFor(const StepTakenOut&) {
 Rule RuleFor(const ManifestRequest&) {
   return {Role::kPs, "asked for a manifest, which only a server may ask for"};
 }
+Rule RuleFor(const FileRequest&) {
+  return {Role::kPs,
+          "asked for a checkpoint's file, which only a server may ask for"};
+}
 
 // Messages that every process may send. LeaseDone, LeaseFailed and Held of a
 // process that they do not concern are ignored by the parts that take them.

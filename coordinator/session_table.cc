@@ -65,6 +65,8 @@ uint64_t SessionTable::Take(const SessionConnection& connection,
   ++it->second.taken;
   if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) {
     it->second.sent.Acknowledge(heartbeat->taken);
+  } else if (std::holds_alternative<FileRequest>(message)) {
+    it->second.sent.Acknowledge(it->second.file_part);
   }
   return it->first;
 }
@@ -76,6 +78,9 @@ void SessionTable::Send(uint64_t session, CoordinatorMessage message) {
     ack->taken = it->second.taken;
   }
   it->second.sent.Add(message, MemoryOf(message));
+  if (std::holds_alternative<FilePart>(message)) {
+    it->second.file_part = it->second.sent.sent();
+  }
   if (it->second.connection != nullptr) {
     Deliver(it->second.connection, std::move(message));
   }

@@ -67,6 +67,9 @@ class SessionTable {
     Connection connection;  // null: broken
     uint64_t taken = 0;     // messages taken from the process
     ResendQueue<CoordinatorMessage> sent{kMaxUnacknowledgedBytes};
+    // Number of the newest FilePart among `sent`. The next FileRequest says
+    // that it is taken, so that parts do not pile up between two heartbeats.
+    uint64_t file_part = 0;
   };
 
   std::map<uint64_t, Session> sessions_;

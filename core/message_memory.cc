@@ -49,6 +49,9 @@ struct Outside {
   uint64_t operator()(const ManifestRequest& m) const {
     return Of(m.directory);
   }
+  uint64_t operator()(const FileRequest& m) const {
+    return Of(m.directory) + Of(m.file);
+  }
   uint64_t operator()(const MarkRuns& m) const { return Of(m.runs); }
   uint64_t operator()(const StopRequest& m) const { return Of(m.reason); }
 
@@ -74,6 +77,9 @@ struct Outside {
   }
   uint64_t operator()(const ManifestPart& m) const {
     return Of(m.directory) + Of(m.text);
+  }
+  uint64_t operator()(const FilePart& m) const {
+    return Of(m.directory) + Of(m.file) + Of(m.bytes) + Of(m.status);
   }
 };
 

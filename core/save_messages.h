@@ -18,8 +18,8 @@ namespace shoal {
 // The most text, in bytes, that one ManifestPart holds.
 inline constexpr size_t kManifestPartBytes = size_t{512} << 10;
 
-// The most bytes of a checkpoint's file that travel in one message. A block of
-// the file travels as two parts, because messages may be as small as 1 MiB
+// The most bytes that one FilePart holds. A block of a checkpoint's file
+// travels as two parts, because messages may be as small as 1 MiB
 // (--max_message_bytes).
 inline constexpr uint64_t kFilePartBytes = uint64_t{512} << 10;
 
@@ -107,6 +107,20 @@ struct ManifestPart {
   std::string text;
 };
 
+// To a PS: the answer to a FileRequest.
+struct FilePart {
+  std::string directory;  // as in the request
+  std::string file;       // as in the request
+  uint64_t offset = 0;    // as in the request
+  // The bytes that were asked for; empty unless the status is OK.
+  std::string bytes;
+  // Why the coordinator does not send the bytes: NOT_FOUND (the job did not
+  // begin from this checkpoint, or its manifest names no such file),
+  // OUT_OF_RANGE (the file does not have these bytes, or a part does not hold
+  // them), or the error with which the file was read.
+  absl::Status status;
+};
+
 // To the PS whose marks become the job's: send MarkRuns, from the run with
 // index `offset` on.
 struct MarkRunsRequest {
@@ -147,6 +161,17 @@ struct ShardLoaded {
 struct ManifestRequest {
   std::string directory;  // directory of the LoadFrom or CheckpointDone
   uint64_t offset = 0;
+};
+
+// A PS that has a model directory of its own wants a part of a file of the
+// checkpoint that the job begins from: the bytes [offset, offset + bytes). It
+// asks for one part at a time, so a request also says that the process has
+// taken the part before.
+struct FileRequest {
+  std::string directory;  // directory of the LoadFrom
+  std::string file;       // name of a shard's file in the manifest
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // from 1 to kFilePartBytes
 };
 
 // The most runs of one message. A run takes at most 32 bytes on the wire.

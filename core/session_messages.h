@@ -125,7 +125,7 @@ using ProcessMessage =
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
                  ShardSaved, ShardLoaded, StopRequest, ManifestRequest,
                  MarkRuns, ShardWritten, StepsFinished, StepParked,
-                 StepTakenOut>;
+                 StepTakenOut, FileRequest>;
 
 // ---- From the coordinator to a process
 
@@ -182,7 +182,7 @@ using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
                  Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
                  ManifestPart, MarkRunsRequest, CheckpointVoid, Pace,
-                 StepClosed, StepsReleased>;
+                 StepClosed, StepsReleased, FilePart>;
 
 }  // namespace shoal
 

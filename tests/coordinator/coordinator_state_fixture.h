@@ -43,6 +43,7 @@ class CoordinatorStateTest : public testing::Test {
     manifests_.clear();
     to_score_.clear();
     written_.clear();
+    to_read_.clear();
     logs_.clear();
   }
 
@@ -64,6 +65,8 @@ class CoordinatorStateTest : public testing::Test {
         to_score_.push_back(score->evaluation);
       } else if (auto* write = std::get_if<WritePredictionsAction>(&action)) {
         written_.push_back(std::move(*write));
+      } else if (auto* read = std::get_if<ReadFileAction>(&action)) {
+        to_read_.push_back(std::move(*read));
       } else if (auto* log = std::get_if<LogAction>(&action)) {
         logs_.push_back(std::move(log->line));
       } else if (std::get_if<FinishedAction>(&action) != nullptr) {
@@ -191,6 +194,7 @@ class CoordinatorStateTest : public testing::Test {
   bool scores_at_once_ = true;
   std::vector<std::shared_ptr<const Evaluation>> to_score_;
   std::vector<WritePredictionsAction> written_;
+  std::vector<ReadFileAction> to_read_;
   std::vector<std::string> logs_;
   std::map<uint64_t, uint64_t> repeats_;  // refused so far, by PS
 };

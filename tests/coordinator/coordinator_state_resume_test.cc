@@ -398,5 +398,34 @@ TEST_F(CoordinatorStateResumeTest, APsThatDiesWhileItTellsItsMarksIsReplaced) {
   EXPECT_EQ(Ask(3).piece.index, 1u);
 }
 
+// A part of a file is read elsewhere, and goes to the server that asked. While
+// parts are asked for, the job waits longer than its start deadline.
+TEST_F(CoordinatorStateResumeTest, FilesAreSentToAServerThatLacksThem) {
+  manifest_->shards.resize(1);
+  manifest_->shards[0].file.file = "shard-00000-of-00001.safetensors";
+  manifest_->shards[0].file.size = 1000;
+  Restart();
+  JoinAll();
+  Load(1);
+  const FileRequest request = {"ckpt-00000000004",
+                               "shard-00000-of-00001.safetensors", 5, 10};
+  for (int i = 0; i < 5; ++i) {
+    Pass(options_.start_deadline * 3 / 4);
+    Tell(2, request);
+    ASSERT_THAT(to_read_, SizeIs(1));
+    EXPECT_EQ(to_read_[0].session, 2u);
+    to_read_.clear();
+    Do(state_->OnFileRead(2, FilePart{request.directory, request.file, 5, "x"},
+                          now_));
+    EXPECT_EQ(Newest<FilePart>(2).bytes, "x");
+  }
+  EXPECT_THAT(Heard<JobEnd>(1), IsEmpty());
+  // The answer to a server that is gone goes nowhere.
+  Tell(2, request);
+  Do(state_->OnSessionEnd(2, absl::UnavailableError("gone"), now_));
+  Do(state_->OnFileRead(2, FilePart{request.directory, request.file, 5, "x"},
+                        now_));
+}
+
 }  // namespace
 }  // namespace shoal

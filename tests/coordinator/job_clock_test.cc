@@ -43,6 +43,18 @@ TEST_F(JobClockTest, ACoordinatorThatWasFrozenFindsNothingOverdue) {
 
 // ---- Gathering
 
+TEST_F(JobClockTest, AServerThatFetchesItsFilesHasTheTimeAnew) {
+  JobClock clock = Make();
+  Pass(clock, 19);
+  clock.SeeFetch();
+  EXPECT_EQ(clock.LeftToStart(), absl::Seconds(20));
+  Pass(clock, 19);
+  EXPECT_EQ(clock.Check(JobPhase::kGathering, false), std::nullopt);
+  Pass(clock, 1);
+  EXPECT_THAT(clock.Check(JobPhase::kGathering, false),
+              Optional(Overdue::kServers));
+}
+
 TEST_F(JobClockTest, AllThatAreExpectedBeginAtOnce) {
   JobClock clock = Make();
   EXPECT_FALSE(clock.Gather(false, 2));

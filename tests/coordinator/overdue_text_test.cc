@@ -74,6 +74,20 @@ TEST_F(OverdueTextTest, WhyALeaseFailedIsToldWhereNothingMoves) {
               HasSubstr("no live worker holds a lease; " + failure_));
 }
 
+TEST_F(OverdueTextTest, ARankThatIsThereMayLackItsState) {
+  options_.ring = options_.lanes = true;
+  options_.ps.count = options_.num_workers = 1;
+  RegisterRequest request;
+  request.role = Role::kWorker;
+  request.train_sources = {{"a", 100, 1}};
+  const Life life = membership_.Register(request, absl::UnixEpoch()).value();
+  EXPECT_THAT(Why(Overdue::kServers),
+              HasSubstr("the job still lacks worker 0; in this mode"));
+  EXPECT_TRUE(membership_.Open(2, life, absl::UnixEpoch()).ok());
+  EXPECT_THAT(Why(Overdue::kServers),
+              HasSubstr("the job still lacks ps 0 (h0:1), which still loads"));
+}
+
 TEST_F(OverdueTextTest, RanksThatDoNotComeAreNamed) {
   options_.lanes = true;
   EXPECT_THAT(Why(Overdue::kHosts),

@@ -48,6 +48,7 @@ TEST_F(SenderCheckTest, MarksAndShardsAreForServers) {
   EXPECT_THAT(Refused(ps_, ShardLoaded{}),
               HasSubstr("a checkpoint that it was not asked to load"));
   EXPECT_THAT(Refused(ps_, ManifestRequest{}), HasSubstr("a manifest"));
+  EXPECT_THAT(Refused(ps_, FileRequest{}), HasSubstr("a checkpoint's file"));
 }
 
 TEST_F(SenderCheckTest, EveryProcessBeatsFailsLeavesAndAsksForAStop) {

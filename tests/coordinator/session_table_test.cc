@@ -15,6 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr int kFilePart = 1000;
+
 // A connection that keeps what is delivered on it. Messages are told apart by
 // the number of a HeartbeatAck; a SessionResumed is kept as minus its count.
 struct Wire {
@@ -26,6 +28,8 @@ struct Wire {
                        if (const auto* ack =
                                std::get_if<HeartbeatAck>(&message)) {
                          delivered.push_back(static_cast<int>(ack->number));
+                       } else if (std::holds_alternative<FilePart>(message)) {
+                         delivered.push_back(kFilePart);
                        } else {
                          delivered.push_back(-static_cast<int>(
                              std::get<SessionResumed>(message).taken));
@@ -87,6 +91,20 @@ TEST_F(SessionTableTest, AnAcknowledgedMessageIsNotKept) {
   EXPECT_THAT(second_.delivered, IsEmpty());
   Send(2);
   EXPECT_THAT(first_.delivered, ElementsAre(1, 2));
+}
+
+// Thousands of parts may come between two heartbeats.
+TEST_F(SessionTableTest, ARequestForAPartSaysThatThePartBeforeIsTaken) {
+  table_.Open(7, first_.connection);
+  table_.Take(*first_.connection, FileRequest{});
+  Send(1);
+  table_.Send(7, FilePart{});
+  Send(2);
+  table_.Take(*first_.connection, FileRequest{});
+  EXPECT_EQ(table_.Resume(7, 1, second_.connection).code(),
+            absl::StatusCode::kOutOfRange);
+  ASSERT_TRUE(table_.Resume(7, 2, second_.connection).ok());
+  EXPECT_THAT(second_.delivered, ElementsAre(-1 - 1, 2));
 }
 
 TEST_F(SessionTableTest, ASessionThatIsOverEndsItsConnectionOnce) {

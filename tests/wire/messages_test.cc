@@ -263,6 +263,10 @@ TEST(MessagesTest, UnknownEnumsAndBadValuesAreRefused) {
   EXPECT_EQ(CodeOf<CoordinatorMessage>(part), absl::StatusCode::kOk);
   part.mutable_manifest_part()->mutable_text()->push_back('x');
   EXPECT_EQ(CodeOf<CoordinatorMessage>(part), kInvalid) << "too long";
+  part.mutable_file_part()->set_bytes(std::string(kFilePartBytes, 'x'));
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(part), absl::StatusCode::kOk);
+  part.mutable_file_part()->mutable_bytes()->push_back('x');
+  EXPECT_EQ(CodeOf<CoordinatorMessage>(part), kInvalid) << "too long";
 
   v1::CoordinatorMessage grant;
   Filler().Fill(&grant, v1::CoordinatorMessage::descriptor()->field(1));
@@ -330,7 +334,7 @@ TEST(MessagesTest, AHistogramThatIsNoneIsRefused) {
 }
 
 // Messages may have 1 MiB, if --max_message_bytes says so.
-TEST(MessagesTest, APartOfAManifestOrOfMarksIsSmall) {
+TEST(MessagesTest, APartOfAManifestOfMarksOrOfAFileIsSmall) {
   MarkRuns runs;
   runs.offset = ~uint64_t{0};
   runs.runs.assign(kRunsPerMessage,
@@ -343,6 +347,11 @@ TEST(MessagesTest, APartOfAManifestOrOfMarksIsSmall) {
   v1::CoordinatorMessage part;
   ToProto(CoordinatorMessage(ManifestPart{
               "ckpt-00000000001", 1, std::string(kManifestPartBytes, 'x')}),
+          &part);
+  EXPECT_LT(part.ByteSizeLong(), (1u << 20) - (64u << 10));
+  ToProto(CoordinatorMessage(FilePart{
+              "ckpt-00000000001", "shard-00000-of-00001.safetensors", 1,
+              std::string(kFilePartBytes, 'x'), absl::OkStatus()}),
           &part);
   EXPECT_LT(part.ByteSizeLong(), (1u << 20) - (64u << 10));
 }

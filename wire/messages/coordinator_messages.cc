@@ -89,6 +89,15 @@ void Set(const ManifestPart& in, v1::CoordinatorMessage* out) {
   m->set_text(in.text);
 }
 
+void Set(const FilePart& in, v1::CoordinatorMessage* out) {
+  v1::FilePart* m = out->mutable_file_part();
+  m->set_directory(in.directory);
+  m->set_file(in.file);
+  m->set_offset(in.offset);
+  m->set_bytes(in.bytes);
+  ToProto(in.status, m->mutable_status());
+}
+
 void Set(const MarkRunsRequest& in, v1::CoordinatorMessage* out) {
   out->mutable_mark_runs_request()->set_offset(in.offset);
 }
@@ -183,6 +192,19 @@ absl::Status Get(const v1::ManifestPart& in, ManifestPart* out) {
   return absl::OkStatus();
 }
 
+absl::Status Get(const v1::FilePart& in, FilePart* out) {
+  if (in.bytes().size() > kFilePartBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("FilePart.bytes has ", in.bytes().size(),
+                     " bytes; the limit is ", kFilePartBytes));
+  }
+  out->directory = in.directory();
+  out->file = in.file();
+  out->offset = in.offset();
+  out->bytes = in.bytes();
+  return Annotate(FromProto(in.status(), &out->status), "FilePart.status");
+}
+
 absl::Status Get(const v1::StepClosed& in, StepClosed* out) {
   if (static_cast<size_t>(in.batches_size()) > kMaxPushedBatches) {
     return absl::InvalidArgumentError(
@@ -243,6 +265,8 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
       return absl::OkStatus();
     case v1::CoordinatorMessage::kManifestPart:
       return Get(in.manifest_part(), &out->emplace<ManifestPart>());
+    case v1::CoordinatorMessage::kFilePart:
+      return Get(in.file_part(), &out->emplace<FilePart>());
     case v1::CoordinatorMessage::kMarkRunsRequest:
       out->emplace<MarkRunsRequest>().offset = in.mark_runs_request().offset();
       return absl::OkStatus();

@@ -136,6 +136,14 @@ void Set(const ManifestRequest& in, v1::ProcessMessage* out) {
   out->mutable_manifest_request()->set_offset(in.offset);
 }
 
+void Set(const FileRequest& in, v1::ProcessMessage* out) {
+  v1::FileRequest* m = out->mutable_file_request();
+  m->set_directory(in.directory);
+  m->set_file(in.file);
+  m->set_offset(in.offset);
+  m->set_bytes(in.bytes);
+}
+
 void Set(const MarkRuns& in, v1::ProcessMessage* out) {
   v1::MarkRuns* m = out->mutable_mark_runs();
   m->set_offset(in.offset);
@@ -371,6 +379,11 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
     case v1::ProcessMessage::kManifestRequest:
       out->emplace<ManifestRequest>() = {in.manifest_request().directory(),
                                          in.manifest_request().offset()};
+      return absl::OkStatus();
+    case v1::ProcessMessage::kFileRequest:
+      out->emplace<FileRequest>() = {
+          in.file_request().directory(), in.file_request().file(),
+          in.file_request().offset(), in.file_request().bytes()};
       return absl::OkStatus();
     case v1::ProcessMessage::kMarkRuns:
       return Get(in.mark_runs(), &out->emplace<MarkRuns>());
