@@ -222,6 +222,10 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
     keeper_->On(*part);
     return;
   }
+  if (auto* file = std::get_if<FilePart>(&message)) {
+    keeper_->On(std::move(*file));
+    return;
+  }
   if (std::holds_alternative<ClusterView>(message)) {
     keeper_->ForgetMarkRuns();
     in_view_ = true;

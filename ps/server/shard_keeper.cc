@@ -30,29 +30,16 @@ absl::Status CheckLoads(const FileSystem* files,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<ParameterShard>> LoadNow(
-    const FileSystem* files, const ShardKeeperOptions& options,
-    const LoadFrom& from, const std::string& text, ParameterShardOptions shard,
-    Executor* completions) {
-  SHOAL_ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
-  LoadShardOptions load;
-  load.files = files;
-  load.directory = JoinPath(options.model_dir, from.directory);
-  load.manifest = &manifest;
-  load.weights_only = options.weights_only;
-  load.unseen = options.unseen;
-  auto loaded = ParameterShard::Load(std::move(shard), completions, load);
-  if (absl::IsDataLoss(loaded.status())) {
-    return absl::DataLossError(absl::StrCat(
-        loaded.status().message(), "; `shoal ckpt verify` says more; ",
-        options.weights_only
-            ? "take another checkpoint"
-            : absl::StrCat("move ", load.directory,
-                           " away, and the same command resumes from the "
-                           "checkpoint before it")));
-  }
-  SHOAL_RETURN_IF_ERROR(loaded.status());
-  return std::shared_ptr<ParameterShard>(*std::move(loaded));
+// nullptr: the process fetches nothing.
+std::shared_ptr<CheckpointFetcher> FetcherOf(const ShardKeeperOptions& options,
+                                             const FileSystem* files,
+                                             Executor* control,
+                                             Executor* background,
+                                             Logger* logger) {
+  if (options.fetch_as.empty()) return nullptr;
+  return std::make_shared<CheckpointFetcher>(
+      CheckpointFetcher::Options{options.model_dir, options.fetch_as}, files,
+      control, background, logger);
 }
 
 absl::StatusOr<std::unique_ptr<WrittenShard>> WriteNow(
@@ -84,8 +71,59 @@ absl::StatusOr<std::unique_ptr<WrittenShard>> WriteNow(
 
 }  // namespace
 
+// What LoadBy needs.
+struct ShardKeeper::Loading {
+  LoadFrom from;
+  ParameterShardOptions shard;
+  Executor* completions = nullptr;
+  Done<std::shared_ptr<ParameterShard>> done;
+
+  absl::StatusOr<std::shared_ptr<ParameterShard>> Load(
+      const FileSystem* files, const ShardKeeperOptions& options,
+      const Manifest& manifest) const {
+    LoadShardOptions load;
+    load.files = files;
+    load.directory = JoinPath(options.model_dir, from.directory);
+    load.manifest = &manifest;
+    load.weights_only = options.weights_only;
+    load.unseen = options.unseen;
+    auto loaded = ParameterShard::Load(shard, completions, load);
+    if (absl::IsDataLoss(loaded.status())) {
+      return absl::DataLossError(absl::StrCat(
+          loaded.status().message(), "; `shoal ckpt verify` says more; ",
+          options.weights_only
+              ? "take another checkpoint"
+              : absl::StrCat("move ", load.directory,
+                             " away, and the same command resumes from the "
+                             "checkpoint before it")));
+    }
+    SHOAL_RETURN_IF_ERROR(loaded.status());
+    return std::shared_ptr<ParameterShard>(*std::move(loaded));
+  }
+};
+
+ShardKeeper::ShardKeeper(ShardKeeperOptions options, const FileSystem* files,
+                         Executor* control, Executor* background,
+                         Logger* logger)
+    : options_(std::move(options)),
+      files_(files),
+      control_(control),
+      background_(background),
+      logger_(logger),
+      fetcher_(FetcherOf(options_, files, control, background, logger)) {}
+
 void ShardKeeper::Join(absl::AnyInvocable<void(ProcessMessage)> ask) {
-  manifests_.Start(std::move(ask));
+  auto shared = std::make_shared<absl::AnyInvocable<void(ProcessMessage)>>(
+      std::move(ask));
+  const auto send = [shared](ProcessMessage message) {
+    (*shared)(std::move(message));
+  };
+  manifests_.Start(send);
+  if (fetcher_ != nullptr) fetcher_->Start(send);
+}
+
+void ShardKeeper::On(FilePart part) {
+  if (fetcher_ != nullptr) fetcher_->On(std::move(part));
 }
 
 absl::StatusOr<std::string> ShardKeeper::FindManifest(
@@ -121,29 +159,65 @@ void ShardKeeper::Load(LoadFrom from, ParameterShardOptions shard,
     std::move(done)(loads);
     return;
   }
-  auto use =
-      [self = shared_from_this(), from, shard = std::move(shard), completions,
-       done = std::move(done)](absl::StatusOr<std::string> text) mutable {
-        absl::StatusOr<std::shared_ptr<ParameterShard>> loaded = nullptr;
-        if (text.ok()) {
-          loaded = LoadNow(self->files_, self->options_, from, *text,
-                           std::move(shard), completions);
-        } else {
-          loaded = text.status();
-        }
-        self->control_->Post(
-            [done = std::move(done), loaded = std::move(loaded)]() mutable {
-              std::move(done)(std::move(loaded));
-            });
-      };
-  background_->Post([self = shared_from_this(), from = std::move(from),
-                     use = std::move(use)]() mutable {
+  auto loading = std::make_shared<Loading>(
+      Loading{std::move(from), std::move(shard), completions, std::move(done)});
+  background_->Post([self = shared_from_this(),
+                     loading = std::move(loading)]() mutable {
+    const LoadFrom& from = loading->from;
     auto text = self->FindManifest(from.directory, from.manifest.name);
     if (text.ok()) {
-      use(std::move(text));
-    } else {
-      self->FetchManifest(from.directory, from.manifest, std::move(use));
+      self->LoadBy(std::move(loading), std::move(text));
+      return;
     }
+    self->FetchManifest(from.directory, from.manifest,
+                        [self, loading](absl::StatusOr<std::string> fetched) {
+                          self->LoadBy(loading, std::move(fetched));
+                        });
+  });
+}
+
+void ShardKeeper::LoadBy(std::shared_ptr<Loading> loading,
+                         absl::StatusOr<std::string> text) {
+  if (!text.ok()) {
+    Finish(std::move(loading), text.status());
+    return;
+  }
+  auto manifest = ManifestFromJson(*text);
+  if (!manifest.ok()) {
+    Finish(std::move(loading), manifest.status());
+    return;
+  }
+  auto loaded = loading->Load(files_, options_, *manifest);
+  const bool lacks_files =
+      absl::IsNotFound(loaded.status()) || absl::IsDataLoss(loaded.status());
+  if (!lacks_files || fetcher_ == nullptr) {
+    Finish(std::move(loading), std::move(loaded));
+    return;
+  }
+  logger_->Info(absl::StrCat(
+      loading->from.directory,
+      " is not whole on this host; fetching the rest from the coordinator"));
+  logger_->Debug(loaded.status().message());
+  const LoadFrom& from = loading->from;
+  fetcher_->Fetch(
+      from.directory, *std::move(text), loading->shard.life.start,
+      [self = shared_from_this(), loading,
+       manifest = *std::move(manifest)](const absl::Status& fetched) {
+        if (fetched.ok()) {
+          self->Finish(loading,
+                       loading->Load(self->files_, self->options_, manifest));
+        } else {
+          self->Finish(loading, fetched);
+        }
+      });
+}
+
+void ShardKeeper::Finish(
+    std::shared_ptr<Loading> loading,
+    absl::StatusOr<std::shared_ptr<ParameterShard>> loaded) {
+  control_->Post([loading = std::move(loading),
+                  loaded = std::move(loaded)]() mutable {
+    std::move(loading->done)(std::move(loaded));
   });
 }
 
@@ -156,6 +230,7 @@ void ShardKeeper::Start(std::shared_ptr<ParameterShard> shard,
 void ShardKeeper::Stop() {
   Release();
   manifests_.Stop();
+  if (fetcher_ != nullptr) fetcher_->Stop();
   mark_runs_ = nullptr;
   if (cancel_ != nullptr) *cancel_ = true;
   shard_ = nullptr;

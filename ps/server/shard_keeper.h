@@ -20,6 +20,7 @@
 #include "core/save_messages.h"
 #include "core/session_messages.h"
 #include "core/unseen.h"
+#include "ps/server/checkpoint_fetcher.h"
 #include "ps/server/manifest_fetcher.h"
 #include "ps/shard/parameter_shard.h"
 
@@ -36,27 +37,27 @@ struct ShardKeeperOptions {
   // Number of checkpoints to keep on this host's own disk; 0 keeps all. (On a
   // disk that the coordinator uses, the coordinator removes old ones.)
   int keep_checkpoints = 0;
+  // If the checkpoint that the job begins from is not whole on this host, its
+  // files are fetched from the coordinator, which has them on its own disk.
+  // This is then the name of this process in the names of temporary files
+  // (FetchedFile::Options::tag). Empty: the files must be here.
+  std::string fetch_as;
   // Time for which sealing waits for requests in progress.
   absl::Duration seal_timeout = absl::Seconds(10);
 };
 
 // A PS's part in checkpoints. At the coordinator's requests, the keeper seals
-// the shard, writes it, unseals it, syncs the written file, and loads a shard.
-// It removes a file that it wrote for a checkpoint that became void. Work that
-// takes long runs on the background executor, so that heartbeats go on while a
-// disk hangs; pushes go on too once the shard is written. All other work runs
-// on the control strand.
+// the shard, writes it, unseals it, syncs the written file, and loads a shard,
+// for which it may fetch files from the coordinator. It removes a file that it
+// wrote for a checkpoint that became void. Work that takes long runs on the
+// background executor, so that heartbeats go on while a disk hangs; pushes go
+// on too once the shard is written. All other work runs on the control strand.
 class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
  public:
   // `files` may be null if no checkpoint is ever saved or loaded. All arguments
   // must outlive the keeper's last task.
   ShardKeeper(ShardKeeperOptions options, const FileSystem* files,
-              Executor* control, Executor* background, Logger* logger)
-      : options_(std::move(options)),
-        files_(files),
-        control_(control),
-        background_(background),
-        logger_(logger) {}
+              Executor* control, Executor* background, Logger* logger);
 
   // Tells the keeper that the process has a life, during which `ask` sends
   // requests to the coordinator. Stop ends the use of `ask`.
@@ -64,6 +65,8 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
 
   // Loads a shard; `done` runs on the control strand. The manifest is read from
   // this host's disk if it is there, and fetched from the coordinator if not.
+  // With ShardKeeperOptions::fetch_as, so are files and blocks that are missing
+  // or damaged here, once loading has failed for that reason.
   void Load(LoadFrom from, ParameterShardOptions shard, Executor* completions,
             Done<std::shared_ptr<ParameterShard>> done);
 
@@ -79,6 +82,7 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void On(const CheckpointVoid& is_void);
   void On(const CheckpointDone& done);
   void On(const ManifestPart& part) { manifests_.On(part); }
+  void On(FilePart part);
   // Answers with the marks with which the shard was loaded.
   void On(const MarkRunsRequest& request);
   // Runs `then`, on the control strand, when the manifests of all
@@ -90,6 +94,13 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   void ForgetMarkRuns() { mark_runs_ = nullptr; }
 
  private:
+  struct Loading;  // a Load in progress
+
+  // Goes on with the text of the manifest. Runs on the background executor.
+  void LoadBy(std::shared_ptr<Loading> loading,
+              absl::StatusOr<std::string> text);
+  void Finish(std::shared_ptr<Loading> loading,
+              absl::StatusOr<std::shared_ptr<ParameterShard>> loaded);
   // Runs on the background executor. NOT_FOUND if this disk does not have this
   // manifest.
   absl::StatusOr<std::string> FindManifest(const std::string& directory,
@@ -121,6 +132,7 @@ class ShardKeeper : public std::enable_shared_from_this<ShardKeeper> {
   Logger* const logger_;
 
   ManifestFetcher manifests_;
+  const std::shared_ptr<CheckpointFetcher> fetcher_;  // null: fetches nothing
   int keeping_ = 0;  // manifests that are not copied yet
   std::vector<absl::AnyInvocable<void()>> after_manifests_;
   // The marks with which the shard was loaded; null before they are requested.

@@ -34,9 +34,10 @@ class ShardFile {
     if (absl::IsNotFound(reader.status())) {
       return absl::NotFoundError(absl::StrCat(
           reader.status().message(),
-          ": the file is not on this host, and this shard needs it; a "
-          "checkpoint over another number of servers must lie where all of "
-          "them can read it"));
+          ": this server needs the file, and it is not on this host; run the "
+          "server on the host that saved the file, copy the checkpoint's files "
+          "to this host, or give all servers one --model_dir that all of them "
+          "can read"));
     }
     if (!reader.ok()) return reader.status();
     return ShardFile(&file, *std::move(reader));

@@ -107,10 +107,47 @@ class ShardKeeperTest : public testing::Test {
   }
   static std::string Path(uint64_t step) { return "m/" + CheckpointName(step); }
 
+  // Loads the checkpoint of a step on another host, whose disk is mine_ and
+  // whose process fetches files under the name `fetch_as`.
+  absl::StatusOr<std::shared_ptr<ParameterShard>> LoadElsewhere(
+      uint64_t step, const std::string& fetch_as) {
+    asked_.clear();
+    ShardKeeperOptions keeping;
+    keeping.model_dir = "m";
+    keeping.fetch_as = fetch_as;
+    auto keeper = std::make_shared<ShardKeeper>(keeping, &mine_, &strand_,
+                                                &strand_, &logger_);
+    keeper->Join([this](ProcessMessage m) { asked_.push_back(std::move(m)); });
+    ParameterShardOptions options;
+    options.job = "j";
+    options.model = model_;
+    options.map = map_;
+    options.life = {2, 1};
+    absl::StatusOr<std::shared_ptr<ParameterShard>> loaded =
+        absl::UnknownError("not done");
+    keeper->Load({CheckpointName(step),
+                  OfferOf(TextOf(*ReadManifestBytes(files_, Path(step))))},
+                 options, &strand_,
+                 [&](absl::StatusOr<std::shared_ptr<ParameterShard>> shard) {
+                   loaded = std::move(shard);
+                 });
+    simulator_.RunUntilIdle();
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      const auto request = std::get<FileRequest>(asked_[i]);
+      keeper->On(FilePart{
+          request.directory, request.file, request.offset,
+          files_.Contents("m/" + request.directory + "/" + request.file)
+              ->substr(request.offset, request.bytes)});
+      simulator_.RunUntilIdle();
+    }
+    return loaded;
+  }
+
   Simulator simulator_;
   SimulatedExecutor strand_{&simulator_};
   Logger logger_{{"", LogLevel::kError}};
   FakeFileSystem files_;
+  FakeFileSystem mine_;
   ModelSpec model_;
   ShardMap map_;
   std::shared_ptr<ParameterShard> shard_;
@@ -289,6 +326,42 @@ TEST_F(ShardKeeperTest, AfterItsLifeItIsSilent) {
   const size_t before = sent_.size();
   simulator_.RunUntilIdle();
   EXPECT_EQ(sent_.size(), before);
+}
+
+TEST_F(ShardKeeperTest, AFileThatIsNotHereIsFetchedIfTheProcessMay) {
+  MarkAll({{0, 0, 0}, {0, 0, 1}});
+  Commit(30);
+  ASSERT_TRUE(mine_.CreateDirectories("m").ok());
+  const auto refused = LoadElsewhere(30, "");
+  EXPECT_TRUE(absl::IsNotFound(refused.status())) << refused.status();
+  EXPECT_NE(refused.status().message().find(
+                "this server needs the file, and it is not on this host"),
+            std::string::npos)
+      << refused.status();
+  EXPECT_TRUE(asked_.empty());
+
+  const auto loaded = LoadElsewhere(30, "rank-1");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ((*loaded)->MarkRuns(), shard_->MarkRuns());
+  EXPECT_FALSE(asked_.empty());
+  EXPECT_TRUE(ReadManifest(mine_, Path(30)).ok());
+
+  ASSERT_TRUE(LoadElsewhere(30, "rank-1").ok());
+  EXPECT_TRUE(asked_.empty()) << "it is here";
+}
+
+TEST_F(ShardKeeperTest, ADamagedBlockIsFetchedIfTheProcessMay) {
+  MarkAll({{0, 0, 0}, {0, 0, 1}});
+  Commit(30);
+  const std::string file = Path(30) + "/" + ShardFileName(0, 1);
+  std::string damaged = *files_.Contents(file);
+  damaged.back() ^= 1;
+  mine_.AddFile(file, damaged);
+  const auto refused = LoadElsewhere(30, "");
+  EXPECT_TRUE(absl::IsDataLoss(refused.status())) << refused.status();
+  ASSERT_TRUE(LoadElsewhere(30, "rank-1").ok());
+  EXPECT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(*mine_.Contents(file), *files_.Contents(file));
 }
 
 }  // namespace
