@@ -26,6 +26,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -117,6 +118,18 @@ def runs_of(shoal, command, seeds, data):
     return runs
 
 
+def earlier_jobs(path, result):
+    """The jobs in the file that were made as those of `result` are."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        earlier = json.load(file)
+    jobs = earlier.pop("jobs")
+    alike = earlier == {key: value for key, value in result.items()
+                        if key != "jobs"}
+    return jobs if alike else {}
+
+
 def print_job(name, job, best):
     aucs = [run["auc"] for run in job["runs"]]
     print(f"{name:24} AUC {job['mean_auc']:.5f} [{min(aucs):.5f}.."
@@ -146,7 +159,10 @@ def main():
     parser.add_argument("--modes", action="store_true",
                         help="every mode with 1, 2 and 4 workers")
     parser.add_argument("--file", help="LibSVM file, in place of made rows")
-    parser.add_argument("--out")
+    parser.add_argument("--jobs", default="", metavar="REGEX",
+                        help="these jobs alone, and one process")
+    parser.add_argument("--out", help="write the results to this JSON file; "
+                        "keeps other jobs with the same flags in it")
     args = parser.parse_args()
     shoal = os.path.join(args.bin, "shoal")
     batch = FILE_BATCH if args.file else BATCH
@@ -166,8 +182,11 @@ def main():
             best = made["best_auc"]
             result |= {"rows": ROWS, "test_rows": TEST_ROWS, "best_auc": best}
             print(f"best possible AUC {best:.5f}", flush=True)
+        result["jobs"] = earlier_jobs(args.out, result)
         for name, (first, *rest) in (jobs_of_modes(batch) if every_mode
                                      else JOBS).items():
+            if name != ONE and not re.search(args.jobs, name):
+                continue
             runs = runs_of(shoal, [first, *flags, *rest], args.seeds, data)
             job = result["jobs"][name] = {
                 "runs": runs,
@@ -175,10 +194,10 @@ def main():
             job["difference"] = (job["mean_auc"] -
                                  result["jobs"][ONE]["mean_auc"])
             print_job(name, job, best)
-    if args.out:
-        with open(args.out, "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+            if args.out:
+                with open(args.out, "w") as file:
+                    json.dump(result, file, indent=1)
+                    file.write("\n")
     if any(failed(name, job, best, args)
            for name, job in result["jobs"].items()):
         sys.exit("the model is not as good as it should be")
