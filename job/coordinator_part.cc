@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 #include "core/model_names.h"
+#include "job/checkpoint_reader.h"
 #include "job/options_from_flags.h"
 #include "job/start_number.h"
 #include "job/training_mode.h"
@@ -50,6 +51,8 @@ CoordinatorWork WorkOfLead(const Lead& lead, const JobFlags& flags,
                            Executor* disk, Logger* logger) {
   CoordinatorWork of_lead = CoordinatorWorkOf(work, lead.predictions.get());
   of_lead.write_manifest = ManifestWriter(files, flags, disk, logger);
+  of_lead.read_file =
+      CheckpointReader(files, flags.checkpoints.model_dir, disk);
   return of_lead;
 }
 

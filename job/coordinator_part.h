@@ -36,8 +36,9 @@ absl::StatusOr<Lead> TakeLead(const FileSystem* files, const JobFlags& flags,
                               absl::Time now);
 
 // The places where the coordinator of `lead` does its slow work: it computes
-// the AUC and writes predictions on `work`, and writes manifests on `disk`. No
-// server is probed. All arguments outlive the coordinator.
+// the AUC and writes predictions on `work`; on `disk` it writes manifests and
+// reads the files that it sends. No server is probed. All arguments outlive the
+// coordinator.
 CoordinatorWork WorkOfLead(const Lead& lead, const JobFlags& flags,
                            const FileSystem* files, Executor* work,
                            Executor* disk, Logger* logger);

@@ -14,6 +14,7 @@
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
 #include "job/start_number.h"
+#include "job/training_mode.h"
 #include "ps/shard/shard_checkpoint.h"
 
 namespace shoal {
@@ -90,6 +91,12 @@ absl::Status CheckNoCheckpoint(const FileSystem& files,
       " is a checkpoint; give the directory that holds it: ", Dirname(path)));
 }
 
+// True if the process with the coordinator needs all files of the checkpoint:
+// it holds every shard, or a copy of the one shard of a ring.
+bool NeedsAllFiles(const JobFlags& flags) {
+  return IsOneProcess(flags.command) || KindOf(flags.training.mode).ring;
+}
+
 // Notes the newest checkpoint before `step` that was not saved while training
 // looked as if it diverged: if this job diverges too, its advice names that
 // checkpoint.
@@ -100,7 +107,7 @@ void FindSound(const FileSystem& files, const JobFlags& flags, uint64_t step,
   if (!all.ok()) return;
   for (const CheckpointInfo& info : *all) {  // the newest first
     const bool usable =
-        IsOneProcess(flags.command) ? info.whole() : info.status.ok();
+        NeedsAllFiles(flags) ? info.whole() : info.status.ok();
     if (!usable || info.manifest.step >= step ||
         info.manifest.notes.count(kDivergingNote) != 0) {
       continue;
@@ -144,10 +151,9 @@ absl::StatusOr<CheckpointInfo> FindCheckpoint(
     const FileSystem& files, const JobFlags& flags,
     std::vector<std::string>* passed_over) {
   if (flags.checkpoints.checkpoint.empty()) {
-    // In one process every shard is read here. Otherwise each PS looks at its
-    // own files.
+    // Where other processes have files, each PS looks at its own.
     return NewestCheckpoint(files, flags.checkpoints.model_dir,
-                            IsOneProcess(flags.command), passed_over);
+                            NeedsAllFiles(flags), passed_over);
   }
   CheckpointInfo info = InspectCheckpoint(files, flags.checkpoints.checkpoint);
   SHOAL_RETURN_IF_ERROR(info.status);

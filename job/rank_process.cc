@@ -211,6 +211,10 @@ absl::Status RankProcess::OpenRing() {
 void RankProcess::MakePs() {
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
+  // Rank 0 sends the checkpoint to ranks that do not have it.
+  if (rank() != 0 && flags_.Saves()) {
+    options.checkpoints.fetch_as = absl::StrCat("rank-", rank());
+  }
   PsLoopDependencies deps;
   deps.cluster = link_->cluster();
   deps.logger = &logger_;
