@@ -180,13 +180,18 @@ absl::Status FetchedFile::Append() {
   return appended;
 }
 
-absl::Status FetchedFile::Commit() {
+absl::Status FetchedFile::Sync() {
   SHOAL_DCHECK(next_ == blocks_.size() && out_ != nullptr);
   absl::Status status = out_->Sync();
   if (status.ok()) status = out_->Close();
-  if (status.ok()) {
-    status = options_.files->Rename(Temporary("fetch"), path());
-  }
+  failed_ |= !status.ok();
+  return status;
+}
+
+absl::Status FetchedFile::Commit() {
+  SHOAL_DCHECK(next_ == blocks_.size() && out_ != nullptr);
+  const absl::Status status =
+      options_.files->Rename(Temporary("fetch"), path());
   failed_ |= !status.ok();
   SHOAL_RETURN_IF_ERROR(status);
   out_ = nullptr;

@@ -48,14 +48,15 @@ struct FileRange {
 //     if (!range.has_value()) break;
 //     SHOAL_RETURN_IF_ERROR(file->Add(Fetch(*range)));
 //   }
+//   SHOAL_RETURN_IF_ERROR(file->Sync());
 //   SHOAL_RETURN_IF_ERROR(file->Commit());
 //
 // The bytes go to the temporary file `.NAME.fetch-TAG`, which listings leave
-// out and RemoveVoidAttempts removes. If the fetch is cut off, even by a crash,
-// the temporary file stays, and its blocks are not fetched again by the next
-// FetchedFile with this tag. After an error in writing, as on a full disk, it
-// is removed. Until Commit the file NAME is untouched. Holds one block in
-// memory. Thread-compatible.
+// out, and which is removed with its checkpoint at the latest. If the fetch is
+// cut off, even by a crash, the temporary file stays, and its blocks are not
+// fetched again by the next FetchedFile with this tag. After an error in
+// writing, as on a full disk, it is removed. Until Commit the file NAME is
+// untouched. Holds one block in memory. Thread-compatible.
 class FetchedFile {
  public:
   struct Options {
@@ -90,8 +91,11 @@ class FetchedFile {
   // bytes, or the block that they end does not have its CRC; the message says
   // which bytes of which tensor.
   absl::Status Add(absl::string_view bytes);
-  // Syncs the temporary file and gives it the name of the file, which is then
-  // on the disk, too. REQUIRES: the newest Next() has returned nullopt.
+  // Brings all bytes of the temporary file to the disk, which may take long.
+  // REQUIRES: the newest Next() has returned nullopt.
+  absl::Status Sync();
+  // Gives the temporary file the name of the file, which is then on the disk,
+  // too. REQUIRES: Sync was OK.
   absl::Status Commit();
 
   uint64_t here() const { return here_; }  // bytes in the temporary file

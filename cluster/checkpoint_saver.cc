@@ -123,7 +123,7 @@ void CheckpointSaver::OnCommitted(uint64_t number, const absl::Status& status,
 SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (!busy()) return Take();
   if (phase_ == Phase::kCommitting && commit_.status == absl::OkStatus()) {
-    for (const auto& [index, life] : files_.told) {
+    for (const Life& life : files_.sealed) {
       Send(life, CheckpointDone{directory_, commit_.manifest});
     }
     Finish(absl::OkStatus(), now);
@@ -211,6 +211,7 @@ void CheckpointSaver::CheckSeals(const View& view) {
   const uint64_t attempt = options_.first_attempt + seals_.number;
   actions_.emplace_back(SaverCut{attempt});
   for (const auto& [index, life] : seals_.told) {
+    files_.sealed.push_back(life);
     if (!view.members.IsFirst(index)) continue;
     files_.told[index] = life;
     Send(life, SaveShard{seals_.number, directory_, attempt});

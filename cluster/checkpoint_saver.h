@@ -113,7 +113,8 @@ using SaverActions = std::vector<SaverAction>;
 // checkpoint holds one set of batches, the same on every shard: its summary
 // (count and digest) is compared before anything is written. Members that hold
 // copies of one shard are all sealed and compared, and the first of them writes
-// the shard (PsMembers::IsFirst). Copies that differ have had other gradients,
+// the shard (PsMembers::IsFirst). All of them hear of the checkpoint, since
+// each may have a disk of its own. Copies that differ have had other gradients,
 // which nothing mends: the save is void, and the job is to end.
 //
 // From holding until every shard is written withholds() is true: no worker may
@@ -225,6 +226,7 @@ class CheckpointSaver {
     // The PSs that save, by index: the first member of each shard. Its index is
     // the shard's number.
     std::map<int, Life> told;
+    std::vector<Life> sealed;            // all PSs, which get a CheckpointDone
     std::set<int> written;               // have every byte
     std::set<int> answered;              // with ShardSaved
     std::map<int, std::string> entries;  // entries of files on the disk

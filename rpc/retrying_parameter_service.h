@@ -20,10 +20,11 @@ namespace shoal {
 // have sent theirs, so that a second attempt would only send the same bytes
 // again. A connection that breaks ends the attempt all the same.
 //
-// When the timeout has passed, the call ends with DEADLINE_EXCEEDED, or with
-// RESOURCE_EXHAUSTED if this was the last error. The message has the number of
-// attempts and the last error. Errors that time does not help are returned as
-// they are.
+// When the timeout has passed, the call ends with the code of the last error:
+// DEADLINE_EXCEEDED (the server is silent, or a push for a step still waits),
+// UNAVAILABLE (the server is out of reach) or RESOURCE_EXHAUSTED. The message
+// has the number of attempts and the last error. Errors that time does not help
+// are returned as they are.
 class RetryingParameterService final : public ParameterService {
  public:
   // Waits and completes on `executor`, which must outlive this. `service` must

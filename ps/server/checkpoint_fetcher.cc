@@ -218,8 +218,14 @@ absl::StatusOr<std::optional<FileRequest>> CheckpointFetcher::Next(Work* work) {
 }
 
 absl::Status CheckpointFetcher::FinishFile(Work* work) {
-  // Another rank with this directory may have been before us.
-  if (!IsOurs(work)) {
+  SHOAL_RETURN_IF_ERROR(work->file->Sync());
+  // Another rank with this directory may have been before us, with the manifest
+  // or with the file alone, which it may be about to open.
+  bool ours = IsOurs(work);
+  if (!ours) {
+    SHOAL_ASSIGN_OR_RETURN(ours, work->file->IsSound());
+  }
+  if (!ours) {
     // The file may belong to a checkpoint whose manifest is elsewhere.
     std::vector<std::string> set_aside;
     SHOAL_RETURN_IF_ERROR(SetAside(*files_, work->path,

@@ -71,13 +71,8 @@ class RetryingParameterService::Call
     if (!RetrySchedule::IsRetryable(reply.status().code())) {
       return std::move(done_)(std::move(reply));
     }
-    // A separate code for a full server, because a caller may give up earlier
-    // on a full server than on a silent one.
-    const absl::StatusCode code = absl::IsResourceExhausted(reply.status())
-                                      ? absl::StatusCode::kResourceExhausted
-                                      : absl::StatusCode::kDeadlineExceeded;
     std::move(done_)(absl::Status(
-        code,
+        reply.status().code(),
         absl::StrCat("gave up after ", absl::FormatDuration(timeout_), " and ",
                      schedule_.attempts(), " attempts; the last error is ",
                      absl::StatusCodeToString(reply.status().code()), ": ",

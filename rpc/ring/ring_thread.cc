@@ -254,7 +254,9 @@ bool RingThread::CheckDeadlines() {
     culprit = linker_->missing_rank();
   }
   End(culprit, absl::StrCat("rank ", settings_.rank, " gave up: ", what), late,
-      absl::DeadlineExceededError(what));
+      absl::DeadlineExceededError(what),
+      linker_ != nullptr ? absl::StatusCode::kAborted
+                         : absl::StatusCode::kUnavailable);
   return true;
 }
 

@@ -61,7 +61,10 @@ class FetchedFileTest : public testing::Test {
     while (status.ok()) {
       const auto range = file_->Next();
       if (!range.ok()) return range.status();
-      if (!range->has_value()) return file_->Commit();
+      if (!range->has_value()) {
+        status = file_->Sync();
+        return status.ok() ? file_->Commit() : status;
+      }
       if (asked_.size() == parts) return absl::OkStatus();
       EXPECT_LE((*range)->bytes, kFilePartBytes);
       asked_.push_back(**range);

@@ -127,6 +127,10 @@ TEST_F(CoordinatorStateReplicasTest, AllAreSealedAndTheFirstWritesTheShard) {
   EXPECT_THAT(commits_[0].manifest.shards, SizeIs(1));
   EXPECT_EQ(commits_[0].manifest.map.replicated, 0);
   CommitIt();
+  for (const uint64_t ps : {1, 2}) {
+    EXPECT_THAT(Heard<CheckpointDone>(ps), SizeIs(1))
+        << "each may have a disk of its own";
+  }
   ASSERT_THAT(replies_, SizeIs(1));
   EXPECT_TRUE(replies_[0].saved.ok()) << replies_[0].saved.status();
 }

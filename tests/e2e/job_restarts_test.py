@@ -147,9 +147,9 @@ class JobRestartsTest(harness.ShoalTest):
         epochs = 4
         self.run_ok("shoal", "train", *self.flags(1),
                     "--model_dir=" + self.model_dir)
-        # Server 0 cannot tell that there is a checkpoint until server 1 is
-        # killed.
-        self.slow.hold("manifest.json", 0)
+        # Server 0, which is started after the launcher has read it, cannot tell
+        # that there is a checkpoint before server 1 is killed.
+        self.slow.slow("manifest.json", 5, 0)
         job = self.launch(epochs, "--resume=never")
         self.kill(job, [("shoal-ps", 1)])
         job.process.wait_for_line("ps 1 was killed by SIGKILL")

@@ -114,16 +114,20 @@ class RingResumeTest(harness.ShoalTest):
         # A rank that has the file takes nothing, and one with a damaged block
         # takes that block alone.
         for i in (1, 2):
-            shutil.copytree(os.path.dirname(self.file(0)),
-                            os.path.dirname(self.file(i)))
+            shutil.copy(self.file(0), self.file(i))
         damaged = flip_a_bit(self.file(2))
         ranks = self.train(4)
         self.expect_trained(4)
         self.assertIsNone(self.fetched(ranks[1]))
         self.assertEqual(self.fetched(ranks[2]), damaged)
-        # The number of ranks may change.
-        self.train(5, count=2)
+        # The number of ranks may change. Each disk keeps the newest checkpoint
+        # alone.
+        self.train(5, "--keep_checkpoints=1", count=2)
         self.expect_trained(5, 2)
+        for i in (0, 1):
+            self.assertEqual(os.listdir(self.model(i)).count(self.newest()), 1)
+            self.assertEqual(
+                len(glob.glob(os.path.join(self.model(i), "ckpt-*"))), 1)
 
     def test_a_damaged_file_of_rank_0_is_named(self):
         self.train(1, count=2)

@@ -162,8 +162,8 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   void EndStep(Step step);
   // Reports an error as the worker's failure; no step goes on.
   void Fail(absl::Status status);
-  // True if the push of the step ended only because its step waits for the
-  // other workers; no error.
+  // True if the push of the step ended only because no server has answered in
+  // its long time, as while the step waits for the other workers; no error.
   bool StillWaits(const absl::Status& status, PipelineStep* step);
   // True if the call that ended with `status` is to be tried again; reports the
   // worker's failure otherwise.

@@ -27,15 +27,20 @@ absl::StatusOr<StepEnd> EndOf(const BatchId& batch,
                               const std::vector<Answer>& answers) {
   size_t aborted = 0;
   size_t dropped = 0;
+  absl::Status late;  // DEADLINE_EXCEEDED: the push waits for its step there
   for (const Answer& answer : answers) {
     if (answer.ok()) {
       dropped += answer->dropped;
     } else if (absl::IsAborted(answer.status())) {
       ++aborted;
+    } else if (absl::IsDeadlineExceeded(answer.status())) {
+      late.Update(answer.status());
     } else {
       return answer.status();
     }
   }
+  // Only now, since another server's error may be the reason to wait.
+  if (!late.ok()) return late;
   if (aborted > 0) {
     const absl::Status& first =
         std::find_if(answers.begin(), answers.end(),

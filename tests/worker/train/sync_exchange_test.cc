@@ -117,6 +117,16 @@ TEST_F(SyncExchangeTest, PushesToAllShardsForTheStepAfterTheLeastOfThePull) {
   EXPECT_EQ(shards_[1]->push.blocks[0].gradients[0], 4);
 }
 
+// The push waits on two servers because the third one did not get it.
+TEST_F(SyncExchangeTest, AServerOutOfReachIsToldBeforeThoseThatWaitForIt) {
+  Pull({8, 8, 8});
+  const absl::Status waits = absl::DeadlineExceededError("ps 0: waits");
+  EXPECT_EQ(CodeOf({waits, waits, waits}), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(Finish({waits, waits, absl::UnavailableError("away")})
+                .status(),
+            absl::UnavailableError("ps 2: away"));
+}
+
 TEST_F(SyncExchangeTest, ANextPullNamesTheNextStep) {
   Pull({0, 0, 0});
   ASSERT_TRUE(Finish({kApplied, kApplied, kApplied}).ok());
