@@ -332,6 +332,23 @@ TEST(RingExchangeTest, ABatchOfTwoRanksEndsAllRanks) {
   }
 }
 
+// What finds a faulty replica: the job does not end, since the ledger is the
+// AND of all marks; or the digests of the replicas differ.
+TEST(RingExchangeTest, AReplicaThatSkipsAStepOrHasAnotherSumIsFound) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    RingJob job = DeepFmJob(OptimizerKind::kSgd, EqualLanes(3, 5));
+    job.replica_bug = ReplicaBug::kSkips;
+    EXPECT_FALSE(RingWorld(job, seed).Run());
+    job.replica_bug = ReplicaBug::kOtherSum;
+    RingWorld other(job, seed);
+    ASSERT_TRUE(other.Run());
+    const std::vector<uint64_t> digests = other.Digests();
+    EXPECT_EQ(digests[0], digests[2]);
+    EXPECT_NE(digests[0], digests[1]);
+  }
+}
+
 // The same with real threads, which sum on whichever thread comes last.
 TEST(RingExchangeTest, RanksOnThreadsOfTheirOwnHaveTheSameBits) {
   const RingJob job = DeepFmJob(OptimizerKind::kAdam, EqualLanes(3, 15));

@@ -228,6 +228,20 @@ class RingRank::FailingService final : public ParameterService {
       Refuse(std::move(done));
       return;
     }
+    if (rank_.rank_ == 1 && ++pushes_ == 3) {
+      if (rank_.job_.replica_bug == ReplicaBug::kSkips) {
+        rank_.strand_->Post([done = std::move(done)]() mutable {
+          std::move(done)(PushReply{.verdict = Verdict::kApplied});
+        });
+        return;
+      }
+      if (rank_.job_.replica_bug == ReplicaBug::kOtherSum) {
+        other_sum_.assign(request.blocks[0].gradients.begin(),
+                          request.blocks[0].gradients.end());
+        other_sum_[0] += 1;
+        request.blocks[0].gradients = other_sum_;
+      }
+    }
     if (Fails()) {  // after it was applied
       done = [done = std::move(done)](absl::StatusOr<PushReply>) mutable {
         std::move(done)(absl::DeadlineExceededError("planted"));
@@ -249,6 +263,8 @@ class RingRank::FailingService final : public ParameterService {
   }
 
   RingRank& rank_;
+  int pushes_ = 0;
+  std::vector<float> other_sum_;
 };
 
 RingRank::RingRank(const RingJob* job, int rank,

@@ -34,11 +34,19 @@ enum class Spoilt {
   kDense,  // in the dense gradient, before its first range is final
 };
 
+// A bug of the replica of rank 1, at its third push.
+enum class ReplicaBug {
+  kNone,
+  kSkips,     // it answers, and does not apply the step
+  kOtherSum,  // it applies and marks another gradient
+};
+
 struct RingJob {
   ModelOptions model;  // field_size and feature_size must be set
   bool canary = false;
   // A bug of the job: all ranks train the batches of rank 0.
   bool same_batches = false;
+  ReplicaBug replica_bug = ReplicaBug::kNone;
   RingLanes lanes;
   std::map<BatchId, Spoilt> spoilt;
   uint64_t bucket_bytes = 64;
