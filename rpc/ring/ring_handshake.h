@@ -40,7 +40,7 @@ class RingHandshake {
   virtual ~RingHandshake() = default;
 
   // The bytes that may be read now. Never more than what belongs to the
-  // handshake, so at most 568 bytes before the end. 0: done.
+  // handshake, so at most 600 bytes before the end. 0: done.
   size_t wants() const { return done_ ? 0 : wanted_ - input_.size(); }
   // REQUIRES: bytes.size() <= wants().
   void Feed(absl::string_view bytes);
