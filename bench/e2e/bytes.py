@@ -19,8 +19,6 @@ measured and not in the formulas. Exits with 1 if a ratio is not within 5 % of 1
   bench/e2e/bytes.py [--jobs=shoal-ring-2] [--out=FILE.json]
 """
 
-import json
-import os
 import re
 import subprocess
 import sys
@@ -28,7 +26,6 @@ import time
 
 import timed_window
 import training_job
-from quality import cpu_name
 
 RANKS = 2
 LIMIT = 0.05
@@ -86,25 +83,10 @@ def measure(args, kind, net, batch):
 
 def main():
     parser = training_job.flags_of(__doc__)
-    parser.add_argument("--jobs", default=",".join(
-        kind for kind, job in training_job.JOBS.items() if job[2] == RANKS))
-    parser.add_argument("--models", default="A,B")
-    parser.add_argument("--batches", default="1024,4096")
-    parser.add_argument("--window", type=float, default=4,
-                        help="seconds of a window")
-    parser.add_argument("--out", help="write the results to this JSON file")
-    args = training_job.parse(parser)
-    training_job.make_data(args, "tfrecord")
-    runs = [measure(args, kind, net, int(batch))
-            for kind in args.jobs.split(",")
-            for net in args.models.split(",")
-            for batch in args.batches.split(",")]
-    if args.out:
-        with open(args.out, "w") as file:
-            json.dump({"cpu": cpu_name(), "cores": os.cpu_count(),
-                       "command": training_job.command_line(), "runs": runs},
-                      file, indent=1)
-            file.write("\n")
+    training_job.add_choice(
+        parser, [kind for kind, job in training_job.JOBS.items()
+                 if job[2] == RANKS], window=4)
+    runs = training_job.measure_all(training_job.parse(parser), "runs", measure)
     return 1 if any(abs(run["ratio"] - 1) > LIMIT for run in runs) else 0
 
 

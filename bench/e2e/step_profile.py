@@ -16,8 +16,6 @@ Runs the jobs of speed.py, samples the threads of each with `perf record`
 """
 
 import collections
-import json
-import os
 import re
 import subprocess
 import sys
@@ -25,7 +23,6 @@ import tempfile
 
 import timed_window
 import training_job
-from quality import cpu_name
 
 # A stage, and a pattern for the names of its functions in Shoal's programs. The
 # first stage that fits gets the sample.
@@ -198,26 +195,10 @@ def profile(args, kind, net, batch):
 
 def main():
     parser = training_job.flags_of(__doc__)
-    parser.add_argument("--jobs", default=",".join(training_job.JOBS))
-    parser.add_argument("--models", default="A,B")
-    parser.add_argument("--batches", default="1024,4096")
-    parser.add_argument("--window", type=float, default=6,
-                        help="seconds of a window")
+    training_job.add_choice(parser, training_job.JOBS, window=6)
     parser.add_argument("--others", type=int, default=0, metavar="N",
                         help="list the N most frequent functions without stage")
-    parser.add_argument("--out", help="write the results to this JSON file")
-    args = training_job.parse(parser)
-    training_job.make_data(args, "tfrecord")
-    profiles = [profile(args, kind, net, int(batch))
-                for kind in args.jobs.split(",")
-                for net in args.models.split(",")
-                for batch in args.batches.split(",")]
-    if args.out:
-        with open(args.out, "w") as file:
-            json.dump({"cpu": cpu_name(), "cores": os.cpu_count(),
-                       "command": training_job.command_line(),
-                       "profiles": profiles}, file, indent=1)
-            file.write("\n")
+    training_job.measure_all(training_job.parse(parser), "profiles", profile)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import timed_window
-from quality import generate
+from quality import cpu_name, generate
 
 FIELDS, IDS, TEST_ROWS = 39, 1_000_000, 100_000
 FILES = 8
@@ -60,6 +60,34 @@ def command_line():
     paths = ("--bin", "--data", "--out", "--tf_python", "--torch_python")
     given = [flag for flag in sys.argv[1:] if not flag.startswith(paths)]
     return shlex.join(["bench/e2e/" + os.path.basename(sys.argv[0]), *given])
+
+
+def add_choice(parser, jobs, window):
+    """Adds the flags of measure_all; `jobs` are the default ones."""
+    parser.add_argument("--jobs", default=",".join(jobs))
+    parser.add_argument("--models", default="A,B")
+    parser.add_argument("--batches", default="1024,4096")
+    parser.add_argument("--window", type=float, default=window,
+                        help="seconds of a window")
+    parser.add_argument("--out", help="write the results to this JSON file")
+
+
+def measure_all(args, name, measure):
+    """Makes the rows and calls measure(args, job, net, batch) for the jobs,
+    nets and batches of the flags. Returns the list of its results, which is
+    written to --out under this name."""
+    make_data(args, "tfrecord")
+    results = [measure(args, kind, net, int(batch))
+               for kind in args.jobs.split(",")
+               for net in args.models.split(",")
+               for batch in args.batches.split(",")]
+    if args.out:
+        with open(args.out, "w") as file:
+            json.dump({"cpu": cpu_name(), "cores": os.cpu_count(),
+                       "command": command_line(), name: results},
+                      file, indent=1)
+            file.write("\n")
+    return results
 
 
 def flop_per_sample(net):
