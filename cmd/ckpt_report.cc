@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/counted.h"
 #include "base/json_writer.h"
+#include "core/config_text.h"
 #include "report/number_text.h"
 
 namespace shoal {
@@ -45,6 +46,7 @@ void WriteState(const CheckpointInfo& info, JsonWriter* w) {
   w->Field("bytes", info.manifest.bytes());
   w->Field("shards", info.manifest.map.num_shards);
   w->Field("model", info.manifest.model.model).Field("job", info.manifest.job);
+  w->Field("mode", ConfigValue(info.manifest.config, "mode"));
 }
 
 // A variable over all shards.
@@ -139,10 +141,12 @@ std::string CkptShowText(const CheckpointInfo& info) {
   const Manifest& manifest = info.manifest;
   const SavedTotals& totals = manifest.totals;
   std::string text = absl::StrFormat(
-      "checkpoint  %s (%s)\nmodel       %s, seed %d\nstep        %s batches: "
-      "%s samples trained, %s rejected\ntime        %s\njob         %s\n"
+      "checkpoint  %s (%s)\nmodel       %s, seed %d\nmode        %s\n"
+      "step        %s batches: %s samples trained, %s rejected\n"
+      "time        %s\njob         %s\n"
       "shards      %d, %s\n\n",
       info.path, StateText(info), manifest.model.model, manifest.model.seed,
+      ConfigValue(manifest.config, "mode"),
       WithCommas(manifest.step), WithCommas(totals.trained),
       WithCommas(totals.rejected), TimeText(manifest.time), manifest.job,
       manifest.map.num_shards, MegabytesText(manifest.bytes()));

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/counted.h"
 #include "base/status_macros.h"
+#include "core/config_text.h"
 
 namespace shoal {
 namespace {
@@ -30,6 +31,16 @@ ClusterView ViewOf(const Membership& membership, int ring_ranks) {
   return view;
 }
 
+// For people, what follows the trained samples: "" if the mode of training is
+// that of the checkpoint.
+std::string ModeChange(absl::string_view saved, absl::string_view config) {
+  const absl::string_view before = ConfigValue(saved, "mode");
+  const absl::string_view now = ConfigValue(config, "mode");
+  if (before.empty() || before == now) return "";
+  return absl::StrCat(" with --mode=", before,
+                      ", and the job goes on with --mode=", now);
+}
+
 }  // namespace
 
 JobStart::JobStart(const CoordinatorOptions& options)
@@ -38,6 +49,9 @@ JobStart::JobStart(const CoordinatorOptions& options)
       num_epochs_(options.num_epochs),
       checkpoints_(options.checkpoints),
       goes_on_(checkpoints_.resume != nullptr && checkpoints_.resume_training),
+      mode_change_(goes_on_ ? ModeChange(checkpoints_.resume->config,
+                                         options.config)
+                            : ""),
       loaded_(options.ps.count, goes_on_) {}
 
 void JobStart::Direct(RegisterReply* reply) const {
@@ -146,7 +160,7 @@ absl::StatusOr<bool> JobStart::Restore(TrainingBook* book,
                      book->totals().batches, ", epoch ",
                      std::max(book->restored_epochs(), 1u), " of ", num_epochs_,
                      ", ", Counted(book->totals().trained, "sample"),
-                     " trained"),
+                     " trained", mode_change_),
         actions);
   } else if (!std::exchange(continues_, true)) {
     actions->emplace_back(ContinueAction{});

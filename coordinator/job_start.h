@@ -88,6 +88,7 @@ class JobStart {
   const uint32_t num_epochs_;
   const CheckpointOptions checkpoints_;
   const bool goes_on_;
+  const std::string mode_change_;  // for the log
   LoadedMarks loaded_;
   bool continues_ = false;  // a ContinueAction has no answer yet
 };

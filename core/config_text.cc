@@ -54,4 +54,15 @@ std::string ConfigInPresentNames(absl::string_view config) {
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
+absl::string_view ConfigValue(absl::string_view config,
+                              absl::string_view name) {
+  for (absl::string_view line : absl::StrSplit(config, '\n')) {
+    if (NameOf(line) == name && absl::ConsumePrefix(&line, name) &&
+        absl::ConsumePrefix(&line, "=")) {
+      return line;
+    }
+  }
+  return "";
+}
+
 }  // namespace shoal

@@ -22,6 +22,10 @@ namespace shoal {
 // is.
 std::string ConfigInPresentNames(absl::string_view config);
 
+// The value of the flag `name` in a canonical config text; "" if the text does
+// not have the flag. Refers to `config`.
+absl::string_view ConfigValue(absl::string_view config, absl::string_view name);
+
 }  // namespace shoal
 
 #endif  // SHOAL_CORE_CONFIG_TEXT_H_

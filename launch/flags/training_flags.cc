@@ -10,7 +10,7 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
             {"task_type", ChoiceTarget(&task_type, kJobTasks),
              absl::StrCat("Task of the job: ", ChoiceHelp(kJobTasks), "."),
              NotThereYet{WordList(kPlannedJobTasks)}});
-  rows->Add(kAllCommands, Canonical::kInCheckpoint,
+  rows->Add(kAllCommands, Canonical::kInJob,
             {"mode", ChoiceTarget(&mode, kTrainingModes),
              absl::StrCat("Consistency mode: ", ChoiceHelp(kTrainingModes),
                           "."),

@@ -14,6 +14,7 @@
 namespace shoal {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -225,6 +226,27 @@ TEST_F(JobStartTest, TheBookIsRestoredToTheCheckpoint) {
   ASSERT_THAT(actions, SizeIs(1));
   EXPECT_EQ(std::get<LogAction>(actions[0]).line,
             "resumed from m/ckpt-1, step 1, epoch 1 of 1, 10 samples trained");
+}
+
+TEST_F(JobStartTest, TheLogNamesBothModesIfTheyDiffer) {
+  Resume();
+  auto manifest = std::make_shared<Manifest>(*options_.checkpoints.resume);
+  manifest->config = "batch_size=9\nmode=async\n";
+  options_.checkpoints.resume = std::move(manifest);
+  options_.config = "batch_size=9\nmode=ring\n";
+  JobStart start(options_);
+  JoinAll();
+  for (const Member& ps : ps_) {
+    EXPECT_TRUE(start.OnLoaded(ps, {totals_}, View()).ok());
+  }
+  EXPECT_TRUE(start.OnMarks(ps_[0], runs_, View()).ok());
+  ASSERT_EQ(start.StartRestoring(files_, &book_), absl::OkStatus());
+  CoordinatorActions actions;
+  ASSERT_TRUE(start.Restore(&book_, &actions).ok());
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_THAT(std::get<LogAction>(actions[0]).line,
+              EndsWith("10 samples trained with --mode=async, and the job "
+                       "goes on with --mode=ring"));
 }
 
 TEST_F(JobStartTest, OneContinueIsAskedForAtATime) {

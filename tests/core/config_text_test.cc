@@ -28,5 +28,14 @@ TEST(ConfigInPresentNames, LeavesEveryOtherTextAsItIs) {
   }
 }
 
+TEST(ConfigValue, IsTheWholeValueOfTheFlagOfThisName) {
+  const char* const text = "a=1\nmode=ring\nmode_of=x\nname=a=b\nnone=\n";
+  EXPECT_EQ(ConfigValue(text, "mode"), "ring");
+  EXPECT_EQ(ConfigValue(text, "name"), "a=b");
+  EXPECT_EQ(ConfigValue(text, "none"), "");
+  EXPECT_EQ(ConfigValue(text, "mod"), "");
+  EXPECT_EQ(ConfigValue("", "a"), "");
+}
+
 }  // namespace
 }  // namespace shoal

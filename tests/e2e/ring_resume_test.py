@@ -129,6 +129,19 @@ class RingResumeTest(harness.ShoalTest):
             self.assertEqual(
                 len(glob.glob(os.path.join(self.model(i), "ckpt-*"))), 1)
 
+    def test_ranks_get_the_files_of_a_job_with_servers(self):
+        flags = [f for f in self.flags(1) if f != "--mode=ring"]
+        self.run_ok("shoal", "run", "--ps=3", "--workers=1", *flags,
+                    "--model_dir=" + self.model(0))
+        files = glob.glob(os.path.join(self.model(0), self.newest(),
+                                       "shard-*-of-00003.safetensors"))
+        self.assertEqual(len(files), 3)
+        ranks = self.train(2, "--resume=must")
+        self.expect_trained(2)
+        for i in (1, 2):
+            self.assertEqual(self.fetched(ranks[i]),
+                             sum(map(os.path.getsize, files)))
+
     def test_a_damaged_file_of_rank_0_is_named(self):
         self.train(1, count=2)
         flip_a_bit(self.file(0))

@@ -263,7 +263,8 @@ TEST(JobFlags, HowFastItLearnsAndHowItIsRunMayDifferOnResume) {
                   "clip_norm", "dense_l2_reg", "l2_reg", "learning_rate",
                   "table_learning_rate", "table_warmup_batches",
                   "warmup_batches", "wide_l2_reg", "wide_learning_rate",
-                  "max_message_bytes", "num_epochs", "pipeline_depth", "ps",
+                  "max_message_bytes", "mode", "num_epochs", "pipeline_depth",
+                  "ps",
                   "backup_workers", "bucket_bytes", "reduction", "ssp_bound",
                   "table_row_limit", "task_type", "val_data_scope"));
 }
