@@ -42,7 +42,8 @@ class ScoreMetrics {
   // R: the number of entries that one example has in the ranking of the AUC, at
   // least 1.
   virtual int num_ranked() const = 0;
-  // Appends the n × R entries that the AUC ranks. No score among them is NaN.
+  // Appends the n × R entries that the AUC ranks, or none if the scores are not
+  // measured (UnmeasuredMetrics). No score among them is NaN.
   // REQUIRES: labels are in range.
   virtual void AppendRanked(absl::Span<const float> scores,
                             absl::Span<const uint8_t> labels,

@@ -1,0 +1,21 @@
+#ifndef SHOAL_CORE_COMPUTE_SOURCE_H_
+#define SHOAL_CORE_COMPUTE_SOURCE_H_
+
+#include "core/choice.h"
+
+namespace shoal {
+
+// What a worker does where the model is computed. kReal: it computes. kReplay:
+// it waits for the times that a real run took, so that a machine with few cores
+// can play many workers. Scores and gradients then mean nothing.
+enum class ComputeSource { kReal, kReplay };
+
+// The values of --compute.
+inline constexpr Choice<ComputeSource> kComputeSources[] = {
+    {ComputeSource::kReal, "real", "computes the model"},
+    {ComputeSource::kReplay, "replay",
+     "only waits for the times of --compute_profile, and learns nothing"}};
+
+}  // namespace shoal
+
+#endif  // SHOAL_CORE_COMPUTE_SOURCE_H_

@@ -1,0 +1,82 @@
+#ifndef SHOAL_MODELS_REPLAYED_MODEL_H_
+#define SHOAL_MODELS_REPLAYED_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "base/mutex.h"
+#include "base/sleeping_clock.h"
+#include "models/compute_profile.h"
+#include "models/model.h"
+#include "models/unmeasured_objective.h"
+
+namespace shoal {
+
+// How exactly the steps of a replay took the times of the record.
+struct ReplayError {
+  uint64_t steps = 0;
+  absl::Duration wanted;  // the sum of the recorded times, as they were scaled
+  absl::Duration late;    // the sum of the times by which steps took longer
+  absl::Duration latest;  // the largest of them
+};
+
+// A model that does not compute, but waits as long as a real one did
+// (--compute=replay), so that one core can play many workers.
+//
+//   auto model = std::make_unique<ReplayedModel>(std::move(real), profile,
+//                                                /*scale=*/1, &clock);
+//
+// ForwardBackward takes the time of one step of the profile, which the batch's
+// identity chooses, times `scale`; a batch of fewer examples takes its share of
+// the time. It calls on_final with the ranges, in the order and at the times of
+// that step. The time that on_final itself takes comes on top, as it does where
+// a model computes. Predict, which is not recorded, takes a third of a step:
+// the forward pass has a third of the products.
+//
+// The gradient is a fixed pattern whose sign the batch's identity chooses, of
+// the size 1/64, so the weights take a random walk. The pattern is the same for
+// every row, so the updates of a batch do not depend on the order of its rows;
+// like the gradient of the linear probe, it consists of multiples of 1/64.
+// Scores are 0, and the objective has no figures (UnmeasuredMetrics). The loss
+// is 0, as no real one is, so it is shown as not known.
+//
+// Thread rule: that of Model, except that error() is thread-safe.
+class ReplayedModel final : public Model {
+ public:
+  // `model` is the one that is played: its variables and its objective.
+  // `clock` outlives the replay. REQUIRES: scale > 0, and the profile, which
+  // has a step, is of the model's shape (CheckSameShape).
+  ReplayedModel(std::unique_ptr<Model> model,
+                std::shared_ptr<const ComputeProfile> profile, double scale,
+                SleepingClock* clock);
+
+  const ModelSpec& spec() const override { return model_->spec(); }
+  const Objective& objective() const override { return objective_; }
+  void Predict(const ModelInput& input, absl::Span<float> logits) override;
+  void ForwardBackward(const ModelInput& input, ModelOutput* output) override;
+
+  ReplayError error() const;
+
+ private:
+  // The time line that the batch takes its times from.
+  const StepTimeline& StepOf(const BatchId& batch) const;
+  // The factor of the recorded times for a batch of so many examples.
+  double FactorOf(int batch_size) const;
+  void FillGradients(const ModelInput& input, ModelOutput* output) const;
+  void Note(absl::Duration wanted, absl::Duration took);
+
+  const std::unique_ptr<Model> model_;
+  const UnmeasuredObjective objective_;
+  const std::shared_ptr<const ComputeProfile> profile_;
+  const double scale_;
+  SleepingClock* const clock_;
+  mutable Mutex mu_;
+  ReplayError error_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_MODELS_REPLAYED_MODEL_H_
