@@ -96,7 +96,8 @@ std::string EvalText(const EvalReport& eval) {
                           std::ceil(eval.auc_error * 1e5 + 0.5) / 1e5);
   }
   return absl::StrFormat(
-      "%s, logloss %.5f, calibration %s on %s", auc, eval.logloss,
+      "%s, logloss %s, calibration %s on %s", auc,
+      eval.logloss > 0 ? absl::StrFormat("%.5f", eval.logloss) : "-",
       eval.calibration > 0 ? absl::StrFormat("%.4f", eval.calibration) : "-",
       Counted(eval.examples, "example"));
 }

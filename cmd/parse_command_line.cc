@@ -22,27 +22,34 @@
 namespace shoal {
 namespace {
 
-// Finds out before the job, not after it, that the summary cannot be written.
-absl::Status CheckSummary(const JobFlags& flags) {
-  if (flags.output.summary.empty()) return absl::OkStatus();
-  if (!flags.cluster.hosts.empty()) {
-    return absl::OkStatus();  // another host writes it
-  }
-  if (flags.command == Command::kPs && flags.cluster.task_index != 0) {
-    return absl::OkStatus();  // ps 0 writes it
-  }
-  const absl::StatusOr<std::string> path = OutputPath(flags.output.summary);
+// Finds out before the job, not after it, that an output of the job cannot be
+// written. `name` is the value of `flag`; empty: there is no such output.
+absl::Status CheckWritable(absl::string_view flag, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> path = OutputPath(name);
   if (!path.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary=", path.status().message()));
+        absl::StrCat(flag, "=", path.status().message()));
   }
   const std::string directory(Dirname(*path));
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--summary=", flags.output.summary, ": cannot write to ",
-                     directory, ": ", strerror(errno)));
+        absl::StrCat(flag, "=", name, ": cannot write to ", directory, ": ",
+                     strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckOutputsWritable(const JobFlags& flags) {
+  // With --hosts other hosts write them.
+  if (!flags.cluster.hosts.empty()) return absl::OkStatus();
+  const bool ps = flags.command == Command::kPs;
+  const bool first = flags.cluster.task_index == 0;
+  if (!ps || first) {
+    SHOAL_RETURN_IF_ERROR(CheckWritable("--summary", flags.output.summary));
+  }
+  if (ps || !first) return absl::OkStatus();
+  return CheckWritable("--record_compute", flags.compute.record_compute);
 }
 
 // Writes --write_config, unless `name` is empty or the file has this text
@@ -159,7 +166,7 @@ std::optional<ExitCode> ParseJobOrExit(
   }
   const absl::Status status = flags->Validate();
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
-  const absl::Status summary = CheckSummary(*flags);
+  const absl::Status summary = CheckOutputsWritable(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
   const absl::Status written =
       WriteConfig(*set, flags->config_files.write_config);

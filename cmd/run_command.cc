@@ -36,6 +36,7 @@
 #include "job/restarting_job.h"
 #include "job/running_job.h"
 #include "job/temporary_token.h"
+#include "job/worker_compute.h"
 #include "launch/job_flag_set.h"
 #include "launch/ssh_command.h"
 #include "report/job_summary.h"
@@ -51,12 +52,16 @@ namespace {
 // locks until they end by themselves.
 constexpr absl::Duration kHostsPause = absl::Seconds(10);
 
-// Complains about missing data, and about outputs that would replace data,
-// before any process is started.
-absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags) {
+// Complains about missing data, about a profile that is not of the job, and
+// about outputs that would replace data, before any process is started.
+absl::Status CheckFiles(const FileSystem& files, const JobFlags& flags,
+                        const JobPlan& plan) {
   SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
                          SourcesFromFlags(files, flags));
   SHOAL_RETURN_IF_ERROR(CheckNotEmpty(flags, sources));
+  SHOAL_ASSIGN_OR_RETURN(const WorkerComputeOptions compute,
+                         WorkerComputeFromFlags(flags, files));
+  SHOAL_RETURN_IF_ERROR(CheckReplay(compute, plan));
   return CheckOutputs(flags, sources);
 }
 
@@ -278,7 +283,7 @@ int RunCommand(const Args& args) {
                     kExitUsage);
   }
   if (here) {
-    const absl::Status there = CheckFiles(*files, flags);
+    const absl::Status there = CheckFiles(*files, flags, *plan);
     if (!there.ok()) return Complain(name, there, kExitUsage);
   }
   std::unique_ptr<TemporaryToken> token_file;

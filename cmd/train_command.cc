@@ -35,6 +35,7 @@
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "job/training_mode.h"
+#include "job/worker_compute.h"
 #include "launch/job_flag_set.h"
 #include "report/export_metrics.h"
 #include "report/job_reporter.h"
@@ -65,6 +66,8 @@ absl::StatusOr<InProcessJobOptions> JobOptions(const JobFlags& flags,
   options.reader = PieceReaderOptionsFromFlags(flags, quarantine, line_numbers);
   options.ps_loop = PsLoopOptionsFromFlags(flags);
   options.worker_loop = WorkerLoopOptionsFromFlags(flags);
+  SHOAL_ASSIGN_OR_RETURN(options.compute, WorkerComputeFromFlags(flags, files));
+  SHOAL_RETURN_IF_ERROR(CheckReplay(options.compute, plan));
   return options;
 }
 

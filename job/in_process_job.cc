@@ -58,7 +58,8 @@ absl::Status InProcessJob::Impl::Build() {
   SHOAL_ASSIGN_OR_RETURN(
       plan_, MakeJobPlan({kJob, options_.coordinator.config,
                           options_.model, options_.canary, options_.partition,
-                          options_.ps, options_.mode->ring}));
+                          options_.ps, options_.mode->ring,
+                          options_.compute.replay != nullptr}));
   CoordinatorOptions& coordinator = options_.coordinator;
   coordinator.ps = plan_.ps;
   coordinator.ring = false;  // its ranks need no ports
@@ -115,6 +116,7 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
   options.sources = {options_.train, options_.eval};
   options.prefetch = options_.prefetch;
   options.ring = options_.ring;
+  options.compute = options_.compute;
   if (options_.mode->ring) {
     options.take_collective = [this, index] {
       return std::move(collectives_[index]);

@@ -19,6 +19,7 @@
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
 #include "job/training_mode.h"
+#include "job/worker_compute.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
 #include "ps/server/ps_loop.h"
@@ -38,6 +39,7 @@ struct InProcessJobOptions {
   std::string backend = "auto";
   const TrainingModeKind* mode = &DefaultKind();
   AllReduceSettings ring;
+  WorkerComputeOptions compute;
   // Create fills in job, ps, num_workers and seed, and the model and the
   // map of the checkpoints.
   CoordinatorOptions coordinator;

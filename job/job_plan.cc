@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "core/canary.h"
 #include "models/create_model.h"
+#include "models/model_table.h"
 
 namespace shoal {
 
@@ -20,6 +21,10 @@ absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options) {
   SHOAL_ASSIGN_OR_RETURN(plan.map,
                          BuildShardMap(plan.spec, plan.partition,
                                        options.replicas ? 1 : options.ps));
+  if (options.replays) {
+    plan.unmeasured = std::make_shared<const UnmeasuredMetrics>(
+        &FindModel(plan.model.model)->objective->metrics());
+  }
   plan.ps = {.count = options.ps, .replicated = plan.map.replicated};
   return plan;
 }

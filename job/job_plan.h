@@ -1,12 +1,14 @@
 #ifndef SHOAL_JOB_JOB_PLAN_H_
 #define SHOAL_JOB_JOB_PLAN_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "core/model_spec.h"
 #include "core/ps_members.h"
 #include "core/shard_map.h"
+#include "core/unmeasured_metrics.h"
 #include "models/model_options.h"
 #include "partitioner/build_shard_map.h"
 
@@ -22,6 +24,9 @@ struct JobPlan {
   PartitionOptions partition;
   ShardMap map;
   PsMembers ps;  // the parameter servers, each with its shard of the map
+  // The metrics of a job whose workers do not compute the model; null: those of
+  // the model's objective.
+  std::shared_ptr<const UnmeasuredMetrics> unmeasured;
 };
 
 // The values from which a plan is made.
@@ -34,6 +39,8 @@ struct JobPlanOptions {
   int ps = 1;  // parameter servers, each with a shard of its own
   // True: each of the `ps` members holds a copy of all variables.
   bool replicas = false;
+  // True: the workers do not compute the model (JobPlan::unmeasured).
+  bool replays = false;
 };
 
 // Works out the variables and their map. Errors: those of MakeModelSpec and

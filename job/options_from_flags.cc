@@ -103,6 +103,7 @@ absl::Status CheckWritable(const FileSystem& files,
 }  // namespace
 
 const ScoreMetrics& MetricsOf(const JobPlan& plan) {
+  if (plan.unmeasured != nullptr) return *plan.unmeasured;
   return FindModel(plan.model.model)->objective->metrics();
 }
 
@@ -115,6 +116,7 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   options.partition.table_kind = PartitionKindFromFlags(flags);
   options.ps = flags.cluster.ps;
   options.replicas = !flags.HasServers();
+  options.replays = flags.compute.Replays();
   return MakeJobPlan(std::move(options));
 }
 

@@ -52,6 +52,7 @@ std::vector<std::pair<absl::string_view, std::string>> Inputs(
     inputs.emplace_back("--val_data_dir", source.path);
   }
   inputs.emplace_back("--config", flags.config_files.config);
+  inputs.emplace_back("--compute_profile", flags.compute.compute_profile);
   inputs.emplace_back("--token_file", flags.cluster.token_file);
   return inputs;
 }
@@ -80,6 +81,8 @@ absl::Status CheckOutputs(const JobFlags& flags, const DataSources& sources) {
   const auto inputs = Inputs(flags, sources);
   SHOAL_RETURN_IF_ERROR(
       CheckOutput(flags.output.summary, "--summary", inputs));
+  SHOAL_RETURN_IF_ERROR(
+      CheckOutput(flags.compute.record_compute, "--record_compute", inputs));
   if (!flags.training.Infers()) return absl::OkStatus();
   return CheckOutput(flags.PredictionsFile(), "--predictions_file", inputs);
 }

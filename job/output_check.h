@@ -7,11 +7,12 @@
 
 namespace shoal {
 
-// INVALID_ARGUMENT, with the flag and both files, if --summary or
-// --predictions_file would replace a file that the job reads (a file of
-// `sources`, --config or --token_file, by any name of the file), or a file of a
-// checkpoint. Call it before the job starts, in the process that writes these
-// outputs or in the process that starts it.
+// INVALID_ARGUMENT, with the flag and both files, if --summary,
+// --record_compute or --predictions_file would replace a file that the job
+// reads (a file of `sources`, --config, --compute_profile or --token_file, by
+// any name of the file), or a file of a checkpoint. Call it before the job
+// starts, in the process that writes these outputs or in the process that
+// starts it.
 absl::Status CheckOutputs(const JobFlags& flags, const DataSources& sources);
 
 }  // namespace shoal

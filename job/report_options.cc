@@ -39,10 +39,15 @@ std::vector<std::pair<std::string, std::string>> UsersFlags(
 }  // namespace
 
 JobFacts JobFactsFromFlags(const JobFlags& flags) {
-  return {flags.training.ModeName(), flags.model.model,
-          flags.cluster.ps,          flags.cluster.workers,
-          flags.PipelineDepth(),     SHOAL_VERSION,
-          OwnHost(),                 UsersFlags(flags)};
+  JobFacts facts = {flags.training.ModeName(), flags.model.model,
+                    flags.cluster.ps,          flags.cluster.workers,
+                    flags.PipelineDepth(),     SHOAL_VERSION,
+                    OwnHost(),                 UsersFlags(flags)};
+  if (flags.compute.Replays()) {
+    facts.compute = {true, flags.compute.compute_profile,
+                     flags.compute.compute_scale};
+  }
+  return facts;
 }
 
 LiveOutputOptions LiveOutputOptionsFromFlags(const JobFlags& flags) {
@@ -66,6 +71,7 @@ JobReporterOptions JobReporterOptionsFromFlags(const JobFlags& flags,
   options.summary = flags.output.summary;
   options.bad_rows_dir = flags.QuarantineDir();
   options.facts = JobFactsFromFlags(flags);
+  if (flags.compute.Replays()) return options;  // no AUC to compare with
   options.last_line = [files, val_data_dir = flags.data.val_data_dir] {
     return BestPossibleAucLine(*files, val_data_dir);
   };

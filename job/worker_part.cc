@@ -30,17 +30,22 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   parts.clips = loop.trainer.clip_norm > 0;
   parts.ring = options.ring;
   auto take_collective = std::move(options.take_collective);
+  WorkerComputeOptions compute = std::move(options.compute);
   std::unique_ptr<WorkerPart> part(
       new WorkerPart(std::move(options), files, deps.train));
   SHOAL_ASSIGN_OR_RETURN(part->backend_, CreateBackend(backend));
-  SHOAL_ASSIGN_OR_RETURN(part->model_,
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
                          CreateModel(plan.model, part->backend_.get()));
+  SHOAL_ASSIGN_OR_RETURN(
+      part->compute_,
+      WorkerCompute::Create(std::move(compute), plan, index, std::move(model),
+                            files, deps.logger));
   if (mode->ring && parts.clips && index == 0) {
     deps.logger->Info(
         "with --clip_norm the workers add up their gradients after the "
         "computation, and not during it");
   }
-  parts.model = &part->model_->spec();
+  parts.model = &part->compute_->model()->spec();
   deps.make_exchange = [mode, parts = std::move(parts),
                         take = std::move(take_collective)](
                            ShardedClient* shards) mutable {
@@ -65,7 +70,7 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   }
   loop.map = plan.map;
   loop.trainer.field_size = plan.model.field_size;
-  deps.model = part->model_.get();
+  deps.model = part->compute_->model();
   deps.open_source = [self = part.get()](const Lease& lease) {
     return self->OpenSource(lease);
   };
@@ -74,7 +79,11 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
 }
 
 void WorkerPart::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
-  loop_->Start(std::move(done));
+  loop_->Start([compute = compute_.get(),
+                done = std::move(done)](MemberEnd end) mutable {
+    compute->Finish();
+    std::move(done)(std::move(end));
+  });
 }
 
 void WorkerPart::Stop(absl::Status reason, absl::Duration save_deadline) {

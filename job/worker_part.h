@@ -14,8 +14,8 @@
 #include "job/data_sources.h"
 #include "job/job_plan.h"
 #include "job/training_mode.h"
+#include "job/worker_compute.h"
 #include "models/backend/backend.h"
-#include "models/model.h"
 #include "worker/data/batch_source.h"
 #include "worker/data/piece_reader.h"
 #include "worker/train/worker_loop.h"
@@ -29,6 +29,7 @@ struct WorkerPartOptions {
   // Deadlines, limits, pipeline depth.
   WorkerLoopOptions loop;
   AllReduceSettings ring;
+  WorkerComputeOptions compute;
   // Gives the worker's collective for its newest view, once; null in a mode
   // without one. Called on the control strand, after deps.connect.
   absl::AnyInvocable<std::unique_ptr<Collective>()> take_collective;
@@ -49,12 +50,14 @@ class WorkerPart {
   // Fills the worker's index, host, files and what the mode asks of a worker
   // into options.loop, the labels of the model's objective into options.reader,
   // and the model, open_source and make_exchange into `deps`. `files` outlives
-  // the part. Errors: those of CreateBackend and CreateModel.
+  // the part. Errors: those of CreateBackend, CreateModel and
+  // WorkerCompute::Create.
   static absl::StatusOr<std::unique_ptr<WorkerPart>> Create(
       const JobPlan& plan, int index, WorkerPartOptions options,
       WorkerLoopDependencies deps, const FileSystem* files);
 
-  // As WorkerLoop::Start and WorkerLoop::Stop.
+  // As WorkerLoop::Start and WorkerLoop::Stop. WorkerCompute::Finish comes
+  // before `done`.
   void Start(absl::AnyInvocable<void(MemberEnd) &&> done);
   void Stop(absl::Status reason,
             absl::Duration save_deadline = absl::ZeroDuration());
@@ -83,7 +86,7 @@ class WorkerPart {
   const DataSources sources_;
   const bool prefetch_;
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<WorkerCompute> compute_;
   std::unique_ptr<WorkerLoop> loop_;
 };
 

@@ -28,6 +28,12 @@ absl::StatusOr<std::unique_ptr<WorkerSetup>> WorkerSetup::Create(
   options.reader = PieceReaderOptionsFromFlags(flags, setup->quarantine_.get(),
                                                &setup->line_numbers_);
   options.loop = WorkerLoopOptionsFromFlags(flags);
+  SHOAL_ASSIGN_OR_RETURN(options.compute,
+                         WorkerComputeFromFlags(flags, *files));
+  if (flags.compute.Replays()) {
+    setup->compute_text_ = absl::StrCat(", compute replayed from ",
+                                        flags.compute.compute_profile);
+  }
   if (index == 0) {
     const std::string warning =
         HeldOutFilesWarning(*files, options.sources.train);
@@ -45,7 +51,7 @@ absl::StatusOr<std::unique_ptr<WorkerSetup>> WorkerSetup::Create(
 
 std::string WorkerSetup::Describe(const WorkerPart& part) const {
   return absl::StrCat(label_, files_text_, ", backend ",
-                      part.backend().description());
+                      part.backend().description(), compute_text_);
 }
 
 }  // namespace shoal

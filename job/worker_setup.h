@@ -21,7 +21,7 @@ class WorkerSetup {
  public:
   // Logs a warning if the files to train on hold rows that belong to the
   // evaluation (worker 0 alone). `files` outlives the setup. Errors: those of
-  // SourcesFromFlags and QuarantineFromFlags.
+  // SourcesFromFlags, QuarantineFromFlags and WorkerComputeFromFlags.
   static absl::StatusOr<std::unique_ptr<WorkerSetup>> Create(
       const JobFlags& flags, const FileSystem* files, Logger* logger);
 
@@ -36,6 +36,7 @@ class WorkerSetup {
 
   std::string label_;  // "job a, ", or "" for a job without a label
   std::string files_text_;
+  std::string compute_text_;  // of a replay; otherwise empty
   std::unique_ptr<Quarantine> quarantine_;
   LineNumbers line_numbers_;
   WorkerPartOptions options_;

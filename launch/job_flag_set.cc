@@ -61,6 +61,7 @@ JobFlagRows AllJobFlagRows(JobFlags* flags) {
   flags->optimizers.AddRows(&rows);
   flags->training.AddRows(&rows);
   flags->modes.AddRows(&rows);
+  flags->compute.AddRows(&rows);
   flags->data.AddRows(&rows);
   flags->checkpoints.AddRows(&rows);
   flags->evaluation.AddRows(&rows);

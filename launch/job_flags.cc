@@ -39,6 +39,7 @@ absl::Status JobFlags::Validate() {
   SHOAL_RETURN_IF_ERROR(optimizers.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.CountHosts(command, HasServers()));
   SHOAL_RETURN_IF_ERROR(modes.Validate(*this));
+  SHOAL_RETURN_IF_ERROR(compute.Validate(*this));
   SHOAL_RETURN_IF_ERROR(cluster.Validate(*this));
   SHOAL_RETURN_IF_ERROR(monitoring.Validate(*this));
   SHOAL_RETURN_IF_ERROR(data.Validate(*this));
@@ -59,12 +60,19 @@ JobFlags JobFlags::Resolved() const {
 std::string JobFlags::CanonicalConfig() const {
   JobFlags resolved = Resolved();
   const JobFlagRows rows = AllJobFlagRows(&resolved);
+  JobFlags defaults(command);
+  const JobFlagRows default_rows = AllJobFlagRows(&defaults);
   std::vector<std::string> lines;
-  for (const JobFlagRow& row : rows.rows()) {
+  for (size_t i = 0; i < rows.rows().size(); ++i) {
+    const JobFlagRow& row = rows.rows()[i];
     if (row.canonical == Canonical::kNo) continue;
     // The limits are left out: with them bytes would be written as MiB.
-    lines.push_back(
-        absl::StrCat(row.flag.name, "=", PrintFlagValue(row.flag.target)));
+    const std::string value = PrintFlagValue(row.flag.target);
+    if (row.canonical == Canonical::kInCheckpointIfSet &&
+        value == PrintFlagValue(default_rows.rows()[i].flag.target)) {
+      continue;
+    }
+    lines.push_back(absl::StrCat(row.flag.name, "=", value));
   }
   std::sort(lines.begin(), lines.end());
   return absl::StrCat(absl::StrJoin(lines, "\n"), "\n");

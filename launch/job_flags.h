@@ -9,6 +9,7 @@
 #include "launch/command.h"
 #include "launch/flags/checkpoint_flags.h"
 #include "launch/flags/cluster_flags.h"
+#include "launch/flags/compute_flags.h"
 #include "launch/flags/config_flags.h"
 #include "launch/flags/data_flags.h"
 #include "launch/flags/deadline_flags.h"
@@ -35,6 +36,7 @@ struct JobFlags {
   OptimizerFlags optimizers;
   TrainingFlags training;
   ModeFlags modes;
+  ComputeFlags compute;
   DataFlags data;
   CheckpointFlags checkpoints;
   EvaluationFlags evaluation;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "launch/flag_value.h"
 #include "launch/job_flag_set.h"
 
 namespace shoal {
@@ -191,9 +192,14 @@ absl::Status TakeModelFlags(absl::string_view config, const std::string& path,
   const std::vector<NameAndValue> lines = LinesOf(flags->CanonicalConfig());
   const std::map<std::string, std::string> now(lines.begin(), lines.end());
   for (const auto& [name, value] : given) {
-    if (now.at(name) == value) continue;
+    const auto line = now.find(name);
+    // A line is left out at its default (Canonical::kInCheckpointIfSet).
+    const std::string mine =
+        line == now.end() ? PrintFlagValue(FindRow(rows, name)->flag.target)
+                          : line->second;
+    if (mine == value) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "--", name, "=", now.at(name), " is given, but the model of ", path,
+        "--", name, "=", mine, " is given, but the model of ", path,
         " has --", name, "=", value, "; leave the flag out"));
   }
   return absl::OkStatus();

@@ -12,7 +12,7 @@
 namespace shoal {
 namespace {
 
-std::string SpeedLine(const JobReport& report) {
+std::string SpeedLine(const JobReport& report, const ComputeFacts& compute) {
   double worker_cpu = 0;
   double ps_cpu = 0;
   for (const WorkerReport& worker : report.workers) {
@@ -26,8 +26,9 @@ std::string SpeedLine(const JobReport& report) {
                                   WithCommas(std::llround(speed)),
                                   absl::ToDoubleSeconds(report.wall))
                 : "-";
-  std::string line = absl::StrFormat("speed      %s; CPU: workers %.1f s",
-                                     samples, worker_cpu);
+  std::string line = absl::StrCat("speed      ", samples);
+  if (compute.replayed) return line;
+  absl::StrAppendFormat(&line, "; CPU: workers %.1f s", worker_cpu);
   // The copies of ranks are in the processes of the workers.
   const bool in_workers =
       !report.ps.empty() && absl::c_all_of(report.ps, [](const PsReport& ps) {
@@ -37,6 +38,14 @@ std::string SpeedLine(const JobReport& report) {
     absl::StrAppendFormat(&line, ", PSs %.1f s", ps_cpu);
   }
   return line;
+}
+
+std::string ComputeLine(const ComputeFacts& compute) {
+  const std::string scale =
+      compute.scale == 1 ? "" : absl::StrCat(" times ", compute.scale);
+  return absl::StrCat("compute    replayed from ", compute.profile, scale,
+                      ": no model was trained, and loss, AUC and CPU time are "
+                      "not measured");
 }
 
 // Adds one line per evaluation: "AUC        0.76249, logloss …". The line of a
@@ -180,7 +189,8 @@ void AddBalance(const JobReport& report, std::vector<std::string>* lines) {
 }  // namespace
 
 std::vector<std::string> ClosingText(const JobReport& report,
-                                     absl::string_view bad_rows_dir) {
+                                     absl::string_view bad_rows_dir,
+                                     const ComputeFacts& compute) {
   std::vector<std::string> lines;
   const bool began = report.wall > absl::ZeroDuration();
   if (!report.status.ok() && !began) return lines;
@@ -191,7 +201,8 @@ std::vector<std::string> ClosingText(const JobReport& report,
   AddEvaluations(report, &lines);
   AddPredictions(report, &lines);
   AddCheckpoints(report, &lines);
-  lines.push_back(SpeedLine(report));
+  if (compute.replayed) lines.push_back(ComputeLine(compute));
+  lines.push_back(SpeedLine(report, compute));
   if (!report.workers.empty()) lines.push_back(WorkersLine(report));
   if (report.trains) lines.push_back(StalenessLine(report));
   AddCanaries(report, &lines);

@@ -131,7 +131,8 @@ class ProgressMetrics {
     progressive_->Set(now.progressive_auc > 0 ? now.progressive_auc : NAN);
     const bool evaluated = now.eval.examples > 0;
     eval_auc_->Set(evaluated ? now.eval.auc : NAN);
-    eval_loss_->Set(evaluated ? now.eval.logloss : NAN);
+    // Real examples never have a loss of 0.
+    eval_loss_->Set(evaluated && now.eval.logloss > 0 ? now.eval.logloss : NAN);
   }
 
  private:

@@ -78,6 +78,8 @@ absl::Status JobEvents::WriteEvaluation(const JobReport& report,
   for (; evaluations_ < report.evals.size(); ++evaluations_) {
     const EvalReport& eval = report.evals[evaluations_];
     if (eval.examples == 0) continue;
+    // The compute was replayed if there is no loss.
+    if (!(eval.logloss > 0)) continue;
     std::vector<ScalarPoint> points = {
         {"auc/evaluation", Value(eval.auc)},
         {"logloss/evaluation", Value(eval.logloss)}};

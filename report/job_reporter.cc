@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/output_path.h"
@@ -73,17 +74,19 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
     written =
         WriteOutput(*files_, options_.summary, SummaryJson(facts, report));
   }
+  const std::vector<std::string> closing = ClosingText(
+      report, options_.bad_rows_dir, options_.facts.compute);
   std::string text;
   if (options_.style == ProgressStyle::kJson) {
     text = absl::StrCat(
         EndingJson({report.status.ok(), std::string(report.status.message()),
-                    ClosingText(report, options_.bad_rows_dir), report.first,
+                    closing, report.first,
                     report.stopped, std::string(written.message()), signal,
                     ResumeText(report), LostProcess(report.status),
                     AfterEnd(report.status) == SameCommand::kFailsAgain}),
         "\n");
   } else if (options_.style == ProgressStyle::kText) {
-    for (const std::string& line : ClosingText(report, options_.bad_rows_dir)) {
+    for (const std::string& line : closing) {
       absl::StrAppend(&text, line, "\n");
     }
     const std::string last = report.evals.empty() ? "" : options_.last_line();

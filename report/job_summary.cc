@@ -15,12 +15,21 @@ void WriteText(const char* name, const std::string& text, JsonWriter* w) {
   text.empty() ? w->Null() : w->Text(text);
 }
 
-// `own_host` is for a worker that did not name its host; may be empty.
-void WriteWorker(const WorkerReport& worker, const std::string& own_host,
-                 JsonWriter* w) {
+// The processor time of a process or of several; null if nothing computed, so
+// that the time would mislead.
+void WriteCpuSeconds(const char* name, const ComputeFacts& compute,
+                     double seconds, JsonWriter* w) {
+  w->Key(name);
+  compute.replayed ? w->Null() : w->Double(seconds);
+}
+
+// A worker that did not name its host has the host `own_host`, which may be
+// empty.
+void WriteWorker(const WorkerReport& worker, const JobFacts& facts,
+                 const std::string& own_host, JsonWriter* w) {
   w->BeginObject().Field("worker", worker.index);
   w->Field("samples", worker.samples).Field("scored", worker.scored);
-  w->Field("cpu_seconds", worker.cpu_seconds);
+  WriteCpuSeconds("cpu_seconds", facts.compute, worker.cpu_seconds, w);
   w->Field("peak_rss_bytes", worker.peak_rss_bytes);
   WriteText("host", worker.host.empty() ? own_host : worker.host, w);
   w->EndObject();
@@ -44,13 +53,13 @@ std::string HostOf(const std::string& address, const std::string& own_host) {
 }
 
 void WriteBalance(const JobReport& report, const PsReport& ps,
-                  const std::string& own_host, JsonWriter* w) {
+                  const JobFacts& facts, JsonWriter* w) {
   w->BeginObject().Field("shard", ps.shard).Field("bytes", ps.stats.bytes);
   w->Field("rows", ps.stats.rows);
   w->Field("lookups", LookupsOfShard(report, ps.shard));
-  w->Field("cpu_seconds", ps.cpu_seconds);
+  WriteCpuSeconds("cpu_seconds", facts.compute, ps.cpu_seconds, w);
   w->Field("peak_rss_bytes", ps.peak_rss_bytes);
-  WriteText("host", HostOf(ps.address, own_host), w);
+  WriteText("host", HostOf(ps.address, facts.host), w);
   w->EndObject();
 }
 
@@ -86,7 +95,8 @@ void WriteEval(const JobReport& report, const EvalReport& eval, JsonWriter* w) {
   w->BeginObject().Field("epoch", eval.epoch).Field("step", eval.step);
   real("auc", any, eval.auc);
   real("auc_error", any, eval.auc_error);
-  real("logloss", any, eval.logloss);
+  // Real examples never have a loss of 0.
+  real("logloss", any && eval.logloss > 0, eval.logloss);
   // There is no calibration if all labels are 0.
   real("calibration", eval.calibration > 0, eval.calibration);
   w->Field("examples", eval.examples).Key("per_worker").BeginArray();
@@ -109,15 +119,17 @@ void WriteCheckpoint(const CheckpointReport& report, JsonWriter* w) {
   w->Field("resumed_samples", report.resumed_samples).EndObject();
 }
 
-void WriteSteady(const JobReport& report, JsonWriter* w) {
+void WriteSteady(const JobReport& report, const ComputeFacts& compute,
+                 JsonWriter* w) {
   const double seconds = report.steady_wall_seconds;
   const auto samples = static_cast<double>(report.steady_samples);
   w->BeginObject().Field("samples", report.steady_samples);
   w->Field("wall_seconds", seconds);
   w->Field("samples_per_second", seconds > 0 ? samples / seconds : 0);
   w->Key("cpu_seconds").BeginObject();
-  w->Field("worker", report.steady_worker_cpu_seconds);
-  w->Field("ps", report.steady_ps_cpu_seconds).EndObject().EndObject();
+  WriteCpuSeconds("worker", compute, report.steady_worker_cpu_seconds, w);
+  WriteCpuSeconds("ps", compute, report.steady_ps_cpu_seconds, w);
+  w->EndObject().EndObject();
 }
 
 // Counts of samples, rows and batches by outcome.
@@ -164,6 +176,14 @@ void WriteFacts(const JobFacts& facts, JsonWriter* w) {
   w->EndObject();
 }
 
+void WriteCompute(const ComputeFacts& compute, JsonWriter* w) {
+  w->Key("compute").BeginObject().Field("replayed", compute.replayed);
+  WriteText("profile", compute.profile, w);
+  w->Key("scale");
+  compute.replayed ? w->Double(compute.scale) : w->Null();
+  w->EndObject();
+}
+
 double CpuSeconds(const JobReport& report) {
   double seconds = 0;
   for (const WorkerReport& worker : report.workers) {
@@ -182,6 +202,7 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   w.Field("ps", facts.ps).Field("workers", facts.workers);
   w.Field("pipeline_depth", facts.pipeline_depth);
   WriteFacts(facts, &w);
+  WriteCompute(facts.compute, &w);
   w.Key("data").BeginObject();
   WriteData(report.train_data, &w);
   w.Key("validation").BeginObject();
@@ -189,8 +210,9 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   w.EndObject().EndObject();
   WriteLedger(report, &w);
   w.Field("wall_seconds", absl::ToDoubleSeconds(report.wall));
-  w.Field("cpu_seconds", CpuSeconds(report)).Key("steady");
-  WriteSteady(report, &w);
+  WriteCpuSeconds("cpu_seconds", facts.compute, CpuSeconds(report), &w);
+  w.Key("steady");
+  WriteSteady(report, facts.compute, &w);
   w.Key("eval");
   WriteEval(report, report.eval, &w);
   w.Key("evals").BeginArray();
@@ -209,11 +231,11 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   });
   const std::string own_host = alone ? facts.host : "";
   for (const PsReport* ps : ShardReports(report)) {
-    WriteBalance(report, *ps, facts.host, &w);
+    WriteBalance(report, *ps, facts, &w);
   }
   w.EndArray().Key("processes").BeginArray();
   for (const WorkerReport& worker : report.workers) {
-    WriteWorker(worker, own_host, &w);
+    WriteWorker(worker, facts, own_host, &w);
   }
   w.EndArray().Key("canary");
   WriteCanary(report, &w);

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "cluster/job_report.h"
+#include "report/compute_facts.h"
 
 namespace shoal {
 
@@ -24,6 +25,7 @@ struct JobFacts {
   // When the process with the coordinator began the job; InfinitePast: not
   // known.
   absl::Time start = absl::InfinitePast();
+  ComputeFacts compute;
 };
 
 // The run as one JSON object (docs/summary.md), indented, with a newline at the

@@ -41,6 +41,10 @@ enum class Canonical {
   // As kInJob, but a job also refuses a checkpoint with another value, which
   // would change the meaning of the checkpoint's marks and slots.
   kInCheckpoint,
+  // As kInCheckpoint, but the text has the flag only if its value is not the
+  // default. For a flag that is younger than the checkpoints of a release, all
+  // of which have the default.
+  kInCheckpointIfSet,
 };
 
 // Whether a launcher passes the value that it was given on to the processes

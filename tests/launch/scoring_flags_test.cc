@@ -150,6 +150,19 @@ TEST(ScoringFlagsTest, AFlagThatContradictsIsNamedWithBothValues) {
   EXPECT_THAT(error("--wide_optimizer=sgd"), HasSubstr("=ftrl;"));
 }
 
+TEST(ScoringFlagsTest, AModelThatWasNotComputedIsNotScored) {
+  const std::string config = Config({"--field_size=4", "--compute=replay",
+                                     "--compute_profile=/p"});
+  const std::vector<std::string> data = {"--val_data_dir=/v", "--model_dir=/m"};
+  Taken plain(Command::kEval, data, config);
+  ASSERT_TRUE(plain.status.ok()) << plain.status;
+  EXPECT_THAT(std::string(plain.flags.Validate().message()),
+              HasSubstr("--compute=replay, of the checkpoint's training"));
+  EXPECT_EQ(Taken(Command::kEval, {"--compute=real"}, config).error(),
+            "--compute=real is given, but the model of /m/ckpt-7 has "
+            "--compute=replay; leave the flag out");
+}
+
 TEST(ScoringFlagsTest, AFlagOfTheModelMayBeGivenInItsOtherForm) {
   const std::string drops =
       Config({"--field_size=4", "--deep_layers=8,6", "--dropout=0.1,0.25"});

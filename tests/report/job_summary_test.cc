@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -138,6 +139,55 @@ TEST(SummaryJson, HoldsWhatRanWithWhichFlagsAndWhen) {
                         {"bytes", 30},        {"batches", nullptr},
                         {"short_batches", nullptr}};
   EXPECT_EQ(summary["data"], data) << "not all of the second were read";
+}
+
+TEST(SummaryJson, AReplayHasNoFiguresOfWhatWasNotComputed) {
+  JobFacts facts = SomeFacts();
+  json summary = json::parse(SummaryJson(facts, SomeReport()));
+  EXPECT_EQ(summary["compute"], json({{"replayed", false},
+                                      {"profile", nullptr},
+                                      {"scale", nullptr}}));
+  facts.compute = {true, "/p.json", 2.5};
+  JobReport report = SomeReport();
+  // As the coordinator fills them in (UnmeasuredMetrics).
+  report.eval.auc = std::nan("");
+  report.eval.logloss = report.eval.calibration = report.loss = 0;
+  report.evals = {report.eval};
+  summary = json::parse(SummaryJson(facts, report));
+  EXPECT_EQ(summary["compute"], json({{"replayed", true},
+                                      {"profile", "/p.json"},
+                                      {"scale", 2.5}}));
+  for (const char* figure : {"auc", "logloss", "calibration"}) {
+    EXPECT_TRUE(summary["eval"][figure].is_null()) << figure;
+    EXPECT_TRUE(summary["evals"][0][figure].is_null()) << figure;
+  }
+  EXPECT_EQ(summary["eval"]["examples"], 200);
+  EXPECT_TRUE(summary["last_loss"].is_null());
+  EXPECT_TRUE(summary["cpu_seconds"].is_null());
+  EXPECT_TRUE(summary["steady"]["cpu_seconds"]["worker"].is_null());
+  EXPECT_TRUE(summary["steady"]["cpu_seconds"]["ps"].is_null());
+  EXPECT_TRUE(summary["balance"][0]["cpu_seconds"].is_null());
+  EXPECT_TRUE(summary["processes"][1]["cpu_seconds"].is_null());
+  EXPECT_EQ(summary["steady"]["samples_per_second"], 250);
+}
+
+TEST(ClosingText, AReplaySaysSo) {
+  JobReport report = SomeReport();
+  report.trains = true;
+  report.eval.auc = std::nan("");
+  report.eval.logloss = report.eval.calibration = 0;
+  report.evals = {report.eval};
+  const auto lines = ClosingText(report, "", {true, "/p.json", 2.5});
+  EXPECT_THAT(lines, testing::Contains(
+                         "compute    replayed from /p.json times 2.5: no model "
+                         "was trained, and loss, AUC and CPU time are not "
+                         "measured"));
+  EXPECT_THAT(lines,
+              testing::Contains("AUC        -, logloss -, calibration - on 200 "
+                                "examples, after epoch 2"));
+  EXPECT_THAT(lines, testing::Contains("speed      408 samples/s over 2.5 s"));
+  EXPECT_THAT(ClosingText(report, ""),
+              testing::Not(testing::Contains(HasSubstr("replayed"))));
 }
 
 TEST(SummaryJson, NamesTheHostOfEachProcess) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cluster/agreement.h"
 #include "gmock/gmock.h"
 #include "launch/job_flag_set.h"
 #include "launch/job_flags.h"
@@ -16,6 +17,7 @@ namespace shoal {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr Command kTrain = Command::kTrain;
 constexpr Command kRun = Command::kRun;
@@ -103,6 +105,78 @@ TEST(ModelFlagsTest, RefusesWhatDoesNotGoTogether) {
         {"--table_full=share", "--table_row_limit=5", "--model=linear_probe"},
         "--table_full=share: --model=linear_probe does not allow it, because "
         "the order of arrival decides which ids share a row"}});
+}
+
+TEST(ComputeFlagsTest, RefusesWhatDoesNotGoTogether) {
+  const std::string replay = "--compute=replay";
+  const std::string profile = "--compute_profile=p";
+  const std::string record = "--record_compute=r";
+  const std::string data = "--val_data_dir=v";
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.compute.Validate(flags); },
+      {{kTrain, {}, ""},
+       {kTrain, {record}, ""},
+       {kRun, {replay, profile}, ""},
+       {kTrain, {replay, profile, "--compute_scale=0.5"}, ""},
+       {kPs, {replay, "--ps_hosts=h:1", "--worker_hosts=h"}, ""},
+       {kRun,
+        {replay},
+        "--compute=replay needs --compute_profile, a file that a real run with "
+        "--record_compute=FILE has written"},
+       {kTrain,
+        {profile},
+        "--compute_profile=p is for --compute=replay, and this is "
+        "--compute=real; give --compute=replay, or leave --compute_profile "
+        "out"},
+       {kTrain,
+        {"--compute_scale=2"},
+        "--compute_scale=2 is for --compute=replay, and this is "
+        "--compute=real; give --compute=replay, or leave --compute_scale out"},
+       {kTrain,
+        {replay, profile, record},
+        "--record_compute=r records how long a model computes, and with "
+        "--compute=replay no model computes; leave one of the two flags out"},
+       {kTrain,
+        {replay, profile, "--task_type=eval", data},
+        "--compute=replay is for training, and this is --task_type=eval; leave "
+        "it out"},
+       {kTrain,
+        {record, "--task_type=eval", data},
+        "--record_compute=r is for training, and this is --task_type=eval; "
+        "leave it out"},
+       {Command::kEval,
+        {replay, data},
+        "--compute=replay, of the checkpoint's training or as it is given, "
+        "computes no model, so there is nothing to score; give a checkpoint of "
+        "a training with --compute=real, and leave the flag out"}});
+}
+
+// Checkpoints of older releases have no line about it.
+TEST(ComputeFlagsTest, TheConfigHasAReplayAlone) {
+  JobFlags flags(kTrain);
+  EXPECT_THAT(flags.CanonicalConfig(), Not(HasSubstr("compute")));
+  flags.compute.compute = ComputeSource::kReplay;
+  flags.compute.compute_profile = "p";
+  EXPECT_THAT(flags.CanonicalConfig(), HasSubstr("\ncompute=replay\n"));
+  EXPECT_THAT(flags.CanonicalConfig(), Not(HasSubstr("compute_profile")));
+  EXPECT_EQ(FirstDifference("this job", JobFlags(kTrain).CanonicalConfig(),
+                            "the checkpoint", flags.CanonicalConfig()),
+            "--compute differs: this job does not have it, the checkpoint has "
+            "replay");
+}
+
+TEST(ComputeFlagsTest, AFactorThatIsNotPositiveIsRefused) {
+  for (const char* value : {"0", "-1", "65", "fast", "nan"}) {
+    JobFlags flags(kTrain);
+    FlagSet set = JobFlagSet(&flags);
+    const absl::Status status =
+        set.ReadArguments({absl::StrCat("--compute_scale=", value)});
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << value;
+    EXPECT_EQ(status.message(),
+              absl::StrCat("--compute_scale=", value,
+                           ": must be a number in (0, 64]"));
+    EXPECT_EQ(flags.compute.compute_scale, 1);
+  }
 }
 
 TEST(OptimizerFlagsTest, RefusesWhatDoesNotGoWithTheJob) {
