@@ -159,6 +159,9 @@ class CoordinatorState {
   absl::Status On(const Member& from, StepsFinished& message);
   absl::Status On(const Member& from, StepParked& message);
   absl::Status On(const Member& from, StepTakenOut& message);
+  absl::Status On(const Member& from, GenerationReady& message);
+  absl::Status On(const Member& from, ReplicaLevel& message);
+  absl::Status On(const Member& from, RingBroken& message);
 
   // ---- Phases
   void Step();  // goes on as far as the job can

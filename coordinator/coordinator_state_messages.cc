@@ -103,6 +103,20 @@ absl::Status CoordinatorState::On(const Member& from, StepTakenOut& message) {
   return Take(steps_->OnTakenOut(from, message));
 }
 
+// ---- Generations ------------------------------------------------------------
+
+absl::Status CoordinatorState::On(const Member&, GenerationReady&) {
+  return absl::InvalidArgumentError("no generation was asked for");
+}
+
+absl::Status CoordinatorState::On(const Member&, ReplicaLevel&) {
+  return absl::InvalidArgumentError("no generation was asked for");
+}
+
+absl::Status CoordinatorState::On(const Member&, RingBroken& message) {
+  return message.status;
+}
+
 // ---- Checkpoints ------------------------------------------------------------
 
 absl::Status CoordinatorState::On(const Member& from, Held& message) {

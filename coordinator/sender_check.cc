@@ -51,6 +51,12 @@ Rule RuleFor(const StepParked&) {
 Rule RuleFor(const StepTakenOut&) {
   return {Role::kPs, "sent a StepTakenOut, which only a server may send"};
 }
+Rule RuleFor(const ReplicaLevel&) {
+  return {Role::kWorker, "sent a ReplicaLevel, which only a worker may send"};
+}
+Rule RuleFor(const RingBroken&) {
+  return {Role::kWorker, "sent a RingBroken, which only a worker may send"};
+}
 Rule RuleFor(const ManifestRequest&) {
   return {Role::kPs, "asked for a manifest, which only a server may ask for"};
 }
@@ -68,6 +74,7 @@ std::optional<Rule> RuleFor(const Held&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const StopRequest&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const Failure&) { return std::nullopt; }
 std::optional<Rule> RuleFor(const Bye&) { return std::nullopt; }
+std::optional<Rule> RuleFor(const GenerationReady&) { return std::nullopt; }
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "base/histogram.h"
 #include "base/resource_usage.h"
+#include "core/generation_messages.h"
 #include "core/ids.h"
 #include "core/lease.h"
 #include "core/mark.h"
@@ -20,7 +21,8 @@ namespace shoal {
 
 // The messages of a session, in both directions. Each direction is in order.
 // The messages about checkpoints are in core/save_messages.h, and those about
-// steps in core/step_messages.h.
+// steps in core/step_messages.h, and those about generations in
+// core/generation_messages.h.
 
 // ---- From a process to the coordinator
 
@@ -47,6 +49,7 @@ struct Heartbeat {
   ResourceUsage usage;
   TrainProgress progress;  // from a worker
   Histogram staleness;     // from a PS, of all pushes applied so far
+  RankStanding standing;   // from a rank
 };
 
 // A worker asks for one more piece. The coordinator answers with one
@@ -125,7 +128,8 @@ using ProcessMessage =
                  MarkDelta, EvalResult, ShardReport, Failure, Bye, Held,
                  ShardSaved, ShardLoaded, StopRequest, ManifestRequest,
                  MarkRuns, ShardWritten, StepsFinished, StepParked,
-                 StepTakenOut, FileRequest>;
+                 StepTakenOut, FileRequest, GenerationReady, ReplicaLevel,
+                 RingBroken>;
 
 // ---- From the coordinator to a process
 
@@ -141,11 +145,12 @@ struct RankInfo {
 };
 
 // All shards are registered: the job may begin. Sent again when a shard gets a
-// new life.
+// new life, and when a generation begins.
 struct ClusterView {
   MapVersion map_version = 0;
   std::vector<PsInfo> ps;       // by index; see PsMembers
   std::vector<RankInfo> ranks;  // by rank; empty if the job has no ring
+  uint64_t generation = 1;      // of the ranks
 };
 
 struct LeaseGrant {
@@ -182,7 +187,8 @@ using CoordinatorMessage =
     std::variant<ClusterView, LeaseGrant, HeartbeatAck, ReportShard, JobEnd,
                  Hold, Resume, SaveShard, CheckpointDone, SessionResumed,
                  ManifestPart, MarkRunsRequest, CheckpointVoid, Pace,
-                 StepClosed, StepsReleased, FilePart>;
+                 StepClosed, StepsReleased, FilePart, NewGeneration,
+                 GenerationBegan>;
 
 }  // namespace shoal
 

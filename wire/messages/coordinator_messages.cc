@@ -21,6 +21,7 @@ void Set(const ClusterView& in, v1::CoordinatorMessage* out) {
     added->set_ring_address(rank.ring_address);
     ToProto(rank.life, added->mutable_life());
   }
+  m->set_generation(in.generation);
 }
 
 void Set(const LeaseGrant& in, v1::CoordinatorMessage* out) {
@@ -127,6 +128,18 @@ void Set(const StepsReleased&, v1::CoordinatorMessage* out) {
   out->mutable_steps_released();
 }
 
+void Set(const NewGeneration& in, v1::CoordinatorMessage* out) {
+  v1::NewGeneration* m = out->mutable_new_generation();
+  m->set_number(in.number);
+  for (const BatchId& batch : in.lost) ToProto(batch, m->add_lost());
+}
+
+void Set(const GenerationBegan& in, v1::CoordinatorMessage* out) {
+  v1::GenerationBegan* m = out->mutable_generation_began();
+  m->set_number(in.number);
+  for (const Life& worker : in.workers) ToProto(worker, m->add_workers());
+}
+
 absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
   out->map_version = in.map_version();
   for (const v1::PsInfo& ps : in.ps()) {
@@ -134,6 +147,23 @@ absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
   }
   for (const v1::RankInfo& rank : in.ranks()) {
     out->ranks.push_back({rank.ring_address(), FromProto(rank.life())});
+  }
+  out->generation = in.generation();
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::NewGeneration& in, NewGeneration* out) {
+  out->number = in.number();
+  for (const v1::BatchId& batch : in.lost()) {
+    out->lost.push_back(FromProto(batch));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Get(const v1::GenerationBegan& in, GenerationBegan* out) {
+  out->number = in.number();
+  for (const v1::Life& worker : in.workers()) {
+    out->workers.push_back(FromProto(worker));
   }
   return absl::OkStatus();
 }
@@ -284,6 +314,10 @@ absl::Status FromProto(const v1::CoordinatorMessage& in,
     case v1::CoordinatorMessage::kStepsReleased:
       out->emplace<StepsReleased>();
       return absl::OkStatus();
+    case v1::CoordinatorMessage::kNewGeneration:
+      return Get(in.new_generation(), &out->emplace<NewGeneration>());
+    case v1::CoordinatorMessage::kGenerationBegan:
+      return Get(in.generation_began(), &out->emplace<GenerationBegan>());
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

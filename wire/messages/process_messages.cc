@@ -28,6 +28,18 @@ void Set(const TrainProgress& in, v1::TrainProgress* out) {
   out->set_recent_examples(in.recent_examples);
 }
 
+void Set(const RankStanding& in, v1::RankStanding* out) {
+  out->set_step(in.step);
+  out->set_phase(in.phase);
+  out->set_tensor(in.tensor);
+  out->set_waits_for(in.waits_for);
+  out->set_seconds(in.seconds);
+}
+
+RankStanding Get(const v1::RankStanding& in) {
+  return {in.step(), in.phase(), in.tensor(), in.waits_for(), in.seconds()};
+}
+
 void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   v1::Heartbeat* m = out->mutable_heartbeat();
   m->set_number(in.number);
@@ -35,6 +47,7 @@ void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   Set(in.usage, m->mutable_usage());
   Set(in.progress, m->mutable_progress());
   if (in.staleness.count() > 0) ToProto(in.staleness, m->mutable_staleness());
+  if (!in.standing.phase.empty()) Set(in.standing, m->mutable_standing());
 }
 
 void Set(const LeaseRequest&, v1::ProcessMessage* out) {
@@ -180,6 +193,26 @@ void Set(const StepTakenOut& in, v1::ProcessMessage* out) {
   ToProto(in.worker, m->mutable_worker());
 }
 
+void Set(const GenerationReady& in, v1::ProcessMessage* out) {
+  v1::GenerationReady* m = out->mutable_generation_ready();
+  m->set_number(in.number);
+  m->set_ring_address(in.ring_address);
+  m->set_steps(in.steps);
+}
+
+void Set(const ReplicaLevel& in, v1::ProcessMessage* out) {
+  v1::ReplicaLevel* m = out->mutable_replica_level();
+  m->set_number(in.number);
+  m->set_batches(in.batches);
+}
+
+void Set(const RingBroken& in, v1::ProcessMessage* out) {
+  v1::RingBroken* m = out->mutable_ring_broken();
+  m->set_number(in.number);
+  m->set_rank(in.rank);
+  ToProto(in.status, m->mutable_status());
+}
+
 TrainProgress Get(const v1::TrainProgress& in) {
   TrainProgress out;
   out.examples = in.examples();
@@ -196,6 +229,7 @@ absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
   out->taken = in.taken();
   out->usage = Get(in.usage());
   out->progress = Get(in.progress());
+  if (in.has_standing()) out->standing = Get(in.standing());
   return Annotate(FromProto(in.staleness(), &out->staleness),
                   "Heartbeat.staleness");
 }
@@ -238,6 +272,12 @@ absl::Status GetError(absl::string_view field, const v1::Status& in,
 absl::Status Get(const v1::LeaseFailed& in, LeaseFailed* out) {
   out->lease = in.lease();
   return GetError("LeaseFailed.status", in.status(), &out->status);
+}
+
+absl::Status Get(const v1::RingBroken& in, RingBroken* out) {
+  out->number = in.number();
+  out->rank = in.rank();
+  return GetError("RingBroken.status", in.status(), &out->status);
 }
 
 absl::Status Get(const v1::MarkDelta& in, MarkDelta* out) {
@@ -402,6 +442,17 @@ absl::Status FromProto(const v1::ProcessMessage& in, ProcessMessage* out) {
       out->emplace<StepTakenOut>() = {in.step_taken_out().step(),
                                       FromProto(in.step_taken_out().worker())};
       return absl::OkStatus();
+    case v1::ProcessMessage::kGenerationReady:
+      out->emplace<GenerationReady>() = {in.generation_ready().number(),
+                                         in.generation_ready().ring_address(),
+                                         in.generation_ready().steps()};
+      return absl::OkStatus();
+    case v1::ProcessMessage::kReplicaLevel:
+      out->emplace<ReplicaLevel>() = {in.replica_level().number(),
+                                      in.replica_level().batches()};
+      return absl::OkStatus();
+    case v1::ProcessMessage::kRingBroken:
+      return Get(in.ring_broken(), &out->emplace<RingBroken>());
     case v1::ProcessMessage::kOpen:
       return absl::InvalidArgumentError("the session is open already");
     case v1::ProcessMessage::MESSAGE_NOT_SET:
