@@ -24,7 +24,25 @@ Ledger::Ledger(LedgerOptions options)
     : options_(options),
       all_pieces_(uint64_t{options.num_epochs} * options.num_pieces),
       examples_(options.num_pieces),
-      repeats_refused_(options.num_members) {}
+      repeats_refused_(options.num_members),
+      marked_(options.num_members) {
+  for (int member = 0; member < options.num_members; ++member) {
+    members_.push_back(member);
+  }
+}
+
+int Ledger::ColumnOf(int member) const {
+  const auto it = std::find(members_.begin(), members_.end(), member);
+  return it == members_.end() ? -1 : static_cast<int>(it - members_.begin());
+}
+
+int Ledger::MemberOf(int column) const {
+  return members_[static_cast<size_t>(column)];
+}
+
+uint64_t Ledger::MarkedBy(int member) const {
+  return ColumnOf(member) < 0 ? 0 : marked_[static_cast<size_t>(member)];
+}
 
 uint32_t Ledger::Batches(uint32_t piece) const {
   SHOAL_DCHECK(Known(piece));
@@ -33,7 +51,7 @@ uint32_t Ledger::Batches(uint32_t piece) const {
 }
 
 Ledger::Entry& Ledger::Open(Key key) {
-  return open_.try_emplace(key, Entry{PieceMarks(options_.num_members)})
+  return open_.try_emplace(key, Entry{PieceMarks(Columns())})
       .first->second;
 }
 
@@ -48,7 +66,7 @@ absl::Status Ledger::Validate(int member, const Mark& mark) const {
     return absl::StrCat(ProcessName(Role::kPs, member), "'s mark of batch ",
                         ToString(batch), ", lease ", mark.lease);
   };
-  if (member < 0 || member >= options_.num_members) {
+  if (ColumnOf(member) < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(who(), ": there is no such server"));
   }
@@ -82,20 +100,21 @@ absl::StatusOr<Ledger::Added> Ledger::AddRepeat(int member, const Mark& mark) {
   const uint32_t i = mark.batch.index;
   if (PieceComplete(key.first, key.second)) {
     Entry& entry =
-        settled_.try_emplace(key, Entry{PieceMarks(options_.num_members)})
+        settled_.try_emplace(key, Entry{PieceMarks(Columns())})
             .first->second;
     totals_.recomputed += entry.marks.SetRecomputed(i);
     return Added{};
   }
   const auto it = open_.find(key);
-  if (it == open_.end() || !it->second.marks.Marked(member, i)) {
+  const int column = ColumnOf(member);
+  if (it == open_.end() || !it->second.marks.Marked(column, i)) {
     return absl::InvalidArgumentError(
         absl::StrCat(ProcessName(Role::kPs, member),
                      " refused a repeat of a batch it has not marked: ",
                      ToString(mark.batch)));
   }
   PieceMarks& marks = it->second.marks;
-  if (marks.PassOf(member, i) != mark.lease) {
+  if (marks.PassOf(column, i) != mark.lease) {
     totals_.recomputed += marks.SetRecomputed(i);
   }
   return Added{};
@@ -104,9 +123,10 @@ absl::StatusOr<Ledger::Added> Ledger::AddRepeat(int member, const Mark& mark) {
 absl::StatusOr<Ledger::Added> Ledger::AddFresh(int member, const Mark& mark) {
   const Key key{mark.batch.epoch, mark.batch.piece};
   const uint32_t i = mark.batch.index;
+  const int column = ColumnOf(member);
   const Entry* const known = FindOpen(key);
   if (PieceComplete(key.first, key.second) ||
-      (known != nullptr && known->marks.Marked(member, i))) {
+      (known != nullptr && known->marks.Marked(column, i))) {
     return absl::InvalidArgumentError(
         absl::StrCat(ProcessName(Role::kPs, member),
                      " marked a batch twice: ", ToString(mark.batch)));
@@ -119,12 +139,14 @@ absl::StatusOr<Ledger::Added> Ledger::AddFresh(int member, const Mark& mark) {
     return absl::DataLossError(absl::StrCat(
         "batch ", ToString(mark.batch),
         " is torn: ", ProcessName(Role::kPs, member), " has ",
-        Did(mark.verdict), " it, ", ProcessName(Role::kPs, *other), " has ",
+        Did(mark.verdict), " it, ",
+        ProcessName(Role::kPs, MemberOf(*other)), " has ",
         Did(rejected ? Verdict::kApplied : Verdict::kRejected), " it"));
   }
   Entry& entry = Open(key);
   const PieceMarks::Added added =
-      entry.marks.Add(member, i, rejected, static_cast<uint32_t>(mark.lease));
+      entry.marks.Add(column, i, rejected, static_cast<uint32_t>(mark.lease));
+  ++marked_[static_cast<size_t>(member)];
   if (added.mended) {
     ++totals_.mended;
     totals_.recomputed += entry.marks.SetRecomputed(i);
@@ -255,7 +277,7 @@ absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
                       std::min<uint64_t>(run.end - 1, kMaxBatchesOfPiece))};
     last.verdict = run.verdict;
     last.lease = kUnknownLease;
-    SHOAL_RETURN_IF_ERROR(Validate(0, last));
+    SHOAL_RETURN_IF_ERROR(Validate(MemberOf(0), last));
   }
   if (PieceComplete(key.first, key.second) || FindOpen(key) != nullptr) {
     return absl::InvalidArgumentError(
@@ -269,6 +291,7 @@ absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
                      first.end == Batches(key.second);
   if (plain) {  // as nearly all are
     totals_.batches += first.end;
+    for (uint64_t& marked : marked_) marked += first.end;
     totals_.trained += *examples_[key.second];
     SetComplete(key);
     return true;
@@ -279,6 +302,7 @@ absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
                        run.verdict == Verdict::kRejected);
   }
   totals_.batches += entry.marks.complete();
+  for (uint64_t& marked : marked_) marked += entry.marks.complete();
   totals_.rejected_batches += entry.marks.complete_rejected();
   Recount(key.second, entry);
   open_.emplace(key, std::move(entry));
@@ -294,7 +318,9 @@ void Ledger::SetEarlier(uint64_t mended, uint64_t recomputed,
 
 std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropMember(int member) {
   std::vector<Key> reopened;
-  if (member < 0 || member >= options_.num_members) return reopened;
+  const int column = ColumnOf(member);
+  if (column < 0) return reopened;
+  marked_[static_cast<size_t>(member)] = 0;
   for (auto& [epoch, flags] : complete_) {
     for (uint32_t piece = 0; piece < flags.size(); ++piece) {
       if (!flags[piece] || Batches(piece) == 0) continue;
@@ -316,12 +342,33 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropMember(int member) {
     }
   }
   for (auto& [key, entry] : open_) {
-    const PieceMarks::Dropped dropped = entry.marks.DropColumn(member);
+    const PieceMarks::Dropped dropped = entry.marks.DropColumn(column);
     totals_.batches -= dropped.batches;
     totals_.rejected_batches -= dropped.rejected;
     Recount(key.second, entry);
   }
   return reopened;
+}
+
+std::vector<std::pair<uint32_t, uint32_t>> Ledger::RemoveMember(
+    int member) {
+  std::vector<Key> complete;
+  const int column = ColumnOf(member);
+  if (column < 0 || members_.size() == 1) return complete;
+  members_.erase(members_.begin() + column);
+  for (auto& [key, entry] : settled_) entry.marks.RemoveColumn(column);
+  std::vector<Key> open;
+  for (auto& [key, entry] : open_) {
+    const PieceMarks::Removed removed = entry.marks.RemoveColumn(column);
+    totals_.batches += removed.batches;
+    totals_.rejected_batches += removed.rejected;
+    Recount(key.second, entry);
+    open.push_back(key);
+  }
+  for (const Key& key : open) {
+    if (Settle(key)) complete.push_back(key);
+  }
+  return complete;
 }
 
 uint32_t Ledger::CompleteEpochs() const {

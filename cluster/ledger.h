@@ -42,8 +42,9 @@ struct LedgerTotals {
 
 // The AND of the marks of all PS members, batch by batch. A column of the
 // ledger is a member (core/ps_members.h), not a shard: replicas of one shard
-// mark every batch each. What is trained is derived from the ledger and never
-// written to it. Pure logic, thread-compatible.
+// mark every batch each, and the column of a lost replica leaves the ledger.
+// What is trained is derived from the ledger and never written to it. Pure
+// logic, thread-compatible.
 //
 // Memory: an (epoch, piece) that is not complete takes 4 bytes a batch and
 // member, or a bit a batch for restored marks. A complete one takes a bit, and
@@ -94,6 +95,17 @@ class Ledger {
   // leased again. The counts of mended and recomputed batches stay.
   std::vector<std::pair<uint32_t, uint32_t>> DropMember(int member);
 
+  // The member, a replica of a shard, is lost, and the others have the shard:
+  // the member's column leaves the ledger, with its marks. A batch that only
+  // this member had has no mark any more. Returns the (epoch, piece)s that are
+  // complete without the column. Later marks of the member are refused. Does
+  // nothing if no other member is left.
+  std::vector<std::pair<uint32_t, uint32_t>> RemoveMember(int member);
+
+  // Batches that the member has a mark of, whether others have one or not. 0 of
+  // a member that was removed.
+  uint64_t MarkedBy(int member) const;
+
   // All members have marked the batch.
   bool Complete(const BatchId& batch) const;
   // Every batch of the piece is complete, and the piece is known.
@@ -128,7 +140,12 @@ class Ledger {
   };
   using Entries = absl::flat_hash_map<Key, Entry>;
 
+  // The member's column, or -1: there is no such member, or it was removed.
+  int ColumnOf(int member) const;
+  // The member that has the column.
+  int MemberOf(int column) const;
   bool Known(uint32_t piece) const { return examples_[piece].has_value(); }
+  int Columns() const { return static_cast<int>(members_.size()); }
   uint32_t Batches(uint32_t piece) const;  // REQUIRES: Known(piece)
   Entry& Open(Key key);                    // its entry, made if it is absent
   const Entry* FindOpen(Key key) const;
@@ -155,6 +172,8 @@ class Ledger {
   Entries open_;     // entries of pieces that have a mark and are not complete
   Entries settled_;  // entries of complete pieces whose details must be kept
   std::vector<uint64_t> repeats_refused_;  // by member
+  std::vector<uint64_t> marked_;           // by member: MarkedBy
+  std::vector<int> members_;               // by column, ascending
   LedgerTotals totals_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 
@@ -222,6 +223,42 @@ PieceMarks::Dropped PieceMarks::DropColumn(int column) {
     }
   }
   return dropped;
+}
+
+PieceMarks::Removed PieceMarks::RemoveColumn(int column) {
+  SHOAL_DCHECK(column >= 0 && column < num_columns_ && num_columns_ > 1);
+  Removed removed;
+  for (auto& [index, chunk] : chunks_) RemoveFrom(&chunk, column, &removed);
+  --num_columns_;
+  return removed;
+}
+
+void PieceMarks::RemoveFrom(Chunk* chunk, int column, Removed* removed) {
+  std::vector<uint32_t> passes;
+  for (uint32_t i = 0; i < 64; ++i) {
+    const uint64_t bit = BitOf(i);
+    int marked = 0;
+    for (int other = 0; other < num_columns_; ++other) {
+      if (other == column) continue;
+      const uint32_t pass = RawPass(*chunk, other, i);
+      marked += pass != kUnmarked;
+      passes.push_back(pass);
+    }
+    if ((chunk->marked & bit) == 0 || (chunk->by_all & bit) != 0) continue;
+    const bool rejected = (chunk->rejected & bit) != 0;
+    if (marked == 0) {
+      chunk->marked &= ~bit;
+      --half_marked_;
+    } else if (marked + 1 == num_columns_) {
+      chunk->by_all |= bit;
+      --half_marked_;
+      ++complete_;
+      complete_rejected_ += rejected;
+      ++removed->batches;
+      removed->rejected += rejected;
+    }
+  }
+  if (!chunk->passes.empty()) chunk->passes = std::move(passes);
 }
 
 }  // namespace shoal

@@ -70,6 +70,15 @@ class PieceMarks {
     uint32_t rejected = 0;
   };
   Dropped DropColumn(int column);
+  // Takes the column away: the columns after it move up by one, and a batch
+  // that all others have a mark of is complete. Returns the number of batches
+  // that this makes complete, and of those among them that are rejected.
+  // REQUIRES: there is another column.
+  struct Removed {
+    uint32_t batches = 0;
+    uint32_t rejected = 0;
+  };
+  Removed RemoveColumn(int column);
 
  private:
   static constexpr uint32_t kUnmarked = 0;
@@ -89,6 +98,8 @@ class PieceMarks {
   uint32_t RawPass(const Chunk& chunk, int column, uint32_t batch) const;
   // The passes of a batch, by column.
   uint32_t* Row(Chunk& chunk, uint32_t batch);
+  // The part of RemoveColumn for one chunk.
+  void RemoveFrom(Chunk* chunk, int column, Removed* removed);
 
   int num_columns_;
   std::map<uint32_t, Chunk> chunks_;  // by first batch / 64

@@ -434,5 +434,71 @@ TEST_F(LedgerTest, LoadedMarksOfAnotherJobAreRefused) {
   EXPECT_EQ(ledger_.Restore(runs).status().code(), absl::StatusCode::kNotFound);
 }
 
+// 3 members that hold copies of one shard: one is lost.
+TEST_F(LedgerTest, ALostReplicaCompletesWhatAllOthersHave) {
+  ledger_ = Ledger({3, 2, 2, 10});
+  ASSERT_TRUE(ledger_.SetExamples(0, 25).ok());
+  for (const int member : {0, 2}) ASSERT_TRUE(Add(member, {0, 0, 0}).ok());
+  for (const int member : {0, 1, 2}) ASSERT_TRUE(Add(member, {0, 0, 1}).ok());
+  ASSERT_TRUE(Add(1, {0, 0, 2}).ok());  // on the lost one alone
+  ASSERT_TRUE(Add(0, {1, 0, 0}).ok());
+  EXPECT_EQ(ledger_.totals().batches, 1u);
+  EXPECT_EQ(ledger_.MarkedBy(0), 3u);
+  EXPECT_EQ(ledger_.MarkedBy(1), 2u);
+  EXPECT_THAT(ledger_.RemoveMember(1), IsEmpty());
+  EXPECT_EQ(ledger_.totals().batches, 2u);
+  EXPECT_EQ(ledger_.totals().trained, 20u);
+  EXPECT_TRUE(ledger_.Complete({0, 0, 0}));
+  EXPECT_FALSE(ledger_.Complete({0, 0, 2}));
+  EXPECT_EQ(ledger_.MarkedBy(1), 0u);
+  EXPECT_THAT(ledger_.HalfMarked(), ElementsAre(Pair(1, 0)));
+  EXPECT_EQ(Add(1, {0, 0, 2}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  // The batch is trained again, and it is no repeat.
+  ASSERT_TRUE(Add(0, {0, 0, 2}, 9).ok());
+  EXPECT_TRUE(Add(2, {0, 0, 2}, 9)->piece_complete);
+  EXPECT_EQ(ledger_.totals().trained, 25u);
+  EXPECT_EQ(ledger_.totals().mended, 0u);
+  EXPECT_EQ(ledger_.totals().recomputed, 0u);
+}
+
+TEST_F(LedgerTest, ALostReplicaMayCompleteAPiece) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 10).ok());
+  ASSERT_TRUE(ledger_.SetExamples(1, 0).ok());
+  ASSERT_TRUE(Add(1, {0, 0, 0}, 3, Verdict::kRejected).ok());
+  EXPECT_THAT(ledger_.RemoveMember(0), ElementsAre(Pair(0, 0)));
+  EXPECT_EQ(ledger_.CompleteEpochs(), 1u);
+  EXPECT_EQ(ledger_.totals().rejected_batches, 1u);
+  EXPECT_EQ(ledger_.totals().rejected, 10u);
+  // The last member stays.
+  EXPECT_THAT(ledger_.RemoveMember(1), IsEmpty());
+  EXPECT_TRUE(Add(1, {1, 0, 0}).ok());
+}
+
+TEST_F(LedgerTest, ReplicasThatAreLeftKeepTheirColumns) {
+  ledger_ = Ledger({4, 1, 1, 10});
+  for (const int member : {1, 3}) ASSERT_TRUE(Add(member, {0, 0, 7}, 5).ok());
+  ledger_.RemoveMember(0);
+  ledger_.RemoveMember(2);
+  EXPECT_TRUE(ledger_.Complete({0, 0, 7}));
+  const absl::Status torn =
+      Add(3, {0, 0, 8}, 5).ok()
+          ? Add(1, {0, 0, 8}, 5, Verdict::kRejected).status()
+          : absl::OkStatus();
+  EXPECT_THAT(std::string(torn.message()),
+              HasSubstr("ps 1 has rejected it, ps 3 has applied it"));
+}
+
+TEST_F(LedgerTest, RestoredMarksCountForEveryMember) {
+  ASSERT_TRUE(ledger_.SetExamples(0, 20).ok());
+  ASSERT_TRUE(ledger_
+                  .Restore({{0, 0, 0, 2, Verdict::kApplied},
+                            {0, 1, 0, 3, Verdict::kRejected}})
+                  .ok());
+  ASSERT_TRUE(Add(1, {1, 0, 0}).ok());
+  EXPECT_EQ(ledger_.MarkedBy(0), 5u);
+  EXPECT_EQ(ledger_.MarkedBy(1), 6u);
+}
+
 }  // namespace
 }  // namespace shoal
