@@ -1,6 +1,7 @@
 #include "cluster/lane_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -23,7 +24,7 @@ bool LaneTable::NeedsDeal(uint32_t epoch, bool settled) const {
 
 absl::Status LaneTable::Deal(uint32_t epoch,
                              absl::Span<const PieceTrained> trained) {
-  SHOAL_DCHECK(ended());
+  SHOAL_DCHECK(ended() && !lanes_.empty());
   SHOAL_DCHECK(trained.size() == options_.num_pieces);
   PiecesToDeal pieces;
   pieces.order = options_.shuffle
@@ -42,6 +43,14 @@ absl::Status LaneTable::Deal(uint32_t epoch,
     lanes_[rank].left = deal_.lane(rank).size();
   }
   return absl::OkStatus();
+}
+
+void LaneTable::Regroup(std::vector<LaneRank> ranks) {
+  lane_options_.ranks = std::move(ranks);
+  held_.clear();
+  deal_ = LaneDeal();
+  lanes_.assign(lane_options_.ranks.size(), Lane());
+  epoch_.reset();
 }
 
 std::vector<int> LaneTable::open_lanes() const {

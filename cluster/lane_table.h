@@ -26,20 +26,22 @@ struct LaneRank {
 };
 
 struct LaneOptions {
-  // The ranks, which stay the same. Empty: the job has no lanes.
+  // The ranks, until Regroup. Empty: the job has no lanes.
   std::vector<LaneRank> ranks;
   // As PiecesToDeal::uncut.
   std::vector<bool> uncut;
 };
 
-// The leases of the lanes of a synchronous mode, for fixed ranks. A rank gets
-// the parts of its lane in their order (lane_deal.h), one lease for each part;
-// the last lease says so (Lease::last_of_lane). No request of another rank, and
-// no time, changes which batches a rank trains. Pure logic, thread-compatible.
+// The leases of the lanes of a synchronous mode, for ranks that stay the same
+// between two calls of Regroup. A rank gets the parts of its lane in their
+// order (lane_deal.h), one lease for each part; the last lease says so
+// (Lease::last_of_lane). No request of another rank, and no time, changes which
+// batches a rank trains. Pure logic, thread-compatible.
 //
 //   lane:   open --its last lease is done, or it has no part--> ended
 //   table:  to deal --Deal--> dealt --all lanes have ended--> ended
 //     ended --the epoch is complete, or its batches are settled--> to deal
+//     any --Regroup--> to deal
 //
 //   LaneTable table(leases, {.ranks = ranks});
 //   if (table.NeedsDeal(epoch, settled)) Deal(epoch, trained);
@@ -50,9 +52,10 @@ struct LaneOptions {
 // are left, because they were dropped from their steps, these are dealt again.
 //
 // No lease is a copy, none runs out, and the piece of a rank that fails or dies
-// is not given to another rank: the owner ends the job. A lease of a complete
-// piece goes on until its rank says LeaseDone, since a lane has ended only when
-// its rank has done with it.
+// is not given to another rank: a failure ends the job, and after a death the
+// owner regroups the ranks that are left, to which everything is dealt anew. A
+// lease of a complete piece goes on until its rank says LeaseDone, since a lane
+// has ended only when its rank has done with it.
 class LaneTable : public PieceLeases {
  public:
   // Of `leases`, the times are ignored. REQUIRES: !lanes.ranks.empty().
@@ -67,6 +70,15 @@ class LaneTable : public PieceLeases {
   // dealt yet (LaneDeal::Resumed), otherwise again (LaneDeal::Again). `trained`
   // is by piece. Errors: those of LaneDeal::OfEpoch. REQUIRES: NeedsDeal.
   absl::Status Deal(uint32_t epoch, absl::Span<const PieceTrained> trained);
+
+  // The ranks change: all leases are over, as if they had never been given, and
+  // what is left of the epoch is to deal. It is dealt as to a job that goes on
+  // (LaneDeal::Resumed), so the same ranks go on with the steps of the epoch's
+  // own deal if none of its batches was dropped. The owner calls Deal only once
+  // every mark of the ended leases is in the job's books: a batch of which a
+  // mark is still to come would be dealt a second time. `ranks` may be empty;
+  // then Deal must not be called before they are changed again.
+  void Regroup(std::vector<LaneRank> ranks);
 
   // The ranks whose lane has not ended, ascending.
   std::vector<int> open_lanes() const;

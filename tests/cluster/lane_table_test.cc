@@ -264,5 +264,50 @@ TEST_F(LaneTableTest, ARankWithoutABatchGetsALeaseThatEndsItsLane) {
   EXPECT_THAT(table_->open_lanes(), IsEmpty());
 }
 
+// The plant "leases of the old generation stay" deals piece 0 to nobody else.
+TEST_F(LaneTableTest, RegroupedRanksAreDealtWhatIsLeft) {
+  Deal();
+  const auto lost = Take(kRank1);
+  ASSERT_TRUE(lost.has_value());
+  const auto kept = Take(kRank0);
+  table_->Done(kept->number, kRank0, now_);
+  trained_[kept->piece] = {true, {3}, 2};
+  table_->Regroup({{kRank0, 0}});
+  EXPECT_EQ(table_->Find(lost->number), nullptr);
+  EXPECT_FALSE(table_->Holds(kRank1));
+  EXPECT_TRUE(table_->ended());
+  EXPECT_THAT(table_->open_lanes(), IsEmpty());
+  EXPECT_TRUE(table_->NothingToTake(now_));
+  ASSERT_TRUE(table_->NeedsDeal(0, false));
+  Deal();
+  EXPECT_EQ(Take(kRank1), std::nullopt) << "it is no rank any more";
+  EXPECT_THAT(PiecesOf(Run(kRank0)), ElementsAre(1, 2, 3, 4));
+  table_->Done(lost->number, kRank1, now_);  // late, and of no lease
+  EXPECT_TRUE(table_->ended());
+}
+
+// As if the ring had never broken.
+TEST_F(LaneTableTest, TheSameRanksGoOnWithTheirDeal) {
+  Deal();
+  for (const Life rank : {kRank0, kRank1}) {
+    const auto held = Take(rank);
+    trained_[held->piece].batches = {1};  // the first step
+  }
+  table_->Regroup({{kRank0, 0}, {kRank1, 0}});
+  Deal();
+  EXPECT_THAT(PiecesOf(Run(kRank0)), ElementsAre(0, 2, 4));
+  EXPECT_THAT(PiecesOf(Run(kRank1)), ElementsAre(1, 3, 4));
+}
+
+TEST_F(LaneTableTest, WithoutRanksNothingIsLeased) {
+  Deal();
+  table_->Regroup({});
+  EXPECT_TRUE(table_->ended());
+  EXPECT_EQ(Take(kRank0), std::nullopt);
+  table_->Regroup({{kRank1, 0}});
+  Deal();
+  EXPECT_THAT(Run(kRank1), SizeIs(5));
+}
+
 }  // namespace
 }  // namespace shoal
