@@ -38,6 +38,7 @@ SaverActions CheckpointSaver::Begin(const View& view, absl::Time deadline,
   }
   failure_ = absl::OkStatus();
   torn_ = false;
+  interrupted_ = false;
   workers_ = {};
   seals_ = {};
   mends_ = {};
@@ -172,12 +173,13 @@ void CheckpointSaver::StartSealing(const View& view) {
 
 void CheckpointSaver::CompareCopies(const View& view) {
   for (const auto& [index, marks] : seals_.marks) {
-    const int first = view.members.ShardOf(index);
-    const MarkTotals& others = seals_.marks.at(first);
+    const int shard = view.members.ShardOf(index);
+    // Replica r of a shard is the member `shard` + r.
+    const auto& [first, others] = *seals_.marks.lower_bound(shard);
     if (marks == others) continue;
     torn_ = true;
     failure_ = absl::DataLossError(absl::StrCat(
-        ReplicasDiffer(view.members.ShardOf(index), 0, index - first),
+        ReplicasDiffer(shard, first - shard, index - shard),
         " batches: ", others.applied, " + ", others.rejected, " and ",
         marks.applied, " + ", marks.rejected, " (trained + rejected). ",
         kReplicasDifferAdvice));
@@ -186,7 +188,7 @@ void CheckpointSaver::CompareCopies(const View& view) {
 }
 
 void CheckpointSaver::CheckSeals(const View& view) {
-  if (seals_.marks.size() < Count(view.members.count)) return;
+  if (seals_.marks.size() < seals_.told.size()) return;
   CompareCopies(view);
   if (!failure_.ok()) return;
   if (!view.half_marked.empty()) {
@@ -212,11 +214,18 @@ void CheckpointSaver::CheckSeals(const View& view) {
   actions_.emplace_back(SaverCut{attempt});
   for (const auto& [index, life] : seals_.told) {
     files_.sealed.push_back(life);
-    if (!view.members.IsFirst(index)) continue;
+    if (!Writes(view, index)) continue;
     files_.told[index] = life;
     Send(life, SaveShard{seals_.number, directory_, attempt});
   }
   phase_ = Phase::kWriting;
+}
+
+bool CheckpointSaver::Writes(const View& view, int index) {
+  const int shard = view.members.ShardOf(index);
+  return std::none_of(view.ps.begin(), view.ps.end(), [&](const Member& ps) {
+    return ps.index < index && view.members.ShardOf(ps.index) == shard;
+  });
 }
 
 void CheckpointSaver::StartMending(const View& view) {
@@ -298,11 +307,21 @@ SaverActions CheckpointSaver::Void(absl::Status why, absl::Time now) {
   return Take();
 }
 
+SaverActions CheckpointSaver::Interrupt(absl::Status why, absl::Time now) {
+  if (!busy() || phase_ == Phase::kClearing) return Take();
+  if (OnDisk()) {
+    if (!released_.has_value()) Release(now);
+    return Take();
+  }
+  interrupted_ = true;
+  return Void(std::move(why), now);
+}
+
 void CheckpointSaver::Finish(absl::Status status, absl::Time now) {
   if (status.ok()) SetSaved(step_, directory_);
   if (!released_.has_value()) Release(now);
   actions_.emplace_back(SaverDone{std::move(status), directory_, step_, true,
-                                  *released_ - began_, torn_});
+                                  *released_ - began_, torn_, interrupted_});
   phase_ = Phase::kIdle;
 }
 
@@ -345,14 +364,14 @@ std::string CheckpointSaver::WaitingFor(const View& view) const {
     case Phase::kWriting:
       what = " to write its shard";
       for (const Member& ps : view.ps) {
-        if (!view.members.IsFirst(ps.index)) continue;
+        if (files_.told.count(ps.index) == 0) continue;
         if (files_.written.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;
     case Phase::kSyncing:
       what = " to sync its shard to the disk";
       for (const Member& ps : view.ps) {
-        if (!view.members.IsFirst(ps.index)) continue;
+        if (files_.told.count(ps.index) == 0) continue;
         if (files_.answered.count(ps.index) == 0) names.push_back(ps.Name());
       }
       break;

@@ -84,6 +84,8 @@ struct SaverDone {
   // Copies of one shard have different marks, so that their weights differ:
   // `status` names them, and the job is to end with it.
   bool torn = false;
+  // Given up because the workers change (Interrupt): the save is due again.
+  bool interrupted = false;
 };
 using SaverAction =
     std::variant<SaverHoldSteps, SaverSend, SaverMend, SaverCut, SaverReleased,
@@ -112,10 +114,10 @@ using SaverActions = std::vector<SaverAction>;
 // shards are released again and the held workers train only such batches. A
 // checkpoint holds one set of batches, the same on every shard: its summary
 // (count and digest) is compared before anything is written. Members that hold
-// copies of one shard are all sealed and compared, and the first of them writes
-// the shard (PsMembers::IsFirst). All of them hear of the checkpoint, since
-// each may have a disk of its own. Copies that differ have had other gradients,
-// which nothing mends: the save is void, and the job is to end.
+// copies of one shard are all sealed and compared, and the first of them that
+// is there writes the shard. All of them hear of the checkpoint, since each may
+// have a disk of its own. Copies that differ have had other gradients, which
+// nothing mends: the save is void, and the job is to end.
 //
 // From holding until every shard is written withholds() is true: no worker may
 // be given another lease. Then all processes are released, and training goes on
@@ -153,6 +155,10 @@ class CheckpointSaver {
   bool withholds() const {
     return busy() && phase_ != Phase::kAgreeing && !released_.has_value();
   }
+  // True from Begin until the workers and shards are released.
+  bool holds() const {
+    return busy() && phase_ != Phase::kClearing && !released_.has_value();
+  }
   // SaverLate was returned for the save under way.
   bool late() const { return OnDisk() && late_; }
   // The directory that the save under way writes into; empty: it writes none.
@@ -187,6 +193,10 @@ class CheckpointSaver {
 
   // The save is given up.
   SaverActions Void(absl::Status why, absl::Time now);
+  // The workers of the job change, so they answer no hold: releases what is
+  // held, and gives the save up if a shard still needs them
+  // (SaverDone::interrupted). If every shard is written, the save goes on.
+  SaverActions Interrupt(absl::Status why, absl::Time now);
 
  private:
   enum class Phase {
@@ -223,8 +233,8 @@ class CheckpointSaver {
     std::map<uint64_t, Life> leases;  // under way, with their workers
   };
   struct ShardFiles {                    // kWriting to kClearing
-    // The PSs that save, by index: the first member of each shard. Its index is
-    // the shard's number.
+    // The PSs that save, by index: the first member of each shard that is
+    // there. So they are in the order of shards.
     std::map<int, Life> told;
     std::vector<Life> sealed;            // all PSs, which get a CheckpointDone
     std::set<int> written;               // have every byte
@@ -250,6 +260,9 @@ class CheckpointSaver {
   void CheckWritten(const View& view, absl::Time now);
   void CheckSynced(const View& view);
   void CheckCleared();
+  // True if the PS writes its shard: the first member of the shard that is
+  // there.
+  static bool Writes(const View& view, int index);
   // Releases every worker and shard that is held.
   void Release(absl::Time now);
   void ReleaseShards();
@@ -272,6 +285,7 @@ class CheckpointSaver {
   uint64_t step_ = 0;
   absl::Status failure_;  // a process's failure; voids the save in Step
   bool torn_ = false;     // failure_ ends the job
+  bool interrupted_ = false;  // SaverDone::interrupted
   HeldWorkers workers_;
   SealedShards seals_;
   Mends mends_;
