@@ -13,6 +13,7 @@ absl::Status CheckCanaries(absl::Span<const PsReport> members,
       [](const PsReport& ps) { return ps.stats.canary.has_value(); });
   if (none) return absl::OkStatus();
   for (const PsReport& ps : members) {
+    if (ps.lost) continue;
     if (!ps.stats.canary.has_value()) {
       return absl::DataLossError(
           absl::StrCat("ps ", ps.index, " reports no canaries; others do"));

@@ -1,5 +1,7 @@
 #include "cluster/job_progress.h"
 
+#include <set>
+
 namespace shoal {
 
 UsageMeter& JobProgress::Usage(Role role, int index) {
@@ -55,7 +57,9 @@ bool JobProgress::reported(int member) const {
 
 size_t JobProgress::reports() const {
   size_t count = 0;
-  for (const auto& [member, ps] : ps_) count += ps.stats.has_value();
+  for (const auto& [member, ps] : ps_) {
+    count += ps.stats.has_value() && !ps.lost;
+  }
   return count;
 }
 
@@ -107,11 +111,13 @@ void JobProgress::Fill(absl::Time now, JobReport* report) const {
     report->workers.push_back(out);
     report->steady_worker_cpu_seconds += worker.usage.WindowCpuSeconds();
   }
+  std::set<int> shards;  // those that a member before has spoken for
   for (const auto& [index, ps] : ps_) {
     PsReport out;
     out.index = index;
     out.shard = members_.ShardOf(index);
-    out.first_of_shard = members_.IsFirst(index);
+    out.lost = ps.lost;
+    out.first_of_shard = !ps.lost && shards.insert(out.shard).second;
     out.address = ps.address;
     out.cpu_seconds = ps.usage.cpu_seconds();
     out.peak_rss_bytes = ps.usage.peak_rss_bytes();

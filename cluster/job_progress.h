@@ -36,7 +36,9 @@ class JobProgress {
   // The last report of a PS. Replicas of one shard report each.
   void OnShardReport(int member, const StatsReply& stats);
   bool reported(int member) const;
-  size_t reports() const;  // members that have reported
+  size_t reports() const;  // members that have reported and are not lost
+  // The member, a replica, is lost, and the job goes on without it.
+  void OnReplicaLost(int member) { ps_[member].lost = true; }
 
   // The first lease is given; the job ends. The wall time lies between the two.
   void Start(absl::Time now);
@@ -74,6 +76,7 @@ class JobProgress {
     UsageMeter usage;
     Histogram staleness;
     std::optional<StatsReply> stats;
+    bool lost = false;
   };
   using Point = std::pair<absl::Time, uint64_t>;  // when, examples
 

@@ -36,7 +36,9 @@ struct WorkerReport {
 struct PsReport {
   int index = 0;
   int shard = 0;
-  bool first_of_shard = true;  // PsMembers::IsFirst
+  // It speaks for its shard: the first member of the shard that is not lost.
+  bool first_of_shard = true;
+  bool lost = false;  // a replica that was lost; the job went on without it
   std::string address;  // empty: it is in the process of a rank
   double cpu_seconds = 0;
   uint64_t peak_rss_bytes = 0;
@@ -153,6 +155,10 @@ struct JobReport {
   uint32_t num_epochs = 1;
   uint64_t leases = 0;  // held by workers now
   int ps_alive = 0;
+  // In a synchronous mode: the number of the present generation of workers, and
+  // workers that were lost once the job had begun. 0 in other modes.
+  uint64_t generations = 0;
+  uint64_t ranks_lost = 0;
   int workers_planned = 0;
 
   uint64_t batches = 0;          // with all marks set: the job's step

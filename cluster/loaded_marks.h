@@ -31,6 +31,9 @@ class LoadedMarks {
   absl::Status AddMember(int member, const MarkTotals& marks);
   // The PS is gone. The marks that it has sent are dropped.
   void Drop(int member);
+  // The PS, a replica, was lost after all() was true: the job goes on without
+  // it.
+  void Leave(int member) { num_members_ -= members_.erase(member); }
 
   bool has(int member) const { return members_.count(member) != 0; }
   // True if every PS has its state and the marks, if wanted, are whole.

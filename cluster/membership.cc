@@ -72,6 +72,22 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
   return absl::OkStatus();
 }
 
+absl::Status Membership::CheckReturn(const RegisterRequest& request) const {
+  const bool ps = request.role == Role::kPs;
+  if (begun_ && !options_.workers_return && (!ps || request.address.empty())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        ProcessName(Role::kWorker, request.index),
+        " was lost, and the job goes on without it: it can join again at the "
+        "next start of the job"));
+  }
+  const auto lost = opened_ps_.find({request.role, request.index});
+  if (!ps || lost == opened_ps_.end()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      MemberName(request.role, request.index, request.address),
+      " was in this job as life ", ToString(lost->second),
+      " and its shard's state died with that life; start the job again"));
+}
+
 absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
                                           absl::Time now) {
   SHOAL_RETURN_IF_ERROR(Check(request));
@@ -86,14 +102,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
         " ago; if it was killed, it is taken for dead after ",
         absl::FormatDuration(options_.silent_after), " of silence"));
   }
-  const auto lost = opened_ps_.find(key);
-  if (lost != opened_ps_.end()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        MemberName(request.role, request.index, request.address),
-        " was in this job as life ",
-        ToString(lost->second),
-        " and its shard's state died with that life; start the job again"));
-  }
+  SHOAL_RETURN_IF_ERROR(CheckReturn(request));
   if (it != members_.end()) Remove(it->second.life);
   Member member;
   member.role = request.role;
@@ -194,6 +203,11 @@ const Member* Membership::FindLife(Life life) const {
 const Member* Membership::Find(Role role, int index) const {
   const auto it = members_.find({role, index});
   return it == members_.end() ? nullptr : &it->second;
+}
+
+void Membership::SetRingAddress(Life life, std::string address) {
+  const auto it = by_life_.find(life);
+  if (it != by_life_.end()) it->second->ring_address = std::move(address);
 }
 
 void Membership::Heard(uint64_t session, absl::Time now) {

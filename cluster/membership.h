@@ -28,6 +28,8 @@ struct MembershipOptions {
   PsMembers ps;           // the PSs that the job has, by index
   // Set: the workers that the job has, by index. Not set: more may join.
   std::optional<int> fixed_workers;
+  // False: a worker that is lost once the job has begun cannot be replaced.
+  bool workers_return = true;
   FileScopes scopes;      // the files that are by host (job_files.h)
   KnownIds trained;       // as for JobFiles
   absl::Duration silent_after = absl::Seconds(5);
@@ -74,7 +76,8 @@ class Membership {
   // Errors:
   //   FAILED_PRECONDITION  other protocol version, job or flags (both sides are
   //                        named), or a PS in the place of one that was in the
-  //                        job when it began: its shard's state is lost
+  //                        job when it began: its shard's state is lost; or a
+  //                        worker likewise, without workers_return
   //   ALREADY_EXISTS       a live process has this role and index (Suspended
   //                        says whether its life may be ended for this one), or
   //                        this process has sent a later request
@@ -105,6 +108,9 @@ class Membership {
   const Member* FindSession(uint64_t session) const;
   const Member* FindLife(Life life) const;
   const Member* Find(Role role, int index) const;
+
+  // The member has a new port for the ring.
+  void SetRingAddress(Life life, std::string address);
 
   // A message came on the session.
   void Heard(uint64_t session, absl::Time now);
@@ -139,6 +145,8 @@ class Membership {
   using Key = std::pair<Role, int>;
 
   absl::Status Check(const RegisterRequest& request) const;
+  // The error that refuses a process which cannot come back.
+  absl::Status CheckReturn(const RegisterRequest& request) const;
   // Makes open_ anew, after a session was opened or a member is gone.
   void ListOpen();
   void SetSuspended(uint64_t session, bool suspended, absl::Time now);

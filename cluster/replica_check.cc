@@ -16,10 +16,11 @@ std::string ReplicasDiffer(int shard, int rank, int other) {
 absl::Status CheckReplicas(absl::Span<const PsReport> members) {
   std::map<int, const PsReport*> firsts;  // by shard
   for (const PsReport& ps : members) {
+    if (ps.lost) continue;
     const PsReport& first = *firsts.try_emplace(ps.shard, &ps).first->second;
     if (ps.stats.digest == first.stats.digest) continue;
     return absl::DataLossError(absl::StrCat(
-        ReplicasDiffer(ps.shard, 0, ps.index - first.index),
+        ReplicasDiffer(ps.shard, first.index - ps.shard, ps.index - ps.shard),
         " weights: their digests are ",
         absl::Hex(first.stats.digest, absl::kZeroPad16), " and ",
         absl::Hex(ps.stats.digest, absl::kZeroPad16),

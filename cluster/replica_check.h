@@ -21,9 +21,10 @@ inline constexpr absl::string_view kReplicasDifferAdvice =
 
 // Compares, at the end of a job, the copies of each shard that several members
 // hold: they applied the same gradients in the same order, so the digests of
-// their weights (StatsReply::digest) are equal. OK too if no shard has copies.
-// DATA_LOSS names the shard, the rank of its first member, the rank whose
-// copy differs from that one, and both digests.
+// their weights (StatsReply::digest) are equal. Copies that were lost on the
+// way are left out. OK too if no shard has copies. DATA_LOSS names the shard,
+// the rank of its first member that is left, the rank whose copy differs from
+// that one, and both digests.
 absl::Status CheckReplicas(absl::Span<const PsReport> members);
 
 }  // namespace shoal

@@ -65,5 +65,12 @@ TEST(CanaryCheck, AShardWithoutCanariesAmongOthersIsWrong) {
               HasSubstr("ps 1 reports no canaries"));
 }
 
+TEST(CanaryCheck, ACopyThatWasLostReportsNothing) {
+  std::vector<PsReport> shards = Good();
+  shards[1].stats = {};
+  shards[1].lost = true;
+  EXPECT_EQ(CheckCanaries(shards, 10), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace shoal

@@ -137,5 +137,24 @@ TEST_F(JobProgressTest, WithoutASteadyWindowThereAreNoSteadyFigures) {
   EXPECT_EQ(report.steady_worker_cpu_seconds, 0);
 }
 
+TEST_F(JobProgressTest, ALostReplicaSpeaksForNothing) {
+  JobProgress progress({.count = 3, .replicated = 0});
+  StatsReply stats;
+  stats.digest = 7;
+  for (int member = 0; member < 3; ++member) {
+    progress.NewLife(Role::kPs, member, "", At(0));
+    progress.OnShardReport(member, stats);
+  }
+  progress.OnReplicaLost(0);
+  EXPECT_EQ(progress.reports(), 2u);
+  JobReport report;
+  progress.Fill(At(1), &report);
+  EXPECT_EQ(report.digest, 7u) << "once";
+  EXPECT_TRUE(report.ps[0].lost);
+  const auto shards = ShardReports(report);
+  ASSERT_EQ(shards.size(), 1u);
+  EXPECT_EQ(shards[0]->index, 1);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -284,5 +284,40 @@ TEST_F(MembershipTest, OnlyALifeWithASessionReturns) {
   EXPECT_TRUE(absl::IsFailedPrecondition(members_.Returning(life).status()));
 }
 
+TEST_F(MembershipTest, ALostRankOfARingJoinsAtTheNextStart) {
+  Membership ring({.job = "j",
+                   .config = "a=1\nb=2\n",
+                   .ps = {.count = 2, .replicated = 0},
+                   .fixed_workers = 2,
+                   .workers_return = false});
+  RegisterRequest copy = Ps(1);
+  copy.address = "";
+  for (const RegisterRequest& request : {Worker(0), Worker(1), copy}) {
+    const auto life = ring.Register(request, kT0);
+    ASSERT_TRUE(life.ok());
+    ASSERT_TRUE(ring.Open(life->n, *life, kT0).ok());
+  }
+  ring.Remove(ring.Find(Role::kWorker, 1)->life);
+  EXPECT_TRUE(ring.Register(Worker(1), kT0).ok()) << "nothing has begun";
+  ring.Remove(ring.Find(Role::kWorker, 1)->life);
+  ring.Begin();
+  ring.Remove(ring.Find(Role::kPs, 1)->life);
+  for (const RegisterRequest& request : {Worker(1), copy}) {
+    EXPECT_EQ(ring.Register(request, kT0).status(),
+              absl::FailedPreconditionError(
+                  "worker 1 was lost, and the job goes on without it: it can "
+                  "join again at the next start of the job"));
+  }
+  EXPECT_EQ(ring.Register(Worker(0), kT0).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(MembershipTest, AWorkerHasANewPortForTheRing) {
+  const Life life = members_.Register(Worker(0), kT0).value();
+  members_.SetRingAddress(life, "h:9");
+  EXPECT_EQ(members_.FindLife(life)->ring_address, "h:9");
+  members_.SetRingAddress({7, 99}, "h:10");  // gone
+}
+
 }  // namespace
 }  // namespace shoal

@@ -45,5 +45,15 @@ TEST(ReplicaCheck, ACopyThatDiffersIsNamedWithBothDigests) {
   }
 }
 
+TEST(ReplicaCheck, ACopyThatWasLostIsNotCompared) {
+  std::vector<PsReport> members = Good();
+  members[2].lost = true;  // the first of the shard
+  members[2].stats.digest = 0;
+  EXPECT_TRUE(CheckReplicas(members).ok());
+  members[4].stats.digest = 0xac;
+  EXPECT_THAT(std::string(CheckReplicas(members).message()),
+              ::testing::HasSubstr("worker 1 and worker 2 hold copies"));
+}
+
 }  // namespace
 }  // namespace shoal
