@@ -34,14 +34,16 @@ struct CoordinatorOptions {
   int num_workers = 1;  // expected; more may join, and the job runs with fewer
   // True: the workers are the ranks of a synchronous mode, and the batches of
   // an epoch are dealt to their lanes (cluster/lane_table.h). The job begins
-  // when all num_workers are there, no other worker may join, and the loss of a
-  // worker ends the job.
+  // when all num_workers are there, and no other worker may join. If a worker
+  // is lost, the others go on without it (job_generations.h); unless the job
+  // has a ring, the worker may come back.
   bool lanes = false;
   // Set: the PSs apply a step of all lanes as one push, and the coordinator
   // closes the steps (coordinator/job_steps.h). A step does not wait for so
   // many ranks; larger: slow ranks hold up the others less, and more batches
-  // are dropped from their step and trained later. REQUIRES: lanes, and a value
-  // below num_workers.
+  // are dropped from their step and trained later. While fewer workers are
+  // there, the value is below their number. REQUIRES: lanes, and a value below
+  // num_workers.
   std::optional<uint32_t> backup_workers;
   // True: the workers are the ranks of a ring, each with a PS of its own in its
   // process. Every worker gives a ring_address, and the view of the job, which
@@ -102,6 +104,10 @@ struct CoordinatorOptions {
   // score; then the job ends and names the leases that are held. Longer than
   // the largest piece takes to open.
   absl::Duration progress_deadline = absl::Minutes(10);
+  // With lanes: a job that trains no batch for this time logs a warning that
+  // says where each rank stands, and again whenever the time has doubled. 0: it
+  // logs none.
+  absl::Duration stall_after = absl::Seconds(10);
   // Longest wait for the shards' last reports.
   absl::Duration report_deadline = absl::Seconds(120);
   // Longest wait for Byes after the job's end.

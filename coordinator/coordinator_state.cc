@@ -24,6 +24,7 @@ MembershipOptions MembershipOf(const CoordinatorOptions& options) {
   membership.start = options.start;
   membership.ps = options.ps;
   if (options.lanes) membership.fixed_workers = options.num_workers;
+  membership.workers_return = !options.ring;
   membership.scopes = options.scopes;
   const CheckpointOptions& checkpoints = options.checkpoints;
   if (checkpoints.resume != nullptr) {
@@ -47,7 +48,8 @@ CoordinatorState::CoordinatorState(CoordinatorOptions options, absl::Time now)
       work_(options_),
       pace_(options_.ssp),
       sent_files_(options_.checkpoints),
-      saves_(options_) {}
+      saves_(options_),
+      rank_watch_(options_.stall_after) {}
 
 // ---- Effects ----------------------------------------------------------------
 
@@ -116,6 +118,9 @@ CoordinatorActions CoordinatorState::OpenSession(uint64_t session, Life life,
       absl::StrCat(member.Name(), " joined as life ", ToString(member.life)),
       &actions_);
   Perform(start_.OnOpen(member, StartView()));
+  if (generations_ && member.role == Role::kWorker) {
+    generations_->OnJoined(member);
+  }
   return TakeActions();
 }
 
@@ -127,6 +132,9 @@ CoordinatorActions CoordinatorState::OnMessage(uint64_t session,
   if (found == nullptr) return TakeActions();
   const Member from = *found;  // handlers may remove it
   membership_.Heard(session, clock_.now());
+  if (generations_ && generations_->Ignores(from, message)) {
+    return TakeActions();
+  }
   absl::Status status = CheckSender(from, message);
   if (status.ok()) {
     status = std::visit([&](auto& m) { return On(from, m); }, message);
@@ -188,6 +196,7 @@ CoordinatorActions CoordinatorState::OnSessionEnd(uint64_t session,
 }
 
 void CoordinatorState::Lose(const MemberLoss& loss) {
+  if (generations_) return LoseRank(loss);
   Forget(loss.member, loss.why);
   Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
                     HostLeftAlone(loss.member, membership_), options_.lanes));
@@ -203,14 +212,23 @@ void CoordinatorState::WarnOfMissingWorkers(absl::string_view what) {
   Log(LogLevel::kWarn,
       absl::StrCat(what, " with ", workers, " of ",
                    Counted(options_.num_workers, "worker"), ": ",
-                   MissingProcesses(options_, membership_), " can join later"),
+                   MissingProcesses(options_, membership_),
+                   options_.ring ? " can join again at the next start"
+                                 : " can join later"),
       &actions_);
 }
 
 void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
   membership_.Remove(member.life);
-  if (member.role == Role::kPs) Perform(start_.OnGone(member, StartView()));
+  if (generations_ && member.in_rank && phase_ < JobPhase::kEnding) {
+    start_.OnReplicaLost(member.index);
+    work_.RemoveMember(member.index);
+    progress_.OnReplicaLost(member.index);
+  } else if (member.role == Role::kPs) {
+    Perform(start_.OnGone(member, StartView()));
+  }
   work_.End(member.life);
+  rank_watch_.Forget(member.life);
   pace_.OnLost(member.life);
   if (member.open()) {
     actions_.emplace_back(EndSessionAction{member.session, why});
@@ -226,13 +244,13 @@ CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   }
   work_.Tick(WorkView());
   Perform(Probes(membership_));
+  WatchRanks();
   if (const auto overdue = clock_.Check(phase_, start_.AllPs(membership_))) {
     JobOutcome late;
     late.status =
         TooLate(*overdue, {options_, membership_, start_.loaded(), progress_,
                            work_.facts(phase_), work_.leases(phase_),
-                           work_.last_failure(),
-                           steps_ ? steps_->WaitingFor(StepsView()) : ""});
+                           work_.last_failure(), WaitingFor()});
     // There were workers, and all of them are gone.
     late.lost = *overdue == Overdue::kWorker && clock_.gathered();
     End(std::move(late));
@@ -304,22 +322,22 @@ void CoordinatorState::Step() {
              clock_.Gather(start_.AllPs(membership_), workers)) {
     StartTraining();
   }
+  StepGenerations();
   if (steps_.has_value()) Perform(steps_->Step(StepsView()));
   Perform(saves_.Step(SavesView()));
   if (phase_ == JobPhase::kTraining) Perform(work_.CheckRows());
-  if (phase_ == JobPhase::kTraining && work_.EvaluationDue() &&
+  if (phase_ == JobPhase::kTraining && Steady() && work_.EvaluationDue() &&
       (!work_.trained() || SavedAtEnd())) {
     Perform(work_.Evaluate(WorkView()));
   }
   if (phase_ == JobPhase::kEvaluating) {
     Perform(work_.ContinueEvaluating(saves_.report().resumed_step));
   }
-  if (Leases(phase_) && !saves_.withholds()) {
+  if (Leases(phase_) && !saves_.withholds() && Steady()) {
     Perform(work_.Deal(steps_ && steps_->Settled(work_.book())));
   }
   if (Leases(phase_)) GrantAtPace();
-  if (phase_ == JobPhase::kReporting &&
-      progress_.reports() == static_cast<size_t>(options_.ps.count)) {
+  if (phase_ == JobPhase::kReporting && AllReported()) {
     End(JobFinish::Verdict(Report(clock_.clock()).ps, work_.book().totals(),
                            saves_.end_status()));
   }
@@ -335,7 +353,7 @@ void CoordinatorState::Step() {
 
 void CoordinatorState::GrantAtPace() {
   CoordinatorActions grants;
-  if (!saves_.withholds()) grants = work_.Grant(WorkView());
+  if (!saves_.withholds() && Steady()) grants = work_.Grant(WorkView());
   Perform(pace_.Follow(membership_, [this](Life worker) {
     return work_.book().leases().Holds(worker);
   }));
@@ -360,7 +378,10 @@ void CoordinatorState::StartTraining() {
       CutJob(options_, membership_.files(), train_row_bytes_);
   if (!pieces.ok()) return End({pieces.status()});
   std::vector<LaneRank> ranks;
-  if (options_.lanes) ranks = LaneRanksOf(membership_);
+  if (options_.lanes) {
+    ranks = LaneRanksOf(membership_);
+    generations_.emplace(options_, membership_);
+  }
   if (options_.backup_workers.has_value()) {
     std::vector<Life> lives;
     for (const LaneRank& rank : ranks) lives.push_back(rank.life);
@@ -411,7 +432,8 @@ LeasedWork::View CoordinatorState::WorkView() {
 JobSaves::View CoordinatorState::SavesView() {
   return {membership_, work_.book(), work_.desk(),
           phase_,      clock_.now(), clock_.clock(), work_.sound(),
-          steps_.has_value() ? &*steps_ : nullptr};
+          steps_.has_value() ? &*steps_ : nullptr,
+          !Steady() || work_.book().mending()};
 }
 
 JobSteps::View CoordinatorState::StepsView() const {
@@ -437,6 +459,7 @@ JobReport CoordinatorState::Report(absl::Time now) const {
     worker.alive = membership_.Find(Role::kWorker, worker.index) != nullptr;
   }
   work_.FillScored(&report);
+  if (generations_) generations_->Fill(&report);
   return report;
 }
 

@@ -17,12 +17,14 @@
 #include "coordinator/job_clock.h"
 #include "coordinator/job_effects.h"
 #include "coordinator/job_finish.h"
+#include "coordinator/job_generations.h"
 #include "coordinator/job_phase.h"
 #include "coordinator/job_saves.h"
 #include "coordinator/job_start.h"
 #include "coordinator/job_steps.h"
 #include "coordinator/leased_work.h"
 #include "coordinator/member_loss.h"
+#include "coordinator/rank_watch.h"
 #include "coordinator/sent_files.h"
 #include "coordinator/worker_pace.h"
 #include "core/cluster_service.h"
@@ -50,6 +52,8 @@ namespace shoal {
 //   SentFiles    the checkpoint's files, for processes that lack them
 //   JobSaves     the checkpoints
 //   JobSteps     the steps that PSs apply as one, in a mode that has such steps
+//   JobGenerations  the ranks of a synchronous mode, and how they change
+//   RankWatch    where these ranks stand
 //   JobFinish    reporting and ending: the outcome, and what processes are told
 //   JobClock     the time, and what the job has waited for too long
 //   JobProgress  the job in figures
@@ -131,6 +135,9 @@ class CoordinatorState {
   absl::Status Take(absl::StatusOr<JobEffects> effects);
   // The member's life is over.
   void Lose(const MemberLoss& loss);
+  // The same in a job that has begun to train in lanes; the process of a rank
+  // is lost with all its members.
+  void LoseRank(const MemberLoss& loss);
   void Forget(const Member& member, const absl::Status& why);
   // Warns if the job has fewer workers than it expects; `what` begins the line.
   void WarnOfMissingWorkers(absl::string_view what);
@@ -165,6 +172,17 @@ class CoordinatorState {
 
   // ---- Phases
   void Step();  // goes on as far as the job can
+  void StepGenerations();
+  // Ends the generation, with all leases and the save under way.
+  void ChangeRanks();
+  // True if the ranks of the job, if it has ranks, do not change now.
+  bool Steady() const { return !generations_ || generations_->steady(); }
+  // The open step, or the change of the ranks, and what it waits for; "": none.
+  std::string WaitingFor();
+  // Warns of ranks that train nothing.
+  void WatchRanks();
+  // Every PS that is left has reported.
+  bool AllReported() const;
   void Enter(JobPhase phase);
   void StartTraining();
   void ContinueRestoring();
@@ -173,10 +191,13 @@ class CoordinatorState {
   bool SavedAtEnd();
   void End(JobOutcome outcome);
 
-  JobStart::View StartView() const { return {membership_, phase_}; }
+  JobStart::View StartView() const {
+    return {membership_, phase_, generations_ ? generations_->number() : 1};
+  }
   LeasedWork::View WorkView();
   JobSaves::View SavesView();
   JobSteps::View StepsView() const;
+  JobGenerations::View GenerationsView();
 
   const CoordinatorOptions options_;
   JobPhase phase_ = JobPhase::kGathering;
@@ -191,7 +212,10 @@ class CoordinatorState {
   WorkerPace pace_;
   SentFiles sent_files_;
   JobSaves saves_;
-  std::optional<JobSteps> steps_;  // from the begin of training on
+  // From the begin of training on, in jobs that have steps, or ranks.
+  std::optional<JobSteps> steps_;
+  std::optional<JobGenerations> generations_;
+  RankWatch rank_watch_;
   JobFinish finish_;
 };
 

@@ -11,6 +11,7 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
   work_.Renew(from.life, clock_.now());
   if (from.role == Role::kWorker) {
+    rank_watch_.OnHeartbeat(from.life, message.standing, clock_.now());
     Perform(work_.OnProgress(from.life, message.progress, phase_));
   }
   Send(from, HeartbeatAck{message.number}, &actions_);
@@ -101,20 +102,6 @@ absl::Status CoordinatorState::On(const Member& from, StepTakenOut& message) {
     return absl::InvalidArgumentError("this job has no steps");
   }
   return Take(steps_->OnTakenOut(from, message));
-}
-
-// ---- Generations ------------------------------------------------------------
-
-absl::Status CoordinatorState::On(const Member&, GenerationReady&) {
-  return absl::InvalidArgumentError("no generation was asked for");
-}
-
-absl::Status CoordinatorState::On(const Member&, ReplicaLevel&) {
-  return absl::InvalidArgumentError("no generation was asked for");
-}
-
-absl::Status CoordinatorState::On(const Member&, RingBroken& message) {
-  return message.status;
 }
 
 // ---- Checkpoints ------------------------------------------------------------

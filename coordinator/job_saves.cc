@@ -72,6 +72,7 @@ JobEffects JobSaves::Stop(const absl::Status& reason, std::string first,
 
 JobEffects JobSaves::SaveEnd(const View& view) {
   JobEffects effects;
+  if (view.changing) return effects;
   if (policy_.EndDue(PolicyView(view), view.now)) Begin(view, &effects);
   return effects;
 }
@@ -89,7 +90,16 @@ JobEffects JobSaves::Step(const View& view) {
     Add(policy_.Step(PolicyView(view), view.now), &effects);
   }
   if (effects.end.has_value()) return effects;
+  if (view.changing) return effects;
   if (policy_.Due(PolicyView(view), view.now)) Begin(view, &effects);
+  return effects;
+}
+
+JobEffects JobSaves::Interrupt(const View& view) {
+  JobEffects effects;
+  Perform(saver_.Interrupt(absl::AbortedError("the workers of the job change"),
+                           view.now),
+          view, &effects);
   return effects;
 }
 
@@ -222,6 +232,10 @@ void JobSaves::Do(SaverCommit& commit, const View&, JobEffects* effects) {
 
 void JobSaves::Do(SaverDone& done, const View& view, JobEffects* effects) {
   manifests_.Drop();
+  if (done.interrupted) {
+    Add(policy_.OnInterrupted(done), effects);
+    return;
+  }
   Add(policy_.OnDone(done, PolicyView(view), view.now), effects);
   if (done.torn) Add(EndWith(done.status), effects);
 }

@@ -39,6 +39,8 @@ class JobSaves {
     // The steps of the job, which come to a hold before its workers; null: PSs
     // apply each push on its own.
     JobSteps* steps = nullptr;
+    // The workers of the job change: no save begins before they have changed.
+    bool changing = false;
   };
 
   explicit JobSaves(const CoordinatorOptions& options);
@@ -60,6 +62,11 @@ class JobSaves {
 
   // To be called after every event.
   JobEffects Step(const View& view);
+  // The workers of the job change, as CheckpointSaver::Interrupt. A save that
+  // is given up for that is due again.
+  JobEffects Interrupt(const View& view);
+  // True if the workers stand still, or are to stand still, for a save.
+  bool holds() const { return saver_.holds(); }
   // The job is ending: gives up the save under way and answers all requests.
   JobEffects End(const View& view);
 

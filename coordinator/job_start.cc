@@ -17,20 +17,6 @@ namespace {
 // The only map of a job so far.
 constexpr MapVersion kMapVersion = 1;
 
-ClusterView ViewOf(const Membership& membership, int ring_ranks) {
-  ClusterView view;
-  view.map_version = kMapVersion;
-  for (const Member& ps : membership.Open(Role::kPs)) {
-    view.ps.push_back(PsInfo{ps.address, ps.life});
-  }
-  for (int rank = 0; rank < ring_ranks; ++rank) {
-    const Member* const worker = membership.Find(Role::kWorker, rank);
-    SHOAL_DCHECK(worker != nullptr);
-    view.ranks.push_back(RankInfo{worker->ring_address, worker->life});
-  }
-  return view;
-}
-
 // For people, what follows the trained samples: "" if the mode of training is
 // that of the checkpoint.
 std::string ModeChange(absl::string_view saved, absl::string_view config) {
@@ -45,6 +31,7 @@ std::string ModeChange(absl::string_view saved, absl::string_view config) {
 
 JobStart::JobStart(const CoordinatorOptions& options)
     : ps_(options.ps),
+      num_ps_(options.ps.count),
       ring_ranks_(options.ring ? options.num_workers : 0),
       num_epochs_(options.num_epochs),
       checkpoints_(options.checkpoints),
@@ -64,7 +51,7 @@ void JobStart::Direct(RegisterReply* reply) const {
 }
 
 bool JobStart::AllPs(const Membership& membership) const {
-  return membership.Open(Role::kPs).size() == static_cast<size_t>(ps_.count) &&
+  return membership.Open(Role::kPs).size() == static_cast<size_t>(num_ps_) &&
          loaded_.all();
 }
 
@@ -76,12 +63,41 @@ bool JobStart::ViewIsDue(const Membership& membership) const {
   return AllPs(membership);
 }
 
-void JobStart::SendViews(const Membership& membership,
-                         CoordinatorActions* actions) {
-  const ClusterView view = ViewOf(membership, ring_ranks_);
-  for (const Member& member : membership.members()) {
-    if (member.open()) Send(member, view, actions);
+ClusterView JobStart::ViewOf(const View& view) const {
+  ClusterView out;
+  out.map_version = kMapVersion;
+  out.generation = view.generation;
+  // By index, so a lost replica leaves an entry without a life.
+  out.ps.resize(static_cast<size_t>(ps_.count));
+  for (const Member& ps : view.membership.Open(Role::kPs)) {
+    out.ps[static_cast<size_t>(ps.index)] = PsInfo{ps.address, ps.life};
   }
+  if (ring_ranks_ == 0) return out;
+  for (const Member& worker : view.membership.Open(Role::kWorker)) {
+    out.ranks.push_back(RankInfo{worker.ring_address, worker.life});
+  }
+  return out;
+}
+
+void JobStart::SendViews(const View& view, CoordinatorActions* actions) {
+  const ClusterView message = ViewOf(view);
+  for (const Member& member : view.membership.members()) {
+    if (member.open()) Send(member, message, actions);
+  }
+}
+
+CoordinatorActions JobStart::SendViewToWorkers(const View& view) const {
+  CoordinatorActions actions;
+  const ClusterView message = ViewOf(view);
+  for (const Member& worker : view.membership.Open(Role::kWorker)) {
+    Send(worker, message, &actions);
+  }
+  return actions;
+}
+
+void JobStart::OnReplicaLost(int member) {
+  --num_ps_;
+  loaded_.Leave(member);
 }
 
 CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
@@ -94,9 +110,9 @@ CoordinatorActions JobStart::OnOpen(const Member& member, const View& view) {
   if (member.role == Role::kPs || ring_ranks_ > 0) {
     // The last PS or rank: the processes that came before it have waited for
     // it.
-    SendViews(view.membership, &actions);
+    SendViews(view, &actions);
   } else {
-    Send(member, ViewOf(view.membership, ring_ranks_), &actions);
+    Send(member, ViewOf(view), &actions);
   }
   return actions;
 }
@@ -120,7 +136,7 @@ absl::StatusOr<JobEffects> JobStart::OnLoaded(const Member& from,
   const absl::Status same = loaded_.AddMember(from.index, message.marks);
   if (!same.ok()) return EndWith(same);
   AskForMarks(view, &effects.actions);
-  if (ViewIsDue(view.membership)) SendViews(view.membership, &effects.actions);
+  if (ViewIsDue(view.membership)) SendViews(view, &effects.actions);
   return effects;
 }
 
@@ -132,7 +148,7 @@ absl::StatusOr<JobEffects> JobStart::OnMarks(const Member& from,
   const absl::Status added = loaded_.Add(from.index, std::move(message));
   if (!added.ok()) return EndUnlessInvalid(from, added);
   AskForMarks(view, &effects.actions);
-  if (ViewIsDue(view.membership)) SendViews(view.membership, &effects.actions);
+  if (ViewIsDue(view.membership)) SendViews(view, &effects.actions);
   return effects;
 }
 

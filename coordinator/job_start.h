@@ -37,6 +37,7 @@ class JobStart {
   struct View {
     const Membership& membership;
     JobPhase phase;
+    uint64_t generation = 1;  // of the ranks; 1 in a job without ranks
   };
 
   explicit JobStart(const CoordinatorOptions& options);
@@ -58,6 +59,11 @@ class JobStart {
   CoordinatorActions OnOpen(const Member& member, const View& view);
   // A PS is not in the job any more, and `view` is without it.
   CoordinatorActions OnGone(const Member& ps, const View& view);
+  // A PS, a replica, was lost after the job had begun: the job goes on without
+  // it.
+  void OnReplicaLost(int member);
+  // Sends the present view to all workers: a generation begins.
+  CoordinatorActions SendViewToWorkers(const View& view) const;
   // Messages of a PS. Errors: INVALID_ARGUMENT (the PS broke the protocol). A
   // shard whose marks differ from another's ends the job.
   absl::StatusOr<JobEffects> OnLoaded(const Member& from,
@@ -81,9 +87,11 @@ class JobStart {
 
  private:
   void AskForMarks(const View& view, CoordinatorActions* actions);
-  void SendViews(const Membership& membership, CoordinatorActions* actions);
+  ClusterView ViewOf(const View& view) const;
+  void SendViews(const View& view, CoordinatorActions* actions);
 
   const PsMembers ps_;
+  int num_ps_;  // those that are not lost
   const int ring_ranks_;  // 0: the workers are no ring
   const uint32_t num_epochs_;
   const CheckpointOptions checkpoints_;

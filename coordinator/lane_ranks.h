@@ -8,9 +8,9 @@
 
 namespace shoal {
 
-// The ranks of a job of a synchronous mode, which are all its workers in the
-// order of their indexes. Hosts count only if training files belong to hosts.
-// REQUIRES: all workers of the job have open sessions.
+// The ranks of the present generation of a job of a synchronous mode: all
+// workers that have an open session, in the order of their indexes. Hosts count
+// only if training files belong to hosts.
 std::vector<LaneRank> LaneRanksOf(const Membership& membership);
 
 }  // namespace shoal

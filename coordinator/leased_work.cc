@@ -234,6 +234,14 @@ void LeasedWork::End(Life worker) {
   evaluation_.leases().EndOwner(worker);
 }
 
+void LeasedWork::Regroup(std::vector<LaneRank> ranks) {
+  book_.Regroup(std::move(ranks));
+  for (const HeldLease& held : evaluation_.leases().held()) {
+    evaluation_.leases().EndOwner(held.owner);
+  }
+  desk_.Clear();
+}
+
 void LeasedWork::Release(absl::Time now) {
   for (const JobPhase phase : {JobPhase::kTraining, JobPhase::kEvaluating}) {
     PieceLeases* const table = &Table(phase);

@@ -124,6 +124,12 @@ class LeasedWork {
                         JobPhase phase);
   // The worker's life is over.
   void End(Life worker);
+  // The ranks of the lanes change: every lease of training and of evaluation is
+  // over, and all requests for leases are forgotten. Scores that have come
+  // stay. REQUIRES: the pieces were set with ranks.
+  void Regroup(std::vector<LaneRank> ranks);
+  // A replica is lost (TrainingBook::RemoveMember).
+  void RemoveMember(int member) { book_.RemoveMember(member); }
   // Training stood still and goes on: no lease is late for that.
   void Release(absl::Time now);
 

@@ -34,6 +34,10 @@ CoordinatorActions Probes(const Membership& membership) {
     if (!ps.suspended || ps.address.empty()) continue;
     actions.emplace_back(ProbeAction{ps.session, ps.address});
   }
+  for (const Member& worker : membership.Open(Role::kWorker)) {
+    if (!worker.suspended || worker.ring_address.empty()) continue;
+    actions.emplace_back(ProbeAction{worker.session, worker.ring_address});
+  }
   return actions;
 }
 
@@ -111,6 +115,20 @@ bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers) {
          phase > JobPhase::kGathering && phase < JobPhase::kReporting;
 }
 
+std::vector<Member> MembersOfProcess(const Member& member,
+                                     const Membership& membership,
+                                     const PsMembers& ps) {
+  const bool worker = member.role == Role::kWorker;
+  if (ps.replicated < 0 || (!worker && !member.in_rank)) return {member};
+  const int rank = worker ? member.index : member.index - ps.replicated;
+  const Member* const other =
+      worker ? membership.Find(Role::kPs, ps.replicated + rank)
+             : membership.Find(Role::kWorker, rank);
+  if (other == nullptr || (worker && !other->in_rank)) return {member};
+  return worker ? std::vector<Member>{member, *other}
+                : std::vector<Member>{*other, member};
+}
+
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::Duration left_to_start,
                      const std::string& host_left_alone, bool fixed_workers) {
@@ -127,11 +145,23 @@ JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::FormatDuration(left_to_start)),
         &effects.actions);
   } else if (IsRankLoss(member, phase, fixed_workers)) {
-    return EndWithLoss(
-        absl::UnavailableError(absl::StrCat(
-            member.Name(), " ", loss.how,
-            "; in this mode the other workers cannot go on without it")),
-        member.Process());
+    if (!host_left_alone.empty()) {
+      return EndWithLoss(
+          absl::UnavailableError(absl::StrCat(
+              what, "; no other worker can read the files of host ",
+              host_left_alone)),
+          member.Process());
+    }
+    Log(LogLevel::kWarn,
+        absl::StrCat(what,
+                     "; the other workers go on without it, and train again "
+                     "what it had begun"),
+        &effects.actions);
+  } else if (fixed_workers && phase == JobPhase::kReporting &&
+             (member.role == Role::kWorker || member.in_rank)) {
+    Log(LogLevel::kWarn,
+        absl::StrCat(what, "; everything is trained and scored without it"),
+        &effects.actions);
   } else if (member.role == Role::kPs && member.open()) {
     return EndWithLoss(absl::UnavailableError(
                            absl::StrCat(what, "; its shard's state is lost")),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -12,6 +13,7 @@
 #include "coordinator/job_effects.h"
 #include "coordinator/job_phase.h"
 #include "core/mark_run.h"
+#include "core/ps_members.h"
 
 namespace shoal {
 
@@ -32,8 +34,10 @@ namespace shoal {
 CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after,
                               bool fixed_workers = false);
-// Looks at the ports of PSs whose connection is broken. A PS without a port, in
-// the process of a rank of a ring, is lost when it is silent.
+// Looks at the ports of processes whose connection is broken: those of PSs, and
+// those that ranks have for their ring, which listen as long as the process
+// lives. A worker without a port is lost when it is silent. The PS in the
+// process of a rank is lost with the worker there.
 CoordinatorActions Probes(const Membership& membership);
 
 // The end of a life.
@@ -62,18 +66,27 @@ std::optional<MemberLoss> LostMarks(const Member& member,
 // was the last worker, if the host has files of its own; otherwise "".
 std::string HostLeftAlone(const Member& member, const Membership& membership);
 
-// True if the loss of this process in this phase ends the job because the
-// other workers cannot go on without it: it is a worker of a job whose workers
-// are fixed when it begins (CoordinatorOptions::lanes), or the PS in the
-// process of such a worker.
+// True if the process is a rank that the other ranks wait for in this phase: it
+// is a worker of a job whose workers are fixed when it begins
+// (CoordinatorOptions::lanes), or the PS in the process of such a worker. If it
+// is lost, a generation without it begins (job_generations.h).
 bool IsRankLoss(const Member& member, JobPhase phase, bool fixed_workers);
+
+// The members in the process of `member`, which are lost together, the worker
+// first: a worker and the PS with its replica (Member::in_rank), or `member`
+// alone.
+std::vector<Member> MembersOfProcess(const Member& member,
+                                     const Membership& membership,
+                                     const PsMembers& ps);
 
 // While the job gathers nothing was leased, so nothing was pushed: another
 // process may take the place of a PS within `left_to_start`. Later the job ends
 // with the state of a PS's shard (UNAVAILABLE). A worker's pieces are leased to
 // other workers, and the job goes on; the pieces of `host_left_alone`, which
-// may be "", wait for a worker there. If IsRankLoss, the job ends
-// (UNAVAILABLE). A job that is ending has no use for the process.
+// may be "", wait for a worker there. If IsRankLoss, the job goes on with the
+// other ranks, unless none of them can read the files of `host_left_alone`:
+// then it ends (UNAVAILABLE). Once everything is trained and scored, a rank may
+// be missing. A job that is ending has no use for the process.
 JobEffects AfterLoss(const MemberLoss& loss, JobPhase phase,
                      absl::Duration left_to_start,
                      const std::string& host_left_alone = "",

@@ -31,7 +31,8 @@ struct OverdueView {
   const PieceFacts& facts;
   const PieceLeases& leases;
   const std::string& last_lease_failure;  // empty: none
-  // "step 12 waits for ranks 1, 3"; empty: no step of all ranks is open.
+  // "step 12 waits for ranks 1, 3", or what a change of the ranks waits for;
+  // empty: no step of all ranks is open.
   std::string open_step = {};
 };
 // DEADLINE_EXCEEDED: names what has not come, and the time that it had.

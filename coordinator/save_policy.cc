@@ -124,7 +124,7 @@ bool SavePolicy::Due(const View& view, absl::Time now) {
   const bool periodic = (next_step_ != 0 && view.step >= next_step_) ||
                         (interval_ > absl::ZeroDuration() &&
                          now >= *interval_began_ + interval_);
-  return (periodic && view.sound) ||
+  return ((periodic || interrupted_) && view.sound) ||
          !requests_.empty() || (stop_.has_value() && now >= retry_at_);
 }
 
@@ -134,7 +134,23 @@ bool SavePolicy::EndDue(const View& view, absl::Time now) {
   return !view.busy && now >= retry_at_;
 }
 
-void SavePolicy::Begin() { being_saved_ = std::exchange(requests_, {}); }
+void SavePolicy::Begin() {
+  interrupted_ = false;
+  being_saved_ = std::exchange(requests_, {});
+}
+
+JobEffects SavePolicy::OnInterrupted(const SaverDone& done) {
+  JobEffects effects;
+  interrupted_ = true;
+  cut_step_.reset();
+  requests_.insert(requests_.begin(), being_saved_.begin(), being_saved_.end());
+  being_saved_.clear();
+  Log(LogLevel::kWarn,
+      absl::StrCat("the checkpoint that was being saved is saved later: ",
+                   done.status.message()),
+      &effects.actions);
+  return effects;
+}
 
 JobEffects SavePolicy::OnLate(const SaverLate& late, bool trains) {
   JobEffects effects;

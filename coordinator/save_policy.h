@@ -88,6 +88,9 @@ class SavePolicy {
   }
   // The disks of the save under way are late. `trains`: training goes on.
   JobEffects OnLate(const SaverLate& late, bool trains);
+  // The save was given up because the workers change. It is due again, and
+  // answers the same requests.
+  JobEffects OnInterrupted(const SaverDone& done);
   // The save is over.
   JobEffects OnDone(const SaverDone& done, const View& view, absl::Time now);
   // Training diverged after this step: notes the newest checkpoint of that step
@@ -150,6 +153,7 @@ class SavePolicy {
   // the next try is due.
   std::optional<absl::Time> full_since_;
   absl::Time retry_at_ = absl::InfinitePast();
+  bool interrupted_ = false;                 // the last save: it is due again
   std::vector<uint64_t> requests_;           // for the next save
   std::vector<uint64_t> being_saved_;        // for the save under way
   std::optional<uint64_t> cut_step_;         // step of the save under way

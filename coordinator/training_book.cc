@@ -153,17 +153,49 @@ bool TrainingBook::AtEndOfEpoch() const {
 }
 
 absl::Status TrainingBook::DealLanes(bool settled) {
+  if (lanes_ == nullptr) return absl::OkStatus();
   const uint32_t epoch = CompleteEpochs();
-  if (lanes_ == nullptr || !lanes_->NeedsDeal(epoch, settled)) {
-    return absl::OkStatus();
+  const bool mends = mending();
+  const bool mended = mending_ && !mends && lanes_->ended();
+  if (mended) mending_ = false;
+  if (!lanes_->NeedsDeal(epoch, settled || mended)) return absl::OkStatus();
+  mends_dealt_ = mends;
+  return lanes_->Deal(epoch, mends ? AllButMends(epoch) : TrainedOf(epoch));
+}
+
+std::vector<PieceTrained> TrainingBook::AllButMends(uint32_t epoch) const {
+  std::vector<PieceTrained> trained(facts_.size());
+  for (PieceTrained& piece : trained) piece.complete = true;
+  for (const auto& [of_epoch, piece] : HalfMarked()) {
+    if (of_epoch != epoch) continue;
+    std::vector<uint8_t> others = ledger_.AllButHalfMarked(epoch, piece);
+    const auto batches = static_cast<uint32_t>(8 * others.size());
+    trained[piece] = {false, std::move(others), batches};
   }
+  return trained;
+}
+
+std::vector<PieceTrained> TrainingBook::TrainedOf(uint32_t epoch) const {
   std::vector<PieceTrained> trained(facts_.size());
   for (uint32_t i = 0; i < facts_.size(); ++i) {
     trained[i].complete = ledger_.PieceComplete(epoch, i);
     trained[i].batches = ledger_.CompleteBatches(epoch, i);
     if (facts_.known(i)) trained[i].num_batches = facts_.batches(i);
   }
-  return lanes_->Deal(epoch, trained);
+  return trained;
+}
+
+void TrainingBook::Regroup(std::vector<LaneRank> ranks) {
+  SHOAL_DCHECK(lanes_ != nullptr);
+  lanes_->Regroup(std::move(ranks));
+  mending_ = true;
+  mends_dealt_ = false;
+}
+
+void TrainingBook::RemoveMember(int member) {
+  for (const auto& [epoch, piece] : ledger_.RemoveMember(member)) {
+    OnComplete(epoch, piece);
+  }
 }
 
 std::vector<int> TrainingBook::open_lanes() const {
@@ -194,6 +226,10 @@ Lease TrainingBook::LeaseOf(const HeldLease& held) const {
   lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
   lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
   lease.backwards = held.copy;
+  if (mends_dealt_) {
+    lease.skip = ledger_.AllButHalfMarked(held.epoch, held.piece);
+    lease.skip_rest = true;
+  }
   if (lanes_ != nullptr) lanes_->Shape(held.number, &lease);
   return lease;
 }

@@ -63,11 +63,23 @@ class TrainingBook {
   const PieceLeases& leases() const { return *leases_; }
 
   // Deals batches to the lanes if that is due (LaneTable::NeedsDeal). To be
-  // called before leases are given out. Errors: those of LaneTable::Deal. Does
-  // nothing without lanes.
+  // called before leases are given out. After Regroup, the batches that some
+  // PSs have marked and others have not are dealt before all others. Errors:
+  // those of LaneTable::Deal. Does nothing without lanes.
   absl::Status DealLanes(bool settled);
+  // Such batches wait for their deal or are under way: no checkpoint can be
+  // saved, since it would have them on some PSs alone.
+  bool mending() const { return mending_ && !HalfMarked().empty(); }
   // The ranks whose lane has not ended. Empty without lanes.
   std::vector<int> open_lanes() const;
+  // The ranks change (LaneTable::Regroup). REQUIRES: the book has lanes.
+  void Regroup(std::vector<LaneRank> ranks);
+  // A replica is lost, and its marks do not count any more
+  // (Ledger::RemoveMember).
+  void RemoveMember(int member);
+  // Batches of which this PS has told its mark, and those that it was loaded
+  // with.
+  uint64_t MarkedBy(int member) const { return ledger_.MarkedBy(member); }
 
   // Begins to restore the book from a checkpoint with this manifest, whose
   // shards have these marks; `path` is for messages. FAILED_PRECONDITION: the
@@ -134,6 +146,10 @@ class TrainingBook {
   };
 
   void OnComplete(uint32_t epoch, uint32_t piece);
+  // By piece: what is trained of this epoch.
+  std::vector<PieceTrained> TrainedOf(uint32_t epoch) const;
+  // The same as if all batches but the half-marked ones were trained.
+  std::vector<PieceTrained> AllButMends(uint32_t epoch) const;
   absl::Status RestorePieces(size_t* budget);
   absl::Status RestoreMarks(size_t budget);
   absl::Status EndRestoring();
@@ -143,6 +159,8 @@ class TrainingBook {
   Ledger ledger_;
   std::unique_ptr<PieceLeases> leases_;
   LaneTable* lanes_ = nullptr;  // `leases_`, if the job has lanes
+  bool mending_ = false;     // from Regroup until no batch is half-marked
+  bool mends_dealt_ = false;  // the newest deal has half-marked batches alone
   uint64_t complete_bytes_ = 0;  // bytes of complete pieces, over the epochs
 
   std::optional<Restoring> restoring_;

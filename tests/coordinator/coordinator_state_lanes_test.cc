@@ -109,29 +109,6 @@ TEST_F(CoordinatorStateLanesTest, AnyRankMayBeReplacedBeforeTheJobBegins) {
   EXPECT_EQ(Ask(again).piece.index, 0u);
 }
 
-TEST_F(CoordinatorStateLanesTest, ALostRankEndsTheJobAndIsNamed) {
-  JoinAll();
-  Ask(3);
-  Pass(absl::Seconds(6), {1, 2, 3});
-  EXPECT_EQ(JobStatus(),
-            absl::UnavailableError(
-                "worker 1 was silent for more than 5s and is taken for dead; "
-                "in this mode the other workers cannot go on without it"));
-  EXPECT_EQ(state_->Report(now_).first, "worker 1");
-  ExpectEnded({1, 2, 3});
-}
-
-TEST_F(CoordinatorStateLanesTest, ASecondLifeOfARankEndsTheJob) {
-  JoinAll();
-  Do(state_->OnConnectionLost(4, absl::UnavailableError("reset"), now_));
-  EXPECT_TRUE(JobStatus().ok()) << "it may come back";
-  now_ += absl::Seconds(1);
-  const auto reply = state_->Register(Request(Role::kWorker, 1), now_);
-  EXPECT_EQ(reply.status().code(), absl::StatusCode::kAborted);
-  EXPECT_THAT(Why(), HasSubstr("worker 1 died: its connection broke, and "
-                               "another process took its place; in this mode"));
-}
-
 TEST_F(CoordinatorStateLanesTest, ARankThatLeavesEndsTheJob) {
   JoinAll();
   Tell(4, Bye{});

@@ -103,34 +103,85 @@ TEST_F(MemberLossTest, AServerLosesMarksWhereTheJobHasMoreCompleteBatches) {
   EXPECT_FALSE(LostMarks(worker_, {}, 4).has_value()) << "it has no marks";
 }
 
-TEST_F(MemberLossTest, OnlyPortsOfServersWithoutAConnectionAreLookedAt) {
+TEST_F(MemberLossTest, OnlyPortsOfProcessesWithoutAConnectionAreLookedAt) {
   EXPECT_THAT(Probes(membership_), IsEmpty());
   membership_.Suspend(2, absl::UnixEpoch());
-  EXPECT_THAT(Probes(membership_), IsEmpty());
+  const CoordinatorActions port = Probes(membership_);
+  ASSERT_THAT(port, SizeIs(1));
+  EXPECT_EQ(std::get<ProbeAction>(port[0]).address, worker_.ring_address);
+  membership_.SetRingAddress(worker_.life, "");
+  EXPECT_THAT(Probes(membership_), IsEmpty()) << "the job has no ring";
   membership_.Suspend(1, absl::UnixEpoch());
   const CoordinatorActions probes = Probes(membership_);
   ASSERT_THAT(probes, SizeIs(1));
   EXPECT_EQ(std::get<ProbeAction>(probes[0]).address, "h0:1");
 }
 
-TEST_F(MemberLossTest, ARankThatIsLostEndsTheJobOnceItHasBegun) {
+TEST_F(MemberLossTest, TheOtherRanksGoOnWithoutALostOne) {
   const MemberLoss loss = Silent(worker_, absl::Seconds(5));
   for (const JobPhase phase :
        {JobPhase::kRestoring, JobPhase::kTraining, JobPhase::kEvaluating}) {
     const JobEffects effects = AfterLoss(loss, phase, absl::ZeroDuration(), "",
                                          /*fixed_workers=*/true);
-    ASSERT_TRUE(effects.end.has_value());
-    EXPECT_EQ(effects.end->status,
-              absl::UnavailableError(
-                  "worker 0 was silent for more than 5s and is taken for dead; "
-                  "in this mode the other workers cannot go on without it"));
-    EXPECT_EQ(effects.end->first, "worker 0");
-    EXPECT_TRUE(effects.end->lost);
+    EXPECT_FALSE(effects.end.has_value());
+    EXPECT_EQ(Line(effects.actions),
+              "worker 0 was silent for more than 5s and is taken for dead; the "
+              "other workers go on without it, and train again what it had "
+              "begun");
+    EXPECT_TRUE(IsRankLoss(worker_, phase, true));
+    EXPECT_FALSE(IsRankLoss(worker_, phase, false));
+    EXPECT_FALSE(IsRankLoss(ps_, phase, true));
   }
-  for (const JobPhase phase : {JobPhase::kGathering, JobPhase::kReporting}) {
-    EXPECT_FALSE(AfterLoss(loss, phase, absl::ZeroDuration(), "", true)
-                     .end.has_value());
+  EXPECT_FALSE(IsRankLoss(worker_, JobPhase::kGathering, true));
+  EXPECT_FALSE(IsRankLoss(worker_, JobPhase::kReporting, true));
+}
+
+TEST_F(MemberLossTest, ARankMayBeMissingOnceAllIsScored) {
+  Member copy = ps_;
+  copy.in_rank = true;
+  for (const Member& member : {worker_, copy}) {
+    const JobEffects effects =
+        AfterLoss(Silent(member, absl::Seconds(5)), JobPhase::kReporting,
+                  absl::ZeroDuration(), "", true);
+    EXPECT_FALSE(effects.end.has_value());
+    EXPECT_THAT(Line(effects.actions), HasSubstr("scored without it"));
   }
+  EXPECT_TRUE(AfterLoss(Silent(ps_, absl::Seconds(5)), JobPhase::kReporting,
+                        absl::ZeroDuration(), "", true)
+                  .end.has_value())
+      << "a server";
+}
+
+TEST_F(MemberLossTest, ARankWithTheOnlyFilesOfItsHostEndsTheJob) {
+  const JobEffects effects =
+      AfterLoss(Silent(worker_, absl::Seconds(5)), JobPhase::kTraining,
+                absl::ZeroDuration(), "h7", true);
+  ASSERT_TRUE(effects.end.has_value());
+  EXPECT_TRUE(effects.end->lost);
+  EXPECT_THAT(std::string(effects.end->status.message()),
+              HasSubstr("no other worker can read the files of host h7"));
+}
+
+TEST_F(MemberLossTest, TheMembersOfARankAreLostTogether) {
+  const PsMembers ps{.count = 2, .replicated = 0};
+  Membership ring{MembershipOptions{.ps = ps}};
+  RegisterRequest request;
+  request.index = 1;
+  request.train_sources = {{"a", 100, 1}};
+  const absl::Time now = absl::UnixEpoch();
+  uint64_t session = 0;
+  for (const Role role : {Role::kPs, Role::kWorker}) {
+    request.role = role;
+    ASSERT_TRUE(
+        ring.Open(++session, ring.Register(request, now).value(), now).ok());
+  }
+  for (const Role role : {Role::kPs, Role::kWorker}) {
+    const auto members = MembersOfProcess(*ring.Find(role, 1), ring, ps);
+    ASSERT_THAT(members, SizeIs(2));
+    EXPECT_EQ(members[0].role, Role::kWorker);
+    EXPECT_EQ(members[1].role, Role::kPs);
+  }
+  EXPECT_THAT(MembersOfProcess(worker_, membership_, {}), SizeIs(1));
 }
 
 TEST_F(MemberLossTest, AServerInTheProcessOfARankHasNoPortToLookAt) {

@@ -555,5 +555,40 @@ TEST_F(SavePolicyTest, AVoidOneSaysWhichIsTheNewest) {
   EXPECT_EQ(policy.report().all_seconds, 3);
 }
 
+// ---- The workers change
+
+TEST_F(SavePolicyTest, ASaveThatWasInterruptedIsDueAgainAndAnswersLater) {
+  SavePolicy policy = Make();
+  Do(policy.Request(5, view_));
+  BeginAt(policy, 10);
+  Do(policy.Request(6, view_));
+  view_.busy = false;
+  Do(policy.OnInterrupted({absl::AbortedError("they changed"), "d", 10, true,
+                           absl::Seconds(1), false, true}));
+  EXPECT_THAT(replies_, IsEmpty());
+  EXPECT_THAT(logs_, ElementsAre(HasSubstr("saved later: they changed")));
+  EXPECT_EQ(policy.report().voided, 0);
+  EXPECT_TRUE(policy.Due(view_, now_));
+  BeginAt(policy, 12);
+  Done(policy, absl::OkStatus(), 12);
+  EXPECT_THAT(replies_, ElementsAre(Pair(5, absl::OkStatus()),
+                                    Pair(6, absl::OkStatus())));
+  EXPECT_FALSE(policy.Due(view_, now_));
+}
+
+TEST_F(SavePolicyTest, APeriodicSaveThatWasInterruptedIsDueAtOnce) {
+  options_.save_steps = 10;
+  SavePolicy policy = Make();
+  view_.step = 10;
+  ASSERT_TRUE(policy.Due(view_, now_));
+  BeginAt(policy, 10);
+  view_.busy = false;
+  Do(policy.OnInterrupted({absl::AbortedError("they changed"), "d", 10}));
+  EXPECT_TRUE(policy.Due(view_, now_));
+  policy.Begin();
+  Done(policy, absl::OkStatus(), 11);
+  EXPECT_FALSE(policy.Due(view_, now_));
+}
+
 }  // namespace
 }  // namespace shoal

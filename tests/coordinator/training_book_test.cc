@@ -227,5 +227,48 @@ TEST_F(TrainingBookTest, ACheckpointOfOtherThingsIsRefused) {
               HasSubstr("may grow but not shrink"));
 }
 
+// ---- Lanes
+
+// Ranks 7 and 8. A batch that PS 0 alone has is dealt before all others, so
+// that a checkpoint does not wait for the end of the epoch.
+TEST_F(TrainingBookTest, HalfMarkedBatchesAreDealtFirstToNewRanks) {
+  options_.lanes.ranks = {{{1, 7}, 0}, {{1, 8}, 0}};
+  book_ = Make();
+  ASSERT_TRUE(book_.DealLanes(false).ok());
+  Take(7);
+  Take(8);
+  EXPECT_TRUE(Mark1(0, {0, 1, 2}, 2));
+  EXPECT_FALSE(book_.mending()) << "its marks are on their way";
+  book_.Regroup({{{1, 7}, 0}, {{1, 9}, 0}});
+  EXPECT_TRUE(book_.mending());
+  ASSERT_TRUE(book_.DealLanes(true).ok());
+  const auto mend = Take(7);
+  const auto empty = Take(9);
+  EXPECT_TRUE(book_.LeaseOf(empty).empty());
+  const Lease lease = book_.LeaseOf(mend);
+  EXPECT_EQ(lease.piece.index, 1u);
+  EXPECT_TRUE(lease.last_of_lane);
+  for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(lease.Skips(i), i != 2) << i;
+  book_.leases().Done(empty.number, {1, 9}, now_);
+  book_.leases().Done(mend.number, {1, 7}, now_);
+  ASSERT_TRUE(book_.DealLanes(false).ok());
+  EXPECT_TRUE(book_.open_lanes().empty()) << "a mark is on its way";
+  EXPECT_TRUE(Mark1(1, {0, 1, 2}, mend.number));
+  EXPECT_FALSE(book_.mending());
+  ASSERT_TRUE(book_.DealLanes(false).ok());
+  EXPECT_THAT(book_.open_lanes(), ElementsAre(0, 1));
+  const Lease next = book_.LeaseOf(Take(9));
+  EXPECT_FALSE(next.skip_rest);
+  EXPECT_EQ(book_.totals().mended, 1u);
+}
+
+TEST_F(TrainingBookTest, ALostReplicaLeavesTheBook) {
+  ASSERT_TRUE(Read(0, 10).ok());
+  EXPECT_TRUE(Mark1(0, {0, 0, 0}));
+  EXPECT_EQ(book_.MarkedBy(0), 1u);
+  book_.RemoveMember(1);
+  EXPECT_EQ(book_.FractionDone(), 0.125) << "the piece is complete";
+}
+
 }  // namespace
 }  // namespace shoal
