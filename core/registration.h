@@ -16,7 +16,7 @@ namespace shoal {
 // The request by which a process becomes a member of a job, and the reply
 // (ClusterService::Register).
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 enum class Role : uint8_t { kPs = 1, kWorker = 2 };
 
