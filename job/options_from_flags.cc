@@ -168,6 +168,7 @@ CoordinatorOptions CoordinatorOptionsFromFlags(const JobFlags& flags,
   options.worker_grace = flags.deadlines.worker_grace;
   options.speculate_after = flags.deadlines.speculate_after;
   options.progress_deadline = flags.deadlines.progress_timeout;
+  options.stall_after = flags.deadlines.stall_after;
   options.linger = flags.deadlines.linger;
   return options;
 }

@@ -55,6 +55,12 @@ void DeadlineFlags::AddRows(JobFlagRows* rows) {
              "worker holds what.",
              some});
   rows->Add(kAllCommands, Canonical::kNo,
+            {"stall_after", &stall_after,
+             "With --mode=sync or ring: time without a trained batch after "
+             "which a warning names, for each worker, what it does and which "
+             "worker it waits for. 0: no warning.",
+             DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
+  rows->Add(kAllCommands, Canonical::kNo,
             {"linger", &linger,
              "Longest wait after the job's end until every process has heard "
              "of it.",

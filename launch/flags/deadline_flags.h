@@ -19,6 +19,7 @@ struct DeadlineFlags {
   absl::Duration worker_grace = absl::Seconds(3);
   absl::Duration speculate_after = absl::Seconds(2);
   absl::Duration progress_timeout = absl::Minutes(10);
+  absl::Duration stall_after = absl::Seconds(10);
   absl::Duration linger = absl::Seconds(2);
   absl::Duration shutdown_timeout = absl::Seconds(5);
 

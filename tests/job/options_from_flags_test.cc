@@ -197,7 +197,8 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
               "--ps_lease=6s", "--pull_timeout=3s", "--push_timeout=4s",
               "--start_timeout=33s", "--worker_grace=1500ms",
               "--speculate_after=5s", "--linger=250ms", "--shutdown_timeout=9s",
-              "--progress_timeout=3m", "--auc_exact_rows=77"});
+              "--progress_timeout=3m", "--stall_after=8s",
+              "--auc_exact_rows=77"});
   const auto plan = PlanJob(flags);
   ASSERT_TRUE(plan.ok()) << plan.status();
   const CoordinatorOptions coordinator =
@@ -210,6 +211,7 @@ TEST(OptionsFromFlags, DeadlinesReachEveryComponent) {
   EXPECT_EQ(coordinator.speculate_after, absl::Seconds(5));
   EXPECT_EQ(coordinator.linger, absl::Milliseconds(250));
   EXPECT_EQ(coordinator.progress_deadline, absl::Minutes(3));
+  EXPECT_EQ(coordinator.stall_after, absl::Seconds(8));
   EXPECT_EQ(coordinator.auc_exact_rows, 77u);
   EXPECT_EQ(coordinator.process, "");
   JobFlags of_ps(Command::kPs);
