@@ -107,6 +107,7 @@ absl::Status LaunchedJob::StartAll() {
     Member member;
     member.role = process.role;
     member.leads = process.leads;
+    member.may_leave = process.may_leave;
     member.name = ProcessName(process.role, process.index);
     ProcessSpec spec;
     spec.name = member.name;
@@ -177,7 +178,7 @@ void LaunchedJob::OnExit(int process, const ProcessExit& exit, int restarts,
     launcher_->Stop();
   } else if (member.role == Role::kPs) {
     if (!exit.ok()) launcher_->StopAfter(options_.ending_timeout);
-  } else if (GaveUp(exit)) {
+  } else if (GaveUp(exit) && !(member.may_leave && figures_.started)) {
     launcher_->StopAfter(options_.ending_timeout);
   } else if (!AnyWorkerRunning()) {
     launcher_->StopAfter(options_.ending_timeout);

@@ -29,6 +29,9 @@ struct LaunchedProcess {
   bool leads = false;
   // True if the process is started again when a signal has killed it.
   bool may_restart = false;
+  // True if the job, once it has begun, goes on without the process, however
+  // the process ends.
+  bool may_leave = false;
 };
 
 struct LaunchedJobOptions {
@@ -100,8 +103,8 @@ void SayAsLauncher(absl::string_view line, absl::Time now, bool full_time,
 //   a signal killed a process   the process is started again, max_restarts
 //   with may_restart            times; then the job goes on if other workers
 //                               are left
-//   a worker exits with 1..127, the job ends
-//   but not kExitStopped, or
+//   a worker exits with 1..127, the job ends; not if the worker may_leave and
+//   but not kExitStopped, or    the job has begun: then the leader decides
 //   with kExitLost
 //   the leader has ended        the job is over: the others end by themselves,
 //                               or are stopped after ending_timeout; at once if
@@ -125,6 +128,7 @@ class LaunchedJob {
     std::string name;  // "ps 0"
     Role role = Role::kWorker;
     bool leads = false;
+    bool may_leave = false;
     bool running = true;
     int restarts = 0;       // before it ended
     ProcessExit exit;       // once it has ended

@@ -15,7 +15,6 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "job/stop_text.h"
-#include "job/training_mode.h"
 #include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
 #include "launch/process_launcher.h"
@@ -92,10 +91,10 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
   return argv;
 }
 
-// PS 0 leads, or worker 0 if there are no servers. A worker may restart if its
-// work can be leased to other workers. A process that holds variables may not,
-// since they are lost with it, and neither may a worker without which the
-// others cannot end their step.
+// PS 0 leads, or worker 0 if there are no servers. A worker may restart, since
+// the job goes on without it and takes it back. A process that holds variables
+// may not, since they are lost with it. Where workers hold copies of all
+// variables, the job goes on without one, which joins again at the next start.
 LaunchedProcess Process(const JobFlags& flags, Command command, int index,
                         std::vector<std::string> line) {
   const bool servers = flags.HasServers();
@@ -104,8 +103,8 @@ LaunchedProcess Process(const JobFlags& flags, Command command, int index,
   process.index = index;
   process.command = std::move(line);
   process.leads = index == 0 && (process.role == Role::kPs) == servers;
-  process.may_restart = process.role == Role::kWorker && servers &&
-                        !KindOf(flags.training.mode).steps;
+  process.may_restart = process.role == Role::kWorker && servers;
+  process.may_leave = !servers && !process.leads;
   return process;
 }
 

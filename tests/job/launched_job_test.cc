@@ -127,6 +127,22 @@ TEST_F(LaunchedJobTest, AWorkerThatGivesUpEndsTheJobAndIsTheCause) {
             "worker 0 exited with code 1; its last words: no such file");
 }
 
+// A rank of a ring that was taken for dead and comes back too late.
+TEST_F(LaunchedJobTest, AWorkerMayLeaveAJobThatGoesOnWithoutIt) {
+  ProgressFigures figures;
+  figures.started = true;
+  const std::string pid = absl::StrCat(directory_, "/pid");
+  Ps(absl::StrCat(Print(ProgressJson(figures)), "; ", Until("over"), "; ",
+                  Print(EndingJson({true, "", {"end"}}))));
+  // The launcher has read what the leader printed, and later that it ended.
+  Worker(absl::StrCat("echo $$ > ", pid, "; sleep 0.2; exit 1"));
+  options_.processes[1].may_leave = true;
+  Worker(absl::StrCat(Until("pid"), "; while kill -0 $(cat ", pid,
+                      ") 2>/dev/null; do sleep 0.01; done; sleep 0.3; ",
+                      Touch("over")));
+  EXPECT_TRUE(Run().status.ok());
+}
+
 TEST_F(LaunchedJobTest, AProcessThatCannotUseItsFlagsMakesItAMistakeOfThem) {
   Ps(UntilStopped());
   Worker("echo 'worker: --quarantine_dir: Permission denied' >&2; exit 2");

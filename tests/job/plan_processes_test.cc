@@ -27,9 +27,9 @@ TEST(PlanProcesses, OnlyAWorkerThatOthersCanDoWithoutIsStartedAgain) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(plan->processes.size(), mode == "ring" ? 2u : 4u);
     for (const LaunchedProcess& process : plan->processes) {
-      EXPECT_EQ(process.may_restart,
-                process.role == Role::kWorker &&
-                    (mode == "async" || mode == "ssp"));
+      const bool ring = mode == "ring";
+      EXPECT_EQ(process.may_restart, process.role == Role::kWorker && !ring);
+      EXPECT_EQ(process.may_leave, ring && process.index == 1);
     }
   }
 }
