@@ -209,6 +209,8 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   WriteData(report.eval_data, &w);
   w.EndObject().EndObject();
   WriteLedger(report, &w);
+  w.Field("generations", report.generations);
+  w.Field("workers_lost", report.ranks_lost);
   w.Field("wall_seconds", absl::ToDoubleSeconds(report.wall));
   WriteCpuSeconds("cpu_seconds", facts.compute, CpuSeconds(report), &w);
   w.Key("steady");
