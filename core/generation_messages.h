@@ -44,8 +44,9 @@ struct NewGeneration {
 // The answer. From a worker: it trains nothing, none of its pushes is in
 // flight, and its replica, if it has one, has every step that it took part in
 // to the end. From a PS: it has applied every step that was closed, has
-// answered the pushes of the open step as dropped, answers all others so until
-// GenerationBegan, and has sent all its marks.
+// answered the pushes that it had parked for the open step as dropped, answers
+// those that come before GenerationBegan as in a hold (they may be of the next
+// generation), and has sent all its marks.
 struct GenerationReady {
   uint64_t number = 0;
   // The address of the worker's port for the next ring (RankInfo); empty if the
@@ -60,6 +61,10 @@ struct GenerationReady {
 struct GenerationBegan {
   uint64_t number = 0;
   std::vector<Life> workers;  // by rank
+  // The highest number of a lease that was given out before. A push under such
+  // a lease, which the network brings late or twice, is dropped, even if its
+  // worker is a rank again.
+  uint64_t leases = 0;
 };
 
 // From a worker with a replica: the replicas of the new ring are level, that

@@ -138,6 +138,7 @@ void Set(const GenerationBegan& in, v1::CoordinatorMessage* out) {
   v1::GenerationBegan* m = out->mutable_generation_began();
   m->set_number(in.number);
   for (const Life& worker : in.workers) ToProto(worker, m->add_workers());
+  m->set_leases(in.leases);
 }
 
 absl::Status Get(const v1::ClusterView& in, ClusterView* out) {
@@ -165,6 +166,7 @@ absl::Status Get(const v1::GenerationBegan& in, GenerationBegan* out) {
   for (const v1::Life& worker : in.workers()) {
     out->workers.push_back(FromProto(worker));
   }
+  out->leases = in.leases();
   return absl::OkStatus();
 }
 
