@@ -266,21 +266,33 @@ void PsLoop::Impl::OnMessage(CoordinatorMessage message) {
 bool PsLoop::Impl::OnStepMessage(const CoordinatorMessage& message) {
   const auto* const closed = std::get_if<StepClosed>(&message);
   const bool released = std::holds_alternative<StepsReleased>(message);
-  if (closed == nullptr && !released) return false;
+  const auto* const ended = std::get_if<NewGeneration>(&message);
+  const auto* const began = std::get_if<GenerationBegan>(&message);
+  if (closed == nullptr && !released && ended == nullptr && began == nullptr) {
+    return false;
+  }
+  absl::Status taken;
   if (steps_ == nullptr) {
-    session_->Send(Failure{absl::FailedPreconditionError(
-        "the coordinator closes steps, but this server has none")});
+    taken = absl::FailedPreconditionError(
+        "the coordinator closes steps, but this server has none");
+  } else if (closed != nullptr) {
+    taken = steps_->Close(*closed);
   } else if (released) {
     steps_->Release();
-  } else if (const absl::Status taken = steps_->Close(*closed); !taken.ok()) {
-    session_->Send(Failure{taken});
+  } else if (ended != nullptr) {
+    steps_->EndGeneration(*ended);
+  } else {
+    taken = steps_->BeginGeneration(*began);
   }
+  if (!taken.ok()) session_->Send(Failure{taken});
   return true;
 }
 
 void PsLoop::Impl::SendStepReports() {
   if (session_ == nullptr) return;
   for (StepReport& report : steps_->TakeReports()) {
+    // The coordinator deals anew by the marks that it has then.
+    if (std::holds_alternative<GenerationReady>(report)) SendMarks();
     std::visit([this](auto& message) { session_->Send(std::move(message)); },
                report);
   }

@@ -81,8 +81,8 @@ struct PsLoopDependencies {
 // the first ClusterView on, while the coordinator acknowledges its heartbeats.
 // It saves the shard when the coordinator says so, and reports the shard's
 // figures at the end. In a job that trains in steps it passes the coordinator's
-// messages about steps to the shard, and the shard's reports to the
-// coordinator.
+// messages about steps and generations to the shard, and the shard's reports to
+// the coordinator.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {

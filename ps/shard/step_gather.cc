@@ -1,5 +1,6 @@
 #include "ps/shard/step_gather.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,9 +19,25 @@ absl::Status CheckExamples(const PushedBatch& batch) {
 
 }  // namespace
 
+absl::Status StepGather::CheckWorker(Life worker) const {
+  if (between_ || !workers_.has_value() || workers_->contains(worker)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the worker of life ", ToString(worker),
+      " is not of this generation of the job: it was lost, and the job goes on "
+      "without it"));
+}
+
 absl::StatusOr<StepGather::Arrival> StepGather::OnPush(
     uint64_t ticket, Life worker, uint64_t step, const PushedBatch& batch) {
+  SHOAL_RETURN_IF_ERROR(CheckWorker(worker));
   SHOAL_RETURN_IF_ERROR(CheckExamples(batch));
+  if (workers_.has_value() && batch.lease <= older_leases_) {
+    return Arrival{Decision::kPast, std::nullopt};
+  }
+  // A push that comes now may be of the next generation already.
+  if (!between_) newest_lease_ = std::max(newest_lease_, batch.lease);
   if (step <= applied_) return Arrival{Decision::kPast, std::nullopt};
   if (step > applied_ + 1) {
     return absl::InvalidArgumentError(
@@ -28,7 +45,9 @@ absl::StatusOr<StepGather::Arrival> StepGather::OnPush(
                      step, ", but this shard has applied ", applied_,
                      " steps, so that the next one is ", applied_ + 1));
   }
-  if (phase_ == Phase::kHeld) return Arrival{Decision::kHeld, std::nullopt};
+  if (phase_ == Phase::kHeld || (phase_ == Phase::kOpen && between_)) {
+    return Arrival{Decision::kHeld, std::nullopt};
+  }
   if (Closed() && !set_.contains(batch.id)) {
     return Arrival{Decision::kPast, std::nullopt};
   }
@@ -83,6 +102,7 @@ bool StepGather::OnTimeout(uint64_t ticket) {
     }
     tickets_.erase(it->second.batch.id);
     parked_.erase(it);
+    LeaveOut();
     return true;
   }
   return false;
@@ -93,17 +113,19 @@ absl::StatusOr<std::vector<uint64_t>> StepGather::Close(StepClosed step) {
   for (const PushedBatch& batch : step.batches) {
     SHOAL_RETURN_IF_ERROR(CheckExamples(batch));
   }
-  if (phase_ != Phase::kOpen || step.step != applied_ + 1) {
+  if (between_ || phase_ != Phase::kOpen || step.step != applied_ + 1) {
     return absl::FailedPreconditionError(absl::StrCat(
         "step ", step.step, " was closed while this shard has applied ",
         applied_, " steps", Closed() ? " and has a closed one" : "",
-        phase_ == Phase::kHeld ? " and holds" : ""));
+        phase_ == Phase::kHeld ? " and holds" : "",
+        between_ ? " and waits for the next generation" : ""));
   }
   phase_ = Phase::kClosed;
   closed_ = std::move(step);
   for (const PushedBatch& batch : closed_.batches) {
     set_.insert(batch.id);
     missing_.insert(batch.id);
+    newest_lease_ = std::max(newest_lease_, batch.lease);
   }
   std::vector<uint64_t> dropped;
   for (auto it = parked_.begin(); it != parked_.end();) {
@@ -123,7 +145,9 @@ std::optional<StepGather::Ready> StepGather::TakeReady() {
   Ready ready;
   ready.step = closed_;
   for (const PushedBatch& batch : closed_.batches) {
-    ready.tickets.push_back(tickets_.at(batch.id));
+    const auto it = tickets_.find(batch.id);
+    ready.tickets.push_back(it == tickets_.end() ? std::nullopt
+                                                 : std::optional(it->second));
   }
   phase_ = Phase::kApplying;
   parked_.clear();
@@ -136,17 +160,73 @@ void StepGather::OnApplied() {
   phase_ = closed_.hold ? Phase::kHeld : Phase::kOpen;
   ++applied_;
   set_.clear();
+  ReportIfReady();
 }
 
 void StepGather::OnFailed() {
   SHOAL_DCHECK(phase_ == Phase::kApplying);
   phase_ = Phase::kClosed;
   missing_ = set_;
+  LeaveOut();
 }
 
 void StepGather::Release() {
   closed_.hold = false;
   if (phase_ == Phase::kHeld) phase_ = Phase::kOpen;
+}
+
+// ---- Generations ------------------------------------------------------------
+
+std::vector<uint64_t> StepGather::EndGeneration(const NewGeneration& message) {
+  between_ = true;
+  generation_ = message.number;
+  lost_.insert(message.lost.begin(), message.lost.end());
+  // What was parked for the open step is of no interest any more.
+  reports_.clear();
+  Release();
+  std::vector<uint64_t> dropped;
+  if (phase_ == Phase::kOpen) {
+    for (const auto& [worker, push] : parked_) dropped.push_back(push.ticket);
+    parked_.clear();
+    tickets_.clear();
+  }
+  LeaveOut();
+  ReportIfReady();
+  return dropped;
+}
+
+void StepGather::GiveUp(uint64_t generation) {
+  if (!between_ || generation != generation_) return;
+  lost_.insert(set_.begin(), set_.end());
+  LeaveOut();
+}
+
+void StepGather::LeaveOut() {
+  if (!between_ || phase_ != Phase::kClosed) return;
+  for (const BatchId& batch : lost_) {
+    if (missing_.erase(batch) > 0) set_.erase(batch);
+  }
+}
+
+void StepGather::ReportIfReady() {
+  if (!between_ || phase_ != Phase::kOpen) return;
+  reports_.push_back(GenerationReady{.number = generation_, .steps = applied_});
+}
+
+absl::Status StepGather::BeginGeneration(const GenerationBegan& message) {
+  if (!between_ || phase_ != Phase::kOpen || message.number != generation_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "generation ", message.number, " of the job began, but this shard ",
+        !between_ ? "has not ended the generation before it"
+        : message.number != generation_
+            ? absl::StrCat("was told of generation ", generation_)
+            : "still has a closed step"));
+  }
+  between_ = false;
+  older_leases_ = std::max(message.leases, newest_lease_);
+  lost_.clear();
+  workers_.emplace(message.workers.begin(), message.workers.end());
+  return absl::OkStatus();
 }
 
 std::vector<StepReport> StepGather::TakeReports() {

@@ -30,7 +30,7 @@ absl::Status CheckStepPush(const PushRequest& request) {
 
 absl::Status HeldError(uint64_t step) {
   return absl::AbortedError(
-      absl::StrCat("the job holds before step ", step));
+      absl::StrCat("the job stands still before step ", step));
 }
 
 absl::Status ApplyingError(const PushedBatch& batch) {
@@ -110,7 +110,6 @@ absl::StatusOr<std::optional<PushReply>> StepShard::Decide(
   // applied. A repeat that was answered then would let the worker begin its
   // next step too early.
   if (gather_.Applies(batch.id)) return ApplyingError(batch);
-  if (known.has_value()) return known;
   const uint64_t ticket = next_ticket_++;
   SHOAL_ASSIGN_OR_RETURN(
       const StepGather::Arrival arrival,
@@ -121,6 +120,7 @@ absl::StatusOr<std::optional<PushReply>> StepShard::Decide(
     case StepGather::Decision::kApplying:
       return ApplyingError(batch);
     case StepGather::Decision::kPast: {
+      if (known.has_value()) return known;
       // The step may have been applied since the marks were asked.
       SHOAL_ASSIGN_OR_RETURN(
           const std::optional<PushReply> repeat,
@@ -135,7 +135,8 @@ absl::StatusOr<std::optional<PushReply>> StepShard::Decide(
         TakeParked(*arrival.replaced).done,
         absl::UnavailableError("a newer copy of this push has come"));
   }
-  parked_.emplace(ticket, Parked{std::move(request), std::move(*done), until});
+  parked_.emplace(ticket,
+                  Parked{std::move(request), std::move(*done), until, known});
   SetTimer(until, todo);
   return std::nullopt;
 }
@@ -146,6 +147,15 @@ StepShard::Parked StepShard::TakeParked(uint64_t ticket) {
   Parked parked = std::move(it->second);
   parked_.erase(it);
   return parked;
+}
+
+void StepShard::Drop(const std::vector<uint64_t>& tickets, Todo* todo) {
+  for (const uint64_t ticket : tickets) {
+    Parked parked = TakeParked(ticket);
+    todo->answers.emplace_back(
+        std::move(parked.done),
+        parked.repeat.has_value() ? *parked.repeat : shard_->Dropped());
+  }
 }
 
 void StepShard::SetTimer(absl::Time until, Todo* todo) {
@@ -162,8 +172,9 @@ void StepShard::Follow(Todo* todo) {
   if (!ready.has_value()) return;
   todo->apply = std::make_shared<Applying>();
   todo->apply->batches = std::move(ready->step.batches);
-  for (const uint64_t ticket : ready->tickets) {
-    todo->apply->parts.push_back(TakeParked(ticket));
+  for (const std::optional<uint64_t>& ticket : ready->tickets) {
+    todo->apply->parts.push_back(
+        ticket.has_value() ? std::optional(TakeParked(*ticket)) : std::nullopt);
   }
 }
 
@@ -226,9 +237,7 @@ absl::Status StepShard::Close(StepClosed step) {
     MutexLock lock(&mu_);
     SHOAL_ASSIGN_OR_RETURN(const std::vector<uint64_t> dropped,
                            gather_.Close(std::move(step)));
-    for (const uint64_t ticket : dropped) {
-      todo.answers.emplace_back(TakeParked(ticket).done, shard_->Dropped());
-    }
+    Drop(dropped, &todo);
     Follow(&todo);
   }
   Do(std::move(todo), /*post_apply=*/true);
@@ -237,26 +246,38 @@ absl::Status StepShard::Close(StepClosed step) {
 
 void StepShard::Apply(std::shared_ptr<Applying> step) {
   std::vector<const PushRequest*> parts;
-  for (const Parked& part : step->parts) parts.push_back(&part.request);
+  bool adds = false;
+  for (const std::optional<Parked>& part : step->parts) {
+    const bool of_sum = part.has_value() && !part->repeat.has_value();
+    parts.push_back(of_sum ? &part->request : nullptr);
+    adds |= of_sum;
+  }
+  if (!adds) {
+    OnApplied(step.get(), {}, PushReply());
+    return;
+  }
   PushRequest sum = sum_.Build(step->batches, parts);
-  step->batches = sum.batches;
+  PushedBatches applied = sum.batches;
   shard_->Push(std::move(sum), kApplyTimeout,
-               [self = shared_from_this(),
-                step = std::move(step)](absl::StatusOr<PushReply> reply) {
-                 self->OnApplied(step.get(), reply);
+               [self = shared_from_this(), step = std::move(step),
+                applied = std::move(applied)](absl::StatusOr<PushReply> reply) {
+                 self->OnApplied(step.get(), applied, reply);
                });
 }
 
-void StepShard::OnApplied(Applying* step,
+void StepShard::OnApplied(Applying* step, const PushedBatches& applied,
                           const absl::StatusOr<PushReply>& reply) {
   Todo todo;
-  for (size_t i = 0; i < step->parts.size(); ++i) {
+  size_t next = 0;  // in `applied`
+  for (std::optional<Parked>& part : step->parts) {
+    if (!part.has_value()) continue;
     absl::StatusOr<PushReply> answer = reply;
-    if (answer.ok() && step->batches[i].rejected) {
+    if (part->repeat.has_value()) {
+      if (answer.ok()) answer = *part->repeat;
+    } else if (applied[next++].rejected && answer.ok()) {
       answer->verdict = Verdict::kRejected;
     }
-    todo.answers.emplace_back(std::move(step->parts[i].done),
-                              std::move(answer));
+    todo.answers.emplace_back(std::move(part->done), std::move(answer));
   }
   {
     MutexLock lock(&mu_);
@@ -269,6 +290,42 @@ void StepShard::OnApplied(Applying* step,
 void StepShard::Release() {
   MutexLock lock(&mu_);
   gather_.Release();
+}
+
+// ---- Generations ------------------------------------------------------------
+
+void StepShard::EndGeneration(const NewGeneration& message) {
+  Todo todo;
+  bool settling;
+  {
+    MutexLock lock(&mu_);
+    Drop(gather_.EndGeneration(message), &todo);
+    Follow(&todo);
+    settling = gather_.settling();
+  }
+  Do(std::move(todo), /*post_apply=*/true);
+  if (!settling) return;
+  executor_->PostAfter(kSurvivorPatience,
+                       [weak = weak_from_this(), number = message.number] {
+                         if (const auto self = weak.lock()) {
+                           self->GiveUp(number);
+                         }
+                       });
+}
+
+void StepShard::GiveUp(uint64_t generation) {
+  Todo todo;
+  {
+    MutexLock lock(&mu_);
+    gather_.GiveUp(generation);
+    Follow(&todo);
+  }
+  Do(std::move(todo));
+}
+
+absl::Status StepShard::BeginGeneration(const GenerationBegan& message) {
+  MutexLock lock(&mu_);
+  return gather_.BeginGeneration(message);
 }
 
 std::vector<StepReport> StepShard::TakeReports() {

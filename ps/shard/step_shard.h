@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "core/generation_messages.h"
 #include "core/parameter_service.h"
 #include "core/step_messages.h"
 #include "ps/shard/parameter_shard.h"
@@ -44,6 +45,22 @@ namespace shoal {
 // answered as PushReply::dropped, unless its batch has a mark: then it is a
 // repeat. While the job holds, pushes of later steps are answered ABORTED.
 //
+// A batch may have a mark here and none on another shard, if its worker was
+// lost between its pushes. When the batch is trained again, its push for the
+// open step is parked here as any other, since the step is closed by what is
+// parked. It adds nothing to the step, and is answered as a repeat when the
+// step is applied. A step that has only such pushes here changes nothing and
+// counts as applied.
+//
+// When the ranks of the job change, the shard applies the step that is closed,
+// without the pushes of lost workers that it lacks (step_gather.h). The other
+// pushes that it has parked are dropped, and those that come before the next
+// generation begins are answered as in a hold. If a push of
+// another worker has not come kSurvivorPatience later, the step does without
+// it too: its call may have failed, and a worker does not send it again at the
+// end of a generation. A batch that was left out has no mark here, and will be
+// leased again.
+//
 // If the shard cannot apply the step (ParameterService: UNAVAILABLE,
 // RESOURCE_EXHAUSTED and so on), all its pushes get that error, and the step
 // waits until they have come again. A push without a step is refused
@@ -58,9 +75,11 @@ namespace shoal {
 class StepShard final : public ParameterService,
                         public std::enable_shared_from_this<StepShard> {
  public:
-  // Called on any thread, under no lock, when there are reports to take. Null
-  // if options.reports is not set.
+  // Called on any thread, under no lock, when there are reports to take.
   using TellReports = std::function<void()>;
+
+  // Time for the pushes of a closed step after the end of its generation.
+  static constexpr absl::Duration kSurvivorPatience = absl::Seconds(2);
 
   // `executor` runs completions and timers, and must outlive the shard; `model`
   // is the shard's. Held by shared_ptr.
@@ -79,6 +98,12 @@ class StepShard final : public ParameterService,
   // (StepGather::Close) means that the job's parts disagree: end the job.
   absl::Status Close(StepClosed step);
   void Release();
+  // The generation ends. A GenerationReady of this number is among the reports
+  // once no closed step is left; then the shard has the marks of all steps.
+  void EndGeneration(const NewGeneration& message);
+  // An error (StepGather::BeginGeneration) means that the job's parts disagree:
+  // end the job.
+  absl::Status BeginGeneration(const GenerationBegan& message);
 
   // The reports since the last call, in order, to be sent to the coordinator.
   std::vector<StepReport> TakeReports();
@@ -92,11 +117,13 @@ class StepShard final : public ParameterService,
     PushRequest request;
     Done<PushReply> done;
     absl::Time until;
+    std::optional<PushReply> repeat;  // its answer, if the batch has a mark
   };
-  // The pushes of a step that is being applied, in the order of its batches.
+  // A step that is being applied, and its pushes, in the order of its batches;
+  // nullopt: the batch is left out.
   struct Applying {
     PushedBatches batches;
-    std::vector<Parked> parts;
+    std::vector<std::optional<Parked>> parts;
   };
   // What is to be done when the lock is free.
   struct Todo {
@@ -117,6 +144,9 @@ class StepShard final : public ParameterService,
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Moves the parked push of this ticket out.
   Parked TakeParked(uint64_t ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Answers parked pushes that are in no step.
+  void Drop(const std::vector<uint64_t>& tickets, Todo* todo)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetTimer(absl::Time until, Todo* todo)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Adds what follows from the gather's state. To be called after every event.
@@ -124,7 +154,10 @@ class StepShard final : public ParameterService,
   // With `post_apply` the step is applied on the executor.
   void Do(Todo todo, bool post_apply = false);
   void Apply(std::shared_ptr<Applying> step);
-  void OnApplied(Applying* step, const absl::StatusOr<PushReply>& reply);
+  // `applied` are the batches that were pushed to the shard, with the reply.
+  void OnApplied(Applying* step, const PushedBatches& applied,
+                 const absl::StatusOr<PushReply>& reply);
+  void GiveUp(uint64_t generation);
   void OnTimer();
 
   const std::shared_ptr<ParameterShard> shard_;

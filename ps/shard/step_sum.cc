@@ -10,28 +10,34 @@ namespace shoal {
 
 PushRequest StepSum::Build(const PushedBatches& batches,
                            absl::Span<const PushRequest* const> parts) {
-  SHOAL_DCHECK(!parts.empty() && parts.size() == batches.size());
+  SHOAL_DCHECK(parts.size() == batches.size());
   PushRequest sum;
-  sum.identity = parts[0]->identity;
-  sum.batches = batches;
-  sum.pulled = parts[0]->pulled;
   std::vector<const PushRequest*> added;
   uint64_t examples = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == nullptr) {
+      if (!batches[i].rejected) examples += batches[i].examples;
+      continue;
+    }
     const PushRequest& part = *parts[i];
     SHOAL_DCHECK(part.batches.size() == 1);
+    if (sum.batches.empty()) {
+      sum.identity = part.identity;
+      sum.pulled = part.pulled;
+    }
     sum.colour = std::max(sum.colour, part.colour);
     if (part.pulled.life == sum.identity.shard &&
         (sum.pulled.life != sum.identity.shard ||
          part.pulled.count < sum.pulled.count)) {
       sum.pulled = part.pulled;
     }
-    PushedBatch& batch = sum.batches[i];
+    PushedBatch& batch = sum.batches.emplace_back(batches[i]);
     batch.rejected |= part.batches[0].rejected || !IsSound(part);
     if (batch.rejected) continue;
     added.push_back(&part);
     examples += batch.examples;
   }
+  SHOAL_DCHECK(!sum.batches.empty());
   if (added.empty()) return sum;
   AddTables(examples, added, &sum);
   AddBlocks(examples, added, &sum);

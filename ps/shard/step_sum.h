@@ -27,13 +27,15 @@ class StepSum {
   // `model` must outlive the sum.
   explicit StepSum(const ModelSpec* model) : model_(*model) {}
 
-  // The push of `batches`, whose pushes are `parts`, in the same order. A batch
-  // is left out of the sums and of the examples if `batches` or its own push
+  // The push of those `batches` that have a push in `parts`, which is in the
+  // same order. A batch whose part is null adds nothing and is not in the
+  // result, but its examples count, so that all shards divide alike. A batch is
+  // left out of the sums and of the examples if `batches` or its own push
   // calls it rejected, or if its gradient is not sound; the result then calls
   // it rejected. The result bears the identity of the first part, the highest
   // colour, and the oldest pulled version of this shard's life. Its spans lie
   // in this object until the next Build; those of the parts are read during the
-  // call only. REQUIRES: `batches` is not empty; each part is a valid push of
+  // call only. REQUIRES: there is a part; each part is a valid push of
   // one batch (CheckPush); a batch that is not rejected has examples.
   PushRequest Build(const PushedBatches& batches,
                     absl::Span<const PushRequest* const> parts);

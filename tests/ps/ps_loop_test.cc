@@ -170,6 +170,9 @@ TEST_F(PsLoopTest, AJobWithoutStepsIsServedByTheShardItself) {
   cluster_.Tell(StepClosed{.step = 1, .batches = {{.examples = 1}}});
   Settle();
   EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+  cluster_.Tell(NewGeneration{.number = 2});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Failure>(), 2);
 }
 
 class PsLoopStepsTest : public PsLoopTest {
@@ -184,11 +187,12 @@ class PsLoopStepsTest : public PsLoopTest {
   // Pushes the batch with this index, of one example and without a row. The
   // code of the answer; nullopt: the call is open.
   using Code = std::optional<absl::StatusCode>;
-  std::shared_ptr<Code> Push(uint64_t step, uint32_t index) {
+  std::shared_ptr<Code> Push(uint64_t step, uint32_t index,
+                             uint64_t lease = 1) {
     auto code = std::make_shared<Code>();
     PushRequest push;
     push.identity = {"j", {3, 2}, {3, 1}, 1};
-    push.batches = {{.id = {0, 0, index}, .examples = 1}};
+    push.batches = {{.id = {0, 0, index}, .lease = lease, .examples = 1}};
     push.step = step;
     service_->Push(push, absl::Seconds(5),
                    [code](absl::StatusOr<PushReply> reply) {
@@ -238,6 +242,44 @@ TEST_F(PsLoopStepsTest, AClosedStepThatCannotBeIsTheProcesssFailure) {
   ASSERT_EQ(cluster_.Heard<Failure>(), 1);
   EXPECT_EQ(std::get<Failure>(cluster_.heard.back()).status.code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PsLoopStepsTest, AtTheEndOfAGenerationTheMarksComeFirst) {
+  const auto closed = Push(1, 0);
+  CloseWith(1, 0);
+  EXPECT_EQ(*closed, absl::StatusCode::kOk);
+  const auto open = Push(2, 1);
+  cluster_.heard.clear();
+  cluster_.Tell(NewGeneration{.number = 2});
+  simulator_.RunFor(absl::Milliseconds(1));  // less than the mark_interval
+  EXPECT_EQ(*open, absl::StatusCode::kOk) << "dropped";
+  ASSERT_EQ(cluster_.Heard<GenerationReady>(), 1);
+  const auto& ready = std::get<GenerationReady>(cluster_.heard.back());
+  EXPECT_EQ(ready.number, 2u);
+  EXPECT_EQ(ready.steps, 1u);
+  EXPECT_EQ(cluster_.Heard<StepParked>(), 0);
+  const int marks = cluster_.Heard<MarkDelta>();
+  Settle();
+  EXPECT_EQ(cluster_.Heard<MarkDelta>(), marks) << "none came later";
+  EXPECT_EQ(*Push(2, 1), absl::StatusCode::kAborted);
+  EXPECT_EQ(cluster_.Heard<StepParked>(), 0);
+  cluster_.Tell(GenerationBegan{2, {{3, 2}}});
+  Settle();
+  const auto again = Push(2, 1, /*lease=*/2);
+  EXPECT_EQ(*again, std::nullopt);
+  EXPECT_EQ(cluster_.Heard<StepParked>(), 1);
+  cluster_.Tell(NewGeneration{.number = 3});
+  Settle();
+  cluster_.Tell(GenerationBegan{3, {{3, 7}}});
+  Settle();
+  EXPECT_EQ(*Push(2, 1), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+}
+
+TEST_F(PsLoopStepsTest, AGenerationThatBeginsTooEarlyIsTheProcesssFailure) {
+  cluster_.Tell(GenerationBegan{2, {{3, 2}}});
+  Settle();
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
 }
 
 TEST_F(PsLoopStepsTest, ParkedPushesEndWithTheSession) {

@@ -59,13 +59,15 @@ BatchGradient GradientOf(uint32_t rank, uint32_t step) {
   return gradient;
 }
 
-BatchGradient SerialSum(absl::Span<const PushedBatch> batches) {
+BatchGradient SerialSum(absl::Span<const PushedBatch> batches,
+                        const std::set<BatchId>& without) {
   BatchGradient sum;
   float examples = 0;
   for (const PushedBatch& batch : batches) {
     if (batch.rejected) continue;
     const BatchGradient part = GradientOf(batch.id.piece, batch.id.index);
     examples += static_cast<float>(batch.examples);
+    if (without.contains(batch.id)) continue;
     if (sum.dense.empty()) {
       sum = part;
       continue;

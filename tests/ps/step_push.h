@@ -2,12 +2,14 @@
 #define SHOAL_TESTS_PS_STEP_PUSH_H_
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "core/ids.h"
 #include "core/model_spec.h"
-#include "core/pushed_batch.h"
 #include "core/parameter_service.h"
+#include "core/pushed_batch.h"
 #include "core/shard_map.h"
 #include "core/step_messages.h"
 #include "tests/ps/shard_set.h"
@@ -27,8 +29,10 @@ ModelSpec StepModel(OptimizerKind kind);
 BatchGradient GradientOf(uint32_t rank, uint32_t step);
 
 // The gradient of a step by the obvious loop: batches in order, one division.
-// Rejected batches are left out; at least one is not.
-BatchGradient SerialSum(absl::Span<const PushedBatch> batches);
+// Rejected batches are left out. The batches of `without` are not added, but
+// their examples count. At least one batch is added.
+BatchGradient SerialSum(absl::Span<const PushedBatch> batches,
+                        const std::set<BatchId>& without = {});
 
 // The digest of the model after these steps, each of these ranks, in a serial
 // run on one shard.

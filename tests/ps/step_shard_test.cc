@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -370,6 +371,141 @@ TEST_F(StepShardTest, AtTheEndParkedPushesAreAnswered) {
   Settle();
   EXPECT_EQ(Answer(parked), "UNAVAILABLE");
   EXPECT_EQ(Answer(Begin(1, 1)), "UNAVAILABLE");
+}
+
+// ---- Generations
+
+// The digest after one step of these ranks, without the gradients of some.
+uint64_t DigestWithout(const std::vector<uint32_t>& ranks,
+                       const std::set<BatchId>& without) {
+  ShardSet serial(StepModel(OptimizerKind::kSgd), PartitionKind::kFixedSize, 1);
+  EXPECT_TRUE(
+      serial.Push(0, SerialSum(ClosedWith(1, ranks).batches, without)).ok());
+  return serial.Digest();
+}
+
+TEST_F(StepShardTest, ALostBatchIsLeftOutAndItsExamplesCount) {
+  Call* const first = Begin(0, 1);
+  Close(ClosedWith(1, {0, 1, 2}));
+  Call* const open = Begin(2, 1);
+  EXPECT_EQ(Answer(first), "open") << "rank 1's push is missing";
+  steps_->EndGeneration({2, {{0, 1, 1}}});
+  Settle();
+  EXPECT_EQ(Answer(first), "applied");
+  EXPECT_EQ(Answer(open), "applied");
+  EXPECT_EQ(StepOfPull(), 1u);
+  EXPECT_EQ(Digest(), DigestWithout({0, 1, 2}, {{0, 1, 1}}));
+  EXPECT_EQ(shard_->TotalMarks().applied, 2u) << "it will be dealt again";
+  const auto reports = steps_->TakeReports();
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(std::get<GenerationReady>(reports[0]).steps, 1u);
+  EXPECT_EQ(Answer(Begin(1, 1)), "dropped") << "it thawed";
+  EXPECT_EQ(Answer(Begin(0, 1)), "applied before");
+  EXPECT_EQ(Answer(Begin(0, 2)), "ABORTED");
+}
+
+TEST_F(StepShardTest, AStepOfWhichNothingCameCountsAsApplied) {
+  const uint64_t before = Digest();
+  Close(ClosedWith(1, {1}));
+  steps_->EndGeneration({2, {{0, 1, 1}}});
+  Settle();
+  EXPECT_EQ(StepOfPull(), 1u);
+  EXPECT_EQ(Digest(), before);
+  EXPECT_EQ(steps_->TakeReports().size(), 1u);
+}
+
+TEST_F(StepShardTest, TheOpenStepIsDroppedWithItsGeneration) {
+  Call* const parked = Begin(0, 1);
+  const uint64_t before = Digest();
+  steps_->EndGeneration({.number = 2});
+  Settle();
+  EXPECT_EQ(Answer(parked), "dropped");
+  EXPECT_EQ(Answer(Begin(1, 1)), "ABORTED");
+  EXPECT_EQ(Digest(), before);
+  ASSERT_TRUE(steps_->BeginGeneration({2, {{1, 100}}}).ok());
+  EXPECT_EQ(Answer(Begin(1, 1)), "FAILED_PRECONDITION") << "a lost worker";
+  EXPECT_EQ(Answer(Begin(0, 1)), "dropped") << "a copy of the old push";
+  Call* const again = Make(0, 1, GradientOf(0, 1));
+  again->push->request.batches[0].lease = 2;
+  Send(again);
+  Close(ClosedWith(1, {0}));
+  EXPECT_EQ(Answer(again), "applied");
+  EXPECT_EQ(Digest(), SerialDigest({{0}}));
+}
+
+// Its worker may have given up after an error, at the end of the generation.
+TEST_F(StepShardTest, ASurvivorsPushIsAwaitedForAWhile) {
+  Call* const first = Begin(0, 1);
+  Close(ClosedWith(1, {0, 2}));
+  steps_->EndGeneration({.number = 2});
+  simulator_.RunFor(StepShard::kSurvivorPatience - absl::Milliseconds(10));
+  EXPECT_EQ(Answer(first), "open");
+  EXPECT_TRUE(steps_->TakeReports().empty());
+  simulator_.RunFor(absl::Milliseconds(20));
+  EXPECT_EQ(Answer(first), "applied");
+  EXPECT_EQ(steps_->TakeReports().size(), 1u);
+  EXPECT_EQ(Digest(), DigestWithout({0, 2}, {{0, 2, 1}}));
+  EXPECT_EQ(Answer(Begin(2, 1)), "dropped");
+}
+
+// Another shard lacks batch (0,1,1), so it is trained again in step 2.
+TEST_F(StepShardTest, ABatchThatTheShardHasIsParkedForTheOpenStepAsARepeat) {
+  Begin(0, 1);
+  Begin(1, 1);
+  Close(ClosedWith(1, {0, 1}));
+  steps_->TakeReports();
+  shard_->TakeMarks();
+  Call* const mended = Make(2, 2, GradientOf(1, 1));
+  mended->push->request.batches = {StepBatchOf(1, 1)};
+  mended->push->request.batches[0].lease = 9;
+  Send(mended);
+  EXPECT_EQ(Answer(mended), "open");
+  const auto reports = steps_->TakeReports();
+  ASSERT_EQ(reports.size(), 1u) << "PS 0 must tell of it";
+  EXPECT_EQ(std::get<StepParked>(reports[0]).batch.id, (BatchId{0, 1, 1}));
+  Call* const fresh = Begin(0, 2);
+  StepClosed closed = ClosedWith(2, {0});
+  closed.batches.push_back(mended->push->request.batches[0]);
+  Close(closed);
+  EXPECT_EQ(Answer(fresh), "applied");
+  EXPECT_EQ(Answer(mended), "applied before");
+  EXPECT_EQ(StepOfPull(), 2u);
+  // The coordinator learns of the second forward pass.
+  const MarkDelta delta = shard_->TakeMarks();
+  ASSERT_EQ(delta.marks.size(), 2u);
+  EXPECT_TRUE(delta.marks[0].repeat);
+  EXPECT_EQ(delta.marks[0].lease, 9u);
+  EXPECT_FALSE(delta.marks[1].repeat);
+  EXPECT_EQ(delta.repeats_refused, 1u);
+  ShardSet serial(StepModel(OptimizerKind::kSgd), PartitionKind::kFixedSize, 1);
+  const StepClosed first = ClosedWith(1, {0, 1});
+  ASSERT_TRUE(serial.Push(0, SerialSum(first.batches)).ok());
+  ASSERT_TRUE(serial.Push(0, SerialSum(closed.batches, {{0, 1, 1}})).ok());
+  EXPECT_EQ(Digest(), serial.Digest()) << "it adds nothing, and is divided by";
+}
+
+TEST_F(StepShardTest, AStepOfRepeatsAloneCountsAsApplied) {
+  Begin(1, 1);
+  Close(ClosedWith(1, {1}));
+  const uint64_t before = Digest();
+  Call* const mended = Make(2, 2, GradientOf(1, 1));
+  mended->push->request.batches = {StepBatchOf(1, 1)};
+  Send(mended);
+  Close({.step = 2, .batches = {StepBatchOf(1, 1)}});
+  EXPECT_EQ(Answer(mended), "applied before");
+  EXPECT_EQ(StepOfPull(), 2u);
+  EXPECT_EQ(Digest(), before);
+}
+
+TEST_F(StepShardTest, ARepeatThatIsNotInItsStepIsAnsweredAsARepeat) {
+  Begin(1, 1);
+  Close(ClosedWith(1, {1}));
+  Call* const mended = Make(2, 2, GradientOf(1, 1));
+  mended->push->request.batches = {StepBatchOf(1, 1)};
+  Send(mended);
+  Begin(0, 2);
+  Close(ClosedWith(2, {0}));
+  EXPECT_EQ(Answer(mended), "applied before");
 }
 
 TEST_F(StepShardTest, NeitherCanariesNorTheGradientsOfAModelOfSumsAreDivided) {
