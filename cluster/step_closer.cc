@@ -28,7 +28,12 @@ absl::Status StepCloser::Admit(Life worker) const {
       options_.ranks.size(), " ranks with which the job began"));
 }
 
+bool StepCloser::Ignores(Life worker) const {
+  return between_ || (!first_ && !RankOf(worker).has_value());
+}
+
 absl::Status StepCloser::OnParked(Life from, uint64_t step, StepBatch batch) {
+  if (Ignores(from)) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(Admit(from));
   batch.rank = *RankOf(from);
   if (step > step_) {
@@ -62,7 +67,7 @@ absl::Status StepCloser::OnLate(uint64_t step, const StepBatch& batch) {
 
 void StepCloser::OnTakenOut(Life from, uint64_t step) {
   const std::optional<int> rank = RankOf(from);
-  if (rank.has_value() && step == step_) parked_.erase(*rank);
+  if (!between_ && rank.has_value() && step == step_) parked_.erase(*rank);
 }
 
 void StepCloser::Hold() {
@@ -71,6 +76,31 @@ void StepCloser::Hold() {
 }
 
 void StepCloser::Release() { phase_ = Phase::kOpen; }
+
+std::vector<BatchId> StepCloser::EndGeneration(absl::Span<const Life> lost) {
+  between_ = true;
+  parked_.clear();
+  actions_.clear();
+  std::vector<BatchId> batches;
+  for (const auto& [rank, push] : closed_) {
+    const auto& [step, batch] = push;
+    const bool is_lost = std::find(lost.begin(), lost.end(),
+                                   options_.ranks[rank]) != lost.end();
+    if (is_lost && step + 1 == step_) batches.push_back(batch);
+  }
+  return batches;
+}
+
+void StepCloser::BeginGeneration(StepCloserOptions options, uint64_t steps) {
+  SHOAL_DCHECK(between_);
+  SHOAL_DCHECK(options.backup_workers < options.ranks.size());
+  options_ = std::move(options);
+  between_ = false;
+  first_ = false;
+  step_ = steps + 1;
+  closed_.clear();
+  dropped_.clear();
+}
 
 bool StepCloser::Enough(const View& view) const {
   if (view.open_lanes.empty()) return false;
@@ -96,6 +126,7 @@ void StepCloser::Close() {
 }
 
 CloserActions StepCloser::Step(const View& view) {
+  if (between_) return Take();
   const bool enough = phase_ != Phase::kHeld && Enough(view);
   if (enough) Close();
   if (phase_ == Phase::kHolding && (enough || view.open_lanes.empty())) {
@@ -110,7 +141,7 @@ std::string StepCloser::WaitingFor(const View& view) const {
   for (const int rank : view.open_lanes) {
     if (!parked_.contains(rank)) missing.push_back(rank);
   }
-  if (missing.empty() || phase_ == Phase::kHeld) return "";
+  if (missing.empty() || phase_ == Phase::kHeld || between_) return "";
   return absl::StrCat("step ", step_, " waits for ",
                       missing.size() == 1 ? "rank " : "ranks ",
                       absl::StrJoin(missing, ", "));

@@ -16,7 +16,7 @@
 namespace shoal {
 
 struct StepCloserOptions {
-  // The workers of the generation, by rank. They stay the same.
+  // The workers of the generation, by rank.
   std::vector<Life> ranks;
   // Ranks for which a step does not wait (--backup_workers). Larger: slow ranks
   // hold up others less, and more batches are dropped and trained later.
@@ -83,7 +83,9 @@ using CloserActions = std::vector<CloserAction>;
 // that another had stopped before, and wait for it for ever. A shard that
 // parked pushes during a hold would leave their ranks waiting in the same way.
 //
-// The ranks of a generation are fixed: a worker that is no rank is refused. The
+// The ranks of a generation are fixed: a worker that is no rank is refused, or
+// in later generations than the first ignored. Between EndGeneration and
+// BeginGeneration no step is closed, and what shard 0 parks is ignored. The
 // owner judges what the loss of a rank means, and how long a step may stay
 // open.
 //
@@ -98,7 +100,7 @@ class StepCloser {
     absl::Span<const int> open_lanes;
   };
 
-  // FAILED_PRECONDITION: the worker is not a rank of this generation.
+  // FAILED_PRECONDITION: the worker is not a rank of the first generation.
   absl::Status Admit(Life worker) const;
 
   // Shard 0 has parked a push of this worker for `step`. `batch.rank` is
@@ -116,6 +118,13 @@ class StepCloser {
   void Release();
   bool held() const { return phase_ == Phase::kHeld; }
 
+  // The generation ends. Returns the batches of the newest step that was closed
+  // in this generation whose worker is among `lost`. May be called again.
+  std::vector<BatchId> EndGeneration(absl::Span<const Life> lost);
+  // The next generation begins, of these ranks; its first step is number
+  // `steps` + 1. REQUIRES: EndGeneration was called.
+  void BeginGeneration(StepCloserOptions options, uint64_t steps);
+
   // Goes on as far as possible. To be called after every event.
   CloserActions Step(const View& view);
 
@@ -128,6 +137,8 @@ class StepCloser {
   enum class Phase { kOpen, kHolding, kHeld };
 
   std::optional<int> RankOf(Life worker) const;
+  // True if what shard 0 parks of this worker concerns no open step.
+  bool Ignores(Life worker) const;
   // Notes a push for a step that is closed.
   absl::Status OnLate(uint64_t step, const StepBatch& batch);
   // True if shard 0 has enough of the open step.
@@ -138,6 +149,8 @@ class StepCloser {
   StepCloserOptions options_;
   CloserActions actions_;
   Phase phase_ = Phase::kOpen;
+  bool between_ = false;  // from EndGeneration to BeginGeneration
+  bool first_ = true;     // no BeginGeneration yet
   uint64_t step_ = 1;  // the open step
   // By rank, in their order: what shard 0 has of the open step.
   std::map<int, StepBatch> parked_;

@@ -85,10 +85,21 @@ CoordinatorActions JobSteps::Release(const View& view) {
   return actions;
 }
 
+std::vector<BatchId> JobSteps::EndGeneration(absl::Span<const Life> lost) {
+  return closer_.EndGeneration(lost);
+}
+
+void JobSteps::BeginGeneration(std::vector<Life> ranks,
+                               uint32_t backup_workers, uint64_t steps) {
+  closer_.BeginGeneration(CloserOf(std::move(ranks), backup_workers), steps);
+  closed_batches_ = 0;
+}
+
 CoordinatorActions JobSteps::Step(const View& view) {
   CoordinatorActions actions;
   for (const CloserAction& action : closer_.Step({view.open_lanes})) {
     if (const auto* close = std::get_if<CloseStep>(&action)) {
+      if (closed_batches_ == 0) complete_before_ = view.complete;
       closed_batches_ += close->batches.size();
       SendToAll(view.membership, MessageOf(*close), &actions);
     } else if (const auto* dropped = std::get_if<StepDropped>(&action)) {

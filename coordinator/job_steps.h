@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cluster/membership.h"
 #include "cluster/step_closer.h"
 #include "coordinator/coordinator_actions.h"
@@ -29,7 +30,7 @@ namespace shoal {
 // deals it again. Thread-compatible.
 class JobSteps {
  public:
-  // `ranks` are the lives of the workers, by rank; they stay the same.
+  // `ranks` are the lives of the workers of the first generation, by rank.
   // REQUIRES: backup_workers < ranks.size().
   JobSteps(std::vector<Life> ranks, uint32_t backup_workers);
 
@@ -37,14 +38,16 @@ class JobSteps {
   struct View {
     const Membership& membership;
     std::vector<int> open_lanes;  // LaneTable::open_lanes
+    uint64_t complete = 0;        // LedgerTotals::batches
   };
   static View ViewOf(const Membership& membership, const TrainingBook& book) {
-    return {membership, book.open_lanes()};
+    return {membership, book.open_lanes(), book.totals().batches};
   }
 
   // Messages of a PS. Errors: INVALID_ARGUMENT (the PS broke the protocol: it
-  // is not PS 0, or a step or batch that cannot be). A push of a worker that is
-  // no rank ends the job.
+  // is not PS 0, or a step or batch that cannot be). In the first generation, a
+  // push of a worker that is no rank ends the job. Later it is ignored, and so
+  // is every push between two generations.
   absl::StatusOr<JobEffects> OnParked(const Member& from,
                                       const StepParked& message);
   absl::StatusOr<JobEffects> OnTakenOut(const Member& from,
@@ -58,16 +61,29 @@ class JobSteps {
   // Ends the hold, whether it was reached or not, and goes on as Step does.
   CoordinatorActions Release(const View& view);
 
+  // The generation ends: no further step is closed. Returns the batches of the
+  // newest closed step whose worker is among `lost` (NewGeneration::lost). May
+  // be called again before the next generation begins.
+  std::vector<BatchId> EndGeneration(absl::Span<const Life> lost);
+  // Every PS has applied `steps` steps and sent all its marks: the next
+  // generation begins, of these ranks. REQUIRES: EndGeneration was called;
+  // backup_workers < ranks.size().
+  void BeginGeneration(std::vector<Life> ranks, uint32_t backup_workers,
+                       uint64_t steps);
+  // The steps that were closed, all of which every PS applies.
+  uint64_t steps() const { return closer_.open_step() - 1; }
+
   // Closes the steps that can be closed. To be called after every event.
   CoordinatorActions Step(const View& view);
 
-  // Batches of the steps that were closed. Each of them will have a mark of
-  // every PS.
+  // Batches of the steps that were closed in this generation. Each of them will
+  // have a mark of every PS, unless the generation ends before.
   uint64_t closed_batches() const { return closed_batches_; }
   // True if all of them have their marks in the book of the job, as for
   // LaneTable::NeedsDeal.
   bool Settled(const TrainingBook& book) const {
-    return book.restored_batches() + closed_batches_ == book.totals().batches;
+    return closed_batches_ == 0 ||
+           complete_before_ + closed_batches_ == book.totals().batches;
   }
   // As StepCloser::WaitingFor.
   std::string WaitingFor(const View& view) const {
@@ -77,6 +93,8 @@ class JobSteps {
  private:
   StepCloser closer_;
   uint64_t closed_batches_ = 0;
+  // The complete batches of the job before the first of them was closed.
+  uint64_t complete_before_ = 0;
 };
 
 }  // namespace shoal

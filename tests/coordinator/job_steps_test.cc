@@ -134,6 +134,66 @@ TEST_F(JobStepsTest, AHoldIsReachedAtOnceIfNoLaneIsOpen) {
   EXPECT_TRUE(steps_.held());
 }
 
+TEST_F(JobStepsTest, AGenerationEndsWithTheNewestStepsBatchesOfTheLost) {
+  Park(rank0_, 1, 4);
+  Park(rank1_, 1, 5);
+  Park(rank0_, 2, 6);
+  EXPECT_EQ(steps_.steps(), 1u);
+  EXPECT_THAT(steps_.EndGeneration({rank1_.life}),
+              ElementsAre(BatchId{0, 0, 5}));
+  EXPECT_THAT(steps_.EndGeneration({rank0_.life, rank1_.life}),
+              ElementsAre(BatchId{0, 0, 4}, BatchId{0, 0, 5}))
+      << "another one is lost";
+  EXPECT_THAT(Park(rank1_, 2, 7), IsEmpty()) << "no step is closed";
+  EXPECT_EQ(steps_.WaitingFor(View()), "");
+  Member back = rank1_;
+  back.life.n = 99;
+  steps_.BeginGeneration({rank0_.life, back.life}, 0, 1);
+  EXPECT_THAT(Park(back, 2, 8), IsEmpty()) << "rank 0's push is gone";
+  EXPECT_THAT(Park(rank1_, 2, 7), IsEmpty()) << "of a former rank";
+  StepClosed closed;
+  EXPECT_THAT(SentTo<StepClosed>(Park(rank0_, 2, 6), &closed), SizeIs(2));
+  EXPECT_EQ(closed.step, 2u);
+  EXPECT_THAT(closed.batches,
+              ElementsAre(PushedBatch{{0, 0, 6}, 9, 10, false},
+                          PushedBatch{{0, 0, 8}, 9, 10, false}));
+  EXPECT_EQ(steps_.steps(), 2u);
+}
+
+TEST_F(JobStepsTest, NoBatchOfAnOlderStepOrGenerationIsLeftOut) {
+  Park(rank0_, 1, 4);
+  Park(rank1_, 1, 5);
+  lanes_ = {0};
+  Park(rank0_, 2, 6);
+  EXPECT_THAT(steps_.EndGeneration({rank1_.life}), IsEmpty());
+  steps_.BeginGeneration({rank0_.life}, 0, 2);
+  EXPECT_THAT(steps_.EndGeneration({rank0_.life}), IsEmpty());
+}
+
+TEST_F(JobStepsTest, AHoldOutlivesAGenerationUntilItIsReleased) {
+  steps_.Hold(View());
+  Park(rank0_, 1, 4);
+  Park(rank1_, 1, 5);
+  ASSERT_TRUE(steps_.held());
+  steps_.EndGeneration({});
+  EXPECT_THAT(SentTo<StepsReleased>(steps_.Release(View())), SizeIs(2));
+  steps_.BeginGeneration({rank0_.life}, 0, 1);
+  lanes_ = {0};
+  EXPECT_THAT(SentTo<StepClosed>(Park(rank0_, 2, 6)), SizeIs(2));
+}
+
+TEST_F(JobStepsTest, BatchesAreSettledByTheCountsOfTheirGeneration) {
+  EXPECT_TRUE(steps_.Settled(TrainingBook()));
+  Park(rank0_, 1, 4);
+  Park(rank1_, 1, 5);
+  EXPECT_FALSE(steps_.Settled(TrainingBook())) << "their marks are missing";
+  // Batch 5 was left out on a PS, so it gets no mark.
+  steps_.EndGeneration({rank1_.life});
+  steps_.BeginGeneration({rank0_.life}, 0, 1);
+  EXPECT_TRUE(steps_.Settled(TrainingBook()));
+  EXPECT_EQ(steps_.closed_batches(), 0u);
+}
+
 TEST_F(JobStepsTest, AHoldThatWasNotReachedIsToldToNoPs) {
   steps_.Hold(View());
   EXPECT_THAT(steps_.Release(View()), IsEmpty());
