@@ -127,7 +127,9 @@ absl::Status InProcessJob::Impl::BuildWorker(int index) {
   deps.logger = deps_.logger;
   deps.train = deps_.train[index];
   deps.control = deps_.control;
-  deps.connect = [this, index](const ClusterView&) { return Connect(index); };
+  deps.connect = [this, index](const ClusterView&, const Life&) {
+    return Connect(index);
+  };
   deps.usage = [index] {
     return index == 0 ? CurrentResourceUsage() : ResourceUsage{};
   };

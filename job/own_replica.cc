@@ -20,6 +20,7 @@ struct OwnReplica::Place {
   Executor* const executor;
   Mutex mu;
   std::shared_ptr<ParameterService> service ABSL_GUARDED_BY(mu);
+  std::shared_ptr<const ParameterShard> shard ABSL_GUARDED_BY(mu);
 };
 
 class OwnReplica::Connection final : public ParameterService {
@@ -65,10 +66,23 @@ OwnReplica::OwnReplica(Executor* executor)
 
 OwnReplica::~OwnReplica() = default;
 
-void OwnReplica::Attach(std::shared_ptr<ParameterService> service) {
+void OwnReplica::Attach(std::shared_ptr<ParameterService> service,
+                        std::shared_ptr<const ParameterShard> shard) {
   MutexLock lock(&place_->mu);
   SHOAL_DCHECK(place_->service == nullptr);
   place_->service = std::move(service);
+  place_->shard = std::move(shard);
+}
+
+uint64_t OwnReplica::Marked() const {
+  std::shared_ptr<const ParameterShard> shard;
+  {
+    MutexLock lock(&place_->mu);
+    shard = place_->shard;
+  }
+  if (shard == nullptr) return 0;
+  const MarkTotals totals = shard->TotalMarks();
+  return totals.applied + totals.rejected;
 }
 
 std::unique_ptr<ParameterService> OwnReplica::Connect() const {

@@ -1,11 +1,13 @@
 #ifndef SHOAL_JOB_OWN_REPLICA_H_
 #define SHOAL_JOB_OWN_REPLICA_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "core/parameter_service.h"
+#include "ps/shard/parameter_shard.h"
 
 namespace shoal {
 
@@ -14,7 +16,9 @@ namespace shoal {
 // Attach all calls end with UNAVAILABLE.
 //
 //   OwnReplica replica(&train);
-//   ps_part->Start([&](const PsPart& ps) { replica.Attach(ps.service()); }, …);
+//   ps_part->Start([&](const PsPart& ps) {
+//     replica.Attach(ps.service(), ps.shard());
+//   }, …);
 //   RetryingParameterService worker(replica.Connect(), …);
 //
 // Thread-safe.
@@ -26,8 +30,12 @@ class OwnReplica {
   explicit OwnReplica(Executor* executor);
   ~OwnReplica();
 
-  // Calls go to `service` from now on. Call once.
-  void Attach(std::shared_ptr<ParameterService> service);
+  // Calls go to `service` from now on, which serves `shard`. Call once.
+  void Attach(std::shared_ptr<ParameterService> service,
+              std::shared_ptr<const ParameterShard> shard);
+  // The batches that have a mark in the shard, of the whole job; 0 before
+  // Attach.
+  uint64_t Marked() const;
 
   // A service that may outlive this object.
   std::unique_ptr<ParameterService> Connect() const;

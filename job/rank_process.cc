@@ -11,6 +11,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "core/rank_board.h"
 #include "job/await_end.h"
 #include "job/await_names.h"
 #include "job/joined_end.h"
@@ -85,7 +86,7 @@ class RankProcess final : public JobProcess {
   void MakePs();
   absl::Status MakeWorker();
   absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect(
-      const ClusterView& view);
+      const ClusterView& view, const Life& own);
   // A member has ended, on the control strand; `other` is the other member.
   template <typename Part>
   void OnMemberEnd(MemberEnd end, Part* other);
@@ -102,12 +103,13 @@ class RankProcess final : public JobProcess {
   const WorkerTelemetry worker_telemetry_ =
       WorkerTelemetry::Create(&telemetry_);
 
+  RankBoard board_;  // the ring's thread and the strands write there
   RealClock clock_;
   Strands strands_{&clock_};
   std::unique_ptr<JobLink> link_;
   OwnReplica replica_{&strands_.train};
   // Used on the control strand once the members have started.
-  std::optional<RankRing> ring_;
+  std::unique_ptr<RankRing> ring_;
   std::unique_ptr<Collective> collective_;  // until the exchange takes it
   Members members_;
   std::unique_ptr<RpcServer> server_;  // null unless rank 0
@@ -152,7 +154,7 @@ absl::Status RankProcess::Start() {
                             rank(), " of ", plan_.ps.count, ", ring address ",
                             ring_->address()));
   members_.ps->Start(
-      [this](const PsPart& ps) { replica_.Attach(ps.service()); },
+      [this](const PsPart& ps) { replica_.Attach(ps.service(), ps.shard()); },
       [this](MemberEnd end) {
         OnMemberEnd(std::move(end), members_.worker.get());
       });
@@ -187,11 +189,11 @@ absl::Status RankProcess::Serve() {
 
 absl::Status RankProcess::OpenRing() {
   TcpRingOptions options;
-  options.rank = rank();
   options.job = plan_.job;
   options.reduction = flags_.modes.reduction;
   options.token = token_;
   options.connect_timeout = flags_.deadlines.start_timeout;
+  options.board = &board_;
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   // The others reach rank 0 by the name by which they reach the coordinator.
   const std::string coordinator = flags_.CoordinatorAddress();
@@ -202,9 +204,7 @@ absl::Status RankProcess::OpenRing() {
   } else {
     SHOAL_ASSIGN_OR_RETURN(host, OwnHostTowards(coordinator));
   }
-  SHOAL_ASSIGN_OR_RETURN(RankRing ring,
-                         RankRing::Open(host, std::move(options)));
-  ring_ = std::move(ring);
+  SHOAL_ASSIGN_OR_RETURN(ring_, RankRing::Open(host, std::move(options)));
   return absl::OkStatus();
 }
 
@@ -233,12 +233,18 @@ absl::Status RankProcess::MakeWorker() {
   WorkerPartOptions options = setup_->TakeOptions();
   options.loop.member.registration.ring_address = ring_->address();
   options.take_collective = [this] { return std::move(collective_); };
+  options.marked = [this] { return replica_.Marked(); };
+  options.rank_name = [this](int rank) { return ring_->NameOf(rank); };
   WorkerLoopDependencies deps;
   deps.cluster = link_->cluster();
   deps.logger = &logger_;
   deps.train = &strands_.train;
   deps.control = &strands_.control;
-  deps.connect = [this](const ClusterView& view) { return Connect(view); };
+  deps.connect = [this](const ClusterView& view, const Life& own) {
+    return Connect(view, own);
+  };
+  deps.next_ring = [this] { return ring_->NextAddress(); };
+  deps.board = &board_;
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(
@@ -248,8 +254,8 @@ absl::Status RankProcess::MakeWorker() {
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
-RankProcess::Connect(const ClusterView& view) {
-  SHOAL_ASSIGN_OR_RETURN(collective_, ring_->Join(view, &strands_.train));
+RankProcess::Connect(const ClusterView& view, const Life& own) {
+  SHOAL_ASSIGN_OR_RETURN(collective_, ring_->Join(view, own, &strands_.train));
   return std::vector<std::shared_ptr<ParameterService>>{
       std::make_shared<RetryingParameterService>(
           replica_.Connect(), RetryOptions{}, rank(), &strands_.train,

@@ -21,16 +21,22 @@ std::unique_ptr<GradientExchange> Make(ExchangeParts parts) {
 }
 
 std::unique_ptr<GradientExchange> MakeRing(ExchangeParts parts) {
+  const ExchangeSetup& setup = parts.setup;
   RingExchangeOptions options;
-  options.round.model = *parts.model;
-  options.round.bucket_bytes = parts.ring.bucket_bytes;
-  options.overlap = !parts.clips;
-  options.warn = [logger = parts.logger](const std::string& line) {
+  options.round.model = *setup.model;
+  options.round.bucket_bytes = setup.ring.bucket_bytes;
+  options.round.name = setup.rank_name;
+  options.start = std::move(parts.start);
+  options.marked = setup.marked;
+  options.renews = setup.renews;
+  options.board = setup.board;
+  options.overlap = !setup.clips;
+  options.warn = [logger = setup.logger](const std::string& line) {
     logger->Warn(line);
   };
   return std::make_unique<RingExchange>(std::move(options), parts.shards,
                                         std::move(parts.collective),
-                                        parts.strand);
+                                        setup.strand);
 }
 
 void Nothing(const JobFlags&, CoordinatorOptions*) {}

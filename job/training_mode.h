@@ -2,12 +2,15 @@
 #define SHOAL_JOB_TRAINING_MODE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/executor.h"
 #include "base/logger.h"
 #include "core/collective.h"
 #include "core/model_spec.h"
+#include "core/rank_board.h"
 #include "core/reduction.h"
 #include "core/training_mode.h"
 #include "worker/client/sharded_client.h"
@@ -25,17 +28,29 @@ struct AllReduceSettings {
   uint64_t bucket_bytes = 512 << 10;  // as RingRoundOptions
 };
 
-// What an exchange is made of. All but the collective outlive the exchange.
-struct ExchangeParts {
-  ShardedClient* shards = nullptr;  // the clients of the worker's life
-  // This worker's end of the ring of all workers; nullptr in a mode without
-  // one. Its executor is `strand`.
-  std::unique_ptr<Collective> collective;
+// What all exchanges of one worker are made of. It outlives the exchanges.
+struct ExchangeSetup {
   Executor* strand = nullptr;  // the trainer's
   Logger* logger = nullptr;
   const ModelSpec* model = nullptr;  // the model's variables, without canaries
   bool clips = false;                // gradients are clipped (--clip_norm)
   AllReduceSettings ring;
+  // In a ring whose ranks may change (RingExchangeOptions): what the replica
+  // has, and the rank for people.
+  bool renews = false;
+  std::function<uint64_t()> marked;
+  std::function<std::string(int rank)> rank_name;
+  RankBoard* board = nullptr;  // may be nullptr
+};
+
+// What one exchange is made of.
+struct ExchangeParts {
+  ExchangeSetup setup;
+  ShardedClient* shards = nullptr;  // outlives the exchange
+  // This worker's end of the ring of all workers; nullptr in a mode without
+  // one. Its executor is the strand.
+  std::unique_ptr<Collective> collective;
+  ExchangeStart start;
 };
 
 // Everything that a mode of training asks of the parts of a job. The one place
@@ -45,7 +60,8 @@ struct ExchangeParts {
 // file alone may name TrainingMode (tools/tidy.py).
 struct TrainingModeKind {
   TrainingMode mode;
-  // Makes the exchange that takes the gradients of one worker life.
+  // Makes the exchange that takes the gradients of one worker life, or of one
+  // generation of it.
   std::unique_ptr<GradientExchange> (*make_exchange)(ExchangeParts parts);
   // Fills in what the mode asks of the coordinator. REQUIRES: flags.Validate()
   // was OK.

@@ -24,11 +24,15 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   loop.trainer.loss = mode->loss;
   // A row that is not trained in the end would exist in one replica only.
   loop.trainer.pulls_create_rows = !mode->ring;
-  ExchangeParts parts;
-  parts.strand = deps.train;
-  parts.logger = deps.logger;
-  parts.clips = loop.trainer.clip_norm > 0;
-  parts.ring = options.ring;
+  ExchangeSetup setup;
+  setup.strand = deps.train;
+  setup.logger = deps.logger;
+  setup.clips = loop.trainer.clip_norm > 0;
+  setup.ring = options.ring;
+  setup.marked = std::move(options.marked);
+  setup.rank_name = std::move(options.rank_name);
+  setup.renews = deps.next_ring != nullptr;
+  setup.board = deps.board;
   auto take_collective = std::move(options.take_collective);
   WorkerComputeOptions compute = std::move(options.compute);
   std::unique_ptr<WorkerPart> part(
@@ -40,17 +44,20 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
       part->compute_,
       WorkerCompute::Create(std::move(compute), plan, index, std::move(model),
                             files, deps.logger));
-  if (mode->ring && parts.clips && index == 0) {
+  if (mode->ring && setup.clips && index == 0) {
     deps.logger->Info(
         "with --clip_norm the workers add up their gradients after the "
         "computation, and not during it");
   }
-  parts.model = &part->compute_->model()->spec();
-  deps.make_exchange = [mode, parts = std::move(parts),
+  setup.model = &part->compute_->model()->spec();
+  deps.make_exchange = [mode, setup = std::move(setup),
                         take = std::move(take_collective)](
-                           ShardedClient* shards) mutable {
+                           ShardedClient* shards, ExchangeStart start) mutable {
+    ExchangeParts parts;
+    parts.setup = setup;
     parts.shards = shards;
     if (take != nullptr) parts.collective = take();
+    parts.start = std::move(start);
     return mode->make_exchange(std::move(parts));
   };
   RegisterRequest& registration = loop.member.registration;

@@ -1,6 +1,8 @@
 #ifndef SHOAL_JOB_WORKER_PART_H_
 #define SHOAL_JOB_WORKER_PART_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,6 +35,9 @@ struct WorkerPartOptions {
   // Gives the worker's collective for its newest view, once; null in a mode
   // without one. Called on the control strand, after deps.connect.
   absl::AnyInvocable<std::unique_ptr<Collective>()> take_collective;
+  // What a ring whose ranks may change needs (ExchangeSetup); null in others.
+  std::function<uint64_t()> marked;
+  std::function<std::string(int rank)> rank_name;
   // The files of the job's data on this host.
   DataSources sources;
   // Name of the host (RegisterRequest::host).

@@ -128,7 +128,7 @@ absl::Status WorkerProcess::Start() {
   deps.logger = &logger_;
   deps.train = &train_;
   deps.control = &control_;
-  deps.connect = [this](const ClusterView&) { return Connect(); };
+  deps.connect = [this](const ClusterView&, const Life&) { return Connect(); };
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,6 +13,7 @@
 #include "absl/types/span.h"
 #include "base/executor.h"
 #include "core/collective.h"
+#include "core/rank_board.h"
 #include "core/reduction.h"
 
 namespace shoal {
@@ -52,7 +54,8 @@ struct TcpRingOptions {
   std::string next;
   // What all ranks of one ring have alike; ranks that differ refuse each other.
   std::string job;  // the job's label, at most 256 bytes
-  uint64_t generation = 1;
+  uint64_t start = 1;       // number of the job's start
+  uint64_t generation = 1;  // of the ranks, within the start
   Reduction reduction = Reduction::kFast;
   // Bytes that are sent as one frame, a multiple of 64 in [4 KiB, 16 MiB]. A
   // rank passes on a chunk while the next chunk arrives, so smaller chunks have
@@ -75,6 +78,10 @@ struct TcpRingOptions {
   int max_strangers = 64;
   // How long the destructor tries to tell the neighbours why this rank ends.
   absl::Duration linger = absl::Milliseconds(500);
+  // The ranks for people, by rank, in errors; empty: "rank 0" and so on.
+  std::vector<std::string> names;
+  // Is told for which rank the ring waits; may be null. Outlives the ring.
+  RankBoard* board = nullptr;
   // Takes a line about a host whose connection is refused, once for each host,
   // on the ring's thread; null: nothing is told.
   std::function<void(const std::string& line)> on_refused;
@@ -94,6 +101,10 @@ struct TcpRingOptions {
 //   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<TcpRing> ring, TcpRing::Start(
 //       std::move(port), options, &completions));
 //
+// The port listens as long as the ring lives, so that others see that the
+// process does: once the rank before is there, connections are closed unread.
+//
+// Errors that name a rank at fault have it as LostRankOf (core/lost_rank.h).
 // Calls may be made at once: they wait until the neighbours are there. If these
 // are not there in time, all calls end with UNAVAILABLE, which says why.
 class TcpRing final : public Collective {

@@ -41,6 +41,7 @@ std::string Claim(const RingSettings& settings, absl::string_view nonce) {
   std::string claim;
   AppendStart(&claim);
   AppendNumber(static_cast<uint32_t>(settings.job.size()), &claim);
+  AppendNumber(settings.start, &claim);
   AppendNumber(settings.generation, &claim);
   AppendNumber(static_cast<uint32_t>(settings.rank), &claim);
   AppendNumber(static_cast<uint32_t>(settings.size), &claim);
@@ -122,6 +123,7 @@ absl::Status RingAcceptor::Check(absl::string_view hello) {
     return absl::UnauthenticatedError("it does not have the job's token");
   }
   NumberReader reader(claim.substr(kMagicBytes + 2 * sizeof(uint32_t)));
+  const uint64_t start = reader.Next<uint64_t>();
   const uint64_t generation = reader.Next<uint64_t>();
   const uint32_t rank = reader.Next<uint32_t>();
   const uint32_t size = reader.Next<uint32_t>();
@@ -136,8 +138,11 @@ absl::Status RingAcceptor::Check(absl::string_view hello) {
   const uint32_t previous = static_cast<uint32_t>(settings_.previous());
   const uint32_t ours = static_cast<uint32_t>(settings_.size);
   const uint32_t sum = static_cast<uint32_t>(settings_.reduction);
-  if (generation != settings_.generation) {
-    return Differs("it has generation", generation, settings_.generation);
+  if (start != settings_.start || generation != settings_.generation) {
+    return absl::UnavailableError(absl::StrCat(
+        "it is of generation ", generation, " of start ", absl::Hex(start),
+        " of the job, here is generation ", settings_.generation, " of start ",
+        absl::Hex(settings_.start)));
   }
   if (size != ours) return Differs("its number of ranks is", size, ours);
   if (rank != previous) {
@@ -229,6 +234,9 @@ void RingConnector::OnWelcome() {
     End(absl::UnauthenticatedError("it does not have the job's token"));
   } else if (code == static_cast<uint32_t>(absl::StatusCode::kOk)) {
     End(absl::OkStatus());
+  } else if (code == static_cast<uint32_t>(absl::StatusCode::kUnavailable)) {
+    End(absl::UnavailableError(
+        absl::StrCat("it refuses this process: ", PrintableText(text))));
   } else {
     End(absl::FailedPreconditionError(
         absl::StrCat("it refuses this process: ", PrintableText(text))));

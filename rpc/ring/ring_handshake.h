@@ -19,11 +19,11 @@ namespace shoal {
 // arguments.
 
 constexpr char kRingMagic[] = "SHOALRNG";  // 8 bytes
-constexpr uint32_t kRingVersion = 1;
+constexpr uint32_t kRingVersion = 2;
 constexpr size_t kRingJobMax = 256;           // bytes
 constexpr size_t kRingRefusalMax = 512;       // bytes of text
 constexpr size_t kRingChallengeBytes = 32;    // of the side that listens
-constexpr size_t kRingHelloBytes = 96;        // without the job's label
+constexpr size_t kRingHelloBytes = 104;       // without the job's label
 constexpr size_t kRingWelcomeBytes = 56;      // without the text
 
 // One side of a handshake. Owned by one thread.
@@ -50,8 +50,11 @@ class RingHandshake {
   bool done() const { return done_; }
   // Once done: OK, or why the other side is not the neighbour.
   //   UNAUTHENTICATED      not a ring of ours, or a wrong token
-  //   FAILED_PRECONDITION  another version, job, generation, rank, size,
-  //                        reduction, size of chunks or limit; both are named
+  //   UNAVAILABLE          another start of the job or generation of its ranks;
+  //                        both are named. One of the two has not heard of the
+  //                        newest one yet: connect again later
+  //   FAILED_PRECONDITION  another version, job, rank, size, reduction, size of
+  //                        chunks or limit; both are named
   const absl::Status& status() const { return status_; }
 
  protected:

@@ -73,12 +73,13 @@ int RingLinker::missing_rank() const {
 std::string RingLinker::Missing() const {
   std::string text;
   if (next_ < 0) {
-    text = absl::StrCat("rank ", settings_.next(), " at ",
+    text = absl::StrCat(settings_.Name(settings_.next()), " at ",
                         address_.ToString(), " cannot be reached: ", why_);
   }
   if (previous_ < 0) {
-    absl::StrAppend(&text, text.empty() ? "" : "; ", "rank ",
-                    settings_.previous(), " has not connected");
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    settings_.Name(settings_.previous()),
+                    " has not connected");
   }
   return text;
 }
@@ -131,7 +132,6 @@ void RingLinker::DropLate(absl::Time now) {
   }
   if (previous_ >= 0) {
     for (Peer& peer : strangers_) Close(&peer.fd);
-    sockets_ = nullptr;
   }
   strangers_.erase(
       std::remove_if(strangers_.begin(), strangers_.end(),
@@ -152,6 +152,10 @@ void RingLinker::Accept(int listening_fd) {
     if ((errno == EMFILE || errno == ENFILE) && !strangers_.empty()) {
       Close(&strangers_.front().fd);
     }
+    return;
+  }
+  if (previous_ >= 0) {
+    close(fd);
     return;
   }
   if (strangers_.size() >= static_cast<size_t>(options_.max_strangers)) {
@@ -265,9 +269,13 @@ absl::Status RingLinker::OnNext() {
   }
   if (!outgoing_.handshake->done()) return absl::OkStatus();
   const absl::Status& status = outgoing_.handshake->status();
+  if (absl::IsUnavailable(status)) {
+    ConnectLater(std::string(status.message()));
+    return absl::OkStatus();
+  }
   if (!status.ok()) {
     return absl::UnavailableError(
-        absl::StrCat("rank ", settings_.next(), " at ", address_.ToString(),
+        absl::StrCat(settings_.Name(settings_.next()), " at ", address_.ToString(),
                      ": ", status.message()));
   }
   next_ = std::exchange(outgoing_.fd, -1);

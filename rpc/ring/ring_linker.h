@@ -33,10 +33,15 @@ class RingLinker {
 
   // Waits until something happens, until `wake_fd` can be read, or until the
   // time `until`, and does what follows. UNAVAILABLE: a neighbour refuses, so
-  // there will be no ring.
+  // there will be no ring. A neighbour that is of another generation is asked
+  // again: one of the two has not heard of the newest.
   absl::Status Step(int wake_fd, absl::Time until);
 
   bool linked() const { return previous_ >= 0 && next_ >= 0; }
+  // Gives away the sockets that listen. REQUIRES: linked().
+  std::unique_ptr<ListeningSockets> TakeSockets() {
+    return std::move(sockets_);
+  }
   // Gives away the connections. REQUIRES: linked().
   int TakePrevious() { return std::exchange(previous_, -1); }
   int TakeNext() { return std::exchange(next_, -1); }
@@ -68,7 +73,7 @@ class RingLinker {
   const TcpRingOptions options_;
   const RingSettings settings_;
   const Address address_;  // of the next rank
-  std::unique_ptr<ListeningSockets> sockets_;  // null: they are closed
+  std::unique_ptr<ListeningSockets> sockets_;  // null: they are given away
   const Executor* const clock_;
   StrangerLog log_;
   std::vector<Peer> strangers_;  // the oldest first

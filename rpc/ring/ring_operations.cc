@@ -312,26 +312,38 @@ std::optional<uint64_t> RingOperations::Late(absl::Time now) {
   return late;
 }
 
+// Operations are done in their order: the first one shows who is waited for.
+int RingOperations::Culprit(const Slot& first) const {
+  int culprit = settings_.previous();
+  if (AllSaid(first)) {
+    return ReceivesDone(first) ? settings_.next() : culprit;
+  }
+  // The nearest rank before this one of which nothing has come.
+  while (first.said[static_cast<size_t>(culprit)].has_value()) {
+    culprit = (culprit + settings_.size - 1) % settings_.size;
+  }
+  return culprit;
+}
+
+std::optional<RingOperations::Waiting> RingOperations::waiting() const {
+  if (slots_.empty() || !slots_.front().called || settings_.size < 2) {
+    return std::nullopt;
+  }
+  const Slot& first = slots_.front();
+  return Waiting{first.call.operation.index, Culprit(first)};
+}
+
 std::string RingOperations::WaitsFor(uint64_t number) const {
   const Slot* const slot = Find(number);
   SHOAL_DCHECK(slot != nullptr && slot->called);
-  // Operations are done in their order: the first one shows who is waited for.
   const Slot& first = slots_.front();
-  int culprit = settings_.previous();
-  if (AllSaid(first)) {
-    if (ReceivesDone(first)) culprit = settings_.next();
-  } else {
-    // The nearest rank before this one of which nothing has come.
-    while (first.said[static_cast<size_t>(culprit)].has_value()) {
-      culprit = (culprit + settings_.size - 1) % settings_.size;
-    }
-  }
   const std::string behind =
       number == first_
           ? ""
           : absl::StrCat(" behind ", first.call.operation.ToString());
-  return absl::StrCat(slot->call.operation.ToString(), behind, " of rank ",
-                      settings_.rank, " waits for rank ", culprit);
+  return absl::StrCat(slot->call.operation.ToString(), behind, " of ",
+                      settings_.Name(settings_.rank), " waits for ",
+                      settings_.Name(Culprit(first)));
 }
 
 }  // namespace shoal

@@ -102,6 +102,12 @@ class RingOperations {
   absl::Time deadline() const { return deadline_; }
   // The number of a call whose deadline has come.
   std::optional<uint64_t> Late(absl::Time now);
+  // What the oldest call waits for; nullopt if there is none.
+  struct Waiting {
+    uint32_t index = 0;  // of the operation in its step
+    int rank = 0;
+  };
+  std::optional<Waiting> waiting() const;
   // For people: "AllReduce 'a' … of rank 0 waits for rank 2". REQUIRES: there
   // is such a call.
   std::string WaitsFor(uint64_t number) const;
@@ -127,6 +133,8 @@ class RingOperations {
   void Say(Slot* slot, uint64_t number, int origin,
            CollectiveOperation operation);
   void MakeFlow(Slot* slot);
+  // The rank that the oldest operation waits for. REQUIRES: it was called.
+  int Culprit(const Slot& first) const;
   bool SendsDone(const Slot& slot) const;
   bool ReceivesDone(const Slot& slot) const;
   bool AllSaid(const Slot& slot) const;

@@ -12,23 +12,29 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "core/lost_rank.h"
 #include "rpc/ring/ring_frame.h"
 
 namespace shoal {
 namespace {
 
-constexpr uint64_t kWake = 0;  // epoll_event::data, beside those of RingLinks
+// epoll_event::data, beside those of RingLinks.
+constexpr uint64_t kWake = 0;
+constexpr uint64_t kDoor = 3;
 // Chunks that are read before calls and deadlines are looked at again.
 constexpr int kChunksAtOnce = 64;
 
 }  // namespace
 
 RingThread::RingThread(TcpRingOptions options, RingSettings settings,
-                       std::unique_ptr<RingLinker> linker, Executor* executor)
+                       std::unique_ptr<RingLinker> linker,
+                       std::unique_ptr<ListeningSockets> sockets,
+                       Executor* executor)
     : options_(std::move(options)),
       settings_(std::move(settings)),
       executor_(executor),
       linker_(std::move(linker)),
+      door_(std::move(sockets)),
       operations_(settings_, options_.max_queued) {}
 
 RingThread::~RingThread() {
@@ -78,15 +84,27 @@ void RingThread::Run() {
   // If this rank has not found both of its neighbours, the connection to one of
   // them stays until the end. The neighbour would take its end for a lost rank.
   if (ended_.ok()) linker_ = nullptr;
+  door_.Watch(epoll_fd_, kDoor);
   while (running) {
     MoveData();
     // The neighbours are told before the callers.
     if (CheckDeadlines()) MoveData();
     Post();
+    TellBoard();
     Wait();
     running = TakeCalls();
   }
   Leave();
+}
+
+void RingThread::TellBoard() {
+  if (options_.board == nullptr) return;
+  const std::optional<RingOperations::Waiting> waiting = operations_.waiting();
+  if (waiting.has_value()) {
+    options_.board->WaitFor(waiting->index, waiting->rank);
+  } else {
+    options_.board->WaitForNone();
+  }
 }
 
 bool RingThread::FindNeighbours() {
@@ -108,6 +126,7 @@ bool RingThread::FindNeighbours() {
     Post();
     if (!ended_.ok()) return true;
   }
+  door_.Open(linker_->TakeSockets());
   links_ = std::make_unique<RingLinks>(settings_, linker_->TakePrevious(),
                                        linker_->TakeNext(), epoll_fd_,
                                        &operations_);
@@ -131,6 +150,8 @@ void RingThread::Wait() {
   for (int i = 0; i < count; ++i) {
     if (events[i].data.u64 == kWake) {
       ClearWake();
+    } else if (events[i].data.u64 == kDoor) {
+      door_.Answer(epoll_fd_);
     } else if (events[i].data.u64 == RingLinks::kNext && links_ != nullptr &&
                (events[i].events & ~EPOLLOUT) != 0) {
       OnNext(absl::OkStatus());
@@ -182,7 +203,7 @@ bool RingThread::ReadPrevious(bool* paused) {
   const int previous = settings_.previous();
   if (!result.ok()) {
     Fail(previous, absl::StrCat(
-                       "rank ", previous,
+                       settings_.Name(previous),
                        absl::IsUnavailable(result.status()) ? " is lost: "
                                                             : " sent ",
                        result.status().message()));
@@ -203,7 +224,7 @@ bool RingThread::ReadPrevious(bool* paused) {
       break;
   }
   if (links_->within_frame()) {
-    Fail(previous, absl::StrCat("rank ", previous,
+    Fail(previous, absl::StrCat(settings_.Name(previous),
                                 " is lost: its connection ended"));
   } else {
     links_->ClosePrevious();
@@ -219,7 +240,7 @@ void RingThread::OnNext(const absl::Status& broken) {
   if (result.ok() && *result == RingReader::Result::kFailure) {
     Fail(links_->next_failure().rank, links_->next_failure().text);
   } else if (!result.ok() && !absl::IsUnavailable(result.status())) {
-    Fail(next, absl::StrCat("rank ", next, " sent ",
+    Fail(next, absl::StrCat(settings_.Name(next), " sent ",
                             result.status().message()));
   } else if (!broken.ok() || !result.ok() ||
              *result == RingReader::Result::kEnd) {
@@ -233,11 +254,11 @@ void RingThread::OnLinkEnd() {
   if (!ended_.ok()) return;
   if (links_->previous_ended() && operations_.NeedsPrevious()) {
     const int previous = settings_.previous();
-    Fail(previous, absl::StrCat("rank ", previous,
+    Fail(previous, absl::StrCat(settings_.Name(previous),
                                 " is lost: its connection ended"));
   } else if (links_->next_ended() && operations_.NeedsNext()) {
     const int next = settings_.next();
-    Fail(next, absl::StrCat("rank ", next, " is lost: ",
+    Fail(next, absl::StrCat(settings_.Name(next), " is lost: ",
                             why_next_.ok() ? "its connection ended"
                                            : why_next_.message()));
   }
@@ -253,7 +274,7 @@ bool RingThread::CheckDeadlines() {
     absl::StrAppend(&what, "; ", linker_->Missing());
     culprit = linker_->missing_rank();
   }
-  End(culprit, absl::StrCat("rank ", settings_.rank, " gave up: ", what), late,
+  End(culprit, absl::StrCat(settings_.Name(settings_.rank), " gave up: ", what), late,
       absl::DeadlineExceededError(what),
       linker_ != nullptr ? absl::StatusCode::kAborted
                          : absl::StatusCode::kUnavailable);
@@ -269,7 +290,7 @@ void RingThread::End(int rank, const std::string& text,
                      std::optional<uint64_t> late,
                      const absl::Status& its_status, absl::StatusCode code) {
   if (!ended_.ok()) return;
-  ended_ = absl::Status(code, text);
+  ended_ = WithLostRank(absl::Status(code, text), rank);
   // First of all: it needs the callers' memory for the last time.
   if (links_ != nullptr) links_->Finish(EncodeFailure(rank, text));
   operations_.End(ended_, late, its_status);
@@ -292,7 +313,7 @@ void RingThread::Leave() {
   const bool idle = operations_.idle();
   if (links_ != nullptr && ended_.ok() && !idle) {
     links_->Finish(EncodeFailure(
-        settings_.rank, absl::StrCat("rank ", settings_.rank, " has left")));
+        settings_.rank, absl::StrCat(settings_.Name(settings_.rank), " has left")));
   }
   const absl::Status cancelled =
       absl::CancelledError("the collective was destroyed");

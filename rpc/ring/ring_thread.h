@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "rpc/ring/ring_door.h"
 #include "rpc/ring/ring_links.h"
 #include "rpc/ring/ring_linker.h"
 #include "rpc/ring/ring_operations.h"
@@ -27,7 +28,8 @@ namespace shoal {
 class RingThread {
  public:
   RingThread(TcpRingOptions options, RingSettings settings,
-             std::unique_ptr<RingLinker> linker, Executor* executor);
+             std::unique_ptr<RingLinker> linker,
+             std::unique_ptr<ListeningSockets> sockets, Executor* executor);
   // Ends all calls, tells the neighbours, and joins the thread.
   ~RingThread();
 
@@ -41,6 +43,7 @@ class RingThread {
  private:
   // The rest belongs to the thread.
   void Run();
+  void TellBoard();
   // Waits for the neighbours, unless the ring ends before. False: it is being
   // destroyed.
   bool FindNeighbours();
@@ -71,6 +74,7 @@ class RingThread {
   const RingSettings settings_;
   Executor* const executor_;
   std::unique_ptr<RingLinker> linker_;  // null: not needed any more
+  RingDoor door_;                       // open once the neighbours are there
   RingOperations operations_;
   std::unique_ptr<RingLinks> links_;  // null: alone, or not linked
   int epoll_fd_ = -1;

@@ -27,7 +27,9 @@ absl::Status Wrong(absl::string_view name, absl::string_view value,
 RingSettings SettingsOf(const TcpRingOptions& options) {
   RingSettings settings;
   settings.job = options.job;
+  settings.start = options.start;
   settings.generation = options.generation;
+  settings.names = options.names;
   settings.rank = options.rank;
   settings.size = options.size;
   settings.reduction = options.reduction;
@@ -106,8 +108,9 @@ absl::StatusOr<std::unique_ptr<TcpRing>> TcpRing::Start(
     linker = std::make_unique<RingLinker>(options, settings, std::move(next),
                                           std::move(port.sockets_), executor);
   }
-  auto thread = std::make_unique<RingThread>(std::move(options), settings,
-                                             std::move(linker), executor);
+  auto thread = std::make_unique<RingThread>(
+      std::move(options), settings, std::move(linker),
+      std::move(port.sockets_), executor);
   SHOAL_RETURN_IF_ERROR(thread->Start());
   return std::unique_ptr<TcpRing>(new TcpRing(std::move(thread)));
 }

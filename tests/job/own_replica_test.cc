@@ -60,7 +60,7 @@ TEST_F(OwnReplicaTest, CallsMayBeRepeatedUntilThereIsAShard) {
   OwnReplica replica(&executor_);
   const std::unique_ptr<ParameterService> worker = replica.Connect();
   EXPECT_TRUE(absl::IsUnavailable(Pull(worker.get()).status()));
-  replica.Attach(std::make_shared<Echo>(&executor_));
+  replica.Attach(std::make_shared<Echo>(&executor_), nullptr);
   const auto reply = Pull(worker.get());
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->version.count, 7u);
@@ -70,7 +70,7 @@ TEST_F(OwnReplicaTest, AConnectionOutlivesTheReplica) {
   std::unique_ptr<ParameterService> worker;
   {
     OwnReplica replica(&executor_);
-    replica.Attach(std::make_shared<Echo>(&executor_));
+    replica.Attach(std::make_shared<Echo>(&executor_), nullptr);
     worker = replica.Connect();
   }
   EXPECT_TRUE(Pull(worker.get()).ok());

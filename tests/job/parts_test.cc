@@ -61,7 +61,7 @@ class PartsTest : public testing::Test {
     deps.logger = &logger_;
     deps.train = &train_;
     deps.control = &control_;
-    deps.connect = [](const ClusterView&) {
+    deps.connect = [](const ClusterView&, const Life&) {
       return std::vector<std::shared_ptr<ParameterService>>{};
     };
     deps.usage = [] { return ResourceUsage{}; };

@@ -35,7 +35,7 @@ JobWorker::JobWorker(const JobEnvironment& environment, int index,
   deps.logger = environment_.logger;
   deps.train = train;
   deps.control = control;
-  deps.connect = [this](const ClusterView&)
+  deps.connect = [this](const ClusterView&, const Life&)
       -> absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> {
     return Connect();
   };

@@ -2,13 +2,16 @@
 #define SHOAL_WORKER_TRAIN_GRADIENT_EXCHANGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "core/done.h"
 #include "core/lease.h"
 #include "core/parameter_service.h"
+#include "core/session_messages.h"
 #include "worker/train/train_step.h"
 #include "worker/train/worker_telemetry.h"
 
@@ -22,7 +25,19 @@ enum class StepEnd {
               // leased again
 };
 
-// SEAM: takes the gradients of one worker life. A mode of training is an
+// The newest step of a replica, with its gradient (step_memory.h). Only the
+// exchange of a mode whose workers have replicas looks into it.
+struct StepMemory;
+
+// What an exchange begins with.
+struct ExchangeStart {
+  uint64_t generation = 1;  // of the ranks (core/generation_messages.h)
+  // What the exchange of the generation before has left (Retire); may be null.
+  std::shared_ptr<StepMemory> newest;
+};
+
+// SEAM: takes the gradients of one generation of a worker life, which is the
+// whole life in a job whose workers do not wait for each other. A mode of training is an
 // implementation of this interface, which job/training_mode.cc makes, and two
 // numbers: the depth of the pipeline (LeaseTrainerOptions::pipeline_depth; its
 // default is in core/training_mode.h), and the pace, which is the number of
@@ -36,13 +51,15 @@ enum class StepEnd {
 // RingExchange (ring_exchange.h), whose ranks make one gradient of their
 // batches; tests have one that records.
 //
-//   exchange->Start([](absl::Status error) { … });
+//   exchange->Start([](absl::Status error) { … },
+//                   [](ProcessMessage message) { … });
 //   exchange->Begin(&step);
 //   ComputeStep(field_size, model, &step);
 //   CheckGradient(step.loss_sum, clip_norm, &step.parameters);
 //   exchange->Finish(&step, [](absl::StatusOr<StepEnd> end) { … });
 //   exchange->EndLease(lease);  // after the last step of the lease
-//   exchange->Cancel();         // at the end of the life
+//   exchange->Cancel();         // at the end of the life, or:
+//   exchange->Retire([](auto newest) { … });  // of the generation
 //
 // The exchange gets steps in the order in which they are computed. It gets no
 // steps of evaluations. Between the Begin and the Finish of a step there is
@@ -65,6 +82,9 @@ enum class StepEnd {
 class GradientExchange {
  public:
   using Failed = absl::AnyInvocable<void(absl::Status)>;
+  using Tell = absl::AnyInvocable<void(ProcessMessage)>;
+  using Retired =
+      absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<StepMemory>>) &&>;
   using Held = absl::AnyInvocable<void() &&>;
 
   virtual ~GradientExchange() = default;
@@ -72,8 +92,10 @@ class GradientExchange {
   // The first call, on any thread. `failed` takes an error that ends the worker
   // and that a Finish cannot tell: the exchange worked by itself, or a Finish
   // with this code would be done again. It runs on the strand, at most once,
-  // never inside a call, and not after Cancel.
-  virtual void Start(Failed failed) {}
+  // never inside a call, and not after Cancel or Retire. `tell` sends a message
+  // about the ranks (RingBroken, ReplicaLevel) to the coordinator, on the
+  // strand.
+  virtual void Start(Failed failed, Tell tell) {}
 
   // Tells the exchange that the step, which is pulled and has no gradient yet,
   // is about to be computed.
@@ -106,6 +128,17 @@ class GradientExchange {
   virtual void Hold(uint64_t number, Held held) { std::move(held)(); }
   // Ends the Hold of this number, and all before it.
   virtual void Resume(uint64_t number) {}
+
+  // Ends the generation: no call but Cancel follows. The exchange begins
+  // nothing more and leaves the other workers. A push that is on its way to a
+  // shard is waited for: a replica of this worker gets its step to the end, and
+  // is asked again after an error that may pass; a push to other shards is not
+  // sent again. Then each Finish that has not ended ends, with a result that is
+  // to be ignored, and after them `done` runs, on the strand, never inside the
+  // call; it is dropped at Cancel. It gets what the next exchange of this life
+  // begins with (ExchangeStart::newest), or an error that ends the job.
+  // REQUIRES: no step is between Begin and Finish.
+  virtual void Retire(Retired done) = 0;
 
   // Ends the life: no call follows. Each `done` that has not run still runs,
   // soon, and its result is ignored.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "base/may_pass.h"
@@ -25,11 +26,18 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
               [this](const Lease& lease) { exchange_->EndLease(lease); }),
       pipeline_(options.pipeline_depth),
       clock_(deps.telemetry) {
-  exchange_->Start([this](absl::Status error) {
-    // The coordinator may be in the process that is lost.
-    deps_.logger->Warn(error.message());
-    Fail(std::move(error));
-  });
+  exchange_->Start(
+      [this](absl::Status error) {
+        // The coordinator may be in the process that is lost.
+        deps_.logger->Warn(error.message());
+        Fail(std::move(error));
+      },
+      [this](ProcessMessage message) {
+        if (const auto* broken = std::get_if<RingBroken>(&message)) {
+          deps_.logger->Warn(broken->status.message());
+        }
+        leases_.Tell(std::move(message));
+      });
 }
 
 void LeaseTrainer::Start() { leases_.Request(); }
@@ -40,18 +48,38 @@ void LeaseTrainer::AddLease(Lease lease) {
   Pump();
 }
 
-void LeaseTrainer::Abandon() {
+void LeaseTrainer::DropSteps() {
   clock_.Stop(deps_.strand->Now());
   if (deps_.telemetry != nullptr) {
     // The abandoned calls no longer count as in flight.
     deps_.telemetry->pulls_in_flight->Add(-pipeline_.pulls());
     deps_.telemetry->pushes_in_flight->Add(-pipeline_.exchanges());
   }
-  if (!pipeline_.ended()) exchange_->Cancel();
   pipeline_.Abandon();
   leases_.Abandon();
-  drained_ = nullptr;
   held_ = nullptr;
+}
+
+void LeaseTrainer::Abandon() {
+  // A retired exchange still waits for pushes.
+  if (!pipeline_.ended() || retired_) exchange_->Cancel();
+  retired_ = false;
+  DropSteps();
+  drained_ = nullptr;
+}
+
+void LeaseTrainer::Retire(GradientExchange::Retired done) {
+  const bool ended = pipeline_.ended();
+  DropSteps();
+  // A worker that leaves need not wait for the ends of its batches.
+  if (drained_ != nullptr) std::exchange(drained_, nullptr)();
+  if (ended) {
+    deps_.strand->Post(
+        [done = std::move(done)]() mutable { std::move(done)(nullptr); });
+    return;
+  }
+  retired_ = true;
+  exchange_->Retire(std::move(done));
 }
 
 void LeaseTrainer::Hold(uint64_t number,
@@ -116,11 +144,40 @@ void LeaseTrainer::Pump() {
   EnterWait();
 }
 
+void LeaseTrainer::Enter(StepState state) {
+  const absl::Time now = deps_.strand->Now();
+  clock_.Enter(state, now);
+  if (deps_.board == nullptr) return;
+  // Others than an exchange tell nothing of it.
+  if (pipeline_.exchanges() > 0) state = StepState::kWaitPush;
+  switch (state) {
+    case StepState::kWaitLease:
+    case StepState::kWaitPace:
+      deps_.board->Enter(RankBoard::Phase::kLease, now);
+      return;
+    case StepState::kWaitData:
+    case StepState::kWaitPull:
+    case StepState::kPrepare:
+      deps_.board->Enter(RankBoard::Phase::kReads, now);
+      return;
+    case StepState::kCompute:
+      deps_.board->Enter(RankBoard::Phase::kComputes, now);
+      return;
+    case StepState::kWaitPush:
+    case StepState::kWaitStep:
+      deps_.board->Enter(RankBoard::Phase::kApplies, now);
+      return;
+    case StepState::kSend:
+    case StepState::kWaitRing:
+      return;  // the exchange tells it
+  }
+}
+
 void LeaseTrainer::EnterWait() {
-  if (deps_.telemetry == nullptr) return;
+  if (deps_.telemetry == nullptr && deps_.board == nullptr) return;
   StepState state = pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr);
   if (state == StepState::kWaitPush) state = exchange_->waits_in();
-  clock_.Enter(state, deps_.strand->Now());
+  Enter(state);
 }
 
 void LeaseTrainer::ReadNext() {
@@ -134,7 +191,7 @@ void LeaseTrainer::ReadNext() {
 }
 
 void LeaseTrainer::StartPull(Step step) {
-  clock_.Enter(StepState::kPrepare, deps_.strand->Now());
+  Enter(StepState::kPrepare);
   PrepareStep(client_->partitions(), options_.field_size, &unique_,
               &step->train);
   step->sent = deps_.strand->Now();
@@ -176,7 +233,7 @@ void LeaseTrainer::OnPulled(Step step, absl::Status status) {
 void LeaseTrainer::ComputeNext() {
   Step step = pipeline_.TakeComputing();
   if (step == nullptr) return;
-  clock_.Enter(StepState::kCompute, deps_.strand->Now());
+  Enter(StepState::kCompute);
   if (step->evaluates()) {
     Evaluate(std::move(step));
   } else {
@@ -186,6 +243,9 @@ void LeaseTrainer::ComputeNext() {
 }
 
 void LeaseTrainer::Evaluate(Step step) {
+  if (deps_.board != nullptr) {
+    deps_.board->Enter(RankBoard::Phase::kEvaluates, deps_.strand->Now());
+  }
   const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
   PredictStep(options_.field_size, deps_.model, &step->train);
   leases_.AddScores(step->lease.get(), step->train.batch.id.index,

@@ -11,6 +11,7 @@
 #include "base/logger.h"
 #include "base/saturating.h"
 #include "core/lease.h"
+#include "core/rank_board.h"
 #include "core/step_messages.h"
 #include "core/unique_ids.h"
 #include "models/model.h"
@@ -73,9 +74,12 @@ struct LeaseTrainerDependencies {
   LeaseQueue::OpenSource* open_source = nullptr;
   // May be nullptr; then nothing is measured.
   const WorkerTelemetry* telemetry = nullptr;
+  // Where the worker stands is told here; may be nullptr.
+  RankBoard* board = nullptr;
 };
 
-// Trains (or scores) leased pieces for one worker life: a state machine that
+// Trains (or scores) leased pieces for one worker life, or for one generation
+// of ranks of that life (core/generation_messages.h): a state machine that
 // never blocks its strand on a call. lease_queue.h holds the leases and reports
 // on them with `send`. step_pipeline.h decides which step goes on.
 // gradient_exchange.h takes the gradients.
@@ -114,6 +118,11 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   // Ends the life: drops its leases, sends nothing more, and ignores the
   // answers of calls in flight.
   void Abandon();
+
+  // Ends the generation: drops its leases, reads and steps, and sends nothing
+  // more, as Abandon. `done` runs on the strand, never inside the call, once
+  // the exchange is retired (GradientExchange::Retire); Abandon drops it.
+  void Retire(GradientExchange::Retired done);
 
   // Begins no further batch, and calls `held` once no batch is in flight and
   // the exchange stands at a border between steps (GradientExchange::Hold, to
@@ -168,7 +177,10 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   // True if the call that ended with `status` is to be tried again; reports the
   // worker's failure otherwise.
   bool TriesAgain(const absl::Status& status, PipelineStep* step);
-  // Tells the clock what the strand now waits for.
+  // Drops leases and steps, and measures nothing more.
+  void DropSteps();
+  // Tells the clock and the board what the strand now does or waits for.
+  void Enter(StepState state);
   void EnterWait();
   void MeasureFinished(const PipelineStep& step, StepEnd end);
 
@@ -182,6 +194,7 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   absl::AnyInvocable<void() &&> held_;     // set until the pipeline is held
   uint64_t hold_ = 0;     // number of the present Hold; 0: none
   bool stopped_ = false;  // the exchange stands at a border, for this Hold
+  bool retired_ = false;  // Retire has come, and not Abandon
   absl::AnyInvocable<void() &&> drained_;  // set until the pipeline is drained
   UniqueIds unique_;
   StepClock clock_;

@@ -29,4 +29,9 @@ void PushExchange::Finish(TrainStep* step, Done<StepEnd> done) {
                 });
 }
 
+void PushExchange::Retire(Retired done) {
+  client_->executor()->Post(
+      [done = std::move(done)]() mutable { std::move(done)(nullptr); });
+}
+
 }  // namespace shoal

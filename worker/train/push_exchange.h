@@ -19,6 +19,9 @@ class PushExchange final : public GradientExchange {
   void Begin(TrainStep*) override {}
   void Finish(TrainStep* step, Done<StepEnd> done) override;
   void EndLease(const Lease&) override {}
+  // Nothing is in flight that a generation could end: asynchronous workers have
+  // no generations.
+  void Retire(Retired done) override;
   void Cancel() override {}
 
  private:

@@ -8,7 +8,10 @@
 #include "base/check.h"
 #include "base/may_pass.h"
 #include "core/ids.h"
+#include "core/lost_rank.h"
 #include "worker/train/rank_turns.h"
+#include "worker/train/replica_push.h"
+#include "worker/train/ring_level.h"
 
 namespace shoal {
 namespace {
@@ -32,26 +35,37 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   Rank(const RingExchangeOptions& options, ShardedClient* replica,
        std::unique_ptr<Collective> collective, Executor* strand)
       : options_(options),
-        replica_(replica),
         strand_(strand),
         round_(std::make_shared<RingRound>(options.round,
-                                           std::move(collective))) {}
+                                           std::move(collective))),
+        push_(std::make_shared<ReplicaPush>(
+            replica, options.round.model.tables.size())),
+        newest_(options.start.newest) {
+    if (options_.board != nullptr) {
+      Enter(RankBoard::Phase::kNone);
+      options_.board->SetStep(0);
+      options_.board->SetBuckets(static_cast<uint32_t>(round_->buckets()));
+    }
+  }
 
-  void Start(Failed failed) { failed_ = std::move(failed); }
+  void Start(Failed failed, Tell tell);
   void Begin(TrainStep* step);
   void Finish(TrainStep* step, Done<StepEnd> done);
   void EndLease(const Lease& lease);
   void Hold(uint64_t number, Held held);
   void Resume(uint64_t number);
+  void Retire(Retired done);
   void Cancel();
 
  private:
   enum class Phase {
+    kLevelling,  // the replicas of the generation are made level
     kIdle,       // no round is under way
     kComputing,  // a round is begun; its step is being computed
     kRound,      // the ranks sum and tell their parts
     kPushing,    // the step goes to the replica
     kRefused,    // the replica refused it; the next Finish pushes it again
+    kBroken,     // a rank is lost; Retire follows
   };
   // A step between its Finish and the end of that Finish.
   struct Finishing {
@@ -64,39 +78,115 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   // Ends the Finish of the step, if there is one, because the rank is stopped,
   // and tells so once the rank is at the border of the newest Hold.
   void Stop();
+  // Makes the replicas level, once the own replica is there.
+  void Level();
+  void StartLevel();
+  void OnLevel(const absl::Status& status);
+  void BeginRound();
   // Does the next round with `step`, or without a batch if it is null.
   void DoRound(TrainStep* step);
   RankPart PartOf(const TrainStep* step) const;
   void OnRound(absl::StatusOr<RingOutcome> outcome);
-  // Pushes the step to the replica, for the first time or again.
+  // Pushes the step of push_ to the replica, for the first time or again.
   void Push();
-  // Pulls the version of the replica for a step without an own batch, and
-  // pushes the step.
-  void PullAndPush();
-  void PushWith(const StepParameters& pulled);
   void OnPushed(absl::StatusOr<Verdict> verdict);
-  // Pushes a step without an own batch again, after a pause.
-  void PushAgain(const absl::Status& status);
+  // True if only this object can push the step again, because no Finish will.
+  bool PushesItself() const;
+  // Does `again` after a pause, and tells the log of `what` once.
+  void TryAgain(const std::string& what, const absl::Status& status,
+                void (Rank::*again)());
   // Ends the Finish of the step, if there is one.
   void EndFinish(absl::StatusOr<StepEnd> end);
+  // Something went wrong between the ranks.
+  void OnRankError(const absl::Status& status);
   // Ends the life of a rank by an error.
   void Fail(absl::Status status);
+  void EndRetire(const absl::Status& status);
+  // Where the rank stands.
+  void Enter(RankBoard::Phase phase);
 
   const RingExchangeOptions options_;
-  ShardedClient* const replica_;
   Executor* const strand_;
   const std::shared_ptr<RingRound> round_;
+  const std::shared_ptr<ReplicaPush> push_;
+  std::shared_ptr<RingLevel> level_;  // null: not levelling
   Failed failed_;
+  Tell tell_;
   absl::Status failure_;  // no round follows an error
+  Retired retired_;       // set until the exchange is retired
   RankTurns turns_;
   Phase phase_ = Phase::kIdle;
   std::optional<Finishing> finishing_;
   TrainStep* own_ = nullptr;  // the step in the present round, or null
-  PushedBatches batches_;     // of the present step
-  StepParameters pulled_;     // for a step without an own batch
-  bool warned_ = false;       // that the present step is pushed again
+  // The newest step of the replica; null if its memory is used again, since all
+  // ranks have the step.
+  std::shared_ptr<StepMemory> newest_;
+  bool pushing_ = false;  // the step of push_ is on its way to the replica
+  bool warned_ = false;  // that the present step is pushed again
   Held held_;
 };
+
+void RingExchange::Rank::Enter(RankBoard::Phase phase) {
+  if (options_.board != nullptr) {
+    options_.board->EnterExchange(phase, strand_->Now());
+  }
+}
+
+void RingExchange::Rank::Start(Failed failed, Tell tell) {
+  failed_ = std::move(failed);
+  tell_ = std::move(tell);
+  if (options_.start.generation <= 1) return;
+  phase_ = Phase::kLevelling;
+  Enter(RankBoard::Phase::kLevels);
+  // This may be on any thread.
+  strand_->Post([self = shared_from_this()] {
+    if (self->failure_.ok()) self->Level();
+  });
+}
+
+void RingExchange::Rank::Level() {
+  push_->Pull([self = shared_from_this()](const absl::Status& status) {
+    if (!self->failure_.ok()) return;
+    if (status.ok()) {
+      self->StartLevel();
+    } else if (MayPass(status)) {
+      self->TryAgain("the replica of this rank", status, &Rank::Level);
+    } else {
+      self->Fail(status);
+    }
+  });
+}
+
+void RingExchange::Rank::StartLevel() {
+  warned_ = false;
+  const ModelSpec& model = options_.round.model;
+  RingLevelOptions level;
+  for (const TableSpec& table : model.tables) {
+    level.row_dims.push_back(table.row_dim());
+  }
+  level.dense_size = static_cast<size_t>(model.dense_size());
+  level.timeout = options_.round.timeout;
+  level.name = [this](int rank) { return NameOfRank(options_.round, rank); };
+  level_ = std::make_shared<RingLevel>(
+      std::move(level), round_->collective(),
+      [this](std::shared_ptr<StepMemory> step) {
+        push_->Take(std::move(step), nullptr);
+        Push();
+      });
+  level_->Start(options_.marked(), newest_,
+                [this](const absl::Status& status) { OnLevel(status); });
+}
+
+void RingExchange::Rank::OnLevel(const absl::Status& status) {
+  level_ = nullptr;
+  if (!status.ok()) {
+    OnRankError(status);
+    return;
+  }
+  phase_ = Phase::kIdle;
+  tell_(ReplicaLevel{options_.start.generation, options_.marked()});
+  Go();
+}
 
 void RingExchange::Rank::Begin(TrainStep* step) {
   SHOAL_DCHECK(!finishing_.has_value() && phase_ != Phase::kComputing);
@@ -106,7 +196,7 @@ void RingExchange::Rank::Begin(TrainStep* step) {
     return;
   }
   phase_ = Phase::kComputing;
-  round_->Begin();
+  BeginRound();
   step->on_final = [round = round_.get(), step](DenseRange range) {
     round->OnFinal(range, step->parameters.d_dense.span());
   };
@@ -122,6 +212,7 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
     DoRound(step);
   } else if (phase_ == Phase::kRefused) {
     SHOAL_DCHECK(step == own_);
+    phase_ = Phase::kPushing;
     Push();
   } else {
     Go();
@@ -149,13 +240,49 @@ void RingExchange::Rank::Resume(uint64_t number) {
 void RingExchange::Rank::Cancel() {
   failure_ = absl::CancelledError("the worker's life is over");
   failed_ = nullptr;
+  retired_ = nullptr;
+  pushing_ = false;
   held_ = nullptr;
+  if (level_ != nullptr) level_->Cancel();
   round_->Cancel();
   EndFinish(failure_);
 }
 
+void RingExchange::Rank::Retire(Retired done) {
+  SHOAL_DCHECK(phase_ != Phase::kComputing);
+  retired_ = std::move(done);
+  held_ = nullptr;
+  if (level_ != nullptr) level_->Cancel();
+  level_ = nullptr;
+  round_->Cancel();
+  const bool failed = !failure_.ok();
+  failure_.Update(absl::CancelledError("the generation of ranks is over"));
+  if (!failed && phase_ == Phase::kRefused) {
+    phase_ = Phase::kPushing;
+    Push();
+  } else if (!pushing_) {
+    EndRetire(absl::OkStatus());
+  }
+}
+
+void RingExchange::Rank::EndRetire(const absl::Status& status) {
+  failed_ = nullptr;
+  Enter(RankBoard::Phase::kNone);
+  EndFinish(failure_);
+  strand_->Post([self = shared_from_this(), status] {
+    if (self->retired_ == nullptr) return;  // Cancel came
+    Retired done = std::exchange(self->retired_, nullptr);
+    if (status.ok()) {
+      std::move(done)(std::move(self->newest_));
+    } else {
+      std::move(done)(status);
+    }
+  });
+}
+
 void RingExchange::Rank::Go() {
   if (phase_ != Phase::kIdle || !failure_.ok()) return;
+  Enter(RankBoard::Phase::kNone);
   switch (turns_.next()) {
     case RankTurns::Turn::kWait:
       return;
@@ -163,14 +290,21 @@ void RingExchange::Rank::Go() {
       Stop();
       return;
     case RankTurns::Turn::kBatch:
-      round_->Begin();
+      BeginRound();
       DoRound(finishing_->step);
       return;
     case RankTurns::Turn::kNoBatch:
-      round_->Begin();
+      BeginRound();
       DoRound(nullptr);
       return;
   }
+}
+
+void RingExchange::Rank::BeginRound() {
+  round_->Begin();
+  // The round writes into the memory of the round before the last one.
+  if (newest_ != nullptr && newest_->batches.empty()) newest_ = nullptr;
+  if (options_.board != nullptr) options_.board->SetStep(round_->round());
 }
 
 void RingExchange::Rank::Stop() {
@@ -201,6 +335,7 @@ RankPart RingExchange::Rank::PartOf(const TrainStep* step) const {
 
 void RingExchange::Rank::DoRound(TrainStep* step) {
   phase_ = Phase::kRound;
+  Enter(RankBoard::Phase::kRound);
   own_ = step;
   absl::Span<const float> d_dense;
   if (step != nullptr) d_dense = step->parameters.d_dense.span();
@@ -213,56 +348,57 @@ void RingExchange::Rank::DoRound(TrainStep* step) {
 void RingExchange::Rank::OnRound(absl::StatusOr<RingOutcome> outcome) {
   if (!failure_.ok()) return;
   if (!outcome.ok()) {
-    Fail(BetweenRanks(outcome.status()));
+    OnRankError(outcome.status());
     return;
   }
   turns_.OnRound(outcome->hold, outcome->lanes_ended);
   warned_ = false;
-  batches_ = std::move(outcome->batches);
-  if (batches_.empty()) {
+  if (outcome->made == nullptr) {
     phase_ = Phase::kIdle;
     Go();
     return;
   }
+  phase_ = Phase::kPushing;
+  push_->Take(std::move(outcome->made),
+              own_ != nullptr ? &own_->parameters : nullptr);
   Push();
 }
 
 void RingExchange::Rank::Push() {
-  phase_ = Phase::kPushing;
-  if (own_ != nullptr) {
-    PushWith(own_->parameters);
-  } else {
-    PullAndPush();
-  }
+  Enter(phase_ == Phase::kLevelling ? RankBoard::Phase::kLevels
+                                    : RankBoard::Phase::kApplies);
+  pushing_ = true;
+  push_->Push([self = shared_from_this()](absl::StatusOr<Verdict> verdict) {
+    self->OnPushed(std::move(verdict));
+  });
 }
 
-void RingExchange::Rank::PullAndPush() {
-  pulled_.tables.resize(options_.round.model.tables.size());
-  for (TableParameters& table : pulled_.tables) table.split.begin = {0, 0};
-  replica_->Pull(&pulled_, /*read_only=*/true,
-                 [self = shared_from_this()](const absl::Status& status) {
-                   if (!self->failure_.ok()) return;
-                   if (status.ok()) {
-                     self->PushWith(self->pulled_);
-                   } else {
-                     self->OnPushed(status);
-                   }
-                 });
-}
-
-void RingExchange::Rank::PushWith(const StepParameters& pulled) {
-  StepParameters* const gradient = round_->gradient();
-  gradient->pulled = pulled.pulled;
-  gradient->colour = pulled.colour;
-  replica_->Push(batches_, *gradient,
-                 [self = shared_from_this()](absl::StatusOr<Verdict> verdict) {
-                   self->OnPushed(std::move(verdict));
-                 });
+bool RingExchange::Rank::PushesItself() const {
+  return phase_ == Phase::kLevelling || own_ == nullptr || retired_ != nullptr;
 }
 
 void RingExchange::Rank::OnPushed(absl::StatusOr<Verdict> verdict) {
-  if (!failure_.ok()) return;
+  if (!pushing_) return;  // Cancel came
   if (verdict.ok()) {
+    newest_ = push_->step();
+  } else if (PushesItself() && MayPass(verdict.status())) {
+    // The trainer tells of a Finish that it repeats, and here is none.
+    TryAgain(absl::StrCat("batch ", ToString(push_->step()->batches[0].id),
+                          " of another rank"),
+             verdict.status(), &Rank::Push);
+    return;
+  }
+  pushing_ = false;
+  if (retired_ != nullptr) {
+    EndRetire(verdict.status());
+  } else if (!verdict.ok() && !PushesItself()) {
+    phase_ = Phase::kRefused;
+    EndFinish(verdict.status());
+  } else if (!verdict.ok()) {
+    Fail(verdict.status());
+  } else if (phase_ == Phase::kLevelling) {
+    level_->Applied(options_.marked());
+  } else {
     phase_ = Phase::kIdle;
     if (own_ != nullptr) {
       const bool applied =
@@ -270,25 +406,20 @@ void RingExchange::Rank::OnPushed(absl::StatusOr<Verdict> verdict) {
       EndFinish(applied ? StepEnd::kApplied : StepEnd::kRejected);
     }
     Go();
-  } else if (own_ != nullptr) {
-    phase_ = Phase::kRefused;
-    EndFinish(verdict.status());
-  } else if (MayPass(verdict.status())) {
-    PushAgain(verdict.status());
-  } else {
-    Fail(verdict.status());
   }
 }
 
-void RingExchange::Rank::PushAgain(const absl::Status& status) {
-  // The trainer tells of a Finish that it repeats, and here is none.
+void RingExchange::Rank::TryAgain(const std::string& what,
+                                  const absl::Status& status,
+                                  void (Rank::*again)()) {
   if (!std::exchange(warned_, true) && options_.warn) {
-    options_.warn(absl::StrCat("batch ", ToString(batches_[0].id),
-                               " of another rank: ", status.message(),
+    options_.warn(absl::StrCat(what, ": ", status.message(),
                                "; trying again"));
   }
-  strand_->PostAfter(options_.retry_pause, [self = shared_from_this()] {
-    if (self->failure_.ok()) self->Push();
+  strand_->PostAfter(options_.retry_pause, [self = shared_from_this(), again] {
+    if (self->failure_.ok() || self->pushing_) {
+      (self.get()->*again)();
+    }
   });
 }
 
@@ -301,6 +432,16 @@ void RingExchange::Rank::EndFinish(absl::StatusOr<StepEnd> end) {
       });
   finishing_.reset();
   turns_.EndStep();
+}
+
+void RingExchange::Rank::OnRankError(const absl::Status& status) {
+  if (!options_.renews || !absl::IsUnavailable(status)) {
+    Fail(BetweenRanks(status));
+    return;
+  }
+  // The step, if there is one, stays with its Finish until Retire.
+  phase_ = Phase::kBroken;
+  tell_(RingBroken{options_.start.generation, LostRankOf(status), status});
 }
 
 void RingExchange::Rank::Fail(absl::Status status) {
@@ -317,7 +458,9 @@ RingExchange::RingExchange(RingExchangeOptions options, ShardedClient* replica,
 
 RingExchange::~RingExchange() { rank_->Cancel(); }
 
-void RingExchange::Start(Failed failed) { rank_->Start(std::move(failed)); }
+void RingExchange::Start(Failed failed, Tell tell) {
+  rank_->Start(std::move(failed), std::move(tell));
+}
 
 void RingExchange::Begin(TrainStep* step) { rank_->Begin(step); }
 
@@ -332,6 +475,8 @@ void RingExchange::Hold(uint64_t number, Held held) {
 }
 
 void RingExchange::Resume(uint64_t number) { rank_->Resume(number); }
+
+void RingExchange::Retire(Retired done) { rank_->Retire(std::move(done)); }
 
 void RingExchange::Cancel() { rank_->Cancel(); }
 

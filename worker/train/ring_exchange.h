@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "core/collective.h"
+#include "core/rank_board.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
 #include "worker/train/ring_round.h"
@@ -18,6 +19,17 @@ namespace shoal {
 
 struct RingExchangeOptions {
   RingRoundOptions round;
+  // The generation of the ranks, and the newest step of this rank's replica.
+  ExchangeStart start;
+  // The batches that have a mark in this rank's replica, of the whole job. May
+  // be null if there is only one generation.
+  std::function<uint64_t()> marked;
+  // True: after the loss of a rank the coordinator begins another generation.
+  // False: the loss ends the worker.
+  bool renews = false;
+  // Where the rank stands is told here; may be null. Outlives the exchange's
+  // calls.
+  RankBoard* board = nullptr;
   // True: the dense gradient is summed bucket by bucket while the backward pass
   // goes on. Must be false if gradients are clipped (--clip_norm), since the
   // factor is known only when the whole gradient is.
@@ -60,11 +72,23 @@ struct RingExchangeOptions {
 // waits for the others in the next round.
 //
 // Finish ends with ABORTED while the rank is stopped: the step changed nothing,
-// and is to be finished again after Resume. What goes wrong between the ranks
-// ends the worker (Failed): UNAVAILABLE names a lost rank, FAILED_PRECONDITION
-// another version or a batch that two ranks brought. Other errors of Finish are
-// those of the push to the replica. The next Finish pushes the same gradient
-// again, without a round.
+// and is to be finished again after Resume. Errors of Finish are those of the
+// push to the replica. The next Finish pushes the same gradient again, without
+// a round.
+//
+// What goes wrong between the ranks. A rank that is lost, UNAVAILABLE, breaks
+// the ring: this rank tells RingBroken once, and then waits for Retire; a
+// Finish does not end before. Without RingExchangeOptions::renews it ends the
+// worker (Failed), and so do all other errors: FAILED_PRECONDITION names
+// another version or a batch that two ranks brought, ABORTED (told as
+// FAILED_PRECONDITION) ranks that did not find each other.
+//
+// A generation after the first one begins by making the replicas level
+// (ring_level.h). No round begins before; the rank tells ReplicaLevel then.
+// Retire keeps the newest step of the replica (RingRound says for how long a
+// step's memory is whole), so that the next generation can do the same. If this
+// generation ends while replicas are made level, both the step that the rank
+// had and the one that its replica has got meanwhile are right for the next.
 //
 // Pulls of a rank must not create rows (PullRequest::read_only): if the batch
 // is not trained in the end, its new rows would exist in one replica only.
@@ -74,18 +98,20 @@ struct RingExchangeOptions {
 // shard, the rank's replica.
 class RingExchange final : public GradientExchange {
  public:
-  // `replica` must outlive the exchange's use, which ends with Cancel. The
+  // `replica` must outlive the exchange's use, which ends with Cancel, or when
+  // the `done` of Retire has run. The
   // executor of `collective` is `strand`.
   RingExchange(RingExchangeOptions options, ShardedClient* replica,
                std::unique_ptr<Collective> collective, Executor* strand);
   ~RingExchange() override;
 
-  void Start(Failed failed) override;
+  void Start(Failed failed, Tell tell) override;
   void Begin(TrainStep* step) override;
   void Finish(TrainStep* step, Done<StepEnd> done) override;
   void EndLease(const Lease& lease) override;
   void Hold(uint64_t number, Held held) override;
   void Resume(uint64_t number) override;
+  void Retire(Retired done) override;
   void Cancel() override;
   StepState waits_in() const override { return StepState::kWaitRing; }
 

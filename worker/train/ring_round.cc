@@ -24,6 +24,10 @@ std::vector<DenseRange> BucketsOf(const RingRoundOptions& options) {
 
 }  // namespace
 
+std::string NameOfRank(const RingRoundOptions& options, int rank) {
+  return options.name ? options.name(rank) : absl::StrCat("rank ", rank);
+}
+
 RingRound::RingRound(RingRoundOptions options,
                      std::unique_ptr<Collective> collective)
     : options_(std::move(options)),
@@ -33,14 +37,20 @@ RingRound::RingRound(RingRoundOptions options,
   for (const TableSpec& table : options_.model.tables) {
     row_dims_.push_back(table.row_dim());
   }
-  gradient_.tables.resize(row_dims_.size());
-  gradient_.d_dense.ResizeDiscard(
-      static_cast<size_t>(options_.model.dense_size()));
+  for (std::shared_ptr<StepMemory>& memory : memory_) {
+    memory = std::make_shared<StepMemory>();
+    memory->gradient.tables.resize(row_dims_.size());
+    memory->gradient.d_dense.ResizeDiscard(
+        static_cast<size_t>(options_.model.dense_size()));
+  }
+  made_ = memory_[0];
 }
 
 void RingRound::Begin() {
   SHOAL_DCHECK(summing_ == 0 && done_ == nullptr);
   ++round_;
+  made_ = memory_[round_ % 2];
+  made_->batches.clear();
   index_ = 0;
   again_ = false;
   status_ = absl::OkStatus();
@@ -58,7 +68,7 @@ void RingRound::End(RankPart part, absl::Span<const float> d_dense,
                     Done<RingOutcome> done) {
   done_ = std::move(done);
   const bool adds = part.batch.has_value() && !part.batch->rejected;
-  SHOAL_DCHECK(!adds || d_dense.size() == gradient_.d_dense.size());
+  SHOAL_DCHECK(!adds || d_dense.size() == made_->gradient.d_dense.size());
   own_ = adds ? d_dense : absl::Span<const float>();
   part.tainted = !adds && buckets_.taken();
   while (const std::optional<size_t> bucket = buckets_.TakeAny()) {
@@ -77,7 +87,7 @@ void RingRound::Sum(size_t bucket, absl::Span<const float> own) {
   const DenseRange range = buckets_.buckets()[bucket];
   const size_t size = range.end - range.begin;
   const absl::Span<float> sum =
-      gradient_.d_dense.span().subspan(range.begin, size);
+      made_->gradient.d_dense.span().subspan(range.begin, size);
   if (own.empty()) {
     std::fill(sum.begin(), sum.end(), kAddsNothing);
   } else {
@@ -130,31 +140,36 @@ absl::Status RingRound::ReadParts() {
   outcome_.step = true;
   outcome_.lanes_ended = true;
   outcome_.hold = 0;
-  outcome_.batches.clear();
+  outcome_.made = nullptr;
+  PushedBatches& batches = made_->batches;
+  batches.clear();
   uint64_t ids = 0;
   for (int rank = 0; rank < received_.size(); ++rank) {
     absl::StatusOr<RankPart> part =
         DecodeRankPart(received_.part(rank), row_dims_);
     if (!part.ok()) {
-      return Annotate(part.status(), absl::StrCat("rank ", rank));
+      return Annotate(part.status(), NameOfRank(options_, rank));
     }
     for (const RowGradients& table : part->tables) ids += table.ids.size();
     outcome_.step &= part->ready();
     outcome_.lanes_ended &= part->lane_ended;
     outcome_.hold = std::max(outcome_.hold, part->hold);
-    if (part->batch.has_value()) outcome_.batches.push_back(*part->batch);
+    if (part->batch.has_value()) batches.push_back(*part->batch);
     parts_.push_back(*std::move(part));
   }
   if (ids > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
     return absl::OutOfRangeError(
         absl::StrCat("the ranks bring ", ids, " rows in one step"));
   }
-  if (!outcome_.step) outcome_.batches.clear();
-  if (outcome_.batches.empty()) return absl::OkStatus();
-  const absl::Status batches = CheckPushedBatches(outcome_.batches);
-  if (batches.ok()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the batches of the ranks: ", batches.message()));
+  if (!outcome_.step) batches.clear();
+  if (batches.empty()) return absl::OkStatus();
+  const absl::Status valid = CheckPushedBatches(batches);
+  if (!valid.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the batches of the ranks: ", valid.message()));
+  }
+  outcome_.made = made_;
+  return absl::OkStatus();
 }
 
 void RingRound::Complete() {
@@ -163,7 +178,7 @@ void RingRound::Complete() {
     return;
   }
   uint64_t examples = 0;
-  for (const PushedBatch& batch : outcome_.batches) {
+  for (const PushedBatch& batch : made_->batches) {
     if (!batch.rejected) examples += batch.examples;
   }
   if (examples > 0) Merge(examples);
@@ -176,7 +191,7 @@ void RingRound::Merge(uint64_t examples) {
     for (const RankPart& part : parts_) ranks.push_back(part.tables[t]);
     RowMerge& merge = merges_[t];
     merge.Build(row_dims_[t], ranks);
-    TableParameters& table = gradient_.tables[t];
+    TableParameters& table = made_->gradient.tables[t];
     table.split.ids.assign(merge.ids().begin(), merge.ids().end());
     table.split.begin = {0, static_cast<uint32_t>(merge.ids().size())};
     table.d_rows.ResizeDiscard(merge.rows().size());
@@ -186,7 +201,7 @@ void RingRound::Merge(uint64_t examples) {
     }
   }
   if (DividesDense(options_.model)) {
-    DivideByExamples(examples, gradient_.d_dense.span());
+    DivideByExamples(examples, made_->gradient.d_dense.span());
   }
 }
 

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +22,7 @@
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_buckets.h"
 #include "worker/train/rank_part.h"
+#include "worker/train/step_memory.h"
 
 namespace shoal {
 
@@ -31,7 +34,12 @@ struct RingRoundOptions {
   // The longest time of one operation, in which the rank also waits for ranks
   // that are slower. Infinite: only the job's progress deadline judges that.
   absl::Duration timeout = absl::InfiniteDuration();
+  // A rank for people, in errors: "worker 2".
+  std::function<std::string(int rank)> name;
 };
+
+// "rank 2" if there is no other name.
+std::string NameOfRank(const RingRoundOptions& options, int rank);
 
 // What all ranks know after a round. It is the same on every rank.
 struct RingOutcome {
@@ -45,8 +53,10 @@ struct RingOutcome {
   // know no Resume for it stop after this round.
   uint64_t hold = 0;
   // The batches of the step in the order of the ranks, which pass
-  // CheckPushedBatches; empty if no rank brought one.
-  PushedBatches batches;
+  // CheckPushedBatches, and its gradient, unless all of them are rejected; null
+  // if no rank brought a batch. Its memory is that of the round after the next
+  // one: it is valid until the Begin after the next.
+  std::shared_ptr<StepMemory> made;
 };
 
 // One rank's side of the rounds of `--mode=ring`. In a round the ranks sum
@@ -62,7 +72,7 @@ struct RingOutcome {
 //   output.on_final = [&](DenseRange r) { round->OnFinal(r, d_dense); };
 //   model->ForwardBackward(input, &output);      // optional: sums meanwhile
 //   round->End(part, d_dense, [&](absl::StatusOr<RingOutcome> outcome) {
-//     if (outcome->step) Push(outcome->batches, *round->gradient());
+//     if (outcome->made != nullptr) Push(*outcome->made);
 //   });
 //
 // A rank without a batch, or with a rejected one, adds kAddsNothing. If a
@@ -86,8 +96,11 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
   // The executor of `collective` is the strand.
   RingRound(RingRoundOptions options, std::unique_ptr<Collective> collective);
 
-  // Begins the next round, and ends the use of gradient(). REQUIRES: no round
-  // is between Begin and the `done` of End.
+  // Begins the next round, which writes into the memory of the step of the
+  // round before the last one (RingOutcome::made). The last one has shown that
+  // all ranks have that step, since a rank begins a round only when its replica
+  // has the steps before. REQUIRES: no round is between Begin and the `done` of
+  // End.
   void Begin();
   // Elements of the rank's dense gradient are final: sums all buckets that are.
   // `d_dense` is the whole gradient, and is read during the call.
@@ -100,13 +113,15 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
            Done<RingOutcome> done);
 
   // Leaves the ranks: the operations in flight end, and `done` of the round is
-  // dropped. Only the other ranks' rounds fail. No call follows.
+  // dropped. Only the other ranks' rounds fail. No call follows. From then on
+  // no memory of a step is written.
   void Cancel();
 
-  // After a step with a batch that is not rejected: the step's gradient, ready
-  // to be pushed to a single shard (tables[t].split.ids and .begin, d_rows, and
-  // d_dense). The caller may set the other fields. Valid until Begin.
-  StepParameters* gradient() { return &gradient_; }
+  // The number of the present or last round, from 1; 0: none yet.
+  uint64_t round() const { return round_; }
+  size_t buckets() const { return buckets_.buckets().size(); }
+  // The ranks' collective; null after Cancel.
+  Collective* collective() { return collective_.get(); }
 
  private:
   // Adds `own`, or nothing if it is empty, to the sum of a bucket.
@@ -136,7 +151,9 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
   RingOutcome outcome_;
   Done<RingOutcome> done_;
   std::vector<RowMerge> merges_;  // by table
-  StepParameters gradient_;
+  // Of the rounds with odd and even numbers; the one of the present round.
+  std::shared_ptr<StepMemory> memory_[2];
+  std::shared_ptr<StepMemory> made_;
 };
 
 }  // namespace shoal

@@ -87,6 +87,7 @@ void SyncExchange::Finish(TrainStep* step, Done<StepEnd> done) {
 }
 
 void SyncExchange::Send(std::shared_ptr<Push> push, int shard) {
+  ++in_flight_;
   const StepParameters& parameters = push->step->parameters;
   const PushedBatch& batch = push->batch;
   client_->PushToShard(
@@ -98,19 +99,38 @@ void SyncExchange::Send(std::shared_ptr<Push> push, int shard) {
 
 void SyncExchange::OnAnswer(std::shared_ptr<Push> push, int shard,
                             Answer answer) {
+  --in_flight_;
   const bool aborted = absl::IsAborted(answer.status());
   push->answers[shard] = std::move(answer);
   if (--push->missing == 0) {
     std::move(push->done)(EndOf(push->batch.id, push->answers));
+    if (retired_ != nullptr && in_flight_ == 0) EndRetire();
     return;
   }
-  if (!aborted) return;
+  if (!aborted || over_) return;
   client_->executor()->PostAfter(
       kPause, [this, shard, push = std::move(push)]() mutable {
-        if (push->missing == 0 || cancelled_) return;
+        if (push->missing == 0 || over_) return;
         ++push->missing;
         Send(std::move(push), shard);
       });
+}
+
+void SyncExchange::Retire(Retired done) {
+  over_ = true;
+  retired_ = std::move(done);
+  if (in_flight_ == 0) EndRetire();
+}
+
+void SyncExchange::EndRetire() {
+  client_->executor()->Post([done = std::exchange(retired_, nullptr)]() mutable {
+    std::move(done)(nullptr);
+  });
+}
+
+void SyncExchange::Cancel() {
+  over_ = true;
+  retired_ = nullptr;
 }
 
 }  // namespace shoal

@@ -27,7 +27,8 @@ namespace shoal {
 //
 // At the end of a hold one shard may park the push while another still says
 // ABORTED. The step cannot be closed without the second one, so the exchange
-// sends the push to it again while the others have not answered.
+// sends the push to it again while the others have not answered. No push is
+// sent again after Retire: the servers answer those that they have.
 class SyncExchange final : public GradientExchange {
  public:
   // `client` must outlive the exchange. Calls that are in flight at Cancel end
@@ -37,7 +38,8 @@ class SyncExchange final : public GradientExchange {
   void Begin(TrainStep*) override {}
   void Finish(TrainStep* step, Done<StepEnd> done) override;
   void EndLease(const Lease&) override {}
-  void Cancel() override { cancelled_ = true; }
+  void Retire(Retired done) override;
+  void Cancel() override;
   StepState waits_in() const override { return StepState::kWaitStep; }
 
  private:
@@ -47,8 +49,12 @@ class SyncExchange final : public GradientExchange {
   void OnAnswer(std::shared_ptr<Push> push, int shard,
                 absl::StatusOr<PushReply> answer);
 
+  void EndRetire();
+
   ShardedClient* const client_;
-  bool cancelled_ = false;
+  bool over_ = false;   // nothing is sent any more
+  int in_flight_ = 0;   // pushes that a shard has not answered
+  Retired retired_;
 };
 
 }  // namespace shoal

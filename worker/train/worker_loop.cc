@@ -1,5 +1,7 @@
 #include "worker/train/worker_loop.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -37,12 +39,25 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     std::vector<Life> shard_lives;
     std::vector<int> members;  // the servers of the shards, by shard
     std::shared_ptr<LeaseTrainer> trainer;
+    // The newest NewGeneration; the trainer is one of that generation unless it
+    // is being retired.
+    uint64_t generation = 1;
+    bool retiring = false;
+    std::shared_ptr<StepMemory> newest;  // for the next trainer's exchange
     uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
   };
 
   void OnMessage(CoordinatorMessage message);
   absl::Status OnView(const ClusterView& view);
+  void OnNewGeneration(uint64_t number);
+  void OnRetired(const std::shared_ptr<OneLife>& life,
+                 absl::StatusOr<std::shared_ptr<StepMemory>> newest);
+  void SendReady();
+  // The life has a trainer that gets leases and holds.
+  bool Trains() const { return life_->trainer != nullptr && !life_->retiring; }
+  // The number of the server that is this worker's replica, if it has one.
+  int PlaceIn(const ClusterView& view) const;
   std::shared_ptr<LeaseTrainer> MakeTrainer();
   void OnLease(Lease lease);
   void OnPace(const Pace& pace);
@@ -91,6 +106,9 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
     if (self->life_ != nullptr) {
       heartbeat.progress = self->life_->progress.Snapshot();
     }
+    if (self->deps_.board != nullptr) {
+      heartbeat.standing = self->deps_.board->Read(self->deps_.control->Now());
+    }
     return heartbeat;
   };
   handlers.on_end = std::move(done);
@@ -109,11 +127,62 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
     OnResume();
   } else if (const auto* pace = std::get_if<Pace>(&message)) {
     OnPace(*pace);
+  } else if (const auto* next = std::get_if<NewGeneration>(&message)) {
+    OnNewGeneration(next->number);
   }
 }
 
+void WorkerLoop::Impl::OnNewGeneration(uint64_t number) {
+  if (number <= life_->generation) return;
+  life_->generation = number;
+  if (life_->retiring) return;  // it is answered with the newest number
+  if (life_->trainer == nullptr) {
+    SendReady();
+    return;
+  }
+  life_->retiring = true;
+  deps_.train->Post([self = shared_from_this(), life = life_,
+                     trainer = life_->trainer] {
+    trainer->Retire(
+        [self, life](absl::StatusOr<std::shared_ptr<StepMemory>> newest) {
+          self->deps_.control->Post(
+              [self, life, newest = std::move(newest)]() mutable {
+                self->OnRetired(life, std::move(newest));
+              });
+        });
+  });
+}
+
+void WorkerLoop::Impl::OnRetired(
+    const std::shared_ptr<OneLife>& life,
+    absl::StatusOr<std::shared_ptr<StepMemory>> newest) {
+  if (life != life_) return;
+  life->retiring = false;
+  EndTraining(life);
+  if (!newest.ok()) {
+    life->session->Send(Failure{newest.status()});
+    return;
+  }
+  life->newest = *std::move(newest);
+  SendReady();
+}
+
+void WorkerLoop::Impl::SendReady() {
+  GenerationReady ready;
+  ready.number = life_->generation;
+  if (deps_.next_ring != nullptr) {
+    absl::StatusOr<std::string> address = deps_.next_ring();
+    if (!address.ok()) {
+      life_->session->Send(Failure{address.status()});
+      return;
+    }
+    ready.ring_address = *std::move(address);
+  }
+  life_->session->Send(std::move(ready));
+}
+
 void WorkerLoop::Impl::OnLease(Lease lease) {
-  if (life_->trainer == nullptr) return;
+  if (!Trains()) return;
   deps_.train->Post(
       [trainer = life_->trainer, lease = std::move(lease)]() mutable {
         trainer->AddLease(std::move(lease));
@@ -121,14 +190,14 @@ void WorkerLoop::Impl::OnLease(Lease lease) {
 }
 
 void WorkerLoop::Impl::OnPace(const Pace& pace) {
-  if (life_->trainer == nullptr) return;
+  if (!Trains()) return;
   deps_.train->Post(
       [trainer = life_->trainer, pace] { trainer->SetPace(pace); });
 }
 
 void WorkerLoop::Impl::OnHold(uint64_t number) {
   life_->hold = number;
-  if (life_->trainer == nullptr) {
+  if (!Trains()) {
     life_->session->Send(Held{number, {}});
     return;
   }
@@ -146,15 +215,16 @@ void WorkerLoop::Impl::HoldTrainer() {
 
 void WorkerLoop::Impl::OnResume() {
   life_->hold = 0;
-  if (life_->trainer == nullptr) return;
+  if (!Trains()) return;
   deps_.train->Post([trainer = life_->trainer] { trainer->Resume(); });
 }
 
 absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
-  if (stopping_) return absl::OkStatus();
+  // A view of an earlier generation may be on its way behind a NewGeneration.
+  if (stopping_ || view.generation < life_->generation) return absl::OkStatus();
   const PsMembers ps{.count = static_cast<int>(view.ps.size()),
                      .replicated = options_.map.replicated};
-  const int rank = options_.member.registration.index;
+  const int rank = PlaceIn(view);
   if (view.map_version != options_.map.version || !ps.valid() ||
       ps.num_shards() != options_.map.num_shards || !ps.Serves(rank)) {
     return absl::FailedPreconditionError(
@@ -163,11 +233,12 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
                      " PSs, but this worker has version ", options_.map.version,
                      " over ", options_.map.num_shards));
   }
-  auto shards = deps_.connect(view);
+  auto shards = deps_.connect(view, life_->life);
   if (!shards.ok()) return shards.status();
 
-  // A second view within one life means that a shard has a new life.
+  // A second view within one generation means that a shard has a new life.
   EndTraining(life_);
+  life_->generation = view.generation;
   life_->shards = *std::move(shards);
   life_->shard_lives.clear();
   life_->members.clear();
@@ -181,6 +252,18 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   if (life_->hold != 0) HoldTrainer();
   deps_.train->Post([trainer = life_->trainer] { trainer->Start(); });
   return absl::OkStatus();
+}
+
+int WorkerLoop::Impl::PlaceIn(const ClusterView& view) const {
+  const int index = options_.member.registration.index;
+  const auto replicas = static_cast<int64_t>(view.ps.size()) -
+                        std::max(options_.map.replicated, 0);
+  // The view may name the servers of lost ranks or not.
+  if (static_cast<int64_t>(view.ranks.size()) != replicas) return index;
+  for (size_t rank = 0; rank < view.ranks.size(); ++rank) {
+    if (view.ranks[rank].life == life_->life) return static_cast<int>(rank);
+  }
+  return index;
 }
 
 std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
@@ -209,9 +292,12 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;
   deps.telemetry = deps_.telemetry;
+  deps.board = deps_.board;
   auto sharded = std::make_unique<ShardedClient>(
       std::move(client), std::move(shards), deps_.train);
-  auto exchange = deps_.make_exchange(sharded.get());
+  auto exchange = deps_.make_exchange(
+      sharded.get(),
+      {life_->generation, std::exchange(life_->newest, nullptr)});
   return std::make_shared<LeaseTrainer>(
       options_.trainer, deps, std::move(sharded), std::move(exchange),
       [session = life_->session,

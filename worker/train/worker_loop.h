@@ -2,6 +2,7 @@
 #define SHOAL_WORKER_TRAIN_WORKER_LOOP_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -13,6 +14,7 @@
 #include "core/cluster_member.h"
 #include "core/cluster_service.h"
 #include "core/lease.h"
+#include "core/rank_board.h"
 #include "core/parameter_service.h"
 #include "core/session_messages.h"
 #include "core/shard_map.h"
@@ -47,28 +49,36 @@ struct WorkerLoopDependencies {
   // Opens the batches of a lease; called on the train strand.
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source;
-  // Makes new clients of all shards, by index; called on the control strand for
-  // each view. The clients are destroyed on the train strand when the life ends
+  // Makes new clients of all shards, by index, for this life of the worker;
+  // called on the control strand for each view. The clients are destroyed on the train strand when the life ends
   // or at its next view. Their destruction must cancel their calls in progress.
   absl::AnyInvocable<absl::StatusOr<
-      std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&)>
+      std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&,
+                                                      const Life&)>
       connect;
   // Makes the exchange for a view, which takes the gradients as the mode of
   // training says. It may use the view's clients of the shards, which outlive
   // it. Called on the control strand.
-  absl::AnyInvocable<std::unique_ptr<GradientExchange>(ShardedClient*)>
+  absl::AnyInvocable<std::unique_ptr<GradientExchange>(ShardedClient*,
+                                                       ExchangeStart)>
       make_exchange;
+  // Opens a port for the ring of the next generation, and returns its address.
+  // Called on the control strand; null in a job without a ring.
+  absl::AnyInvocable<absl::StatusOr<std::string>()> next_ring;
   // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
   // May be nullptr; then nothing is measured.
   const WorkerTelemetry* telemetry = nullptr;
+  // Where the worker stands, for its heartbeats; may be nullptr.
+  RankBoard* board = nullptr;
 };
 
 // One worker: a member of the job that trains its leases, with one LeaseTrainer
-// per life, and ends when the coordinator says so. A lost session ends only the
+// per life and generation of ranks (core/generation_messages.h), and ends when the coordinator says so. A lost session ends only the
 // life: its calls are cancelled, its leases are dropped, and the worker
 // registers again for a new life. This is safe because a push is known by its
-// data.
+// data. A NewGeneration ends only the trainer; the worker answers it once the
+// trainer is retired, and makes the next trainer for the next view.
 //
 // Thread-safe; its state belongs to the control strand.
 class WorkerLoop {

@@ -129,6 +129,8 @@ class RecordingExchange final : public GradientExchange {
     std::vector<Done<StepEnd>> kept;
     std::vector<float> gradients;  // the first row's, of each Finish
     GradientExchange::Failed failed;
+    GradientExchange::Tell tell;
+    GradientExchange::Retired retired;
     bool keeps_holds = false;     // or there is a border always
     GradientExchange::Held held;  // of the present Hold
 
@@ -142,7 +144,10 @@ class RecordingExchange final : public GradientExchange {
   RecordingExchange(Executor* executor, Shared* shared)
       : executor_(executor), shared_(shared) {}
 
-  void Start(Failed failed) override { shared_->failed = std::move(failed); }
+  void Start(Failed failed, Tell tell) override {
+    shared_->failed = std::move(failed);
+    shared_->tell = std::move(tell);
+  }
   void Begin(TrainStep* step) override { Write("begin ", *step); }
   void Finish(TrainStep* step, Done<StepEnd> done) override {
     Write(step->parameters.rejected ? "finish rejected " : "finish ", *step);
@@ -177,6 +182,10 @@ class RecordingExchange final : public GradientExchange {
     if (!shared_->keeps_holds) return;
     shared_->log.push_back(absl::StrCat("resume ", number));
     shared_->held = nullptr;
+  }
+  void Retire(Retired done) override {
+    shared_->log.push_back("retire");
+    shared_->retired = std::move(done);
   }
   void Cancel() override { shared_->log.push_back("cancel"); }
   StepState waits_in() const override { return shared_->waits_in; }

@@ -279,11 +279,33 @@ RingRank::RingRank(const RingJob* job, int rank,
   replica_ = MakeRingReplica(job_, rank, completions);
   client_ = MakeRingClient(job_, rank, std::make_shared<FailingService>(this),
                            strand);
-  RingExchangeOptions options = RingOptions(job_);
+  MakeExchange(std::move(collective), RingOptions(job_));
+}
+
+void RingRank::MakeExchange(std::unique_ptr<Collective> collective,
+                            RingExchangeOptions options) {
   options.warn = [this](const std::string& line) { warnings_.push_back(line); };
   exchange_ = std::make_unique<RingExchange>(std::move(options), client_.get(),
-                                             std::move(collective), strand);
-  exchange_->Start([this](absl::Status error) { failure_ = error; });
+                                             std::move(collective), strand_);
+  exchange_->Start([this](absl::Status error) { failure_ = error; },
+                   [this](const ProcessMessage& message) {
+                     if (take_ != nullptr) take_(message);
+                   });
+}
+
+void RingRank::Retire(GradientExchange::Retired done) {
+  ++generation_;
+  at_ = At::kNothing;
+  exchange_->Retire(std::move(done));
+}
+
+void RingRank::Join(std::unique_ptr<Collective> collective,
+                    ExchangeStart start) {
+  RingExchangeOptions options = RingOptions(job_);
+  options.start = std::move(start);
+  options.marked = [this] { return marked(); };
+  options.renews = true;
+  MakeExchange(std::move(collective), std::move(options));
 }
 
 uint64_t RingRank::marked() const {
@@ -292,11 +314,25 @@ uint64_t RingRank::marked() const {
 }
 
 void RingRank::Pause(std::function<void()> then) {
-  strand_->PostAfter(absl::Microseconds(random_() % 2000), std::move(then));
+  strand_->PostAfter(absl::Microseconds(random_() % 2000),
+                     [this, g = generation_, then = std::move(then)] {
+                       if (g == generation_) then();
+                     });
 }
 
 void RingRank::BeginEpoch(uint32_t epoch) {
-  next_ = {epoch, job_.same_batches ? 0 : static_cast<uint32_t>(rank_), 0};
+  const uint32_t piece = job_.same_batches ? 0 : static_cast<uint32_t>(rank_);
+  std::vector<BatchId> lane;
+  for (uint32_t i = 0; i < job_.lanes[epoch][piece].size(); ++i) {
+    lane.push_back({epoch, piece, i});
+  }
+  BeginLane(std::move(lane));
+}
+
+void RingRank::BeginLane(std::vector<BatchId> lane) {
+  lane_ = std::move(lane);
+  next_ = 0;
+  ++lanes_;
   lane_done_ = false;
   lane_told_ = false;
   at_ = At::kWaits;
@@ -306,8 +342,7 @@ void RingRank::BeginEpoch(uint32_t epoch) {
 
 void RingRank::Next() {
   pausing_ = false;
-  const size_t batches = job_.lanes[next_.epoch][next_.piece].size();
-  if (next_.index == batches) {
+  if (next_ == lane_.size()) {
     at_ = At::kNothing;
     lane_done_ = true;
     EndLane();
@@ -316,9 +351,9 @@ void RingRank::Next() {
   at_ = At::kWaits;
   if (hold_ != 0) return;
   at_ = At::kStep;
-  step_.batch = MakeRingBatch(job_, next_);
+  step_.batch = MakeRingBatch(job_, lane_[next_]);
   step_.lease = 1;
-  ++next_.index;
+  ++next_;
   PrepareStep(client_->partitions(), job_.model.field_size, &unique_, &step_);
   Pull();
 }
@@ -333,7 +368,8 @@ void RingRank::EndLane() {
 
 void RingRank::Pull() {
   client_->Pull(&step_.parameters, /*read_only=*/true,
-                [this](const absl::Status& status) {
+                [this, g = generation_](const absl::Status& status) {
+                  if (g != generation_) return;
                   if (status.ok()) {
                     Pause([this] { Compute(); });
                   } else {
@@ -350,21 +386,22 @@ void RingRank::Compute() {
   Finish();
   // The trainer tells the end when the last batch is computed and no other
   // follows: at once, or when the reader finds that, perhaps during a Hold.
-  if (next_.index < job_.lanes[next_.epoch][next_.piece].size()) return;
+  if (next_ < lane_.size()) return;
   if (random_() % 2 == 0) {
     EndLane();
   } else {
-    Pause([this, epoch = next_.epoch] {
-      if (epoch == next_.epoch) EndLane();
+    Pause([this, lane = lanes_] {
+      if (lane == lanes_) EndLane();
     });
   }
 }
 
 void RingRank::Finish() {
   at_ = At::kStep;
-  exchange_->Finish(&step_, [this](absl::StatusOr<StepEnd> end) {
-    OnFinished(std::move(end));
-  });
+  exchange_->Finish(&step_,
+                    [this, g = generation_](absl::StatusOr<StepEnd> end) {
+                      if (g == generation_) OnFinished(std::move(end));
+                    });
 }
 
 void RingRank::OnFinished(absl::StatusOr<StepEnd> end) {
@@ -377,8 +414,8 @@ void RingRank::OnFinished(absl::StatusOr<StepEnd> end) {
     ++aborted_;
     at_ = At::kKept;
     if (hold_ == 0) {
-      strand_->PostAfter(absl::Milliseconds(5), [this] {
-        if (at_ == At::kKept && hold_ == 0) Finish();
+      strand_->PostAfter(absl::Milliseconds(5), [this, g = generation_] {
+        if (g == generation_ && at_ == At::kKept && hold_ == 0) Finish();
       });
     }
   } else if (absl::IsUnavailable(end.status()) ||

@@ -88,10 +88,20 @@ class RingRank {
            Executor* strand, Executor* completions, uint64_t seed);
 
   void BeginEpoch(uint32_t epoch);
+  // Trains these batches as a lane of its own.
+  void BeginLane(std::vector<BatchId> lane);
   // As the coordinator's messages.
   void Hold(uint64_t number);
   void Resume(uint64_t number);
   void Cancel() { exchange_->Cancel(); }
+  // Ends the generation, and drops the lane.
+  void Retire(GradientExchange::Retired done);
+  // The next generation, in which losses of ranks begin another one.
+  void Join(std::unique_ptr<Collective> collective, ExchangeStart start);
+  // Gets what the exchange tells the coordinator.
+  void OnMessage(std::function<void(const ProcessMessage&)> take) {
+    take_ = std::move(take);
+  }
 
   // The number of the Hold during which the rank stands still; 0: it does not.
   uint64_t held() const { return held_; }
@@ -112,6 +122,8 @@ class RingRank {
  private:
   class FailingService;
 
+  void MakeExchange(std::unique_ptr<Collective> collective,
+                    RingExchangeOptions options);
   void Pause(std::function<void()> then);
   void Next();
   void EndLane();
@@ -133,7 +145,11 @@ class RingRank {
   UniqueIds unique_;
   TrainStep step_;
 
-  BatchId next_;
+  int generation_ = 0;  // answers to an earlier one are ignored
+  std::function<void(const ProcessMessage&)> take_;
+  std::vector<BatchId> lane_;
+  size_t next_ = 0;  // of lane_
+  int lanes_ = 0;    // begun so far
   enum class At { kNothing, kWaits, kStep, kKept } at_ = At::kNothing;
   bool pausing_ = false;   // Next comes by itself
   bool lane_told_ = false;  // to the exchange

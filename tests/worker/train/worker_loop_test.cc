@@ -106,11 +106,11 @@ class WorkerLoopTest : public testing::Test {
     deps.open_source = [this](const Lease&) {
       return std::make_unique<EndlessSource>(&train_);
     };
-    deps.connect = [this](const ClusterView&) {
+    deps.connect = [this](const ClusterView&, const Life&) {
       return std::vector<std::shared_ptr<ParameterService>>{
           std::make_shared<SilentShard>(&log_)};
     };
-    deps.make_exchange = [](ShardedClient* shards) {
+    deps.make_exchange = [](ShardedClient* shards, ExchangeStart) {
       return std::make_unique<PushExchange>(shards);
     };
     deps.usage = [] { return ResourceUsage{}; };
