@@ -196,7 +196,9 @@ void RingLinker::OnStranger(Peer* peer) {
     return;
   }
   if (!peer->handshake->done()) return;
-  if (!peer->handshake->status().ok()) {
+  if (absl::IsUnavailable(peer->handshake->status())) {
+    Close(&peer->fd);  // a rank of this job, too early or too late
+  } else if (!peer->handshake->status().ok()) {
     log_.Refused(peer->name, peer->handshake->status());
     Close(&peer->fd);
   } else if (previous_ >= 0) {
@@ -275,8 +277,8 @@ absl::Status RingLinker::OnNext() {
   }
   if (!status.ok()) {
     return absl::UnavailableError(
-        absl::StrCat(settings_.Name(settings_.next()), " at ", address_.ToString(),
-                     ": ", status.message()));
+        absl::StrCat(settings_.Name(settings_.next()), " at ",
+                     address_.ToString(), ": ", status.message()));
   }
   next_ = std::exchange(outgoing_.fd, -1);
   return absl::OkStatus();

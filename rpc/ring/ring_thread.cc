@@ -274,7 +274,8 @@ bool RingThread::CheckDeadlines() {
     absl::StrAppend(&what, "; ", linker_->Missing());
     culprit = linker_->missing_rank();
   }
-  End(culprit, absl::StrCat(settings_.Name(settings_.rank), " gave up: ", what), late,
+  End(culprit,
+      absl::StrCat(settings_.Name(settings_.rank), " gave up: ", what), late,
       absl::DeadlineExceededError(what),
       linker_ != nullptr ? absl::StatusCode::kAborted
                          : absl::StatusCode::kUnavailable);
@@ -313,7 +314,8 @@ void RingThread::Leave() {
   const bool idle = operations_.idle();
   if (links_ != nullptr && ended_.ok() && !idle) {
     links_->Finish(EncodeFailure(
-        settings_.rank, absl::StrCat(settings_.Name(settings_.rank), " has left")));
+        settings_.rank,
+        absl::StrCat(settings_.Name(settings_.rank), " has left")));
   }
   const absl::Status cancelled =
       absl::CancelledError("the collective was destroyed");

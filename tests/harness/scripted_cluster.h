@@ -65,10 +65,14 @@ class ScriptedCluster : public FakeCluster {
     return count;
   }
 
+  // The newest life that it gave.
+  Life life() const { return {3, lives}; }
+
   bool answer_heartbeats = true;
   absl::Status refuse;  // not OK: the answer to each registration
   uint32_t lives = 0;
   std::vector<ProcessMessage> heard;
+  Heartbeat heartbeat;  // the newest
 
  private:
   class Session : public ClusterSession {
@@ -78,6 +82,7 @@ class ScriptedCluster : public FakeCluster {
       if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) {
         if (!cluster_->answer_heartbeats) return;
         cluster_->Tell(HeartbeatAck{heartbeat->number});
+        cluster_->heartbeat = *heartbeat;
       } else {
         cluster_->heard.push_back(std::move(message));
       }

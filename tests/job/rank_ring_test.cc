@@ -18,18 +18,46 @@ using ::testing::HasSubstr;
 
 class RankRingTest : public testing::Test {
  protected:
-  RankRing Open(int rank, const std::string& job = "a") {
+  static std::unique_ptr<RankRing> Open(const std::string& job = "a") {
     TcpRingOptions options;
-    options.rank = rank;
     options.job = job;
+    options.connect_timeout = absl::Seconds(30);
     return RankRing::Open("127.0.0.1", options).value();
   }
-  static ClusterView ViewOf(const std::vector<const RankRing*>& ranks) {
+  static Life LifeOf(int worker) {
+    return Life{41, static_cast<uint32_t>(worker + 1)};
+  }
+  // Worker w has life w + 1.
+  static ClusterView ViewOf(
+      uint64_t generation,
+      const std::vector<std::pair<int, const RankRing*>>& ranks) {
     ClusterView view;
-    for (const RankRing* rank : ranks) {
-      view.ranks.push_back({rank->address(), Life{41, 1}});
+    view.generation = generation;
+    for (const auto& [worker, ring] : ranks) {
+      view.ranks.push_back({ring->address(), LifeOf(worker)});
     }
     return view;
+  }
+  // Sums 1, 10, 100 … over the ranks.
+  static void ExpectSum(const std::vector<Collective*>& ranks, float sum) {
+    std::vector<std::vector<float>> values;
+    float own = 1;
+    for (size_t r = 0; r < ranks.size(); ++r) {
+      values.push_back({own});
+      own *= 10;
+    }
+    std::vector<Notification> ended(ranks.size());
+    for (size_t r = 0; r < ranks.size(); ++r) {
+      EXPECT_EQ(ranks[r]->rank(), static_cast<int>(r));
+      EXPECT_EQ(ranks[r]->size(), static_cast<int>(ranks.size()));
+      ranks[r]->AllReduce({}, absl::MakeSpan(values[r]), absl::Seconds(30),
+                          [&ended, r](absl::StatusOr<CollectiveReply> reply) {
+                            EXPECT_TRUE(reply.ok()) << reply.status();
+                            ended[r].Notify();
+                          });
+    }
+    for (const Notification& one : ended) ASSERT_TRUE(one.Wait());
+    for (const auto& value : values) EXPECT_EQ(value[0], sum);
   }
 
   RealClock clock_;
@@ -37,49 +65,92 @@ class RankRingTest : public testing::Test {
 };
 
 TEST_F(RankRingTest, RanksFindEachOtherByTheView) {
-  RankRing a = Open(0);
-  RankRing b = Open(1);
-  const ClusterView view = ViewOf({&a, &b});
-  const auto first = a.Join(view, &executor_);
-  const auto second = b.Join(view, &executor_);
+  const auto a = Open();
+  const auto b = Open();
+  const ClusterView view = ViewOf(1, {{0, a.get()}, {1, b.get()}});
+  const auto first = a->Join(view, LifeOf(0), &executor_);
+  const auto second = b->Join(view, LifeOf(1), &executor_);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE(second.ok()) << second.status();
-  std::vector<float> values[] = {{1, 2}, {10, 20}};
-  Notification ended[2];
-  for (int rank = 0; rank < 2; ++rank) {
-    Collective* const ring = (rank == 0 ? *first : *second).get();
-    EXPECT_EQ(ring->rank(), rank);
-    EXPECT_EQ(ring->size(), 2);
-    ring->AllReduce({}, absl::MakeSpan(values[rank]), absl::Seconds(30),
-                    [&ended, rank](absl::StatusOr<CollectiveReply> reply) {
-                      EXPECT_TRUE(reply.ok()) << reply.status();
-                      ended[rank].Notify();
-                    });
-  }
-  for (const Notification& one : ended) ASSERT_TRUE(one.Wait());
-  EXPECT_EQ(values[0], (std::vector<float>{11, 22}));
-  EXPECT_EQ(values[1], values[0]);
+  ExpectSum({first->get(), second->get()}, 11);
 }
 
-TEST_F(RankRingTest, ARankJoinsOneRing) {
-  RankRing only = Open(0);
-  const ClusterView view = ViewOf({&only});
-  ASSERT_TRUE(only.Join(view, &executor_).ok());
-  const auto again = only.Join(view, &executor_);
+// The ranks of the second generation are workers 0 and 2.
+TEST_F(RankRingTest, RanksOfALaterGenerationHaveOtherNumbersAndTheirNames) {
+  const auto a = Open();
+  const auto b = Open();
+  const auto c = Open();
+  ClusterView view = ViewOf(1, {{0, a.get()}, {1, b.get()}, {2, c.get()}});
+  auto first = a->Join(view, LifeOf(0), &executor_);
+  auto third = c->Join(view, LifeOf(2), &executor_);
+  ASSERT_TRUE(first.ok() && third.ok());
+  EXPECT_EQ(c->NameOf(2), "worker 2");
+  const std::string before = c->address();
+  first->reset();
+  third->reset();
+  ASSERT_TRUE(a->NextAddress().ok());
+  ASSERT_TRUE(c->NextAddress().ok());
+  EXPECT_NE(c->address(), before);
+  view = ViewOf(2, {{0, a.get()}, {2, c.get()}});
+  first = a->Join(view, LifeOf(0), &executor_);
+  third = c->Join(view, LifeOf(2), &executor_);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_EQ(a->NameOf(1), "worker 2");
+  EXPECT_EQ(c->NameOf(0), "worker 0");
+  ExpectSum({first->get(), third->get()}, 11);
+}
+
+// A rank that is late meets the port of another generation.
+TEST_F(RankRingTest, RanksOfTwoGenerationsAreNoRing) {
+  TcpRingOptions options;
+  options.connect_timeout = absl::Milliseconds(300);
+  const auto a = RankRing::Open("127.0.0.1", options).value();
+  const auto b = RankRing::Open("127.0.0.1", options).value();
+  const auto first = a->Join(ViewOf(1, {{0, a.get()}, {1, b.get()}}),
+                             LifeOf(0), &executor_);
+  const auto second = b->Join(ViewOf(2, {{0, a.get()}, {1, b.get()}}),
+                              LifeOf(1), &executor_);
+  ASSERT_TRUE(first.ok() && second.ok());
+  std::vector<float> value = {1};
+  Notification ended;
+  absl::Status status;
+  (*first)->AllReduce({}, absl::MakeSpan(value), absl::Seconds(30),
+                      [&](absl::StatusOr<CollectiveReply> reply) {
+                        status = reply.status();
+                        ended.Notify();
+                      });
+  ASSERT_TRUE(ended.Wait());
+  EXPECT_TRUE(absl::IsAborted(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("it is of generation 1 of start 29 of the job, here is "
+                        "generation 2 of start 29"));
+}
+
+TEST_F(RankRingTest, APortHasOneRing) {
+  const auto only = Open();
+  const ClusterView view = ViewOf(1, {{0, only.get()}});
+  ASSERT_TRUE(only->Join(view, LifeOf(0), &executor_).ok());
+  const auto again = only->Join(view, LifeOf(0), &executor_);
   EXPECT_TRUE(absl::IsFailedPrecondition(again.status()));
   EXPECT_THAT(std::string(again.status().message()),
-              HasSubstr("rank 0 has been in a ring before"));
+              HasSubstr("that port has a ring already"));
 }
 
 TEST_F(RankRingTest, AViewOfOtherRanksIsRefused) {
-  RankRing a = Open(0);
-  RankRing b = Open(1);
-  RankRing other = Open(1);
-  EXPECT_THAT(
-      std::string(b.Join(ViewOf({&a}), &executor_).status().message()),
-      HasSubstr("the job's ring has 1 ranks, and this is rank 1"));
-  EXPECT_TRUE(absl::IsFailedPrecondition(
-      b.Join(ViewOf({&a, &other}), &executor_).status()));
+  const auto a = Open();
+  const auto b = Open();
+  const auto other = Open();
+  EXPECT_THAT(std::string(b->Join(ViewOf(1, {{0, a.get()}}), LifeOf(1),
+                                  &executor_)
+                              .status()
+                              .message()),
+              HasSubstr("the life 29.2 of this process is none of the 1 "));
+  const auto status = b->Join(ViewOf(1, {{0, a.get()}, {1, other.get()}}),
+                              LifeOf(1), &executor_)
+                          .status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(b->address()));
 }
 
 }  // namespace

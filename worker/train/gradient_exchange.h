@@ -37,19 +37,20 @@ struct ExchangeStart {
 };
 
 // SEAM: takes the gradients of one generation of a worker life, which is the
-// whole life in a job whose workers do not wait for each other. A mode of training is an
-// implementation of this interface, which job/training_mode.cc makes, and two
-// numbers: the depth of the pipeline (LeaseTrainerOptions::pipeline_depth; its
-// default is in core/training_mode.h), and the pace, which is the number of
-// steps that this worker may be ahead of others. The coordinator sends the pace
+// whole life in a job whose workers do not wait for each other. A mode of
+// training is an implementation of this interface, which job/training_mode.cc
+// makes, and two numbers: the depth of the pipeline
+// (LeaseTrainerOptions::pipeline_depth; its default is in
+// core/training_mode.h), and the pace, which is the number of steps that this
+// worker may be ahead of others. The coordinator sends the pace
 // (core/step_messages.h) and StepPipeline keeps to it, so an exchange knows
 // nothing of it; without one there is no limit. An exchange that waits for
 // other workers keeps step with them by the time at which it ends Finish. The
-// trainer does not depend on the mode. Implementations:
-// PushExchange (push_exchange.h), which pushes each gradient to all shards;
-// SyncExchange (sync_exchange.h), which pushes it for a step of the job;
-// RingExchange (ring_exchange.h), whose ranks make one gradient of their
-// batches; tests have one that records.
+// trainer does not depend on the mode. Implementations: PushExchange
+// (push_exchange.h), which pushes each gradient to all shards; SyncExchange
+// (sync_exchange.h), which pushes it for a step of the job; RingExchange
+// (ring_exchange.h), whose ranks make one gradient of their batches; tests have
+// one that records.
 //
 //   exchange->Start([](absl::Status error) { … },
 //                   [](ProcessMessage message) { … });

@@ -73,9 +73,9 @@ absl::StatusOr<LevelPlan> PlanLevel(
     if (lacks == 0) continue;
     if (lacks != newest.newest) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "the replica of ", name(static_cast<int>(first)), " has ", newest.marked,
-          " batches, and that of ", name(static_cast<int>(rank)), " has ",
-          parts[rank].marked,
+          "the replica of ", name(static_cast<int>(first)), " has ",
+          newest.marked, " batches, and that of ",
+          name(static_cast<int>(rank)), " has ", parts[rank].marked,
           ", which is not one step less; start the job again from its newest "
           "checkpoint"));
     }

@@ -123,9 +123,10 @@ void SyncExchange::Retire(Retired done) {
 }
 
 void SyncExchange::EndRetire() {
-  client_->executor()->Post([done = std::exchange(retired_, nullptr)]() mutable {
-    std::move(done)(nullptr);
-  });
+  client_->executor()->Post(
+      [done = std::exchange(retired_, nullptr)]() mutable {
+        std::move(done)(nullptr);
+      });
 }
 
 void SyncExchange::Cancel() {

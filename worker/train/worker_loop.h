@@ -50,8 +50,9 @@ struct WorkerLoopDependencies {
   absl::AnyInvocable<absl::StatusOr<std::unique_ptr<BatchSource>>(const Lease&)>
       open_source;
   // Makes new clients of all shards, by index, for this life of the worker;
-  // called on the control strand for each view. The clients are destroyed on the train strand when the life ends
-  // or at its next view. Their destruction must cancel their calls in progress.
+  // called on the control strand for each view. The clients are destroyed on
+  // the train strand when the life ends or at its next view. Their destruction
+  // must cancel their calls in progress.
   absl::AnyInvocable<absl::StatusOr<
       std::vector<std::shared_ptr<ParameterService>>>(const ClusterView&,
                                                       const Life&)>
@@ -74,11 +75,12 @@ struct WorkerLoopDependencies {
 };
 
 // One worker: a member of the job that trains its leases, with one LeaseTrainer
-// per life and generation of ranks (core/generation_messages.h), and ends when the coordinator says so. A lost session ends only the
-// life: its calls are cancelled, its leases are dropped, and the worker
-// registers again for a new life. This is safe because a push is known by its
-// data. A NewGeneration ends only the trainer; the worker answers it once the
-// trainer is retired, and makes the next trainer for the next view.
+// per life and generation of ranks (core/generation_messages.h), and ends when
+// the coordinator says so. A lost session ends only the life: its calls are
+// cancelled, its leases are dropped, and the worker registers again for a new
+// life. This is safe because a push is known by its data. A NewGeneration ends
+// only the trainer; the worker answers it once the trainer is retired, and
+// makes the next trainer for the next view.
 //
 // Thread-safe; its state belongs to the control strand.
 class WorkerLoop {

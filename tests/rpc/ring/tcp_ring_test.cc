@@ -14,7 +14,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/mutex.h"
+#include "core/lost_rank.h"
+#include "core/rank_board.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rpc/address.h"
@@ -237,7 +240,7 @@ TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
   EXPECT_LE(http.ReceiveAll().size(), kRingChallengeBytes);
   Socket large = Socket::Connect(zero.address());
   std::string hello = "SHOALRNG";
-  AppendNumber(uint32_t{1}, &hello);
+  AppendNumber(kRingVersion, &hello);
   AppendNumber(uint32_t{0xffffffff}, &hello);
   hello.resize(kRingHelloBytes);
   large.Send(hello);
@@ -251,7 +254,8 @@ TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
   settings.generation = 0;
   RingConnector before(settings, "the-token", MakeNonce());
   EXPECT_EQ(old.Shake(&before).message(),
-            "it refuses this process: it has generation 0, here 1");
+            "it refuses this process: it is of generation 0 of start 1 of the "
+            "job, here is generation 1 of start 1");
 
   zero.LinkUp();
   const std::string announced =
@@ -269,6 +273,66 @@ TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
   EXPECT_EQ(half.ReceiveAll().size(), kRingChallengeBytes);
   zero.Destroy();
   EXPECT_TRUE(absl::IsCancelled(call->Wait().status()));
+}
+
+// So a probe of the port (rpc/port_probe.h) shows that the process lives.
+TEST(TcpRingTest, ThePortListensAsLongAsTheRingLivesAndReadsNobody) {
+  RankZero zero;
+  zero.LinkUp();
+  for (int i = 0; i < 50; ++i) {
+    Socket late = Socket::Connect(zero.address());
+    EXPECT_EQ(late.ReceiveAll(), "") << "no challenge either";
+  }
+  std::vector<float> values(1000, 1);
+  const Call call = AllReduce(zero.ring(), &values);
+  zero.to_zero().Send(EncodeAnnouncement(0, 1, OperationOf(values)));
+  EXPECT_EQ(zero.from_zero().Receive(24).size(), 24u);
+  zero.Destroy();
+  EXPECT_TRUE(absl::IsCancelled(call->Wait().status()));
+}
+
+TEST(TcpRingTest, ErrorsNameTheWorkersAndHaveTheRank) {
+  TcpRingOptions options = Options();
+  options.names = {"worker 0", "worker 2", "worker 5"};
+  RingRanks ranks(3, options);
+  std::vector<float> x(10, 1), y(10, 1), z(10, 1);
+  const Call first[] = {AllReduce(ranks.rank(0), &x),
+                        AllReduce(ranks.rank(1), &y),
+                        AllReduce(ranks.rank(2), &z)};
+  for (const Call& call : first) ASSERT_TRUE(call->Wait().ok());
+  const Call waits = AllReduce(ranks.rank(2), &z);
+  ranks.Destroy(1);
+  const absl::Status status = waits->Wait().status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("worker 2 "));
+  EXPECT_EQ(LostRankOf(status), 1);
+  EXPECT_EQ(LostRankOf(absl::UnavailableError("worker 2")), -1);
+}
+
+TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
+  RankBoard board;
+  TcpRingOptions options = Options();
+  RingRanks ranks(3, options, [&](int rank, TcpRingOptions* o) {
+    if (rank == 0) o->board = &board;
+  });
+  board.SetBuckets(2);
+  board.EnterExchange(RankBoard::Phase::kRound, absl::Now());
+  std::vector<float> x(10, 1), y(10, 1), z(10, 1);
+  const Call call = AllReduce(ranks.rank(0), &x);
+  const Call other = AllReduce(ranks.rank(2), &z);
+  // The limit only ends a hanging test.
+  RankStanding standing;
+  for (int i = 0; i < 6000 && standing.waits_for != 1; ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+    standing = board.Read(absl::Now());
+  }
+  EXPECT_EQ(standing.waits_for, 1) << "rank 2 has told what it does";
+  EXPECT_EQ(standing.phase, "sums");
+  EXPECT_EQ(standing.tensor, "dense bucket 1 of 2");
+  const Call last = AllReduce(ranks.rank(1), &y);
+  EXPECT_TRUE(call->Wait().ok());
+  EXPECT_TRUE(other->Wait().ok());
+  EXPECT_TRUE(last->Wait().ok());
 }
 
 TEST(TcpRingTest, ManySilentStrangersDoNotKeepTheNeighbourOut) {
@@ -300,7 +364,7 @@ TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
   };
   for (const Case& c : std::vector<Case>{
            {[](int rank, TcpRingOptions* o) { o->generation += rank; },
-            "it has generation"},
+            "it is of generation"},
            {[](int rank, TcpRingOptions* o) {
               if (rank == 1) o->token = "another";
             },

@@ -553,5 +553,34 @@ TEST_F(GradientExchangeTest, EvaluationsAreNoneOfItsBusiness) {
   EXPECT_THAT(exchange_.gradients, IsEmpty());
 }
 
+// The coordinator ignores what a worker says of leases that are over.
+TEST_F(GradientExchangeTest, ARetiredTrainerWaitsForTheExchangeAndSaysNothing) {
+  exchange_.keeps = true;
+  Start(/*depth=*/0, /*batches=*/3);
+  simulator_.RunFor(absl::Seconds(1));
+  ASSERT_EQ(exchange_.kept.size(), 1u);
+  bool retired = false;
+  trainer_->Retire([&](absl::StatusOr<std::shared_ptr<StepMemory>> newest) {
+    EXPECT_TRUE(newest.ok()) << newest.status();
+    retired = true;
+  });
+  EXPECT_EQ(log().back(), "retire");
+  const size_t said = log().size();
+  exchange_.LetGo();
+  simulator_.RunFor(absl::Seconds(1));
+  EXPECT_FALSE(retired);
+  EXPECT_EQ(log().size(), said) << "no further batch, and no end of a lease";
+  std::move(exchange_.retired)(nullptr);
+  EXPECT_TRUE(retired);
+  trainer_->Abandon();
+}
+
+TEST_F(GradientExchangeTest, ALifeThatEndsWhileItRetiresCancelsTheExchange) {
+  Start(/*depth=*/0, /*batches=*/3);
+  trainer_->Retire([](absl::StatusOr<std::shared_ptr<StepMemory>>) {});
+  trainer_->Abandon();
+  EXPECT_EQ(log().back(), "cancel");
+}
+
 }  // namespace
 }  // namespace shoal

@@ -70,7 +70,8 @@ TEST(LevelPlanTest, TheLowestRankWithTheNewestStepSendsItToAllThatLackIt) {
 }
 
 TEST(LevelPlanTest, ReplicasThatDifferByMoreThanAStepAreNamed) {
-  for (const std::vector<LevelPart>& parts : std::vector<std::vector<LevelPart>>{
+  using Parts = std::vector<LevelPart>;
+  for (const Parts& parts : std::vector<Parts>{
            {{12, 3, 100}, {8, 3, 100}},   // more than a step
            {{12, 3, 100}, {10, 3, 100}},  // less than one
            {{12, 0, 0}, {9, 3, 100}}}) {  // nobody has the step any more

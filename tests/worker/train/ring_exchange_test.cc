@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -315,6 +316,43 @@ TEST(RingExchangeTest, ALostRankEndsTheOthersAndIsNamed) {
     const absl::Status failure = world.rank(rank).failure();
     EXPECT_TRUE(absl::IsUnavailable(failure)) << failure;
     EXPECT_THAT(failure.message(), HasSubstr("rank 2"));
+  }
+}
+
+// The job goes on with the next generation, which the coordinator begins.
+TEST(RingExchangeTest, ALostRankIsToldOnceWhereTheRanksMayChange) {
+  RingJob job = DeepFmJob(OptimizerKind::kSgd, EqualLanes(3, 20));
+  job.lanes[0][1].resize(2);
+  job.renews = true;
+  RingWorld world(job, 1);
+  std::vector<RingBroken> told[3];
+  for (int rank = 0; rank < 3; ++rank) {
+    world.rank(rank).OnMessage([&, rank](const ProcessMessage& message) {
+      told[rank].push_back(std::get<RingBroken>(message));
+    });
+  }
+  world.Begin(0);
+  ASSERT_TRUE(world.RunUntil([&] { return world.rank(0).applied() > 4; }));
+  world.Send(2, [](RingRank& rank) { rank.Cancel(); });
+  world.simulator().RunFor(absl::Hours(1));
+  for (const int rank : {0, 1}) {
+    ASSERT_EQ(told[rank].size(), 1u) << rank;
+    EXPECT_EQ(told[rank][0].number, 1u);
+    EXPECT_TRUE(absl::IsUnavailable(told[rank][0].status));
+    EXPECT_THAT(told[rank][0].status.message(), HasSubstr("rank 2"));
+    EXPECT_TRUE(world.rank(rank).failure().ok());
+    // What its replica has by then is the same as before.
+    const uint64_t marked = world.rank(rank).marked();
+    bool retired = false;
+    world.Send(rank, [&](RingRank& r) {
+      r.Retire([&](absl::StatusOr<std::shared_ptr<StepMemory>> newest) {
+        ASSERT_TRUE(newest.ok()) << newest.status();
+        EXPECT_NE(*newest, nullptr);
+        retired = true;
+      });
+    });
+    EXPECT_TRUE(world.RunUntil([&] { return retired; }));
+    EXPECT_EQ(world.rank(rank).marked(), marked);
   }
 }
 

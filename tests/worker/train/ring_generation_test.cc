@@ -24,6 +24,61 @@
 namespace shoal {
 namespace {
 
+// Tells a rank of the end of each operation some time after the others, as a
+// network does: so a rank may be lost, or leave, when others have done a round
+// that it has not.
+class LateCollective final : public Collective {
+ public:
+  LateCollective(std::unique_ptr<Collective> inner, Executor* strand,
+                 uint64_t seed)
+      : inner_(std::move(inner)), strand_(strand), random_(seed) {}
+  ~LateCollective() override { *here_ = false; }
+
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  void AllReduce(CollectiveTag tag, absl::Span<float> values,
+                 absl::Duration timeout, Done<CollectiveReply> done) override {
+    inner_->AllReduce(std::move(tag), values, timeout, Late(std::move(done)));
+  }
+  void AllGather(CollectiveTag tag, absl::Span<const char> bytes,
+                 GatheredParts* parts, absl::Duration timeout,
+                 Done<CollectiveReply> done) override {
+    inner_->AllGather(std::move(tag), bytes, parts, timeout,
+                      Late(std::move(done)));
+  }
+  void Broadcast(CollectiveTag tag, int root, absl::Span<char> bytes,
+                 absl::Duration timeout, Done<CollectiveReply> done) override {
+    inner_->Broadcast(std::move(tag), root, bytes, timeout,
+                      Late(std::move(done)));
+  }
+
+ private:
+  Done<CollectiveReply> Late(Done<CollectiveReply> done) {
+    return [this, here = here_, done = std::move(done)](
+               absl::StatusOr<CollectiveReply> reply) mutable {
+      if (!*here) {
+        std::move(done)(absl::CancelledError("left"));
+        return;
+      }
+      // Now and then long enough for the others' next steps.
+      const uint64_t span = random_() % 8 == 0 ? 12'000 : 200;
+      last_ = std::max(last_,
+                       strand_->Now() + absl::Microseconds(random_() % span));
+      strand_->PostAt(last_, [here, done = std::move(done),
+                              reply = std::move(reply)]() mutable {
+        if (!*here) reply = absl::CancelledError("left");
+        std::move(done)(std::move(reply));
+      });
+    };
+  }
+
+  const std::unique_ptr<Collective> inner_;
+  Executor* const strand_;
+  std::mt19937_64 random_;
+  absl::Time last_;
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
+};
+
 // A job whose sums are exact: its end depends on no order and no step.
 RingJob ExactJob(int ranks, int steps) {
   RingJob job;
@@ -175,9 +230,14 @@ class GenerationWorld {
     for (const int rank : alive_) {
       executors.push_back(strands_[Index(rank)].get());
     }
-    return MakeLocalCollectives({.generation = generation_,
-                                 .reduction = Reduction::kRankOrder},
-                                executors);
+    auto ranks = MakeLocalCollectives({.generation = generation_,
+                                       .reduction = Reduction::kRankOrder},
+                                      executors);
+    for (size_t r = 0; r < ranks.size(); ++r) {
+      ranks[r] = std::make_unique<LateCollective>(std::move(ranks[r]),
+                                                  executors[r], random_());
+    }
+    return ranks;
   }
 
   // In order with what was sent before, as on a session.

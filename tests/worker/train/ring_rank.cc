@@ -200,6 +200,7 @@ RingExchangeOptions RingOptions(const RingJob& job) {
   if (job.canary) options.round.model.tables.pop_back();
   options.round.bucket_bytes = job.bucket_bytes;
   options.overlap = job.clip_norm == 0;
+  options.renews = job.renews;
   return options;
 }
 

@@ -51,6 +51,8 @@ struct RingJob {
   std::map<BatchId, Spoilt> spoilt;
   uint64_t bucket_bytes = 64;
   double clip_norm = 0;  // of the sum; not 0: gradients are summed at the end
+  // The ranks may change: RingExchangeOptions::renews.
+  bool renews = false;
   // Chance in percent that a call to the replica fails, before or after it has
   // had an effect.
   int failures = 0;

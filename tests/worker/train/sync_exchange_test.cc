@@ -208,5 +208,42 @@ TEST_F(SyncExchangeTest, AWorkerWaitsForTheStep) {
   EXPECT_EQ(exchange_->waits_in(), StepState::kWaitStep);
 }
 
+TEST_F(SyncExchangeTest, RetireWaitsForTheAnswersAndSendsNothingAgain) {
+  Pull({8, 8, 8});
+  for (const auto& shard : shards_) shard->parks = true;
+  exchange_->Begin(&step_);
+  std::vector<std::string> order;
+  exchange_->Finish(&step_, [&](absl::StatusOr<StepEnd>) {
+    order.push_back("finished");
+  });
+  simulator_.RunUntilIdle();
+  // Shard 0 would get the push again, since the others have it.
+  std::move(shards_[0]->parked)(absl::AbortedError("holds"));
+  simulator_.RunFor(absl::Milliseconds(1));
+  exchange_->Retire([&](absl::StatusOr<std::shared_ptr<StepMemory>> newest) {
+    EXPECT_TRUE(newest.ok()) << newest.status();
+    order.push_back("retired");
+  });
+  simulator_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(shards_[0]->pushes, 1);
+  EXPECT_TRUE(order.empty()) << "two servers have the push";
+  std::move(shards_[1]->parked)(kDropped);
+  simulator_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(order.empty()) << "one server has the push";
+  std::move(shards_[2]->parked)(kDropped);
+  simulator_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(order, (std::vector<std::string>{"finished", "retired"}));
+  EXPECT_EQ(shards_[0]->pushes, 1);
+}
+
+TEST_F(SyncExchangeTest, RetireWithoutAPushEndsAtOnceAndNeverInsideTheCall) {
+  bool retired = false;
+  exchange_->Retire(
+      [&](absl::StatusOr<std::shared_ptr<StepMemory>>) { retired = true; });
+  EXPECT_FALSE(retired);
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(retired);
+}
+
 }  // namespace
 }  // namespace shoal

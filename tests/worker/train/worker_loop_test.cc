@@ -1,5 +1,7 @@
 #include "worker/train/worker_loop.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/binary_objective.h"
@@ -88,7 +91,9 @@ class EndlessSource : public BatchSource {
 
 class WorkerLoopTest : public testing::Test {
  protected:
-  explicit WorkerLoopTest(int index = 0, int replicated = -1, int depth = 1) {
+  explicit WorkerLoopTest(
+      int index = 0, int replicated = -1, int depth = 1,
+      const std::function<void(WorkerLoopDependencies*)>& change = nullptr) {
     WorkerLoopOptions options;
     options.member.registration.role = Role::kWorker;
     options.member.registration.index = index;
@@ -114,6 +119,7 @@ class WorkerLoopTest : public testing::Test {
       return std::make_unique<PushExchange>(shards);
     };
     deps.usage = [] { return ResourceUsage{}; };
+    if (change != nullptr) change(&deps);
     loop_ = std::make_unique<WorkerLoop>(std::move(options), std::move(deps));
     loop_->Start([this](MemberEnd end) { end_ = std::move(end); });
     Settle();
@@ -255,6 +261,174 @@ TEST_F(WorkerLoopTest, AHeldWorkerTrainsTheLeaseThatItIsGiven) {
   Settle();
   EXPECT_GT(log_.calls, 0);
   EXPECT_EQ(cluster_.Heard<LeaseRequest>(), requests);
+}
+
+// ---- Generations
+
+// Answers Retire when the test says so.
+struct Retiring {
+  int made = 0;
+  std::vector<uint64_t> generations;           // of the exchanges
+  std::vector<std::shared_ptr<StepMemory>> given;
+  std::vector<GradientExchange::Retired> retired;
+  int cancelled = 0;
+};
+
+class RetiringExchange final : public GradientExchange {
+ public:
+  explicit RetiringExchange(Retiring* shared) : shared_(shared) {}
+  void Begin(TrainStep*) override {}
+  void Finish(TrainStep*, Done<StepEnd>) override {}
+  void EndLease(const Lease&) override {}
+  void Retire(Retired done) override {
+    shared_->retired.push_back(std::move(done));
+  }
+  void Cancel() override { ++shared_->cancelled; }
+
+ private:
+  Retiring* const shared_;
+};
+
+// What the loop of a GenerationLoopTest uses, so it is made before the loop.
+struct GenerationParts {
+  Retiring exchanges_;
+  RankBoard board_;
+  int ports_ = 0;
+};
+
+// Worker 2 of three ranks in a ring.
+class GenerationLoopTest : public GenerationParts, public WorkerLoopTest {
+ protected:
+  GenerationLoopTest()
+      : WorkerLoopTest(/*index=*/2, /*replicated=*/0, /*depth=*/0,
+                       [this](WorkerLoopDependencies* deps) { Change(deps); }) {
+  }
+
+  void Change(WorkerLoopDependencies* deps) {
+    deps->make_exchange = [this](ShardedClient*, ExchangeStart start) {
+      exchanges_.generations.push_back(start.generation);
+      exchanges_.given.push_back(start.newest);
+      return std::make_unique<RetiringExchange>(&exchanges_);
+    };
+    deps->next_ring = [this] { return absl::StrCat("h:", ++ports_); };
+    deps->board = &board_;
+  }
+  // The workers by rank.
+  static ClusterView ViewOf(uint64_t generation, std::vector<Life> workers,
+                            int servers) {
+    ClusterView view{1, {}, {}, generation};
+    for (int s = 0; s < servers; ++s) {
+      view.ps.push_back({"", {3, static_cast<uint32_t>(s + 1)}});
+    }
+    for (const Life& life : workers) view.ranks.push_back({"h:1", life});
+    return view;
+  }
+  void Answer(size_t which, absl::StatusOr<std::shared_ptr<StepMemory>> what) {
+    std::move(exchanges_.retired[which])(std::move(what));
+    Settle();
+  }
+  std::vector<GenerationReady> Ready() const {
+    std::vector<GenerationReady> ready;
+    for (const ProcessMessage& message : cluster_.heard) {
+      const auto* one = std::get_if<GenerationReady>(&message);
+      if (one != nullptr) ready.push_back(*one);
+    }
+    return ready;
+  }
+};
+
+TEST_F(GenerationLoopTest, AWorkerAnswersOnceItsTrainerIsRetired) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  ASSERT_EQ(exchanges_.retired.size(), 1u);
+  EXPECT_EQ(Ready().size(), 0u) << "its pushes may be on their way";
+  const int leases = cluster_.Heard<LeaseRequest>();
+  const size_t heard = cluster_.heard.size();
+  const auto memory = std::make_shared<StepMemory>();
+  Answer(0, memory);
+  ASSERT_EQ(Ready().size(), 1u);
+  EXPECT_EQ(Ready()[0].number, 2u);
+  EXPECT_EQ(Ready()[0].ring_address, "h:1");
+  EXPECT_EQ(cluster_.heard.size(), heard + 1);
+  EXPECT_EQ(cluster_.lives, 1u);
+  // Of the lost worker only its server is still in the view.
+  cluster_.Tell(ViewOf(2, {{9, 1}, cluster_.life()}, 3));
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_EQ(exchanges_.generations, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(exchanges_.given[1], memory);
+  EXPECT_EQ(cluster_.Heard<LeaseRequest>(), leases + 1);
+  EXPECT_EQ(log_.shard, (Life{3, 3})) << "its own replica";
+}
+
+TEST_F(GenerationLoopTest, AServerIsFoundByItsRankIfTheViewHasNoOthers) {
+  cluster_.Tell(ViewOf(2, {{9, 1}, cluster_.life()}, 2));
+  cluster_.Tell(LeaseGrant{});
+  Settle();
+  EXPECT_EQ(log_.shard, (Life{3, 2}));
+}
+
+TEST_F(GenerationLoopTest, OnlyTheNewestGenerationIsAnswered) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  Settle();
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  cluster_.Tell(NewGeneration{3, {}});
+  cluster_.Tell(ViewOf(2, {{9, 1}, cluster_.life()}, 3));
+  Settle();
+  EXPECT_EQ(exchanges_.retired.size(), 1u);
+  Answer(0, nullptr);
+  ASSERT_EQ(Ready().size(), 1u);
+  EXPECT_EQ(Ready()[0].number, 3u);
+  // And again before the view of the third one has come.
+  cluster_.Tell(NewGeneration{4, {}});
+  Settle();
+  ASSERT_EQ(Ready().size(), 2u);
+  EXPECT_EQ(Ready()[1].number, 4u);
+  EXPECT_NE(Ready()[1].ring_address, Ready()[0].ring_address);
+  cluster_.Tell(ViewOf(3, {{9, 1}, cluster_.life()}, 3));
+  Settle();
+  EXPECT_EQ(exchanges_.generations, (std::vector<uint64_t>{1}));
+}
+
+TEST_F(GenerationLoopTest, AWorkerWithoutATrainerAnswersAtOnce) {
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  ASSERT_EQ(Ready().size(), 1u);
+  EXPECT_EQ(Ready()[0].number, 2u);
+}
+
+TEST_F(GenerationLoopTest, AFailingRetirementEndsTheJob) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  Settle();
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  Answer(0, absl::OutOfRangeError("no room"));
+  EXPECT_EQ(Ready().size(), 0u);
+  EXPECT_EQ(cluster_.Heard<Failure>(), 1);
+}
+
+// The trainer is abandoned, so that the calls of its exchange end.
+TEST_F(GenerationLoopTest, ALifeMayEndWhileItsTrainerRetires) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  Settle();
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
+  Settle();
+  EXPECT_EQ(exchanges_.cancelled, 1);
+  EXPECT_EQ(log_.alive, 0);
+  Answer(0, nullptr);
+  EXPECT_EQ(Ready().size(), 0u);
+}
+
+TEST_F(GenerationLoopTest, AHeartbeatTellsWhereTheWorkerStands) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(cluster_.heartbeat.standing.phase, "waits for a lease");
 }
 
 // ---- Stops
