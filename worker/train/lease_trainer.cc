@@ -40,7 +40,12 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
       });
 }
 
-void LeaseTrainer::Start() { leases_.Request(); }
+void LeaseTrainer::Start() {
+  if (deps_.board != nullptr) {
+    deps_.board->Enter(RankBoard::Phase::kLease, deps_.strand->Now());
+  }
+  leases_.Request();
+}
 
 void LeaseTrainer::AddLease(Lease lease) {
   if (pipeline_.ended()) return;

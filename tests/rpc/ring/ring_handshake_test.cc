@@ -233,11 +233,11 @@ TEST(RingHandshakeTest, AnotherVersionIsNamed) {
   acceptor.Feed(hello.substr(0, 8));
   acceptor.Feed(hello.substr(8));
   EXPECT_EQ(acceptor.status().message(),
-            "it has the ring's protocol version 9, here 1");
+            "it has the ring's protocol version 9, here 2");
   const auto connector = Connector();
   connector->Feed(hello.substr(0, kRingChallengeBytes));
   EXPECT_EQ(connector->status().message(),
-            "it has the ring's protocol version 9, here 1");
+            "it has the ring's protocol version 9, here 2");
 }
 
 }  // namespace

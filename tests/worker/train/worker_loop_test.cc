@@ -16,6 +16,7 @@
 #include "tests/harness/scripted_cluster.h"
 #include "tests/harness/simulated_executor.h"
 #include "worker/train/push_exchange.h"
+#include "worker/train/step_memory.h"
 
 namespace shoal {
 namespace {
