@@ -23,8 +23,7 @@ constexpr absl::Duration kPause = absl::Milliseconds(5);
 using Answer = absl::StatusOr<PushReply>;
 
 // What became of the batch, by the answers of all shards.
-absl::StatusOr<StepEnd> EndOf(const BatchId& batch,
-                              const std::vector<Answer>& answers) {
+absl::StatusOr<StepEnd> EndOf(const std::vector<Answer>& answers) {
   size_t aborted = 0;
   size_t dropped = 0;
   absl::Status late;  // DEADLINE_EXCEEDED: the push waits for its step there
@@ -41,6 +40,7 @@ absl::StatusOr<StepEnd> EndOf(const BatchId& batch,
   }
   // Only now, since another server's error may be the reason to wait.
   if (!late.ok()) return late;
+  if (dropped > 0) return StepEnd::kDropped;
   if (aborted > 0) {
     const absl::Status& first =
         std::find_if(answers.begin(), answers.end(),
@@ -49,12 +49,6 @@ absl::StatusOr<StepEnd> EndOf(const BatchId& batch,
     if (aborted == answers.size()) return first;
     return absl::UnavailableError(
         absl::StrCat(first.message(), ", but other servers have the push"));
-  }
-  if (dropped == answers.size()) return StepEnd::kDropped;
-  if (dropped > 0) {
-    return absl::InternalError(absl::StrCat(
-        dropped, " of ", answers.size(), " servers say that batch ",
-        ToString(batch), " came too late for its step, but others have it"));
   }
   return answers[0]->verdict == Verdict::kApplied ? StepEnd::kApplied
                                                   : StepEnd::kRejected;
@@ -103,7 +97,7 @@ void SyncExchange::OnAnswer(std::shared_ptr<Push> push, int shard,
   const bool aborted = absl::IsAborted(answer.status());
   push->answers[shard] = std::move(answer);
   if (--push->missing == 0) {
-    std::move(push->done)(EndOf(push->batch.id, push->answers));
+    std::move(push->done)(EndOf(push->answers));
     if (retired_ != nullptr && in_flight_ == 0) EndRetire();
     return;
   }

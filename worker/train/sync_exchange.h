@@ -18,17 +18,21 @@ namespace shoal {
 //
 // The answers of the shards make one result:
 //   all have applied or rejected it   kApplied or kRejected
-//   all have dropped it               kDropped
+//   any other error than ABORTED      the error of the first shard with one
+//   some have dropped it              kDropped: the batch is leased again, and
+//                                     shards that have it refuse the repeat
 //   all say ABORTED                   ABORTED: the job holds before this step
 //   some say ABORTED                  UNAVAILABLE: a shard has the push, and
 //                                     the others get it again
-//   any other error                   the error of the first shard with one
-//   some have dropped it              INTERNAL: the shards disagree
 //
 // At the end of a hold one shard may park the push while another still says
 // ABORTED. The step cannot be closed without the second one, so the exchange
 // sends the push to it again while the others have not answered. No push is
 // sent again after Retire: the servers answer those that they have.
+//
+// Some shards have dropped a batch and others have it if its worker was lost
+// between its pushes, and the batch comes too late for its step when it is
+// trained again.
 class SyncExchange final : public GradientExchange {
  public:
   // `client` must outlive the exchange. Calls that are in flight at Cancel end

@@ -163,8 +163,8 @@ TEST_F(SyncExchangeTest, TheAnswersOfAllShardsMakeOneResult) {
             absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(CodeOf({kApplied, absl::FailedPreconditionError(""), kApplied}),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(CodeOf({kDropped, kApplied, kDropped}),
-            absl::StatusCode::kInternal);
+  // A batch that some shards have from a worker that was lost.
+  EXPECT_EQ(*Finish({kRepeat, kDropped, kDropped}), StepEnd::kDropped);
 }
 
 // Otherwise the shard that has the push would wait for the others until the
@@ -202,6 +202,34 @@ TEST_F(SyncExchangeTest, NothingIsSentAfterItIsCancelled) {
   std::move(shards_[1]->parked)(absl::CancelledError("closed"));
   simulator_.RunUntilIdle();
   EXPECT_TRUE(ended);
+}
+
+TEST_F(SyncExchangeTest, ItIsRetiredWhenNoPushIsInFlight) {
+  Pull({0, 0, 0});
+  shards_[0]->answer = absl::AbortedError("hold");
+  shards_[1]->parks = true;
+  std::string order;
+  exchange_->Finish(&step_, [&](absl::StatusOr<StepEnd> end) {
+    order += absl::IsUnavailable(end.status()) ? "not applied, " : "?, ";
+  });
+  simulator_.RunFor(absl::Milliseconds(2));
+  exchange_->Retire([&](auto) { order += "retired"; });
+  simulator_.RunFor(absl::Milliseconds(50));
+  EXPECT_EQ(order, "");
+  EXPECT_EQ(shards_[0]->pushes, 1) << "it sends none again";
+  std::move(shards_[1]->parked)(kApplied);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(order, "not applied, retired");
+}
+
+TEST_F(SyncExchangeTest, WithoutAPushItIsRetiredSoonAndNotInsideTheCall) {
+  Pull({0, 0, 0});
+  ASSERT_TRUE(Finish({kApplied, kApplied, kApplied}).ok());
+  bool retired = false;
+  exchange_->Retire([&](auto) { retired = true; });
+  EXPECT_FALSE(retired);
+  simulator_.RunUntilIdle();
+  EXPECT_TRUE(retired);
 }
 
 TEST_F(SyncExchangeTest, AWorkerWaitsForTheStep) {
