@@ -63,6 +63,37 @@ TEST(StepRunTest, DroppedBatchesAreTrainedLater) {
   EXPECT_GT(dropped, kSeeds);
 }
 
+TEST(StepRunTest, TheJobGoesOnWithoutALostWorkerAndWithItsSuccessor) {
+  uint64_t mended = 0;
+  uint64_t left_out = 0;
+  int refused = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    StepRunOptions options;
+    options.ranks = 1 + seed % 4;
+    options.shards = 1 + seed % 3;
+    options.losses = 6;
+    options.backup_workers = seed % 5 == 0 && options.ranks > 1;
+    options.faults.drop = seed % 2 == 0 ? 0.02 : 0;
+    options.faults.duplicate = seed % 3 == 0 ? 0.1 : 0;
+    options.faults.push_delay = absl::Milliseconds(seed % 4 * 10);
+    const bool loses = options.faults.drop > 0;
+    options.push_timeout = loses ? absl::Milliseconds(300) : absl::Seconds(60);
+    if (seed % 4 == 0) options.hold_every = absl::Milliseconds(80);
+    StepRun run(seed, options);
+    EXPECT_EQ(run.Run(), "") << "seed " << seed;
+    EXPECT_GT(run.generations(), 1u) << "seed " << seed;
+    if (!loses) {
+      EXPECT_LT(run.longest_change(), absl::Seconds(1)) << "seed " << seed;
+    }
+    mended += run.mended();
+    left_out += run.left_out();
+    refused += run.refused();
+  }
+  EXPECT_GT(mended, 0u) << "the runs are too easy";
+  EXPECT_GT(left_out, 0u);
+  EXPECT_GT(refused, 0);
+}
+
 TEST(StepRunTest, AtAHoldAllShardsHaveTheSameSteps) {
   int holds = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
