@@ -142,11 +142,16 @@ function(shoal_test)
   endif()
 endfunction()
 
-# shoal_long_seeds(NAME): with tools/check.sh --long the test NAME also runs with
-# 100 seeds for each of its simulations (tests/harness/seeds.h).
+# shoal_long_seeds(NAME [SEEDS]): with tools/check.sh --long the test NAME also
+# runs with SEEDS seeds, or 100, for each of its simulations
+# (tests/harness/seeds.h).
 function(shoal_long_seeds NAME)
-  add_test(NAME ${NAME}_100_seeds COMMAND ${NAME} CONFIGURATIONS long)
-  set_tests_properties(${NAME}_100_seeds PROPERTIES
+  set(seeds 100)
+  if(ARGC GREATER 1)
+    set(seeds ${ARGV1})
+  endif()
+  add_test(NAME ${NAME}_${seeds}_seeds COMMAND ${NAME} CONFIGURATIONS long)
+  set_tests_properties(${NAME}_${seeds}_seeds PROPERTIES
     LABELS "sim;long" TIMEOUT 1800
-    ENVIRONMENT "SHOAL_SEEDS=100;${SHOAL_TEST_ENVIRONMENT}")
+    ENVIRONMENT "SHOAL_SEEDS=${seeds};${SHOAL_TEST_ENVIRONMENT}")
 endfunction()
