@@ -112,7 +112,8 @@ bool CoordinatorState::AllReported() const {
 
 JobGenerations::View CoordinatorState::GenerationsView() {
   return {membership_, work_.book(), start_, phase_, clock_.now(),
-          steps_.has_value() ? &*steps_ : nullptr};
+          steps_.has_value() ? &*steps_ : nullptr,
+          work_.desk().newest_number()};
 }
 
 }  // namespace shoal

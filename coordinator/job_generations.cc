@@ -235,7 +235,7 @@ void JobGenerations::BeginSteps(const View& view, JobEffects* effects) {
         "from its newest checkpoint, if there is one")));
     return;
   }
-  GenerationBegan began{number_, {}};
+  GenerationBegan began{number_, {}, view.newest_lease};
   for (const JobRank& rank : ranks_) began.workers.push_back(rank.life);
   view.steps->BeginGeneration(began.workers, BackupWorkers(&effects->actions),
                               steps);

@@ -66,6 +66,7 @@ class JobGenerations {
     JobPhase phase;
     absl::Time now;  // patient time, as all deadlines
     JobSteps* steps = nullptr;  // null: PSs apply each push on its own
+    uint64_t newest_lease = 0;  // GenerationBegan::leases
   };
 
   // The time in which a loss may be noticed that explains a broken ring, and

@@ -40,6 +40,8 @@ class LeaseDesk {
 
   // A number for a lease that is in no table.
   uint64_t TakeNumber() { return next_number_++; }
+  // The highest number that was given; 0: none.
+  uint64_t newest_number() const { return next_number_ - 1; }
   // True if a lease with this number was given.
   bool Gave(uint64_t number) const {
     return number != 0 && number < next_number_;
