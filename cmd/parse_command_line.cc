@@ -18,6 +18,7 @@
 #include "cmd/own_terminal.h"
 #include "launch/config_file.h"
 #include "launch/environment/cluster_environment.h"
+#include "launch/environment/rank_environment.h"
 
 namespace shoal {
 namespace {
@@ -43,12 +44,12 @@ absl::Status CheckWritable(absl::string_view flag, const std::string& name) {
 absl::Status CheckOutputsWritable(const JobFlags& flags) {
   // With --hosts other hosts write them.
   if (!flags.cluster.hosts.empty()) return absl::OkStatus();
-  const bool ps = flags.command == Command::kPs;
-  const bool first = flags.cluster.task_index == 0;
-  if (!ps || first) {
+  if (flags.Leads()) {
     SHOAL_RETURN_IF_ERROR(CheckWritable("--summary", flags.output.summary));
   }
-  if (ps || !first) return absl::OkStatus();
+  if (flags.command == Command::kPs || flags.cluster.task_index != 0) {
+    return absl::OkStatus();
+  }
   return CheckWritable("--record_compute", flags.compute.record_compute);
 }
 
@@ -91,27 +92,41 @@ Environment OwnEnvironment() {
   return environment;
 }
 
+// True for a process that a launcher has started with the flags of its leader,
+// which has printed and written them already.
+bool IsOneOfEqualRanks(const JobFlags& flags) {
+  return flags.cluster.launched.has_value() && !flags.Leads();
+}
+
 // Fills the flags that were not typed: from the environment, then from
 // --config, then by `fill`.
 absl::Status FillFlags(JobFlags* flags, FlagSet* set,
                        absl::FunctionRef<absl::Status()> fill) {
+  const Environment environment = OwnEnvironment();
+  std::vector<FlagSetting> config;
+  if (!flags->config_files.config.empty()) {
+    auto read =
+        ReadConfigFile(*NewPosixFileSystem(), flags->config_files.config);
+    SHOAL_RETURN_IF_ERROR(absl::IsInvalidArgument(read.status())
+                              ? read.status()
+                              : Annotate(read.status(), "--config"));
+    config = *std::move(read);
+  }
+  // What the environment says depends on the mode.
+  for (const FlagSetting& setting : config) {
+    if (setting.name == "mode") SHOAL_RETURN_IF_ERROR(set->Fill({setting}));
+  }
   const bool placed = (set->given("ps_hosts") || !flags->HasServers()) &&
                       set->given("worker_hosts") &&
                       set->given("task_index");
   if (!placed) {
     SHOAL_ASSIGN_OR_RETURN(
         const std::vector<FlagSetting> cluster,
-        ClusterFromEnvironment(OwnEnvironment(), flags->command));
+        ClusterFromEnvironment(environment, flags->command));
     SHOAL_RETURN_IF_ERROR(set->Fill(cluster));
   }
-  if (!flags->config_files.config.empty()) {
-    const auto config =
-        ReadConfigFile(*NewPosixFileSystem(), flags->config_files.config);
-    SHOAL_RETURN_IF_ERROR(absl::IsInvalidArgument(config.status())
-                              ? config.status()
-                              : Annotate(config.status(), "--config"));
-    SHOAL_RETURN_IF_ERROR(set->Fill(*config));
-  }
+  SHOAL_RETURN_IF_ERROR(FillRank(environment, flags, set));
+  SHOAL_RETURN_IF_ERROR(set->Fill(config));
   // Without those of `fill`: they are the checkpoint's.
   flags->given = set->Given();
   SHOAL_RETURN_IF_ERROR(fill());
@@ -159,6 +174,9 @@ std::optional<ExitCode> ParseJobOrExit(
     return PrintResult(set->command(), set->Help());
   }
   std::cerr << set->repeated() << std::flush;
+  const std::string whole_jobs =
+      WholeJobsWarning(OwnEnvironment(), flags->command);
+  if (!whole_jobs.empty()) std::cerr << whole_jobs << std::endl;
   const absl::Status filled = FillFlags(flags, set, fill);
   if (!filled.ok()) {
     return Complain(set->command(), filled,
@@ -168,9 +186,15 @@ std::optional<ExitCode> ParseJobOrExit(
   if (!status.ok()) return Complain(set->command(), status, kExitUsage);
   const absl::Status summary = CheckOutputsWritable(*flags);
   if (!summary.ok()) return Complain(set->command(), summary, kExitUsage);
-  const absl::Status written =
-      WriteConfig(*set, flags->config_files.write_config);
-  if (!written.ok()) return Complain(set->command(), written, kExitUsage);
+  if (IsOneOfEqualRanks(*flags)) {
+    if (!set->given("print_config")) {
+      flags->output.print_config = PrintConfig::kNone;
+    }
+  } else {
+    const absl::Status written =
+        WriteConfig(*set, flags->config_files.write_config);
+    if (!written.ok()) return Complain(set->command(), written, kExitUsage);
+  }
   if (flags->output.print_config == PrintConfig::kGiven) {
     std::cerr << set->ResolvedGiven(
                      OnlyScores(flags->command)

@@ -1,5 +1,6 @@
 // shoal run: a whole job of processes on this host.
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@
 #include "job/running_job.h"
 #include "job/temporary_token.h"
 #include "job/worker_compute.h"
+#include "launch/environment/rank_environment.h"
 #include "launch/job_flag_set.h"
 #include "launch/ssh_command.h"
 #include "report/job_summary.h"
@@ -269,17 +271,20 @@ int RunCommand(const Args& args) {
   JobFlags flags(Command::kRun);
   FlagSet set = JobFlagSet(&flags);
   if (const auto exit = ParseJobOrExit(&flags, &set, args)) return *exit;
+  // The processes of this job have places of their own in it, and not the place
+  // of this process among those of another launcher.
+  for (const std::string& name : RankVariables()) unsetenv(name.c_str());
   const std::string name = set.command();
   const absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(name, plan.status(), kExitUsage);
   const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
   const bool here = flags.cluster.hosts.empty();
-  if (!here && (set.given("ps") || set.given("workers"))) {
+  if (!here && set.given("ps")) {
     return Complain(name,
                     absl::InvalidArgumentError(
                         "--hosts starts one parameter server and "
                         "--worker_per_host workers on each host: leave --ps "
-                        "and --workers out"),
+                        "out"),
                     kExitUsage);
   }
   if (here) {

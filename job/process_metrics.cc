@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
     const JobFlags& flags, Telemetry* telemetry) {
   if (flags.monitoring.metrics_port == 0) return nullptr;
   return MetricsServer::Start(flags.monitoring.metrics_listen,
-                              flags.monitoring.metrics_port, telemetry);
+                              flags.MetricsPort(), telemetry);
 }
 
 }  // namespace shoal

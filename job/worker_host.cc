@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "base/machine_name.h"
 #include "launch/host_list.h"
@@ -22,18 +21,13 @@ std::vector<std::string> Hosts(const ClusterFlags& cluster) {
   return hosts;
 }
 
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" ||
-         absl::StartsWith(host, "127.");
-}
-
 }  // namespace
 
 std::string WorkerHost(const ClusterFlags& cluster) {
   const std::vector<std::string> hosts = Hosts(cluster);
   const auto index = static_cast<size_t>(cluster.task_index);
   if (index >= hosts.size() || hosts[index].empty() ||
-      IsLoopback(hosts[index])) {
+      IsLoopbackHost(hosts[index])) {
     return MachineName();
   }
   return hosts[index];
@@ -42,7 +36,12 @@ std::string WorkerHost(const ClusterFlags& cluster) {
 int WorkersOnHost(const ClusterFlags& cluster) {
   const std::vector<std::string> hosts = Hosts(cluster);
   const auto index = static_cast<size_t>(cluster.task_index);
-  if (index >= hosts.size()) return 1;
+  if (index >= hosts.size()) {
+    return cluster.launched.has_value() &&
+                   cluster.launched->local_size.has_value()
+               ? cluster.launched->local_size->value
+               : 1;
+  }
   return static_cast<int>(
       std::count(hosts.begin(), hosts.end(), hosts[index]));
 }

@@ -13,7 +13,8 @@ namespace shoal {
 std::string WorkerHost(const ClusterFlags& cluster);
 
 // Number of workers on this worker's host, itself included, as far as
-// --worker_hosts tells; otherwise 1.
+// --worker_hosts tells, or else its launcher (launch/launched_rank.h);
+// otherwise 1.
 int WorkersOnHost(const ClusterFlags& cluster);
 
 }  // namespace shoal

@@ -44,6 +44,11 @@ std::string HostOfEntry(absl::string_view entry) {
   return inet_ntop(AF_INET6, &address, shortest, sizeof(shortest));
 }
 
+bool IsLoopbackHost(absl::string_view host) {
+  return host == "localhost" || host == "::1" ||
+         absl::StartsWith(host, "127.");
+}
+
 absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
                                                        absl::string_view text,
                                                        bool need_ports) {

@@ -22,6 +22,10 @@ absl::StatusOr<std::vector<std::string>> ParseHostList(absl::string_view flag,
 // writes one name.
 std::string HostOfEntry(absl::string_view entry);
 
+// True for a host (HostOfEntry) that is every machine's own: localhost, ::1 and
+// 127.*.
+bool IsLoopbackHost(absl::string_view host);
+
 }  // namespace shoal
 
 #endif  // SHOAL_LAUNCH_HOST_LIST_H_

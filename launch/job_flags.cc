@@ -135,6 +135,13 @@ std::string JobFlags::CoordinatorAddress() const {
       absl::string_view(hosts).substr(0, hosts.find(','))));
 }
 
+int JobFlags::MetricsPort() const {
+  const auto& launched = cluster.launched;
+  return launched.has_value() && launched->local_rank.has_value()
+             ? monitoring.metrics_port + launched->local_rank->value
+             : monitoring.metrics_port;
+}
+
 PartitionKind JobFlags::Partition() const {
   if (cluster.partition.has_value()) return *cluster.partition;
   return model.feature_size == 0 ? PartitionKind::kHash

@@ -106,6 +106,10 @@ struct JobFlags {
   // otherwise entry 0 of --worker_hosts.
   std::string CoordinatorAddress() const;
 
+  // The port of this process's metrics: --metrics_port, plus the rank among the
+  // processes of this host if a launcher has started them with equal flags.
+  int MetricsPort() const;
+
   // Placement of rows: that of the flag, otherwise fixed_size if tables are
   // arrays and hash if they are dynamic.
   PartitionKind Partition() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "launch/host_list.h"
 #include "launch/job_flags.h"
@@ -18,6 +19,9 @@ constexpr Choice<PartitionKind> kPartitions[] = {
 
 // Why a process needs --ps_hosts.
 constexpr char kWherePsAre[] = "it says where the parameter servers are";
+
+constexpr char kNoServers[] =
+    ": there are no parameter servers, and each worker holds all variables: ";
 
 }  // namespace
 
@@ -146,6 +150,8 @@ absl::Status ClusterFlags::CountHosts(Command command, bool servers) {
           const std::vector<std::string> entries,
           ParseHostList("worker_hosts", worker_hosts, /*need_ports=*/false));
       workers = static_cast<int>(entries.size());
+    } else if (launched.has_value() && launched->size.has_value()) {
+      workers = launched->size->value;
     }
   }
   if (command == Command::kRun && !hosts.empty()) {
@@ -171,37 +177,66 @@ absl::Status ClusterFlags::CheckPlaces(const JobFlags& job) const {
         "--coordinator=", coordinator, " with ", mode,
         ": parameter server 0 coordinates the job; leave --coordinator out"));
   }
-  constexpr absl::string_view kNone =
-      ": there are no parameter servers, and each worker holds all variables: ";
   const bool ps_given =
       std::any_of(job.given.begin(), job.given.end(),
                   [](const auto& flag) { return flag.first == "ps"; });
   if (ps_given) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--ps with ", mode, kNone, "leave --ps out"));
+        absl::StrCat("--ps with ", mode, kNoServers, "leave --ps out"));
   }
   if (job.command == Command::kPs) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "shoal-ps with ", mode, kNone, "start shoal-worker alone"));
+        "shoal-ps with ", mode, kNoServers, "start shoal-worker alone"));
   }
   if (job.command != Command::kWorker) return absl::OkStatus();
+  return CheckRankPlaces(job);
+}
+
+absl::Status ClusterFlags::CheckRankPlaces(const JobFlags& job) const {
+  const std::string mode = absl::StrCat("--mode=", job.training.ModeName());
   constexpr absl::string_view kGive =
       "give --worker_hosts, whose first entry has a port, or --coordinator";
   if (!ps_hosts.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--ps_hosts=", ps_hosts, " with ", mode, kNone, kGive,
+        absl::StrCat("--ps_hosts=", ps_hosts, " with ", mode, kNoServers, kGive,
                      " in its place"));
   }
-  if (worker_hosts.empty()) {
+  if (worker_hosts.empty() &&
+      !(launched.has_value() && launched->size.has_value())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "shoal-worker needs --worker_hosts with ", mode,
-        ": it says how many workers the job has; ", kGive, " too"));
+        ": it says how many workers the job has; ", kGive,
+        " too. mpirun and srun say it to the processes that they start"));
+  }
+  if (worker_hosts.empty() && coordinator.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shoal-worker needs --coordinator with ", mode,
+        ": it is host:port of the process of rank 0, on a port that is free "
+        "there, and the same for all ", launched->size->Text(),
+        " processes"));
+  }
+  if (launched.has_value()) {
+    SHOAL_RETURN_IF_ERROR(CheckLaunchedRank(
+        *launched, {task_index, worker_hosts, coordinator}));
   }
   return Annotate(
       ParseHostList(coordinator.empty() ? "worker_hosts" : "coordinator",
                     job.CoordinatorAddress(), /*need_ports=*/true)
           .status(),
       absl::StrCat(mode, " needs the address of worker 0"));
+}
+
+absl::Status ClusterFlags::CheckWorkersOfHosts(const JobFlags& job) const {
+  if (hosts.empty()) return absl::OkStatus();
+  for (const auto& [name, value] : job.given) {
+    if (name != "workers" || value == absl::StrCat(workers)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--workers=", value, " and --hosts=", hosts, ", which is ",
+        Counted(static_cast<uint64_t>(workers), "worker"),
+        ", contradict each other: leave --workers out, or give host:n for "
+        "each host"));
+  }
+  return absl::OkStatus();
 }
 
 int ClusterFlags::MaxJobRestarts(const JobFlags& job) const {
@@ -224,6 +259,7 @@ absl::Status ClusterFlags::Validate(const JobFlags& job) const {
                        ", so it must be in [0, ", processes - 1, "]"));
     }
   }
+  SHOAL_RETURN_IF_ERROR(CheckWorkersOfHosts(job));
   if (hosts.empty() && worker_per_host != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--worker_per_host=", worker_per_host,

@@ -8,6 +8,7 @@
 #include "core/shard_map.h"
 #include "launch/command.h"
 #include "launch/flags/job_flag_rows.h"
+#include "launch/launched_rank.h"
 
 namespace shoal {
 
@@ -26,6 +27,9 @@ struct ClusterFlags {
   std::string worker_hosts;
   std::string coordinator;  // host:port; "": see JobFlags::CoordinatorAddress
   int task_index = 0;
+  // The place that a launcher has given this process, if the process is one
+  // whose index is its rank (launch/environment/rank_environment.h). No flag.
+  std::optional<LaunchedRank> launched;
   std::string listen;
   std::string token_file;
   std::string job;
@@ -45,8 +49,9 @@ struct ClusterFlags {
   void AddRows(JobFlagRows* rows);
 
   // Sets ps, workers and most_workers_of_host to the numbers that --ps_hosts,
-  // --worker_hosts and --hosts give, if `command` takes these flags. `servers`
-  // is JobFlags::HasServers. INVALID_ARGUMENT names the flag and the entry that
+  // --worker_hosts and --hosts give, if `command` takes these flags, or else to
+  // the number of processes that `launched` says. `servers` is
+  // JobFlags::HasServers. INVALID_ARGUMENT names the flag and the entry that
   // is not valid.
   absl::Status CountHosts(Command command, bool servers = true);
 
@@ -65,6 +70,10 @@ struct ClusterFlags {
   // Refuses places of processes that the job's mode does not have, and missing
   // places.
   absl::Status CheckPlaces(const JobFlags& job) const;
+  // Refuses --workers that are not as many as --hosts says.
+  absl::Status CheckWorkersOfHosts(const JobFlags& job) const;
+  // CheckPlaces for a worker of a mode without parameter servers.
+  absl::Status CheckRankPlaces(const JobFlags& job) const;
 };
 
 }  // namespace shoal

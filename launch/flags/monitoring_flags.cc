@@ -6,6 +6,8 @@
 namespace shoal {
 namespace {
 
+constexpr int kPortMax = 65535;
+
 constexpr Choice<bool> kOnOrOff[] = {{true, "on"}, {false, "off"}};
 
 }  // namespace
@@ -23,7 +25,7 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
                    "ports from this one on. 0: no metrics."
                  : "Port on which metrics are served as Prometheus text "
                    "(docs/metrics.md); 0: no metrics.",
-             IntRange{0, 65535}},
+             IntRange{0, kPortMax}},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,
             {"metrics_listen", &metrics_listen,
@@ -42,18 +44,23 @@ void MonitoringFlags::AddRows(JobFlagRows* rows) {
 }
 
 absl::Status MonitoringFlags::Validate(const JobFlags& job) const {
-  if (metrics_port == 0 || job.command != Command::kRun) {
-    return absl::OkStatus();
-  }
+  if (metrics_port == 0) return absl::OkStatus();
   const ClusterFlags& cluster = job.cluster;
+  if (job.MetricsPort() > kPortMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--metrics_port=", metrics_port, " plus ",
+        cluster.launched->local_rank->Text(), " is beyond ", kPortMax,
+        ", the last port; give a smaller one"));
+  }
+  if (job.command != Command::kRun) return absl::OkStatus();
   const int servers = job.HasServers() ? cluster.ps : 0;
   const int more = cluster.hosts.empty() ? servers + cluster.workers - 1
                                          : cluster.most_workers_of_host;
-  if (metrics_port + more <= 65535) return absl::OkStatus();
+  if (metrics_port + more <= kPortMax) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "--metrics_port=", metrics_port, ": the processes take ", more + 1,
-      " ports from this one on, and 65535 is the last port; give a smaller "
-      "one"));
+      " ports from this one on, and ", kPortMax,
+      " is the last port; give a smaller one"));
 }
 
 }  // namespace shoal

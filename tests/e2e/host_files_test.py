@@ -119,7 +119,8 @@ class HostFilesTest(harness.ShoalTest):
                 (["--hosts=h1,h2", "--worker_per_host=0"],
                  "--worker_per_host=0"),
                 (["--worker_per_host=2"], "give --workers=2"),
-                (["--hosts=h1", "--workers=2"], "leave --ps and --workers")):
+                (["--hosts=h1", "--workers=2"], "--workers=2 and --hosts=h1, "
+                 "which is 1 worker, contradict each other")):
             code, output = self.run_fails("shoal", "run", *PROBE, data, *flags)
             self.assertEqual(code, 2, output)
             self.assertIn(why, output)

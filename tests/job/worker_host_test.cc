@@ -37,5 +37,13 @@ TEST(WorkersOnHostTest, CountsTheEntriesOfTheHost) {
   EXPECT_EQ(WorkersOnHost(Worker("", 0)), 1);
 }
 
+TEST(WorkersOnHostTest, WithoutAListTheLauncherKnows) {
+  ClusterFlags worker = Worker("", 0);
+  worker.launched = LaunchedRank{};
+  EXPECT_EQ(WorkersOnHost(worker), 1);
+  worker.launched->local_size = {4, "OMPI_COMM_WORLD_LOCAL_SIZE"};
+  EXPECT_EQ(WorkersOnHost(worker), 4);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -295,7 +295,8 @@ TEST(ClusterFlagsTest, PlacesAreThoseOfTheMode) {
         {table, ring, "--coordinator=a:1"},
         "shoal-worker needs --worker_hosts with --mode=ring: it says how many "
         "workers the job has; " +
-            give + " too"},
+            give +
+            " too. mpirun and srun say it to the processes that they start"},
        {kWorker,
         {table, ring, "--ps_hosts=a:1", "--worker_hosts=a:1,b"},
         "--ps_hosts=a:1 with --mode=ring" + none + give + " in its place"},
@@ -309,6 +310,82 @@ TEST(ClusterFlagsTest, PlacesAreThoseOfTheMode) {
         {table, "--ps_hosts=a:1", "--coordinator=a:1"},
         "--coordinator=a:1 with --mode=async: parameter server 0 coordinates "
         "the job; leave --coordinator out"}});
+}
+
+// A rank that a launcher has started, with `args` beside.
+JobFlags Launched(const std::vector<std::string>& args, LaunchedRank launched) {
+  JobFlags flags(kWorker);
+  FlagSet set = JobFlagSet(&flags);
+  const absl::Status read = set.ReadArguments(args);
+  EXPECT_TRUE(read.ok()) << read;
+  flags.given = set.Given();
+  flags.cluster.launched = std::move(launched);
+  return flags;
+}
+
+absl::Status PlacesOf(JobFlags flags) {
+  const absl::Status counted =
+      flags.cluster.CountHosts(flags.command, flags.HasServers());
+  return counted.ok() ? flags.cluster.Validate(flags) : counted;
+}
+
+TEST(ClusterFlagsTest, ALauncherSaysHowManyRanksThereAre) {
+  const std::vector<std::string> ring = {"--mode=ring", "--feature_size=9",
+                                         "--task_index=2"};
+  auto with = [&](const std::string& flag) {
+    std::vector<std::string> args = ring;
+    args.push_back(flag);
+    return args;
+  };
+  const LaunchedRank of_three = {.rank = {2, "R"}, .size = {{3, "S"}}};
+  JobFlags flags = Launched(with("--coordinator=a:1"), of_three);
+  ASSERT_TRUE(
+      flags.cluster.CountHosts(kWorker, /*servers=*/false).ok());
+  EXPECT_EQ(flags.cluster.workers, 3);
+  EXPECT_EQ(flags.cluster.ps, 3);
+  EXPECT_TRUE(flags.cluster.Validate(flags).ok());
+  EXPECT_TRUE(
+      PlacesOf(Launched(with("--worker_hosts=a:1,b,c"), of_three)).ok());
+  EXPECT_THAT(
+      std::string(
+          PlacesOf(Launched(with("--worker_hosts=a:1,b,c,d"), of_three))
+              .message()),
+      HasSubstr("--worker_hosts with 4 entries and S=3 contradict"));
+  EXPECT_THAT(std::string(PlacesOf(Launched(ring, of_three)).message()),
+              HasSubstr("shoal-worker needs --coordinator with --mode=ring: it "
+                        "is host:port of the process of rank 0, on a port that "
+                        "is free there, and the same for all S=3 processes"));
+  const LaunchedRank of_any = {.rank = {2, "R"}};
+  EXPECT_THAT(
+      std::string(
+          PlacesOf(Launched(with("--coordinator=a:1"), of_any)).message()),
+      HasSubstr("shoal-worker needs --worker_hosts with --mode=ring"));
+  EXPECT_TRUE(PlacesOf(Launched(with("--worker_hosts=a:1,b,c"), of_any)).ok());
+}
+
+TEST(ClusterFlagsTest, WorkersBesideHostsAreTheirNumber) {
+  ExpectErrors(
+      [](const JobFlags& flags) { return flags.cluster.Validate(flags); },
+      {{kRun, {"--hosts=a:2,b:2", "--workers=4"}, ""},
+       {kRun,
+        {"--hosts=a:2,b", "--workers=4"},
+        "--workers=4 and --hosts=a:2,b, which is 3 workers, contradict each "
+        "other: leave --workers out, or give host:n for each host"}});
+}
+
+TEST(MonitoringFlagsTest, EachRankOfAHostHasAPortOfItsOwn) {
+  JobFlags flags = Launched({"--mode=ring", "--metrics_port=65533"},
+                            {.rank = {7, "R"},
+                             .size = {{9, "S"}},
+                             .local_rank = {{2, "L"}}});
+  EXPECT_EQ(flags.MetricsPort(), 65535);
+  EXPECT_TRUE(flags.monitoring.Validate(flags).ok());
+  flags.cluster.launched->local_rank->value = 3;
+  EXPECT_EQ(flags.monitoring.Validate(flags).message(),
+            "--metrics_port=65533 plus L=3 is beyond 65535, the last port; "
+            "give a smaller one");
+  flags.cluster.launched.reset();
+  EXPECT_EQ(flags.MetricsPort(), 65533);
 }
 
 TEST(MonitoringFlagsTest, RefusesPortsBeyondTheLast) {
