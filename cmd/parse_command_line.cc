@@ -127,6 +127,7 @@ absl::Status FillFlags(JobFlags* flags, FlagSet* set,
   }
   SHOAL_RETURN_IF_ERROR(FillRank(environment, flags, set));
   SHOAL_RETURN_IF_ERROR(set->Fill(config));
+  SHOAL_RETURN_IF_ERROR(CheckIndexBesideRank(environment, *flags, *set));
   // Without those of `fill`: they are the checkpoint's.
   flags->given = set->Given();
   SHOAL_RETURN_IF_ERROR(fill());

@@ -1,5 +1,6 @@
 #include "cmd/process_main.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
@@ -26,6 +27,18 @@ absl::Duration EndingGrace(const JobFlags& flags) {
                         : absl::ZeroDuration());
 }
 
+// The job stops when the launcher that started this process as a rank is gone,
+// even if it was killed: the process would go on without an output, and nobody
+// would know of it.
+void WatchLauncher(const JobFlags& flags, MainWait* wait) {
+  if (!flags.cluster.launched.has_value()) return;
+  // Never closed: it is watched until the process ends.
+  // Debian 12 declares pidfd_open() without C linkage.
+  const auto launcher =
+      static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+  if (launcher >= 0) wait->WatchInput(launcher, EndingGrace(flags));
+}
+
 ExitCode CodeOfStart(const absl::Status& status) {
   if (absl::IsCancelled(status)) return kExitStopped;
   return absl::IsDeadlineExceeded(status) ? kExitFailed : kExitUsage;
@@ -47,6 +60,8 @@ int ProcessMain(const std::vector<std::string>& args, const std::string& binary,
   if (!token.ok()) return Complain(set.command(), token.status(), kExitUsage);
   if (flags.cluster.token_file == "-") {
     wait.WatchInput(STDIN_FILENO, EndingGrace(flags));
+  } else {
+    WatchLauncher(flags, &wait);
   }
   absl::StatusOr<JobPlan> plan = PlanJob(flags);
   if (!plan.ok()) return Complain(set.command(), plan.status(), kExitUsage);

@@ -41,7 +41,9 @@ class MainWait {
 
   // From now on the end of `fd`, which is open for reading, counts as one
   // SIGHUP, and the system kills this process if it still runs `grace` after
-  // that. Bytes that come from `fd` are ignored. Call before the first Wait.
+  // that. Bytes that come from `fd` are ignored. If `fd` is the descriptor of a
+  // process (pidfd_open), its end is that of the process. Call before the first
+  // Wait.
   void WatchInput(int fd, absl::Duration grace);
 
   // Makes the present or the next Wait return.

@@ -10,7 +10,8 @@ packages='
   libabsl-dev libbenchmark-dev libcli11-dev libdnnl-dev libgmock-dev
   libclang-rt-14-dev libgloo-dev libgrpc++-dev libgtest-dev libhwy-dev
   libprotobuf-dev libspdlog-dev libssl-dev libzstd-dev nlohmann-json3-dev
-  openssh-client openssh-server prometheus-cpp-dev zlib1g-dev
+  munge openmpi-bin openssh-client openssh-server prometheus-cpp-dev
+  slurm-client slurmctld slurmd zlib1g-dev
 '
 
 installed() {

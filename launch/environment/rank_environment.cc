@@ -185,6 +185,24 @@ absl::Status FillRank(const Environment& environment, JobFlags* flags,
   return absl::OkStatus();
 }
 
+absl::Status CheckIndexBesideRank(const Environment& environment,
+                                  const JobFlags& flags, const FlagSet& set) {
+  if ((flags.command != Command::kPs && flags.command != Command::kWorker) ||
+      !flags.HasServers() || set.given("task_index")) {
+    return absl::OkStatus();
+  }
+  const auto launched = RankFromEnvironment(environment);
+  if (!launched.ok() || !launched->has_value()) return absl::OkStatus();
+  const LauncherNumber& rank = (*launched)->rank;
+  return absl::InvalidArgumentError(absl::StrCat(
+      CommandName(flags.command), " needs --task_index with --mode=",
+      flags.training.ModeName(), ": ", rank.Text(),
+      " is no index there, because the job has parameter servers beside its "
+      "workers, and both count from 0; give --mode=ring for a job of workers "
+      "alone, or set the index in a shell: sh -c 'exec ",
+      CommandName(flags.command), " --task_index=$", rank.variable, " …'"));
+}
+
 std::string WholeJobsWarning(const Environment& environment, Command command) {
   if (command == Command::kPs || command == Command::kWorker) return "";
   const auto launched = RankFromEnvironment(environment);

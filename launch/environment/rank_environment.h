@@ -48,6 +48,12 @@ std::vector<std::string> RankVariables();
 absl::Status FillRank(const Environment& environment, JobFlags* flags,
                       FlagSet* set);
 
+// INVALID_ARGUMENT: --task_index is left out in a mode with parameter servers,
+// although a launcher has given this process a rank. Call when all flags are
+// filled.
+absl::Status CheckIndexBesideRank(const Environment& environment,
+                                  const JobFlags& flags, const FlagSet& set);
+
 // A line for the user if a launcher has started several times what runs a whole
 // job alone; otherwise empty. Only the first of the processes has the line.
 std::string WholeJobsWarning(const Environment& environment, Command command);

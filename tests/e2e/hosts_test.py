@@ -201,6 +201,27 @@ class HostsTest(harness.ShoalTest):
         self.assertEqual([each[0] + each[1], each[2] + each[3]], [4000, 4000])
         self.assertEqual(summary["eval"]["examples"], 300)
 
+    def test_a_ring_has_a_rank_for_each_slot_of_a_host(self):
+        flags = ["--training_data_dir=" + self.data(), "--num_epochs=2"]
+        self.run_ok("shoal", "train", *PROBE, "--batch_size=16",
+                    "--piece_bytes=4096", *flags,
+                    "--summary=" + self.path("serial.json"))
+        first, second = self.network.addresses[:DESK]
+        # As -np 3 -H a:2,b:1 of other launchers; the number may be left out.
+        job = self.start_job(*flags, "--mode=ring", "--workers=3",
+                             "--summary=" + self.path("summary.json"),
+                             hosts=f"{first}:2,{second}:1")
+        self.assertEqual(job.wait(120), 0, job.output()[-4000:])
+        self.assertNotIn("ps 0 ", job.output())
+        for rank, host in enumerate((first, first, second)):
+            self.assertRegex(job.output(),
+                             rf"rank {rank} of 3, ring address {host}:")
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual((summary["mode"], summary["workers"]), ("ring", 3))
+        self.assertEqual(summary["digest"],
+                         self.summary("serial.json")["digest"])
+
     def test_an_interrupt_leaves_nobody(self):
         job = self.start_job("--training_data_dir=" + self.data(),
                              "--num_epochs=100000")

@@ -241,6 +241,29 @@ TEST(FillRankTest, WithServersARankIsNoIndex) {
   }
 }
 
+TEST(CheckIndexBesideRankTest, SaysWhyARankIsNoIndexBesideServers) {
+  auto check = [](Command command, const std::vector<std::string>& args,
+                  const Environment& environment) {
+    JobFlags flags(command);
+    FlagSet set = JobFlagSet(&flags);
+    const absl::Status read = set.ReadArguments(args);
+    EXPECT_TRUE(read.ok()) << read;
+    return CheckIndexBesideRank(environment, flags, set);
+  };
+  EXPECT_EQ(check(Command::kWorker, {}, OpenMpi()).message(),
+            "shoal-worker needs --task_index with --mode=async: "
+            "OMPI_COMM_WORLD_RANK=1 is no index there, because the job has "
+            "parameter servers beside its workers, and both count from 0; give "
+            "--mode=ring for a job of workers alone, or set the index in a "
+            "shell: sh -c 'exec shoal-worker "
+            "--task_index=$OMPI_COMM_WORLD_RANK …'");
+  EXPECT_FALSE(check(Command::kPs, {"--mode=sync"}, SlurmTask()).ok());
+  EXPECT_TRUE(check(Command::kPs, {"--task_index=0"}, OpenMpi()).ok());
+  EXPECT_TRUE(check(Command::kWorker, {"--mode=ring"}, OpenMpi()).ok());
+  EXPECT_TRUE(check(Command::kWorker, {}, SlurmBatch()).ok());
+  EXPECT_TRUE(check(Command::kTrain, {}, OpenMpi()).ok());
+}
+
 TEST(WholeJobsWarningTest, WarnsOnceOfAJobThatIsStartedSeveralTimes) {
   Environment first = OpenMpi();
   first["OMPI_COMM_WORLD_RANK"] = "0";
