@@ -68,11 +68,16 @@ void ClusterFlags::AddMemberRows(JobFlagRows* rows) {
   rows->Add(static_cast<unsigned>(Command::kWorker), Canonical::kNo,
             {"coordinator", &coordinator,
              "host:port of worker 0 in a mode without parameter servers. Left "
-             "out: the first entry of --worker_hosts, which then has a port."});
+             "out: the first entry of --worker_hosts, which then has a port. "
+             "Workers that mpirun or srun has started need no other flag about "
+             "their places."});
   rows->Add(
       kProcesses, Canonical::kNo,
       {"task_index", &task_index,
-       "Index of this process in its list of hosts, from 0.",
+       rows->command() == Command::kPs
+           ? "Index of this process in its list of hosts, from 0."
+           : "Index of this process in its list of hosts, from 0. In a mode "
+             "without parameter servers, mpirun and srun say it, as the rank.",
        IntRange{0, 65534}, "it says which entry of the hosts this process is"});
   rows->Add(kPsAlone, Canonical::kNo,
             {"listen", &listen,

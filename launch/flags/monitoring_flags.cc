@@ -10,21 +10,30 @@ constexpr int kPortMax = 65535;
 
 constexpr Choice<bool> kOnOrOff[] = {{true, "on"}, {false, "off"}};
 
+std::string MetricsPortHelp(Command command) {
+  if (command == Command::kRun) {
+    return "First port on which metrics are served as Prometheus text "
+           "(docs/metrics.md): ps k takes this port + k, and worker i this "
+           "port + --ps + i. With --hosts every ps takes this port, and the "
+           "workers of a host the next ones. With --mode=ring there is no ps, "
+           "and the workers take the ports from this one on. 0: no metrics.";
+  }
+  return absl::StrCat(
+      "Port on which metrics are served as Prometheus text "
+      "(docs/metrics.md); ",
+      command == Command::kWorker
+          ? "of a ring that mpirun or srun starts, the workers of a host take "
+            "the ports from this one on; "
+          : "",
+      "0: no metrics.");
+}
+
 }  // namespace
 
 void MonitoringFlags::AddRows(JobFlagRows* rows) {
   rows->Group("Monitoring");
   rows->Add(kAllCommands, Canonical::kNo,
-            {"metrics_port", &metrics_port,
-             rows->command() == Command::kRun
-                 ? "First port on which metrics are served as Prometheus text "
-                   "(docs/metrics.md): ps k takes this port + k, and worker i "
-                   "this port + --ps + i. With --hosts every ps takes this "
-                   "port, and the workers of a host the next ones. With "
-                   "--mode=ring there is no ps, and the workers take the "
-                   "ports from this one on. 0: no metrics."
-                 : "Port on which metrics are served as Prometheus text "
-                   "(docs/metrics.md); 0: no metrics.",
+            {"metrics_port", &metrics_port, MetricsPortHelp(rows->command()),
              IntRange{0, kPortMax}},
             HandedDown::kNo);
   rows->Add(kAllCommands, Canonical::kNo,

@@ -6,6 +6,7 @@ A test that fails prints the logs of the processes that it started.
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -196,6 +197,21 @@ def free_ports(count):
     finally:
         for s in sockets:
             s.close()
+
+
+def own_port():
+    """A loopback port that is free, and that the kernel gives to no program that
+    asks for any port, as launchers do after this."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first = int(file.read().split()[0])
+    while first > 11000:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", random.randrange(10000, first)))
+                return s.getsockname()[1]
+            except OSError:
+                pass
+    return free_ports(1)[0]
 
 
 def linear_rows(count, features=300, fields=4, seed=1):

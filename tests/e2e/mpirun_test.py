@@ -31,7 +31,7 @@ class MpirunTest(harness.ShoalTest):
             self.skipTest("mpirun is not installed (Debian package "
                           "openmpi-bin)")
         self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-        self.coordinator = f"--coordinator=127.0.0.1:{harness.free_ports(1)[0]}"
+        self.coordinator = f"--coordinator=127.0.0.1:{harness.own_port()}"
 
     def flags(self, epochs=EPOCHS):
         return [*PROBE, "--batch_size=16", "--canary",

@@ -41,7 +41,7 @@ class SrunTest(harness.ShoalTest):
         if self.why_not:
             self.skipTest(self.why_not)
         self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-        self.coordinator = f"--coordinator=127.0.0.1:{harness.free_ports(1)[0]}"
+        self.coordinator = f"--coordinator=127.0.0.1:{harness.own_port()}"
 
     def flags(self, epochs=EPOCHS):
         return [*PROBE, "--batch_size=16", "--canary",
@@ -87,7 +87,7 @@ class SrunTest(harness.ShoalTest):
     def test_a_script_of_sbatch_is_no_rank(self):
         """Although Slurm sets SLURM_PROCID=0 and SLURM_NTASKS=3 there."""
         worker = os.path.join(harness.BIN, "shoal-worker")
-        port, = harness.free_ports(1)
+        port = harness.own_port()
         by_hand = " ".join(
             [worker, "--mode=ring", *self.flags(), f"--worker_hosts="
              f"127.0.0.1:{port},127.0.0.1",
