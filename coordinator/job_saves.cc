@@ -90,7 +90,10 @@ JobEffects JobSaves::Step(const View& view) {
     Add(policy_.Step(PolicyView(view), view.now), &effects);
   }
   if (effects.end.has_value()) return effects;
-  if (view.changing) return effects;
+  if (view.changing) {
+    Add(policy_.StepWithoutSave(PolicyView(view), view.now), &effects);
+    return effects;
+  }
   if (policy_.Due(PolicyView(view), view.now)) Begin(view, &effects);
   return effects;
 }

@@ -190,6 +190,16 @@ JobEffects SavePolicy::Step(const View& view, absl::Time now) {
   return effects;
 }
 
+JobEffects SavePolicy::StepWithoutSave(const View& view, absl::Time now) {
+  JobEffects effects;
+  if (stop_.has_value() && !view.busy && now >= stop_->deadline) {
+    EndStopped(Lost("the workers of the job changed, and were not ready for a "
+                    "checkpoint in time"),
+               &effects);
+  }
+  return effects;
+}
+
 JobEffects SavePolicy::OnDone(const SaverDone& done, const View& view,
                               absl::Time now) {
   JobEffects effects;

@@ -98,6 +98,9 @@ class SavePolicy {
   // was sound when it was saved is named: of this job, or the one that the job
   // began from, or CheckpointOptions::sound_path while this job has saved none.
   void OnDiverged(uint64_t step);
+  // To be called after every event while no save can begin, since the workers
+  // of the job change: ends a job that was to stop by now.
+  JobEffects StepWithoutSave(const View& view, absl::Time now);
   // To be called after every event while the disks are late: ends the wait of a
   // stop or of the end once it was long enough. REQUIRES: view.late.
   JobEffects Step(const View& view, absl::Time now);

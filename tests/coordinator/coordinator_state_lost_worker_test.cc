@@ -351,6 +351,16 @@ TEST_F(CoordinatorStateStepGenerationsTest, AStopSavesAfterTheChange) {
   EXPECT_THAT(Why(), HasSubstr("saved m/ckpt"));
 }
 
+TEST_F(CoordinatorStateStepGenerationsTest, AStopDoesNotWaitForAWorker) {
+  Begin();
+  for (const uint64_t session : {3, 4, 5}) Kill(session);
+  Do(state_->SaveAndStop(absl::CancelledError("stop"), now_));
+  Pass(absl::Seconds(30), {1, 2});
+  EXPECT_EQ(JobStatus().code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(Why(), HasSubstr("the last checkpoint is lost: the workers of "
+                               "the job changed"));
+}
+
 TEST_F(CoordinatorStateStepGenerationsTest, ALossDuringAnEvaluation) {
   SetFiles(3);
   eval_ = {{"e0", 100, 7}, {"e1", 100, 8}};
