@@ -18,9 +18,10 @@ class FanIn {
  public:
   using AllDone = absl::AnyInvocable<void(absl::Status, std::vector<Reply>) &&>;
 
-  FanIn(size_t shards, Executor* executor, AllDone all_done)
-      : missing_(shards),
-        replies_(shards),
+  FanIn(ShardRange shards, Executor* executor, AllDone all_done)
+      : first_(shards.begin),
+        missing_(shards.end - shards.begin),
+        replies_(missing_),
         executor_(executor),
         all_done_(std::move(all_done)) {}
 
@@ -42,7 +43,7 @@ class FanIn {
   void Take(int shard, const std::string& server,
             const absl::StatusOr<Reply>& reply) {
     if (reply.ok()) {
-      replies_[shard] = *reply;
+      replies_[shard - first_] = *reply;
     } else if (status_.ok()) {
       status_ = Annotate(reply.status(), server);
     }
@@ -51,12 +52,26 @@ class FanIn {
     }
   }
 
+  const int first_;
   size_t missing_;
   absl::Status status_;
   std::vector<Reply> replies_;
   Executor* const executor_;
   AllDone all_done_;
 };
+
+// The ids of one shard among the ids of a split. Shards behind those of the
+// table have none.
+struct IdsOfShard {
+  size_t begin = 0;
+  size_t count = 0;
+};
+
+IdsOfShard IdsOf(const IdSplit& split, int shard) {
+  const auto s = static_cast<size_t>(shard);
+  if (s + 1 >= split.begin.size()) return {};
+  return {split.begin[s], split.begin[s + 1] - split.begin[s]};
+}
 
 // Calls visit(block index, block) for the dense blocks of one shard.
 template <typename Visit>
@@ -89,40 +104,50 @@ CallIdentity ShardedClient::IdentityFor(int shard) const {
 }
 
 std::string ShardedClient::NameOf(int shard) const {
+  if (shard == options_.map.replicated) {
+    return absl::StrCat("this worker's copy of shard ", shard);
+  }
   return absl::StrCat(
       "ps ", options_.members.empty() ? shard : options_.members[shard]);
 }
 
 void ShardedClient::Pull(StepParameters* step, bool read_only,
                          absl::AnyInvocable<void(absl::Status) &&> done) {
+  PullFrom(all_shards(), step, read_only, std::move(done));
+}
+
+void ShardedClient::PullFrom(ShardRange shards, StepParameters* step,
+                             bool read_only,
+                             absl::AnyInvocable<void(absl::Status) &&> done) {
+  SHOAL_DCHECK(shards.begin < shards.end);
   for (size_t t = 0; t < step->tables.size(); ++t) {
     TableParameters& table = step->tables[t];
     table.rows.ResizeDiscard(table.split.ids.size() * options_.row_dims[t]);
   }
   step->dense.ResizeDiscard(options_.dense_size);
   auto fan_in = std::make_shared<FanIn<PullReply>>(
-      shards_.size(), executor_,
-      [step, done = std::move(done)](absl::Status status,
-                                     std::vector<PullReply> replies) mutable {
-        step->pulled.clear();
+      shards, executor_,
+      [step, shards, size = shards_.size(), done = std::move(done)](
+          absl::Status status, std::vector<PullReply> replies) mutable {
+        step->pulled.assign(size, Version());
         step->colour = 0;
         step->step = replies[0].step;
+        size_t shard = static_cast<size_t>(shards.begin);
         for (const PullReply& reply : replies) {
-          step->pulled.push_back(reply.version);
+          step->pulled[shard++] = reply.version;
           step->colour = std::max(step->colour, reply.colour);
           step->step = std::min(step->step, reply.step);
         }
         std::move(done)(std::move(status));
       });
-  for (size_t s = 0; s < shards_.size(); ++s) {
+  for (int s = shards.begin; s < shards.end; ++s) {
     PullRequest request;
     request.identity = IdentityFor(s);
     request.read_only = read_only;
     for (size_t t = 0; t < step->tables.size(); ++t) {
       TableParameters& table = step->tables[t];
       const size_t dim = options_.row_dims[t];
-      const size_t begin = table.split.begin[s];
-      const size_t count = table.split.begin[s + 1] - begin;
+      const auto [begin, count] = IdsOf(table.split, s);
       if (count == 0) continue;
       request.tables.push_back(
           {.table = static_cast<uint32_t>(t),
@@ -157,6 +182,13 @@ ShardedClient::CanariesOf(absl::Span<const PushedBatch> batches) const {
 
 void ShardedClient::Push(absl::Span<const PushedBatch> batches,
                          const StepParameters& step, Done<Verdict> done) {
+  PushTo(all_shards(), batches, step, std::move(done));
+}
+
+void ShardedClient::PushTo(ShardRange shards,
+                           absl::Span<const PushedBatch> batches,
+                           const StepParameters& step, Done<Verdict> done) {
+  SHOAL_DCHECK(shards.begin < shards.end);
   SHOAL_DCHECK(CheckPushedBatches(batches).ok());
   auto canaries = CanariesOf(batches);
   if (!canaries.ok()) {
@@ -166,15 +198,16 @@ void ShardedClient::Push(absl::Span<const PushedBatch> batches,
         });
     return;
   }
-  PushParts(batches, step, *std::move(canaries), std::move(done));
+  PushParts(shards, batches, step, *std::move(canaries), std::move(done));
 }
 
-void ShardedClient::PushParts(absl::Span<const PushedBatch> batches,
+void ShardedClient::PushParts(ShardRange shards,
+                              absl::Span<const PushedBatch> batches,
                               const StepParameters& step,
                               std::shared_ptr<Canaries> canaries,
                               Done<Verdict> done) {
   auto fan_in = std::make_shared<FanIn<PushReply>>(
-      shards_.size(), executor_,
+      shards, executor_,
       [done = std::move(done), canaries](
           absl::Status status, std::vector<PushReply> replies) mutable {
         if (!status.ok()) {
@@ -183,7 +216,7 @@ void ShardedClient::PushParts(absl::Span<const PushedBatch> batches,
         }
         std::move(done)(replies[0].verdict);
       });
-  for (size_t s = 0; s < shards_.size(); ++s) {
+  for (int s = shards.begin; s < shards.end; ++s) {
     shards_[s]->Push(PartOf(s, batches, step, canaries.get()),
                      options_.push_timeout,
                      FanIn<PushReply>::CompletionFor(fan_in, s, NameOf(s)));
@@ -238,8 +271,7 @@ void ShardedClient::AddGradients(int shard, const StepParameters& step,
   for (size_t t = 0; t < step.tables.size(); ++t) {
     const TableParameters& table = step.tables[t];
     const size_t dim = options_.row_dims[t];
-    const size_t begin = table.split.begin[shard];
-    const size_t count = table.split.begin[shard + 1] - begin;
+    const auto [begin, count] = IdsOf(table.split, shard);
     if (count == 0) continue;
     request->tables.push_back(
         {.table = static_cast<uint32_t>(t),

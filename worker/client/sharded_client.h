@@ -45,6 +45,12 @@ struct StepParameters {
   bool rejected = false;
 };
 
+// The shards [begin, end) of a map.
+struct ShardRange {
+  int begin = 0;
+  int end = 0;
+};
+
 struct ShardedClientOptions {
   std::string job;
   Life worker;
@@ -52,7 +58,7 @@ struct ShardedClientOptions {
   std::vector<Life> shard_lives;
   // The parameter server that each shard is called at, by its index as a member
   // of the job (core/ps_members.h), for messages. Empty: shard k is at member
-  // k.
+  // k. The replicated shard is the worker's own.
   std::vector<int> members;
   // Row dims of the model's tables, which are the first tables of the map.
   std::vector<int> row_dims;
@@ -79,6 +85,16 @@ class ShardedClient {
                 Executor* executor);
 
   const ShardMap& map() const { return options_.map; }
+  // All shards; those that no rank has a copy of; and the replicated shard. The
+  // last two are empty if there are none.
+  ShardRange all_shards() const { return {0, options_.map.num_shards}; }
+  ShardRange single_shards() const {
+    return {0, options_.map.replicated < 0 ? options_.map.num_shards
+                                           : options_.map.replicated};
+  }
+  ShardRange replicated_shard() const {
+    return {single_shards().end, options_.map.num_shards};
+  }
   Executor* executor() const { return executor_; }
   // The partitions of the model's tables.
   absl::Span<const TablePartition> partitions() const {
@@ -92,6 +108,10 @@ class ShardedClient {
   // server.
   void Pull(StepParameters* step, bool read_only,
             absl::AnyInvocable<void(absl::Status) &&> done);
+  // The same from these shards alone: of the others nothing is read, and their
+  // entries of step->pulled are no version. REQUIRES: `shards` is not empty.
+  void PullFrom(ShardRange shards, StepParameters* step, bool read_only,
+                absl::AnyInvocable<void(absl::Status) &&> done);
 
   // Sends d_rows and d_dense, which are the gradient of the batches that are
   // not rejected, or only the list of batches if all are rejected. The result
@@ -101,6 +121,11 @@ class ShardedClient {
   // CheckPushedBatches.
   void Push(absl::Span<const PushedBatch> batches, const StepParameters& step,
             Done<Verdict> done);
+  // The same to these shards alone; the verdict is that of the first of them.
+  // REQUIRES: as for Push, and `shards` is not empty. Tables without an entry
+  // in step.tables have no gradient.
+  void PushTo(ShardRange shards, absl::Span<const PushedBatch> batches,
+              const StepParameters& step, Done<Verdict> done);
 
   // Sends one shard its part of the gradient of one batch, for step `number` of
   // the job (PushRequest::step): d_rows and d_dense are the gradient of the sum
@@ -117,12 +142,12 @@ class ShardedClient {
   };
 
   CallIdentity IdentityFor(int shard) const;
-  // The server of the shard, in messages: "ps 2".
+  // The holder of the shard, in messages: "ps 2".
   std::string NameOf(int shard) const;
   // The canaries of the batches, or null if the map has no canary table.
   absl::StatusOr<std::shared_ptr<Canaries>> CanariesOf(
       absl::Span<const PushedBatch> batches) const;
-  void PushParts(absl::Span<const PushedBatch> batches,
+  void PushParts(ShardRange shards, absl::Span<const PushedBatch> batches,
                  const StepParameters& step,
                  std::shared_ptr<Canaries> canaries, Done<Verdict> done);
   // The shard's part of a push; `canaries` may be null.

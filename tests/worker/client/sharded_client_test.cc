@@ -199,6 +199,77 @@ TEST_F(ShardedClientTest, EachTableOfTheModelHasRowsOfItsOwn) {
   EXPECT_THAT(shards_[2]->push.tables[1].gradients, ElementsAre(50));
 }
 
+// The dense variables are on the replicated shard, and rows on the others.
+class ReplicatedShardTest : public ShardedClientTest {
+ protected:
+  ReplicatedShardTest() {
+    options_.map.replicated = 2;
+    options_.map.tables = {{PartitionKind::kFixedSize, 9, 2},
+                           {PartitionKind::kEveryShard, 0, 3}};
+    for (DenseBlock& block : options_.map.blocks) block.shard = 2;
+    SplitIds(options_.map.tables[0], {8, 0, 7}, &step_.tables[0].split);
+    MakeClient();
+  }
+};
+
+TEST_F(ReplicatedShardTest, APullMayAskTheReplicatedShardAlone) {
+  client_->PullFrom(client_->replicated_shard(), &step_, /*read_only=*/true,
+                    [this](absl::Status status) { pulled_ = status; });
+  EXPECT_EQ(shards_[0]->on_pulled, nullptr);
+  EXPECT_EQ(shards_[1]->on_pulled, nullptr);
+  EXPECT_TRUE(shards_[2]->pull.read_only);
+  EXPECT_THAT(shards_[2]->pull.tables, IsEmpty());
+  shards_[2]->AnswerPull({{1, 3}, 30}, /*colour=*/4);
+  simulator_.RunUntilIdle();
+  EXPECT_EQ(pulled_, absl::OkStatus());
+  EXPECT_THAT(step_.dense.span(), ElementsAre(100, 100, 101));
+  EXPECT_THAT(step_.pulled,
+              ElementsAre(Version(), Version(), Version{{1, 3}, 30}));
+  EXPECT_EQ(step_.colour, 4u);
+}
+
+TEST_F(ReplicatedShardTest, RowsAndDenseGradientsMayBePushedApart) {
+  PullAll();
+  step_.tables[0].d_rows.ResizeDiscard(6);
+  step_.d_dense.ResizeDiscard(3);
+  const PushedBatches own = {{.id = kBatch}};
+  client_->PushTo(client_->single_shards(), own, step_,
+                  [this](auto verdict) { pushed_ = std::move(verdict); });
+  for (int s = 0; s < 2; ++s) {
+    const PushRequest& push = shards_[s]->push;
+    EXPECT_EQ(push.batches, own);
+    // Its rows, and its canary.
+    EXPECT_THAT(push.tables, SizeIs(2));
+    EXPECT_THAT(push.blocks, IsEmpty());
+    EXPECT_EQ(push.pulled.count, 10u + s);
+    std::move(shards_[s]->on_pushed)(PushReply{
+        s == 0 ? Verdict::kRejected : Verdict::kApplied});
+  }
+  EXPECT_EQ(shards_[2]->on_pushed, nullptr);
+  simulator_.RunUntilIdle();
+  ASSERT_TRUE(pushed_.has_value() && pushed_->ok());
+  EXPECT_EQ(**pushed_, Verdict::kRejected) << "of the first shard";
+
+  StepParameters dense;
+  dense.d_dense.ResizeDiscard(3);
+  dense.pulled = step_.pulled;
+  const PushedBatches all = {{.id = kBatch}, {.id = {0, 4, 0}}};
+  pushed_.reset();
+  client_->PushTo(client_->replicated_shard(), all, dense,
+                  [this](auto verdict) { pushed_ = std::move(verdict); });
+  const PushRequest& push = shards_[2]->push;
+  EXPECT_EQ(push.batches, all);
+  EXPECT_THAT(push.tables, SizeIs(1)) << "the canaries";
+  EXPECT_THAT(push.tables[0].ids, SizeIs(2));
+  EXPECT_THAT(push.blocks, SizeIs(2));
+  EXPECT_EQ(push.pulled.count, 12u);
+  std::move(shards_[2]->on_pushed)(absl::InternalError("gone"));
+  simulator_.RunUntilIdle();
+  ASSERT_TRUE(pushed_.has_value());
+  EXPECT_THAT(std::string(pushed_->status().message()),
+              StartsWith("this worker's copy of shard 2: gone"));
+}
+
 TEST_F(ShardedClientTest, AModelWithoutTablesPullsItsBlocksAlone) {
   options_.map.tables.clear();
   options_.row_dims.clear();
