@@ -1,5 +1,7 @@
 #include "cluster/membership.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -25,7 +27,8 @@ std::string Member::Name() const {
 }
 
 std::string Member::Process() const {
-  return ProcessName(in_rank ? Role::kWorker : role, index);
+  return in_rank ? ProcessName(Role::kWorker, rank())
+                 : ProcessName(role, index);
 }
 
 Membership::Membership(MembershipOptions options)
@@ -34,8 +37,7 @@ Membership::Membership(MembershipOptions options)
 }
 
 absl::Status Membership::Check(const RegisterRequest& request) const {
-  const std::string who =
-      MemberName(request.role, request.index, request.address);
+  const std::string who = MemberName(request, options_.ps);
   if (request.protocol_version != kProtocolVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("protocol version differs: ", who, " speaks ",
@@ -57,14 +59,17 @@ absl::Status Membership::Check(const RegisterRequest& request) const {
   const int limit =
       ps ? options_.ps.count : options_.fixed_workers.value_or(kMaxWorkers);
   if (request.index < 0 || request.index >= limit) {
+    // The copies of ranks are counted behind the servers.
+    const bool copy = ps && request.address.empty();
     const char* const why =
-        ps ? ": --ps_hosts, or --worker_hosts with --mode=ring, has as many "
-             "entries"
+        copy ? ": --worker_hosts has as many entries"
+        : ps ? ": --ps_hosts has as many entries"
         : options_.fixed_workers.has_value()
             ? ": the mode of this job trains with a fixed number of workers"
             : "";
     return absl::InvalidArgumentError(absl::StrCat(
-        who, ": the index must be in [0, ", limit, ")", why));
+        who, ": the index must be in [0, ",
+        copy ? limit - std::max(options_.ps.replicated, 0) : limit, ")", why));
   }
   SHOAL_RETURN_IF_ERROR(
       CheckSameConfig(who, request.config, "the coordinator", options_.config));
@@ -113,6 +118,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
   member.attempt = request.attempt;
   if (request.role == Role::kPs) {
     member.in_rank = request.address.empty();
+    member.first_copy = std::max(options_.ps.replicated, 0);
     member.shard = options_.ps.ShardOf(request.index);
     member.address = request.address;
   } else {

@@ -40,6 +40,7 @@ struct Member {
   Role role = Role::kWorker;
   int index = 0;
   int shard = -1;  // shard that a PS holds; replicas share one
+  int first_copy = 0;  // index of the PS that is the copy of rank 0
   Life life;
   std::string address;   // address of a PS; empty if it has no port
   // True for the PS in the process of a rank, which has no address. It lives
@@ -52,6 +53,8 @@ struct Member {
   bool suspended = false;  // no connection carries the session at present
   absl::Time heard;        // newest message, or when the connection broke
 
+  // The rank of the process that a PS with in_rank is in.
+  int rank() const { return index - first_copy; }
   // True while the session is open, suspended or not.
   bool open() const { return session != 0; }
   // "worker 1", "ps 0 (host:port)". A PS in the process of a rank is told by

@@ -17,7 +17,7 @@ std::unique_ptr<shoal::JobProcess> NewProcess(const shoal::JobFlags& flags,
                                               shoal::JobPlan plan,
                                               std::string token,
                                               shoal::MainWait* wait) {
-  const auto make = flags.HasServers() ? shoal::NewWorkerProcess
+  const auto make = !flags.HasCopies() ? shoal::NewWorkerProcess
                                        : shoal::NewRankProcess;
   return make(flags, std::move(plan), std::move(token), wait);
 }

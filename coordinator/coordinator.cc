@@ -29,6 +29,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
         logger_(logger),
         work_(std::move(work)),
         heartbeat_interval_(options.heartbeat_interval),
+        refusals_(options.ps),
         state_(std::move(options), executor->Now()) {}
 
   void Start() { TickLater(); }
@@ -371,6 +372,7 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
   const absl::Duration heartbeat_interval_;
   std::atomic<uint64_t> next_session_{1};
   std::atomic<bool> abandoned_{false};
+  RefusalLog refusals_;  // the strand's
   mutable Mutex mu_;
   CoordinatorState state_ ABSL_GUARDED_BY(mu_);
 
@@ -378,7 +380,6 @@ class Coordinator::Impl : public std::enable_shared_from_this<Impl> {
 
   // The strand's.
   SessionTable sessions_;
-  RefusalLog refusals_;
   std::set<uint64_t> probing_;  // sessions whose process's port is looked at
   uint64_t next_save_ = 1;
   std::map<uint64_t, Done<SavedCheckpoint>> saves_;

@@ -95,9 +95,9 @@ JobEffects LeasedWork::BeginTraining(const View& view) {
       absl::StrCat("training on ", book_.facts().bytes(), " bytes in ",
                    Counted(book_.facts().size(), "piece"), ", ",
                    Counted(options_.num_epochs, "epoch"), ", with ",
-                   options_.ps.replicated == 0
+                   options_.ps.num_servers() == 0
                        ? ""
-                       : absl::StrCat(options_.ps.count, " ps and "),
+                       : absl::StrCat(options_.ps.num_servers(), " ps and "),
                    Counted(workers, "worker")),
       &effects.actions);
   return effects;

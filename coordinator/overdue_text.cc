@@ -78,7 +78,8 @@ std::string MissingProcesses(const CoordinatorOptions& options,
       }
     }
   };
-  if (!options.ring) look_for(Role::kPs, options.ps.count);
+  // A copy of a rank is in the process of its worker.
+  look_for(Role::kPs, options.ps.num_servers());
   look_for(Role::kWorker, options.num_workers);
   constexpr size_t kNamed = 8;
   if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");

@@ -20,8 +20,7 @@ std::string RefusalLog::Line(const RegisterRequest& request,
   if (refused_.size() >= kMostProcesses) refused_.clear();
   const int times = ++refused_[{request.process, why.code()}];
   if (times != (absl::IsAlreadyExists(why) ? kMostAttempts : 1)) return "";
-  const std::string name =
-      MemberName(request.role, request.index, request.address);
+  const std::string name = MemberName(request, ps_);
   const bool rank =
       !request.ring_address.empty() ||
       name != ProcessName(request.role, request.index);

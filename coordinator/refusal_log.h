@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "core/ps_members.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -23,6 +24,9 @@ class RefusalLog {
  public:
   static constexpr size_t kMostLines = 100;
 
+  // `ps` are the PSs of the job.
+  explicit RefusalLog(const PsMembers& ps = {}) : ps_(ps) {}
+
   // The line to log, or "": the refusal needs none. A process that another one
   // must leave room for (ALREADY_EXISTS) gets it only if it still asks after
   // kMostAttempts attempts: a process that is started again comes before the
@@ -33,6 +37,7 @@ class RefusalLog {
   static constexpr int kMostAttempts = 5;
   static constexpr size_t kMostProcesses = 1000;
 
+  const PsMembers ps_;
   // By process and code: the number of refusals.
   std::map<std::pair<uint64_t, absl::StatusCode>, int> refused_;
   std::set<std::string> ranks_;  // what was told about ranks

@@ -22,6 +22,7 @@ namespace shoal {
 //   PsMembers ring{.count = 3, .replicated = 0};    // shards 0 0 0
 //   PsMembers hybrid{.count = 4, .replicated = 2};  // shards 0 1 2 2
 //   hybrid.num_shards();     // 3
+//   hybrid.num_servers();    // 2
 //   hybrid.ShardOf(3);       // 2
 //   hybrid.MemberFor(2, 1);  // 3, the replica of rank 1
 struct PsMembers {
@@ -34,6 +35,11 @@ struct PsMembers {
   }
   constexpr int num_shards() const {
     return replicated < 0 ? count : replicated + 1;
+  }
+  // The members that are no replicas: the servers that each have a shard of
+  // their own.
+  constexpr int num_servers() const {
+    return replicated < 0 ? count : replicated;
   }
   // The shard that the member holds. REQUIRES: 0 <= member < count.
   constexpr int ShardOf(int member) const {

@@ -20,9 +20,12 @@ struct TrainingModeRow {
   // True if the mode has these depths alone, so that --pipeline_depth may not
   // ask for another one.
   bool depth_is_fixed = false;
-  // False: a job over the network has no shoal-ps. Each worker holds a copy of
-  // all variables, and worker 0 coordinates the job.
+  // False: a job over the network has no shoal-ps, and worker 0 coordinates the
+  // job.
   bool servers = true;
+  // True: each worker holds a copy of the dense variables, and without servers
+  // of all variables; the workers add up gradients in a ring.
+  bool copies = false;
 };
 
 // The values of --mode.
@@ -41,7 +44,7 @@ inline constexpr TrainingModeRow kTrainingModes[] = {
      "makes such steps by allreduce between the workers, each of which holds "
      "all variables",
      /*depth_in_one_process=*/0, /*depth_over_network=*/0,
-     /*depth_is_fixed=*/true, /*servers=*/false}};
+     /*depth_is_fixed=*/true, /*servers=*/false, /*copies=*/true}};
 
 // Modes that are planned. The flag refuses them as not there yet.
 inline constexpr const char* kPlannedTrainingModes[] = {"hybrid"};

@@ -58,7 +58,8 @@ absl::Status InProcessJob::Impl::Build() {
   SHOAL_ASSIGN_OR_RETURN(
       plan_, MakeJobPlan({kJob, options_.coordinator.config,
                           options_.model, options_.canary, options_.partition,
-                          options_.ps, options_.mode->ring,
+                          options_.mode->servers ? options_.ps : 0,
+                          options_.mode->ring ? options_.workers : 0,
                           options_.compute.replay != nullptr}));
   CoordinatorOptions& coordinator = options_.coordinator;
   coordinator.ps = plan_.ps;
@@ -75,8 +76,8 @@ absl::Status InProcessJob::Impl::Build() {
   coordinator_ =
       ComposeCoordinator(plan_, coordinator, std::move(deps_.work),
                          deps_.control, deps_.logger, deps_.telemetry);
-  shards_.resize(options_.ps);
-  for (int k = 0; k < options_.ps; ++k) BuildPs(k);
+  shards_.resize(plan_.ps.count);
+  for (int k = 0; k < plan_.ps.count; ++k) BuildPs(k);
   for (int i = 0; i < options_.workers; ++i) {
     SHOAL_RETURN_IF_ERROR(BuildWorker(i));
   }
@@ -84,7 +85,6 @@ absl::Status InProcessJob::Impl::Build() {
 }
 
 void InProcessJob::Impl::MakeRing() {
-  options_.ps = options_.workers;
   LocalCollectiveOptions ring;
   ring.reduction = options_.ring.reduction;
   collectives_ = MakeLocalCollectives(ring, deps_.train);
@@ -158,12 +158,12 @@ std::vector<std::shared_ptr<ParameterService>> InProcessJob::Impl::Connect(
 
 void InProcessJob::Impl::Start(absl::AnyInvocable<void(JobReport) &&> done) {
   done_ = std::move(done);
-  parts_running_ = 1 + options_.ps + options_.workers;
+  parts_running_ = 1 + plan_.ps.count + options_.workers;
   coordinator_->OnFinished([self = shared_from_this()](const JobReport& r) {
     self->report_ = r;
     self->OnePartEnded();
   });
-  for (int k = 0; k < options_.ps; ++k) {
+  for (int k = 0; k < plan_.ps.count; ++k) {
     ps_[k]->Start(
         [this, k](const PsPart& ps) { shards_[k] = ps.shard(); },
         [self = shared_from_this()](MemberEnd end) { self->OnMemberEnd(end); });

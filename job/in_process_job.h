@@ -34,7 +34,7 @@ struct InProcessJobOptions {
   ModelOptions model;
   PartitionOptions partition;
   bool canary = false;  // core/canary.h
-  int ps = 1;           // as in JobPlanOptions; in a ring: as workers
+  int ps = 1;  // as in JobPlanOptions; not used in a mode without servers
   int workers = 1;
   std::string backend = "auto";
   const TrainingModeKind* mode = &DefaultKind();

@@ -17,15 +17,19 @@ absl::StatusOr<JobPlan> MakeJobPlan(JobPlanOptions options) {
   plan.partition = options.partition;
   SHOAL_ASSIGN_OR_RETURN(plan.spec, MakeModelSpec(plan.model));
   if (options.canary) AddCanary(&plan.spec);
-  if (options.replicas) plan.partition.replicate = Replicate::kAll;
-  SHOAL_ASSIGN_OR_RETURN(plan.map,
-                         BuildShardMap(plan.spec, plan.partition,
-                                       options.replicas ? 1 : options.ps));
+  if (options.replicas > 0) {
+    plan.partition.replicate =
+        options.ps == 0 ? Replicate::kAll : Replicate::kDense;
+  }
+  SHOAL_ASSIGN_OR_RETURN(
+      plan.map, BuildShardMap(plan.spec, plan.partition,
+                              options.ps + (options.replicas > 0 ? 1 : 0)));
   if (options.replays) {
     plan.unmeasured = std::make_shared<const UnmeasuredMetrics>(
         &FindModel(plan.model.model)->objective->metrics());
   }
-  plan.ps = {.count = options.ps, .replicated = plan.map.replicated};
+  plan.ps = {.count = options.ps + options.replicas,
+             .replicated = plan.map.replicated};
   return plan;
 }
 

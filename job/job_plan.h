@@ -37,8 +37,9 @@ struct JobPlanOptions {
   bool canary = false;  // core/canary.h
   PartitionOptions partition;
   int ps = 1;  // parameter servers, each with a shard of its own
-  // True: each of the `ps` members holds a copy of all variables.
-  bool replicas = false;
+  // Further members, each of which holds a copy of one more shard: of the dense
+  // variables, or, if `ps` is 0, of all variables. REQUIRES: not 0 if `ps` is.
+  int replicas = 0;
   // True: the workers do not compute the model (JobPlan::unmeasured).
   bool replays = false;
 };

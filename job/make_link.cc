@@ -9,7 +9,7 @@ namespace shoal {
 absl::StatusOr<std::unique_ptr<JobLink>> MakeLink(
     const JobFlags& flags, const JobPlan& plan, const std::string& token,
     const JobLinkDependencies& deps) {
-  if (flags.cluster.task_index == 0) return Leader::Create(flags, plan, deps);
+  if (flags.Leads()) return Leader::Create(flags, plan, deps);
   return Follower::Create(flags, CoordinatorChannelFromFlags(flags, token),
                           deps);
 }

@@ -14,7 +14,6 @@
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/resume.h"
 #include "job/start_number.h"
-#include "job/training_mode.h"
 #include "ps/shard/shard_checkpoint.h"
 
 namespace shoal {
@@ -94,7 +93,7 @@ absl::Status CheckNoCheckpoint(const FileSystem& files,
 // True if the process with the coordinator needs all files of the checkpoint:
 // it holds every shard, or a copy of the one shard of a ring.
 bool NeedsAllFiles(const JobFlags& flags) {
-  return IsOneProcess(flags.command) || KindOf(flags.training.mode).ring;
+  return IsOneProcess(flags.command) || !flags.HasServers();
 }
 
 // Notes the newest checkpoint before `step` that was not saved while training

@@ -114,8 +114,8 @@ absl::StatusOr<JobPlan> PlanJob(const JobFlags& flags) {
   options.model = ModelOptionsFromFlags(flags);
   options.canary = flags.training.canary;
   options.partition.table_kind = PartitionKindFromFlags(flags);
-  options.ps = flags.cluster.ps;
-  options.replicas = !flags.HasServers();
+  options.ps = flags.HasServers() ? flags.cluster.ps : 0;
+  options.replicas = flags.HasCopies() ? flags.cluster.workers : 0;
   options.replays = flags.compute.Replays();
   return MakeJobPlan(std::move(options));
 }
@@ -222,7 +222,7 @@ RpcServerOptions RpcServerOptionsFromFlags(const JobFlags& flags) {
       flags.cluster.workers,
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight() *
           calls_of_batch,
-      flags.cluster.ps);
+      flags.PsMembers());
   const Keepalive keepalive = KeepaliveFor(flags.deadlines.silent_after);
   options.keepalive_time = keepalive.time;
   options.keepalive_timeout = keepalive.timeout;

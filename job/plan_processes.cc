@@ -103,7 +103,7 @@ LaunchedProcess Process(const JobFlags& flags, Command command, int index,
   process.index = index;
   process.command = std::move(line);
   process.leads = index == 0 && (process.role == Role::kPs) == servers;
-  process.may_restart = process.role == Role::kWorker && servers;
+  process.may_restart = process.role == Role::kWorker && !flags.HasCopies();
   process.may_leave = !servers && !process.leads;
   return process;
 }

@@ -23,12 +23,14 @@
 #include "job/process_server.h"
 #include "job/ps_part.h"
 #include "job/rank_ring.h"
+#include "job/server_clients.h"
 #include "job/step_room.h"
 #include "job/to_main.h"
 #include "job/worker_part.h"
 #include "job/worker_setup.h"
 #include "report/export_metrics.h"
 #include "rpc/address.h"
+#include "rpc/client_loop.h"
 #include "rpc/own_host.h"
 #include "rpc/retrying_parameter_service.h"
 #include "rpc/server.h"
@@ -105,6 +107,7 @@ class RankProcess final : public JobProcess {
 
   RankBoard board_;  // the ring's thread and the strands write there
   RealClock clock_;
+  std::optional<ClientLoop> client_loop_;  // of a job with servers
   Strands strands_{&clock_};
   std::unique_ptr<JobLink> link_;
   OwnReplica replica_{&strands_.train};
@@ -151,8 +154,8 @@ absl::Status RankProcess::Start() {
   MakePs();
   SHOAL_RETURN_IF_ERROR(MakeWorker());
   logger_.Info(absl::StrCat(setup_->Describe(*members_.worker), ", rank ",
-                            rank(), " of ", plan_.ps.count, ", ring address ",
-                            ring_->address()));
+                            rank(), " of ", flags_.cluster.workers,
+                            ", ring address ", ring_->address()));
   members_.ps->Start(
       [this](const PsPart& ps) { replica_.Attach(ps.service(), ps.shard()); },
       [this](MemberEnd end) {
@@ -195,14 +198,16 @@ absl::Status RankProcess::OpenRing() {
   options.connect_timeout = flags_.deadlines.start_timeout;
   options.board = &board_;
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
-  // The others reach rank 0 by the name by which they reach the coordinator.
+  // The others reach a rank on the coordinator's host by the name by which they
+  // reach the coordinator.
   const std::string coordinator = flags_.CoordinatorAddress();
-  std::string host;
-  if (rank() == 0) {
-    SHOAL_ASSIGN_OR_RETURN(const Address address, ParseAddress(coordinator));
-    host = address.HostText();
-  } else {
-    SHOAL_ASSIGN_OR_RETURN(host, OwnHostTowards(coordinator));
+  SHOAL_ASSIGN_OR_RETURN(const Address address, ParseAddress(coordinator));
+  std::string host = address.HostText();
+  if (!flags_.Leads()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string own, OwnHostTowards(coordinator));
+    SHOAL_ASSIGN_OR_RETURN(const Address towards,
+                           ParseAddress(absl::StrCat(own, ":0")));
+    if (!towards.IsLoopback()) host = own;
   }
   SHOAL_ASSIGN_OR_RETURN(ring_, RankRing::Open(host, std::move(options)));
   return absl::OkStatus();
@@ -211,8 +216,8 @@ absl::Status RankProcess::OpenRing() {
 void RankProcess::MakePs() {
   PsLoopOptions options = PsLoopOptionsFromFlags(flags_);
   options.directory_patience = DirectoryPatience(flags_);
-  // Rank 0 sends the checkpoint to ranks that do not have it.
-  if (rank() != 0 && flags_.Saves()) {
+  // The leading process sends the checkpoint to ranks that do not have it.
+  if (!flags_.Leads() && flags_.Saves()) {
     options.checkpoints.fetch_as = absl::StrCat("rank-", rank());
   }
   PsLoopDependencies deps;
@@ -224,12 +229,13 @@ void RankProcess::MakePs() {
   deps.files = files_.get();
   deps.usage = [] { return ResourceUsage{}; };  // the worker tells it
   deps.take_directory = link_->take_directory();
-  members_.ps = std::make_unique<PsPart>(plan_, rank(), /*address=*/"",
-                                         std::move(options), std::move(deps),
-                                         &telemetry_);
+  members_.ps = std::make_unique<PsPart>(
+      plan_, plan_.ps.MemberFor(plan_.ps.replicated, rank()), /*address=*/"",
+      std::move(options), std::move(deps), &telemetry_);
 }
 
 absl::Status RankProcess::MakeWorker() {
+  if (plan_.ps.num_servers() > 0) client_loop_.emplace();
   WorkerPartOptions options = setup_->TakeOptions();
   options.loop.member.registration.ring_address = ring_->address();
   options.take_collective = [this] { return std::move(collective_); };
@@ -256,10 +262,17 @@ absl::Status RankProcess::MakeWorker() {
 absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
 RankProcess::Connect(const ClusterView& view, const Life& own) {
   SHOAL_ASSIGN_OR_RETURN(collective_, ring_->Join(view, own, &strands_.train));
-  return std::vector<std::shared_ptr<ParameterService>>{
-      std::make_shared<RetryingParameterService>(
-          replica_.Connect(), RetryOptions{}, rank(), &strands_.train,
-          worker_telemetry_.retries)};
+  std::vector<std::shared_ptr<ParameterService>> shards;
+  if (client_loop_.has_value()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        shards, ConnectToServers(flags_, plan_, token_, &*client_loop_,
+                                 &strands_.train, worker_telemetry_.retries));
+  }
+  // The replicated shard is the last one.
+  shards.push_back(std::make_shared<RetryingParameterService>(
+      replica_.Connect(), RetryOptions{}, rank(), &strands_.train,
+      worker_telemetry_.retries));
+  return shards;
 }
 
 template <typename Part>

@@ -11,9 +11,10 @@
 
 namespace shoal {
 
-// The process of shoal-worker in a mode without parameter servers: a rank, with
-// one worker and one PS, which holds a copy of all variables and serves this
-// worker alone. Rank 0 also holds the coordinator, for which it listens on
+// The process of shoal-worker in a mode whose workers hold copies of variables
+// (JobFlags::HasCopies): a rank, with one worker and one PS, which holds the
+// copy and serves this worker alone. If it leads the job (JobFlags::Leads), it
+// also holds the coordinator, for which it listens on
 // JobFlags::CoordinatorAddress(), and reports the job. `wait` outlives the
 // process. REQUIRES: flags.Validate() was OK, and the plan is that of the
 // flags.

@@ -149,7 +149,7 @@ absl::Status TakeCheckpoint(const FileSystem& files, Logger* logger,
   flags->checkpoints.model_dir = std::string(Dirname(info.path));
   // Shards as they were saved: at the row limit of a table, the shard decides
   // which row an id has.
-  flags->cluster.ps = info.manifest.map.num_shards;
+  flags->cluster.ps = info.manifest.map.ShardsOf(PartitionKind::kHash);
   return TakeModelFlags(info.manifest.config, info.path, flags, set);
 }
 

@@ -15,7 +15,7 @@ void SetRoomForSteps(const JobFlags& flags, const JobPlan& plan,
   options->SetParkedPushes(
       flags.cluster.workers,
       static_cast<uint64_t>(ParameterClientOptions().chunks_in_flight),
-      StepMessageBytes(flags, plan), flags.cluster.ps);
+      StepMessageBytes(flags, plan), flags.PsMembers());
 }
 
 absl::Status CheckRanks(const JobFlags& flags) {

@@ -64,7 +64,7 @@ constexpr TrainingModeKind kKinds[] = {
     {TrainingMode::kSync, Make<SyncExchange>, CloseSteps, StepLoss::kSum,
      /*steps=*/true},
     {TrainingMode::kRing, MakeRing, JoinInRing, StepLoss::kSum,
-     /*steps=*/false, /*ring=*/true},
+     /*steps=*/false, /*ring=*/true, /*servers=*/false},
 };
 
 constexpr bool ModesAgree() {
@@ -72,7 +72,8 @@ constexpr bool ModesAgree() {
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (kKinds[i].mode != kTrainingModes[i].value) return false;
     if (static_cast<size_t>(kKinds[i].mode) != i) return false;
-    if (kKinds[i].ring == kTrainingModes[i].servers) return false;
+    if (kKinds[i].ring != kTrainingModes[i].copies) return false;
+    if (kKinds[i].servers != kTrainingModes[i].servers) return false;
   }
   return true;
 }

@@ -71,9 +71,11 @@ struct TrainingModeKind {
   // True if the shards apply pushes step by step (PsLoopOptions::steps).
   bool steps = false;
   // True if the workers are a ring of ranks: each has a PS of its own with a
-  // copy of all variables, and a Collective. It is so in the modes without
-  // servers (TrainingModeRow::servers).
+  // copy of variables, and a Collective (TrainingModeRow::copies).
   bool ring = false;
+  // False if these copies are of all variables, and no server has any
+  // (TrainingModeRow::servers).
+  bool servers = true;
 };
 
 // The row of `mode`. Every mode has one.

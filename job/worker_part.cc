@@ -22,8 +22,9 @@ absl::StatusOr<std::unique_ptr<WorkerPart>> WorkerPart::Create(
   const std::string host = options.host;
   const TrainingModeKind* const mode = options.mode;
   loop.trainer.loss = mode->loss;
-  // A row that is not trained in the end would exist in one replica only.
-  loop.trainer.pulls_create_rows = !mode->ring;
+  // In a copy, a row that is not trained in the end would exist in one replica
+  // only.
+  loop.trainer.pulls_create_rows = mode->servers;
   ExchangeSetup setup;
   setup.strand = deps.train;
   setup.logger = deps.logger;

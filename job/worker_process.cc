@@ -1,9 +1,7 @@
 #include "job/worker_process.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
@@ -18,6 +16,7 @@
 #include "job/options_from_flags.h"
 #include "job/process_metrics.h"
 #include "job/process_outcome.h"
+#include "job/server_clients.h"
 #include "job/stop_text.h"
 #include "job/to_main.h"
 #include "job/training_mode.h"
@@ -26,8 +25,6 @@
 #include "report/export_metrics.h"
 #include "rpc/client_loop.h"
 #include "rpc/cluster_client.h"
-#include "rpc/parameter_client.h"
-#include "rpc/retrying_parameter_service.h"
 
 namespace shoal {
 namespace {
@@ -58,7 +55,6 @@ class WorkerProcess final : public JobProcess {
   // What follows a signal that asks the process to stop.
   std::string StopWords() const;
   void OnSignal(const MainWait::Event& event);
-  absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect();
 
   const JobFlags flags_;
   const JobPlan plan_;
@@ -90,26 +86,6 @@ WorkerProcess::~WorkerProcess() {
   control_.Shutdown();
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>>
-WorkerProcess::Connect() {
-  std::vector<std::shared_ptr<ParameterService>> shards;
-  for (int shard = 0; shard < plan_.map.num_shards; ++shard) {
-    const int ps = plan_.ps.MemberFor(shard, flags_.cluster.task_index);
-    ParameterClientOptions options;
-    options.channel = ChannelOptionsFromFlags(flags_, token_, ps);
-    options.chunk_bytes =
-        std::min<uint64_t>(options.chunk_bytes,
-                           flags_.limits.max_message_bytes - kMessageOverhead);
-    SHOAL_RETURN_IF_ERROR(options.Validate());
-    shards.push_back(std::make_shared<RetryingParameterService>(
-        std::make_unique<ParameterClient>(std::move(options), &client_loop_,
-                                          &train_),
-        RetryOptions{}, flags_.cluster.task_index, &train_,
-        worker_telemetry_.retries));
-  }
-  return shards;
-}
-
 absl::Status WorkerProcess::Start() {
   ExportProcess(&telemetry_, name(), plan_.job);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
@@ -128,7 +104,10 @@ absl::Status WorkerProcess::Start() {
   deps.logger = &logger_;
   deps.train = &train_;
   deps.control = &control_;
-  deps.connect = [this](const ClusterView&, const Life&) { return Connect(); };
+  deps.connect = [this](const ClusterView&, const Life&) {
+    return ConnectToServers(flags_, plan_, token_, &client_loop_, &train_,
+                            worker_telemetry_.retries);
+  };
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(

@@ -121,6 +121,8 @@ int JobFlags::PipelineDepth() const {
 
 bool JobFlags::HasServers() const { return RowOf(training.mode).servers; }
 
+bool JobFlags::HasCopies() const { return RowOf(training.mode).copies; }
+
 bool JobFlags::Leads() const {
   if (command == Command::kPs) return cluster.task_index == 0;
   if (command != Command::kWorker) return true;

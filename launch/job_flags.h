@@ -97,6 +97,16 @@ struct JobFlags {
   // True if the job has parameter servers (TrainingModeRow::servers).
   bool HasServers() const;
 
+  // True if each worker holds a copy of variables (TrainingModeRow::copies).
+  bool HasCopies() const;
+
+  // Members of the job that hold variables: the parameter servers, and the
+  // copies of workers.
+  int PsMembers() const {
+    return (HasServers() ? cluster.ps : 0) +
+           (HasCopies() ? cluster.workers : 0);
+  }
+
   // False for a process of a job that another process coordinates: for all but
   // PS 0 or, without servers, worker 0.
   bool Leads() const;
