@@ -36,19 +36,20 @@ void ReplicaPush::Push(Done<Verdict> done) {
 void ReplicaPush::Pull(absl::AnyInvocable<void(absl::Status) &&> done) {
   pulled_.tables.resize(tables_);
   for (TableParameters& table : pulled_.tables) table.split.begin = {0, 0};
-  replica_->Pull(&pulled_, /*read_only=*/true,
-                 [self = shared_from_this(), done = std::move(done)](
-                     absl::Status status) mutable {
-                   std::move(done)(std::move(status));
-                 });
+  shards_->PullFrom(shards_->replicated_shard(), &pulled_, /*read_only=*/true,
+                    [self = shared_from_this(), done = std::move(done)](
+                        absl::Status status) mutable {
+                      std::move(done)(std::move(status));
+                    });
 }
 
 void ReplicaPush::Send(Done<Verdict> done) {
-  replica_->Push(step_->batches, step_->gradient,
-                 [step = step_, done = std::move(done)](
-                     absl::StatusOr<Verdict> verdict) mutable {
-                   std::move(done)(std::move(verdict));
-                 });
+  shards_->PushTo(shards_->replicated_shard(), step_->batches,
+                  step_->gradient,
+                  [step = step_, done = std::move(done)](
+                      absl::StatusOr<Verdict> verdict) mutable {
+                    std::move(done)(std::move(verdict));
+                  });
 }
 
 }  // namespace shoal

@@ -18,9 +18,10 @@ namespace shoal {
 // the memory that they use.
 class ReplicaPush : public std::enable_shared_from_this<ReplicaPush> {
  public:
-  // `replica` has one shard, and must outlive the calls.
-  ReplicaPush(ShardedClient* replica, size_t tables)
-      : replica_(replica), tables_(tables) {}
+  // The replica is the replicated shard of `shards`, which must outlive the
+  // calls. `tables` are those of the variables in it.
+  ReplicaPush(ShardedClient* shards, size_t tables)
+      : shards_(shards), tables_(tables) {}
 
   // The step of the next calls of Push. `own` has the pull of the rank's own
   // batch, and is read during the call; null: the rank brings none.
@@ -39,7 +40,7 @@ class ReplicaPush : public std::enable_shared_from_this<ReplicaPush> {
   void TakeVersion(const StepParameters& pulled);
   void Send(Done<Verdict> done);
 
-  ShardedClient* const replica_;
+  ShardedClient* const shards_;
   const size_t tables_;
   std::shared_ptr<StepMemory> step_;
   bool has_version_ = false;  // the step has that of a pull

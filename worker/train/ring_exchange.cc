@@ -1,5 +1,6 @@
 #include "worker/train/ring_exchange.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/may_pass.h"
 #include "core/ids.h"
 #include "core/lost_rank.h"
+#include "core/sound_gradient.h"
 #include "worker/train/rank_turns.h"
 #include "worker/train/replica_push.h"
 #include "worker/train/ring_level.h"
@@ -19,6 +21,13 @@ namespace {
 // As a Finish tells an error that does not pass, whatever its code.
 absl::Status NotAgain(const absl::Status& status) {
   return absl::FailedPreconditionError(status.message());
+}
+
+// Rejects the batches of the step if their sum is not sound, for rows that are
+// pushed apart; the replica would only reject the sum itself.
+void RejectUnsoundSum(StepMemory* step) {
+  if (step->rejected() || IsSound(step->gradient.d_dense.span())) return;
+  for (PushedBatch& batch : step->batches) batch.rejected = true;
 }
 
 // The error of an operation between the ranks. A lost rank stays UNAVAILABLE.
@@ -32,14 +41,14 @@ absl::Status BetweenRanks(const absl::Status& status) {
 // next; this class does the round, and pushes its step to the replica.
 class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
  public:
-  Rank(const RingExchangeOptions& options, ShardedClient* replica,
+  Rank(const RingExchangeOptions& options, ShardedClient* shards,
        std::unique_ptr<Collective> collective, Executor* strand)
       : options_(options),
         strand_(strand),
         round_(std::make_shared<RingRound>(options.round,
                                            std::move(collective))),
         push_(std::make_shared<ReplicaPush>(
-            replica, options.round.model.tables.size())),
+            shards, options.round.model.tables.size())),
         newest_(options.start.newest) {
     if (options_.board != nullptr) {
       Enter(RankBoard::Phase::kNone);
@@ -63,8 +72,9 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
     kIdle,       // no round is under way
     kComputing,  // a round is begun; its step is being computed
     kRound,      // the ranks sum and tell their parts
+    kRows,       // the rows of the own batch go to their shards
     kPushing,    // the step goes to the replica
-    kRefused,    // the replica refused it; the next Finish pushes it again
+    kRefused,    // either was refused; the next Finish pushes it again
     kBroken,     // a rank is lost; Retire follows
   };
   // A step between its Finish and the end of that Finish.
@@ -87,8 +97,17 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   void DoRound(TrainStep* step);
   RankPart PartOf(const TrainStep* step) const;
   void OnRound(absl::StatusOr<RingOutcome> outcome);
+  // Pushes the rows of the own batch, if the replica does not hold them, and
+  // then tells the other ranks.
+  void PushRows();
+  void OnRowsPushed(absl::StatusOr<Verdict> verdict);
+  void ConfirmRows();
+  // Goes on with the step that the ranks have made: to the replica.
+  void ToReplica();
   // Pushes the step of push_ to the replica, for the first time or again.
   void Push();
+  // Pushes again what was refused: the rows, or the step.
+  void PushRefused();
   void OnPushed(absl::StatusOr<Verdict> verdict);
   // True if only this object can push the step again, because no Finish will.
   bool PushesItself() const;
@@ -118,10 +137,12 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   Phase phase_ = Phase::kIdle;
   std::optional<Finishing> finishing_;
   TrainStep* own_ = nullptr;  // the step in the present round, or null
+  // The step of the present round until it goes to the replica.
+  std::shared_ptr<StepMemory> made_;
   // The newest step of the replica; null if its memory is used again, since all
   // ranks have the step.
   std::shared_ptr<StepMemory> newest_;
-  bool pushing_ = false;  // the step of push_ is on its way to the replica
+  bool pushing_ = false;  // a push, of rows or of push_'s step, is in flight
   bool warned_ = false;  // that the present step is pushed again
   Held held_;
 };
@@ -212,11 +233,19 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
     DoRound(step);
   } else if (phase_ == Phase::kRefused) {
     SHOAL_DCHECK(step == own_);
-    phase_ = Phase::kPushing;
-    Push();
+    PushRefused();
   } else {
     Go();
   }
+}
+
+void RingExchange::Rank::PushRefused() {
+  if (made_ != nullptr) {
+    PushRows();
+    return;
+  }
+  phase_ = Phase::kPushing;
+  Push();
 }
 
 void RingExchange::Rank::EndLease(const Lease& lease) {
@@ -245,7 +274,8 @@ void RingExchange::Rank::Cancel() {
   held_ = nullptr;
   if (level_ != nullptr) level_->Cancel();
   round_->Cancel();
-  EndFinish(failure_);
+  // A push of rows reads the step until it ends, which it does soon.
+  if (phase_ != Phase::kRows) EndFinish(failure_);
 }
 
 void RingExchange::Rank::Retire(Retired done) {
@@ -257,9 +287,8 @@ void RingExchange::Rank::Retire(Retired done) {
   round_->Cancel();
   const bool failed = !failure_.ok();
   failure_.Update(absl::CancelledError("the generation of ranks is over"));
-  if (!failed && phase_ == Phase::kRefused) {
-    phase_ = Phase::kPushing;
-    Push();
+  if (!failed && phase_ == Phase::kRefused && made_ == nullptr) {
+    PushRefused();
   } else if (!pushing_) {
     EndRetire(absl::OkStatus());
   }
@@ -358,9 +387,65 @@ void RingExchange::Rank::OnRound(absl::StatusOr<RingOutcome> outcome) {
     Go();
     return;
   }
+  made_ = std::move(outcome->made);
+  if (options_.push_rows == nullptr) {
+    ToReplica();
+    return;
+  }
+  RejectUnsoundSum(made_.get());
+  if (own_ != nullptr) {
+    PushRows();
+  } else {
+    ConfirmRows();
+  }
+}
+
+void RingExchange::Rank::PushRows() {
+  phase_ = Phase::kRows;
+  Enter(RankBoard::Phase::kApplies);
+  pushing_ = true;
+  const auto own = std::find_if(
+      made_->batches.begin(), made_->batches.end(),
+      [this](const PushedBatch& b) { return b.id == own_->batch.id; });
+  SHOAL_DCHECK(own != made_->batches.end());
+  options_.push_rows(
+      own_, *own,
+      [self = shared_from_this()](absl::StatusOr<Verdict> verdict) {
+        self->OnRowsPushed(std::move(verdict));
+      });
+}
+
+void RingExchange::Rank::OnRowsPushed(absl::StatusOr<Verdict> verdict) {
+  pushing_ = false;
+  if (retired_ != nullptr) {
+    // Shards that have the batch now refuse it when it comes again.
+    EndRetire(absl::OkStatus());
+  } else if (!failure_.ok()) {
+    EndFinish(failure_);
+  } else if (verdict.ok()) {
+    ConfirmRows();
+  } else {
+    phase_ = Phase::kRefused;
+    EndFinish(verdict.status());
+  }
+}
+
+void RingExchange::Rank::ConfirmRows() {
+  phase_ = Phase::kRound;
+  Enter(RankBoard::Phase::kRound);
+  round_->Confirm([self = shared_from_this()](const absl::Status& status) {
+    if (!self->failure_.ok()) return;
+    if (status.ok()) {
+      self->ToReplica();
+    } else {
+      self->OnRankError(status);
+    }
+  });
+}
+
+void RingExchange::Rank::ToReplica() {
   phase_ = Phase::kPushing;
-  push_->Take(std::move(outcome->made),
-              own_ != nullptr ? &own_->parameters : nullptr);
+  push_->Take(std::move(made_), own_ != nullptr ? &own_->parameters : nullptr);
   Push();
 }
 
@@ -450,10 +535,10 @@ void RingExchange::Rank::Fail(absl::Status status) {
   EndFinish(NotAgain(failure_));
 }
 
-RingExchange::RingExchange(RingExchangeOptions options, ShardedClient* replica,
+RingExchange::RingExchange(RingExchangeOptions options, ShardedClient* shards,
                            std::unique_ptr<Collective> collective,
                            Executor* strand)
-    : rank_(std::make_shared<Rank>(options, replica, std::move(collective),
+    : rank_(std::make_shared<Rank>(options, shards, std::move(collective),
                                    strand)) {}
 
 RingExchange::~RingExchange() { rank_->Cancel(); }

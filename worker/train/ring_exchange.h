@@ -10,10 +10,14 @@
 #include "absl/time/time.h"
 #include "base/executor.h"
 #include "core/collective.h"
+#include "core/done.h"
+#include "core/mark.h"
+#include "core/pushed_batch.h"
 #include "core/rank_board.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
 #include "worker/train/ring_round.h"
+#include "worker/train/train_step.h"
 
 namespace shoal {
 
@@ -41,6 +45,14 @@ struct RingExchangeOptions {
   // Gets a line for the log, without a newline, when such a push is sent again
   // for the first time. Called on the strand; may be null.
   std::function<void(const std::string&)> warn;
+  // Pushes what the replica does not hold of the gradient of the rank's own
+  // step, whose batch is as the ranks have agreed on it. `step` stays in place
+  // until `done` has run, on the strand and never inside the call. After an
+  // error that may pass it is called again for the same step. Null: the replica
+  // holds all variables.
+  std::function<void(TrainStep* step, const PushedBatch& batch,
+                     Done<Verdict> done)>
+      push_rows;
 };
 
 // The exchange of `--mode=ring`: the ranks of a job make one gradient of their
@@ -90,18 +102,26 @@ struct RingExchangeOptions {
 // generation ends while replicas are made level, both the step that the rank
 // had and the one that its replica has got meanwhile are right for the next.
 //
-// Pulls of a rank must not create rows (PullRequest::read_only): if the batch
-// is not trained in the end, its new rows would exist in one replica only.
+// Pulls of rows of the replica must not create rows (PullRequest::read_only):
+// if the batch is not trained in the end, its new rows would exist in one
+// replica only.
+//
+// With push_rows (hybrid_exchange.h) the order within a step is: all ranks know
+// the batches of the step; each rank pushes its rows; the ranks confirm this to
+// each other; each replica gets the step. So a replica has a batch only if its
+// rows are everywhere, and no rank pulls for the next step before. If the sum
+// of the dense gradients is not sound, all batches of the step are rejected
+// before their rows are pushed.
 //
 // REQUIRES: pipeline depth 0, since a pull must see the step before; the
-// gradient is a sum (ModelInput::loss_divisor is 1); ShardedClient has one
-// shard, the rank's replica.
-class RingExchange final : public GradientExchange {
+// gradient is a sum (ModelInput::loss_divisor is 1); ShardedClient has a
+// replicated shard, the rank's replica, and no other shard without push_rows.
+class RingExchange : public GradientExchange {
  public:
-  // `replica` must outlive the exchange's use, which ends with Cancel, or when
+  // `shards` must outlive the exchange's use, which ends with Cancel, or when
   // the `done` of Retire has run. The
   // executor of `collective` is `strand`.
-  RingExchange(RingExchangeOptions options, ShardedClient* replica,
+  RingExchange(RingExchangeOptions options, ShardedClient* shards,
                std::unique_ptr<Collective> collective, Executor* strand);
   ~RingExchange() override;
 

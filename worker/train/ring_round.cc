@@ -129,6 +129,19 @@ void RingRound::OnGathered(const absl::Status& status) {
   for (size_t b = 0; b < buckets_.buckets().size(); ++b) Sum(b, own_);
 }
 
+void RingRound::Confirm(absl::AnyInvocable<void(absl::Status) &&> done) {
+  // A part of a byte: that it has come from all ranks is all it says.
+  static constexpr char kHere = 1;
+  collective_->AllGather(
+      {.step = round_, .index = index_++, .name = "confirm"},
+      absl::MakeConstSpan(&kHere, 1), &confirmed_, options_.timeout,
+      [self = shared_from_this(),
+       done = std::move(done)](absl::StatusOr<CollectiveReply> reply) mutable {
+        if (self->collective_ == nullptr) return;
+        std::move(done)(reply.status());
+      });
+}
+
 void RingRound::Cancel() {
   collective_.reset();
   // It may hold the owner, which holds this round.

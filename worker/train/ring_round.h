@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -81,9 +82,13 @@ struct RingOutcome {
 // gradients again without it.
 //
 // The operations of round r have step r in their tags, and all ranks make the
-// same ones in the same order: one for each bucket, one for the parts, and, in
-// a round that sums again, one for each bucket. So all ranks must do the same
-// rounds.
+// same ones in the same order: one for each bucket, one for the parts, in a
+// round that sums again one for each bucket, and one if the step is confirmed
+// (Confirm). So all ranks must do the same rounds.
+//
+// The variables of RingRoundOptions::model are those that the ranks share. In
+// `--mode=hybrid` they are the dense ones alone: the model has no tables, and
+// the parts no rows.
 //
 // Errors of End: those of the Collective; DATA_LOSS and FAILED_PRECONDITION of
 // DecodeRankPart, which name the rank; FAILED_PRECONDITION if two ranks bring
@@ -111,6 +116,11 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
   // strand, never inside the call.
   void End(RankPart part, absl::Span<const float> d_dense,
            Done<RingOutcome> done);
+
+  // Runs `done` on the strand, never inside the call, when all ranks have
+  // called this after the same round. Errors: those of the Collective.
+  // REQUIRES: `done` of End has run with a step.
+  void Confirm(absl::AnyInvocable<void(absl::Status) &&> done);
 
   // Leaves the ranks: the operations in flight end, and `done` of the round is
   // dropped. Only the other ranks' rounds fail. No call follows. From then on
@@ -147,6 +157,7 @@ class RingRound : public std::enable_shared_from_this<RingRound> {
   absl::Span<const float> own_;  // what this rank adds; empty: nothing
   AlignedBuffer<char> sent_;     // this rank's part
   GatheredParts received_;
+  GatheredParts confirmed_;
   std::vector<RankPart> parts_;  // by rank; they refer to received_
   RingOutcome outcome_;
   Done<RingOutcome> done_;
