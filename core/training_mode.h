@@ -6,7 +6,7 @@ namespace shoal {
 // The mode of training: what becomes of the gradients of a job's workers. Each
 // mode is a row of the table in job/training_mode.cc, which does not compile if
 // a mode is missing there.
-enum class TrainingMode { kAsync, kSsp, kSync, kRing };
+enum class TrainingMode { kAsync, kSsp, kSync, kRing, kHybrid };
 
 // What a mode is to the flags: a Choice (core/choice.h) with the depth of the
 // pipeline (LeaseTrainerOptions::pipeline_depth) that a job of the mode has
@@ -44,10 +44,12 @@ inline constexpr TrainingModeRow kTrainingModes[] = {
      "makes such steps by allreduce between the workers, each of which holds "
      "all variables",
      /*depth_in_one_process=*/0, /*depth_over_network=*/0,
-     /*depth_is_fixed=*/true, /*servers=*/false, /*copies=*/true}};
-
-// Modes that are planned. The flag refuses them as not there yet.
-inline constexpr const char* kPlannedTrainingModes[] = {"hybrid"};
+     /*depth_is_fixed=*/true, /*servers=*/false, /*copies=*/true},
+    {TrainingMode::kHybrid, "hybrid",
+     "does so for the dense variables, and applies gradients of table rows on "
+     "arrival at parameter servers",
+     /*depth_in_one_process=*/0, /*depth_over_network=*/0,
+     /*depth_is_fixed=*/true, /*servers=*/true, /*copies=*/true}};
 
 }  // namespace shoal
 

@@ -112,9 +112,12 @@ ParameterShardOptions::Memory ShardMemory(const JobFlags& flags,
 // Memory of the rounds of a rank (worker/train/ring_round.h): its own part and
 // those of the others, their merged rows and a copy of these, each with at most
 // the rows of one push of every rank, and the index by which rows are merged
-// (core/row_merge.h).
+// (core/row_merge.h). If the ranks have no rows, the sum of the dense gradient.
 uint64_t RingBytes(const JobFlags& flags, const JobPlan& plan) {
   constexpr uint64_t kIndexBytesOfId = 112;
+  if (plan.ps.num_servers() > 0) {
+    return SaturatingTimes(sizeof(float), SizeOfStep(flags, plan).dense_floats);
+  }
   const uint64_t ids = SizeOfStep(flags, plan).distinct_ids;
   const uint64_t of_rank =
       SaturatingAdd(SaturatingTimes(3, StepMessageBytes(flags, plan)),
@@ -123,12 +126,16 @@ uint64_t RingBytes(const JobFlags& flags, const JobPlan& plan) {
                          static_cast<uint64_t>(flags.cluster.workers));
 }
 
+// Shards among which the rows of a batch are spread.
+uint64_t ShardsOfRows(const JobPlan& plan) {
+  return static_cast<uint64_t>(plan.map.ShardsOf(PartitionKind::kHash));
+}
+
 // Bytes of one batch's push to a shard: its even part of the rows, and the
 // dense blocks of the shard.
 StepSize SizeOnShard(const JobFlags& flags, const JobPlan& plan, int shard) {
   StepSize size = SizeOfStep(flags, plan);
-  const auto shards = static_cast<uint64_t>(plan.map.num_shards);
-  size.distinct_ids = size.distinct_ids / shards + 1;
+  size.distinct_ids = size.distinct_ids / ShardsOfRows(plan) + 1;
   size.dense_floats = 0;
   for (const DenseBlock& block : plan.map.blocks) {
     if (block.shard != shard) continue;
@@ -167,7 +174,7 @@ uint64_t CallBytes(const JobFlags& flags, const JobPlan& plan, int shard) {
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight(), workers);
   if (!KindOf(flags.training.mode).steps) {
     return server.MemoryBytes(
-        StepMessageBytes(flags, plan) / plan.map.num_shards, messages);
+        StepMessageBytes(flags, plan) / ShardsOfRows(plan), messages);
   }
   SetRoomForSteps(flags, plan, &server);
   const uint64_t push = PushBytes(SizeOnShard(flags, plan, shard));
@@ -203,7 +210,6 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   const uint64_t message = StepMessageBytes(flags, plan);
   const uint64_t in_flight =
       WorkerLoopOptionsFromFlags(flags).trainer.batches_in_flight();
-  const bool ring = KindOf(flags.training.mode).ring;
   for (int member = 0; member < plan.ps.count; ++member) {
     const int index = plan.ps.ShardOf(member);
     const auto shard = ShardMemory(flags, plan, index);
@@ -211,7 +217,7 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
     uint64_t bytes = shard.bytes;
     // The PS of a rank is in the process of its worker, and its calls are no
     // messages.
-    if (!ring) {
+    if (index != plan.ps.replicated) {
       bytes = SaturatingAdd(bytes, kPsBase);
       bytes = SaturatingAdd(bytes, CallBytes(flags, plan, index));
     }
@@ -223,10 +229,14 @@ MemoryForecast ForecastMemory(const JobFlags& flags, const JobPlan& plan,
   }
   forecast.worker = SaturatingAdd(kWorkerBase, ReaderBytes(flags, data.train));
   forecast.worker = SaturatingAdd(forecast.worker, ComputeBytes(flags, plan));
-  forecast.worker = SaturatingAdd(
-      forecast.worker,
-      ring ? RingBytes(flags, plan)
-           : ParameterClientOptions::MemoryBytes(message, in_flight));
+  if (flags.HasCopies()) {
+    forecast.worker = SaturatingAdd(forecast.worker, RingBytes(flags, plan));
+  }
+  if (flags.HasServers()) {
+    forecast.worker =
+        SaturatingAdd(forecast.worker, ParameterClientOptions::MemoryBytes(
+                                           message, in_flight));
+  }
   forecast.launcher = kLauncherBase;
   return forecast;
 }
@@ -235,7 +245,7 @@ uint64_t ForecastOneProcess(const JobFlags& flags, const JobPlan& plan,
                             const DataSize& data) {
   uint64_t worker =
       SaturatingAdd(ReaderBytes(flags, data.train), ComputeBytes(flags, plan));
-  if (KindOf(flags.training.mode).ring) {
+  if (flags.HasCopies()) {
     worker = SaturatingAdd(worker, RingBytes(flags, plan));
   }
   uint64_t ps = ScoresBytes(flags, plan, data.eval);
@@ -290,6 +300,14 @@ bool ParksPushes(const JobFlags& flags) {
   return KindOf(flags.training.mode).steps && !IsOneProcess(flags.command);
 }
 
+// The copy that each worker holds, for the line.
+std::string CopyText(const JobFlags& flags, uint64_t bytes) {
+  return absl::StrCat(
+      flags.HasServers() ? "copy of the dense variables ~"
+                         : "copy of all variables ~",
+      Bytes(bytes));
+}
+
 // The part of a server's memory that the steps need, for the line.
 std::string OfWhichSteps(const JobFlags& flags, const JobPlan& plan) {
   if (!ParksPushes(flags)) return "";
@@ -323,9 +341,10 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
   if (IsOneProcess(flags.command)) {
     result.tables_grow = ShardMemory(flags, plan, 0).grows;
     result.bytes = ForecastOneProcess(flags, plan, data);
-    if (!flags.HasServers()) {
-      what = absl::StrCat("copy of all variables ~",
-                          Bytes(ShardMemory(flags, plan, 0).bytes), " each; ");
+    if (flags.HasCopies()) {
+      const int shard = plan.ps.replicated;
+      what = absl::StrCat(
+          CopyText(flags, ShardMemory(flags, plan, shard).bytes), " each; ");
     }
   } else {
     const MemoryForecast forecast = ForecastMemory(flags, plan, data);
@@ -339,13 +358,13 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
     } else if (flags.command == Command::kWorker) {
       if (!host.of_group) processes = WorkersOnHost(flags.cluster);
       uint64_t each = forecast.worker;
-      if (flags.HasServers()) {
-        result.tables_grow = false;
-      } else {
-        const uint64_t copy = forecast.ps[flags.cluster.task_index];
+      if (flags.HasServers()) result.tables_grow = false;
+      if (flags.HasCopies()) {
+        const uint64_t copy = forecast.ps[plan.ps.MemberFor(
+            plan.ps.replicated, flags.cluster.task_index)];
         each = SaturatingAdd(each, copy);
-        what = absl::StrCat("copy of all variables ~", Bytes(copy),
-                            ", worker ~", Bytes(forecast.worker), "; ");
+        what = absl::StrCat(CopyText(flags, copy), ", worker ~",
+                            Bytes(forecast.worker), "; ");
       }
       result.bytes = SaturatingTimes(each, static_cast<uint64_t>(processes));
     } else {
@@ -358,11 +377,20 @@ HostForecast ForecastHost(const JobFlags& flags, const JobPlan& plan,
       for (const uint64_t ps : forecast.ps) {
         result.bytes = SaturatingAdd(result.bytes, ps);
       }
-      what = absl::StrCat(
-          flags.HasServers() ? "ps ~" : "copy of all variables ~",
-          Bytes(*std::max_element(forecast.ps.begin(), forecast.ps.end())),
-          " each", OfWhichSteps(flags, plan), ", worker ~",
-          Bytes(forecast.worker), " each; ");
+      const auto most = [&](int begin, int end) {
+        return *std::max_element(forecast.ps.begin() + begin,
+                                 forecast.ps.begin() + end);
+      };
+      const int servers = plan.ps.num_servers();
+      if (flags.HasServers()) {
+        what = absl::StrCat("ps ~", Bytes(most(0, servers)), " each",
+                            OfWhichSteps(flags, plan), ", ");
+      }
+      if (flags.HasCopies()) {
+        absl::StrAppend(&what, CopyText(flags, most(servers, plan.ps.count)),
+                        " each, ");
+      }
+      absl::StrAppend(&what, "worker ~", Bytes(forecast.worker), " each; ");
     }
   }
   result.advice = Advice(flags, plan);

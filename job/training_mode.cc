@@ -8,6 +8,7 @@
 
 #include "coordinator/coordinator_options.h"
 #include "launch/job_flags.h"
+#include "worker/train/hybrid_exchange.h"
 #include "worker/train/push_exchange.h"
 #include "worker/train/ring_exchange.h"
 #include "worker/train/sync_exchange.h"
@@ -20,6 +21,8 @@ std::unique_ptr<GradientExchange> Make(ExchangeParts parts) {
   return std::make_unique<Exchange>(parts.shards);
 }
 
+// A ring of ranks: RingExchange, or one made of it.
+template <typename Exchange>
 std::unique_ptr<GradientExchange> MakeRing(ExchangeParts parts) {
   const ExchangeSetup& setup = parts.setup;
   RingExchangeOptions options;
@@ -34,9 +37,8 @@ std::unique_ptr<GradientExchange> MakeRing(ExchangeParts parts) {
   options.warn = [logger = setup.logger](const std::string& line) {
     logger->Warn(line);
   };
-  return std::make_unique<RingExchange>(std::move(options), parts.shards,
-                                        std::move(parts.collective),
-                                        setup.strand);
+  return std::make_unique<Exchange>(std::move(options), parts.shards,
+                                    std::move(parts.collective), setup.strand);
 }
 
 void Nothing(const JobFlags&, CoordinatorOptions*) {}
@@ -63,8 +65,10 @@ constexpr TrainingModeKind kKinds[] = {
     {TrainingMode::kSsp, Make<PushExchange>, KeepNear},
     {TrainingMode::kSync, Make<SyncExchange>, CloseSteps, StepLoss::kSum,
      /*steps=*/true},
-    {TrainingMode::kRing, MakeRing, JoinInRing, StepLoss::kSum,
+    {TrainingMode::kRing, MakeRing<RingExchange>, JoinInRing, StepLoss::kSum,
      /*steps=*/false, /*ring=*/true, /*servers=*/false},
+    {TrainingMode::kHybrid, MakeRing<HybridExchange>, JoinInRing,
+     StepLoss::kSum, /*steps=*/false, /*ring=*/true},
 };
 
 constexpr bool ModesAgree() {

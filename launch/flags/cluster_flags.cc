@@ -100,16 +100,16 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
              "Most times that each worker is started again after a signal "
-             "killed it. With --mode=sync and ring no worker is: the job ends "
-             "with it.",
+             "killed it. With --mode=sync, ring and hybrid no worker is: the "
+             "job ends with it.",
              IntRange{0, 1 << 20}});
   rows->Add(
       kRunAlone, Canonical::kNo,
       {"max_job_restarts", &max_job_restarts,
        "Most times that the whole job is started again, from its newest "
        "checkpoint, after a parameter server or all workers were lost, or any "
-       "worker with --mode=sync and ring. Counted from 0 again after each new "
-       "checkpoint. -1: 3 with --model_dir, 0 without it.",
+       "worker with --mode=sync, ring and hybrid. Counted from 0 again after "
+       "each new checkpoint. -1: 3 with --model_dir, 0 without it.",
        IntRange{-1, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,
@@ -177,10 +177,18 @@ absl::Status ClusterFlags::CountHosts(Command command, bool servers) {
 absl::Status ClusterFlags::CheckPlaces(const JobFlags& job) const {
   const std::string mode = absl::StrCat("--mode=", job.training.ModeName());
   if (job.HasServers()) {
-    if (coordinator.empty()) return absl::OkStatus();
+    if (!coordinator.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--coordinator=", coordinator, " with ", mode,
+          ": parameter server 0 coordinates the job; leave --coordinator out"));
+    }
+    if (!job.HasCopies() || job.command != Command::kWorker ||
+        !worker_hosts.empty()) {
+      return absl::OkStatus();
+    }
     return absl::InvalidArgumentError(absl::StrCat(
-        "--coordinator=", coordinator, " with ", mode,
-        ": parameter server 0 coordinates the job; leave --coordinator out"));
+        "shoal-worker needs --worker_hosts with ", mode,
+        ": it says how many workers the job has"));
   }
   const bool ps_given =
       std::any_of(job.given.begin(), job.given.end(),

@@ -1,9 +1,12 @@
 #include "launch/flags/mode_flags.h"
 
 #include <cstddef>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "launch/choice.h"
 #include "launch/flag_value.h"
 #include "launch/job_flags.h"
@@ -11,9 +14,30 @@
 namespace shoal {
 namespace {
 
-// The mode that each setting is for, in the order of AddRows.
-constexpr TrainingMode kModeOf[] = {TrainingMode::kSsp, TrainingMode::kSync,
-                                    TrainingMode::kRing, TrainingMode::kRing};
+// The modes that each setting is for, from the first to the last of this range
+// of kTrainingModes, in the order of AddRows.
+struct ModeRange {
+  TrainingMode first;
+  TrainingMode last;
+
+  bool Has(TrainingMode mode) const { return first <= mode && mode <= last; }
+};
+constexpr ModeRange kModesOf[] = {
+    {TrainingMode::kSsp, TrainingMode::kSsp},
+    {TrainingMode::kSync, TrainingMode::kSync},
+    {TrainingMode::kRing, TrainingMode::kHybrid},
+    {TrainingMode::kRing, TrainingMode::kHybrid}};
+static_assert(std::size(kTrainingModes) == 5);  // none is between the last two
+
+// "--mode=ring or --mode=hybrid".
+std::string ModesText(const ModeRange& modes) {
+  std::vector<std::string> words;
+  for (const TrainingModeRow& row : kTrainingModes) {
+    if (!modes.Has(row.value)) continue;
+    words.push_back(absl::StrCat("--mode=", row.word));
+  }
+  return absl::StrJoin(words, " or ");
+}
 
 // The settings, as flags. `flags` is not changed.
 JobFlagRows Rows(Command command, ModeFlags* flags) {
@@ -41,13 +65,14 @@ void ModeFlags::AddRows(JobFlagRows* rows) {
              IntRange{0, 1 << 16}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"reduction", ChoiceTarget(&reduction, kReductions),
-             absl::StrCat("Sum of the dense gradient with --mode=ring: ",
+             absl::StrCat("Sum of the dense gradient with --mode=ring and "
+                          "hybrid: ",
                           ChoiceHelp(kReductions), ".")});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"bucket_bytes", &bucket_bytes,
              "Size in bytes of the parts in which the dense gradient is added "
-             "up with --mode=ring. Smaller parts begin earlier during the "
-             "computation, and cost more messages.",
+             "up with --mode=ring and hybrid. Smaller parts begin earlier "
+             "during the computation, and cost more messages.",
              ByteRange{4096, int64_t{1} << 30}});
 }
 
@@ -58,15 +83,15 @@ absl::Status ModeFlags::Validate(const JobFlags& job) const {
   for (size_t i = 0; i < rows.rows().size(); ++i) {
     const Flag& flag = rows.rows()[i].flag;
     const std::string value = PrintFlagValue(flag.target);
-    if (job.training.mode == kModeOf[i] ||
+    if (kModesOf[i].Has(job.training.mode) ||
         value == PrintFlagValue(default_rows.rows()[i].flag.target)) {
       continue;
     }
-    const std::string mode = ChoiceWord(kTrainingModes, kModeOf[i]);
+    const std::string modes = ModesText(kModesOf[i]);
     return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag.name, "=", value, " is for --mode=", mode,
-        ", and this is --mode=", job.training.ModeName(),
-        "; give --mode=", mode, ", or leave --", flag.name, " out"));
+        "--", flag.name, "=", value, " is for ", modes,
+        ", and this is --mode=", job.training.ModeName(), "; give ", modes,
+        ", or leave --", flag.name, " out"));
   }
   // A worker alone does not know how many workers the job has.
   if (job.command != Command::kWorker && backup_workers > 0 &&

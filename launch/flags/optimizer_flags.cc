@@ -58,14 +58,14 @@ void OptimizerFlags::AddRateRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kNo,
             {"scale_learning_rate", &scale_learning_rate,
              "Factor of every learning rate, for a job whose steps have the "
-             "batches of several workers (--mode=sync, --mode=ring).",
+             "batches of several workers (--mode=sync, ring and hybrid).",
              RealRange{0, 1e6, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"warmup_batches", &warmup_batches,
              "Number of batches N over which every learning rate rises from 0 "
              "to its full value: rate * min(1, t / N) at batch t. With "
              "--mode=sync and ring the batches of all workers in a step count "
-             "as one.",
+             "as one, and with --mode=hybrid those of dense variables do.",
              IntRange{0}});
   rows->Add(kAllCommands, Canonical::kInJob,
             {"table_warmup_batches", &table_warmup_batches,

@@ -13,8 +13,7 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
   rows->Add(kAllCommands, Canonical::kInJob,
             {"mode", ChoiceTarget(&mode, kTrainingModes),
              absl::StrCat("Consistency mode: ", ChoiceHelp(kTrainingModes),
-                          "."),
-             NotThereYet{WordList(kPlannedTrainingModes)}});
+                          ".")});
   rows->Add(kAllCommands, Canonical::kInCheckpoint,
             {"batch_size", &batch_size, "Number of examples in a batch.",
              IntRange{1, 1 << 20}});
@@ -28,7 +27,7 @@ void TrainingFlags::AddRows(JobFlagRows* rows) {
              "Overlap of batches in a worker: 0 pulls the next batch after "
              "the push of this one, 1 during that push, 2 before this one is "
              "computed. -1: 0 in one process, 1 over gRPC, and 0 with "
-             "--mode=sync and --mode=ring.",
+             "--mode=sync, ring and hybrid.",
              IntRange{-1, 2}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"warmup_steps", &warmup_steps,

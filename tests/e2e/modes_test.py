@@ -1,6 +1,6 @@
-"""One digest for all modes: async, ssp, sync and ring end with the weights of
-the serial run, on every number of servers and ranks; a job with a killed worker
-ends with them too, or the worker ends the job and is named."""
+"""One digest for all modes: async, ssp, sync, ring and hybrid end with the
+weights of the serial run, on every number of servers and ranks; a job with a
+killed worker ends with them too."""
 
 import itertools
 import os
@@ -36,7 +36,15 @@ COVERING = [
     ("ring", 0, 4, SUMS[:1]),
     ("ring", 0, 2, SUMS[1:]),
     ("ring", 0, 3, SUMS[1:]),
+    ("hybrid", 2, 2, SUMS[:1]),
+    ("hybrid", 1, 4, SUMS[:1]),
+    ("hybrid", 3, 3, SUMS[1:]),
 ]
+
+
+def copies(mode, ranks):
+    """Copies of variables, which the ranks hold beside the servers' shards."""
+    return ranks if mode in ("ring", "hybrid") else 0
 
 
 def all_jobs():
@@ -44,7 +52,9 @@ def all_jobs():
     for ps, ranks in itertools.product(SERVERS, RANKS):
         for mode, flags in (("async", []), ("ssp", ["--ssp_bound=0"]),
                             ("ssp", ["--ssp_bound=2"]), ("sync", []),
-                            ("sync", [BACKUP])):
+                            ("sync", [BACKUP]), ("hybrid", SUMS[:1]),
+                            ("hybrid", SUMS[1:]),
+                            ("hybrid", ["--bucket_bytes=4096"])):
             yield mode, ps, ranks, flags
     for ranks, reduction in itertools.product((1, *RANKS), SUMS):
         yield "ring", 0, ranks, [reduction]
@@ -98,20 +108,21 @@ class ModesTest(harness.ShoalTest):
                             f"--workers={ranks}", *more, *self.flags(),
                             "--canary",
                             "--summary=" + self.path("summary.json"))
-                # Without servers each rank holds a copy of all variables.
-                self.expect_exact(mode, ps or ranks, ranks)
+                self.expect_exact(mode, ps + copies(mode, ranks), ranks)
 
     def test_one_process_of_every_mode_ends_with_the_serial_weights(self):
         for mode, ranks, more in (
                 ("async", 3, []), ("ssp", 3, ["--ssp_bound=0"]),
                 ("sync", 1, []), ("sync", 3, []), ("sync", 4, [BACKUP]),
-                ("ring", 1, []), ("ring", 3, SUMS[:1]), ("ring", 4, SUMS[1:])):
+                ("ring", 1, []), ("ring", 3, SUMS[:1]), ("ring", 4, SUMS[1:]),
+                ("hybrid", 1, []), ("hybrid", 3, SUMS[1:])):
             with self.subTest(mode=mode, ranks=ranks, more=more):
                 self.run_ok("shoal", "train", f"--mode={mode}",
                             f"--workers={ranks}", *more, *self.flags(),
                             "--canary",
                             "--summary=" + self.path("summary.json"))
-                self.expect_exact(mode, ranks if mode == "ring" else 1, ranks)
+                servers = 0 if mode == "ring" else 1
+                self.expect_exact(mode, servers + copies(mode, ranks), ranks)
 
     def kill(self, epochs, *flags, victim=1):
         """A job of processes and the launcher, one worker of which is killed
@@ -138,31 +149,6 @@ class ModesTest(harness.ShoalTest):
                 self.assertEqual(job.process.wait(120), 0,
                                  job.process.output()[-3000:])
                 self.expect_exact(flags[0][len("--mode="):], 2, 2, epochs)
-
-    def test_a_killed_rank_ends_the_job_and_is_named(self):
-        job = self.kill(100000, "--mode=ring", "--workers=3")
-        killed = time.monotonic()
-        self.assertEqual(job.process.wait(60), FAILED,
-                         job.process.output()[-3000:])
-        # With room for an end in good order.
-        self.assertLess(time.monotonic() - killed, SILENT_AFTER + 10)
-        # It is not started only to see the job end.
-        self.assertNotIn("worker 1 was killed by SIGKILL; starting it",
-                         job.process.output())
-        named = r"^(worker|rank) 1\b"
-        self.assertRegex(self.summary()["exit_reason"], named)
-        self.assertRegex(
-            job.process.lines[-1].partition("the job failed: ")[2], named)
-
-    def test_a_job_with_a_killed_rank_is_started_again(self):
-        epochs = 12
-        job = self.kill(epochs, "--mode=ring", "--workers=3",
-                        "--model_dir=" + self.path("model"),
-                        "--save_checkpoint_steps=100")
-        job.process.wait_for_line("starting it again, restart 1 of 3")
-        self.slow.fast(self.data)
-        self.assertEqual(job.process.wait(120), 0, job.process.output()[-3000:])
-        self.expect_exact("ring", 3, 3, epochs)
 
 
 if __name__ == "__main__":
