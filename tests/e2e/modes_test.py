@@ -5,7 +5,6 @@ killed worker ends with them too."""
 import itertools
 import os
 import signal
-import time
 
 import harness
 from cluster import PROBE
@@ -14,7 +13,6 @@ from slow_data import SlowData
 
 ROWS, EPOCHS = 4000, 2
 BATCH = ["--batch_size=16", "--piece_bytes=8192"]
-FAILED = 1  # docs/commands.md
 SILENT_AFTER = 3
 QUICK = [f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s",
          "--shutdown_timeout=1s"]

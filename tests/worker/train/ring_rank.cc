@@ -13,6 +13,7 @@
 #include "partitioner/build_shard_map.h"
 #include "tests/ps/shard_set.h"
 #include "worker/train/gradient_check.h"
+#include "worker/train/hybrid_exchange.h"
 
 namespace shoal {
 namespace {
@@ -48,10 +49,10 @@ class RingModel final : public Model {
   const std::unique_ptr<Model> model_;
 };
 
-ShardMap MapOf(const ModelSpec& spec) {
+ShardMap MapOf(const RingJob& job) {
   PartitionOptions options;
-  options.replicate = Replicate::kAll;
-  auto map = BuildShardMap(spec, options, 1);
+  options.replicate = job.servers > 0 ? Replicate::kDense : Replicate::kAll;
+  auto map = BuildShardMap(job.Spec(), options, job.servers + 1);
   EXPECT_TRUE(map.ok()) << map.status();
   return *map;
 }
@@ -73,6 +74,7 @@ class SerialStep {
   void AddBatch(const BatchId& id) {
     PushedBatch batch = {.id = id, .lease = 1, .rejected = job_.Rejects(id)};
     if (!batch.rejected) AddGradient(id);
+    if (!batch.rejected && job_.servers > 0) TakeRows(id);
     batches_.push_back(batch);
   }
 
@@ -86,7 +88,13 @@ class SerialStep {
       for (auto& [id, row] : gradient_.rows) Divide(&row);
       Divide(&gradient_.dense);
     }
-    const auto reply = shards_->Push(0, gradient_);
+    for (const BatchGradient& rows : rows_) {
+      for (int s = 0; s < job_.servers; ++s) {
+        const auto reply = shards_->Push(s, rows);
+        ASSERT_TRUE(reply.ok()) << reply.status();
+      }
+    }
+    const auto reply = shards_->Push(job_.servers, gradient_);
     ASSERT_TRUE(reply.ok()) << reply.status();
   }
 
@@ -118,6 +126,18 @@ class SerialStep {
     examples_ += step.batch.examples.size();
   }
 
+  // The rows of this batch alone, for the servers.
+  void TakeRows(const BatchId& id) {
+    BatchGradient& rows = rows_.emplace_back();
+    rows.batch = id;
+    rows.rows = std::exchange(gradient_.rows, {});
+    const int examples = job_.lanes[id.epoch][id.piece][id.index];
+    for (auto& [row, values] : rows.rows) {
+      if (!model_->spec().divides_gradient) continue;
+      for (float& value : values) value /= static_cast<float>(examples);
+    }
+  }
+
   void Divide(std::vector<float>* values) const {
     for (float& value : *values) value /= static_cast<float>(examples_);
   }
@@ -126,6 +146,7 @@ class SerialStep {
   Model* const model_;
   ShardSet* const shards_;
   BatchGradient gradient_;
+  std::vector<BatchGradient> rows_;  // by batch
   PushedBatches batches_;
   uint64_t examples_ = 0;
 };
@@ -151,7 +172,12 @@ Batch MakeRingBatch(const RingJob& job, const BatchId& id) {
     batch.examples.labels.push_back(hash % 3 == 0);
     for (int f = 0; f < job.model.field_size; ++f) {
       hash = StableHash(hash);
-      batch.examples.ids.push_back(f * ids + hash % ids);
+      uint64_t row = hash % ids;
+      if (job.own_rows) {
+        row = row - row % job.ranks() + id.piece;
+        if (row >= ids) row -= job.ranks();
+      }
+      batch.examples.ids.push_back(f * ids + row);
       batch.examples.values.push_back(
           hash % 4 == 0 ? 1.0f : static_cast<float>(hash >> 40) * 0x1p-24f);
     }
@@ -166,32 +192,55 @@ std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend) {
   return std::make_unique<RingModel>(job, *std::move(model));
 }
 
-std::unique_ptr<ParameterShard> MakeRingReplica(const RingJob& job, int rank,
-                                                Executor* completions) {
-  const ModelSpec spec = job.Spec();
+namespace {
+
+constexpr uint32_t kFirstServer = 200;  // its life
+
+std::unique_ptr<ParameterShard> MakeShard(const RingJob& job, int shard,
+                                          uint32_t life,
+                                          Executor* completions) {
   ParameterShardOptions options;
   options.job = "test";
-  options.model = spec;
-  options.map = MapOf(spec);
-  options.life = Life{1, static_cast<uint32_t>(rank + 1)};
-  auto replica = ParameterShard::Create(options, completions);
-  EXPECT_TRUE(replica.ok()) << replica.status();
-  (*replica)->ServeUntil(absl::InfiniteFuture());
-  return *std::move(replica);
+  options.model = job.Spec();
+  options.map = MapOf(job);
+  options.shard = shard;
+  options.life = Life{1, life};
+  auto made = ParameterShard::Create(options, completions);
+  EXPECT_TRUE(made.ok()) << made.status();
+  (*made)->ServeUntil(absl::InfiniteFuture());
+  return *std::move(made);
+}
+
+}  // namespace
+
+RingServers MakeRingServers(const RingJob& job, Executor* completions) {
+  RingServers servers;
+  for (int s = 0; s < job.servers; ++s) {
+    servers.push_back(MakeShard(job, s, kFirstServer + s, completions));
+  }
+  return servers;
+}
+
+std::unique_ptr<ParameterShard> MakeRingReplica(const RingJob& job, int rank,
+                                                Executor* completions) {
+  return MakeShard(job, job.servers, static_cast<uint32_t>(rank + 1),
+                   completions);
 }
 
 std::unique_ptr<ShardedClient> MakeRingClient(
-    const RingJob& job, int rank, std::shared_ptr<ParameterService> replica,
-    Executor* strand) {
+    const RingJob& job, int rank,
+    std::vector<std::shared_ptr<ParameterService>> shards, Executor* strand) {
   ShardedClientOptions options;
   options.job = "test";
   options.worker = Life{1, static_cast<uint32_t>(rank + 100)};
-  options.map = MapOf(job.Spec());
-  options.shard_lives = {Life{1, static_cast<uint32_t>(rank + 1)}};
+  options.map = MapOf(job);
+  for (int s = 0; s < job.servers; ++s) {
+    options.shard_lives.push_back(Life{1, kFirstServer + s});
+  }
+  options.shard_lives.push_back(Life{1, static_cast<uint32_t>(rank + 1)});
   options.row_dims = {job.Spec().tables[0].row_dim()};
   options.dense_size = job.Spec().dense_size();
-  return std::make_unique<ShardedClient>(
-      options, std::vector<std::shared_ptr<ParameterService>>{replica}, strand);
+  return std::make_unique<ShardedClient>(options, std::move(shards), strand);
 }
 
 RingExchangeOptions RingOptions(const RingJob& job) {
@@ -207,6 +256,11 @@ RingExchangeOptions RingOptions(const RingJob& job) {
 StatsRequest RingStats(int rank) {
   return {{"test", Life{1, static_cast<uint32_t>(rank + 100)},
            Life{1, static_cast<uint32_t>(rank + 1)}, 1}};
+}
+
+StatsRequest ServerStats(int server) {
+  return {{"test", Life{1, 100},
+           Life{1, kFirstServer + static_cast<uint32_t>(server)}, 1}};
 }
 
 // Fails some calls as a network does.
@@ -268,9 +322,50 @@ class RingRank::FailingService final : public ParameterService {
   std::vector<float> other_sum_;
 };
 
+// A server whose calls arrive after a random time, and whose pushes may fail
+// before or after they were applied.
+class RingRank::LateService final : public ParameterService {
+ public:
+  LateService(RingRank* rank, std::shared_ptr<ParameterShard> server)
+      : rank_(*rank), server_(std::move(server)) {}
+
+  void Pull(PullRequest request, absl::Duration timeout,
+            Done<PullReply> done) override {
+    rank_.Pause([this, request = std::move(request), timeout,
+                 done = std::move(done)]() mutable {
+      server_->Pull(std::move(request), timeout, std::move(done));
+    });
+  }
+  void Push(PushRequest request, absl::Duration timeout,
+            Done<PushReply> done) override {
+    const int draw = static_cast<int>(rank_.random_() % 100);
+    if (draw < rank_.job_.failures / 2) {
+      rank_.strand_->Post([done = std::move(done)]() mutable {
+        std::move(done)(absl::UnavailableError("planted"));
+      });
+      return;
+    }
+    if (draw < rank_.job_.failures) {
+      done = [done = std::move(done)](absl::StatusOr<PushReply>) mutable {
+        std::move(done)(absl::DeadlineExceededError("planted"));
+      };
+    }
+    rank_.Pause([this, request = std::move(request), timeout,
+                 done = std::move(done)]() mutable {
+      server_->Push(std::move(request), timeout, std::move(done));
+    });
+  }
+  void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
+
+ private:
+  RingRank& rank_;
+  const std::shared_ptr<ParameterShard> server_;
+};
+
 RingRank::RingRank(const RingJob* job, int rank,
                    std::unique_ptr<Collective> collective, Executor* strand,
-                   Executor* completions, uint64_t seed)
+                   Executor* completions, uint64_t seed,
+                   const RingServers& servers)
     : job_(*job),
       rank_(rank),
       strand_(strand),
@@ -278,16 +373,37 @@ RingRank::RingRank(const RingJob* job, int rank,
       backend_(std::make_unique<ReferenceBackend>()),
       model_(MakeRingModel(job, backend_.get())) {
   replica_ = MakeRingReplica(job_, rank, completions);
-  client_ = MakeRingClient(job_, rank, std::make_shared<FailingService>(this),
-                           strand);
+  std::vector<std::shared_ptr<ParameterService>> shards;
+  for (const std::shared_ptr<ParameterShard>& server : servers) {
+    shards.push_back(std::make_shared<LateService>(this, server));
+  }
+  shards.push_back(std::make_shared<FailingService>(this));
+  client_ = MakeRingClient(job_, rank, std::move(shards), strand);
   MakeExchange(std::move(collective), RingOptions(job_));
 }
 
 void RingRank::MakeExchange(std::unique_ptr<Collective> collective,
                             RingExchangeOptions options) {
   options.warn = [this](const std::string& line) { warnings_.push_back(line); };
-  exchange_ = std::make_unique<RingExchange>(std::move(options), client_.get(),
-                                             std::move(collective), strand_);
+  if (job_.leaves_rows) {
+    // As HybridExchange, but for the wait.
+    options.round.model.tables.clear();
+    options.push_rows = [this](TrainStep* step, const PushedBatch& batch,
+                               Done<Verdict> done) {
+      client_->PushTo(client_->single_shards(), absl::MakeConstSpan(&batch, 1),
+                      step->parameters, [](absl::StatusOr<Verdict>) {});
+      strand_->Post([done = std::move(done)]() mutable {
+        std::move(done)(Verdict::kApplied);
+      });
+    };
+  }
+  if (job_.servers > 0 && !job_.leaves_rows) {
+    exchange_ = std::make_unique<HybridExchange>(
+        std::move(options), client_.get(), std::move(collective), strand_);
+  } else {
+    exchange_ = std::make_unique<RingExchange>(
+        std::move(options), client_.get(), std::move(collective), strand_);
+  }
   exchange_->Start([this](absl::Status error) { failure_ = error; },
                    [this](const ProcessMessage& message) {
                      if (take_ != nullptr) take_(message);
@@ -314,11 +430,12 @@ uint64_t RingRank::marked() const {
   return totals.applied + totals.rejected;
 }
 
-void RingRank::Pause(std::function<void()> then) {
-  strand_->PostAfter(absl::Microseconds(random_() % 2000),
-                     [this, g = generation_, then = std::move(then)] {
-                       if (g == generation_) then();
-                     });
+void RingRank::Pause(Task then) {
+  strand_->PostAfter(
+      absl::Microseconds(random_() % 2000),
+      [this, g = generation_, then = std::move(then)]() mutable {
+        if (g == generation_) std::move(then)();
+      });
 }
 
 void RingRank::BeginEpoch(uint32_t epoch) {
@@ -472,7 +589,9 @@ void TrainSerially(const RingJob& job, ShardSet* shard) {
 }
 
 uint64_t SerialDigest(const RingJob& job) {
-  ShardSet shard(job.Spec(), PartitionKind::kFixedSize, 1);
+  ShardSet shard(job.Spec(), PartitionKind::kFixedSize, job.servers + 1,
+                 /*max_bytes=*/0,
+                 job.servers > 0 ? Replicate::kDense : Replicate::kNothing);
   TrainSerially(job, &shard);
   return shard.Digest();
 }

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -47,6 +46,14 @@ struct RingJob {
   // A bug of the job: all ranks train the batches of rank 0.
   bool same_batches = false;
   ReplicaBug replica_bug = ReplicaBug::kNone;
+  // Parameter servers with the rows; the replicas then have the dense variables
+  // alone, and the ranks are those of --mode=hybrid. 0: there are none.
+  int servers = 0;
+  // True: no two ranks use a row, so that the order of the ranks' updates of
+  // rows within a step does not matter.
+  bool own_rows = false;
+  // A bug of the job: the rows of a batch are not waited for.
+  bool leaves_rows = false;
   RingLanes lanes;
   std::map<BatchId, Spoilt> spoilt;
   uint64_t bucket_bytes = 64;
@@ -68,16 +75,22 @@ Batch MakeRingBatch(const RingJob& job, const BatchId& id);
 // The model of the job, which spoils the gradients that the job says.
 std::unique_ptr<Model> MakeRingModel(const RingJob* job, Backend* backend);
 
+// The parameter servers of the job.
+using RingServers = std::vector<std::shared_ptr<ParameterShard>>;
+RingServers MakeRingServers(const RingJob& job, Executor* completions);
+
 // The replica of a rank, a client of `replica` or of a service around it, and
-// the options of the exchange between the ranks.
+// the options of the exchange between the ranks. `shards` are job.servers
+// servers and the replica, or services around them.
 std::unique_ptr<ParameterShard> MakeRingReplica(const RingJob& job, int rank,
                                                 Executor* completions);
 std::unique_ptr<ShardedClient> MakeRingClient(
-    const RingJob& job, int rank, std::shared_ptr<ParameterService> replica,
-    Executor* strand);
+    const RingJob& job, int rank,
+    std::vector<std::shared_ptr<ParameterService>> shards, Executor* strand);
 RingExchangeOptions RingOptions(const RingJob& job);
-// A request for what the replica of a rank has.
+// A request for what the replica of a rank, or a server, has.
 StatsRequest RingStats(int rank);
+StatsRequest ServerStats(int server);
 
 // One rank of a ring: the exchange over a real replica, and a stand-in for the
 // trainer, which pulls, computes and finishes the batches of its lanes one
@@ -87,7 +100,8 @@ class RingRank {
   // `job`, `strand` and `completions`, the executor of the replica, outlive the
   // rank's calls. Nothing runs before the first BeginEpoch.
   RingRank(const RingJob* job, int rank, std::unique_ptr<Collective> collective,
-           Executor* strand, Executor* completions, uint64_t seed);
+           Executor* strand, Executor* completions, uint64_t seed,
+           const RingServers& servers = {});
 
   void BeginEpoch(uint32_t epoch);
   // Trains these batches as a lane of its own.
@@ -123,10 +137,11 @@ class RingRank {
 
  private:
   class FailingService;
+  class LateService;
 
   void MakeExchange(std::unique_ptr<Collective> collective,
                     RingExchangeOptions options);
-  void Pause(std::function<void()> then);
+  void Pause(Task then);
   void Next();
   void EndLane();
   void Pull();
@@ -166,9 +181,11 @@ class RingRank {
   absl::Status failure_;
 };
 
-// Trains the batches of the job serially on one shard: the gradients of a step
-// are added up in the order of the ranks and divided once. This is arithmetic
-// of the test's own.
+// Trains the batches of the job serially: the gradients of a step are added up
+// in the order of the ranks and divided once. With servers, so are the dense
+// gradients; the rows of each batch are divided and pushed by themselves, all
+// after the gradients of the step are computed. This is arithmetic of the
+// test's own. `shard` has one shard, or the servers' and the replicated one.
 void TrainSerially(const RingJob& job, ShardSet* shard);
 // The digest of the model afterwards.
 uint64_t SerialDigest(const RingJob& job);

@@ -70,7 +70,7 @@ class Rank {
       return std::make_unique<LaneSource>(job, lease, strand,
                                           random_() % 3000);
     };
-    auto client = MakeRingClient(*job, rank, replica_, strand);
+    auto client = MakeRingClient(*job, rank, {replica_}, strand);
     auto exchange = std::make_unique<RingExchange>(
         RingOptions(*job), client.get(), std::move(collective), strand);
     LeaseTrainerOptions options;
