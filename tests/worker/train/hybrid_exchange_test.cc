@@ -37,7 +37,7 @@ RingJob HybridJob(OptimizerKind kind, RingLanes lanes, int servers = 2) {
   job.model.deep_layers = {8, 4};
   job.model.dense_optimizer = job.model.table_optimizer = optimizer;
   job.servers = servers;
-  job.own_rows = true;
+  job.apart_in_step = true;
   job.lanes = std::move(lanes);
   return job;
 }
@@ -158,7 +158,7 @@ class HybridWorld {
 
 // Pulls see the rows of all steps before, and of no later one: otherwise the
 // gradients would be others.
-TEST(HybridExchangeTest, RanksWithRowsOfTheirOwnHaveTheBitsOfASerialLoop) {
+TEST(HybridExchangeTest, StepsHaveTheBitsOfASerialLoop) {
   for (const OptimizerKind kind :
        {OptimizerKind::kSgd, OptimizerKind::kAdagrad}) {
     for (int servers = 1; servers <= 3; ++servers) {
@@ -176,6 +176,25 @@ TEST(HybridExchangeTest, RanksWithRowsOfTheirOwnHaveTheBitsOfASerialLoop) {
   }
 }
 
+TEST(HybridExchangeTest, AReplicaHasABatchOnlyWhenAllServersHaveIt) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
+    RingJob job = HybridJob(OptimizerKind::kSgd, {UnequalLanes()[0]});
+    job.failures = seed % 2 == 0 ? 0 : 20;
+    HybridWorld world(job, seed);
+    world.Begin(0);
+    bool ahead = false;
+    ASSERT_TRUE(world.RunUntil([&] {
+      for (int rank = 0; rank < 3; ++rank) {
+        for (int s = 0; s < 2; ++s) {
+          ahead |= world.rank(rank).marked() > world.ServerMarks(s);
+        }
+      }
+      return world.Complete(0);
+    }));
+    EXPECT_FALSE(ahead) << "seed " << seed;
+  }
+}
+
 // Adam counts a batch on the servers and a step on the replicas.
 TEST(HybridExchangeTest, OneRankHasTheBitsOfASerialLoop) {
   for (const OptimizerKind kind :
@@ -189,7 +208,7 @@ TEST(HybridExchangeTest, OneRankHasTheBitsOfASerialLoop) {
 
 TEST(HybridExchangeTest, ReplicasAreEqualWhenRanksShareRows) {
   RingJob job = HybridJob(OptimizerKind::kAdam, UnequalLanes());
-  job.own_rows = false;
+  job.apart_in_step = false;
   for (const Reduction reduction : {Reduction::kFast, Reduction::kRankOrder}) {
     HybridWorld world(job, 1, reduction);
     ASSERT_TRUE(world.Run());
@@ -201,7 +220,7 @@ TEST(HybridExchangeTest, ReplicasAreEqualWhenRanksShareRows) {
 TEST(HybridExchangeTest, AModelOfSumsIsNotDividedAndEachBatchCountsOnce) {
   RingJob job = HybridJob(OptimizerKind::kSgd, UnequalLanes(), /*servers=*/3);
   job.model.model = "linear_probe";
-  job.own_rows = false;
+  job.apart_in_step = false;
   for (const Reduction reduction : {Reduction::kRankOrder, Reduction::kFast}) {
     HybridWorld world(job, 5, reduction);
     ASSERT_TRUE(world.Run());

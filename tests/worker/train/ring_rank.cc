@@ -173,8 +173,8 @@ Batch MakeRingBatch(const RingJob& job, const BatchId& id) {
     for (int f = 0; f < job.model.field_size; ++f) {
       hash = StableHash(hash);
       uint64_t row = hash % ids;
-      if (job.own_rows) {
-        row = row - row % job.ranks() + id.piece;
+      if (job.apart_in_step) {
+        row = row - row % job.ranks() + (id.piece + id.index) % job.ranks();
         if (row >= ids) row -= job.ranks();
       }
       batch.examples.ids.push_back(f * ids + row);

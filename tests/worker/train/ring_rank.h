@@ -49,9 +49,10 @@ struct RingJob {
   // Parameter servers with the rows; the replicas then have the dense variables
   // alone, and the ranks are those of --mode=hybrid. 0: there are none.
   int servers = 0;
-  // True: no two ranks use a row, so that the order of the ranks' updates of
-  // rows within a step does not matter.
-  bool own_rows = false;
+  // True: no two batches of a step use a row, so that the order of the ranks'
+  // updates of rows within a step does not matter. In the next step another
+  // rank uses the row.
+  bool apart_in_step = false;
   // A bug of the job: the rows of a batch are not waited for.
   bool leaves_rows = false;
   RingLanes lanes;
