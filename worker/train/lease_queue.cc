@@ -14,15 +14,17 @@ void LeaseQueue::Request() {
 void LeaseQueue::Add(Lease lease, uint64_t hold) {
   if (stopped_) return;
   if (hold == 0) requested_ = false;
-  if (lease.empty()) {
-    if (hold == 0) Request();
-    last_computed_(lease);
-    send_(LeaseDone{lease.number});
-    return;
-  }
   auto open = std::make_shared<OpenLease>();
   open->lease = std::move(lease);
   open->hold = hold;
+  if (open->lease.empty()) {
+    if (hold == 0) Request();
+    open->state = OpenLease::State::kRead;
+    if (hold == 0) uncomputed_.push_back(open);
+    EndComputingIfDone(open.get());
+    EndLeaseIfDone(open.get());
+    return;
+  }
   absl::StatusOr<std::unique_ptr<BatchSource>> source =
       (*open_source_)(open->lease);
   if (!source.ok()) {
@@ -33,6 +35,8 @@ void LeaseQueue::Add(Lease lease, uint64_t hold) {
   open->source = *std::move(source);
   if (open->evaluates()) {
     open->scores.emplace(scores_, open->lease, strand_->Now());
+  } else if (hold == 0) {
+    uncomputed_.push_back(open);
   }
   const auto at =
       hold == 0 ? leases_.end()
@@ -103,7 +107,22 @@ void LeaseQueue::EndComputingIfDone(OpenLease* lease) {
       lease->batches_ahead > 0) {
     return;
   }
-  last_computed_(lease->lease);
+  lease->computed = true;
+  // Leases of a hold end before others, which wait for the end of the hold.
+  if (lease->hold != 0) {
+    last_computed_(lease->lease);
+  } else {
+    TellComputed();
+  }
+}
+
+void LeaseQueue::TellComputed() {
+  while (!uncomputed_.empty() && uncomputed_.front()->computed) {
+    const std::shared_ptr<OpenLease> lease = std::move(uncomputed_.front());
+    uncomputed_.pop_front();
+    last_computed_(lease->lease);
+    EndLeaseIfDone(lease.get());
+  }
 }
 
 void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
@@ -114,6 +133,11 @@ void LeaseQueue::EndBatch(std::shared_ptr<OpenLease> lease, Batch batch) {
 
 void LeaseQueue::EndLeaseIfDone(OpenLease* lease) {
   if (lease->state != OpenLease::State::kRead || lease->batches_out > 0) return;
+  const auto waits = [lease](const std::shared_ptr<OpenLease>& other) {
+    return other.get() == lease;
+  };
+  if (std::any_of(uncomputed_.begin(), uncomputed_.end(), waits)) return;
+  lease->state = OpenLease::State::kDone;
   if (lease->scores.has_value()) {
     lease->scores->End(lease->examples, strand_->Now(),
                        [this](EvalResult scores) { send_(std::move(scores)); });
@@ -130,6 +154,7 @@ void LeaseQueue::Abandon() {
     lease->source = nullptr;
   }
   leases_.clear();
+  uncomputed_.clear();
   send_ = [](const ProcessMessage&) {};
 }
 

@@ -23,6 +23,7 @@ struct OpenLease {
     kReady,    // has more to read
     kReading,  // a batch is being read
     kRead,     // read to its end
+    kDone,     // the coordinator was told so
     kFailed,   // an error ended the reading
   };
 
@@ -37,6 +38,7 @@ struct OpenLease {
   State state = State::kReady;
   int batches_ahead = 0;  // read and not yet computed
   int batches_out = 0;    // read and not yet ended
+  bool computed = false;  // all batches are computed, and no other follows
 
   bool evaluates() const { return lease.purpose != LeasePurpose::kTrain; }
 };
@@ -46,8 +48,8 @@ struct OpenLease {
 // whenever the last one is read. It reports to the coordinator each piece that
 // was read, each lease that is done and each lease that failed. It calls
 // LastComputed when the last batch of a training lease is computed. A lease
-// without batches (Lease::empty) is done at once, and its piece is neither read
-// nor reported. Owned by the strand.
+// without batches (Lease::empty) is done with the leases before it, and its
+// piece is neither read nor reported. Owned by the strand.
 class LeaseQueue {
  public:
   using OpenSource =
@@ -60,7 +62,9 @@ class LeaseQueue {
                                         std::optional<Batch>)>;
 
   // Called once for each training lease, before its LeaseDone, when all batches
-  // that were read are computed and no other follows.
+  // that were read are computed and no other follows. The calls for leases that
+  // did not come during a hold are in the order of the leases, also if a lease
+  // has no batch.
   using LastComputed = absl::AnyInvocable<void(const Lease&)>;
 
   // `open_source` is called on the strand. `open_source` and `strand` must
@@ -114,6 +118,8 @@ class LeaseQueue {
               absl::StatusOr<std::optional<Batch>> read, Taker take);
   void StopReading(const std::shared_ptr<OpenLease>& lease);
   void EndComputingIfDone(OpenLease* lease);
+  // Calls LastComputed for all leases whose turn it is.
+  void TellComputed();
   void EndLeaseIfDone(OpenLease* lease);
 
   const ScoreSenderOptions scores_;
@@ -125,6 +131,8 @@ class LeaseQueue {
   bool stopped_ = false;
   std::deque<std::shared_ptr<OpenLease>> leases_;  // leases that are not read
                                                    // to their ends
+  // Training leases that did not come during a hold, until LastComputed.
+  std::deque<std::shared_ptr<OpenLease>> uncomputed_;
 };
 
 }  // namespace shoal

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -133,6 +134,38 @@ TEST_F(LeaseQueueTest, ALeaseWithoutBatchesIsDoneAndNotRead) {
   EXPECT_EQ(queue_.next(), nullptr);
 }
 
+// The last lease of a lane may have no batch, and come while batches before it
+// wait for their pulls.
+TEST_F(LeaseQueueTest, ALeaseWithoutBatchesEndsAfterTheLeasesBeforeIt) {
+  for (const bool read : {false, true}) {
+    told_.clear();
+    computed_.clear();
+    batches_ = 2;
+    Add(1);
+    ReadAll();
+    if (read) {
+      batches_ = 0;
+      Add(2);
+      ReadAll();
+    } else {
+      Lease lease;
+      lease.number = 2;
+      lease.stride = Lease::kNoBatch + 1;
+      lease.offset = Lease::kNoBatch;
+      queue_.Add(lease);
+    }
+    EXPECT_THAT(computed_, IsEmpty());
+    EXPECT_THAT(Told(), testing::Not(testing::Contains('d')));
+    ComputeAll();
+    EXPECT_THAT(computed_, ElementsAre(1, 2));
+    EXPECT_EQ(std::get<LeaseDone>(told_.back()).lease, 2u);
+    EndAll();
+    EXPECT_EQ(std::get<LeaseDone>(told_.back()).lease, 1u);
+    const std::vector<char> told = Told();
+    EXPECT_EQ(std::count(told.begin(), told.end(), 'd'), 2);
+  }
+}
+
 TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
   queue_.Request();
   queue_.Request();
@@ -142,6 +175,7 @@ TEST_F(LeaseQueueTest, AsksOnceAndAgainWhenTheLeaseIsRead) {
   EXPECT_EQ(taken_.size(), 2u);
   EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r'));
   EXPECT_EQ(queue_.next(), nullptr);
+  ComputeAll();
   EndAll();
   EXPECT_THAT(Told(), ElementsAre('r', 'p', 'r', 'd'));
 }
