@@ -96,8 +96,8 @@ class MistakesTest(harness.ShoalTest):
     def test_a_bad_value_is_named_with_what_is_allowed(self):
         self.assertIn("--batch_size=0: must be an integer in [1,",
                       self.usage_error("shoal", "train", "--batch_size=0"))
-        self.assertIn("--mode=hybrid is not there yet",
-                      self.usage_error("shoal", "run", "--mode=hybrid"))
+        self.assertIn("--task_type=export is not there yet",
+                      self.usage_error("shoal", "run", "--task_type=export"))
 
     def test_a_missing_flag_is_named_with_the_reason(self):
         self.assertIn("shoal-ps needs --ps_hosts: ", self.usage_error(

@@ -24,7 +24,8 @@ MODES = (["--mode=async", "--ps=2"],
          ["--mode=ssp", "--ssp_bound=1", "--ps=1"],
          ["--mode=sync", "--ps=2"],
          ["--mode=sync", "--ps=1", "--backup_workers=1"],
-         ["--mode=ring", "--reduction=fast"])
+         ["--mode=ring", "--reduction=fast"],
+         ["--mode=hybrid", "--ps=2"])
 # Those whose steps are the same each time.
 STEPPED = (["--mode=sync", "--ps=2"],
            ["--mode=ring", "--reduction=rank_order"],
@@ -139,7 +140,7 @@ class LanesTest(harness.ShoalTest):
             *flags, "--training_data_dir=" + self.path("h*", "train"),
             "--val_data_dir=" + self.path("h*", "val"))
         for mode in (["--mode=async"], ["--mode=ssp", "--ssp_bound=1"],
-                     ["--mode=sync"], ["--mode=ring"]):
+                     ["--mode=sync"], ["--mode=ring"], ["--mode=hybrid"]):
             with self.subTest(mode=mode):
                 self.start_hosts(mode, [*flags, "--data_scope=host",
                                         "--val_data_scope=host"]).wait_all()
@@ -149,12 +150,12 @@ class LanesTest(harness.ShoalTest):
                 first, second, third = summary["per_worker"]
                 self.assertEqual(third, rows[1][0] * EPOCHS)
                 # The ranks of a host share its files about evenly.
-                if mode[0] in ("--mode=sync", "--mode=ring"):
+                if mode[0] in ("--mode=sync", "--mode=ring", "--mode=hybrid"):
                     self.assertGreater(min(first, second), rows[0][0])
 
     def test_the_evaluation_is_that_of_one_process(self):
         rows = self.write_files()
-        for mode in (*MODES[:2], *STEPPED):
+        for mode in (*MODES[:2], *STEPPED, MODES[-1]):
             with self.subTest(mode=mode):
                 model = self.path("model" + "".join(mode))
                 summary = self.run_job(

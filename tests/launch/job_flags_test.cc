@@ -521,8 +521,6 @@ TEST(JobFlags, RefusesDeadlinesThatCannotWork) {
 TEST(JobFlags, SaysWhatIsNotThereYet) {
   EXPECT_THAT(Error(Command::kTrain, {"--task_type=export"}),
               HasSubstr("not there yet"));
-  EXPECT_THAT(Error(Command::kTrain, {"--mode=hybrid"}),
-              HasSubstr("not there yet"));
   EXPECT_THAT(Error(Command::kTrain, {"--batch_norm=true"}),
               HasSubstr("not there yet"));
 }

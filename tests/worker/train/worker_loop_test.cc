@@ -180,7 +180,7 @@ TEST_F(RankOneLoopTest, AWorkerUsesTheReplicaOfItsRank) {
   EXPECT_EQ(log_.shard, (Life{3, 2}));
 }
 
-TEST_F(RankOneLoopTest, AnErrorOfTheReplicaNamesItsServer) {
+TEST_F(RankOneLoopTest, AnErrorOfTheReplicaNamesIt) {
   log_.fails = true;
   cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}, {"h:2", {3, 2}}}});
   cluster_.Tell(LeaseGrant{});
@@ -188,7 +188,7 @@ TEST_F(RankOneLoopTest, AnErrorOfTheReplicaNamesItsServer) {
   const auto* const failure = std::get_if<Failure>(&cluster_.heard.back());
   ASSERT_NE(failure, nullptr);
   EXPECT_THAT(std::string(failure->status.message()),
-              testing::HasSubstr("ps 1: no such table"));
+              testing::HasSubstr("copy of shard 0: no such table"));
 }
 
 TEST_F(RankOneLoopTest, AViewWithoutAReplicaOfTheRankIsRefused) {
