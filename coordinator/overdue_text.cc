@@ -78,8 +78,9 @@ std::string MissingProcesses(const CoordinatorOptions& options,
       }
     }
   };
-  // A copy of a rank is in the process of its worker.
-  look_for(Role::kPs, options.ps.num_servers());
+  // The copies of a ring's ranks are in the processes of the workers.
+  look_for(Role::kPs,
+           options.ring ? options.ps.num_servers() : options.ps.count);
   look_for(Role::kWorker, options.num_workers);
   constexpr size_t kNamed = 8;
   if (missing.size() <= kNamed) return absl::StrJoin(missing, ", ");

@@ -249,6 +249,16 @@ class RowLoader {
   RowRefs refs_;
 };
 
+// The saved shard whose counters and canary a shard takes. Pushes to replicated
+// shards are steps of several batches, and pushes to others are not, so each
+// kind takes those of its own kind, if there is one.
+int HomeOf(const ShardMap& saved, const ShardMap& map, int shard) {
+  const int singles =
+      saved.replicated > 0 ? saved.replicated : saved.num_shards;
+  const bool copy = shard == map.replicated;
+  return copy && saved.replicated >= 0 ? saved.replicated : shard % singles;
+}
+
 class ShardLoader {
  public:
   ShardLoader(const LoadShardOptions& options, const ModelSpec& model,
@@ -258,7 +268,7 @@ class ShardLoader {
         model_(model),
         map_(map),
         shard_(shard),
-        home_(shard % saved_.map.num_shards),
+        home_(HomeOf(saved_.map, map, shard)),
         contents_(contents) {}
 
   absl::StatusOr<ShardCounters> Load() {

@@ -74,9 +74,10 @@ class HybridTest(harness.ShoalTest):
         self.assertEqual(sorted(name for name in os.listdir(newest)
                                 if name.startswith("shard-")), files)
         verified = self.run_ok("shoal", "ckpt", "verify", newest)
-        self.assertIn("3 shards", verified)
+        self.assertIn("whole: 3 files", verified)
         balance = self.run_ok("shoal", "ckpt", "balance", newest)
         self.assertRegex(balance, r"(?m)^\s*2\b")
+        # The second of them finds everything trained.
         for ps, workers in ((1, 2), (3, 4)):
             self.run_ok("shoal", "run", *job, f"--ps={ps}",
                         f"--workers={workers}", f"--num_epochs={EPOCHS}")
@@ -84,6 +85,7 @@ class HybridTest(harness.ShoalTest):
             self.expect_whole(summary)
             self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
             self.assertEqual(summary["digest"], serial)
+            self.assertGreater(summary["checkpoint"]["resumed_step"], 0)
             self.assertEqual(len(summary["canary"]), ps + workers)
             for canary in summary["canary"]:
                 self.assertEqual((canary["not_one"], canary["smallest"],

@@ -201,6 +201,24 @@ TEST_P(EqualWeightsOfTest, OneRank) {
   ExpectSame(RunSync(files_, options, /*ps=*/2, /*schedule=*/1), serial);
   ExpectSame(RunRing(files_, options, Reduction::kRankOrder, /*schedule=*/2),
              serial);
+  for (const int ps : {1, 3}) {
+    ExpectSame(RunHybrid(files_, options, ps, /*schedule=*/3), serial);
+  }
+}
+
+// The servers apply the rows of each batch by themselves.
+TEST_P(EqualWeightsOfTest, HybridTrainsEachBatchOnceAndHasEqualReplicas) {
+  InProcessJobOptions options = Options();
+  AddUnevenFiles(&files_, &options);
+  const SerialSteps serial = TrainStepsSerially(options, files_, kStepJobIds);
+  for (int ps = 1; ps <= 3; ++ps) {
+    const TrainedJob hybrid = RunHybrid(files_, options, ps, /*schedule=*/ps);
+    ExpectAllTrained(hybrid, serial);
+    ASSERT_EQ(hybrid.report.ps.size(), static_cast<size_t>(ps + ranks()));
+    ASSERT_EQ(hybrid.weights.size(), static_cast<size_t>(ranks()));
+    EXPECT_THAT(hybrid.weights, Each(hybrid.weights[0]));
+    EXPECT_LE(hybrid.report.staleness.max(), ranks() - 1);
+  }
 }
 
 TEST_P(EqualWeightsOfTest, AnyDelays) {

@@ -73,6 +73,34 @@ TEST(MemoryForecastTest, ARankOfARingHoldsAllRowsAndThePartsOfAllRanks) {
             2 * 3 * StepMessageBytes(job.flags, job.plan));
 }
 
+TEST(MemoryForecastTest, HybridHasServersOfRowsAndCopiesOfTheDenseVariables) {
+  const std::vector<std::string> flags = {"--feature_size=3000000", "--ps=2",
+                                          "--workers=3",
+                                          "--deep_layers=1000,1000,1000"};
+  const auto with = [&](const std::string& mode) {
+    std::vector<std::string> more = flags;
+    more.push_back(mode);
+    return Forecast(more);
+  };
+  const MemoryForecast async = with("--mode=async");
+  const MemoryForecast hybrid = with("--mode=hybrid");
+  ASSERT_EQ(hybrid.ps.size(), 5u);
+  EXPECT_LT(hybrid.ps[0], async.ps[0]) << "without dense variables";
+  EXPECT_GT(hybrid.ps[0], async.ps[0] / 2);
+  EXPECT_EQ(hybrid.ps[2], hybrid.ps[4]);
+  // 2 million weights and more, with two slots of Adam each.
+  EXPECT_GT(hybrid.ps[2], 3 * 4 * 2'000'000u);
+  EXPECT_LT(hybrid.ps[2], 3 * 4 * 4'000'000u);
+  std::vector<std::string> run = flags;
+  run.push_back("--mode=hybrid");
+  const Job job(Command::kRun, run);
+  const std::string line =
+      ForecastHost(job.flags, job.plan, {}, {}).line;
+  EXPECT_THAT(line, HasSubstr("ps ~"));
+  EXPECT_THAT(line, HasSubstr("copy of the dense variables ~"));
+  EXPECT_THAT(line, HasSubstr("6 processes"));
+}
+
 TEST(MemoryForecastTest, CallsTakeNoMoreOfAServerThanItLetsThem) {
   const std::vector<std::string> size = {"--feature_size=1000000",
                                          "--batch_size=8192"};

@@ -89,6 +89,13 @@ TrainedJob RunSync(const FakeFileSystem& files, InProcessJobOptions options,
   return Run(files, options, schedule);
 }
 
+TrainedJob RunHybrid(const FakeFileSystem& files, InProcessJobOptions options,
+                     int ps, uint64_t schedule) {
+  SetMode(TrainingMode::kHybrid, &options);
+  options.ps = ps;
+  return Run(files, options, schedule);
+}
+
 TrainedJob RunRing(const FakeFileSystem& files, InProcessJobOptions options,
                    Reduction reduction, uint64_t schedule) {
   SetMode(TrainingMode::kRing, &options);

@@ -27,6 +27,8 @@ struct TrainedJob {
 // the job does.
 TrainedJob RunSync(const FakeFileSystem& files, InProcessJobOptions options,
                    int ps, uint64_t schedule);
+TrainedJob RunHybrid(const FakeFileSystem& files, InProcessJobOptions options,
+                     int ps, uint64_t schedule);
 TrainedJob RunRing(const FakeFileSystem& files, InProcessJobOptions options,
                    Reduction reduction, uint64_t schedule);
 

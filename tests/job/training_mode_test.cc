@@ -53,5 +53,17 @@ TEST(TrainingModeTest, ASynchronousModeTrainsInLanes) {
   EXPECT_FALSE(ring.backup_workers.has_value());
 }
 
+TEST(TrainingModeTest, HybridHasServersAndARingOfRanks) {
+  const CoordinatorOptions hybrid =
+      Composed(Command::kRun, {"--mode=hybrid", "--ps=2", "--workers=3"});
+  EXPECT_TRUE(hybrid.lanes);
+  EXPECT_TRUE(hybrid.ring);
+  EXPECT_FALSE(hybrid.backup_workers.has_value());
+  const TrainingModeKind& kind = KindOf(TrainingMode::kHybrid);
+  EXPECT_TRUE(kind.servers && kind.ring);
+  EXPECT_FALSE(kind.steps);
+  EXPECT_EQ(kind.loss, StepLoss::kSum);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -107,6 +107,51 @@ TEST_P(ReplicatedShard, IsSavedAndLoadedOverAnyMap) {
   }
 }
 
+// As --mode=hybrid: the rows of each batch are a push, and the dense gradients
+// of two batches are one.
+void TrainSteps(uint32_t begin, uint32_t end, ShardSet* shards) {
+  const int replicated = shards->num_shards() - 1;
+  for (uint32_t index = begin; index < end; index += 2) {
+    BatchGradient sum;
+    sum.batch = {0, 0, index};
+    sum.more = {{.id = {0, 0, index + 1}, .lease = 1}};
+    sum.dense.assign(kDense, 1.0f + static_cast<float>(index));
+    for (const uint32_t i : {index, index + 1}) {
+      BatchGradient rows;
+      rows.batch = {0, 0, i};
+      rows.rows[i % kFeatures] = {1.0f, 0.5f};
+      rows.rows[(7 * i + 1) % kFeatures] = {-0.25f, 3.0f};
+      for (int s = 0; s < replicated; ++s) {
+        ASSERT_TRUE(shards->Push(s, rows).ok());
+      }
+    }
+    ASSERT_TRUE(shards->Push(replicated, sum).ok());
+  }
+}
+
+// Adam's t is the number of pushes, which differs between the two kinds.
+TEST_P(ReplicatedShard, KeepsItsCountWithAnotherNumberOfServers) {
+  const ModelSpec model = Model(GetParam());
+  for (const int from : {2, 3, 4}) {
+    FakeFileSystem files;
+    ShardSet before(model, GetParam(), from, /*max_bytes=*/0,
+                    Replicate::kDense);
+    TrainSteps(0, 10, &before);
+    const Manifest manifest = before.Save(files, kDirectory);
+    TrainSteps(10, 20, &before);
+    LoadShardOptions load;
+    load.files = &files;
+    load.directory = kDirectory;
+    load.manifest = &manifest;
+    for (const int to : {2, 3, 4, 6}) {
+      SCOPED_TRACE(absl::StrCat(from, " to ", to));
+      ShardSet after(model, GetParam(), to, load, Replicate::kDense);
+      TrainSteps(10, 20, &after);
+      EXPECT_EQ(after.Digest(), before.Digest());
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ReplicatedShard,
                          testing::Values(PartitionKind::kFixedSize,
                                          PartitionKind::kMod,

@@ -503,13 +503,16 @@ TEST(ModeFlagsTest, RefusesSettingsOfAnotherMode) {
        {kRun, {"--mode=ring", "--reduction=rank_order"}, ""},
        {kRun,
         {"--mode=sync", "--reduction=rank_order"},
-        "--reduction=rank_order is for --mode=ring, and this is --mode=sync; "
-        "give --mode=ring, or leave --reduction out"},
+        "--reduction=rank_order is for --mode=ring or --mode=hybrid, and this "
+        "is --mode=sync; give --mode=ring or --mode=hybrid, or leave "
+        "--reduction out"},
+       {kTrain, {"--mode=hybrid", "--reduction=rank_order"}, ""},
        {kTrain, {"--mode=ring", "--bucket_bytes=1MiB"}, ""},
        {kTrain,
         {"--bucket_bytes=1MiB"},
-        "--bucket_bytes=1048576 is for --mode=ring, and this is --mode=async; "
-        "give --mode=ring, or leave --bucket_bytes out"}});
+        "--bucket_bytes=1048576 is for --mode=ring or --mode=hybrid, and this "
+        "is --mode=async; give --mode=ring or --mode=hybrid, or leave "
+        "--bucket_bytes out"}});
 }
 
 TEST(DeadlineFlagsTest, RefusesTimesThatCannotWork) {
