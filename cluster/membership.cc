@@ -81,14 +81,14 @@ absl::Status Membership::CheckReturn(const RegisterRequest& request) const {
   const bool ps = request.role == Role::kPs;
   if (begun_ && !options_.workers_return && (!ps || request.address.empty())) {
     return absl::FailedPreconditionError(absl::StrCat(
-        ProcessName(Role::kWorker, request.index),
+        MemberName(request, options_.ps),
         " was lost, and the job goes on without it: it can join again at the "
         "next start of the job"));
   }
   const auto lost = opened_ps_.find({request.role, request.index});
   if (!ps || lost == opened_ps_.end()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      MemberName(request.role, request.index, request.address),
+      MemberName(request, options_.ps),
       " was in this job as life ", ToString(lost->second),
       " and its shard's state died with that life; start the job again"));
 }

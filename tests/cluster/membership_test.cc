@@ -183,7 +183,7 @@ TEST_F(MembershipTest, TheErrorNamesWhatDiffersAndBothSides) {
   RegisterRequest request = Worker(1);
   request.protocol_version = 99;
   EXPECT_THAT(std::string(Refused(request).message()),
-              HasSubstr("worker 1 speaks 99, the coordinator speaks 2"));
+              HasSubstr("worker 1 speaks 99, the coordinator speaks 3"));
   request = Worker(1);
   request.job = "k";
   EXPECT_THAT(std::string(Refused(request).message()),

@@ -75,6 +75,9 @@ class Filler {
                        : field->name() == "protocol_version" ? kProtocolVersion
                                                              : u32);
           break;
+        case FieldDescriptor::CPPTYPE_INT32:
+          r->SetInt32(message, field, -static_cast<int32_t>(next_));
+          break;
         case FieldDescriptor::CPPTYPE_UINT64:
           r->SetUInt64(message, field, next_);
           break;
@@ -166,8 +169,8 @@ TEST(MessagesTest, AnotherProtocolVersionIsRefusedByBothNumbers) {
   RegisterRequest core;
   const absl::Status status = FromProto(wire, &core);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 2,"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("speaks 7"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 3,"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("speaks 8"));
 }
 
 template <typename Core, typename Wire>
