@@ -24,8 +24,8 @@ void ComputeFlags::AddRows(JobFlagRows* rows) {
              RealRange{0, 64, /*above_min=*/true}});
   rows->Add(kAllCommands, Canonical::kNo,
             {"record_compute", &record_compute,
-             "File into which worker 0 writes, at its end, how long it "
-             "computed for its batches."});
+             "File on its host into which worker 0 writes, at its end, how "
+             "long it computed for its batches."});
 }
 
 absl::Status ComputeFlags::Validate(const JobFlags& job) const {
