@@ -70,8 +70,14 @@ TEST_F(ReplayedModelTest, TellsTheRangesAtTheTimesOfTheRecord) {
 TEST_F(ReplayedModelTest, TheTimeOfOnFinalComesOnTop) {
   const auto model = Replay({});
   SampleBatch batch = Batch();
-  batch.on_final = [&](DenseRange) { clock_.Advance(absl::Milliseconds(10)); };
+  std::vector<absl::Duration> told;
+  batch.on_final = [&](DenseRange) {
+    told.push_back(clock_.SinceStart());
+    clock_.Advance(absl::Milliseconds(10));
+  };
   EXPECT_EQ(Took(model.get(), &batch), absl::Milliseconds(26));
+  EXPECT_EQ(told, (std::vector<absl::Duration>{absl::Milliseconds(3),
+                                               absl::Milliseconds(15)}));
 }
 
 TEST_F(ReplayedModelTest, ScaleStretchesAndAShortBatchTakesItsShare) {
