@@ -7,10 +7,11 @@ iproute2), and prints it beside the formula of the mode, in bytes a step and
 worker:
 
   ring         2 (N - 1) / N x D + (N - 1) x R x (8 + 4 F)
+  hybrid       2 (N - 1) / N x D + R x (8 + 4 F) + R x (8 + 4 F)
   async, sync  2 D + R x (8 + 4 F) + R x (8 + 4 F)
 
 D is the bytes of all dense variables, which a worker of a job with servers
-pulls and pushes once a step, and ranks of a ring sum. R is the mean number of
+pulls and pushes once a step, and ranks of a ring or of hybrid sum. R is the mean number of
 distinct ids of a batch, as the servers counted them, and F the floats of a row:
 an id is sent with a pull, its row comes back, and the id is sent again with its
 gradient. Headers of frames and messages, heartbeats and metrics are in what is
@@ -37,8 +38,11 @@ def formula(kind, net, rows):
     # Weights and biases of the layers, and the model's own bias.
     dense = 4 * (sum(a * b + b for a, b in zip(widths, widths[1:])) + 1)
     row = rows * (8 + 4 * (dim + 1))
+    reduced = 2 * (RANKS - 1) / RANKS * dense
     if kind.startswith("shoal-ring"):
-        return 2 * (RANKS - 1) / RANKS * dense + (RANKS - 1) * row
+        return reduced + (RANKS - 1) * row
+    if kind.startswith("shoal-hybrid"):
+        return reduced + 2 * row
     return 2 * dense + 2 * row
 
 

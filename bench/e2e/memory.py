@@ -34,7 +34,7 @@ JOBS = {
     "1 M rows": ["--feature_size=1000000", "--embedding_size=16",
                  "--deep_layers=400,400,400"],
 }
-for mode in ("sync", "ring"):
+for mode in ("sync", "ring", "hybrid"):
     JOBS[f"README, {mode}"] = [*JOBS["README"], "--mode=" + mode]
     JOBS[f"1 M rows, {mode}"] = [*JOBS["1 M rows"], "--mode=" + mode]
 UNITS = {"MB": 1, "GB": 1000}

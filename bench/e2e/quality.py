@@ -50,7 +50,7 @@ def jobs_of_modes(batch):
     """The commands of every mode, by name. The workers of a job have `batch`
     rows together."""
     jobs = {ONE: ["train"]}
-    for mode in ("async", "ssp", "sync", "ring"):
+    for mode in ("async", "ssp", "sync", "ring", "hybrid"):
         servers = [] if mode == "ring" else ["--ps=2"]
         for workers in (1, 2, 4):
             jobs[f"{mode}, {workers}"] = [
@@ -146,7 +146,7 @@ def failed(name, job, best, args):
         return False  # reported alone
     if args.file:
         return abs(job["difference"]) > .01
-    if args.modes and name.startswith(("async", "ssp")):
+    if args.modes and name.startswith(("async", "ssp", "hybrid")):
         return False  # they do more updates than one process
     return (abs(job["difference"]) > .002 or best - job["mean_auc"] >= .01)
 

@@ -8,6 +8,7 @@ Trains DeepFM on the same rows, in turns:
   shoal-2+2  `shoal run` with 2 servers and 2 workers over gRPC
   shoal-sync-2+2  the same with --mode=sync
   shoal-ring-2    `shoal run --mode=ring` with 2 workers
+  shoal-hybrid-2+2  `shoal run --mode=hybrid` with 2 servers and 2 workers
   tf-one, tf-ps, horovod-2, torch-one  the peers (bench/peers), with
              --tf_python and --torch_python: the interpreters of their
              environments
@@ -156,7 +157,8 @@ def summarise(net, batch, rates, runs):
     legs = found["legs"]
     pairs = [("shoal-one", "tf-one"), ("shoal-2+2", "tf-ps"),
              ("shoal-ring-2", "shoal-one"), ("shoal-ring-2", "shoal-2+2"),
-             ("shoal-sync-2+2", "shoal-2+2"), ("shoal-ring-2", "horovod-2"),
+             ("shoal-sync-2+2", "shoal-2+2"),
+             ("shoal-hybrid-2+2", "shoal-2+2"), ("shoal-ring-2", "horovod-2"),
              ("shoal-one", "torch-one")]
     pairs += [(leg.partition("/")[0], leg) for leg in legs if "/" in leg]
     for ours, theirs in pairs:

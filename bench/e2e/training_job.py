@@ -29,6 +29,8 @@ JOBS = {
     "shoal-2+2": (["run", "--ps=2", "--workers=2"], 2, 2),
     "shoal-sync-2+2": (["run", "--ps=2", "--workers=2", "--mode=sync"], 2, 2),
     "shoal-ring-2": (["run", "--workers=2", "--mode=ring"], 0, 2),
+    "shoal-hybrid-2+2": (["run", "--ps=2", "--workers=2", "--mode=hybrid"], 2,
+                         2),
 }
 
 

@@ -35,6 +35,7 @@ struct CheckpointFetcher::Work {
   std::string path;       // below the model directory
   std::string text;
   StartNumber start = 0;
+  std::vector<int> shards;  // whose files are fetched
   DoneFetching done;
   std::shared_ptr<std::atomic<bool>> stopped;
 
@@ -47,6 +48,15 @@ struct CheckpointFetcher::Work {
   uint64_t fetched = 0;  // bytes that came for those files
   absl::Time told;       // time of the newest line about progress
 
+  const WrittenFile& entry(size_t file) const {
+    return manifest.shards[static_cast<size_t>(shards[file])].file;
+  }
+  // Bytes of all files that are fetched.
+  uint64_t all() const {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < shards.size(); ++i) bytes += entry(i).size;
+    return bytes;
+  }
   uint64_t here() const {
     return whole + (file == nullptr ? 0 : file->here());
   }
@@ -59,7 +69,7 @@ struct CheckpointFetcher::Work {
     return absl::ResourceExhaustedError(absl::StrCat(
         status.message(), "; ", directory, ", from which the job begins, is "
         "copied to this host's --model_dir and takes ",
-        Megabytes(manifest.bytes()), ": free as much there, or give this "
+        Megabytes(all()), ": free as much there, or give this "
         "process a --model_dir on another disk"));
   }
 };
@@ -80,12 +90,14 @@ void CheckpointFetcher::Stop() {
 }
 
 void CheckpointFetcher::Fetch(std::string directory, std::string text,
-                              StartNumber start, DoneFetching done) {
+                              StartNumber start, std::vector<int> shards,
+                              DoneFetching done) {
   auto work = std::make_shared<Work>();
   work->path = JoinPath(options_.model_dir, directory);
   work->directory = std::move(directory);
   work->text = std::move(text);
   work->start = start;
+  work->shards = std::move(shards);
   work->done = std::move(done);
   work->told = background_->Now();
   control_->Post([self = shared_from_this(), work = std::move(work)] {
@@ -187,8 +199,8 @@ absl::StatusOr<std::optional<FileRequest>> CheckpointFetcher::Next(Work* work) {
   if (!std::exchange(work->begun, true)) {
     SHOAL_RETURN_IF_ERROR(work->OfThisDisk(Begin(work)));
   }
-  while (work->next_file < work->manifest.shards.size()) {
-    const WrittenFile& entry = work->manifest.shards[work->next_file].file;
+  while (work->next_file < work->shards.size()) {
+    const WrittenFile& entry = work->entry(work->next_file);
     if (work->file == nullptr) {
       SHOAL_ASSIGN_OR_RETURN(
           auto file,
@@ -252,8 +264,8 @@ absl::Status CheckpointFetcher::FinishAll(Work* work) {
   }
   logger_->Info(absl::StrCat("fetched ", work->fetched, " bytes of ",
                              work->directory,
-                             " from the coordinator; the checkpoint is whole "
-                             "on this host"));
+                             " from the coordinator; all that this process "
+                             "loads is on this host"));
   return absl::OkStatus();
 }
 
@@ -261,11 +273,9 @@ void CheckpointFetcher::TellProgress(Work* work) {
   const absl::Time now = background_->Now();
   if (now - work->told < kProgressInterval) return;
   work->told = now;
-  uint64_t all = 0;
-  for (const ShardEntry& shard : work->manifest.shards) all += shard.file.size;
   logger_->Info(absl::StrCat(
       "fetching ", work->directory, " from the coordinator: ",
-      Megabytes(work->here()), " of ", Megabytes(all), " are here"));
+      Megabytes(work->here()), " of ", Megabytes(work->all()), " are here"));
 }
 
 }  // namespace shoal

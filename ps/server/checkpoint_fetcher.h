@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -19,9 +20,10 @@
 
 namespace shoal {
 
-// Makes a checkpoint whole on this host's disk: gets the files that are not
-// here, and the blocks that are damaged here, from the coordinator, which has
-// the checkpoint that the job begins from on its own disk.
+// Makes a checkpoint, or the part of it that a shard loads, whole on this
+// host's disk: gets the files that are not here, and the blocks that are
+// damaged here, from the coordinator, which has the checkpoint that the job
+// begins from on its own disk.
 //
 //   idle --Fetch--> files are checked and copied --a block is not here:
 //   FileRequest--> asked --FilePart--> files are checked and copied
@@ -60,10 +62,10 @@ class CheckpointFetcher
   void Start(absl::AnyInvocable<void(ProcessMessage)> send);
   void Stop();
 
-  // Fetches the checkpoint `directory`, a name below the model directory, whose
-  // manifest has the text `text`. `start` is the number of this start of the
-  // job. `done` runs once, on the background executor. One fetch at a time.
-  // Call on the background executor. Errors:
+  // Fetches the files of these shards of the checkpoint `directory`, a name
+  // below the model directory, whose manifest has the text `text`. `start` is
+  // the number of this start of the job. `done` runs once, on the background
+  // executor. One fetch at a time. Call on the background executor. Errors:
   //   DATA_LOSS          a block came without its CRC: the coordinator's file
   //                      is damaged
   //   RESOURCE_EXHAUSTED this disk is full
@@ -71,7 +73,7 @@ class CheckpointFetcher
   // and those of the coordinator's disk and of this one. All say which file,
   // and what to do.
   void Fetch(std::string directory, std::string text, StartNumber start,
-             DoneFetching done);
+             std::vector<int> shards, DoneFetching done);
   // Takes the answer to a request. An answer that was not requested is ignored.
   // On the control strand.
   void On(FilePart part);

@@ -11,6 +11,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/manifest_parts.h"
 #include "checkpoint/shard_entry.h"
+#include "ps/shard/load_shard.h"
 
 namespace shoal {
 namespace {
@@ -196,11 +197,15 @@ void ShardKeeper::LoadBy(std::shared_ptr<Loading> loading,
   }
   logger_->Info(absl::StrCat(
       loading->from.directory,
-      " is not whole on this host; fetching the rest from the coordinator"));
+      " is not whole on this host; fetching what is missing from the "
+      "coordinator"));
   logger_->Debug(loaded.status().message());
   const LoadFrom& from = loading->from;
+  const ParameterShardOptions& shard = loading->shard;
+  std::vector<int> needed = ShardsToLoad(*manifest, options_.weights_only,
+                                         shard.model, shard.map, shard.shard);
   fetcher_->Fetch(
-      from.directory, *std::move(text), loading->shard.life.start,
+      from.directory, *std::move(text), shard.life.start, std::move(needed),
       [self = shared_from_this(), loading,
        manifest = *std::move(manifest)](const absl::Status& fetched) {
         if (fetched.ok()) {

@@ -271,12 +271,23 @@ class ShardLoader {
         home_(HomeOf(saved_.map, map, shard)),
         contents_(contents) {}
 
+  // The saved shards that are read.
+  std::vector<int> Sources() const {
+    std::vector<int> sources;
+    for (int source = 0; source < saved_.map.num_shards; ++source) {
+      if (source == home_ || !TablesFrom(source).empty() ||
+          !BlocksFrom(source).empty()) {
+        sources.push_back(source);
+      }
+    }
+    return sources;
+  }
+
   absl::StatusOr<ShardCounters> Load() {
     ShardCounters counters;
-    for (int source = 0; source < saved_.map.num_shards; ++source) {
+    for (const int source : Sources()) {
       const std::vector<size_t> tables = TablesFrom(source);
       const std::vector<Overlap> overlaps = BlocksFrom(source);
-      if (source != home_ && tables.empty() && overlaps.empty()) continue;
       SHOAL_ASSIGN_OR_RETURN(const ShardFile file,
                              ShardFile::Open(options_, source));
       for (const size_t t : tables) {
@@ -440,6 +451,16 @@ class ShardLoader {
 };
 
 }  // namespace
+
+std::vector<int> ShardsToLoad(const Manifest& saved, bool weights_only,
+                              const ModelSpec& model, const ShardMap& map,
+                              int shard) {
+  LoadShardOptions options;
+  options.manifest = &saved;
+  options.weights_only = weights_only;
+  const ShardContents none;
+  return ShardLoader(options, model, map, shard, none).Sources();
+}
 
 absl::StatusOr<ShardCounters> LoadShard(const LoadShardOptions& options,
                                         const ModelSpec& model,

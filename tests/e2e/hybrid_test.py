@@ -97,6 +97,35 @@ class HybridTest(harness.ShoalTest):
             "--summary=" + self.path("eval.json"))
         self.assertEqual(self.summary("eval.json")["digest"], serial, alone)
 
+    def test_hosts_with_disks_of_their_own_go_on(self):
+        """Server k and worker k are on host k. Worker 0 writes the dense
+        variables, and the others get them from server 0."""
+        serial = self.run_job("train", *PROBE, "--num_epochs=2")["digest"]
+        for epochs in (1, 2):
+            cluster = Cluster(
+                self, 3, 3, [*PROBE, *BATCH, "--mode=hybrid",
+                             f"--num_epochs={epochs}",
+                             "--training_data_dir=" + self.data],
+                ps_flags=["--summary=" + self.path("summary.json")])
+            for i in range(3):
+                disk = "--model_dir=" + self.path(f"disk{i}", "model")
+                cluster.start_ps(i, disk)
+                cluster.start_worker(i, disk)
+            cluster.wait_all()
+        summary = self.summary()
+        self.expect_whole(summary)
+        self.assertEqual(summary["digest"], serial)
+        self.assertGreater(summary["checkpoint"]["resumed_step"], 0)
+        for i in range(3):
+            self.assertEqual("fetched " in cluster.workers[i].output(), i > 0)
+            first = sorted(os.listdir(self.path(f"disk{i}", "model")))
+            names = os.listdir(os.path.join(
+                self.path(f"disk{i}", "model"),
+                next(name for name in first if name.startswith("ckpt-"))))
+            self.assertEqual(
+                sorted(name for name in names if name.startswith("shard-")),
+                [f"shard-0000{k}-of-00004.safetensors" for k in (i, 3)])
+
     def test_a_killed_server_ends_the_job_and_is_named(self):
         slow = SlowData(self)
         slow.slow(self.data, 1)

@@ -48,7 +48,7 @@ class CheckpointFetcherTest : public testing::Test {
   }
   // Fetches while the coordinator answers `answers` requests.
   absl::Status Fetch(size_t answers = 1000) {
-    fetcher_->Fetch(CheckpointName(20), text_, /*start=*/0x77,
+    fetcher_->Fetch(CheckpointName(20), text_, /*start=*/0x77, shards_,
                     [this](absl::Status status) { done_ = status; });
     simulator_.RunUntilIdle();
     for (size_t i = 0; i < answers && i < asked_.size(); ++i) {
@@ -98,6 +98,7 @@ class CheckpointFetcherTest : public testing::Test {
   FakeFileSystem here_;
   Manifest manifest_;
   std::string text_;
+  std::vector<int> shards_ = {0, 1};
   absl::Status refusal_;
   std::shared_ptr<CheckpointFetcher> fetcher_;
   std::vector<FileRequest> asked_;
@@ -225,9 +226,22 @@ TEST_F(CheckpointFetcherTest, AStopEndsTheFetchOnceAndKeepsWhatIsHere) {
   EXPECT_THAT(asked_, SizeIs(6)) << "two blocks were here";
 }
 
+// A rank of hybrid loads the dense variables, and servers the rows.
+TEST_F(CheckpointFetcherTest, FilesThatTheProcessDoesNotLoadAreNotFetched) {
+  ASSERT_TRUE(here_.CreateDirectories("m").ok());
+  shards_ = {1};
+  EXPECT_TRUE(Fetch().ok());
+  EXPECT_FALSE(asked_.empty());
+  for (const FileRequest& request : asked_) {
+    EXPECT_EQ(request.file, ShardFileName(1, 2));
+  }
+  EXPECT_EQ(Files().size(), 2u) << "the file and the manifest";
+  EXPECT_EQ(here_.Contents(File(1)), there_.Contents(File(1)));
+}
+
 TEST_F(CheckpointFetcherTest, AStopWhileTheDiskWorksEndsTheFetchToo) {
   ASSERT_TRUE(here_.CreateDirectories("m").ok());
-  fetcher_->Fetch(CheckpointName(20), text_, 0x77,
+  fetcher_->Fetch(CheckpointName(20), text_, 0x77, shards_,
                   [this](absl::Status status) { done_ = status; });
   fetcher_->Stop();
   simulator_.RunUntilIdle();
