@@ -284,7 +284,7 @@ absl::StatusOr<bool> Ledger::RestorePiece(absl::Span<const MarkRun> runs) {
         absl::StrCat("the marks of epoch ", key.first, ", piece ", key.second,
                      " were restored twice"));
   }
-  Entry entry{PieceMarks(options_.num_members)};
+  Entry entry{PieceMarks(Columns())};
   const MarkRun& first = runs[0];
   const bool plain = runs.size() == 1 && first.begin == 0 &&
                      first.verdict == Verdict::kApplied && Known(key.second) &&
@@ -331,7 +331,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Ledger::DropMember(int member) {
       const Key key{epoch, piece};
       reopened.push_back(key);
       // Makes the details anew; which passes made the marks is forgotten.
-      Entry entry{PieceMarks(options_.num_members)};
+      Entry entry{PieceMarks(Columns())};
       if (const auto kept = settled_.find(key); kept != settled_.end()) {
         entry = std::move(kept->second);
         settled_.erase(kept);

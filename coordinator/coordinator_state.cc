@@ -240,7 +240,10 @@ void CoordinatorState::Forget(const Member& member, const absl::Status& why) {
 CoordinatorActions CoordinatorState::Tick(absl::Time now) {
   clock_.Advance(now);
   for (const Member& member : membership_.Silent(clock_.now())) {
-    Lose(Silent(member, options_.silent_after));
+    // The other member of its process may have been lost just now.
+    if (membership_.FindLife(member.life) != nullptr) {
+      Lose(Silent(member, options_.silent_after));
+    }
   }
   work_.Tick(WorkView());
   Perform(Probes(membership_));

@@ -59,6 +59,13 @@ void CoordinatorState::LoseRank(const MemberLoss& loss) {
                                             "; it coordinates the job")),
         loss.member.Process()));
   }
+  if (ends_generation && !options_.ranks_leave) {
+    return Perform(EndWithLoss(
+        absl::UnavailableError(absl::StrCat(
+            loss.member.Name(), " ", loss.how,
+            "; in this mode the other workers cannot go on without it")),
+        loss.member.Process()));
+  }
   Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
                     HostLeftAlone(process.front(), membership_),
                     options_.lanes));
@@ -80,6 +87,13 @@ void CoordinatorState::StepGenerations() {
 void CoordinatorState::ChangeRanks() {
   Perform(saves_.Interrupt(SavesView()));
   work_.Regroup(LaneRanksOf(membership_));
+  // A rank closes its port until it has told the next one, so a port that
+  // refuses connections says nothing meanwhile.
+  for (const Member& worker : membership_.members()) {
+    if (worker.role == Role::kWorker) {
+      membership_.SetRingAddress(worker.life, "");
+    }
+  }
   Perform(generations_->End(GenerationsView()));
   clock_.SeeProgress();
 }

@@ -249,7 +249,10 @@ absl::Status RankProcess::MakeWorker() {
   deps.connect = [this](const ClusterView& view, const Life& own) {
     return Connect(view, own);
   };
-  deps.next_ring = [this] { return ring_->NextAddress(); };
+  // With servers the loss of a rank ends the job.
+  if (!flags_.HasServers()) {
+    deps.next_ring = [this] { return ring_->NextAddress(); };
+  }
   deps.board = &board_;
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;

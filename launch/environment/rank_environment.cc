@@ -57,7 +57,7 @@ bool IsPmixOfItsOwn(const Environment& environment) {
                            "slurm.pmix.");
 }
 
-constexpr Launcher kLaunchers[] = {
+constexpr Launcher kRankLaunchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", Always},
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
@@ -153,7 +153,7 @@ absl::StatusOr<std::optional<LaunchedRank>> ReadRank(
 absl::StatusOr<std::optional<LaunchedRank>> RankFromEnvironment(
     const Environment& environment) {
   const Environment plain = WithPlainSlurm(environment);
-  for (const Launcher& launcher : kLaunchers) {
+  for (const Launcher& launcher : kRankLaunchers) {
     if (!launcher.owns(plain)) continue;
     SHOAL_ASSIGN_OR_RETURN(std::optional<LaunchedRank> launched,
                            ReadRank(plain, launcher));
@@ -164,7 +164,9 @@ absl::StatusOr<std::optional<LaunchedRank>> RankFromEnvironment(
 
 std::vector<std::string> RankVariables() {
   std::vector<std::string> names;
-  for (const Launcher& launcher : kLaunchers) names.push_back(launcher.rank);
+  for (const Launcher& launcher : kRankLaunchers) {
+    names.push_back(launcher.rank);
+  }
   return names;
 }
 

@@ -317,6 +317,7 @@ void RingThread::Leave() {
         settings_.rank,
         absl::StrCat(settings_.Name(settings_.rank), " has left")));
   }
+  if (options_.board != nullptr) options_.board->WaitForNone();
   const absl::Status cancelled =
       absl::CancelledError("the collective was destroyed");
   operations_.End(cancelled, std::nullopt, cancelled);

@@ -237,6 +237,30 @@ TEST_F(LaneTableTest, AResumedEpochKeepsItsDeal) {
   EXPECT_FALSE(lane[0].Skips(1));
 }
 
+// A checkpoint of a mode without lanes may have batches of several epochs. The
+// plant "all batches of a later epoch are dealt" leaves trained_ empty there.
+TEST_F(LaneTableTest, WhatALaterEpochHasTrainedIsNotDealtInIt) {
+  trained_[1].batches = {0b01};
+  Deal();
+  Run(kRank0);
+  Run(kRank1);
+  trained_.assign(leases_.num_pieces, {});
+  trained_[0] = {.complete = true, .num_batches = 2};
+  trained_[3] = {.batches = {0b10}, .num_batches = 2};
+  ASSERT_TRUE(table_->NeedsDeal(1, true));
+  Deal(1);
+  // What is left: piece 3's batch 0, and pieces 1, 2 and 4.
+  std::vector<int> times(5);
+  for (const Life rank : {kRank0, kRank1}) {
+    for (const Lease& lease : Run(rank)) {
+      for (uint32_t batch = 0; batch < 2; ++batch) {
+        if (!lease.Skips(batch)) ++times[lease.piece.index];
+      }
+    }
+  }
+  EXPECT_THAT(times, ElementsAre(0, 2, 2, 1, 2));
+}
+
 TEST_F(LaneTableTest, AResumedEpochWithADroppedBatchIsDealtAgain) {
   // Piece 0 is done, and of piece 1 the first batch was dropped.
   trained_[0] = {true, {3}, 2};

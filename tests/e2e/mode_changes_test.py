@@ -22,6 +22,7 @@ MODES = {
     "sync": (["--ps=3", "--workers=2"],
              ["--ps=1", "--workers=3", "--backup_workers=1"]),
     "ring": (["--workers=3"], ["--workers=2", "--reduction=rank_order"]),
+    "hybrid": (["--ps=2", "--workers=2"], ["--ps=1", "--workers=3"]),
 }
 DEEPFM = ["--model=deepfm", "--feature_size=300", "--field_size=4",
           "--embedding_size=3", "--deep_layers=8,4", "--optimizer=adam",

@@ -10,14 +10,14 @@ namespace shoal {
 namespace {
 
 // "SHLV" as bytes.
-constexpr uint32_t kMagic = 0x564c4853;
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kLevelMagic = 0x564c4853;
+constexpr uint32_t kLevelVersion = 1;
 // A step with more bytes is none of ours.
 constexpr uint64_t kMaxStepBytes = uint64_t{1} << 40;
 
 struct Bytes {
-  uint32_t magic = kMagic;
-  uint32_t version = kVersion;
+  uint32_t magic = kLevelMagic;
+  uint32_t version = kLevelVersion;
   uint64_t marked = 0;
   uint64_t newest = 0;
   uint64_t bytes = 0;
@@ -41,13 +41,13 @@ absl::StatusOr<LevelPart> DecodeLevelPart(absl::Span<const char> bytes) {
         absl::StrCat("the level of a replica with ", bytes.size(), " bytes"));
   }
   std::memcpy(&part, bytes.data(), sizeof(part));
-  if (part.magic != kMagic) {
+  if (part.magic != kLevelMagic) {
     return absl::DataLossError("the level of a replica with another magic");
   }
-  if (part.version != kVersion) {
+  if (part.version != kLevelVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("levels have version ", part.version, " there and ",
-                     kVersion, " here"));
+                     kLevelVersion, " here"));
   }
   if (part.newest > part.marked || (part.newest == 0) != (part.bytes == 0) ||
       part.bytes > kMaxStepBytes) {

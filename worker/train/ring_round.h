@@ -92,7 +92,7 @@ struct RingOutcome {
 //
 // Errors of End: those of the Collective; DATA_LOSS and FAILED_PRECONDITION of
 // DecodeRankPart, which name the rank; FAILED_PRECONDITION if two ranks bring
-// the same batch. All of them end the job.
+// the same batch. UNAVAILABLE is a lost rank; all others end the job.
 //
 // Owned by one strand, which is the Collective's executor. Held by shared_ptr:
 // operations in flight keep the memory that they write.

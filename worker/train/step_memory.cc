@@ -19,14 +19,14 @@ static_assert(std::endian::native == std::endian::little,
               "the numbers of a step are copied as they lie");
 
 // "SHST" as bytes.
-constexpr uint32_t kMagic = 0x54534853;
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kStepMagic = 0x54534853;
+constexpr uint32_t kStepVersion = 1;
 
 // The front of a step. Its batches follow, the sizes of each table, the ids of
 // all tables, their rows, and the dense gradient.
 struct Front {
-  uint32_t magic = kMagic;
-  uint32_t version = kVersion;
+  uint32_t magic = kStepMagic;
+  uint32_t version = kStepVersion;
   uint32_t batches = 0;
   uint32_t tables = 0;
   uint64_t dense = 0;  // floats; 0 if all batches are rejected
@@ -81,11 +81,11 @@ absl::StatusOr<Front> TakeFront(absl::Span<const char>* bytes, size_t tables) {
   Front front;
   std::memcpy(&front, bytes->data(), sizeof(front));
   bytes->remove_prefix(sizeof(front));
-  if (front.magic != kMagic) return Malformed("another magic");
-  if (front.version != kVersion) {
+  if (front.magic != kStepMagic) return Malformed("another magic");
+  if (front.version != kStepVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("steps have version ", front.version, " there and ",
-                     kVersion, " here"));
+                     kStepVersion, " here"));
   }
   if (front.tables != tables) {
     return absl::FailedPreconditionError(absl::StrCat(

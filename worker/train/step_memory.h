@@ -14,7 +14,7 @@ namespace shoal {
 // given to a rank whose replica lacks it (ring_level.h).
 struct StepMemory {
   PushedBatches batches;
-  // As RingRound::gradient(); not valid if all batches are rejected.
+  // Ready to be pushed to one shard; not valid if all batches are rejected.
   StepParameters gradient;
 
   bool rejected() const;
