@@ -52,13 +52,13 @@ import socket, sys, time
 l = socket.create_server((sys.argv[1], 7001))
 print("listens", flush=True)
 s = l.accept()[0]
-got, begin = 0, None
+got, first = 0, time.monotonic()
 while part := s.recv(1 << 20):
     now = time.monotonic()
-    if begin is None or now - begin < .5 and not got:
+    if now < first + .5:  # until the windows are open
         begin = now
-        continue
-    got += len(part)
+    else:
+        got += len(part)
 print(8 * got / (now - begin))
 """
 
@@ -66,12 +66,14 @@ print(8 * got / (now - begin))
 def record(args, net, path):
     """Writes the time lines of a real run on one core to the file."""
     rows = os.path.join(args.data, "tfrecord", "tr-00000*")
-    subprocess.run(
+    ran = subprocess.run(
         [os.path.join(args.bin, "shoal"), "train",
          f"--training_data_dir={rows}", f"--record_compute={path}",
-         *training_job.job_flags(args, net, BATCH)], check=True,
-        stdout=subprocess.DEVNULL,
+         *training_job.job_flags(args, net, BATCH)], capture_output=True,
+        text=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {args.core}))
+    if ran.returncode != 0:
+        sys.exit(ran.stderr)
     with open(path) as file:
         return json.load(file)
 
