@@ -86,8 +86,8 @@ struct RingBroken {
 // waits. For people, in the stall warning and when a rank is lost.
 struct RankStanding {
   uint64_t step = 0;  // of the generation, from 1; 0: none yet
-  // What the rank does: "reads", "computes", "sums", "gathers", "applies",
-  // "evaluates", "levels", "waits for a lease"; empty: it does not tell.
+  // What the rank does: "reads", "computes", "sums", "gathers", "confirms",
+  // "applies", "evaluates", "levels", "waits for a lease"; empty: not told.
   std::string phase;
   // The tensor or part that is summed or gathered: "dense bucket 3 of 9",
   // "rows"; may be empty.

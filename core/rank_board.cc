@@ -43,6 +43,11 @@ RankStanding RankBoard::Read(absl::Time now) const {
     case Phase::kApplies:
       standing.phase = "applies";
       break;
+    case Phase::kConfirms:
+      standing.phase = "confirms";
+      standing.tensor = "rows";
+      standing.waits_for = rank;
+      break;
     case Phase::kLevels:
       standing.phase = "levels";
       standing.waits_for = rank;

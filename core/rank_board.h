@@ -21,6 +21,7 @@ class RankBoard {
     kComputes,
     kEvaluates,
     kRound,      // sums the dense buckets and gathers the rows
+    kConfirms,   // waits until the rows of all ranks are on the servers
     kApplies,    // its replica or the servers apply the step
     kLevels,
   };

@@ -62,6 +62,16 @@ TEST(RankBoardTest, TheOperationOfARoundIsABucketOrTheRows) {
   EXPECT_EQ(board.Read(At(1)).waits_for, -1);
 }
 
+TEST(RankBoardTest, ARankWaitsForTheRowsOfAnother) {
+  RankBoard board;
+  board.SetBuckets(9);
+  board.EnterExchange(Phase::kConfirms, At(0));
+  board.WaitFor(/*index=*/10, /*rank=*/2);
+  EXPECT_EQ(board.Read(At(1)).phase, "confirms");
+  EXPECT_EQ(board.Read(At(1)).tensor, "rows");
+  EXPECT_EQ(board.Read(At(1)).waits_for, 2);
+}
+
 TEST(RankBoardTest, ARankWaitsForAnotherWhileReplicasAreMadeLevel) {
   RankBoard board;
   board.EnterExchange(Phase::kLevels, At(0));

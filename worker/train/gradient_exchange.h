@@ -49,8 +49,9 @@ struct ExchangeStart {
 // trainer does not depend on the mode. Implementations: PushExchange
 // (push_exchange.h), which pushes each gradient to all shards; SyncExchange
 // (sync_exchange.h), which pushes it for a step of the job; RingExchange
-// (ring_exchange.h), whose ranks make one gradient of their batches; tests have
-// one that records.
+// (ring_exchange.h), whose ranks make one gradient of their batches;
+// HybridExchange (hybrid_exchange.h), which does so with dense gradients and
+// pushes rows; tests have one that records.
 //
 //   exchange->Start([](absl::Status error) { … },
 //                   [](ProcessMessage message) { … });

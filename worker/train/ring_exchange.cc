@@ -432,7 +432,7 @@ void RingExchange::Rank::OnRowsPushed(absl::StatusOr<Verdict> verdict) {
 
 void RingExchange::Rank::ConfirmRows() {
   phase_ = Phase::kRound;
-  Enter(RankBoard::Phase::kRound);
+  Enter(RankBoard::Phase::kConfirms);
   round_->Confirm([self = shared_from_this()](const absl::Status& status) {
     if (!self->failure_.ok()) return;
     if (status.ok()) {
