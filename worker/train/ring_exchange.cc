@@ -1,6 +1,5 @@
 #include "worker/train/ring_exchange.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,10 +9,10 @@
 #include "base/may_pass.h"
 #include "core/ids.h"
 #include "core/lost_rank.h"
-#include "core/sound_gradient.h"
 #include "worker/train/rank_turns.h"
 #include "worker/train/replica_push.h"
 #include "worker/train/ring_level.h"
+#include "worker/train/step_rows.h"
 
 namespace shoal {
 namespace {
@@ -21,13 +20,6 @@ namespace {
 // As a Finish tells an error that does not pass, whatever its code.
 absl::Status NotAgain(const absl::Status& status) {
   return absl::FailedPreconditionError(status.message());
-}
-
-// Rejects the batches of the step if their sum is not sound, for rows that are
-// pushed apart; the replica would only reject the sum itself.
-void RejectUnsoundSum(StepMemory* step) {
-  if (step->rejected() || IsSound(step->gradient.d_dense.span())) return;
-  for (PushedBatch& batch : step->batches) batch.rejected = true;
 }
 
 // The error of an operation between the ranks. A lost rank stays UNAVAILABLE.
@@ -50,6 +42,10 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
         push_(std::make_shared<ReplicaPush>(
             shards, options.round.model.tables.size())),
         newest_(options.start.newest) {
+    if (options_.push_rows != nullptr) {
+      rows_ = std::make_shared<StepRows>(options_.push_rows, round_,
+                                         options_.board, strand_);
+    }
     if (options_.board != nullptr) {
       Enter(RankBoard::Phase::kNone);
       options_.board->SetStep(0);
@@ -68,14 +64,15 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
 
  private:
   enum class Phase {
-    kLevelling,  // the replicas of the generation are made level
-    kIdle,       // no round is under way
-    kComputing,  // a round is begun; its step is being computed
-    kRound,      // the ranks sum and tell their parts
-    kRows,       // the rows of the own batch go to their shards
-    kPushing,    // the step goes to the replica
-    kRefused,    // either was refused; the next Finish pushes it again
-    kBroken,     // a rank is lost; Retire follows
+    kLevelling,    // the replicas of the generation are made level
+    kIdle,         // no round is under way
+    kComputing,    // a round is begun; its step is being computed
+    kRound,        // the ranks sum and tell their parts
+    kRows,         // the ranks share their rows
+    kRowsRefused,  // the own rows were refused; the next Finish shares again
+    kPushing,      // the step goes to the replica
+    kStepRefused,  // it was refused; the next Finish pushes it again
+    kBroken,       // a rank is lost; Retire follows
   };
   // A step between its Finish and the end of that Finish.
   struct Finishing {
@@ -97,18 +94,17 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   void DoRound(TrainStep* step);
   RankPart PartOf(const TrainStep* step) const;
   void OnRound(absl::StatusOr<RingOutcome> outcome);
-  // Pushes the rows of the own batch, if the replica does not hold them, and
-  // then tells the other ranks.
-  void PushRows();
-  void OnRowsPushed(absl::StatusOr<Verdict> verdict);
-  void ConfirmRows();
+  // Shares the rows of the step that the ranks have made, if the replica does
+  // not hold them.
+  void ShareRows();
+  void OnRows(const StepRows::End& end);
   // Goes on with the step that the ranks have made: to the replica.
   void ToReplica();
   // Pushes the step of push_ to the replica, for the first time or again.
   void Push();
-  // Pushes again what was refused: the rows, or the step.
-  void PushRefused();
   void OnPushed(absl::StatusOr<Verdict> verdict);
+  // The rows of the own batch are in flight.
+  bool PushesRows() const { return rows_ != nullptr && rows_->pushing(); }
   // True if only this object can push the step again, because no Finish will.
   bool PushesItself() const;
   // Does `again` after a pause, and tells the log of `what` once.
@@ -128,6 +124,7 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   Executor* const strand_;
   const std::shared_ptr<RingRound> round_;
   const std::shared_ptr<ReplicaPush> push_;
+  std::shared_ptr<StepRows> rows_;    // null: the replica holds all variables
   std::shared_ptr<RingLevel> level_;  // null: not levelling
   Failed failed_;
   Tell tell_;
@@ -142,7 +139,7 @@ class RingExchange::Rank : public std::enable_shared_from_this<Rank> {
   // The newest step of the replica; null if its memory is used again, since all
   // ranks have the step.
   std::shared_ptr<StepMemory> newest_;
-  bool pushing_ = false;  // a push, of rows or of push_'s step, is in flight
+  bool pushing_ = false;  // push_'s step is in flight
   bool warned_ = false;  // that the present step is pushed again
   Held held_;
 };
@@ -231,21 +228,16 @@ void RingExchange::Rank::Finish(TrainStep* step, Done<StepEnd> done) {
     EndFinish(NotAgain(failure_));
   } else if (phase_ == Phase::kComputing) {
     DoRound(step);
-  } else if (phase_ == Phase::kRefused) {
+  } else if (phase_ == Phase::kRowsRefused) {
     SHOAL_DCHECK(step == own_);
-    PushRefused();
+    ShareRows();
+  } else if (phase_ == Phase::kStepRefused) {
+    SHOAL_DCHECK(step == own_);
+    phase_ = Phase::kPushing;
+    Push();
   } else {
     Go();
   }
-}
-
-void RingExchange::Rank::PushRefused() {
-  if (made_ != nullptr) {
-    PushRows();
-    return;
-  }
-  phase_ = Phase::kPushing;
-  Push();
 }
 
 void RingExchange::Rank::EndLease(const Lease& lease) {
@@ -275,7 +267,7 @@ void RingExchange::Rank::Cancel() {
   if (level_ != nullptr) level_->Cancel();
   round_->Cancel();
   // A push of rows reads the step until it ends, which it does soon.
-  if (phase_ != Phase::kRows) EndFinish(failure_);
+  if (!PushesRows()) EndFinish(failure_);
 }
 
 void RingExchange::Rank::Retire(Retired done) {
@@ -287,9 +279,10 @@ void RingExchange::Rank::Retire(Retired done) {
   round_->Cancel();
   const bool failed = !failure_.ok();
   failure_.Update(absl::CancelledError("the generation of ranks is over"));
-  if (!failed && phase_ == Phase::kRefused && made_ == nullptr) {
-    PushRefused();
-  } else if (!pushing_) {
+  if (!failed && phase_ == Phase::kStepRefused) {
+    phase_ = Phase::kPushing;
+    Push();
+  } else if (!pushing_ && !PushesRows()) {
     EndRetire(absl::OkStatus());
   }
 }
@@ -388,59 +381,45 @@ void RingExchange::Rank::OnRound(absl::StatusOr<RingOutcome> outcome) {
     return;
   }
   made_ = std::move(outcome->made);
-  if (options_.push_rows == nullptr) {
+  if (rows_ == nullptr) {
     ToReplica();
-    return;
-  }
-  RejectUnsoundSum(made_.get());
-  if (own_ != nullptr) {
-    PushRows();
   } else {
-    ConfirmRows();
+    ShareRows();
   }
 }
 
-void RingExchange::Rank::PushRows() {
+void RingExchange::Rank::ShareRows() {
   phase_ = Phase::kRows;
-  Enter(RankBoard::Phase::kApplies);
-  pushing_ = true;
-  const auto own = std::find_if(
-      made_->batches.begin(), made_->batches.end(),
-      [this](const PushedBatch& b) { return b.id == own_->batch.id; });
-  SHOAL_DCHECK(own != made_->batches.end());
-  options_.push_rows(
-      own_, *own,
-      [self = shared_from_this()](absl::StatusOr<Verdict> verdict) {
-        self->OnRowsPushed(std::move(verdict));
-      });
+  rows_->Share(made_.get(), own_, [self = shared_from_this()](
+                                      const StepRows::End& end) {
+    self->OnRows(end);
+  });
 }
 
-void RingExchange::Rank::OnRowsPushed(absl::StatusOr<Verdict> verdict) {
-  pushing_ = false;
+void RingExchange::Rank::OnRows(const StepRows::End& end) {
   if (retired_ != nullptr) {
     // Shards that have the batch now refuse it when it comes again.
     EndRetire(absl::OkStatus());
-  } else if (!failure_.ok()) {
-    EndFinish(failure_);
-  } else if (verdict.ok()) {
-    ConfirmRows();
-  } else {
-    phase_ = Phase::kRefused;
-    EndFinish(verdict.status());
+    return;
   }
-}
-
-void RingExchange::Rank::ConfirmRows() {
-  phase_ = Phase::kRound;
-  Enter(RankBoard::Phase::kConfirms);
-  round_->Confirm([self = shared_from_this()](const absl::Status& status) {
-    if (!self->failure_.ok()) return;
-    if (status.ok()) {
-      self->ToReplica();
-    } else {
-      self->OnRankError(status);
-    }
-  });
+  if (!failure_.ok()) {
+    EndFinish(failure_);
+    return;
+  }
+  switch (end.how) {
+    case StepRows::End::How::kConfirmed:
+      ToReplica();
+      return;
+    case StepRows::End::How::kRefused:
+      phase_ = Phase::kRowsRefused;
+      EndFinish(end.status);
+      return;
+    case StepRows::End::How::kRankLost:
+      OnRankError(end.status);
+      return;
+    case StepRows::End::How::kLeft:  // Retire or Cancel came
+      return;
+  }
 }
 
 void RingExchange::Rank::ToReplica() {
@@ -477,7 +456,7 @@ void RingExchange::Rank::OnPushed(absl::StatusOr<Verdict> verdict) {
   if (retired_ != nullptr) {
     EndRetire(verdict.status());
   } else if (!verdict.ok() && !PushesItself()) {
-    phase_ = Phase::kRefused;
+    phase_ = Phase::kStepRefused;
     EndFinish(verdict.status());
   } else if (!verdict.ok()) {
     Fail(verdict.status());

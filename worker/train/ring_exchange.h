@@ -11,12 +11,11 @@
 #include "base/executor.h"
 #include "core/collective.h"
 #include "core/done.h"
-#include "core/mark.h"
-#include "core/pushed_batch.h"
 #include "core/rank_board.h"
 #include "worker/client/sharded_client.h"
 #include "worker/train/gradient_exchange.h"
 #include "worker/train/ring_round.h"
+#include "worker/train/step_rows.h"
 #include "worker/train/train_step.h"
 
 namespace shoal {
@@ -45,14 +44,9 @@ struct RingExchangeOptions {
   // Gets a line for the log, without a newline, when such a push is sent again
   // for the first time. Called on the strand; may be null.
   std::function<void(const std::string&)> warn;
-  // Pushes what the replica does not hold of the gradient of the rank's own
-  // step, whose batch is as the ranks have agreed on it. `step` stays in place
-  // until `done` has run, on the strand and never inside the call. After an
-  // error that may pass it is called again for the same step. Null: the replica
+  // Pushes what the replica does not hold of the gradient. Null: the replica
   // holds all variables.
-  std::function<void(TrainStep* step, const PushedBatch& batch,
-                     Done<Verdict> done)>
-      push_rows;
+  PushRows push_rows;
 };
 
 // The exchange of `--mode=ring`: the ranks of a job make one gradient of their
@@ -108,10 +102,12 @@ struct RingExchangeOptions {
 //
 // With push_rows (hybrid_exchange.h) the order within a step is: all ranks know
 // the batches of the step; each rank pushes its rows; the ranks confirm this to
-// each other; each replica gets the step. So a replica has a batch only if its
-// rows are everywhere, and no rank pulls for the next step before. If the sum
-// of the dense gradients is not sound, all batches of the step are rejected
-// before their rows are pushed.
+// each other (step_rows.h); each replica gets the step. So a replica has a
+// batch only if its rows are everywhere, and no rank pulls for the next step
+// before. If the sum of the dense gradients is not sound, all batches of the
+// step are rejected before their rows are pushed. A step whose rows were pushed
+// and that ends before its replicas have it is dropped: servers refuse its rows
+// when they come again.
 //
 // REQUIRES: pipeline depth 0, since a pull must see the step before; the
 // gradient is a sum (ModelInput::loss_divisor is 1); ShardedClient has a
