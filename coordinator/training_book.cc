@@ -156,10 +156,12 @@ absl::Status TrainingBook::DealLanes(bool settled) {
   if (lanes_ == nullptr) return absl::OkStatus();
   const uint32_t epoch = CompleteEpochs();
   const bool mends = mending();
-  const bool mended = mending_ && !mends && lanes_->ended();
-  if (mended) mending_ = false;
-  if (!lanes_->NeedsDeal(epoch, settled || mended)) return absl::OkStatus();
-  mends_dealt_ = mends;
+  const bool mended = mends_ != Mends::kNone && !mends && lanes_->ended();
+  if (!lanes_->NeedsDeal(epoch, settled || mended)) {
+    if (mended) mends_ = Mends::kNone;
+    return absl::OkStatus();
+  }
+  mends_ = mends ? Mends::kDealt : Mends::kNone;
   return lanes_->Deal(epoch, mends ? AllButMends(epoch) : TrainedOf(epoch));
 }
 
@@ -188,8 +190,7 @@ std::vector<PieceTrained> TrainingBook::TrainedOf(uint32_t epoch) const {
 void TrainingBook::Regroup(std::vector<LaneRank> ranks) {
   SHOAL_DCHECK(lanes_ != nullptr);
   lanes_->Regroup(std::move(ranks));
-  mending_ = true;
-  mends_dealt_ = false;
+  mends_ = Mends::kDue;
 }
 
 void TrainingBook::RemoveMember(int member) {
@@ -226,7 +227,7 @@ Lease TrainingBook::LeaseOf(const HeldLease& held) const {
   lease.skip = ledger_.CompleteBatches(held.epoch, held.piece);
   lease.rejected = ledger_.HalfRejected(held.epoch, held.piece);
   lease.backwards = held.copy;
-  if (mends_dealt_) {
+  if (mends_ == Mends::kDealt) {
     lease.skip = ledger_.AllButHalfMarked(held.epoch, held.piece);
     lease.skip_rest = true;
   }

@@ -69,7 +69,7 @@ class TrainingBook {
   absl::Status DealLanes(bool settled);
   // Such batches wait for their deal or are under way: no checkpoint can be
   // saved, since it would have them on some PSs alone.
-  bool mending() const { return mending_ && !HalfMarked().empty(); }
+  bool mending() const { return mends_ != Mends::kNone && AnyHalfMarked(); }
   // The ranks whose lane has not ended. Empty without lanes.
   std::vector<int> open_lanes() const;
   // The ranks change (LaneTable::Regroup). REQUIRES: the book has lanes.
@@ -136,6 +136,13 @@ class TrainingBook {
   void Fill(JobReport* report) const;
 
  private:
+  // The batches that are half-marked when the ranks have changed.
+  //
+  //   none --Regroup--> due --some are dealt, alone--> dealt
+  //   due, dealt --Regroup--> due
+  //   due, dealt --none is half-marked, and all lanes have ended--> none
+  enum class Mends { kNone, kDue, kDealt };
+
   // The progress of restoring a checkpoint: its pieces first, then its marks.
   struct Restoring {
     std::shared_ptr<const Manifest> manifest;
@@ -145,6 +152,7 @@ class TrainingBook {
     size_t run = 0;      // index of the next run in `marks`
   };
 
+  bool AnyHalfMarked() const { return !HalfMarked().empty(); }
   void OnComplete(uint32_t epoch, uint32_t piece);
   // By piece: what is trained of this epoch.
   std::vector<PieceTrained> TrainedOf(uint32_t epoch) const;
@@ -159,8 +167,7 @@ class TrainingBook {
   Ledger ledger_;
   std::unique_ptr<PieceLeases> leases_;
   LaneTable* lanes_ = nullptr;  // `leases_`, if the job has lanes
-  bool mending_ = false;     // from Regroup until no batch is half-marked
-  bool mends_dealt_ = false;  // the newest deal has half-marked batches alone
+  Mends mends_ = Mends::kNone;
   uint64_t complete_bytes_ = 0;  // bytes of complete pieces, over the epochs
 
   std::optional<Restoring> restoring_;
