@@ -35,6 +35,10 @@ class RingPort {
   RingPort& operator=(RingPort&&) noexcept;
   ~RingPort();
 
+  // The same port once more, which listens until both are gone. INTERNAL: the
+  // system gives no descriptor.
+  absl::StatusOr<RingPort> Copy() const;
+
   // The address to connect to: the host of `listen` and the port in use.
   const std::string& address() const { return address_; }
 
@@ -72,6 +76,9 @@ struct TcpRingOptions {
   uint64_t max_queued = 65536;
   // Time that the neighbours have to be there. After it all calls end.
   absl::Duration connect_timeout = absl::Seconds(120);
+  // The same in generations after the first, whose ranks were all there a
+  // moment ago.
+  absl::Duration reconnect_timeout = absl::Seconds(10);
   // Time in which a connection must show that it comes from the rank before.
   absl::Duration handshake_timeout = absl::Seconds(10);
   // Connections that have not shown it; the oldest is closed for a new one.
@@ -106,7 +113,9 @@ struct TcpRingOptions {
 //
 // Errors that name a rank at fault have it as LostRankOf (core/lost_rank.h).
 // Calls may be made at once: they wait until the neighbours are there. If these
-// are not there in time, all calls end with UNAVAILABLE, which says why.
+// are not there in time, or refuse, all calls end with an error that says why:
+// ABORTED in the first generation, whose ring then never comes up, and
+// UNAVAILABLE in a later one, as when a ring breaks.
 class TcpRing final : public Collective {
  public:
   // `executor` gets the completions and must outlive the ring. Errors:

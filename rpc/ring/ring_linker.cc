@@ -19,6 +19,9 @@ namespace {
 
 constexpr absl::Duration kFirstDelay = absl::Milliseconds(20);
 constexpr absl::Duration kLastDelay = absl::Seconds(1);
+// How often neighbours that are there are looked at. Poll would not wait for
+// the end of one that has said something, which is for the ring to read.
+constexpr absl::Duration kLook = absl::Milliseconds(200);
 
 // The peer of a connection, in gRPC's form: "ipv4:10.0.0.1:40000".
 std::string NameOf(const sockaddr_storage& address, socklen_t size) {
@@ -36,6 +39,15 @@ std::string NameOf(const sockaddr_storage& address, socklen_t size) {
 void Close(int* fd) {
   if (*fd >= 0) close(*fd);
   *fd = -1;
+}
+
+// True if the other side has closed the connection, and all that it sent
+// before was read.
+bool HasEnded(int fd) {
+  char byte;
+  const ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 ||
+         (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 bool Send(int fd, const std::string& bytes) {
@@ -100,6 +112,9 @@ absl::Status RingLinker::Step(int wake_fd, absl::Time until) {
     if (clock_->Now() >= connect_at_) Connect();
     if (outgoing_.fd < 0) until = std::min(until, connect_at_);
   }
+  if (previous_ >= 0 || next_ >= 0) {
+    until = std::min(until, clock_->Now() + kLook);
+  }
   for (const Peer& peer : strangers_) until = std::min(until, peer.until);
   if (outgoing_.fd >= 0) until = std::min(until, outgoing_.until);
   std::vector<pollfd> set = PollSet(wake_fd);
@@ -120,7 +135,16 @@ absl::Status RingLinker::Step(int wake_fd, absl::Time until) {
     if (set[i].revents != 0) Accept(set[i].fd);
   }
   DropLate(clock_->Now());
+  if (!linked()) DropEnded();
   return status;
+}
+
+void RingLinker::DropEnded() {
+  if (previous_ >= 0 && HasEnded(previous_)) Close(&previous_);
+  if (next_ >= 0 && HasEnded(next_)) {
+    Close(&next_);
+    ConnectLater("it has closed the connection");
+  }
 }
 
 void RingLinker::DropLate(absl::Time now) {

@@ -21,8 +21,9 @@
 namespace shoal {
 
 // Finds the neighbours of a rank: connects to the next rank, again and again
-// until it is there, and waits for the rank before among all who connect. Owned
-// by one thread.
+// until it is there, and waits for the rank before among all who connect. A
+// neighbour whose connection ends before the other neighbour is there is looked
+// for again. Owned by one thread.
 class RingLinker {
  public:
   // `clock` gives the time, and must outlive the linker.
@@ -68,6 +69,8 @@ class RingLinker {
   void Connect();
   void ConnectLater(std::string why);
   void DropLate(absl::Time now);
+  // Drops neighbours that are not there any more.
+  void DropEnded();
   std::vector<pollfd> PollSet(int wake_fd) const;
 
   const TcpRingOptions options_;

@@ -98,7 +98,8 @@ void RingThread::Run() {
 }
 
 void RingThread::TellBoard() {
-  if (options_.board == nullptr) return;
+  // A ring that is over leaves there what it waited for when it broke.
+  if (options_.board == nullptr || !ended_.ok()) return;
   const std::optional<RingOperations::Waiting> waiting = operations_.waiting();
   if (waiting.has_value()) {
     options_.board->WaitFor(waiting->index, waiting->rank);
@@ -108,7 +109,9 @@ void RingThread::TellBoard() {
 }
 
 bool RingThread::FindNeighbours() {
-  const absl::Time give_up = Now() + options_.connect_timeout;
+  const absl::Time give_up =
+      Now() + (settings_.generation <= 1 ? options_.connect_timeout
+                                         : options_.reconnect_timeout);
   while (!linker_->linked()) {
     const absl::Status status = linker_->Step(
         wake_fd_, std::min(give_up, operations_.deadline()));
@@ -116,10 +119,9 @@ bool RingThread::FindNeighbours() {
     if (!TakeCalls()) return false;
     if (!status.ok()) {
       Fail(linker_->missing_rank(), std::string(status.message()),
-           absl::StatusCode::kAborted);
+           NotLinked());
     } else if (Now() >= give_up) {
-      Fail(linker_->missing_rank(), linker_->Missing(),
-           absl::StatusCode::kAborted);
+      Fail(linker_->missing_rank(), linker_->Missing(), NotLinked());
     } else {
       CheckDeadlines();
     }
@@ -131,6 +133,11 @@ bool RingThread::FindNeighbours() {
                                        linker_->TakeNext(), epoll_fd_,
                                        &operations_);
   return true;
+}
+
+absl::StatusCode RingThread::NotLinked() const {
+  return settings_.generation <= 1 ? absl::StatusCode::kAborted
+                                   : absl::StatusCode::kUnavailable;
 }
 
 void RingThread::ClearWake() {
@@ -277,8 +284,7 @@ bool RingThread::CheckDeadlines() {
   End(culprit,
       absl::StrCat(settings_.Name(settings_.rank), " gave up: ", what), late,
       absl::DeadlineExceededError(what),
-      linker_ != nullptr ? absl::StatusCode::kAborted
-                         : absl::StatusCode::kUnavailable);
+      linker_ != nullptr ? NotLinked() : absl::StatusCode::kUnavailable);
   return true;
 }
 

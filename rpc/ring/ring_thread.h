@@ -47,6 +47,8 @@ class RingThread {
   // Waits for the neighbours, unless the ring ends before. False: it is being
   // destroyed.
   bool FindNeighbours();
+  // How a ring ends whose neighbours were not found.
+  absl::StatusCode NotLinked() const;
   void ClearWake();
   void Wait();
   // False: the ring is being destroyed.

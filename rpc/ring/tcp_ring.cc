@@ -64,6 +64,12 @@ absl::StatusOr<RingPort> RingPort::Open(const std::string& listen,
                   address.ToString());
 }
 
+absl::StatusOr<RingPort> RingPort::Copy() const {
+  SHOAL_ASSIGN_OR_RETURN(ListeningSockets sockets, sockets_->Copy());
+  return RingPort(std::make_unique<ListeningSockets>(std::move(sockets)),
+                  address_);
+}
+
 absl::Status TcpRingOptions::Validate() const {
   if (size < 1 || size > 65536) {
     return Wrong("size", absl::StrCat(size), "in [1, 65536]");

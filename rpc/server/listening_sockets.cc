@@ -1,5 +1,6 @@
 #include "rpc/server/listening_sockets.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -54,6 +55,20 @@ absl::Status Explain(const Address& address, int error) {
 }
 
 }  // namespace
+
+absl::StatusOr<ListeningSockets> ListeningSockets::Copy() const {
+  ListeningSockets copy;
+  copy.port_ = port_;
+  for (const int fd : fds_) {
+    const int same = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (same < 0) {
+      return absl::InternalError(
+          absl::StrCat("cannot keep port ", port_, ": ", std::strerror(errno)));
+    }
+    copy.fds_.push_back(same);
+  }
+  return copy;
+}
 
 ListeningSockets::~ListeningSockets() {
   for (const int fd : fds_) close(fd);

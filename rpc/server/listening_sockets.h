@@ -42,6 +42,10 @@ class ListeningSockets {
   // calls it again for another port. Returns the last result.
   static int Listen(int port, absl::FunctionRef<int()> listen);
 
+  // The same sockets once more: they listen until all copies are gone.
+  // INTERNAL: the system gives no descriptor.
+  absl::StatusOr<ListeningSockets> Copy() const;
+
   absl::Span<const int> fds() const { return fds_; }
   int port() const { return port_; }  // never 0, even if `address` had port 0
 

@@ -176,12 +176,18 @@ class RankZero {
   }
   // Plays the handshakes of rank 1 on both sides.
   void LinkUp() {
+    EXPECT_EQ(LinkFromZero(), absl::OkStatus());
+    EXPECT_EQ(LinkToZero(), absl::OkStatus());
+  }
+  absl::Status LinkFromZero() {
     from_zero_ = listening_.Accept();
     RingAcceptor acceptor(RankOne(), "the-token", MakeNonce());
-    EXPECT_EQ(from_zero_.Shake(&acceptor), absl::OkStatus());
+    return from_zero_.Shake(&acceptor);
+  }
+  absl::Status LinkToZero() {
     to_zero_ = Socket::Connect(address_);
     RingConnector connector(RankOne(), "the-token", MakeNonce());
-    EXPECT_EQ(to_zero_.Shake(&connector), absl::OkStatus());
+    return to_zero_.Shake(&connector);
   }
   Socket& from_zero() { return from_zero_; }
   Socket& to_zero() { return to_zero_; }
@@ -333,6 +339,14 @@ TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
   EXPECT_TRUE(call->Wait().ok());
   EXPECT_TRUE(other->Wait().ok());
   EXPECT_TRUE(last->Wait().ok());
+  // A broken ring tells what it waited for.
+  const Call broken = AllReduce(ranks.rank(0), &x);
+  ranks.Destroy(1);
+  EXPECT_TRUE(absl::IsUnavailable(broken->Wait().status()));
+  EXPECT_EQ(board.Read(absl::Now()).waits_for, 2);
+  EXPECT_EQ(board.Read(absl::Now()).tensor, "dense bucket 1 of 2");
+  ranks.Destroy(0);
+  EXPECT_EQ(board.Read(absl::Now()).waits_for, -1);
 }
 
 TEST(TcpRingTest, ManySilentStrangersDoNotKeepTheNeighbourOut) {
@@ -380,6 +394,7 @@ TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
     TcpRingOptions options = Options();
     // The rank that fails later finds nobody.
     options.connect_timeout = absl::Seconds(2);
+    options.reconnect_timeout = absl::Seconds(2);
     RingRanks ranks(2, options, c.change);
     std::vector<float> x(10, 1), y(10, 1);
     const Call a = AllReduce(ranks.rank(0), &x);
@@ -387,7 +402,10 @@ TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
     const absl::Status first = a->Wait().status();
     const absl::Status second = b->Wait().status();
     EXPECT_EQ(first.code(), Code::kAborted) << first;
-    EXPECT_EQ(second.code(), Code::kAborted) << second;
+    // A ring of a later generation can be made anew.
+    const bool later = absl::StrContains(c.text, "generation");
+    EXPECT_EQ(second.code(), later ? Code::kUnavailable : Code::kAborted)
+        << second;
     EXPECT_TRUE(absl::StrContains(first.message(), c.text) ||
                 absl::StrContains(second.message(), c.text))
         << first << "; " << second;
@@ -415,6 +433,47 @@ TEST(TcpRingTest, ANeighbourThatIsNotThereIsNamed) {
             absl::StrCat("rank 2 at ", nobody,
                          " cannot be reached: Connection refused; rank 0 has "
                          "not connected"));
+}
+
+// Its connection broke half-way, and it connects again.
+TEST(TcpRingTest, ANeighbourThatLeavesBeforeTheOtherIsThereIsFoundAgain) {
+  const std::vector<float> values(1000, 1);
+  for (const bool next : {true, false}) {
+    SCOPED_TRACE(next);
+    RankZero zero;
+    std::vector<float> own = values;
+    const Call call = AllReduce(zero.ring(), &own);
+    if (next) {
+      ASSERT_EQ(zero.LinkFromZero(), absl::OkStatus());
+      zero.from_zero().Close();
+      ASSERT_EQ(zero.LinkFromZero(), absl::OkStatus());
+      ASSERT_EQ(zero.LinkToZero(), absl::OkStatus());
+    } else {
+      ASSERT_EQ(zero.LinkToZero(), absl::OkStatus());
+      zero.to_zero().Close();
+      const absl::Time give_up = absl::Now() + kPatience;
+      absl::Status again;
+      do {
+        again = zero.LinkToZero();
+      } while (!again.ok() && absl::Now() < give_up);
+      ASSERT_EQ(again, absl::OkStatus());
+      ASSERT_EQ(zero.LinkFromZero(), absl::OkStatus());
+    }
+    EXPECT_EQ(zero.from_zero().Receive(24).size(), 24u) << "a header";
+  }
+}
+
+// The coordinator makes such a ring anew, as one that breaks.
+TEST(TcpRingTest, ALaterRingWithoutANeighbourIsBroken) {
+  TcpRingOptions options = Options();
+  options.generation = 2;
+  options.reconnect_timeout = absl::Milliseconds(300);
+  RankZero zero(options);
+  std::vector<float> values(10, 1);
+  const absl::Status status = AllReduce(zero.ring(), &values)->Wait().status();
+  EXPECT_EQ(status.code(), Code::kUnavailable) << status;
+  EXPECT_EQ(LostRankOf(status), 1);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("rank 1 at "));
 }
 
 TEST(TcpRingTest, ADeadlineBeforeTheNeighboursAreThereNamesThem) {
