@@ -74,7 +74,7 @@ SameCommand AfterEnd(const absl::Status& end) {
 
 std::string ResumeText(const ResumeFacts& facts, SameCommand next) {
   if (facts.checkpoint.empty()) {
-    return next == SameCommand::kFailsAgain ? "" : WithoutCheckpoint(facts);
+    return next == SameCommand::kGoesOn ? WithoutCheckpoint(facts) : "";
   }
   const std::string newest =
       absl::StrCat("the newest checkpoint is ", Place(facts));

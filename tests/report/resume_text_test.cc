@@ -43,7 +43,7 @@ TEST(ResumeTextTest, PromisesOnlyWhatTheSameCommandWouldDo) {
   };
   const Row rows[] = {
       {"done", absl::OkStatus(),
-       "a larger --num_epochs trains on from m/ckpt-7, step 7", kStart},
+       "a larger --num_epochs trains on from m/ckpt-7, step 7", ""},
       {"a signal", absl::CancelledError(""), kOn, kStart},
       {"a lost server", absl::UnavailableError(""), kOn, kStart},
       {"no progress", absl::DeadlineExceededError(""), kOn, kStart},
