@@ -123,6 +123,7 @@ absl::StatusOr<Life> Membership::Register(const RegisterRequest& request,
     member.address = request.address;
   } else {
     member.ring_address = request.ring_address;
+    member.first_ring_address = request.ring_address;
     files_.Add(request);
   }
   Member& added = members_[key] = std::move(member);

@@ -46,7 +46,9 @@ struct Member {
   // True for the PS in the process of a rank, which has no address. It lives
   // and dies with the worker there.
   bool in_rank = false;
-  std::string ring_address;  // RegisterRequest::ring_address
+  std::string ring_address;  // of the port for the newest ring of a rank
+  // RegisterRequest::ring_address, which listens as long as the process lives.
+  std::string first_ring_address;
   uint64_t process = 0;  // RegisterRequest::process and attempt
   uint64_t attempt = 0;
   uint64_t session = 0;    // 0: the session is not open yet

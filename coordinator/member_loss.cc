@@ -35,8 +35,9 @@ CoordinatorActions Probes(const Membership& membership) {
     actions.emplace_back(ProbeAction{ps.session, ps.address});
   }
   for (const Member& worker : membership.Open(Role::kWorker)) {
-    if (!worker.suspended || worker.ring_address.empty()) continue;
-    actions.emplace_back(ProbeAction{worker.session, worker.ring_address});
+    if (!worker.suspended || worker.first_ring_address.empty()) continue;
+    actions.emplace_back(
+        ProbeAction{worker.session, worker.first_ring_address});
   }
   return actions;
 }

@@ -35,9 +35,9 @@ CoordinatorActions AfterBreak(const Member& member, const absl::Status& status,
                               absl::Duration silent_after,
                               bool fixed_workers = false);
 // Looks at the ports of processes whose connection is broken: those of PSs, and
-// those that ranks have for their ring, which listen as long as the process
-// lives. A worker without a port is lost when it is silent. The PS in the
-// process of a rank is lost with the worker there.
+// the ports that ranks had for their first ring, which listen as long as the
+// process lives. A worker without a port is lost when it is silent. The PS in
+// the process of a rank is lost with the worker there.
 CoordinatorActions Probes(const Membership& membership);
 
 // The end of a life.

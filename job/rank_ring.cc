@@ -13,6 +13,7 @@ absl::StatusOr<std::unique_ptr<RankRing>> RankRing::Open(
     const std::string& host, TcpRingOptions options) {
   std::unique_ptr<RankRing> ring(new RankRing(host, std::move(options)));
   SHOAL_RETURN_IF_ERROR(ring->NextAddress().status());
+  SHOAL_ASSIGN_OR_RETURN(ring->first_, ring->port_->Copy());
   return ring;
 }
 

@@ -22,7 +22,9 @@ namespace shoal {
 // the process tells the port's address when it registers. The view of the job
 // then names the ports of all ranks, with which Join makes the Collective. Each
 // later ring has a port of its own, which the process tells in GenerationReady:
-// so nothing that an earlier ring has sent can come in.
+// so nothing that an earlier ring has sent can come in. The first port listens
+// as long as the object lives, so that others see that the process does, also
+// between two rings.
 //
 //   SHOAL_ASSIGN_OR_RETURN(RankRing ring, RankRing::Open("10.0.0.3", options));
 //   registration.ring_address = ring.address();
@@ -70,6 +72,7 @@ class RankRing {
   const TcpRingOptions options_;
   std::string address_;
   std::optional<RingPort> port_;  // none: it is that of the collective
+  std::optional<RingPort> first_;  // a copy of the first one
   std::vector<Life> workers_;     // by index, if the first view came
   mutable Mutex mu_;
   std::vector<std::string> names_ ABSL_GUARDED_BY(mu_);  // by rank

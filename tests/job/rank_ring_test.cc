@@ -9,6 +9,7 @@
 #include "base/thread_executor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rpc/port_probe.h"
 #include "tests/harness/notification.h"
 
 namespace shoal {
@@ -125,6 +126,22 @@ TEST_F(RankRingTest, RanksOfTwoGenerationsAreNoRing) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("it is of generation 1 of start 29 of the job, here is "
                         "generation 2 of start 29"));
+}
+
+TEST_F(RankRingTest, TheFirstPortListensAsLongAsTheProcessLives) {
+  auto only = Open();
+  const std::string first = only->address();
+  auto ring = only->Join(ViewOf(1, {{0, only.get()}}), LifeOf(0), &executor_);
+  ASSERT_TRUE(ring.ok());
+  ring->reset();
+  EXPECT_EQ(ProbePort(first, absl::Seconds(1)), PortState::kOpen)
+      << "between two rings";
+  const std::string second = only->NextAddress().value();
+  ASSERT_TRUE(only->NextAddress().ok());
+  EXPECT_EQ(ProbePort(second, absl::Seconds(1)), PortState::kRefused);
+  EXPECT_EQ(ProbePort(first, absl::Seconds(1)), PortState::kOpen);
+  only = nullptr;
+  EXPECT_EQ(ProbePort(first, absl::Seconds(1)), PortState::kRefused);
 }
 
 TEST_F(RankRingTest, APortHasOneRing) {
