@@ -154,8 +154,11 @@ void ClusterMember::Impl::OnRegistered(absl::StatusOr<RegisterReply> reply) {
   } else if (!MayJoinLater(reply.status()) || strand_->Now() >= give_up_) {
     const bool lost = RefusedByLostJob(reply.status()) ||
                       (joined_ && MayJoinLater(reply.status()));
+    // It has the settings of the job, so the refusal is about its return.
+    const bool left_behind =
+        joined_ && absl::IsFailedPrecondition(reply.status());
     Finish({Annotate(reply.status(), "cannot join the job"), "",
-            /*job_over=*/false, lost});
+            /*job_over=*/false, lost, left_behind});
   } else {
     if (attempt_ % 8 == 4) {
       // The worker in the process of a rank says it for the PS there.
@@ -345,7 +348,7 @@ void ClusterMember::Impl::OnSessionEnd(const std::shared_ptr<OneLife>& life,
     Finish(*std::exchange(end_, std::nullopt));
   } else if (!options_.rejoin) {
     Finish({Annotate(status, "lost the coordinator"), "", /*job_over=*/false,
-            /*lost=*/true});
+            /*lost=*/true, /*left_behind=*/false});
   } else {
     logger_->Warn(absl::StrCat("registration ", ToString(life->life),
                                " is over: ", status.message(),

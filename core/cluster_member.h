@@ -40,6 +40,9 @@ struct MemberEnd {
   // newest checkpoint: the coordinator said so (LostProcess,
   // RefusedByLostJob), or this process was in the job and lost the coordinator.
   bool lost = false;
+  // True if this process was in the job, was taken for dead, and is refused
+  // now: the job goes on without it. `status` says what it can do.
+  bool left_behind = false;
 };
 
 // Callbacks of ClusterMember. All run on the member's strand.

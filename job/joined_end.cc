@@ -9,6 +9,7 @@ namespace {
 
 bool SaysMore(const MemberEnd& a, const MemberEnd& b) {
   if (a.job_over != b.job_over) return a.job_over;
+  if (a.left_behind != b.left_behind) return a.left_behind;
   return !a.status.ok() && b.status.ok();
 }
 

@@ -8,8 +8,9 @@
 namespace shoal {
 
 // The ends of the parts of one process, each a member of the job, as one end.
-// An end of the whole job says more than that of a part, and then an error more
-// than OK; among equals the first end counts. Thread-compatible.
+// An end of the whole job says more than that of a part, then one that says
+// that the job goes on without the process, and then an error more than OK;
+// among equals the first end counts. Thread-compatible.
 class JoinedEnd {
  public:
   // REQUIRES: parts >= 1.

@@ -10,6 +10,7 @@ ProcessOutcome ProcessOutcome::OfMember(const MemberEnd& end) {
   outcome.over = end.job_over;
   outcome.status = end.status;
   outcome.lost = end.lost;
+  outcome.left_behind = end.left_behind;
   return outcome;
 }
 
@@ -34,7 +35,10 @@ ExitCode ReportOutcome(const ProcessOutcome& outcome, const JobFlags& flags,
     return kExitStopped;
   }
   logger->Log(told ? LogLevel::kDebug : LogLevel::kError,
-              absl::StrCat("the job failed: ", status.message(), last_words));
+              absl::StrCat(outcome.left_behind
+                               ? "this process was taken for dead: "
+                               : "the job failed: ",
+                           status.message(), last_words));
   // The job of a leader that got a signal has failed too if it did not end as
   // it was asked to: it is not saved.
   if (signalled) return outcome.leads ? kExitFailed : kExitStopped;

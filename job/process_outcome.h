@@ -21,7 +21,8 @@ struct ProcessOutcome {
   // The job is over with `status`. Otherwise only the process's part is.
   bool over = false;
   absl::Status status;
-  bool lost = false;       // MemberEnd::lost
+  bool lost = false;         // MemberEnd::lost
+  bool left_behind = false;  // MemberEnd::left_behind
   std::string last_words;  // about the checkpoints (ResumeText); may be empty
 };
 

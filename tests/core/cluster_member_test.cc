@@ -300,6 +300,25 @@ TEST_F(ClusterMemberTest, AWorkerWhoseLifeIsOverJoinsAsANewOne) {
   EXPECT_TRUE(ends.empty());
 }
 
+TEST_F(ClusterMemberTest, AWorkerThatIsNotTakenBackIsLeftBehind) {
+  for (const bool joined_before : {true, false}) {
+    ends.clear();
+    if (joined_before) {
+      Start(true);
+      simulator.RunFor(absl::Seconds(1));
+      cluster.refuse = absl::FailedPreconditionError("you were lost");
+      cluster.EndSession(absl::DeadlineExceededError("you were silent"));
+    } else {
+      Start(true);
+    }
+    simulator.RunFor(absl::Seconds(1));
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status.message(), "cannot join the job: you were lost");
+    EXPECT_EQ(ends[0].left_behind, joined_before);
+    EXPECT_FALSE(ends[0].lost);
+  }
+}
+
 TEST_F(ClusterMemberTest, APsWhoseLifeIsOverEndsWithTheReason) {
   Start(false);
   simulator.RunFor(absl::Seconds(1));

@@ -37,6 +37,23 @@ TEST(JoinedEndTest, TheEndOfTheJobSaysMoreThanThatOfAPart) {
   }
 }
 
+// One part of a process that was taken for dead only sees that its session is
+// over; the other asks to join again, and is refused.
+TEST(JoinedEndTest, ThatTheJobGoesOnWithoutTheProcessSaysMoreThanAnError) {
+  MemberEnd refused = End(absl::FailedPreconditionError("was lost"), false);
+  refused.left_behind = true;
+  const MemberEnd error = End(absl::DeadlineExceededError("silent"), false);
+  for (const bool first : {true, false}) {
+    SCOPED_TRACE(first);
+    JoinedEnd joined(2);
+    joined.Add(first ? refused : error);
+    const auto end = joined.Add(first ? error : refused);
+    ASSERT_TRUE(end.has_value());
+    EXPECT_EQ(end->status, refused.status);
+    EXPECT_TRUE(end->left_behind);
+  }
+}
+
 TEST(JoinedEndTest, AnErrorOfAPartIsNotHiddenByAnotherPart) {
   const absl::Status part = absl::DataLossError("a bad file");
   for (const bool first : {true, false}) {

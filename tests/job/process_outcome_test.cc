@@ -37,6 +37,13 @@ ProcessOutcome Member(absl::Status status, bool over, bool lost = false) {
   return ProcessOutcome::OfMember(end);
 }
 
+ProcessOutcome LeftBehind(absl::Status status) {
+  MemberEnd end;
+  end.status = std::move(status);
+  end.left_behind = true;
+  return ProcessOutcome::OfMember(end);
+}
+
 std::vector<Row> Rows() {
   const absl::Status cancelled = absl::CancelledError("ps 0 was stopped");
   const absl::Status lost = absl::UnavailableError("ps 1 is lost");
@@ -65,6 +72,8 @@ std::vector<Row> Rows() {
        kExitFailed, "error", "the job failed: ps 0 was stopped"},
       {"a member of a job that lost a process", Member(lost, true, true), false,
        kExitLost, "error", "the job failed: ps 1 is lost"},
+      {"a member that was taken for dead", LeftBehind(lost), false, kExitFailed,
+       "error", "this process was taken for dead: ps 1 is lost"},
       {"a member with a signal, of a job that failed", Member(bad, true), true,
        kExitStopped, "error", "the job failed: a bad row"},
   };
