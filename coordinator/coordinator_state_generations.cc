@@ -87,14 +87,8 @@ void CoordinatorState::StepGenerations() {
 void CoordinatorState::ChangeRanks() {
   Perform(saves_.Interrupt(SavesView()));
   work_.Regroup(LaneRanksOf(membership_));
-  // A rank closes its port until it has told the next one, so a port that
-  // refuses connections says nothing meanwhile.
-  for (const Member& worker : membership_.members()) {
-    if (worker.role == Role::kWorker) {
-      membership_.SetRingAddress(worker.life, "");
-    }
-  }
   Perform(generations_->End(GenerationsView()));
+  rank_watch_.OnNewRanks();
   clock_.SeeProgress();
 }
 

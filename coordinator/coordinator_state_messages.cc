@@ -11,6 +11,10 @@ absl::Status CoordinatorState::On(const Member& from, Heartbeat& message) {
   progress_.OnHeartbeat(from.role, from.index, message, clock_.clock());
   work_.Renew(from.life, clock_.now());
   if (from.role == Role::kWorker) {
+    // Until it is ready, a rank stands in the last ring, with its numbers.
+    if (generations_ && generations_->Awaits(from.life)) {
+      message.standing.waits_for = -1;
+    }
     rank_watch_.OnHeartbeat(from.life, message.standing, clock_.now());
     Perform(work_.OnProgress(from.life, message.progress, phase_));
   }

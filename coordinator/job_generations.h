@@ -98,6 +98,8 @@ class JobGenerations {
   absl::StatusOr<JobEffects> OnBroken(const Member& from,
                                       const RingBroken& message,
                                       const View& view);
+  // True if the process has not answered the newest NewGeneration.
+  bool Awaits(Life life) const { return pending_.count(life) != 0; }
   // True if the message is about leases of the last generation, which are over.
   bool Ignores(const Member& from, const ProcessMessage& message) const;
 

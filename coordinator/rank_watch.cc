@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/rank_board.h"
 #include "core/registration.h"
 
 namespace shoal {
@@ -23,27 +24,23 @@ void RankWatch::OnHeartbeat(Life worker, const RankStanding& standing,
   standings_[worker] = {standing, now};
 }
 
+void RankWatch::OnNewRanks() {
+  for (auto& [life, told] : standings_) told.standing.waits_for = -1;
+}
+
 std::string RankWatch::Of(const JobRank& rank, absl::Span<const JobRank> ranks,
                           absl::Time now) const {
-  std::string text = ProcessName(Role::kWorker, rank.index);
+  const std::string text = ProcessName(Role::kWorker, rank.index);
   const auto it = standings_.find(rank.life);
-  if (it == standings_.end() || it->second.standing.phase.empty()) {
-    return absl::StrCat(text, " has not told what it does");
-  }
-  const auto& [standing, when] = it->second;
-  if (standing.step != 0) absl::StrAppend(&text, " at step ", standing.step);
-  absl::StrAppend(&text, " ", standing.phase);
-  if (!standing.tensor.empty()) absl::StrAppend(&text, " ", standing.tensor);
-  absl::StrAppend(
-      &text, " for ",
-      Rounded(absl::Seconds(standing.seconds) + (now - when)));
-  const int other = standing.waits_for;
+  const Told told = it == standings_.end() ? Told{{}, now} : it->second;
+  std::string waits_for;
+  const int other = told.standing.waits_for;
   if (other >= 0 && static_cast<size_t>(other) < ranks.size()) {
-    absl::StrAppend(&text, ", and nothing comes from ",
-                    ProcessName(Role::kWorker,
-                                ranks[static_cast<size_t>(other)].index));
+    waits_for =
+        ProcessName(Role::kWorker, ranks[static_cast<size_t>(other)].index);
   }
-  return text;
+  return absl::StrCat(
+      text, " ", StandingText(told.standing, waits_for, now - told.when));
 }
 
 std::string RankWatch::Standings(absl::Span<const JobRank> ranks,

@@ -30,6 +30,8 @@ class RankWatch {
   explicit RankWatch(absl::Duration stall_after);
 
   void OnHeartbeat(Life worker, const RankStanding& standing, absl::Time now);
+  // The ranks have other numbers from now on.
+  void OnNewRanks();
   void Forget(Life worker) { standings_.erase(worker); }
 
   // "worker 0 at step 12 sums dense bucket 3 of 9 for 4.5s, and nothing comes

@@ -6,6 +6,25 @@
 
 namespace shoal {
 
+std::string StandingText(const RankStanding& standing,
+                         absl::string_view waits_for,
+                         absl::Duration since_told) {
+  if (standing.phase.empty()) return "has not told what it does";
+  std::string text;
+  if (standing.step != 0) text = absl::StrCat("at step ", standing.step, " ");
+  absl::StrAppend(&text, standing.phase);
+  if (!standing.tensor.empty()) absl::StrAppend(&text, " ", standing.tensor);
+  absl::StrAppend(
+      &text, " for ",
+      absl::FormatDuration(absl::Trunc(
+          absl::Seconds(standing.seconds) + since_told,
+          absl::Milliseconds(100))));
+  if (!waits_for.empty()) {
+    absl::StrAppend(&text, ", and nothing comes from ", waits_for);
+  }
+  return text;
+}
+
 void RankBoard::SetStep(uint64_t step) { step_ = step; }
 
 void RankBoard::SetBuckets(uint32_t buckets) { buckets_ = buckets; }
@@ -39,6 +58,9 @@ RankStanding RankBoard::Read(absl::Time now) const {
       break;
     case Phase::kEvaluates:
       standing.phase = "evaluates";
+      break;
+    case Phase::kHeld:
+      standing.phase = "is held for a checkpoint";
       break;
     case Phase::kApplies:
       standing.phase = "applies";

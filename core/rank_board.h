@@ -3,11 +3,20 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "core/generation_messages.h"
 
 namespace shoal {
+
+// For people: "at step 12 sums dense bucket 3 of 9 for 4.5s, and nothing
+// comes from worker 2", if `waits_for` is "worker 2"; it may be empty.
+// `since_told` is the time since the rank stood there.
+std::string StandingText(const RankStanding& standing,
+                         absl::string_view waits_for,
+                         absl::Duration since_told = absl::ZeroDuration());
 
 // Where this rank stands. The threads that train write numbers, and the
 // heartbeat reads them and makes the text. Thread-safe; no call waits, and
@@ -20,6 +29,7 @@ class RankBoard {
     kReads,      // reads or pulls a batch
     kComputes,
     kEvaluates,
+    kHeld,       // stands still until the job is saved
     kRound,      // sums the dense buckets and gathers the rows
     kConfirms,   // waits until the rows of all ranks are on the servers
     kApplies,    // its replica or the servers apply the step

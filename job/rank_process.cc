@@ -38,6 +38,9 @@
 namespace shoal {
 namespace {
 
+// Time in which a coordinator that is alive answers.
+constexpr absl::Duration kAnswerTime = absl::Seconds(1);
+
 // The threads of a rank.
 struct Strands {
   explicit Strands(const Clock* clock)
@@ -58,7 +61,8 @@ struct Strands {
 struct Members {
   std::unique_ptr<PsPart> ps;
   std::unique_ptr<WorkerPart> worker;
-  JoinedEnd end{2};  // used on the control strand only
+  JoinedEnd end{2};  // used on the control strand only, as the next one
+  bool worker_ended = false;
 };
 
 // All parts of a rank.
@@ -89,9 +93,12 @@ class RankProcess final : public JobProcess {
   absl::Status MakeWorker();
   absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> Connect(
       const ClusterView& view, const Life& own);
-  // A member has ended, on the control strand; `other` is the other member.
-  template <typename Part>
-  void OnMemberEnd(MemberEnd end, Part* other);
+  // A member has ended, on the control strand. The coordinator does not know of
+  // a member's own error, and the other member would wait for the end of the
+  // job, so it is stopped.
+  void OnPsEnd(MemberEnd end);
+  void OnWorkerEnd(MemberEnd end);
+  void Join(MemberEnd end);
 
   const JobFlags flags_;
   const JobPlan plan_;
@@ -158,12 +165,9 @@ absl::Status RankProcess::Start() {
                             ", ring address ", ring_->address()));
   members_.ps->Start(
       [this](const PsPart& ps) { replica_.Attach(ps.service(), ps.shard()); },
-      [this](MemberEnd end) {
-        OnMemberEnd(std::move(end), members_.worker.get());
-      });
-  members_.worker->Start([this](MemberEnd end) {
-    OnMemberEnd(std::move(end), members_.ps.get());
-  });
+      [this](MemberEnd end) { OnPsEnd(std::move(end)); });
+  members_.worker->Start(
+      [this](MemberEnd end) { OnWorkerEnd(std::move(end)); });
   return absl::OkStatus();
 }
 
@@ -196,6 +200,8 @@ absl::Status RankProcess::OpenRing() {
   options.reduction = flags_.modes.reduction;
   options.token = token_;
   options.connect_timeout = flags_.deadlines.start_timeout;
+  // A rank that is lost meanwhile is known sooner.
+  options.reconnect_timeout = 2 * flags_.deadlines.silent_after;
   options.board = &board_;
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   // The others reach a rank on the coordinator's host by the name by which they
@@ -254,6 +260,10 @@ absl::Status RankProcess::MakeWorker() {
     deps.next_ring = [this] { return ring_->NextAddress(); };
   }
   deps.board = &board_;
+  // In the process that leads, the coordinator names lost ranks.
+  if (!flags_.Leads()) {
+    deps.rank_name = [this](int rank) { return ring_->NameOf(rank); };
+  }
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(
@@ -278,11 +288,26 @@ RankProcess::Connect(const ClusterView& view, const Life& own) {
   return shards;
 }
 
-template <typename Part>
-void RankProcess::OnMemberEnd(MemberEnd end, Part* other) {
-  // The coordinator does not know of a part's own error, and the other part
-  // would wait for the end of the job.
-  if (!end.status.ok() && !end.job_over) other->Stop(end.status);
+void RankProcess::OnPsEnd(MemberEnd end) {
+  if (!end.status.ok() && !end.job_over) {
+    // If the PS has lost the coordinator, the worker has too, and asks to join
+    // again. The answer may say that the job goes on without this process.
+    strands_.control.PostAfter(
+        end.lost ? kAnswerTime : absl::ZeroDuration(),
+        [this, status = end.status] {
+          if (!members_.worker_ended) members_.worker->Stop(status);
+        });
+  }
+  Join(std::move(end));
+}
+
+void RankProcess::OnWorkerEnd(MemberEnd end) {
+  members_.worker_ended = true;
+  if (!end.status.ok() && !end.job_over) members_.ps->Stop(end.status);
+  Join(std::move(end));
+}
+
+void RankProcess::Join(MemberEnd end) {
   std::optional<MemberEnd> joined = members_.end.Add(std::move(end));
   if (joined.has_value()) end_.Tell(*std::move(joined));
 }

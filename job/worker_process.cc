@@ -10,6 +10,7 @@
 #include "base/resource_usage.h"
 #include "base/status_macros.h"
 #include "base/thread_executor.h"
+#include "core/rank_board.h"
 #include "job/answer_signal.h"
 #include "job/await_names.h"
 #include "job/job_token.h"
@@ -68,6 +69,7 @@ class WorkerProcess final : public JobProcess {
   const WorkerTelemetry worker_telemetry_ =
       WorkerTelemetry::Create(&telemetry_);
 
+  RankBoard board_;  // the train strand writes there
   RealClock clock_;
   ClientLoop client_loop_;
   ThreadExecutor control_{{"control", 1}, &clock_};
@@ -110,6 +112,7 @@ absl::Status WorkerProcess::Start() {
   };
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
+  deps.board = &board_;
   SHOAL_ASSIGN_OR_RETURN(
       part_, WorkerPart::Create(plan_, flags_.cluster.task_index,
                                 setup_->TakeOptions(), std::move(deps),

@@ -226,14 +226,39 @@ TEST_F(CoordinatorStateRingGenerationsTest, AClosedRingPortIsADeath) {
   EXPECT_TRUE(probed);
   Do(state_->OnProbed(6, true, now_));
   EXPECT_EQ(Generation(4), 2u);
-  // The newest port counts.
-  ReadyBoth();
+  // So is one between two rings, when the ranks have no port for a ring.
+  probed = false;
   for (const CoordinatorAction& action :
        state_->OnConnectionLost(5, absl::UnavailableError("reset"), now_)) {
     if (const auto* probe = std::get_if<ProbeAction>(&action)) {
-      EXPECT_EQ(probe->address, "h:9");
+      EXPECT_EQ(probe->address, "r1:1") << "the port of the first ring";
+      probed = true;
     }
   }
+  EXPECT_TRUE(probed);
+  Do(state_->OnProbed(5, true, now_));
+  EXPECT_EQ(Generation(4), 3u);
+}
+
+// The numbers of a rank's heartbeat are those of its ring.
+TEST_F(CoordinatorStateRingGenerationsTest, StandingsNameNoRankOfTheLastRing) {
+  Begin();
+  RankStanding standing{7, "sums", "dense bucket 1 of 1", 1, 0.5};
+  const auto beat = [&](uint64_t session) {
+    Heartbeat heartbeat;
+    heartbeat.standing = standing;
+    Tell(session, std::move(heartbeat));
+  };
+  beat(6);
+  Kill(5);  // worker 1
+  EXPECT_THAT(Logs(), HasSubstr("worker 2 at step 7 sums dense bucket 1 of 1 "
+                                "for 500ms, and nothing comes from worker 1"));
+  // Rank 1 of the last ring is worker 1, and of the next one worker 2.
+  beat(4);
+  Kill(6);
+  EXPECT_THAT(Logs(), Not(HasSubstr("nothing comes from worker 2")));
+  EXPECT_THAT(Logs(), HasSubstr("worker 0 at step 7 sums dense bucket 1 of 1 "
+                                "for 500ms; worker 2 "));
 }
 
 TEST_F(CoordinatorStateRingGenerationsTest, ReplicasThatAreNotLevelEndTheJob) {

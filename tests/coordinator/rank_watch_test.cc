@@ -42,6 +42,13 @@ TEST_F(RankWatchTest, EachRankIsNamedWithWhatItDoes) {
               HasSubstr("worker 0 has not told"));
 }
 
+TEST_F(RankWatchTest, NewRanksHaveOtherNumbers) {
+  watch_.OnHeartbeat({1, 5}, {1, "gathers", "rows", 1, 1}, At(0));
+  watch_.OnNewRanks();
+  EXPECT_THAT(watch_.Standings(ranks_, At(0)),
+              HasSubstr("worker 0 at step 1 gathers rows for 1s;"));
+}
+
 TEST_F(RankWatchTest, ARankThatIsNoneIsNotNamed) {
   watch_.OnHeartbeat({1, 5}, {1, "gathers", "rows", 7, 1}, At(0));
   EXPECT_THAT(watch_.Standings(ranks_, At(0)),

@@ -183,6 +183,10 @@ void LeaseTrainer::EnterWait() {
   StepState state = pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr);
   if (state == StepState::kWaitPush) state = exchange_->waits_in();
   Enter(state);
+  // The batches that it has begun have ended, and it has told so.
+  if (deps_.board != nullptr && hold_ != 0 && stopped_ && held_ == nullptr) {
+    deps_.board->Enter(RankBoard::Phase::kHeld, deps_.strand->Now());
+  }
 }
 
 void LeaseTrainer::ReadNext() {

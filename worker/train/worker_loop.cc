@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "core/ps_members.h"
 #include "worker/train/progress_meter.h"
 
@@ -44,6 +47,10 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     uint64_t generation = 1;
     bool retiring = false;
     std::shared_ptr<StepMemory> newest;  // for the next trainer's exchange
+    // For the log: the ranks of the newest view, and where the worker stood
+    // when it heard of the present generation.
+    std::map<Life, std::string> rank_names;
+    std::string stood;
     uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
   };
@@ -59,6 +66,10 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   // The number of the server that is this worker's replica, if it has one.
   int PlaceIn(const ClusterView& view) const;
   std::shared_ptr<LeaseTrainer> MakeTrainer();
+  // For the log: where the worker stands when the ranks change, and the ranks
+  // that the view does not have any more.
+  void NoteStanding();
+  void TellLostRanks(const ClusterView& view);
   void OnLease(Lease lease);
   void OnPace(const Pace& pace);
   void OnHold(uint64_t number);
@@ -135,6 +146,7 @@ void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
 void WorkerLoop::Impl::OnNewGeneration(uint64_t number) {
   if (number <= life_->generation) return;
   life_->generation = number;
+  NoteStanding();
   if (life_->retiring) return;  // it is answered with the newest number
   if (life_->trainer == nullptr) {
     SendReady();
@@ -151,6 +163,41 @@ void WorkerLoop::Impl::OnNewGeneration(uint64_t number) {
               });
         });
   });
+}
+
+// The trainer forgets where it stood when it is retired.
+void WorkerLoop::Impl::NoteStanding() {
+  if (deps_.rank_name == nullptr || deps_.board == nullptr ||
+      life_->trainer == nullptr || life_->retiring) {
+    return;
+  }
+  const RankStanding standing = deps_.board->Read(deps_.control->Now());
+  life_->stood = StandingText(standing, standing.waits_for < 0
+                                            ? ""
+                                            : deps_.rank_name(
+                                                  standing.waits_for));
+}
+
+void WorkerLoop::Impl::TellLostRanks(const ClusterView& view) {
+  if (deps_.rank_name == nullptr) return;
+  std::map<Life, std::string> names;
+  for (size_t rank = 0; rank < view.ranks.size(); ++rank) {
+    names[view.ranks[rank].life] = deps_.rank_name(static_cast<int>(rank));
+  }
+  std::vector<std::string> lost;
+  for (const auto& [life, name] : life_->rank_names) {
+    if (names.count(life) == 0) lost.push_back(name);
+  }
+  life_->rank_names = std::move(names);
+  const std::string stood = std::exchange(life_->stood, "");
+  if (lost.empty()) return;
+  std::sort(lost.begin(), lost.end());
+  deps_.logger->Warn(absl::StrCat(
+      absl::StrJoin(lost, " and "), lost.size() == 1 ? " is" : " are",
+      " lost, and the job goes on with ", view.ranks.size(),
+      view.ranks.size() == 1 ? " worker" : " workers",
+      stood.empty() ? ""
+                    : absl::StrCat("; before that this worker ", stood)));
 }
 
 void WorkerLoop::Impl::OnRetired(
@@ -235,6 +282,7 @@ absl::Status WorkerLoop::Impl::OnView(const ClusterView& view) {
   }
   auto shards = deps_.connect(view, life_->life);
   if (!shards.ok()) return shards.status();
+  TellLostRanks(view);
 
   // A second view within one generation means that a shard has a new life.
   EndTraining(life_);

@@ -1,6 +1,7 @@
 #ifndef SHOAL_WORKER_TRAIN_WORKER_LOOP_H_
 #define SHOAL_WORKER_TRAIN_WORKER_LOOP_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,10 @@ struct WorkerLoopDependencies {
   const WorkerTelemetry* telemetry = nullptr;
   // Where the worker stands, for its heartbeats; may be nullptr.
   RankBoard* board = nullptr;
+  // A rank of the newest view's ring for people, "worker 2". If not null, the
+  // log names the ranks that a view does not have any more. Called on the
+  // control strand.
+  std::function<std::string(int rank)> rank_name;
 };
 
 // One worker: a member of the job that trains its leases, with one LeaseTrainer

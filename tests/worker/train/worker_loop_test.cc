@@ -295,6 +295,8 @@ struct GenerationParts {
   Retiring exchanges_;
   RankBoard board_;
   int ports_ = 0;
+  size_t ranks_ = 0;  // of the newest view
+  Logger warns_{{"", LogLevel::kWarn}};
 };
 
 // Worker 2 of three ranks in a ring.
@@ -313,6 +315,15 @@ class GenerationLoopTest : public GenerationParts, public WorkerLoopTest {
     };
     deps->next_ring = [this] { return absl::StrCat("h:", ++ports_); };
     deps->board = &board_;
+    deps->logger = &warns_;
+    deps->connect = [this, connect = std::move(deps->connect)](
+                        const ClusterView& view, const Life& own) mutable {
+      ranks_ = view.ranks.size();
+      return connect(view, own);
+    };
+    deps->rank_name = [this](int rank) {
+      return absl::StrCat("rank ", rank, " of ", ranks_);
+    };
   }
   // The workers by rank.
   static ClusterView ViewOf(uint64_t generation, std::vector<Life> workers,
@@ -424,6 +435,27 @@ TEST_F(GenerationLoopTest, ALifeMayEndWhileItsTrainerRetires) {
   EXPECT_EQ(log_.alive, 0);
   Answer(0, nullptr);
   EXPECT_EQ(Ready().size(), 0u);
+}
+
+TEST_F(GenerationLoopTest, ALostRankIsNamedWithWhereThisWorkerStood) {
+  cluster_.Tell(ViewOf(1, {{9, 1}, {9, 2}, cluster_.life()}, 3));
+  Settle();
+  board_.SetStep(7);
+  board_.SetBuckets(2);
+  board_.EnterExchange(RankBoard::Phase::kRound, simulator_.Now());
+  board_.WaitFor(1, 1);
+  cluster_.Tell(NewGeneration{2, {}});
+  Settle();
+  Answer(0, nullptr);
+  board_.EnterExchange(RankBoard::Phase::kNone, simulator_.Now());
+  testing::internal::CaptureStderr();
+  cluster_.Tell(ViewOf(2, {{9, 1}, cluster_.life()}, 3));
+  Settle();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr(
+                  "rank 1 of 3 is lost, and the job goes on with 2 workers; "
+                  "before that this worker at step 7 sums dense bucket 2 of 2 "
+                  "for 0, and nothing comes from rank 1 of 3"));
 }
 
 TEST_F(GenerationLoopTest, AHeartbeatTellsWhereTheWorkerStands) {
