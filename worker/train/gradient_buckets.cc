@@ -22,21 +22,38 @@ void CutRegion(DenseRange region, size_t bucket_floats,
   }
 }
 
+void CutLastRegion(DenseRange region, size_t bucket_floats, size_t least,
+                   std::vector<DenseRange>* buckets) {
+  while (region.begin < region.end) {
+    const size_t rest = region.end - region.begin;
+    const size_t length =
+        rest < 2 * least ? rest : std::min(bucket_floats, rest / 2);
+    buckets->push_back({region.begin, region.begin + length});
+    region.begin += length;
+  }
+}
+
 }  // namespace
 
 std::vector<DenseRange> GradientBuckets(absl::Span<const size_t> sizes,
                                         size_t bucket_floats) {
   SHOAL_DCHECK(bucket_floats >= 1);
+  const size_t least = std::max<size_t>(1, bucket_floats / 4);
   std::vector<DenseRange> buckets;
   const size_t all = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
   DenseRange region{all, all};
-  for (size_t v = sizes.size(); v-- > 0;) {
-    region.begin -= sizes[v];
-    if (region.end - region.begin < bucket_floats) continue;
+  const auto end_region = [&] {
     CutRegion(region, bucket_floats, &buckets);
     region.end = region.begin;
+  };
+  for (size_t v = sizes.size(); v-- > 0;) {
+    if (region.end - region.begin >= bucket_floats ||
+        (region.end - region.begin >= least && sizes[v] >= bucket_floats)) {
+      end_region();
+    }
+    region.begin -= sizes[v];
   }
-  CutRegion(region, bucket_floats, &buckets);
+  CutLastRegion(region, bucket_floats, least, &buckets);
   return buckets;
 }
 

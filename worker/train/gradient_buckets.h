@@ -17,10 +17,18 @@ namespace shoal {
 //
 // `sizes` are the elements of each dense variable, in the order of the spec.
 // Variables are put together from the last to the first, as a backward pass
-// makes them final, until they have `bucket_floats` elements or more. The
-// region is then cut into equal buckets of at most `bucket_floats` elements,
-// which follow each other from the region's begin on, as the fields of a first
-// layer become final. The buckets cover each element once; none is empty.
+// makes them final, until they have `bucket_floats` elements or more. A quarter
+// of that is enough if the next variable alone has bucket_floats elements, and
+// would keep the others waiting. The region is then cut into equal buckets of
+// at most `bucket_floats` elements, which follow each other from the region's
+// begin on, as the fields of a first layer become final.
+//
+// Nothing is computed after the last region, so the sum of its last bucket is
+// hidden least. Each bucket of this region therefore has at most half of the
+// elements that are left of it, until less than half of bucket_floats is left,
+// which is one bucket.
+//
+// The buckets cover each element once; none is empty.
 // REQUIRES: bucket_floats >= 1.
 std::vector<DenseRange> GradientBuckets(absl::Span<const size_t> sizes,
                                         size_t bucket_floats);

@@ -23,8 +23,8 @@ std::vector<Range> Buckets(const std::vector<size_t>& sizes, size_t floats) {
 }
 
 TEST(GradientBucketsTest, TheLastVariableComesFirst) {
-  EXPECT_THAT(Buckets({4, 4, 4}, 4),
-              ElementsAre(Range(8, 12), Range(4, 8), Range(0, 4)));
+  EXPECT_THAT(Buckets({1, 8, 8}, 8),
+              ElementsAre(Range(9, 17), Range(1, 9), Range(0, 1)));
 }
 
 TEST(GradientBucketsTest, SmallVariablesArePutTogether) {
@@ -33,9 +33,26 @@ TEST(GradientBucketsTest, SmallVariablesArePutTogether) {
   EXPECT_THAT(Buckets({1, 2}, 100), ElementsAre(Range(0, 3)));
 }
 
+TEST(GradientBucketsTest, ALargeVariableKeepsNoManyElementsWaiting) {
+  // A quarter of 16 elements is enough for a bucket of their own, less is not.
+  EXPECT_THAT(Buckets({1, 16, 2, 2}, 16),
+              ElementsAre(Range(17, 21), Range(1, 17), Range(0, 1)));
+  EXPECT_THAT(Buckets({1, 16, 3}, 16),
+              ElementsAre(Range(1, 11), Range(11, 20), Range(0, 1)));
+}
+
 TEST(GradientBucketsTest, ALargeRegionIsCutEvenlyFromItsBeginOn) {
   EXPECT_THAT(Buckets({2, 10}, 4),
-              ElementsAre(Range(2, 6), Range(6, 9), Range(9, 12), Range(0, 2)));
+              ElementsAre(Range(2, 6), Range(6, 9), Range(9, 12), Range(0, 1),
+                          Range(1, 2)));
+}
+
+TEST(GradientBucketsTest, TheLastRegionEndsWithSmallBuckets) {
+  EXPECT_THAT(Buckets({100}, 32),
+              ElementsAre(Range(0, 32), Range(32, 64), Range(64, 82),
+                          Range(82, 91), Range(91, 100)));
+  EXPECT_THAT(Buckets({16}, 32), ElementsAre(Range(0, 8), Range(8, 16)));
+  EXPECT_THAT(Buckets({15}, 32), ElementsAre(Range(0, 15)));
 }
 
 TEST(GradientBucketsTest, ThereMayBeNothing) {
@@ -65,7 +82,7 @@ std::string Taken(FinalBuckets* final) {
 }
 
 TEST(FinalBucketsTest, ABucketIsTakenWhenItAndThoseBeforeItAreFinal) {
-  FinalBuckets final(GradientBuckets({4, 4, 4}, 4));
+  FinalBuckets final({{8, 12}, {4, 8}, {0, 4}});
   EXPECT_EQ(Taken(&final), "");
   EXPECT_FALSE(final.taken());
   final.Add({4, 9});
