@@ -106,7 +106,8 @@ absl::StatusOr<std::unique_ptr<WorkerCompute>> WorkerCompute::Create(
   std::unique_ptr<WorkerCompute> compute(new WorkerCompute());
   if (options.replay != nullptr) {
     auto replayed = std::make_unique<ReplayedModel>(
-        std::move(model), options.replay, options.scale, &compute->clock_);
+        std::move(model), options.replay, worker, options.scale,
+        &compute->clock_);
     compute->finish_ = [logger, replayed = replayed.get()] {
       const ReplayError error = replayed->error();
       if (error.steps > 0) logger->Info(ReplayText(error));

@@ -34,20 +34,17 @@ void FillAlternating(float value, absl::Span<float> out) {
 
 ReplayedModel::ReplayedModel(std::unique_ptr<Model> model,
                              std::shared_ptr<const ComputeProfile> profile,
-                             double scale, SleepingClock* clock)
+                             int worker, double scale, SleepingClock* clock)
     : model_(std::move(model)),
       objective_(&model_->objective()),
       profile_(std::move(profile)),
       scale_(scale),
-      clock_(clock) {
-  SHOAL_DCHECK(scale > 0);
+      clock_(clock),
+      next_(static_cast<size_t>(worker) % profile_->steps.size()) {
+  SHOAL_DCHECK(worker >= 0 && scale > 0);
   SHOAL_DCHECK(!profile_->steps.empty());
   SHOAL_DCHECK(profile_->shape.dense_floats ==
                static_cast<uint64_t>(model_->spec().dense_size()));
-}
-
-const StepTimeline& ReplayedModel::StepOf(const BatchId& batch) const {
-  return profile_->steps[HashOf(batch) % profile_->steps.size()];
 }
 
 double ReplayedModel::FactorOf(int batch_size) const {
@@ -59,8 +56,10 @@ void ReplayedModel::Predict(const ModelInput& input, absl::Span<float> logits) {
   SHOAL_DCHECK(
       input.SizesAgree(spec(), objective_.num_scores(), logits.size()));
   std::fill(logits.begin(), logits.end(), 0.0f);
+  const StepTimeline& step =
+      profile_->steps[HashOf(input.batch) % profile_->steps.size()];
   clock_->SleepUntil(begin + kForwardShare * FactorOf(input.batch_size) *
-                                 StepOf(input.batch).total);
+                                 step.total);
 }
 
 void ReplayedModel::ForwardBackward(const ModelInput& input,
@@ -73,7 +72,8 @@ void ReplayedModel::ForwardBackward(const ModelInput& input,
   output->loss_sum = 0;
   FillGradients(input, output);
 
-  const StepTimeline& step = StepOf(input.batch);
+  const StepTimeline& step = profile_->steps[next_];
+  next_ = (next_ + 1) % profile_->steps.size();
   const double factor = FactorOf(input.batch_size);
   absl::Duration told;  // the time that on_final has taken
   if (output->on_final) {

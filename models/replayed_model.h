@@ -1,6 +1,7 @@
 #ifndef SHOAL_MODELS_REPLAYED_MODEL_H_
 #define SHOAL_MODELS_REPLAYED_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -27,13 +28,21 @@ struct ReplayError {
 // (--compute=replay), so that one core can play many workers.
 //
 //   auto model = std::make_unique<ReplayedModel>(std::move(real), profile,
-//                                                /*scale=*/1, &clock);
+//                                                /*worker=*/0, /*scale=*/1,
+//                                                &clock);
 //
-// ForwardBackward takes the time of one step of the profile, which the batch's
-// identity chooses, times `scale`; a batch of fewer examples takes its share of
-// the time. It calls on_final with the ranges, in the order and at the times of
-// that step. The time that on_final itself takes comes on top, as it does where
-// a model computes. Predict, which is not recorded, takes a third of a step:
+// The n-th call of ForwardBackward, counted from 0, takes the time of step
+// n + worker of the profile, times `scale`; after the last step of the profile
+// comes its first one. So the workers of one step of a synchronous job take the
+// times of steps that followed each other in the record. What slowed the
+// recorded machine down for a while, and made all of its workers slow, does so
+// in the replay, while the differences from one step to the next are those
+// between the workers. (If each worker drew its times from the whole record,
+// the slowest worker of a step would be slower than it was.) A batch of fewer
+// examples takes its share of the time. ForwardBackward calls on_final with the
+// ranges, in the order and at the times of that step. The time that on_final
+// itself takes comes on top, as it does where a model computes. Predict, which
+// is not recorded, takes a third of a step, which the batch's identity chooses:
 // the forward pass has a third of the products.
 //
 // The gradient is a fixed pattern whose sign the batch's identity chooses, of
@@ -47,11 +56,13 @@ struct ReplayError {
 class ReplayedModel final : public Model {
  public:
   // `model` is the one that is played: its variables and its objective.
-  // `clock` outlives the replay. REQUIRES: scale > 0, and the profile, which
-  // has a step, is of the model's shape (CheckSameShape).
+  // `worker` is the number of the worker in its job, and chooses the step that
+  // it begins with. `clock` outlives the replay. REQUIRES: worker >= 0, scale >
+  // 0, and the profile, which has a step, is of the model's shape
+  // (CheckSameShape).
   ReplayedModel(std::unique_ptr<Model> model,
-                std::shared_ptr<const ComputeProfile> profile, double scale,
-                SleepingClock* clock);
+                std::shared_ptr<const ComputeProfile> profile, int worker,
+                double scale, SleepingClock* clock);
 
   const ModelSpec& spec() const override { return model_->spec(); }
   const Objective& objective() const override { return objective_; }
@@ -61,8 +72,6 @@ class ReplayedModel final : public Model {
   ReplayError error() const;
 
  private:
-  // The time line that the batch takes its times from.
-  const StepTimeline& StepOf(const BatchId& batch) const;
   // The factor of the recorded times for a batch of so many examples.
   double FactorOf(int batch_size) const;
   void FillGradients(const ModelInput& input, ModelOutput* output) const;
@@ -73,6 +82,7 @@ class ReplayedModel final : public Model {
   const std::shared_ptr<const ComputeProfile> profile_;
   const double scale_;
   SleepingClock* const clock_;
+  size_t next_;  // the profile's step that the next call takes
   mutable Mutex mu_;
   ReplayError error_ ABSL_GUARDED_BY(mu_);
 };

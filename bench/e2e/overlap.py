@@ -11,19 +11,24 @@ compute (--compute_scale=10). For each net, number of ranks and rate:
               nothing, but lets no sum begin before the whole gradient is there)
   reduction   2 (N - 1) / N x bytes of the dense gradient ÷ what a bare stream
               reached on the link just before
-  hidden      (apart - step) ÷ reduction
+  hidden      (apart - step) ÷ reduction. It may be above 1: while nothing is
+              computed, the link also stands still between the phases of a sum
   most        the share that could be hidden at best: ranges of the gradient are
               sent in the order and at the times at which the recorded steps have
               them final, and nothing else takes time
 
-Exits with 1 if a hidden share is more than .10 below the most, or if that of
-model A on 10 Gbit/s is below .75. Needs root (namespaces, tc).
+Each is measured --repeats times, with and without overlap in turns; the figures
+are medians, and the least and most hidden share are given beside them. Exits
+with 1 if a hidden share is more than .10 below the most, or if that of model A
+on 10 Gbit/s is below .75. Needs root (namespaces, tc).
 
-  bench/e2e/overlap.py [--models=A,B] [--ranks=2,4] [--out=FILE.json]
+  bench/e2e/overlap.py [--models=A,B] [--ranks=2,4] [--repeats=3]
+      [--out=FILE.json]
 """
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -156,20 +161,28 @@ class Lab:
 
 
 def measure(args, net, ranks, scale, recorded, path):
+    steps, aparts = [], []
     with Lab(ranks) as lab:
         stream = lab.stream()
-        step = lab.step_seconds(args, net, path, scale, [])
-        apart = lab.step_seconds(args, net, path, scale, APART)
+        for _ in range(args.repeats):
+            steps.append(lab.step_seconds(args, net, path, scale, []))
+            aparts.append(lab.step_seconds(args, net, path, scale, APART))
     seconds_a_float = 2 * (ranks - 1) / ranks * 32 / stream
     reduction = recorded["dense_floats"] * seconds_a_float
+    hidden = sorted((apart - step) / reduction
+                    for step, apart in zip(steps, aparts))
     run = {"net": net, "ranks": ranks, "gbit": PLAYED * scale / 1e9,
-           "stream": stream, "step": step, "apart": apart,
-           "reduction": reduction, "hidden": (apart - step) / reduction,
+           "stream": stream, "step": statistics.median(steps),
+           "apart": statistics.median(aparts), "reduction": reduction,
+           "hidden": statistics.median(hidden), "hidden_least": hidden[0],
+           "hidden_most": hidden[-1],
            "most": most_hidden(recorded, seconds_a_float, scale)}
     print(f"model {net}, {ranks} ranks, {run['gbit']:g} Gbit/s: stream "
-          f"{stream / PLAYED:.3f} of the link, step {1e3 * step:.1f} ms, apart "
-          f"{1e3 * apart:.1f}, reduction {1e3 * reduction:.1f}; hidden "
-          f"{run['hidden']:.2f}, at most {run['most']:.2f}", flush=True)
+          f"{stream / PLAYED:.3f} of the link, step {1e3 * run['step']:.1f} "
+          f"ms, apart {1e3 * run['apart']:.1f}, reduction "
+          f"{1e3 * reduction:.1f}; hidden {run['hidden']:.2f} "
+          f"[{hidden[0]:.2f}..{hidden[-1]:.2f}], at most {run['most']:.2f}",
+          flush=True)
     return run
 
 
@@ -180,6 +193,7 @@ def main():
     parser.add_argument("--scales", default="1,10",
                         help="factors of the compute; the links play so many "
                         "Gbit/s")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", help="write the results to this JSON file")
     args = training_job.parse(parser)
     reason = namespaces.why_not()
