@@ -1,5 +1,7 @@
 #include "base/json_writer.h"
 
+#include <cstddef>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -121,6 +123,50 @@ JsonWriter& JsonWriter::Hex32s(absl::Span<const uint32_t> numbers) {
 JsonWriter& JsonWriter::Hex64(uint64_t number) {
   return Hex32s(
       {static_cast<uint32_t>(number >> 32), static_cast<uint32_t>(number)});
+}
+
+JsonWriter& JsonWriter::Raw(absl::string_view json) {
+  BeforeValue();
+  out_->append(json.data(), json.size());
+  return *this;
+}
+
+std::string IndentJson(absl::string_view json) {
+  std::string out;
+  int depth = 0;
+  const auto new_line = [&] {
+    out.push_back('\n');
+    out.append(2 * static_cast<size_t>(depth), ' ');
+  };
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      out.push_back(c);
+      if (c == '\\' && i + 1 < json.size()) out.push_back(json[++i]);
+      in_string = c != '"';
+    } else if (c == '{' || c == '[') {
+      out.push_back(c);
+      const bool empty = i + 1 < json.size() &&
+                         (json[i + 1] == '}' || json[i + 1] == ']');
+      if (empty) {
+        out.push_back(json[++i]);
+      } else {
+        ++depth;
+        new_line();
+      }
+    } else if (c == '}' || c == ']') {
+      --depth;
+      new_line();
+      out.push_back(c);
+    } else {
+      out.push_back(c);
+      if (c == ',') new_line();
+      if (c == ':') out.push_back(' ');
+      in_string = c == '"';
+    }
+  }
+  return out;
 }
 
 }  // namespace shoal

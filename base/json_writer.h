@@ -58,6 +58,8 @@ class JsonWriter {
   JsonWriter& Hex32s(absl::Span<const uint32_t> numbers);
   JsonWriter& Hex32(uint32_t number) { return Hex32s({number}); }
   JsonWriter& Hex64(uint64_t number);
+  // Writes a value that is JSON already, as it is.
+  JsonWriter& Raw(absl::string_view json);
 
   // Writes a value by its type. Text is written by Text.
   template <typename T>
@@ -100,6 +102,10 @@ class JsonWriter {
   bool first_ = true;       // nothing was written into the open container
   bool after_key_ = false;
 };
+
+// The same document in the layout kIndented. REQUIRES: `json` is JSON in the
+// layout kCompact.
+std::string IndentJson(absl::string_view json);
 
 }  // namespace shoal
 

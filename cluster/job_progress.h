@@ -9,13 +9,17 @@
 
 #include "absl/time/time.h"
 #include "base/histogram.h"
+#include "cluster/job_curve.h"
 #include "cluster/job_report.h"
 #include "cluster/rate_window.h"
 #include "cluster/usage_meter.h"
+#include "cluster/window_sums.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "core/ps_members.h"
 #include "core/registration.h"
 #include "core/session_messages.h"
+#include "core/worker_time.h"
 
 namespace shoal {
 
@@ -43,9 +47,12 @@ class JobProgress {
   // The first lease is given; the job ends. The wall time lies between the two.
   void Start(absl::Time now);
   void End(absl::Time now);
-  // Sets the examples trained so far, for the speed, or the examples scored if
-  // the job trains nothing.
-  void OnTrained(uint64_t examples, absl::Time now);
+  // Sets the examples trained so far, for the speed and the curve. `last`: no
+  // more are to be trained.
+  void OnTrained(uint64_t examples, absl::Time now, bool last = false);
+  // Sets the examples scored so far, for the speed of a job that trains
+  // nothing.
+  void OnScored(uint64_t examples, absl::Time now);
   // Open and close the steady window, each once; `examples` were trained by
   // then.
   void OpenSteady(uint64_t examples, absl::Time now);
@@ -53,12 +60,14 @@ class JobProgress {
   bool steady_open() const { return steady_from_.has_value(); }
 
   // Fills in loss, progressive_auc, samples_per_second, wall, the steady
-  // window, staleness, the workers (but `alive` and `scored`), the PSs and the
-  // digest, in which a replicated shard counts once. REQUIRES: report->trained
-  // is filled in.
+  // window, bytes, staleness, the workers (but `alive` and `scored`), the PSs
+  // and the digest, in which a replicated shard counts once; after End also the
+  // step times and the curve. REQUIRES: report->trained is filled in.
   void Fill(absl::Time now, JobReport* report) const;
 
  private:
+  static constexpr size_t kFlows = 6;  // of PayloadBytes
+
   struct Worker {
     std::string host;
     UsageMeter usage;
@@ -70,6 +79,10 @@ class JobProgress {
     // The newest values, of any life.
     double recent_auc = 0;
     uint64_t recent_examples = 0;
+    WindowSums<kStepStates> seconds;
+    WindowSums<kFlows> bytes;
+    StepTimes earlier_steps;  // of lives before this one
+    StepTimes steps;          // this life's
   };
   struct Ps {
     std::string address;
@@ -77,15 +90,27 @@ class JobProgress {
     Histogram staleness;
     std::optional<StatsReply> stats;
     bool lost = false;
+    WindowSums<kFlows> bytes;
+  };
+  // Loss and progressive AUC of the newest examples of all workers; 0: not
+  // known.
+  struct Quality {
+    double loss = 0;
+    double auc = 0;
   };
   using Point = std::pair<absl::Time, uint64_t>;  // when, examples
 
   UsageMeter& Usage(Role role, int index);
+  Quality Newest() const;
+  CurvePoint PointAt(absl::Time now, uint64_t examples) const;
+  void FillWorkers(JobReport* report) const;
+  void FillServers(JobReport* report) const;
 
   PsMembers members_;
   std::map<int, Worker> workers_;
   std::map<int, Ps> ps_;
   RateWindow rate_;
+  JobCurve curve_;
   std::optional<absl::Time> start_;
   std::optional<absl::Time> end_;
   std::optional<Point> steady_from_;

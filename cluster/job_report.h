@@ -11,7 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/histogram.h"
+#include "cluster/job_curve.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
+#include "core/worker_time.h"
 
 namespace shoal {
 
@@ -28,6 +31,7 @@ struct WorkerReport {
   // inference. Summed over workers, each row counts once an evaluation.
   uint64_t scored = 0;
   std::string host;  // name of its host; empty: not known
+  StateSeconds seconds = {};  // of its train thread, by state
 };
 
 // A PS member (core/ps_members.h). Its resources and canaries are its own, and
@@ -180,6 +184,16 @@ struct JobReport {
   double steady_wall_seconds = 0;
   double steady_worker_cpu_seconds = 0;
   double steady_ps_cpu_seconds = 0;
+  StateSeconds steady_seconds = {};  // of all workers
+  PayloadBytes steady_worker_bytes;  // of all workers
+  PayloadBytes steady_ps_bytes;      // of all PSs
+
+  PayloadBytes worker_bytes;
+  PayloadBytes ps_bytes;
+  // Of all workers, after the warm-up; empty before the job is over.
+  StepTimes step_times;
+  // Empty before the job is over, and if it trained nothing.
+  std::vector<CurvePoint> curve;
 
   Histogram staleness;
   std::vector<EvalReport> evals;  // in the order in which they were made

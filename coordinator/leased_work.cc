@@ -138,7 +138,7 @@ JobEffects LeasedWork::EndIfDiverged(
 JobEffects LeasedWork::Evaluate(const View& view) {
   SHOAL_DCHECK(view.phase == JobPhase::kTraining && EvaluationDue());
   if (book_.complete()) {
-    view.progress.OnTrained(book_.examples(), view.clock);
+    view.progress.OnTrained(book_.examples(), view.clock, /*last=*/true);
     if (view.progress.steady_open()) {
       view.progress.CloseSteady(book_.examples(), view.clock);
     }
@@ -205,9 +205,11 @@ void LeasedWork::Tick(const View& view) {
   Table(view.phase).Expire(view.now);
   // Copies become due by time alone, so requests are tried again now and then.
   desk_.WakeAll();
-  view.progress.OnTrained(
-      options_.task == JobTask::kTrain ? book_.examples() : evaluation_.rows(),
-      view.clock);
+  if (options_.task == JobTask::kTrain) {
+    view.progress.OnTrained(book_.examples(), view.clock);
+  } else {
+    view.progress.OnScored(evaluation_.rows(), view.clock);
+  }
 }
 
 void LeasedWork::Renew(Life worker, absl::Time now) {

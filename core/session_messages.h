@@ -14,8 +14,10 @@
 #include "core/lease.h"
 #include "core/mark.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "core/save_messages.h"
 #include "core/step_messages.h"
+#include "core/worker_time.h"
 
 namespace shoal {
 
@@ -50,6 +52,8 @@ struct Heartbeat {
   TrainProgress progress;  // from a worker
   Histogram staleness;     // from a PS, of all pushes applied so far
   RankStanding standing;   // from a rank
+  PayloadBytes bytes;      // since the process registered
+  WorkerTime time;         // from a worker
 };
 
 // A worker asks for one more piece. The coordinator answers with one

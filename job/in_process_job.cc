@@ -72,6 +72,7 @@ absl::Status InProcessJob::Impl::Build() {
   options_.ps_loop.steps = options_.mode->steps;
   if (deps_.telemetry != nullptr) {
     worker_telemetry_ = WorkerTelemetry::Create(deps_.telemetry);
+    ExportWorkerBytes(deps_.telemetry, nullptr);
   }
   coordinator_ =
       ComposeCoordinator(plan_, coordinator, std::move(deps_.work),

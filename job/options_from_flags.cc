@@ -196,6 +196,10 @@ WorkerLoopOptions WorkerLoopOptionsFromFlags(const JobFlags& flags) {
        kMessageOverhead) /
           5);
   options.trainer.clip_norm = flags.optimizers.clip_norm;
+  // The worker's part of the steps of the job.
+  const int64_t workers = std::max(flags.cluster.workers, 1);
+  options.warmup_steps = static_cast<uint64_t>(
+      (flags.training.warmup_steps + workers - 1) / workers);
   options.pull_timeout = flags.deadlines.pull_timeout;
   options.push_timeout = flags.deadlines.push_timeout;
   if (KindOf(flags.training.mode).steps) {

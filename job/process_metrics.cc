@@ -65,6 +65,31 @@ void ExportShard(Telemetry* telemetry, int index,
   });
 }
 
+void ExportServerBytes(Telemetry* telemetry, int index,
+                       const PayloadCounters* bytes) {
+  const auto counter = [&](const char* method, const char* direction) {
+    return telemetry->AddCounter(
+        "shoal_ps_payload_bytes_total",
+        "Ids, values and gradients that the server exchanged with workers.",
+        {{"shard", absl::StrCat(index)},
+         {"peer", "worker"},
+         {"method", method},
+         {"direction", direction}});
+  };
+  Counter* const asked = counter("pull", "received");
+  Counter* const pulled = counter("pull", "sent");
+  Counter* const pushed = counter("push", "received");
+  Counter* const answered = counter("push", "sent");
+  if (bytes == nullptr) return;
+  telemetry->OnCollect([=] {
+    const PayloadBytes now = bytes->Read();
+    asked->Set(Number(now.pull.received));
+    pulled->Set(Number(now.pull.sent));
+    pushed->Set(Number(now.push.received));
+    answered->Set(Number(now.push.sent));
+  });
+}
+
 absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetricsServer(
     const JobFlags& flags, Telemetry* telemetry) {
   if (flags.monitoring.metrics_port == 0) return nullptr;

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "base/metrics_server.h"
 #include "base/telemetry.h"
+#include "core/payload_bytes.h"
 #include "launch/job_flags.h"
 #include "ps/shard/parameter_shard.h"
 
@@ -18,6 +19,12 @@ namespace shoal {
 // the shard alive.
 void ExportShard(Telemetry* telemetry, int index,
                  std::shared_ptr<const ParameterShard> shard);
+
+// Exports the payload that the parameter server `index` exchanged with workers;
+// null: zeros, since it has no network of its own. `bytes` outlives the
+// telemetry's readers.
+void ExportServerBytes(Telemetry* telemetry, int index,
+                       const PayloadCounters* bytes);
 
 // Serves metrics at --metrics_listen and --metrics_port; nullptr without a
 // port. The objects that hooks of `telemetry` refer to must outlive the server.

@@ -26,7 +26,10 @@ struct MeteredShard {
 PsPart::PsPart(const JobPlan& plan, int index, const std::string& address,
                PsLoopOptions options, PsLoopDependencies deps,
                Telemetry* telemetry)
-    : index_(index), telemetry_(telemetry), completions_(deps.completions) {
+    : index_(index),
+      telemetry_(telemetry),
+      bytes_(deps.bytes),
+      completions_(deps.completions) {
   RegisterRequest& registration = options.member.registration;
   registration.job = plan.job;
   registration.config = plan.config;
@@ -61,6 +64,7 @@ void PsPart::Serve(std::shared_ptr<ParameterShard> shard,
   service_ = std::move(service);
   if (telemetry_ != nullptr) {
     ExportShard(telemetry_, index_, shard_);
+    ExportServerBytes(telemetry_, index_, bytes_);
     auto metered = std::make_shared<MeteredShard>(service_, index_, telemetry_,
                                                   completions_);
     service_ = std::shared_ptr<ParameterService>(metered, &metered->service);

@@ -10,6 +10,7 @@
 #include "base/telemetry.h"
 #include "core/cluster_member.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "job/job_plan.h"
 #include "ps/server/ps_loop.h"
 #include "ps/shard/parameter_shard.h"
@@ -52,6 +53,7 @@ class PsPart {
 
   const int index_;
   Telemetry* const telemetry_;
+  const PayloadCounters* const bytes_;
   Executor* const completions_;
   absl::AnyInvocable<void(const PsPart&)> on_serve_;
   std::shared_ptr<ParameterShard> shard_;

@@ -66,6 +66,7 @@ class PsProcess final : public JobProcess {
   const std::unique_ptr<FileSystem> files_;
   ToMain<MemberEnd> member_end_;
   Telemetry telemetry_;
+  PayloadCounters payload_;
 
   RealClock clock_;
   ThreadExecutor control_{{"control", 1}, &clock_};
@@ -140,6 +141,7 @@ PsLoopDependencies PsProcess::PartDependencies() {
   deps.background = &background_;
   deps.files = files_.get();
   deps.usage = CurrentResourceUsage;
+  deps.bytes = &payload_;
   deps.take_directory = link_->take_directory();
   return deps;
 }
@@ -150,6 +152,7 @@ absl::StatusOr<RpcServerOptions> PsProcess::ServerOptions() {
       flags_.cluster.listen.empty() ? hosts_[flags_.cluster.task_index]
                                     : flags_.cluster.listen,
       token_, &logger_);
+  options.payload = &payload_;
   if (KindOf(flags_.training.mode).steps) {
     SHOAL_RETURN_IF_ERROR(CheckRanks(flags_));
     SetRoomForSteps(flags_, plan_, &options);

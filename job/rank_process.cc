@@ -112,6 +112,7 @@ class RankProcess final : public JobProcess {
   const WorkerTelemetry worker_telemetry_ =
       WorkerTelemetry::Create(&telemetry_);
 
+  PayloadCounters payload_;
   RankBoard board_;  // the ring's thread and the strands write there
   RealClock clock_;
   std::optional<ClientLoop> client_loop_;  // of a job with servers
@@ -146,6 +147,7 @@ RankProcess::~RankProcess() {
 absl::Status RankProcess::Start() {
   SHOAL_RETURN_IF_ERROR(CheckRanks(flags_));
   ExportProcess(&telemetry_, name(), plan_.job);
+  ExportWorkerBytes(&telemetry_, &payload_);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(setup_,
                          WorkerSetup::Create(flags_, files_.get(), &logger_));
@@ -203,6 +205,7 @@ absl::Status RankProcess::OpenRing() {
   // A rank that is lost meanwhile is known sooner.
   options.reconnect_timeout = 2 * flags_.deadlines.silent_after;
   options.board = &board_;
+  options.payload = &payload_;
   options.on_refused = [this](const std::string& line) { logger_.Warn(line); };
   // The others reach a rank on the coordinator's host by the name by which they
   // reach the coordinator.
@@ -265,6 +268,7 @@ absl::Status RankProcess::MakeWorker() {
     deps.rank_name = [this](int rank) { return ring_->NameOf(rank); };
   }
   deps.usage = CurrentResourceUsage;
+  deps.bytes = &payload_;
   deps.telemetry = &worker_telemetry_;
   SHOAL_ASSIGN_OR_RETURN(
       members_.worker, WorkerPart::Create(plan_, rank(), std::move(options),
@@ -279,7 +283,8 @@ RankProcess::Connect(const ClusterView& view, const Life& own) {
   if (client_loop_.has_value()) {
     SHOAL_ASSIGN_OR_RETURN(
         shards, ConnectToServers(flags_, plan_, token_, &*client_loop_,
-                                 &strands_.train, worker_telemetry_.retries));
+                                 &strands_.train, &payload_,
+                                 worker_telemetry_.retries));
   }
   // The replicated shard is the last one.
   shards.push_back(std::make_shared<RetryingParameterService>(

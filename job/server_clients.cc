@@ -13,7 +13,8 @@ namespace shoal {
 
 absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> ConnectToServers(
     const JobFlags& flags, const JobPlan& plan, const std::string& token,
-    ClientLoop* loop, Executor* train, Counter* retries) {
+    ClientLoop* loop, Executor* train, PayloadCounters* payload,
+    Counter* retries) {
   std::vector<std::shared_ptr<ParameterService>> servers;
   for (int server = 0; server < plan.ps.num_servers(); ++server) {
     ParameterClientOptions options;
@@ -21,6 +22,7 @@ absl::StatusOr<std::vector<std::shared_ptr<ParameterService>>> ConnectToServers(
     options.chunk_bytes =
         std::min<uint64_t>(options.chunk_bytes,
                            flags.limits.max_message_bytes - kMessageOverhead);
+    options.payload = payload;
     SHOAL_RETURN_IF_ERROR(options.Validate());
     servers.push_back(std::make_shared<RetryingParameterService>(
         std::make_unique<ParameterClient>(std::move(options), loop, train),

@@ -70,6 +70,7 @@ class WorkerProcess final : public JobProcess {
       WorkerTelemetry::Create(&telemetry_);
 
   RankBoard board_;  // the train strand writes there
+  PayloadCounters payload_;
   RealClock clock_;
   ClientLoop client_loop_;
   ThreadExecutor control_{{"control", 1}, &clock_};
@@ -90,6 +91,7 @@ WorkerProcess::~WorkerProcess() {
 
 absl::Status WorkerProcess::Start() {
   ExportProcess(&telemetry_, name(), plan_.job);
+  ExportWorkerBytes(&telemetry_, &payload_);
   SHOAL_ASSIGN_OR_RETURN(metrics_, StartMetricsServer(flags_, &telemetry_));
   SHOAL_ASSIGN_OR_RETURN(setup_,
                          WorkerSetup::Create(flags_, files_.get(), &logger_));
@@ -108,8 +110,9 @@ absl::Status WorkerProcess::Start() {
   deps.control = &control_;
   deps.connect = [this](const ClusterView&, const Life&) {
     return ConnectToServers(flags_, plan_, token_, &client_loop_, &train_,
-                            worker_telemetry_.retries);
+                            &payload_, worker_telemetry_.retries);
   };
+  deps.bytes = &payload_;
   deps.usage = CurrentResourceUsage;
   deps.telemetry = &worker_telemetry_;
   deps.board = &board_;

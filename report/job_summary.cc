@@ -1,5 +1,10 @@
 #include "report/job_summary.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -23,6 +28,75 @@ void WriteCpuSeconds(const char* name, const ComputeFacts& compute,
   compute.replayed ? w->Null() : w->Double(seconds);
 }
 
+// Seconds of a train thread, or of several, by state.
+void WriteSeconds(const StateSeconds& seconds, JsonWriter* w) {
+  w->BeginObject();
+  for (size_t i = 0; i < kStepStates; ++i) {
+    w->Field(kStepStateNames[i], seconds[i]);
+  }
+  w->EndObject();
+}
+
+// A row for each role, peer and method that exchanged anything in the whole
+// job, with the bytes of `worker` and `ps`.
+void WriteBytes(const JobReport& report, const PayloadBytes& worker,
+                const PayloadBytes& ps, JsonWriter* w) {
+  w->BeginArray();
+  const auto row = [w](const char* role, const char* peer, const char* method,
+                       const ByteFlow& whole_job, const ByteFlow& bytes) {
+    if (whole_job.sent + whole_job.received == 0) return;
+    w->BeginObject().Field("role", role).Field("peer", peer);
+    w->Field("method", method).Field("sent", bytes.sent);
+    w->Field("received", bytes.received).EndObject();
+  };
+  row("worker", "ps", "pull", report.worker_bytes.pull, worker.pull);
+  row("worker", "ps", "push", report.worker_bytes.push, worker.push);
+  row("worker", "worker", "ring", report.worker_bytes.ring, worker.ring);
+  row("ps", "worker", "pull", report.ps_bytes.pull, ps.pull);
+  row("ps", "worker", "push", report.ps_bytes.push, ps.push);
+  w->EndArray();
+}
+
+// Null if there was no step.
+void WriteStepTimes(const StepTimes& steps, JsonWriter* w) {
+  const Histogram& micros = steps.micros;
+  if (micros.count() == 0) {
+    w->Null();
+    return;
+  }
+  constexpr double kMicro = 1e-6;
+  const auto count = static_cast<double>(micros.count());
+  const double mean = micros.mean() * kMicro;
+  const double variance = steps.square_sum / count - mean * mean;
+  w->BeginObject().Field("count", micros.count()).Field("mean", mean);
+  w->Field("deviation", std::sqrt(std::max(variance, 0.0)));
+  const auto quantile = [&](const char* name, double q) {
+    w->Field(name, static_cast<double>(micros.Quantile(q)) * kMicro);
+  };
+  quantile("p10", 0.1);
+  quantile("p50", 0.5);
+  quantile("p90", 0.9);
+  quantile("p99", 0.99);
+  w->Field("max", static_cast<double>(micros.max()) * kMicro).EndObject();
+}
+
+void WriteCurve(const std::vector<CurvePoint>& curve, JsonWriter* w) {
+  // Real examples never have a loss or an AUC of 0.
+  const auto known = [w](const char* name, double figure) {
+    w->Key(name);
+    figure > 0 ? w->Double(figure) : w->Null();
+  };
+  w->BeginArray();
+  for (const CurvePoint& point : curve) {
+    w->BeginObject().Field("seconds", absl::ToDoubleSeconds(point.at));
+    w->Field("samples", point.samples);
+    known("loss", point.loss);
+    known("auc", point.auc);
+    w->EndObject();
+  }
+  w->EndArray();
+}
+
 // A worker that did not name its host has the host `own_host`, which may be
 // empty.
 void WriteWorker(const WorkerReport& worker, const JobFacts& facts,
@@ -32,6 +106,8 @@ void WriteWorker(const WorkerReport& worker, const JobFacts& facts,
   WriteCpuSeconds("cpu_seconds", facts.compute, worker.cpu_seconds, w);
   w->Field("peak_rss_bytes", worker.peak_rss_bytes);
   WriteText("host", worker.host.empty() ? own_host : worker.host, w);
+  w->Key("seconds");
+  WriteSeconds(worker.seconds, w);
   w->EndObject();
 }
 
@@ -129,7 +205,11 @@ void WriteSteady(const JobReport& report, const ComputeFacts& compute,
   w->Key("cpu_seconds").BeginObject();
   WriteCpuSeconds("worker", compute, report.steady_worker_cpu_seconds, w);
   WriteCpuSeconds("ps", compute, report.steady_ps_cpu_seconds, w);
-  w->EndObject().EndObject();
+  w->EndObject().Key("seconds");
+  WriteSeconds(report.steady_seconds, w);
+  w->Key("bytes");
+  WriteBytes(report, report.steady_worker_bytes, report.steady_ps_bytes, w);
+  w->EndObject();
 }
 
 // Counts of samples, rows and batches by outcome.
@@ -195,9 +275,10 @@ double CpuSeconds(const JobReport& report) {
 
 }  // namespace
 
-std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
+std::string SummaryJson(const JobFacts& facts, const JobReport& report,
+                        JsonLayout layout) {
   std::string text;
-  JsonWriter w(&text, JsonLayout::kIndented);
+  JsonWriter w(&text, layout);
   w.BeginObject().Field("mode", facts.mode).Field("model", facts.model);
   w.Field("ps", facts.ps).Field("workers", facts.workers);
   w.Field("pipeline_depth", facts.pipeline_depth);
@@ -215,6 +296,12 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   WriteCpuSeconds("cpu_seconds", facts.compute, CpuSeconds(report), &w);
   w.Key("steady");
   WriteSteady(report, facts.compute, &w);
+  w.Key("bytes");
+  WriteBytes(report, report.worker_bytes, report.ps_bytes, &w);
+  w.Key("step_seconds");
+  WriteStepTimes(report.step_times, &w);
+  w.Key("curve");
+  WriteCurve(report.curve, &w);
   w.Key("eval");
   WriteEval(report, report.eval, &w);
   w.Key("evals").BeginArray();
@@ -247,7 +334,8 @@ std::string SummaryJson(const JobFacts& facts, const JobReport& report) {
   // writer replaces bad bytes.
   w.Field("exit_reason", report.status.ok() ? "done" : report.status.message());
   w.EndObject();
-  return text + "\n";
+  if (layout == JsonLayout::kIndented) text.push_back('\n');
+  return text;
 }
 
 }  // namespace shoal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/json_writer.h"
 #include "cluster/job_report.h"
 #include "report/compute_facts.h"
 
@@ -28,11 +29,12 @@ struct JobFacts {
   ComputeFacts compute;
 };
 
-// The run as one JSON object (docs/summary.md), indented, with a newline at the
-// end. The keys are the same in every mode and for every end of a job, except
-// those of `flags`; values that are not known are null or 0. The start is in
-// the zone of this process.
-std::string SummaryJson(const JobFacts& facts, const JobReport& report);
+// The run as one JSON object (docs/summary.md). If it is indented, there is a
+// newline at its end. The keys are the same in every mode and for every end of
+// a job, except those of `flags`; values that are not known are null or 0. The
+// start is in the zone of this process.
+std::string SummaryJson(const JobFacts& facts, const JobReport& report,
+                        JsonLayout layout = JsonLayout::kIndented);
 
 }  // namespace shoal
 

@@ -8,6 +8,7 @@
 #include "base/executor.h"
 #include "base/saturating.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "rpc/channel_options.h"
 #include "rpc/client_loop.h"
 #include "rpc/copy_stats.h"
@@ -23,6 +24,9 @@ struct ParameterClientOptions {
   uint64_t chunk_bytes = 16 << 20;
   // Chunks of one push, or parts of one pull, that are under way at once.
   int chunks_in_flight = 3;
+  // The counters of this process, to which the client adds its payload; null:
+  // none. They outlive the client.
+  PayloadCounters* payload = nullptr;
 
   absl::Status Validate() const;
 

@@ -12,6 +12,7 @@
 #include "base/executor.h"
 #include "core/cluster_service.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "rpc/copy_stats.h"
 
 namespace shoal {
@@ -84,6 +85,9 @@ struct RpcServerOptions {
   // Takes a line about a host whose calls do not bear the token, once for each
   // host, on a thread of the server; null: nothing is told.
   std::function<void(const std::string& line)> on_refused;
+  // The counters of this process, to which the server adds the payload of pulls
+  // and pushes; null: none. They outlive the server.
+  PayloadCounters* payload = nullptr;
   // Keepalive (rpc/keepalive.h): a client that is silent for keepalive_time
   // gets a ping, and is taken for dead if it does not answer within
   // keepalive_timeout.

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "base/executor.h"
 #include "core/collective.h"
+#include "core/payload_bytes.h"
 #include "core/rank_board.h"
 #include "core/reduction.h"
 
@@ -89,6 +90,9 @@ struct TcpRingOptions {
   std::vector<std::string> names;
   // Is told for which rank the ring waits; may be null. Outlives the ring.
   RankBoard* board = nullptr;
+  // The counters of this process, to which the ring adds the data that it
+  // sends and receives; null: none. They outlive the ring.
+  PayloadCounters* payload = nullptr;
   // Takes a line about a host whose connection is refused, once for each host,
   // on the ring's thread; null: nothing is told.
   std::function<void(const std::string& line)> on_refused;

@@ -49,6 +49,9 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
       if (self->shard_ != nullptr) {
         heartbeat.staleness = self->shard_->Staleness();
       }
+      if (self->deps_.bytes != nullptr) {
+        heartbeat.bytes = self->deps_.bytes->Read();
+      }
       return heartbeat;
     };
     handlers.marks = [self = shared_from_this()] {

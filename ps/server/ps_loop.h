@@ -73,6 +73,9 @@ struct PsLoopDependencies {
       serve;
   // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
+  // The payload of this process, all of whose lives are one; nullptr: it has no
+  // network of its own.
+  const PayloadCounters* bytes = nullptr;
 };
 
 // One parameter server process without its network, as a member of the job.

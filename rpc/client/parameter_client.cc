@@ -24,6 +24,15 @@ namespace {
 // Bytes of memory that one client keeps for later messages.
 constexpr uint64_t kKeptBytes = 128 << 20;
 
+using PayloadFlow = PayloadCounters::Flow;
+
+// One of the counters; null if there are none.
+std::atomic<uint64_t>* TotalOf(PayloadCounters* payload,
+                               PayloadFlow PayloadCounters::*method,
+                               std::atomic<uint64_t> PayloadFlow::*direction) {
+  return payload == nullptr ? nullptr : &(payload->*method.*direction);
+}
+
 }  // namespace
 
 absl::Status ParameterClientOptions::Validate() const {
@@ -48,6 +57,12 @@ class ParameterClient::Impl {
       : options_(std::move(options)),
         executor_(executor),
         pool_(WireBufferPool::Create(kKeptBytes)),
+        asked_(TotalOf(options_.payload, &PayloadCounters::pull,
+                       &PayloadCounters::Flow::sent)),
+        pulled_(TotalOf(options_.payload, &PayloadCounters::pull,
+                        &PayloadCounters::Flow::received)),
+        pushed_(TotalOf(options_.payload, &PayloadCounters::push,
+                        &PayloadCounters::Flow::sent)),
         peer_(options_.channel, loop) {
     SHOAL_DCHECK(options_.Validate().ok());
   }
@@ -65,7 +80,7 @@ class ParameterClient::Impl {
   void PullOne(const PullRequest& request, absl::Duration timeout,
                SplitPull::OnPart on_reply) {
     peer_.Call(kPullMethod,
-               ToByteBuffer(EncodePullRequest(request, pool_.get(), &copies_)),
+               ToByteBuffer(EncodePullRequest(request, pool_.get(), &asked_)),
                timeout,
                [this, &request, on_reply = std::move(on_reply)](
                    absl::Status status, grpc::ByteBuffer bytes) mutable {
@@ -73,7 +88,7 @@ class ParameterClient::Impl {
                  if (status.ok()) {
                    const ReceivedMessage received(bytes);
                    status = peer_.Explain(DecodePullReply(
-                       received.fragments(), request, &copies_, &reply));
+                       received.fragments(), request, &pulled_, &reply));
                  }
                  if (status.ok()) {
                    std::move(on_reply)(std::move(reply));
@@ -102,7 +117,7 @@ class ParameterClient::Impl {
   void Push(PushRequest request, absl::Duration timeout, Done<PushReply> done) {
     absl::Status status = CheckPushedBatches(request.batches);
     if (!status.ok()) return Post<PushReply>(std::move(done), status);
-    WireMessage message = EncodePushRequest(request, pool_.get(), &copies_);
+    WireMessage message = EncodePushRequest(request, pool_.get(), &pushed_);
     auto on_verdict = [this, done = std::move(done)](
                           absl::StatusOr<PushReply> reply) mutable {
       Post<PushReply>(std::move(done), std::move(reply));
@@ -150,7 +165,12 @@ class ParameterClient::Impl {
   }
 
   CopyStats copy_stats() const {
-    return {copies_.payload_bytes.load(), copies_.copied_bytes.load()};
+    CopyStats stats;
+    for (const CopyCounter* part : {&asked_, &pulled_, &pushed_}) {
+      stats.payload_bytes += part->payload_bytes.load();
+      stats.copied_bytes += part->copied_bytes.load();
+    }
+    return stats;
   }
 
  private:
@@ -171,7 +191,9 @@ class ParameterClient::Impl {
   const ParameterClientOptions options_;
   Executor* const executor_;
   const std::shared_ptr<WireBufferPool> pool_;
-  CopyCounter copies_;
+  CopyCounter asked_;   // ids of pulls
+  CopyCounter pulled_;  // values
+  CopyCounter pushed_;  // ids and gradients
   std::atomic<uint64_t> uploads_{0};
   Peer peer_;  // last: its destructor waits for all that use the others
 };

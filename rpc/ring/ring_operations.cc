@@ -17,8 +17,9 @@ absl::Status Breach(absl::string_view what) {
 
 }  // namespace
 
-RingOperations::RingOperations(RingSettings settings, uint64_t max_queued)
-    : settings_(std::move(settings)), max_queued_(max_queued) {
+RingOperations::RingOperations(RingSettings settings, uint64_t max_queued,
+                               PayloadCounters::Flow* data)
+    : settings_(std::move(settings)), max_queued_(max_queued), data_(data) {
   SHOAL_DCHECK(settings_.chunk_bytes > 0 &&
                settings_.chunk_bytes % sizeof(float) == 0);
 }
@@ -206,6 +207,10 @@ void RingOperations::Landed() {
               reinterpret_cast<float*>(landing->memory.data()));
   }
   ++slot->received;
+  if (data_ != nullptr) {
+    data_->received.fetch_add(landing->memory.size(),
+                              std::memory_order_relaxed);
+  }
   slot->flow->Received();
 }
 
@@ -242,6 +247,9 @@ std::optional<RingFrameOut> RingOperations::NextFrame() {
 void RingOperations::OnSent(const RingFrameOut& frame) {
   Slot* const slot = Find(frame.number);
   if (slot != nullptr) --slot->unsent;
+  if (data_ != nullptr) {
+    data_->sent.fetch_add(frame.payload.size(), std::memory_order_relaxed);
+  }
 }
 
 std::vector<RingOperations::Completed> RingOperations::TakeCompleted() {

@@ -15,6 +15,7 @@
 #include "base/aligned_buffer.h"
 #include "core/collective.h"
 #include "core/collective_operation.h"
+#include "core/payload_bytes.h"
 #include "rpc/ring/ring_flow.h"
 #include "rpc/ring/ring_frame.h"
 #include "rpc/ring/ring_settings.h"
@@ -64,7 +65,9 @@ class RingOperations {
   };
 
   // `max_queued`: limit on the operations that one rank is ahead of another.
-  RingOperations(RingSettings settings, uint64_t max_queued);
+  // The bytes of data are added to `data`, which may be null.
+  RingOperations(RingSettings settings, uint64_t max_queued,
+                 PayloadCounters::Flow* data = nullptr);
 
   // Takes a call, which is complete at once after End, or if too many are
   // queued.
@@ -144,6 +147,7 @@ class RingOperations {
 
   const RingSettings settings_;
   const uint64_t max_queued_;
+  PayloadCounters::Flow* const data_;
   std::deque<Slot> slots_;
   uint64_t first_ = 0;    // number of slots_.front()
   uint64_t called_ = 0;   // calls so far

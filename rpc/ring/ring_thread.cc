@@ -35,7 +35,9 @@ RingThread::RingThread(TcpRingOptions options, RingSettings settings,
       executor_(executor),
       linker_(std::move(linker)),
       door_(std::move(sockets)),
-      operations_(settings_, options_.max_queued) {}
+      operations_(settings_, options_.max_queued,
+                  options_.payload == nullptr ? nullptr
+                                              : &options_.payload->ring) {}
 
 RingThread::~RingThread() {
   if (thread_.joinable()) {

@@ -24,7 +24,10 @@ void Serve(ServerState* state, ParameterService* parameters,
         // The server may be destroyed as soon as the answer is sent, so the
         // answer is sent last.
         grpc::ByteBuffer bytes;
-        if (reply.ok()) bytes = ToByteBuffer(frame->EncodeReply(*reply));
+        if (reply.ok()) {
+          bytes = ToByteBuffer(frame->EncodeReply(*reply));
+          state->CountReply(frame->value_bytes());
+        }
         frame->DropReply();
         state->pull_frames()->Return(std::move(frame));
         if (!reply.ok()) return answer.Send(reply.status());
@@ -39,8 +42,9 @@ void PullHandler::Handle(const grpc::ByteBuffer& request,
   absl::StatusOr<ParameterService*> parameters = state()->parameters();
   if (!parameters.ok()) return answer.Send(parameters.status());
   std::unique_ptr<PullFrame> frame = state()->pull_frames()->Take();
-  absl::Status status = frame->Decode(ReceivedMessage(request).fragments(),
-                                      state()->limits(), state()->copies());
+  absl::Status status =
+      frame->Decode(ReceivedMessage(request).fragments(), state()->limits(),
+                    state()->pull_copies());
   if (!status.ok()) {
     state()->pull_frames()->Return(std::move(frame));
     return answer.Send(std::move(status));

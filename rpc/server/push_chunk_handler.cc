@@ -46,7 +46,8 @@ absl::Status PushChunkHandler::HandleChunk(const grpc::ByteBuffer& request,
       [state = state(), bytes = whole->bytes] { state->ReleaseStaged(bytes); });
   auto frame = std::make_unique<PushFrame>();
   SHOAL_RETURN_IF_ERROR(
-      frame->Decode(whole->fragments, state()->limits(), state()->copies()));
+      frame->Decode(whole->fragments, state()->limits(),
+                    state()->push_copies()));
   whole.reset();  // its bytes are in the frame
   PushRequest push = frame->request();
   if (push.batches[0].id != chunk.batch ||

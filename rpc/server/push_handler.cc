@@ -14,7 +14,8 @@ void PushHandler::Handle(const grpc::ByteBuffer& request,
   std::unique_ptr<PushFrame> frame = state()->push_frames()->Take();
   const ReceivedMessage received(request);
   absl::Status status =
-      frame->Decode(received.fragments(), state()->limits(), state()->copies());
+      frame->Decode(received.fragments(), state()->limits(),
+                    state()->push_copies());
   if (!status.ok()) {
     state()->push_frames()->Return(std::move(frame));
     return answer.Send(std::move(status));

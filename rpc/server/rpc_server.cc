@@ -192,8 +192,10 @@ void RpcServer::AttachParameterService(ParameterService* parameters) {
 const std::string& RpcServer::address() const { return impl_->address(); }
 
 CopyStats RpcServer::copy_stats() const {
-  const CopyCounter* copies = impl_->state()->copies();
-  return {copies->payload_bytes.load(), copies->copied_bytes.load()};
+  const CopyCounter* pulls = impl_->state()->pull_copies();
+  const CopyCounter* pushes = impl_->state()->push_copies();
+  return {pulls->payload_bytes.load() + pushes->payload_bytes.load(),
+          pulls->copied_bytes.load() + pushes->copied_bytes.load()};
 }
 
 }  // namespace shoal

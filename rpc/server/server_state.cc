@@ -34,6 +34,12 @@ ServerState::ServerState(const RpcServerOptions& options,
       executor_(executor),
       authorization_(absl::StrCat("Bearer ", options.token)),
       buffers_(WireBufferPool::Create(options.max_kept_bytes)),
+      pull_copies_(options.payload == nullptr
+                       ? nullptr
+                       : &options.payload->pull.received),
+      push_copies_(options.payload == nullptr
+                       ? nullptr
+                       : &options.payload->push.received),
       pull_frames_(options.max_kept_bytes),
       push_frames_(options.max_kept_bytes),
       request_budget_(options.max_request_bytes,

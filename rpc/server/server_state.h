@@ -34,7 +34,14 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   const CodecLimits& limits() const { return limits_; }
   Executor* executor() const { return executor_; }
   WireBufferPool* buffers() const { return buffers_.get(); }
-  CopyCounter* copies() { return &copies_; }
+  CopyCounter* pull_copies() { return &pull_copies_; }
+  CopyCounter* push_copies() { return &push_copies_; }
+  // A reply to a pull with values of so many bytes is being sent.
+  void CountReply(uint64_t value_bytes) {
+    if (options_.payload == nullptr) return;
+    options_.payload->pull.sent.fetch_add(value_bytes,
+                                          std::memory_order_relaxed);
+  }
   ObjectPool<PullFrame>* pull_frames() { return &pull_frames_; }
   ObjectPool<PushFrame>* push_frames() { return &push_frames_; }
   // Room for requests that are read or served, and for replies.
@@ -72,7 +79,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   Executor* const executor_;
   const std::string authorization_;
   const std::shared_ptr<WireBufferPool> buffers_;
-  CopyCounter copies_;
+  CopyCounter pull_copies_;
+  CopyCounter push_copies_;
   ObjectPool<PullFrame> pull_frames_;
   ObjectPool<PushFrame> push_frames_;
   ByteBudget request_budget_;

@@ -156,5 +156,106 @@ TEST_F(JobProgressTest, ALostReplicaSpeaksForNothing) {
   EXPECT_EQ(shards[0]->index, 1);
 }
 
+// What a worker tells `seconds` after its life began: it computes two thirds
+// of the time, and exchanges 30 and 300 bytes a second.
+Heartbeat Worked(double seconds) {
+  Heartbeat beat;
+  beat.time.seconds[static_cast<size_t>(StepState::kCompute)] = seconds * 2 / 3;
+  beat.time.seconds[static_cast<size_t>(StepState::kWaitPull)] = seconds / 3;
+  beat.bytes.pull.sent = static_cast<uint64_t>(30 * seconds);
+  beat.bytes.pull.received = static_cast<uint64_t>(300 * seconds);
+  const auto steps = static_cast<uint64_t>(seconds);
+  if (steps > 0) beat.time.steps.micros.Add(500'000, steps);
+  beat.time.steps.square_sum = 0.25 * static_cast<double>(steps);
+  return beat;
+}
+
+TEST_F(JobProgressTest, TheTimeAndBytesOfADeadLifeCountAsOfItsLastHeartbeat) {
+  progress_.Start(At(0));
+  Beat(0, Worked(5), 5);
+  progress_.NewLife(Role::kWorker, 0, "", At(8));
+  Beat(0, Worked(3), 11);
+  Beat(1, Worked(11), 11);
+  progress_.End(At(11));
+  const JobReport report = Fill(11);
+  const auto compute = static_cast<size_t>(StepState::kCompute);
+  EXPECT_DOUBLE_EQ(report.workers[0].seconds[compute], 8 * 2 / 3.0);
+  EXPECT_DOUBLE_EQ(report.workers[1].seconds[compute], 11 * 2 / 3.0);
+  EXPECT_EQ(report.worker_bytes.pull.sent, 30u * 19);
+  EXPECT_EQ(report.worker_bytes.pull.received, 300u * 19);
+  EXPECT_EQ(report.worker_bytes.push.sent, 0u);
+  EXPECT_EQ(report.ps_bytes.pull.sent, 0u);
+  EXPECT_EQ(report.step_times.micros.count(), 19u);
+  EXPECT_DOUBLE_EQ(report.step_times.square_sum, 0.25 * 19);
+}
+
+TEST_F(JobProgressTest, TheBytesOfServersAreCountedApart) {
+  Heartbeat beat;
+  beat.bytes = {{1, 2}, {3, 4}, {5, 6}};
+  progress_.OnHeartbeat(Role::kPs, 0, beat, At(1));
+  progress_.OnHeartbeat(Role::kPs, 1, beat, At(1));
+  const JobReport report = Fill(1);
+  EXPECT_EQ(report.ps_bytes.pull.sent, 2u);
+  EXPECT_EQ(report.ps_bytes.pull.received, 4u);
+  EXPECT_EQ(report.ps_bytes.push.sent, 6u);
+  EXPECT_EQ(report.ps_bytes.push.received, 8u);
+  EXPECT_EQ(report.ps_bytes.ring.sent, 10u);
+  EXPECT_EQ(report.ps_bytes.ring.received, 12u);
+  EXPECT_EQ(report.worker_bytes.pull.sent, 0u);
+}
+
+TEST_F(JobProgressTest, TheSteadyWindowHasItsPartOfTheTimeAndBytes) {
+  for (const int worker : {0, 1}) Beat(worker, Worked(10), 10);
+  progress_.OpenSteady(0, At(12));
+  for (const int worker : {0, 1}) Beat(worker, Worked(20), 20);
+  progress_.CloseSteady(0, At(27));
+  for (const int worker : {0, 1}) Beat(worker, Worked(30), 30);
+  const JobReport report = Fill(30);
+  double seconds = 0;
+  for (const double state : report.steady_seconds) seconds += state;
+  EXPECT_DOUBLE_EQ(seconds, 2 * 15) << "both workers, from 12 to 27";
+  EXPECT_EQ(report.steady_worker_bytes.pull.sent, 2u * 30 * 15);
+  EXPECT_EQ(report.steady_worker_bytes.pull.received, 2u * 300 * 15);
+}
+
+TEST_F(JobProgressTest, TheCurveGoesFromTheFirstDataToTheEnd) {
+  progress_.OnTrained(0, At(9));  // no data yet
+  progress_.Start(At(10));
+  progress_.OnTrained(0, At(10));
+  Beat(0, Trained(100, 70, 0.6, 100), 11);
+  progress_.OnTrained(100, At(11));
+  progress_.OnTrained(110, At(11.1));  // not due
+  EXPECT_TRUE(Fill(11.1).curve.empty()) << "only the summary has it";
+  progress_.OnTrained(200, At(11.2), /*last=*/true);
+  Beat(0, Trained(200, 120, 0.8, 100), 12);
+  progress_.End(At(12.5));
+  JobReport report;
+  report.trained = 200;
+  progress_.Fill(At(20), &report);
+  ASSERT_EQ(report.curve.size(), 4u);
+  EXPECT_EQ(report.curve[0].at, absl::ZeroDuration());
+  EXPECT_EQ(report.curve[0].loss, 0);
+  EXPECT_EQ(report.curve[1].at, absl::Seconds(1));
+  EXPECT_EQ(report.curve[1].samples, 100u);
+  EXPECT_DOUBLE_EQ(report.curve[1].loss, 0.7);
+  EXPECT_DOUBLE_EQ(report.curve[1].auc, 0.6);
+  EXPECT_EQ(report.curve[2].samples, 200u);
+  EXPECT_DOUBLE_EQ(report.curve[2].auc, 0.6);
+  EXPECT_EQ(report.curve[3].at, absl::Seconds(2.5));
+  EXPECT_EQ(report.curve[3].samples, 200u);
+  EXPECT_DOUBLE_EQ(report.curve[3].loss, 0.5);
+  EXPECT_DOUBLE_EQ(report.curve[3].auc, 0.8);
+}
+
+TEST_F(JobProgressTest, AJobThatOnlyScoresHasNoCurve) {
+  progress_.Start(At(10));
+  progress_.OnScored(500, At(11));
+  progress_.OnScored(1500, At(12));
+  progress_.End(At(12));
+  const JobReport report = Fill(12);
+  EXPECT_TRUE(report.curve.empty());
+  EXPECT_DOUBLE_EQ(report.samples_per_second, 750);
+}
+
 }  // namespace
 }  // namespace shoal

@@ -143,6 +143,18 @@ class MetricsTest(OperationsTest):
             self.assertGreater(
                 metrics[f'shoal_ps_held_bytes{{shard="{k}"}}'], 0)
             self.assertGreater(metrics[f'shoal_ps_rows{{shard="{k}"}}'], 0)
+            self.assertGreater(metrics[
+                f'shoal_ps_payload_bytes_total{{shard="{k}",peer="worker",'
+                'method="push",direction="received"}'], 0)
+        for metrics in workers:
+            self.assertGreater(metrics[
+                'shoal_worker_payload_bytes_total{peer="ps",method="pull",'
+                'direction="received"}'], 0)
+            self.assertEqual(metrics[
+                'shoal_worker_payload_bytes_total{peer="worker",method="ring",'
+                'direction="sent"}'], 0)
+            self.assertGreater(
+                metrics["shoal_worker_step_interval_seconds_count"], 0)
         self.assertEqual(ps0['shoal_job_members{role="ps"}'], 2)
         self.assertEqual(ps0['shoal_job_members{role="worker"}'], 2)
         self.assertGreater(ps0['shoal_job_samples_total{outcome="trained"}'],

@@ -37,6 +37,7 @@ class PsLoopTest : public testing::Test {
       service_ = std::move(service);
     };
     deps.usage = [] { return ResourceUsage{}; };
+    deps.bytes = &payload_;
     deps.background = &disk_;
     deps.take_directory = [this](StartNumber start) {
       EXPECT_EQ(shard_, nullptr) << "asked when the shard was made";
@@ -65,6 +66,7 @@ class PsLoopTest : public testing::Test {
   Simulator simulator_;
   SimulatedExecutor strand_{&simulator_};
   SimulatedExecutor disk_{&simulator_};
+  PayloadCounters payload_;
   absl::Status directory_;  // what the model directory's lock says
   int asked_ = 0;
   Logger logger_{{"", LogLevel::kError}};
@@ -120,6 +122,13 @@ TEST_F(PsLoopTest, TheShardReportsItself) {
   cluster_.Tell(ReportShard{});
   Settle();
   EXPECT_EQ(cluster_.Heard<ShardReport>(), 1);
+}
+
+TEST_F(PsLoopTest, AHeartbeatHasThePayloadOfTheProcess) {
+  payload_.push.received = 70;
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(cluster_.heartbeat.bytes.push.received, 70u);
+  EXPECT_EQ(cluster_.heartbeat.bytes.pull.sent, 0u);
 }
 
 // Another job has the model directory at first.

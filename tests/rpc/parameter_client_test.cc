@@ -220,10 +220,12 @@ class ChunkTest : public testing::Test {
   ChunkTest() {
     RpcServerOptions options;
     options.max_message_bytes = 1 << 20;
+    options.payload = &served_;
     server_ = std::make_unique<LoopbackServer>(options);
     server_->AttachShard(OneShard(kBlock));
     ParameterClientOptions client_options = {ChannelTo((*server_)->address())};
     client_options.chunk_bytes = kChunk;
+    client_options.payload = &called_;
     client_ = std::make_unique<ParameterClient>(client_options, &process_.loop,
                                                 &process_.executor);
     gradients_.resize(kBlock);
@@ -244,6 +246,8 @@ class ChunkTest : public testing::Test {
     return push;
   }
 
+  PayloadCounters served_;
+  PayloadCounters called_;
   std::unique_ptr<LoopbackServer> server_;
   LoopbackProcess process_;
   std::unique_ptr<ParameterClient> client_;
@@ -280,6 +284,18 @@ TEST_F(ChunkTest, LargePushesAndPullsGoThroughWholeAndOnce) {
   const CopyStats server = (*server_)->copy_stats();
   EXPECT_EQ(server.payload_bytes, 2 * push_bytes + ids_.size() * 8);
   EXPECT_EQ(server.copied_bytes, server.payload_bytes);
+
+  // Each side counts what it sent and received, by method.
+  const PayloadBytes called = called_.Read();
+  EXPECT_EQ(called.pull.sent, ids_.size() * 8);
+  EXPECT_EQ(called.pull.received, value_bytes);
+  EXPECT_EQ(called.push.sent, 2 * push_bytes);
+  EXPECT_EQ(called.push.received, 0u);
+  const PayloadBytes served = served_.Read();
+  EXPECT_EQ(served.pull.received, called.pull.sent);
+  EXPECT_EQ(served.pull.sent, called.pull.received);
+  EXPECT_EQ(served.push.received, called.push.sent);
+  EXPECT_EQ(served.push.sent, 0u);
 }
 
 TEST_F(ChunkTest, AChunkedPushOfAListMarksEachBatch) {

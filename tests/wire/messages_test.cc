@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -357,6 +359,53 @@ TEST(MessagesTest, APartOfAManifestOfMarksOrOfAFileIsSmall) {
               std::string(kFilePartBytes, 'x'), absl::OkStatus()}),
           &part);
   EXPECT_LT(part.ByteSizeLong(), (1u << 20) - (64u << 10));
+}
+
+TEST(MessagesTest, ATimeThatIsNoneIsRefused) {
+  v1::ProcessMessage message;
+  v1::WorkerTime* const time = message.mutable_heartbeat()->mutable_time();
+  EXPECT_EQ(CodeOf<ProcessMessage>(message), absl::StatusCode::kOk);
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  for (const double bad :
+       {-1.0, std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+    time->set_wait_ring(bad);
+    EXPECT_EQ(CodeOf<ProcessMessage>(message), kInvalid) << bad;
+    time->clear_wait_ring();
+    time->set_step_square_sum(bad);
+    EXPECT_EQ(CodeOf<ProcessMessage>(message), kInvalid) << bad;
+    time->clear_step_square_sum();
+  }
+  Histogram steps;
+  steps.Add(StepTimes::kMostMicros);
+  ToProto(steps, time->mutable_step_micros());
+  EXPECT_EQ(CodeOf<ProcessMessage>(message), absl::StatusCode::kOk);
+  steps.Add(2 * StepTimes::kMostMicros);
+  ToProto(steps, time->mutable_step_micros());
+  EXPECT_EQ(CodeOf<ProcessMessage>(message), kInvalid) << "above the limit";
+}
+
+// Processes of an older release of the same protocol tell neither.
+TEST(MessagesTest, AHeartbeatWithoutBytesAndTimeHasZeros) {
+  v1::ProcessMessage message;
+  message.mutable_heartbeat()->set_number(3);
+  ProcessMessage read;
+  ASSERT_TRUE(FromProto(message, &read).ok());
+  const auto& heartbeat = std::get<Heartbeat>(read);
+  EXPECT_EQ(heartbeat.bytes.pull.sent, 0u);
+  EXPECT_EQ(heartbeat.time.seconds, StateSeconds{});
+  EXPECT_EQ(heartbeat.time.steps.micros.count(), 0u);
+}
+
+// A process sends it every second.
+TEST(MessagesTest, AHeartbeatOfManyDifferentStepsIsSmall) {
+  Heartbeat heartbeat;
+  for (uint64_t micros = 1; micros < StepTimes::kMostMicros;
+       micros += 1 + micros / 100) {
+    heartbeat.time.steps.micros.Add(micros, 1'000'000);
+  }
+  v1::ProcessMessage wire;
+  ToProto(ProcessMessage(heartbeat), &wire);
+  EXPECT_LT(wire.ByteSizeLong(), 32u << 10);
 }
 
 TEST(MessagesTest, AMillionScoresFitIntoOneMessage) {

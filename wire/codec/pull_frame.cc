@@ -166,6 +166,14 @@ uint64_t PullFrame::reply_capacity() const {
   return WireBufferPool::Capacity(reply_bytes_);
 }
 
+uint64_t PullFrame::value_bytes() const {
+  uint64_t bytes = 0;
+  for (const std::vector<Part>* parts : {&tables_, &blocks_}) {
+    for (const Part& part : *parts) bytes += part.value_bytes;
+  }
+  return bytes;
+}
+
 absl::Span<float> PullFrame::Values(const Part& part) const {
   return absl::MakeSpan(
       reinterpret_cast<float*>(reply_.data() + part.values_at),

@@ -30,6 +30,8 @@ class PullFrame {
   // Bytes of memory that MakeReply takes. REQUIRES, here and for all functions
   // below: Decode returned OK.
   uint64_t reply_capacity() const;
+  // Bytes of the values of the reply.
+  uint64_t value_bytes() const;
   // Takes the reply's memory. `pool` must outlive the frame's next call.
   // REQUIRES: at most one call for each Decode.
   void MakeReply(WireBufferPool* pool);

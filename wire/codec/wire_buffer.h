@@ -92,11 +92,17 @@ struct WireMessage {
 // Counts the bulk bytes (ids, values, gradients) that went through a codec, and
 // the bytes that the codec copied for them. Thread-safe.
 struct CopyCounter {
+  // With `payload_total` the payload is added there too.
+  explicit CopyCounter(std::atomic<uint64_t>* payload_total = nullptr)
+      : total(payload_total) {}
+
+  std::atomic<uint64_t>* const total;
   std::atomic<uint64_t> payload_bytes{0};
   std::atomic<uint64_t> copied_bytes{0};
 
   void Add(uint64_t payload, uint64_t copied) {
     payload_bytes.fetch_add(payload, std::memory_order_relaxed);
+    if (total != nullptr) total->fetch_add(payload, std::memory_order_relaxed);
     copied_bytes.fetch_add(copied, std::memory_order_relaxed);
   }
 };

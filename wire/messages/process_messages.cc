@@ -9,6 +9,9 @@
 namespace shoal {
 namespace {
 
+// More than a job can last: seconds above it are not those of a process.
+constexpr double kMostSeconds = 1e12;
+
 void Set(const ResourceUsage& in, v1::ResourceUsage* out) {
   out->set_cpu_seconds(in.cpu_seconds);
   out->set_rss_bytes(in.rss_bytes);
@@ -40,6 +43,73 @@ RankStanding Get(const v1::RankStanding& in) {
   return {in.step(), in.phase(), in.tensor(), in.waits_for(), in.seconds()};
 }
 
+void Set(const PayloadBytes& in, v1::PayloadBytes* out) {
+  out->set_pull_sent(in.pull.sent);
+  out->set_pull_received(in.pull.received);
+  out->set_push_sent(in.push.sent);
+  out->set_push_received(in.push.received);
+  out->set_ring_sent(in.ring.sent);
+  out->set_ring_received(in.ring.received);
+}
+
+PayloadBytes Get(const v1::PayloadBytes& in) {
+  return {{in.pull_sent(), in.pull_received()},
+          {in.push_sent(), in.push_received()},
+          {in.ring_sent(), in.ring_received()}};
+}
+
+void Set(const WorkerTime& in, v1::WorkerTime* out) {
+  const auto seconds = [&in](StepState state) {
+    return in.seconds[static_cast<size_t>(state)];
+  };
+  out->set_compute(seconds(StepState::kCompute));
+  out->set_prepare(seconds(StepState::kPrepare));
+  out->set_send(seconds(StepState::kSend));
+  out->set_wait_lease(seconds(StepState::kWaitLease));
+  out->set_wait_data(seconds(StepState::kWaitData));
+  out->set_wait_pull(seconds(StepState::kWaitPull));
+  out->set_wait_push(seconds(StepState::kWaitPush));
+  out->set_wait_pace(seconds(StepState::kWaitPace));
+  out->set_wait_step(seconds(StepState::kWaitStep));
+  out->set_wait_ring(seconds(StepState::kWaitRing));
+  if (in.steps.micros.count() == 0) return;
+  ToProto(in.steps.micros, out->mutable_step_micros());
+  out->set_step_square_sum(in.steps.square_sum);
+}
+
+absl::Status Get(const v1::WorkerTime& in, WorkerTime* out) {
+  const auto seconds = [out](StepState state) -> double& {
+    return out->seconds[static_cast<size_t>(state)];
+  };
+  seconds(StepState::kCompute) = in.compute();
+  seconds(StepState::kPrepare) = in.prepare();
+  seconds(StepState::kSend) = in.send();
+  seconds(StepState::kWaitLease) = in.wait_lease();
+  seconds(StepState::kWaitData) = in.wait_data();
+  seconds(StepState::kWaitPull) = in.wait_pull();
+  seconds(StepState::kWaitPush) = in.wait_push();
+  seconds(StepState::kWaitPace) = in.wait_pace();
+  seconds(StepState::kWaitStep) = in.wait_step();
+  seconds(StepState::kWaitRing) = in.wait_ring();
+  for (const double each : out->seconds) {
+    if (!(each >= 0 && each <= kMostSeconds)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("WorkerTime: ", each, " are no seconds of a state"));
+    }
+  }
+  const absl::Status status =
+      FromProto(in.step_micros(), &out->steps.micros);
+  const double squares = in.step_square_sum();
+  if (!status.ok() || out->steps.micros.max() > StepTimes::kMostMicros ||
+      !(squares >= 0 && squares <= kMostSeconds * kMostSeconds)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "WorkerTime.step_micros is no distribution of steps",
+        status.ok() ? "" : ": ", status.message()));
+  }
+  out->steps.square_sum = squares;
+  return absl::OkStatus();
+}
+
 void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   v1::Heartbeat* m = out->mutable_heartbeat();
   m->set_number(in.number);
@@ -48,6 +118,8 @@ void Set(const Heartbeat& in, v1::ProcessMessage* out) {
   Set(in.progress, m->mutable_progress());
   if (in.staleness.count() > 0) ToProto(in.staleness, m->mutable_staleness());
   if (!in.standing.phase.empty()) Set(in.standing, m->mutable_standing());
+  Set(in.bytes, m->mutable_bytes());
+  Set(in.time, m->mutable_time());
 }
 
 void Set(const LeaseRequest&, v1::ProcessMessage* out) {
@@ -230,6 +302,8 @@ absl::Status Get(const v1::Heartbeat& in, Heartbeat* out) {
   out->usage = Get(in.usage());
   out->progress = Get(in.progress());
   if (in.has_standing()) out->standing = Get(in.standing());
+  out->bytes = Get(in.bytes());
+  SHOAL_RETURN_IF_ERROR(Annotate(Get(in.time(), &out->time), "Heartbeat"));
   return Annotate(FromProto(in.staleness(), &out->staleness),
                   "Heartbeat.staleness");
 }

@@ -24,8 +24,7 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
       exchange_(std::move(exchange)),
       leases_(options.scores, deps.open_source, deps.strand, std::move(send),
               [this](const Lease& lease) { exchange_->EndLease(lease); }),
-      pipeline_(options.pipeline_depth),
-      clock_(deps.telemetry) {
+      pipeline_(options.pipeline_depth) {
   exchange_->Start(
       [this](absl::Status error) {
         // The coordinator may be in the process that is lost.
@@ -41,9 +40,7 @@ LeaseTrainer::LeaseTrainer(LeaseTrainerOptions options,
 }
 
 void LeaseTrainer::Start() {
-  if (deps_.board != nullptr) {
-    deps_.board->Enter(RankBoard::Phase::kLease, deps_.strand->Now());
-  }
+  Enter(StepState::kWaitLease);
   leases_.Request();
 }
 
@@ -54,7 +51,9 @@ void LeaseTrainer::AddLease(Lease lease) {
 }
 
 void LeaseTrainer::DropSteps() {
-  clock_.Stop(deps_.strand->Now());
+  // The life goes on, with another trainer or none.
+  deps_.time->Enter(StepState::kWaitLease, deps_.strand->Now());
+  deps_.time->LeaveOut();
   if (deps_.telemetry != nullptr) {
     // The abandoned calls no longer count as in flight.
     deps_.telemetry->pulls_in_flight->Add(-pipeline_.pulls());
@@ -104,6 +103,7 @@ void LeaseTrainer::Resume() {
   if (pipeline_.ended()) return;
   pipeline_.Resume();
   held_ = nullptr;
+  deps_.time->LeaveOut();
   if (hold_ != 0) exchange_->Resume(std::exchange(hold_, 0));
   FinishKept();
   Pump();
@@ -128,7 +128,7 @@ void LeaseTrainer::Drain(absl::AnyInvocable<void() &&> idle) {
 void LeaseTrainer::Pump() {
   if (!pipeline_.alive()) return;
   if (pipeline_.BecomesDrained()) {
-    clock_.Stop(deps_.strand->Now());
+    deps_.time->Enter(StepState::kWaitLease, deps_.strand->Now());
     exchange_->Cancel();
     std::exchange(drained_, nullptr)();
     return;
@@ -151,7 +151,7 @@ void LeaseTrainer::Pump() {
 
 void LeaseTrainer::Enter(StepState state) {
   const absl::Time now = deps_.strand->Now();
-  clock_.Enter(state, now);
+  deps_.time->Enter(state, now);
   if (deps_.board == nullptr) return;
   // Others than an exchange tell nothing of it.
   if (pipeline_.exchanges() > 0) state = StepState::kWaitPush;
@@ -179,7 +179,6 @@ void LeaseTrainer::Enter(StepState state) {
 }
 
 void LeaseTrainer::EnterWait() {
-  if (deps_.telemetry == nullptr && deps_.board == nullptr) return;
   StepState state = pipeline_.WaitsFor(/*leases=*/leases_.next() != nullptr);
   if (state == StepState::kWaitPush) state = exchange_->waits_in();
   Enter(state);
@@ -204,7 +203,7 @@ void LeaseTrainer::StartPull(Step step) {
   PrepareStep(client_->partitions(), options_.field_size, &unique_,
               &step->train);
   step->sent = deps_.strand->Now();
-  clock_.Enter(StepState::kSend, step->sent);
+  deps_.time->Enter(StepState::kSend, step->sent);
   if (deps_.telemetry != nullptr) deps_.telemetry->pulls_in_flight->Add(1);
   SendPull(std::move(step));
 }
@@ -256,6 +255,7 @@ void LeaseTrainer::Evaluate(Step step) {
     deps_.board->Enter(RankBoard::Phase::kEvaluates, deps_.strand->Now());
   }
   const std::vector<uint8_t>& labels = step->train.batch.examples.labels;
+  deps_.time->LeaveOut();
   PredictStep(options_.field_size, deps_.model, &step->train);
   leases_.AddScores(step->lease.get(), step->train.batch.id.index,
                     step->train.logits.span(), labels);
@@ -287,7 +287,7 @@ void LeaseTrainer::Train(Step step) {
   }
   pipeline_.BeginExchange(step.get());
   step->sent = deps_.strand->Now();
-  clock_.Enter(StepState::kSend, step->sent);
+  deps_.time->Enter(StepState::kSend, step->sent);
   if (deps_.telemetry != nullptr) deps_.telemetry->pushes_in_flight->Add(1);
   const std::shared_ptr<OpenLease> lease = step->lease;
   Finish(std::move(step));
@@ -340,6 +340,7 @@ bool LeaseTrainer::StillWaits(const absl::Status& status, PipelineStep* step) {
 }
 
 void LeaseTrainer::OnEnd(const PipelineStep& step, StepEnd end) {
+  deps_.time->EndStep(deps_.strand->Now());
   const Batch& batch = step.train.batch;
   if (deps_.logger->Enabled(LogLevel::kDebug)) {
     deps_.logger->Debug(absl::StrCat(

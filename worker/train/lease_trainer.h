@@ -22,6 +22,7 @@
 #include "worker/train/progress_meter.h"
 #include "worker/train/score_sender.h"
 #include "worker/train/step_pipeline.h"
+#include "worker/train/time_meter.h"
 #include "worker/train/worker_telemetry.h"
 
 namespace shoal {
@@ -68,6 +69,7 @@ struct LeaseTrainerOptions {
 struct LeaseTrainerDependencies {
   Model* model = nullptr;
   ProgressMeter* progress = nullptr;
+  TimeMeter* time = nullptr;
   Logger* logger = nullptr;
   Executor* strand = nullptr;
   // Opens the batches of a lease; called on the strand.
@@ -197,7 +199,6 @@ class LeaseTrainer : public std::enable_shared_from_this<LeaseTrainer> {
   bool retired_ = false;  // Retire has come, and not Abandon
   absl::AnyInvocable<void() &&> drained_;  // set until the pipeline is drained
   UniqueIds unique_;
-  StepClock clock_;
 };
 
 }  // namespace shoal

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "core/ps_members.h"
 #include "worker/train/progress_meter.h"
+#include "worker/train/time_meter.h"
 
 namespace shoal {
 
@@ -32,7 +33,9 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
  private:
   // The state of one life.
   struct OneLife {
-    explicit OneLife(const ScoreMetrics* metrics) : progress(metrics) {}
+    OneLife(const ScoreMetrics* metrics, const WorkerTelemetry* telemetry,
+            uint64_t warmup_steps)
+        : progress(metrics), time(telemetry, warmup_steps) {}
 
     Life life;
     std::shared_ptr<ClusterSession> session;
@@ -53,8 +56,12 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
     std::string stood;
     uint64_t hold = 0;  // number of the Hold; 0: not held
     ProgressMeter progress;
+    TimeMeter time;
+    PayloadBytes bytes_before;  // of the process, when the life began
   };
 
+  // The payload since the life began, for a heartbeat.
+  PayloadBytes NewBytes();
   void OnMessage(CoordinatorMessage message);
   absl::Status OnView(const ClusterView& view);
   void OnNewGeneration(uint64_t number);
@@ -89,6 +96,7 @@ class WorkerLoop::Impl : public std::enable_shared_from_this<Impl> {
   ClusterMember member_;
   bool joined_ = false;    // there was a life
   bool stopping_ = false;  // the worker leaves
+  PayloadBytes bytes_told_;  // of the process, in the newest heartbeat
   // Why the worker asks the coordinator to stop the job; OK: it does not ask.
   absl::Status stop_reason_;
   std::shared_ptr<OneLife> life_;
@@ -99,8 +107,10 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   handlers.on_joined = [self = shared_from_this()](
                            const RegisterReply& reply,
                            std::shared_ptr<ClusterSession> session) {
-    self->life_ =
-        std::make_shared<OneLife>(&self->deps_.model->objective().metrics());
+    self->life_ = std::make_shared<OneLife>(
+        &self->deps_.model->objective().metrics(), self->deps_.telemetry,
+        self->options_.warmup_steps);
+    self->life_->bytes_before = self->bytes_told_;
     self->life_->life = reply.life;
     self->life_->session = std::move(session);
     self->joined_ = true;
@@ -116,6 +126,8 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
     heartbeat.usage = self->deps_.usage();
     if (self->life_ != nullptr) {
       heartbeat.progress = self->life_->progress.Snapshot();
+      heartbeat.time = self->life_->time.Read(self->deps_.control->Now());
+      heartbeat.bytes = self->NewBytes();
     }
     if (self->deps_.board != nullptr) {
       heartbeat.standing = self->deps_.board->Read(self->deps_.control->Now());
@@ -124,6 +136,18 @@ void WorkerLoop::Impl::Start(absl::AnyInvocable<void(MemberEnd) &&> done) {
   };
   handlers.on_end = std::move(done);
   member_.Start(std::move(handlers));
+}
+
+PayloadBytes WorkerLoop::Impl::NewBytes() {
+  if (deps_.bytes == nullptr) return {};
+  bytes_told_ = deps_.bytes->Read();
+  const auto since = [](const ByteFlow& before, const ByteFlow& now) {
+    return ByteFlow{now.sent - before.sent, now.received - before.received};
+  };
+  const PayloadBytes& before = life_->bytes_before;
+  return {since(before.pull, bytes_told_.pull),
+          since(before.push, bytes_told_.push),
+          since(before.ring, bytes_told_.ring)};
 }
 
 void WorkerLoop::Impl::OnMessage(CoordinatorMessage message) {
@@ -336,6 +360,7 @@ std::shared_ptr<LeaseTrainer> WorkerLoop::Impl::MakeTrainer() {
   LeaseTrainerDependencies deps;
   deps.model = deps_.model;
   deps.progress = &life_->progress;
+  deps.time = &life_->time;
   deps.logger = deps_.logger;
   deps.strand = deps_.train;
   deps.open_source = &deps_.open_source;

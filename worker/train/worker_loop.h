@@ -1,6 +1,7 @@
 #ifndef SHOAL_WORKER_TRAIN_WORKER_LOOP_H_
 #define SHOAL_WORKER_TRAIN_WORKER_LOOP_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "core/lease.h"
 #include "core/rank_board.h"
 #include "core/parameter_service.h"
+#include "core/payload_bytes.h"
 #include "core/session_messages.h"
 #include "core/shard_map.h"
 #include "models/model.h"
@@ -34,6 +36,9 @@ struct WorkerLoopOptions {
   LeaseTrainerOptions trainer;
   absl::Duration pull_timeout = absl::Seconds(10);
   absl::Duration push_timeout = absl::Seconds(10);
+  // The first steps of each life, which are not among the step times that the
+  // worker tells (TimeMeter).
+  uint64_t warmup_steps = 0;
 };
 
 // The parts that a worker uses. WorkerPart (job/worker_part.h) sets `model` and
@@ -69,7 +74,9 @@ struct WorkerLoopDependencies {
   absl::AnyInvocable<absl::StatusOr<std::string>()> next_ring;
   // Returns the resources used by this process.
   absl::AnyInvocable<ResourceUsage()> usage;
-  // May be nullptr; then nothing is measured.
+  // The payload of this process; nullptr: it has no network.
+  const PayloadCounters* bytes = nullptr;
+  // May be nullptr; then there are no metrics.
   const WorkerTelemetry* telemetry = nullptr;
   // Where the worker stands, for its heartbeats; may be nullptr.
   RankBoard* board = nullptr;

@@ -1,16 +1,9 @@
 #include "worker/train/worker_telemetry.h"
 
+#include <cstddef>
+#include <cstdint>
+
 namespace shoal {
-namespace {
-
-constexpr std::array<const char*, kStepStates> kStateNames = {
-    "compute",   "prepare",   "send",      "wait_lease",
-    "wait_data", "wait_pull", "wait_push", "wait_pace",  "wait_step",
-    "wait_ring",
-};
-
-}  // namespace
-
 WorkerTelemetry WorkerTelemetry::Create(Telemetry* telemetry) {
   WorkerTelemetry t;
   t.examples = telemetry->AddCounter(
@@ -46,28 +39,45 @@ WorkerTelemetry WorkerTelemetry::Create(Telemetry* telemetry) {
       "shoal_worker_push_seconds",
       "Time from a batch's push, sent to all shards, to the last answer.",
       RequestSecondsBounds());
+  t.step_seconds = telemetry->AddDistribution(
+      "shoal_worker_step_interval_seconds",
+      "Time from the end of one batch to the end of the next, without waits "
+      "for a lease.",
+      RequestSecondsBounds());
   for (size_t i = 0; i < kStepStates; ++i) {
     t.seconds[i] = telemetry->AddCounter(
         "shoal_worker_step_seconds_total",
         "Time of the train thread by what it did or waited for; the states add "
         "up to its time in the job.",
-        {{"state", kStateNames[i]}});
+        {{"state", kStepStateNames[i]}});
   }
   return t;
 }
 
-void StepClock::Enter(StepState state, absl::Time now) {
-  if (telemetry_ == nullptr) return;
-  Stop(now);
-  state_ = state;
-  since_ = now;
-}
-
-void StepClock::Stop(absl::Time now) {
-  if (telemetry_ == nullptr || since_ > now) return;
-  telemetry_->seconds[static_cast<size_t>(state_)]->Add(
-      absl::ToDoubleSeconds(now - since_));
-  since_ = absl::InfiniteFuture();
+void ExportWorkerBytes(Telemetry* telemetry, const PayloadCounters* bytes) {
+  const auto counter = [telemetry](const char* peer, const char* method,
+                                   const char* direction) {
+    return telemetry->AddCounter(
+        "shoal_worker_payload_bytes_total",
+        "Ids, values and gradients that the worker exchanged with servers, and "
+        "data that it exchanged with other ranks.",
+        {{"peer", peer}, {"method", method}, {"direction", direction}});
+  };
+  const std::array<Counter*, 6> counters = {
+      counter("ps", "pull", "sent"),     counter("ps", "pull", "received"),
+      counter("ps", "push", "sent"),     counter("ps", "push", "received"),
+      counter("worker", "ring", "sent"), counter("worker", "ring", "received"),
+  };
+  if (bytes == nullptr) return;
+  telemetry->OnCollect([counters, bytes] {
+    const PayloadBytes now = bytes->Read();
+    const std::array<uint64_t, 6> values = {
+        now.pull.sent,     now.pull.received, now.push.sent,
+        now.push.received, now.ring.sent,     now.ring.received};
+    for (size_t i = 0; i < counters.size(); ++i) {
+      counters[i]->Set(static_cast<double>(values[i]));
+    }
+  });
 }
 
 }  // namespace shoal

@@ -232,6 +232,28 @@ TEST(TcpRingTest, SendsNoMoreBytesThanTheFormula) {
   }
 }
 
+TEST(TcpRingTest, CountsTheDataThatItSendsAndReceives) {
+  constexpr int kSize = 3;
+  std::vector<PayloadCounters> counters(kSize);
+  RingRanks ranks(kSize, Options(), [&](int rank, TcpRingOptions* options) {
+    options->payload = &counters[static_cast<size_t>(rank)];
+  });
+  std::vector<std::vector<float>> values(
+      kSize, std::vector<float>(kSize * 100'000, 1));
+  std::vector<Call> calls;
+  for (int r = 0; r < kSize; ++r) {
+    calls.push_back(AllReduce(ranks.rank(r), &values[static_cast<size_t>(r)]));
+  }
+  for (Call& call : calls) EXPECT_TRUE(call->Wait().ok());
+  for (int r = 0; r < kSize; ++r) {
+    const PayloadBytes bytes = counters[static_cast<size_t>(r)].Read();
+    // 2 (N - 1) / N of all values, without the heads of frames.
+    EXPECT_EQ(bytes.ring.sent, 2u * (kSize - 1) * 400'000) << r;
+    EXPECT_EQ(bytes.ring.received, 2u * (kSize - 1) * 400'000) << r;
+    EXPECT_EQ(bytes.pull.sent + bytes.push.sent, 0u);
+  }
+}
+
 TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
   RankZero zero;
   std::vector<float> values(1000, 1);

@@ -218,6 +218,7 @@ class GradientExchangeTest : public testing::Test {
     deps.telemetry = &telemetry_;
     deps.model = &model_;
     deps.progress = &progress_;
+    deps.time = &time_;
     logger_.emplace(LoggerOptions{.level = log_level_});
     deps.logger = &*logger_;
     deps.strand = &strand_;
@@ -255,6 +256,7 @@ class GradientExchangeTest : public testing::Test {
   double clip_norm_ = 0;
   Telemetry all_metrics_;
   WorkerTelemetry telemetry_ = WorkerTelemetry::Create(&all_metrics_);
+  TimeMeter time_{&telemetry_};
   uint32_t batches_ = 0;
   uint32_t examples_ = 1;  // of a batch
   absl::Duration end_after_;

@@ -198,6 +198,7 @@ class LeaseTrainerTest : public testing::Test {
     LeaseTrainerDependencies deps;
     deps.model = &model;
     deps.progress = &progress;
+    deps.time = &time;
     deps.logger = &logger;
     deps.strand = &strand;
     deps.open_source = &open_source;
@@ -239,6 +240,7 @@ class LeaseTrainerTest : public testing::Test {
   ProgressMeter progress{&kBinaryMetrics};
   Telemetry all_metrics;
   WorkerTelemetry telemetry = WorkerTelemetry::Create(&all_metrics);
+  TimeMeter time{&telemetry};
   int batches_in_piece = 3;
   int open_sources = 0;
   bool stuck_sources = false;

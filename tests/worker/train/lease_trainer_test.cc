@@ -1,5 +1,6 @@
 #include "worker/train/lease_trainer.h"
 
+#include <numeric>
 #include <string>
 #include <variant>
 #include <vector>
@@ -273,6 +274,34 @@ TEST_F(LeaseTrainerTest, MeasuresWhatItDidAndWhatItWaitedFor) {
   EXPECT_NEAR(
       telemetry.seconds[static_cast<size_t>(StepState::kWaitPull)]->value(),
       0.003, 1e-9);  // for each batch, from the push before it on
+  // From the end of the first batch: two steps, one of them with the retry.
+  const WorkerTime told = time.Read(end);
+  EXPECT_EQ(told.steps.micros.count(), 2u);
+  EXPECT_GE(told.steps.micros.max(), 1'000u);
+  EXPECT_LT(told.steps.micros.sum(), 1e6 * absl::ToDoubleSeconds(end - start));
+  EXPECT_NEAR(
+      std::accumulate(told.seconds.begin(), told.seconds.end(), 0.0),
+      absl::ToDoubleSeconds(end - start), 1e-9);
+}
+
+TEST_F(LeaseTrainerTest, NeitherAnEvaluationNorAHoldIsInAStep) {
+  Start(0);
+  trainer->AddLease(MakeLease(0, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  const uint64_t steps = time.Read(strand.Now()).steps.micros.count();
+  EXPECT_EQ(steps, 2u);
+  trainer->AddLease(MakeLease(1, LeasePurpose::kEvaluate));
+  simulator.RunUntilIdle();
+  trainer->AddLease(MakeLease(2, LeasePurpose::kTrain));
+  simulator.RunUntilIdle();
+  EXPECT_EQ(time.Read(strand.Now()).steps.micros.count(), steps + 2);
+  trainer->AddLease(MakeLease(3, LeasePurpose::kTrain));
+  simulator.RunFor(absl::Microseconds(1500));
+  trainer->Hold(1, [] {});
+  simulator.RunFor(absl::Seconds(30));
+  trainer->Resume();
+  simulator.RunUntilIdle();
+  EXPECT_LT(time.Read(strand.Now()).steps.micros.max(), 1'000'000u);
 }
 
 TEST_F(LeaseTrainerTest, WhatIsInFlightWhenALifeEndsIsNoLongerCounted) {

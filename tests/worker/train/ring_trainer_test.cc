@@ -82,6 +82,7 @@ class Rank {
     LeaseTrainerDependencies deps;
     deps.model = model_.get();
     deps.progress = &progress_;
+    deps.time = &time_;
     deps.logger = &logger_;
     deps.strand = strand;
     deps.open_source = &open_source_;
@@ -126,6 +127,7 @@ class Rank {
   ReferenceBackend backend_;
   std::unique_ptr<Model> model_;
   ProgressMeter progress_{&kBinaryMetrics};
+  TimeMeter time_{nullptr};
   const std::shared_ptr<ParameterShard> replica_;
   LeaseQueue::OpenSource open_source_;
   int leases_done_ = 0;

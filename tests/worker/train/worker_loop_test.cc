@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -262,6 +263,62 @@ TEST_F(WorkerLoopTest, AHeldWorkerTrainsTheLeaseThatItIsGiven) {
   Settle();
   EXPECT_GT(log_.calls, 0);
   EXPECT_EQ(cluster_.Heard<LeaseRequest>(), requests);
+}
+
+TEST_F(WorkerLoopTest, TheStatesOfATrainThreadAddUpToItsTimeInTheJob) {
+  simulator_.RunFor(absl::Seconds(2));
+  const auto sum = [this] {
+    const StateSeconds& seconds = cluster_.heartbeat.time.seconds;
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  };
+  EXPECT_EQ(sum(), 0) << "no trainer yet";
+  const absl::Time start = control_.Now();
+  StartTraining();
+  simulator_.RunFor(absl::Seconds(10));
+  EXPECT_GT(sum(), 9);
+  EXPECT_LE(sum(), absl::ToDoubleSeconds(control_.Now() - start));
+  const StateSeconds& seconds = cluster_.heartbeat.time.seconds;
+  EXPECT_GT(seconds[static_cast<size_t>(StepState::kWaitPull)], 9)
+      << "the wait that is under way counts";
+  // Another trainer of the same life goes on where this one ends.
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 5}}}});
+  simulator_.RunFor(absl::Seconds(10));
+  EXPECT_GT(sum(), 19);
+  EXPECT_LE(sum(), absl::ToDoubleSeconds(control_.Now() - start));
+  // A new life begins from zero.
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(sum(), 0);
+}
+
+struct CountedParts {
+  PayloadCounters payload_;
+};
+
+class CountedLoopTest : public CountedParts, public WorkerLoopTest {
+ protected:
+  CountedLoopTest()
+      : WorkerLoopTest(0, -1, 1, [this](WorkerLoopDependencies* deps) {
+          deps->bytes = &payload_;
+        }) {}
+};
+
+// The coordinator adds up the lives of a worker.
+TEST_F(CountedLoopTest, TheBytesOfALifeAreThoseSinceTheHeartbeatBefore) {
+  payload_.pull.sent = 100;
+  payload_.push.sent = 7;
+  simulator_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(cluster_.heartbeat.bytes.pull.sent, 100u);
+  EXPECT_EQ(cluster_.heartbeat.bytes.push.sent, 7u);
+  payload_.pull.sent = 130;  // not told before the life ends
+  cluster_.EndSession(absl::FailedPreconditionError("taken for dead"));
+  Settle();
+  payload_.ring.received = 5;
+  simulator_.RunFor(absl::Seconds(2));
+  ASSERT_EQ(cluster_.lives, 2u);
+  EXPECT_EQ(cluster_.heartbeat.bytes.pull.sent, 30u);
+  EXPECT_EQ(cluster_.heartbeat.bytes.push.sent, 0u);
+  EXPECT_EQ(cluster_.heartbeat.bytes.ring.received, 5u);
 }
 
 // ---- Generations
