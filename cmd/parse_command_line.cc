@@ -42,8 +42,10 @@ absl::Status CheckWritable(absl::string_view flag, const std::string& name) {
 }
 
 absl::Status CheckOutputsWritable(const JobFlags& flags) {
-  // With --hosts other hosts write them.
-  if (!flags.cluster.hosts.empty()) return absl::OkStatus();
+  if (!flags.cluster.hosts.empty()) {
+    // Another host writes the rest.
+    return CheckWritable("--summary", flags.output.summary);
+  }
   if (flags.Leads()) {
     SHOAL_RETURN_IF_ERROR(CheckWritable("--summary", flags.output.summary));
   }

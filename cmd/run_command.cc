@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/file_system.h"
+#include "base/json_writer.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
@@ -248,12 +249,21 @@ ExitCode Conclude(const FileSystem& files, const JobFlags& flags,
     absl::StrAppend(&text, resume, "\n");
   }
   const ExitCode printed = PrintResult(name, text);
-  // With --hosts another host writes the summary.
-  if (!end.told && !flags.output.summary.empty() &&
-      flags.cluster.hosts.empty()) {
-    WriteSummaryInItsPlace(files, flags, start, end.status);
+  const bool here = flags.cluster.hosts.empty();
+  absl::Status written;
+  if (!flags.output.summary.empty()) {
+    if (here && !end.told) {
+      WriteSummaryInItsPlace(files, flags, start, end.status);
+    } else if (!here && !end.summary.empty()) {
+      // The leader has written the file on its own host.
+      written = WriteOutput(files, flags.output.summary,
+                            absl::StrCat(IndentJson(end.summary), "\n"));
+    }
   }
-  if (end.status.ok()) return printed;
+  if (end.status.ok()) {
+    return written.ok() ? printed : Complain(name, written, kExitFailed);
+  }
+  if (!written.ok()) Complain(name, written, kExitFailed);
   const absl::Status status = end.exit_code == kExitUsage
                                   ? end.status
                                   : WithLastWords(end.status, resume);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,10 @@ namespace shoal {
 namespace {
 
 constexpr int kLauncherColour = 6;
+
+// Limit on the leader's line about the end of the job, which has the summary:
+// some hundred bytes for each process and 20 KB for the curve.
+constexpr size_t kMaxEndingBytes = 64 << 20;
 
 // True if the process could not use its flags, files or ports and so never had
 // a part in the job. A process that was started again had a part before.
@@ -81,6 +86,7 @@ LaunchedJobEnd LaunchedJob::Run() {
   const LaunchOutcome outcome = launcher_->Run();
   output_->EndLive();
   LaunchedJobEnd end = End(outcome);
+  if (ending_.has_value()) end.summary = std::move(ending_->summary);
   end.figures = std::move(figures_);
   end.interrupted = interrupted_;
   return end;
@@ -116,6 +122,7 @@ absl::Status LaunchedJob::StartAll() {
     spec.input = options_.input;
     spec.ends_with_others =
         process.role == Role::kWorker && !process.leads && options_.saves;
+    if (process.leads) spec.max_line_bytes = kMaxEndingBytes;
     SHOAL_RETURN_IF_ERROR(launcher_->Start(std::move(spec)));
     members_.push_back(std::move(member));
   }

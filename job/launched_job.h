@@ -74,6 +74,8 @@ struct LaunchedJobEnd {
   // True if the leader reported the end of the job, which it does once it has
   // written --summary.
   bool told = false;
+  // JobEnding::summary, if it did.
+  std::string summary;
   // True if the job failed because it lost a process: a PS, the leader, or all
   // workers. The same job may go on from its newest checkpoint. Never after a
   // signal to the launcher.

@@ -70,8 +70,7 @@ ProcessLauncher::~ProcessLauncher() {
 absl::Status ProcessLauncher::Start(ProcessSpec spec) {
   SHOAL_ASSIGN_OR_RETURN(const ChildProcess child,
                          StartChild(spec.argv, spec.input));
-  auto process = std::make_unique<Process>();
-  process->spec = std::move(spec);
+  auto process = std::make_unique<Process>(std::move(spec));
   process->child = child;
   processes_.push_back(std::move(process));
   return absl::OkStatus();

@@ -34,6 +34,8 @@ struct ProcessSpec {
   // True if the process ends by itself once other processes have ended. The
   // launcher passes no signal on to it until a deadline has passed.
   bool ends_with_others = false;
+  // Limit on the bytes of a line of stdout (launch/line_splitter.h).
+  size_t max_line_bytes = 64 << 10;
 };
 
 struct LauncherOptions {
@@ -114,6 +116,9 @@ class ProcessLauncher {
 
  private:
   struct Process {
+    explicit Process(ProcessSpec of)
+        : spec(std::move(of)), out(spec.max_line_bytes) {}
+
     ProcessSpec spec;
     ChildProcess child;  // pid -1: ended for good
     LineSplitter out;

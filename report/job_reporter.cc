@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_writer.h"
 #include "base/output_path.h"
 #include "base/status_macros.h"
 #include "core/job_loss.h"
@@ -67,10 +68,10 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
                               int signal) {
   output_.EndLive();
   if (events_ != nullptr) CheckEvents(events_->End(report, now));
+  JobFacts facts = options_.facts;
+  facts.start = start_;
   absl::Status written;
   if (!options_.summary.empty()) {
-    JobFacts facts = options_.facts;
-    facts.start = start_;
     written =
         WriteOutput(*files_, options_.summary, SummaryJson(facts, report));
   }
@@ -83,7 +84,8 @@ absl::Status JobReporter::End(const JobReport& report, absl::Time now,
                     closing, report.first,
                     report.stopped, std::string(written.message()), signal,
                     ResumeText(report), LostProcess(report.status),
-                    AfterEnd(report.status) == SameCommand::kFailsAgain}),
+                    AfterEnd(report.status) == SameCommand::kFailsAgain,
+                    SummaryJson(facts, report, JsonLayout::kCompact)}),
         "\n");
   } else if (options_.style == ProgressStyle::kText) {
     for (const std::string& line : closing) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/time/time.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -38,7 +40,26 @@ JobEnding ReadEnding(const JsonNode& end) {
   ending.resume = end.Field("resume").String(kMaxTextBytes);
   ending.lost = end.Field("lost").Bool();
   ending.fails_again = end.Field("fails_again").Bool();
+  if (end.Has("summary") &&
+      end.Field("summary").kind() != JsonKind::kObject) {
+    end.Field("summary").Fail("must be an object");
+  }
   return ending;
+}
+
+// The text of the summary in the line of an ending, which EndingJson wrote.
+std::string SummaryText(absl::string_view line) {
+  // In a string the quotes would have backslashes, and the members before are
+  // not objects.
+  constexpr absl::string_view kBefore = ",\"summary\":";
+  constexpr absl::string_view kBehind = "}}";
+  const size_t at = line.find(kBefore);
+  if (at == absl::string_view::npos || !absl::EndsWith(line, kBehind)) {
+    return "";
+  }
+  line.remove_prefix(at + kBefore.size());
+  line.remove_suffix(kBehind.size());
+  return std::string(line);
 }
 
 ProgressFigures ReadProgress(const JsonNode& from) {
@@ -180,6 +201,7 @@ std::string EndingJson(const JobEnding& ending) {
   w.Field("unwritten", ending.unwritten).Field("signal", ending.signal);
   w.Field("resume", ending.resume).Field("lost", ending.lost);
   w.Field("fails_again", ending.fails_again);
+  if (!ending.summary.empty()) w.Key("summary").Raw(ending.summary);
   w.EndObject().EndObject();
   return text;
 }
@@ -192,7 +214,9 @@ absl::StatusOr<std::variant<ProgressFigures, JobEnding>> ParseJobJson(
   if (status.ok()) {
     const JsonNode& root = (*document)->root();
     if (root.Has("end")) {
-      read = ReadEnding(root.Field("end"));
+      JobEnding ending = ReadEnding(root.Field("end"));
+      ending.summary = SummaryText(line);
+      read = std::move(ending);
     } else {
       read = ReadProgress(root.Field("progress"));
     }

@@ -72,6 +72,8 @@ struct JobEnding {
   bool lost = false;        // LostProcess (core/job_loss.h)
   // AfterEnd: the same command would meet this end again.
   bool fails_again = false;
+  // SummaryJson in the layout kCompact; empty: the job has no summary.
+  std::string summary = "";
 };
 
 // The lines of `shoal-ps --progress=json`, each a JSON object (no newline):

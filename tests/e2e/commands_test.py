@@ -413,6 +413,9 @@ class MeetingTest(harness.ShoalTest):
         self.assertTrue(news[-1]["end"]["ok"])
         self.assertIn("samples 2000 = 2000 trained",
                       news[-1]["end"]["lines"][0])
+        summary = news[-1]["end"]["summary"]
+        self.assertEqual(summary["samples"]["trained"], 2000)
+        self.assertEqual(summary["exit_reason"], "done")
         self.assertTrue(all("progress" in line for line in news[:-1]))
 
 

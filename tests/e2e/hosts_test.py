@@ -188,10 +188,13 @@ class HostsTest(harness.ShoalTest):
                              "--data_scope=host", "--speculate_after=60s",
                              "--training_data_dir=" + self.path("own/train"),
                              "--val_data_dir=" + self.path("own/val"),
-                             "--summary=" + self.path("summary.json"),
+                             "--summary=" + self.path("own/summary.json"),
                              hosts=f"{first}:2,{second}")
         self.assertEqual(job.wait(120), 0, job.output()[-4000:])
-        summary = self.summary()
+        # The first host has it, and the launching one.
+        summary = self.summary("host0/summary.json")
+        self.assertEqual(self.summary("own/summary.json"), summary)
+        self.assertFalse(os.path.exists(self.path("host1/summary.json")))
         self.expect_whole(summary)
         self.assertEqual(summary["ps"], 2)
         self.assertEqual(summary["samples"]["trained"], 2 * 4 * 500 * 2)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
@@ -85,6 +87,19 @@ TEST_F(LaunchedJobTest, PsZeroTellsOfAJobThatNeverBeganToo) {
   const LaunchedJobEnd end = Run();
   EXPECT_TRUE(end.told) << "it has written the summary";
   EXPECT_TRUE(end.lines.empty());
+}
+
+TEST_F(LaunchedJobTest, TheSummaryOfALargeJobArrivesWhole) {
+  JobEnding ending;
+  ending.ok = true;
+  ending.summary = absl::StrCat("{\"x\":[", std::string(300'000, '1'), "]}");
+  const std::string file = absl::StrCat(directory_, "/ending");
+  std::ofstream(file) << EndingJson(ending) << "\n";
+  Ps(absl::StrCat("cat ", file));
+  Worker("exit 0");
+  const LaunchedJobEnd end = Run();
+  EXPECT_TRUE(end.status.ok()) << end.status;
+  EXPECT_EQ(end.summary, ending.summary);
 }
 
 TEST_F(LaunchedJobTest, AKilledPsZeroTellsNothing) {

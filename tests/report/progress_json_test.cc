@@ -160,6 +160,22 @@ TEST(EndingJson, IsReadBackWhateverTheReasonHolds) {
   EXPECT_EQ(ending.resume, "goes on from m");
   EXPECT_TRUE(ending.lost);
   EXPECT_TRUE(ending.fails_again);
+  EXPECT_EQ(ending.summary, "");
+}
+
+TEST(EndingJson, BringsTheSummaryAsItIs) {
+  JobEnding ending;
+  ending.reason = R"(a reason with ,"summary":{"x":1}})";
+  ending.lines = {R"(,"summary":3)"};
+  ending.summary = R"({"mode":"ring","evals":[],"digest":"}}","n":1e-07})";
+  const std::string line = EndingJson(ending);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto parsed = ParseJobJson(line);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(std::get<JobEnding>(*parsed).summary, ending.summary);
+  EXPECT_EQ(std::get<JobEnding>(*parsed).reason, ending.reason);
+  ending.summary = "3";
+  EXPECT_FALSE(ParseJobJson(EndingJson(ending)).ok());
 }
 
 TEST(ParseJobJson, RefusesEverythingElse) {
