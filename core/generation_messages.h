@@ -41,12 +41,12 @@ struct NewGeneration {
   std::vector<BatchId> lost;
 };
 
-// The answer. From a worker: it trains nothing, none of its pushes is in
-// flight, and its replica, if it has one, has every step that it took part in
-// to the end. From a PS: it has applied every step that was closed, has
-// answered the pushes that it had parked for the open step as dropped, answers
-// those that come before GenerationBegan as in a hold (they may be of the next
-// generation), and has sent all its marks.
+// The answer. From a worker: it trains nothing, no push of it is in flight, and
+// its replica, if any, has every step that it took part in to the end. From a
+// PS: it has sent all its marks, has applied every closed step, answers pushes
+// that were parked for the open step as dropped, and those that come before
+// GenerationBegan as in a hold (they may be of the next generation). From a
+// server beside a ring, to GenerationBegan: all marks of older leases are sent.
 struct GenerationReady {
   uint64_t number = 0;
   // The address of the worker's port for the next ring (RankInfo); empty if the
@@ -56,8 +56,8 @@ struct GenerationReady {
   uint64_t steps = 0;
 };
 
-// From the coordinator to a PS of a job whose PSs apply steps: pushes of these
-// workers are parked again, and no others.
+// From the coordinator to a PS whose job applies steps: pushes of these workers
+// are parked again. To a server beside a ring: it refuses pushes of `leases`.
 struct GenerationBegan {
   uint64_t number = 0;
   std::vector<Life> workers;  // by rank

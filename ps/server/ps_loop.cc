@@ -79,8 +79,10 @@ class PsLoop::Impl : public std::enable_shared_from_this<Impl> {
   void LoadShard(LoadFrom from, ParameterShardOptions options);
   void Serve(std::shared_ptr<ParameterShard> shard);
   void OnMessage(CoordinatorMessage message);
-  // True if the message is about steps.
+  // True if the message is about steps or generations.
   bool OnStepMessage(const CoordinatorMessage& message);
+  // The ranks of a job without steps have changed.
+  void EndLeases(const GenerationBegan& message);
   void SendStepReports();
   void RenewLease();
   void OnLeft();
@@ -274,6 +276,10 @@ bool PsLoop::Impl::OnStepMessage(const CoordinatorMessage& message) {
   if (closed == nullptr && !released && ended == nullptr && began == nullptr) {
     return false;
   }
+  if (steps_ == nullptr && began != nullptr) {
+    EndLeases(*began);
+    return true;
+  }
   absl::Status taken;
   if (steps_ == nullptr) {
     taken = absl::FailedPreconditionError(
@@ -289,6 +295,20 @@ bool PsLoop::Impl::OnStepMessage(const CoordinatorMessage& message) {
   }
   if (!taken.ok()) session_->Send(Failure{taken});
   return true;
+}
+
+void PsLoop::Impl::EndLeases(const GenerationBegan& message) {
+  shard_->EndLeases(
+      message.leases,
+      [self = shared_from_this(), session = session_,
+       number = message.number]() mutable {
+        self->deps_.control->Post([self, session = std::move(session), number] {
+          if (self->session_ != session) return;
+          // The coordinator deals anew by the marks that it has then.
+          self->SendMarks();
+          session->Send(GenerationReady{.number = number});
+        });
+      });
 }
 
 void PsLoop::Impl::SendStepReports() {

@@ -85,7 +85,9 @@ struct PsLoopDependencies {
 // It saves the shard when the coordinator says so, and reports the shard's
 // figures at the end. In a job that trains in steps it passes the coordinator's
 // messages about steps and generations to the shard, and the shard's reports to
-// the coordinator.
+// the coordinator. In any other job a GenerationBegan ends the leases of the
+// generations before (ParameterShard::EndLeases); the answer comes after the
+// marks of all of them.
 //
 // Thread-safe; its state belongs to the control strand.
 class PsLoop {

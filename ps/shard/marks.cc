@@ -83,6 +83,22 @@ absl::Status Marks::CheckPending(size_t more) const {
       " marks of this shard; is its session alive? retry later"));
 }
 
+void Marks::RefuseLeases(uint64_t newest) {
+  refused_leases_ = std::max(refused_leases_, newest);
+}
+
+absl::Status Marks::CheckLeases(absl::Span<const PushedBatch> batches) const {
+  if (refused_leases_ == 0) return absl::OkStatus();
+  for (const PushedBatch& batch : batches) {
+    if (batch.lease > refused_leases_) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "batch ", ToString(batch.id), " comes under lease ", batch.lease,
+        ", which ended when the workers of the job changed; the batch is given "
+        "to a worker again"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Marks::CheckChunks(absl::Span<const PushedBatch> batches) const {
   // Each batch that is being applied may still need a chunk of its own.
   const size_t taken = chunks_.size() + applying_.size();
@@ -152,6 +168,7 @@ absl::StatusOr<Marks::Admitted> Marks::Begin(
   for (const PushedBatch& batch : batches) {
     if (applying_.contains(batch.id)) return Wait(batches, ticket);
   }
+  SHOAL_RETURN_IF_ERROR(CheckLeases(batches));
   SHOAL_RETURN_IF_ERROR(CheckChunks(batches));
   for (const PushedBatch& batch : batches) {
     applying_[batch.id].first = batches[0].id;

@@ -78,7 +78,8 @@ class Marks {
   // which the caller chooses, names this copy if it has to wait. At a limit of
   // the options nothing is changed: RESOURCE_EXHAUSTED if a later call may
   // succeed, OUT_OF_RANGE if the chunks that are kept already leave no room
-  // (chunks_max). Other errors: those of Repeat.
+  // (chunks_max). Other errors: those of Repeat; FAILED_PRECONDITION
+  // (RefuseLeases).
   absl::StatusOr<Admitted> Begin(absl::Span<const PushedBatch> batches,
                                  uint64_t ticket);
 
@@ -87,6 +88,13 @@ class Marks {
   // their arrival. REQUIRES: Begin returned kApply for this very list.
   std::vector<Answer> Finish(absl::Span<const PushedBatch> batches,
                              Verdict verdict);
+
+  // From now on a push under a lease up to `newest` is not admitted, unless the
+  // batch is marked or being applied: such a copy is answered as ever. A lower
+  // number than in an earlier call changes nothing.
+  void RefuseLeases(uint64_t newest);
+  // No push is being applied: every push that was admitted has its marks.
+  bool idle() const { return applying_.empty(); }
 
   // Returns the marks made since the last call, in order, and the number of all
   // repeats so far.
@@ -152,6 +160,8 @@ class Marks {
   // The error of a push whose new chunks exceed chunks_max.
   absl::Status CheckChunks(absl::Span<const PushedBatch> batches) const;
   absl::Status CheckPending(size_t more) const;
+  // The error of a push under a lease that is refused.
+  absl::Status CheckLeases(absl::Span<const PushedBatch> batches) const;
   // Admits a copy of which some batches are being applied.
   absl::StatusOr<Admitted> Wait(absl::Span<const PushedBatch> batches,
                                 uint64_t ticket);
@@ -165,6 +175,7 @@ class Marks {
   absl::flat_hash_map<BatchId, Chunk> chunks_;  // by first batch / 64
   absl::flat_hash_map<BatchId, Applying> applying_;
   size_t waiting_ = 0;  // batches of copies that wait
+  uint64_t refused_leases_ = 0;  // the newest one; 0: none is refused
   std::vector<Mark> pending_;
   uint64_t repeats_refused_ = 0;
   MarkTotals totals_;

@@ -424,6 +424,7 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
   reply.colour = colour_.load(std::memory_order_relaxed);
   std::vector<Marks::Answer> answers;
   absl::InlinedVector<std::shared_ptr<Waiter>, 2> waiters;  // of the answers
+  std::vector<absl::AnyInvocable<void() &&>> leases_ended;
   {
     MutexLock lock(&mu_);
     if (verdict == Verdict::kApplied) ++count_;
@@ -434,7 +435,9 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
       waiters.push_back(std::move(it->second));
       waiters_.erase(it);
     }
+    if (marks_.idle()) leases_ended = std::exchange(leases_ended_, {});
   }
+  for (auto& done : leases_ended) executor_->Post(std::move(done));
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!waiters[i]->Claim()) continue;
     const absl::StatusOr<Verdict>& first = answers[i].verdict;
@@ -448,6 +451,19 @@ PushReply ParameterShard::Finish(const PushRequest& request, Verdict verdict) {
     PostResult(executor_, std::move(waiters[i]->done), std::move(repeat));
   }
   return reply;
+}
+
+void ParameterShard::EndLeases(uint64_t newest,
+                               absl::AnyInvocable<void() &&> done) {
+  {
+    MutexLock lock(&mu_);
+    marks_.RefuseLeases(newest);
+    if (!marks_.idle()) {
+      leases_ended_.push_back(std::move(done));
+      return;
+    }
+  }
+  executor_->Post(std::move(done));
 }
 
 PushReply ParameterShard::RepeatReply(Verdict verdict) const {

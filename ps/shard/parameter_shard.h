@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -125,6 +126,14 @@ class ParameterShard final : public ParameterService {
   // monitoring at short intervals.
   void Stats(StatsRequest request, absl::Duration timeout,
              Done<StatsReply> done) override;
+
+  // Ends the leases with numbers up to `newest`: from now on a push under such
+  // a lease is refused (FAILED_PRECONDITION), unless the shard has the batch
+  // already; then it is answered as a repeat. `done` runs on the executor,
+  // never inside the call, when the pushes that were admitted before are
+  // applied: TakeMarks has all marks of these leases then. For the servers of a
+  // job whose ranks change, not for replicas, which may get an older step.
+  void EndLeases(uint64_t newest, absl::AnyInvocable<void() &&> done);
 
   // Returns the marks made since the last call, in order, to be sent to the
   // coordinator.
@@ -260,6 +269,8 @@ class ParameterShard final : public ParameterService {
   uint64_t next_ticket_ ABSL_GUARDED_BY(mu_) = 0;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Waiter>> waiters_
       ABSL_GUARDED_BY(mu_);
+  // `done` of EndLeases, until no push is being applied.
+  std::vector<absl::AnyInvocable<void() &&>> leases_ended_ ABSL_GUARDED_BY(mu_);
 
   ObjectPool<Scratch> scratch_;
 };

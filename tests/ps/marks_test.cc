@@ -93,6 +93,28 @@ TEST(Marks, CopiesOfABatchBeingAppliedWaitForItsVerdict) {
   EXPECT_EQ(*marks.Repeat(One(kBatch, 3)), Verdict::kRejected);
 }
 
+// A copy of what the shard has is answered under any lease.
+TEST(Marks, NothingNewIsAdmittedUnderALeaseThatIsRefused) {
+  Marks marks(MarksOptions{});
+  Apply(&marks, {0, 0, 1}, 3);
+  ASSERT_TRUE(marks.Begin(One({0, 0, 2}, 3), 0).ok());
+  marks.RefuseLeases(4);
+  EXPECT_FALSE(marks.idle());
+  for (const uint64_t lease : {3, 4}) {
+    EXPECT_EQ(marks.Begin(One({0, 0, 1}, lease), 1)->admission,
+              Admission::kRepeat);
+    EXPECT_EQ(marks.Begin(One({0, 0, 2}, lease), 1)->admission,
+              Admission::kWait);
+    const auto refused = marks.Begin(One({0, 0, 3}, lease), 1);
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_EQ(marks.Finish(One({0, 0, 2}, 3), Verdict::kApplied).size(), 2u);
+  EXPECT_TRUE(marks.idle());
+  Apply(&marks, {0, 0, 3}, 5);
+  marks.RefuseLeases(2);
+  EXPECT_FALSE(marks.Begin(One({0, 0, 4}, 4), 1).ok()) << "it never falls";
+}
+
 TEST(Marks, TakeReturnsEachMarkOnceAndInOrder) {
   Marks marks(MarksOptions{});
   Apply(&marks, {0, 0, 1}, 5);

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <future>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "core/canary.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -119,6 +122,40 @@ TEST(ParameterShard, CountsCanBeReadWhileItWorks) {
   EXPECT_GE(counts.bytes_held, stats.bytes);
   shard.ServeUntil(absl::InfinitePast());
   EXPECT_FALSE(shard.Count().serving);
+}
+
+// A push of so many rows is being applied for milliseconds. Planted: `done`
+// that does not wait for it.
+TEST(ParameterShard, WhenLeasesHaveEndedAllTheirMarksAreThere) {
+  constexpr uint64_t kRows = 300'000;
+  ModelSpec model = ExactModel();
+  model.tables[0].feature_size = kRows;
+  ShardSet set(model, PartitionKind::kFixedSize, 1);
+  ParameterShard& shard = set.shard(0);
+  std::vector<FeatureId> ids(kRows);
+  std::iota(ids.begin(), ids.end(), 0);
+  const std::vector<float> gradients(kRows * kRowDim, 1);
+  PushRequest push;
+  push.identity = set.Identity(0);
+  push.batches = {{.id = {9, 0, 0}, .lease = 5}};
+  push.pulled = {push.identity.shard, 0};
+  push.tables = {{.table = 0, .ids = ids, .gradients = gradients}};
+  std::promise<absl::Status> pushed;
+  std::thread pusher([&] {
+    shard.Push(push, absl::Seconds(30), [&](absl::StatusOr<PushReply> reply) {
+      pushed.set_value(reply.status());
+    });
+  });
+  // Its staleness is measured when it is admitted.
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  while (shard.Staleness().count() == 0 && absl::Now() < give_up) {
+    std::this_thread::yield();
+  }
+  std::promise<MarkDelta> ended;
+  shard.EndLeases(5, [&] { ended.set_value(shard.TakeMarks()); });
+  EXPECT_EQ(ended.get_future().get().marks.size(), 1u);
+  pusher.join();
+  EXPECT_EQ(pushed.get_future().get(), absl::OkStatus());
 }
 
 TEST(ParameterShard, AnyInterleavingOfExactPushesEqualsTheSerialRun) {

@@ -184,6 +184,36 @@ TEST_F(PsLoopTest, AJobWithoutStepsIsServedByTheShardItself) {
   EXPECT_EQ(cluster_.Heard<Failure>(), 2);
 }
 
+// The server of a hybrid whose ranks have changed.
+TEST_F(PsLoopTest, LeasesEndAndTheirMarksComeBeforeTheAnswer) {
+  cluster_.Tell(ClusterView{1, {{"h:1", {3, 1}}}});
+  Settle();
+  const auto push = [this](uint32_t index, uint64_t lease) {
+    PushRequest request;
+    request.identity = {"j", {3, 2}, {3, 1}, 1};
+    request.batches = {{.id = {0, 0, index}, .lease = lease, .examples = 1}};
+    absl::Status status = absl::UnknownError("no answer");
+    service_->Push(request, absl::Seconds(5),
+                   [&status](absl::StatusOr<PushReply> reply) {
+                     status = reply.status();
+                   });
+    simulator_.RunFor(absl::Microseconds(1));
+    return status.code();
+  };
+  EXPECT_EQ(push(0, 7), absl::StatusCode::kOk);
+  cluster_.heard.clear();
+  cluster_.Tell(GenerationBegan{2, {{3, 2}}, /*leases=*/8});
+  simulator_.RunFor(absl::Milliseconds(1));  // less than the mark_interval
+  ASSERT_EQ(cluster_.Heard<MarkDelta>(), 1);
+  ASSERT_EQ(cluster_.Heard<GenerationReady>(), 1);
+  EXPECT_EQ(std::get<GenerationReady>(cluster_.heard.back()).number, 2u);
+  EXPECT_EQ(push(1, 8), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(push(0, 8), absl::StatusCode::kOk) << "a repeat";
+  EXPECT_EQ(push(1, 9), absl::StatusCode::kOk);
+  EXPECT_EQ(shard_->TotalMarks().applied, 2u);
+  EXPECT_EQ(cluster_.Heard<Failure>(), 0);
+}
+
 class PsLoopStepsTest : public PsLoopTest {
  protected:
   void SetUp() override {
