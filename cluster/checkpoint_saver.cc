@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/replica_check.h"
@@ -130,6 +131,7 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
     Finish(absl::OkStatus(), now);
     return Take();
   }
+  ForgetLost(view);
   CheckDeadline(view, now);
   if (!failure_.ok()) return Void(failure_, now);
   if (phase_ == Phase::kAgreeing && view.steps_held) StartHolding(view);
@@ -148,6 +150,29 @@ SaverActions CheckpointSaver::Step(const View& view, absl::Time now) {
   if (phase_ == Phase::kClearing) CheckCleared();
   if (!failure_.ok()) return Void(failure_, now);
   return Take();
+}
+
+void CheckpointSaver::ForgetLost(const View& view) {
+  for (auto it = files_.told.begin(); it != files_.told.end();) {
+    const auto& [index, life] = *it;
+    const bool there = std::any_of(
+        view.ps.begin(), view.ps.end(),
+        [&, of = life](const Member& ps) { return ps.life == of; });
+    if (there) {
+      ++it;
+      continue;
+    }
+    const bool owes = phase_ == Phase::kWriting || phase_ == Phase::kSyncing;
+    if (owes && files_.entries.count(index) == 0) {
+      interrupted_ = true;
+      failure_.Update(absl::AbortedError(absl::StrCat(
+          ProcessName(Role::kWorker, index - view.members.replicated),
+          " was lost before it had saved its copy of shard ",
+          view.members.ShardOf(index))));
+    }
+    files_.answered.erase(index);
+    it = files_.told.erase(it);
+  }
 }
 
 void CheckpointSaver::CheckDeadline(const View& view, absl::Time now) {
@@ -191,8 +216,15 @@ void CheckpointSaver::CheckSeals(const View& view) {
   if (seals_.marks.size() < seals_.told.size()) return;
   CompareCopies(view);
   if (!failure_.ok()) return;
-  if (!view.half_marked.empty()) {
+  if (!view.half_marked.empty() && options_.mends) {
     StartMending(view);
+    return;
+  }
+  if (!view.half_marked.empty()) {
+    failure_ = absl::AbortedError(absl::StrCat(
+        "not every shard has the batches of ",
+        Counted(view.half_marked.size(), "piece"),
+        " that are trained; the next checkpoint has them"));
     return;
   }
   for (const auto& [index, marks] : seals_.marks) {

@@ -32,6 +32,10 @@ struct CheckpointSaverOptions {
   // Number in the names of the files: larger than that of every earlier job on
   // the same model directory.
   uint64_t first_attempt = 1;
+  // True: while the job holds, a worker can train a batch that not every shard
+  // has. False where the workers train in steps of all of them: then such a
+  // batch voids the save.
+  bool mends = true;
 };
 
 // The actions that the owner must perform, in order.
@@ -84,7 +88,8 @@ struct SaverDone {
   // Copies of one shard have different marks, so that their weights differ:
   // `status` names them, and the job is to end with it.
   bool torn = false;
-  // Given up because the workers change (Interrupt): the save is due again.
+  // Given up because the workers change, or with them the PS that was to write
+  // a shard: the save is due again.
   bool interrupted = false;
 };
 using SaverAction =
@@ -126,8 +131,11 @@ using SaverActions = std::vector<SaverAction>;
 // which the job stops, holds the processes to its end. A sync or a manifest
 // that is under way cannot be taken back, so no deadline voids a save from then
 // on. Clearing: SaverDone was returned, but a shard still writes or syncs, and
-// could take no part in another save. A PS that dies ends the job, as at any
-// time. Thread-compatible.
+// could take no part in another save.
+//
+// A server that dies ends the job, as at any time. A replica may die, and the
+// job goes on: if it was to write its shard and is not done, the save is void
+// and due again, and no answer of it is awaited. Thread-compatible.
 class CheckpointSaver {
  public:
   explicit CheckpointSaver(CheckpointSaverOptions options)
@@ -249,6 +257,8 @@ class CheckpointSaver {
   // The disks sync; training goes on unless the save is hurried.
   bool OnDisk() const { return phase_ >= Phase::kSyncing; }
   void CheckDeadline(const View& view, absl::Time now);
+  // Awaits nothing of PSs that are not there any more.
+  void ForgetLost(const View& view);
   void Send(Life to, CoordinatorMessage message);
   void StartHolding(const View& view);
   void StartSealing(const View& view);

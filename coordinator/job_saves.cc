@@ -9,10 +9,11 @@
 namespace shoal {
 namespace {
 
-CheckpointSaverOptions SaverOf(const CheckpointOptions& options) {
+CheckpointSaverOptions SaverOf(const CoordinatorOptions& options) {
   CheckpointSaverOptions saver;
-  saver.deadline = options.deadline;
-  saver.first_attempt = options.first_attempt;
+  saver.deadline = options.checkpoints.deadline;
+  saver.first_attempt = options.checkpoints.first_attempt;
+  saver.mends = !options.lanes;
   return saver;
 }
 
@@ -35,7 +36,7 @@ JobSteps::View StepsOf(const JobSaves::View& view) {
 
 JobSaves::JobSaves(const CoordinatorOptions& options)
     : options_(options),
-      saver_(SaverOf(options.checkpoints)),
+      saver_(SaverOf(options)),
       policy_(options.checkpoints),
       manifests_(options.checkpoints) {}
 
