@@ -49,9 +49,6 @@ struct CoordinatorOptions {
   // process. Every worker gives a ring_address, and the view of the job, which
   // has all of them, is sent when all num_workers are there.
   bool ring = false;
-  // With `lanes`: the job goes on without a rank that is lost
-  // (coordinator/job_generations.h). False: the loss of a rank ends the job.
-  bool ranks_leave = true;
   uint32_t batch_size = 1024;
   uint32_t num_epochs = 1;
   uint64_t seed = 1;

@@ -138,6 +138,8 @@ class CoordinatorState {
   // The same in a job that has begun to train in lanes; the process of a rank
   // is lost with all its members.
   void LoseRank(const MemberLoss& loss);
+  // No replica of the replicated shard is left, if the job has one.
+  bool CopiesLost() const;
   void Forget(const Member& member, const absl::Status& why);
   // Warns if the job has fewer workers than it expects; `what` begins the line.
   void WarnOfMissingWorkers(absl::string_view what);

@@ -59,11 +59,11 @@ void CoordinatorState::LoseRank(const MemberLoss& loss) {
                                             "; it coordinates the job")),
         loss.member.Process()));
   }
-  if (ends_generation && !options_.ranks_leave) {
+  if (CopiesLost()) {
     return Perform(EndWithLoss(
         absl::UnavailableError(absl::StrCat(
             loss.member.Name(), " ", loss.how,
-            "; in this mode the other workers cannot go on without it")),
+            "; no other worker has a copy of the variables that it held")),
         loss.member.Process()));
   }
   Perform(AfterLoss(loss, phase_, clock_.LeftToStart(),
@@ -72,6 +72,13 @@ void CoordinatorState::LoseRank(const MemberLoss& loss) {
   if (!ends_generation || phase_ >= JobPhase::kReporting) return;
   Log(LogLevel::kWarn, absl::StrCat("when it was lost: ", stood), &actions_);
   if (Leases(phase_)) WarnOfMissingWorkers("the job goes on");
+}
+
+bool CoordinatorState::CopiesLost() const {
+  if (options_.ps.replicated < 0 || phase_ >= JobPhase::kEnding) return false;
+  const MembersView all = membership_.Open(Role::kPs);
+  return std::none_of(all.begin(), all.end(),
+                      [](const Member& ps) { return ps.in_rank; });
 }
 
 // ---- The change of ranks ----------------------------------------------------

@@ -75,7 +75,7 @@ absl::StatusOr<JobEffects> JobGenerations::OnReady(
     const Member& from, const GenerationReady& message) {
   JobEffects effects;
   if (message.number > number_) return TooEarly(from, message.number, number_);
-  if (message.number < number_ || state_ != State::kEnding) return effects;
+  if (message.number < number_) return effects;
   const bool worker = from.role == Role::kWorker;
   if (ring_ && worker && message.ring_address.empty()) {
     return absl::InvalidArgumentError(
@@ -213,7 +213,11 @@ uint32_t JobGenerations::BackupWorkers(CoordinatorActions* actions) {
 }
 
 void JobGenerations::BeginNext(const View& view, JobEffects* effects) {
-  if (view.steps != nullptr) BeginSteps(view, effects);
+  if (view.steps != nullptr) {
+    BeginSteps(view, effects);
+  } else {
+    EndLeases(view, effects);
+  }
   if (effects->end.has_value()) return;
   lost_.clear();
   for (CoordinatorAction& action : view.start.SendViewToWorkers(
@@ -244,6 +248,16 @@ void JobGenerations::BeginSteps(const View& view, JobEffects* effects) {
   }
 }
 
+void JobGenerations::EndLeases(const View& view, JobEffects* effects) {
+  GenerationBegan began{number_, {}, view.newest_lease};
+  for (const JobRank& rank : ranks_) began.workers.push_back(rank.life);
+  for (const Member& ps : view.membership.Open(Role::kPs)) {
+    if (ps.in_rank) continue;  // it may get a step of an older lease
+    pending_.insert(ps.life);
+    Send(ps, began, &effects->actions);
+  }
+}
+
 absl::Status JobGenerations::CheckLevels() const {
   const JobRank& first = ranks_.front();
   for (const JobRank& rank : ranks_) {
@@ -262,6 +276,7 @@ bool JobGenerations::HasMarks(const JobRank& rank, const View& view) const {
 }
 
 bool JobGenerations::Settled(const View& view) const {
+  if (!pending_.empty()) return false;
   if (ring_) {
     return std::all_of(
         ranks_.begin(), ranks_.end(),
@@ -301,6 +316,10 @@ std::string JobGenerations::WaitingFor(const View& view) const {
         if (ring_ && !HasMarks(rank, view)) {
           names.push_back(WorkerName(rank.index));
         }
+      }
+      for (const Life& life : pending_) {
+        const Member* const member = view.membership.FindLife(life);
+        if (member != nullptr) names.push_back(member->Name());
       }
       if (names.empty()) names.push_back("servers");
       return absl::StrCat("the workers change: ", absl::StrJoin(names, ", "),

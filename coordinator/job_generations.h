@@ -40,6 +40,8 @@ struct JobRank {
 //     in a ring: ending --every worker is ready--> levelling
 //       levelling --every replica is level--> settling
 //   settling --every mark is in the job's books--> steady
+//     beside a ring: and every server has ended the leases that there were,
+//     which it is told after ending. So it has told the marks of all of them
 //   any of them --a rank is lost, or a worker has joined: End--> ending
 //
 // Each End has a higher number, and answers to an earlier number count for
@@ -131,6 +133,8 @@ class JobGenerations {
   uint32_t BackupWorkers(CoordinatorActions* actions);
   void BeginNext(const View& view, JobEffects* effects);
   void BeginSteps(const View& view, JobEffects* effects);
+  // The servers beside a ring end the leases of the generations before.
+  void EndLeases(const View& view, JobEffects* effects);
   absl::Status CheckLevels() const;
   // The marks of the worker's replica are in the book.
   bool HasMarks(const JobRank& rank, const View& view) const;
@@ -154,7 +158,8 @@ class JobGenerations {
   // The change under way.
   std::optional<absl::Time> changing_since_;
   std::vector<Life> lost_;           // since the newest generation that began
-  std::set<Life> pending_;           // not ready
+  // Not ready: those of the ending, and after it the servers beside a ring.
+  std::set<Life> pending_;
   std::map<int, uint64_t> steps_;    // GenerationReady::steps, by PS
   std::map<Life, uint64_t> levels_;  // ReplicaLevel::batches
 

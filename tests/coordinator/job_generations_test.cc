@@ -20,18 +20,19 @@ using ::testing::SizeIs;
 // A ring of workers 0 to 2 (sessions 1 to 3) with a replica each.
 class JobGenerationsTest : public testing::Test {
  protected:
-  JobGenerationsTest() : membership_(MembershipOptions{.ps = Replicas()}) {
+  explicit JobGenerationsTest(PsMembers ps = Replicas())
+      : membership_(MembershipOptions{.ps = ps}) {
     options_.ring = true;
     options_.lanes = true;
     options_.num_workers = 3;
-    options_.ps = Replicas();
+    options_.ps = ps;
     start_.emplace(options_);
     for (int i = 0; i < 3; ++i) {
       workers_.push_back(Join(Role::kWorker, i,
                               static_cast<uint64_t>(i) + 1, &membership_));
     }
     TrainingBookOptions book;
-    book.num_members = 3;
+    book.num_members = ps.count;
     book.batch_size = 10;
     book_ = TrainingBook(
         book, PieceFacts("training", {{"a", 100, 1}}, {{0, 0, 0, 100}}, 10));
@@ -40,7 +41,8 @@ class JobGenerationsTest : public testing::Test {
 
   static PsMembers Replicas() { return {.count = 3, .replicated = 0}; }
   JobGenerations::View View() {
-    return {membership_, book_, *start_, JobPhase::kTraining, now_, nullptr};
+    return {membership_, book_,   *start_,      JobPhase::kTraining,
+            now_,        nullptr, newest_lease_};
   }
   void Lose(int worker) {
     generations_->OnLost(workers_[worker]);
@@ -66,6 +68,7 @@ class JobGenerationsTest : public testing::Test {
   std::vector<Member> workers_;
   TrainingBook book_;
   absl::Time now_ = absl::UnixEpoch();
+  uint64_t newest_lease_ = 0;
   std::optional<JobGenerations> generations_;
 };
 
@@ -102,6 +105,57 @@ TEST_F(JobGenerationsTest, AChangeWaitsForEveryAnswerAndEveryMark) {
             .ok());
     generations_->Step(View());
   }
+  EXPECT_TRUE(generations_->steady());
+}
+
+// A ring beside two servers, sessions 4 and 5.
+class HybridGenerationsTest : public JobGenerationsTest {
+ protected:
+  HybridGenerationsTest()
+      : JobGenerationsTest({.count = 5, .replicated = 2}) {
+    for (int s = 0; s < 2; ++s) {
+      servers_.push_back(Join(Role::kPs, s, static_cast<uint64_t>(s) + 4,
+                              &membership_));
+    }
+  }
+  std::vector<Member> servers_;
+};
+
+TEST_F(HybridGenerationsTest, ServersEndTheLeasesThatThereWere) {
+  newest_lease_ = 9;
+  Lose(1);
+  EXPECT_THAT(SentTo<NewGeneration>(generations_->End(View())),
+              ElementsAre(1, 3));
+  const auto server_ready = [&](int s, uint64_t number) {
+    EXPECT_TRUE(generations_->OnReady(servers_[s], {number, "", 0}).ok());
+    generations_->Step(View());
+  };
+  server_ready(0, 2);  // not asked yet
+  Ready(0, 2);
+  GenerationBegan began;
+  EXPECT_THAT(SentTo<GenerationBegan>(Ready(2, 2).actions, &began),
+              ElementsAre(4, 5))
+      << "when no worker pushes any more";
+  EXPECT_EQ(began.number, 2u);
+  EXPECT_EQ(began.leases, 9u);
+  EXPECT_THAT(began.workers,
+              ElementsAre(workers_[0].life, workers_[2].life));
+  server_ready(0, 2);
+  Level(0, 2, 0);
+  Level(2, 2, 0);
+  EXPECT_FALSE(generations_->steady());
+  EXPECT_EQ(Waits(), "the workers change: ps 1 (h1:1) did not report all "
+                     "batches");
+  // The next change asks again.
+  Lose(0);
+  generations_->End(View());
+  server_ready(1, 2);
+  EXPECT_THAT(SentTo<GenerationBegan>(Ready(2, 3).actions), ElementsAre(4, 5));
+  Level(2, 3, 0);
+  server_ready(1, 2);
+  server_ready(1, 3);
+  EXPECT_FALSE(generations_->steady());
+  server_ready(0, 3);
   EXPECT_TRUE(generations_->steady());
 }
 
