@@ -93,8 +93,8 @@ std::vector<std::string> CommandLine(const FlagSet& set, Command command,
 
 // PS 0 leads, or worker 0 if there are no servers. A worker may restart, since
 // the job goes on without it and takes it back. A process that holds variables
-// may not, since they are lost with it. Where workers hold copies of all
-// variables, the job goes on without one, which joins again at the next start.
+// may not, since they are lost with it. Where workers hold copies of variables,
+// the job goes on without one, which joins again at the next start.
 LaunchedProcess Process(const JobFlags& flags, Command command, int index,
                         std::vector<std::string> line) {
   const bool servers = flags.HasServers();
@@ -104,7 +104,8 @@ LaunchedProcess Process(const JobFlags& flags, Command command, int index,
   process.command = std::move(line);
   process.leads = index == 0 && (process.role == Role::kPs) == servers;
   process.may_restart = process.role == Role::kWorker && !flags.HasCopies();
-  process.may_leave = !servers && !process.leads;
+  process.may_leave = process.role == Role::kWorker && flags.HasCopies() &&
+                      !process.leads;
   return process;
 }
 

@@ -258,10 +258,7 @@ absl::Status RankProcess::MakeWorker() {
   deps.connect = [this](const ClusterView& view, const Life& own) {
     return Connect(view, own);
   };
-  // With servers the loss of a rank ends the job.
-  if (!flags_.HasServers()) {
-    deps.next_ring = [this] { return ring_->NextAddress(); };
-  }
+  deps.next_ring = [this] { return ring_->NextAddress(); };
   deps.board = &board_;
   // In the process that leads, the coordinator names lost ranks.
   if (!flags_.Leads()) {

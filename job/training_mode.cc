@@ -59,13 +59,6 @@ void JoinInRing(const JobFlags&, CoordinatorOptions* options) {
   options->ring = true;
 }
 
-// Servers apply rows of a step before the ranks agree that it is done, and tell
-// of them later, so the job cannot deal such a step again without its start.
-void ShareInRing(const JobFlags& flags, CoordinatorOptions* options) {
-  JoinInRing(flags, options);
-  options->ranks_leave = false;
-}
-
 // In the order of kTrainingModes.
 constexpr TrainingModeKind kKinds[] = {
     {TrainingMode::kAsync, Make<PushExchange>, Nothing},
@@ -74,7 +67,7 @@ constexpr TrainingModeKind kKinds[] = {
      /*steps=*/true},
     {TrainingMode::kRing, MakeRing<RingExchange>, JoinInRing, StepLoss::kSum,
      /*steps=*/false, /*ring=*/true, /*servers=*/false},
-    {TrainingMode::kHybrid, MakeRing<HybridExchange>, ShareInRing,
+    {TrainingMode::kHybrid, MakeRing<HybridExchange>, JoinInRing,
      StepLoss::kSum, /*steps=*/false, /*ring=*/true},
 };
 

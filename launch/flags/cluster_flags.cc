@@ -100,16 +100,16 @@ void ClusterFlags::AddLauncherRows(JobFlagRows* rows) {
   rows->Add(kRunAlone, Canonical::kNo,
             {"max_restarts", &max_restarts,
              "Most times that each worker is started again after a signal "
-             "killed it. With --mode=ring no worker is, as the others go on "
-             "without it, and with --mode=hybrid none, as the job ends.",
+             "killed it. With --mode=ring and hybrid no worker is, as the "
+             "others go on without it.",
              IntRange{0, 1 << 20}});
   rows->Add(
       kRunAlone, Canonical::kNo,
       {"max_job_restarts", &max_job_restarts,
        "Most times that the whole job is started again, from its newest "
-       "checkpoint, after a parameter server or all workers were lost, worker "
-       "0 with --mode=ring, or any worker with --mode=hybrid. Counted from 0 "
-       "again after each new checkpoint. -1: 3 with --model_dir, 0 without it.",
+       "checkpoint, after a parameter server or all workers were lost, or "
+       "worker 0 with --mode=ring. Counted from 0 again after each new "
+       "checkpoint. -1: 3 with --model_dir, 0 without it.",
        IntRange{-1, 1 << 20}});
   rows->Add(kRunAlone, Canonical::kNo,
             {"hosts", &hosts,

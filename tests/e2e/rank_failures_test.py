@@ -1,6 +1,6 @@
 """A ring goes on without a rank that was killed, frozen or cut off, whatever the
 rank did at that moment: the others end with the serial run's weights, with every
-batch applied once on every replica that is left. A hybrid ends, and names it."""
+batch applied once on every replica that is left. (hybrid_failures_test.py has hybrid.)"""
 
 import os
 import random
@@ -18,9 +18,7 @@ from slow_data import SlowData
 ROWS, TEST_ROWS = 4000, 2000
 SILENT_AFTER = 3  # seconds
 KILLS = int(os.environ.get("SHOAL_RANK_KILLS", "4"))
-OK, FAILED = 0, 1  # docs/commands.md
-SERVERS = 2
-HYBRID = ["--mode=hybrid", f"--ps={SERVERS}"]
+OK = 0  # docs/commands.md
 
 
 class RankFailuresTest(harness.ShoalTest):
@@ -43,8 +41,8 @@ class RankFailuresTest(harness.ShoalTest):
         return [*PROBE, "--batch_size=16", "--piece_bytes=8192",
                 f"--num_epochs={epochs}", "--training_data_dir=" + self.data]
 
-    def launch(self, epochs, *more, ranks=4, mode=("--mode=ring",)):
-        return Launched(self, *self.flags(epochs), *mode,
+    def launch(self, epochs, *more, ranks=4):
+        return Launched(self, *self.flags(epochs), "--mode=ring",
                         f"--workers={ranks}", "--canary",
                         f"--silent_after={SILENT_AFTER}s",
                         f"--ps_lease={SILENT_AFTER}s", "--shutdown_timeout=1s",
@@ -92,29 +90,6 @@ class RankFailuresTest(harness.ShoalTest):
         self.expect_exact(job, epochs, replicas=2)
         # It is started again with the next start of the job.
         self.assertNotIn("starting it again", job.process.output())
-
-    def test_the_loss_of_a_rank_of_a_hybrid_ends_the_job_and_is_named(self):
-        for victim in (0, 2):
-            self.slow.slow(self.data, .2)
-            job = self.launch(8, mode=HYBRID, ranks=3)
-            job.process.wait_for_line(harness.TRAINED)
-            os.kill(job.pid("shoal-worker", victim), signal.SIGKILL)
-            self.slow.fast(self.data)
-            self.assertEqual(job.process.wait(60), FAILED,
-                             job.process.output()[-6000:])
-            self.assertRegex(self.summary()["exit_reason"],
-                             rf"^(worker|rank) {victim}\b")
-
-    def test_a_hybrid_that_lost_a_rank_is_started_again(self):
-        epochs = 8
-        self.slow.slow(self.data, .2)
-        job = self.launch(epochs, "--model_dir=" + self.path("model"),
-                          "--save_checkpoint_steps=100", mode=HYBRID, ranks=3)
-        job.process.wait_for_line(harness.TRAINED)
-        os.kill(job.pid("shoal-worker", 1), signal.SIGKILL)
-        job.process.wait_for_line("starting it again, restart 1 of 3")
-        self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=SERVERS + 3)
 
     def test_two_ranks_die_at_once(self):
         epochs = 8

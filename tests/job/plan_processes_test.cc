@@ -14,7 +14,7 @@ namespace {
 // A worker whose work no other worker takes over would only come back to a job
 // that ends.
 TEST(PlanProcesses, OnlyAWorkerThatOthersCanDoWithoutIsStartedAgain) {
-  for (const std::string mode : {"async", "ssp", "sync", "ring"}) {
+  for (const std::string mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
     SCOPED_TRACE(mode);
     JobFlags flags(Command::kRun);
     FlagSet set = JobFlagSet(&flags);
@@ -27,9 +27,12 @@ TEST(PlanProcesses, OnlyAWorkerThatOthersCanDoWithoutIsStartedAgain) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_EQ(plan->processes.size(), mode == "ring" ? 2u : 4u);
     for (const LaunchedProcess& process : plan->processes) {
-      const bool ring = mode == "ring";
-      EXPECT_EQ(process.may_restart, process.role == Role::kWorker && !ring);
-      EXPECT_EQ(process.may_leave, ring && process.index == 1);
+      const bool copies = mode == "ring" || mode == "hybrid";
+      const bool worker = process.role == Role::kWorker;
+      EXPECT_EQ(process.may_restart, worker && !copies);
+      // Worker 0 of a ring has the coordinator.
+      const bool leads = mode == "ring" && process.index == 0;
+      EXPECT_EQ(process.may_leave, worker && copies && !leads);
     }
   }
 }

@@ -1,6 +1,7 @@
-// Ranks of --mode=ring that are killed at any time, over LocalCollective, and a
-// coordinator of the test's own that begins the generations: the survivors'
-// replicas stay equal and have each batch once.
+// Ranks of --mode=ring and hybrid that are killed at any time, over
+// LocalCollective, and a coordinator of the test's own that begins the
+// generations: the survivors' replicas stay equal, and they and the servers
+// have each batch once.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "core/mark.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/harness/seeds.h"
@@ -80,8 +83,9 @@ class LateCollective final : public Collective {
 };
 
 // A job whose sums are exact: its end depends on no order and no step.
-RingJob ExactJob(int ranks, int steps) {
+RingJob ExactJob(int ranks, int steps, int servers = 0) {
   RingJob job;
+  job.servers = servers;
   job.model.model = "linear_probe";
   job.model.field_size = 4;
   job.model.feature_size = 48;
@@ -120,11 +124,15 @@ std::vector<BatchId> AllBatches(const RingJob& job) {
 }
 
 // The ranks, and what the coordinator does with them. One rank of the job is
-// one process: it is killed with its replica.
+// one process: it is killed with its replica. Servers stay.
 class GenerationWorld {
  public:
   GenerationWorld(const RingJob& job, uint64_t seed)
       : job_(job), simulator_(seed), random_(seed) {
+    job_.network = &network_;
+    servers_.resize(static_cast<size_t>(job_.servers));
+    shards_ = MakeRingServers(job_, &server_strand_);
+    for (int s = 0; s < job_.servers; ++s) SendMarksOften(s);
     for (int rank = 0; rank < job_.ranks(); ++rank) {
       strands_.push_back(std::make_unique<SimulatedExecutor>(
           &simulator_, absl::StrCat("rank ", rank)));
@@ -136,7 +144,7 @@ class GenerationWorld {
       Member& member = members_[Index(rank)];
       member.rank = std::make_unique<RingRank>(
           &job_, rank, nullptr, strands_[Index(rank)].get(),
-          strands_[Index(rank)].get(), seed);
+          strands_[Index(rank)].get(), seed, shards_);
       member.rank->OnMessage([this, rank](const ProcessMessage& message) {
         OnMessage(rank, message);
       });
@@ -179,9 +187,16 @@ class GenerationWorld {
     }
   }
 
-  // All survivors have all batches, and the coordinator waits for nothing.
+  // All survivors and servers have all batches, and the coordinator waits for
+  // nothing.
   bool Complete() const {
     const size_t batches = AllBatches(job_).size();
+    for (const auto& shard : shards_) {
+      if (shard->TotalMarks().applied + shard->TotalMarks().rejected !=
+          batches) {
+        return false;
+      }
+    }
     return !alive_.empty() && dealt_ == generation_ && pending_ == 0 &&
            std::all_of(alive_.begin(), alive_.end(), [&](int rank) {
              const RingRank& r = *members_[Index(rank)].rank;
@@ -199,10 +214,20 @@ class GenerationWorld {
   }
 
   StatsReply Stats(int rank) {
+    return StatsOf(&members_[Index(rank)].rank->replica(), RingStats(rank));
+  }
+  StatsReply StatsOfServer(int server) {
+    return StatsOf(shards_[Index(server)].get(), ServerStats(server));
+  }
+  // Batches of which a deal found rows on servers alone.
+  int half_marked() const { return half_marked_; }
+
+ private:
+  StatsReply StatsOf(ParameterShard* shard, StatsRequest request) {
     StatsReply stats;
     bool done = false;
-    members_[Index(rank)].rank->replica().Stats(
-        RingStats(rank), absl::Seconds(1),
+    shard->Stats(
+        std::move(request), absl::Seconds(1),
         [&](absl::StatusOr<StatsReply> reply) {
           EXPECT_TRUE(reply.ok()) << reply.status();
           if (reply.ok()) stats = *std::move(reply);
@@ -213,13 +238,20 @@ class GenerationWorld {
     return stats;
   }
 
- private:
   struct Member {
     std::unique_ptr<RingRank> rank;
     bool has_exchange = false;
     bool retiring = false;
     uint64_t asked = 1;
     std::shared_ptr<StepMemory> newest;
+    absl::Time last_sent;
+  };
+
+  // What the coordinator knows of a server.
+  struct Server {
+    std::set<BatchId> told;  // its marks
+    uint64_t ended = 0;      // the newest lease of its GenerationReady
+    bool ready = true;
     absl::Time last_sent;
   };
 
@@ -282,6 +314,7 @@ class GenerationWorld {
       if (number != generation_) return;
       ready_.insert(rank);
       if (!AllIn(ready_)) return;
+      EndLeases();
       auto collectives = Collectives();
       for (size_t i = 0; i < alive_.size(); ++i) {
         Send(alive_[i], [this, rank = alive_[i], number = generation_,
@@ -305,8 +338,67 @@ class GenerationWorld {
       if (members_[Index(rank)].rank->marked() != told.batches) {
         failure_.Update(absl::InternalError("another number of marks"));
       }
-      if (AllIn(level_)) Deal();
+      DealIfSettled();
     });
+  }
+  // What PsLoop does, and what the coordinator does with its messages.
+  void SendMarksOften(int server) {
+    server_strand_.PostAfter(absl::Microseconds(random_() % 60'000),
+                             [this, server] {
+                               SendMarks(server);
+                               SendMarksOften(server);
+                             });
+  }
+  void SendMarks(int server) {
+    const MarkDelta delta = shards_[Index(server)]->TakeMarks();
+    for (const Mark& mark : delta.marks) {
+      ToCoordinator(server, [this, server, mark] {
+        Server& from = servers_[Index(server)];
+        if (mark.repeat) return;
+        from.told.insert(mark.batch);
+        if (mark.lease > from.ended) return;
+        failure_.Update(absl::InternalError(absl::StrCat(
+            "server ", server, " told a mark under lease ", mark.lease,
+            ", and had ended ", from.ended)));
+      });
+    }
+  }
+  void ToCoordinator(int server, std::function<void()> task) {
+    Server& from = servers_[Index(server)];
+    from.last_sent =
+        std::max(from.last_sent,
+                 simulator_.Now() + absl::Microseconds(random_() % 8000));
+    ++pending_;
+    coordinator_.PostAt(from.last_sent, [this, task = std::move(task)] {
+      --pending_;
+      task();
+    });
+  }
+  void EndLeases() {
+    for (int s = 0; s < job_.servers; ++s) {
+      servers_[Index(s)].ready = false;
+      server_strand_.PostAfter(
+          absl::Microseconds(random_() % 8000),
+          [this, s, number = generation_, newest = leases_] {
+            shards_[Index(s)]->EndLeases(newest, [this, s, number, newest] {
+              SendMarks(s);
+              ToCoordinator(s, [this, s, number, newest] {
+                Server& from = servers_[Index(s)];
+                from.ended = std::max(from.ended, newest);
+                if (number != generation_) return;
+                from.ready = true;
+                DealIfSettled();
+              });
+            });
+          });
+    }
+  }
+  void DealIfSettled() {
+    if (dealt_ == generation_ || !AllIn(level_)) return;
+    for (const Server& server : servers_) {
+      if (!server.ready) return;
+    }
+    Deal();
   }
   bool AllIn(const std::set<int>& some) const {
     return std::all_of(alive_.begin(), alive_.end(),
@@ -330,31 +422,49 @@ class GenerationWorld {
             absl::StrCat("the replica of rank ", rank, " is not level")));
       }
     }
-    std::vector<std::vector<BatchId>> lanes(alive_.size());
-    size_t next = 0;
+    std::vector<BatchId> left;  // those that are half-marked first
     for (const BatchId& batch : AllBatches(job_)) {
-      if (marked.contains(batch)) continue;
-      lanes[next++ % lanes.size()].push_back(batch);
+      const auto servers = std::count_if(
+          servers_.begin(), servers_.end(),
+          [&](const Server& server) { return server.told.contains(batch); });
+      if (marked.contains(batch)) {
+        if (servers == job_.servers) continue;
+        failure_.Update(absl::InternalError(absl::StrCat(
+            "the replicas have batch ", ToString(batch), ", and only ", servers,
+            " servers told it")));
+      }
+      half_marked_ += servers > 0;
+      left.insert(servers > 0 ? left.begin() : left.end(), batch);
+    }
+    std::vector<std::vector<BatchId>> lanes(alive_.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      lanes[i % lanes.size()].push_back(left[i]);
     }
     for (size_t i = 0; i < alive_.size(); ++i) {
       Send(alive_[i], [this, rank = alive_[i], number = generation_,
-                       lane = lanes[i]] {
+                       lane = lanes[i], lease = ++leases_] {
         const Member& member = members_[Index(rank)];
         if (number < member.asked || !member.has_exchange) return;
-        member.rank->BeginLane(lane);
+        member.rank->BeginLane(lane, lease);
       });
     }
   }
 
-  const RingJob job_;
+  RingJob job_;
   Simulator simulator_;
   std::mt19937_64 random_;
+  SimulatedExecutor network_{&simulator_, "network"};
+  SimulatedExecutor server_strand_{&simulator_, "servers"};
+  RingServers shards_;
+  std::vector<Server> servers_;
   std::vector<std::unique_ptr<SimulatedExecutor>> strands_;
   SimulatedExecutor coordinator_{&simulator_, "coordinator"};
   std::vector<Member> members_;
   std::vector<int> alive_;
   uint64_t generation_ = 1;
   uint64_t dealt_ = 0;
+  uint64_t leases_ = 0;  // the newest one
+  int half_marked_ = 0;
   int pending_ = 0;  // tasks of the coordinator
   std::set<int> ready_;
   std::set<int> level_;
@@ -366,9 +476,17 @@ void ExpectWhole(const RingJob& job, GenerationWorld* world) {
       << world->failure() << " in generation " << world->generation();
   const uint64_t digest = ExactDigest(job);
   const size_t batches = AllBatches(job).size();
+  uint64_t rows = 0;  // their part of the digest
+  for (int s = 0; s < job.servers; ++s) {
+    const StatsReply stats = world->StatsOfServer(s);
+    rows += stats.digest;
+    ASSERT_TRUE(stats.canary.has_value());
+    EXPECT_EQ(stats.canary->rows, batches) << "server " << s;
+    EXPECT_EQ(stats.canary->not_one, 0u) << "server " << s;
+  }
   for (const int rank : world->alive()) {
     const StatsReply stats = world->Stats(rank);
-    EXPECT_EQ(stats.digest, digest) << "rank " << rank;
+    EXPECT_EQ(rows + stats.digest, digest) << "rank " << rank;
     ASSERT_TRUE(stats.canary.has_value());
     EXPECT_EQ(stats.canary->rows, batches) << "rank " << rank;
     EXPECT_EQ(stats.canary->not_one, 0u) << "rank " << rank;
@@ -401,6 +519,45 @@ TEST(RingGenerationTest, ReplicasStayEqualThroughManyGenerations) {
     GenerationWorld world(job, seed);
     for (int change = 0; change < 8; ++change) {
       if (world.Run(random() % 400) || !world.failure().ok()) break;
+      if (random() % 3 == 0 && world.alive().size() > 1) {
+        world.Kill(world.alive()[random() % world.alive().size()]);
+      } else {
+        world.BeginGeneration();
+      }
+    }
+    ExpectWhole(job, &world);
+    if (HasFailure()) return;
+  }
+}
+
+// The same beside servers with the rows, on the way to which a push may be late
+// or come twice, after its rank has died. Planted: a server that ends leases
+// and goes on taking pushes under them; one that answers before its marks.
+TEST(HybridGenerationTest, ARankMayDieAfterEveryTask) {
+  const RingJob job = ExactJob(3, 3, /*servers=*/2);
+  int half_marked = 0;
+  for (size_t tasks = 0;; tasks += Seeds(20) > 20 ? 1 : 5) {
+    SCOPED_TRACE(absl::StrCat("killed after task ", tasks));
+    GenerationWorld world(job, /*seed=*/tasks);
+    if (world.Run(tasks)) break;
+    world.Kill(static_cast<int>(tasks / 5 % 3));
+    ExpectWhole(job, &world);
+    if (HasFailure()) return;
+    EXPECT_EQ(world.generation(), 2u);
+    half_marked += world.half_marked();
+  }
+  EXPECT_GT(half_marked, 0);
+}
+
+TEST(HybridGenerationTest, ReplicasAndServersAgreeThroughManyGenerations) {
+  for (uint64_t seed = 1; seed <= Seeds(20); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    std::mt19937_64 random(seed);
+    RingJob job = ExactJob(4, 6, static_cast<int>(1 + seed % 3));
+    job.failures = seed % 2 == 0 ? 0 : 15;
+    GenerationWorld world(job, seed);
+    for (int change = 0; change < 8; ++change) {
+      if (world.Run(random() % 600) || !world.failure().ok()) break;
       if (random() % 3 == 0 && world.alive().size() > 1) {
         world.Kill(world.alive()[random() % world.alive().size()]);
       } else {

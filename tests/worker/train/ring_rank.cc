@@ -7,11 +7,11 @@
 
 #include "base/stable_hash.h"
 #include "core/canary.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/backend/reference_backend.h"
 #include "models/create_model.h"
 #include "partitioner/build_shard_map.h"
-#include "tests/ps/shard_set.h"
 #include "worker/train/gradient_check.h"
 #include "worker/train/hybrid_exchange.h"
 
@@ -56,100 +56,6 @@ ShardMap MapOf(const RingJob& job) {
   EXPECT_TRUE(map.ok()) << map.status();
   return *map;
 }
-
-void Add(absl::Span<const float> from, std::vector<float>* to) {
-  if (to->empty()) {
-    to->assign(from.begin(), from.end());
-    return;
-  }
-  for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
-}
-
-// The sum of the ranks' gradients in one step.
-class SerialStep {
- public:
-  SerialStep(const RingJob& job, Model* model, ShardSet* shards)
-      : job_(job), model_(model), shards_(shards) {}
-
-  void AddBatch(const BatchId& id) {
-    PushedBatch batch = {.id = id, .lease = 1, .rejected = job_.Rejects(id)};
-    if (!batch.rejected) AddGradient(id);
-    if (!batch.rejected && job_.servers > 0) TakeRows(id);
-    batches_.push_back(batch);
-  }
-
-  void Push() {
-    // ShardSet names the first batch itself, and as not rejected.
-    std::stable_partition(batches_.begin(), batches_.end(),
-                          [](const PushedBatch& b) { return !b.rejected; });
-    gradient_.batch = batches_[0].id;
-    gradient_.more.assign(batches_.begin() + 1, batches_.end());
-    if (model_->spec().divides_gradient) {
-      for (auto& [id, row] : gradient_.rows) Divide(&row);
-      Divide(&gradient_.dense);
-    }
-    for (const BatchGradient& rows : rows_) {
-      for (int s = 0; s < job_.servers; ++s) {
-        const auto reply = shards_->Push(s, rows);
-        ASSERT_TRUE(reply.ok()) << reply.status();
-      }
-    }
-    const auto reply = shards_->Push(job_.servers, gradient_);
-    ASSERT_TRUE(reply.ok()) << reply.status();
-  }
-
-  bool AllRejected() const { return examples_ == 0; }
-
- private:
-  void AddGradient(const BatchId& id) {
-    TrainStep step;
-    step.batch = MakeRingBatch(job_, id);
-    UniqueIds unique;
-    PrepareStep({shards_->map().tables[0]}, job_.model.field_size, &unique,
-                &step);
-    TableParameters& table = step.parameters.tables[0];
-    const std::vector<float> rows = shards_->Rows(table.split.ids);
-    table.rows.ResizeDiscard(rows.size());
-    std::copy(rows.begin(), rows.end(), table.rows.begin());
-    const std::vector<float> dense = shards_->Dense();
-    step.parameters.dense.ResizeDiscard(dense.size());
-    std::copy(dense.begin(), dense.end(), step.parameters.dense.begin());
-    ComputeStep(job_.model.field_size, model_, &step, StepLoss::kSum);
-    CheckGradient(step.loss_sum, job_.clip_norm, &step.parameters);
-    ASSERT_FALSE(step.parameters.rejected);
-    const size_t dim = model_->spec().tables[0].row_dim();
-    for (size_t i = 0; i < table.split.ids.size(); ++i) {
-      Add(table.d_rows.span().subspan(i * dim, dim),
-          &gradient_.rows[table.split.ids[i]]);
-    }
-    Add(step.parameters.d_dense.span(), &gradient_.dense);
-    examples_ += step.batch.examples.size();
-  }
-
-  // The rows of this batch alone, for the servers.
-  void TakeRows(const BatchId& id) {
-    BatchGradient& rows = rows_.emplace_back();
-    rows.batch = id;
-    rows.rows = std::exchange(gradient_.rows, {});
-    const int examples = job_.lanes[id.epoch][id.piece][id.index];
-    for (auto& [row, values] : rows.rows) {
-      if (!model_->spec().divides_gradient) continue;
-      for (float& value : values) value /= static_cast<float>(examples);
-    }
-  }
-
-  void Divide(std::vector<float>* values) const {
-    for (float& value : *values) value /= static_cast<float>(examples_);
-  }
-
-  const RingJob& job_;
-  Model* const model_;
-  ShardSet* const shards_;
-  BatchGradient gradient_;
-  std::vector<BatchGradient> rows_;  // by batch
-  PushedBatches batches_;
-  uint64_t examples_ = 0;
-};
 
 }  // namespace
 
@@ -331,8 +237,8 @@ class RingRank::LateService final : public ParameterService {
 
   void Pull(PullRequest request, absl::Duration timeout,
             Done<PullReply> done) override {
-    rank_.Pause([this, request = std::move(request), timeout,
-                 done = std::move(done)]() mutable {
+    Travel(2000, [this, request = std::move(request), timeout,
+                  done = std::move(done)]() mutable {
       server_->Pull(std::move(request), timeout, std::move(done));
     });
   }
@@ -350,14 +256,49 @@ class RingRank::LateService final : public ParameterService {
         std::move(done)(absl::DeadlineExceededError("planted"));
       };
     }
-    rank_.Pause([this, request = std::move(request), timeout,
-                 done = std::move(done)]() mutable {
+    const bool late = rank_.job_.network != nullptr && rank_.random_() % 8 == 0;
+    if (rank_.job_.network != nullptr && rank_.random_() % 4 == 0) {
+      Travel(60'000, [server = server_, copy = CopyOf(request), timeout] {
+        server->Push(copy->request, timeout, [](absl::StatusOr<PushReply>) {});
+      });
+    }
+    Travel(late ? 30'000 : 2000, [this, request = std::move(request), timeout,
+                                  done = std::move(done)]() mutable {
       server_->Push(std::move(request), timeout, std::move(done));
     });
   }
   void Stats(StatsRequest, absl::Duration, Done<StatsReply>) override {}
 
  private:
+  // A push with its memory.
+  struct Copied {
+    PushRequest request;
+    std::vector<std::vector<FeatureId>> ids;
+    std::vector<std::vector<float>> gradients;
+  };
+  static std::shared_ptr<Copied> CopyOf(const PushRequest& request) {
+    auto copy = std::make_shared<Copied>();
+    copy->request = request;
+    copy->ids.reserve(request.tables.size());
+    copy->gradients.reserve(request.tables.size());
+    for (TablePush& rows : copy->request.tables) {
+      rows.ids = copy->ids.emplace_back(rows.ids.begin(), rows.ids.end());
+      rows.gradients = copy->gradients.emplace_back(rows.gradients.begin(),
+                                                    rows.gradients.end());
+    }
+    EXPECT_THAT(request.blocks, testing::IsEmpty());
+    return copy;
+  }
+  // A call is on its way for so many microseconds at most.
+  void Travel(uint64_t most, Task call) {
+    if (rank_.job_.network == nullptr) {
+      rank_.Pause(std::move(call));
+      return;
+    }
+    rank_.job_.network->PostAfter(absl::Microseconds(rank_.random_() % most),
+                                  std::move(call));
+  }
+
   RingRank& rank_;
   const std::shared_ptr<ParameterShard> server_;
 };
@@ -447,8 +388,9 @@ void RingRank::BeginEpoch(uint32_t epoch) {
   BeginLane(std::move(lane));
 }
 
-void RingRank::BeginLane(std::vector<BatchId> lane) {
+void RingRank::BeginLane(std::vector<BatchId> lane, uint64_t lease) {
   lane_ = std::move(lane);
+  lease_ = lease;
   next_ = 0;
   ++lanes_;
   lane_done_ = false;
@@ -470,7 +412,7 @@ void RingRank::Next() {
   if (hold_ != 0) return;
   at_ = At::kStep;
   step_.batch = MakeRingBatch(job_, lane_[next_]);
-  step_.lease = 1;
+  step_.lease = lease_;
   ++next_;
   PrepareStep(client_->partitions(), job_.model.field_size, &unique_, &step_);
   Pull();
@@ -567,33 +509,6 @@ void RingRank::Resume(uint64_t number) {
   } else if (at_ == At::kWaits && !pausing_) {
     Next();
   }
-}
-
-void TrainSerially(const RingJob& job, ShardSet* shard) {
-  ReferenceBackend backend;
-  const std::unique_ptr<Model> model = MakeRingModel(&job, &backend);
-  for (uint32_t epoch = 0; epoch < job.lanes.size(); ++epoch) {
-    const auto& lanes = job.lanes[epoch];
-    for (uint32_t s = 0;; ++s) {
-      SerialStep step(job, model.get(), shard);
-      bool any = false;
-      for (uint32_t rank = 0; rank < lanes.size(); ++rank) {
-        if (s >= lanes[rank].size()) continue;
-        step.AddBatch({epoch, rank, s});
-        any = true;
-      }
-      if (!any) break;
-      if (!step.AllRejected()) step.Push();
-    }
-  }
-}
-
-uint64_t SerialDigest(const RingJob& job) {
-  ShardSet shard(job.Spec(), PartitionKind::kFixedSize, job.servers + 1,
-                 /*max_bytes=*/0,
-                 job.servers > 0 ? Replicate::kDense : Replicate::kNothing);
-  TrainSerially(job, &shard);
-  return shard.Digest();
 }
 
 }  // namespace shoal

@@ -53,6 +53,10 @@ struct RingJob {
   // updates of rows within a step does not matter. In the next step another
   // rank uses the row.
   bool apart_in_step = false;
+  // Set: the calls to servers travel on this executor, on which calls of a rank
+  // that has died arrive too, pushes now and then twice or late. Null: they end
+  // with the rank's generation.
+  Executor* network = nullptr;
   // A bug of the job: the rows of a batch are not waited for.
   bool leaves_rows = false;
   RingLanes lanes;
@@ -105,8 +109,8 @@ class RingRank {
            const RingServers& servers = {});
 
   void BeginEpoch(uint32_t epoch);
-  // Trains these batches as a lane of its own.
-  void BeginLane(std::vector<BatchId> lane);
+  // Trains these batches as a lane of its own, under this lease.
+  void BeginLane(std::vector<BatchId> lane, uint64_t lease = 1);
   // As the coordinator's messages.
   void Hold(uint64_t number);
   void Resume(uint64_t number);
@@ -166,6 +170,7 @@ class RingRank {
   int generation_ = 0;  // answers to an earlier one are ignored
   std::function<void(const ProcessMessage&)> take_;
   std::vector<BatchId> lane_;
+  uint64_t lease_ = 1;
   size_t next_ = 0;  // of lane_
   int lanes_ = 0;    // begun so far
   enum class At { kNothing, kWaits, kStep, kKept } at_ = At::kNothing;
