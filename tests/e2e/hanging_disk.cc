@@ -1,11 +1,13 @@
 // Preloaded (LD_PRELOAD) into processes of the tests: takes down what they ask
-// of the disk, may let a sync hang, and may make reads slow (slow_data.py).
+// of the disk, may let a call hang, and may make reads slow (slow_data.py).
 //
 //   SHOAL_DISK_LOG      file that gets a line a call, behind it: "fsync PATH",
 //                       "rename FROM TO", "mkdir PATH", "unlink PATH"
 //   SHOAL_DISK_HANGS    text: a sync of a path that holds it writes the line
 //                       "hangs PATH" and waits
-//   SHOAL_DISK_RELEASE  file: once it is there, those syncs go on
+//   SHOAL_DISK_HANGS_IN "write" or "rename": such a call, to the path, hangs
+//                       instead of a sync
+//   SHOAL_DISK_RELEASE  file: once it is there, those calls go on
 //   SHOAL_DISK_SLOW     directory: while it has a file NAME with the numbers
 //                       "MS FROM" in it, a read of a file NAME at byte FROM or
 //                       behind it takes MS milliseconds more
@@ -23,13 +25,22 @@
 
 namespace {
 
+template <typename Function>
+Function* Real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+ssize_t RealWrite(int fd, const void* bytes, size_t size) {
+  return Real<ssize_t(int, const void*, size_t)>("write")(fd, bytes, size);
+}
+
 void Log(const std::string& line) {
   const char* const path = getenv("SHOAL_DISK_LOG");
   if (path == nullptr) return;
   const int before = errno;
   const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const std::string whole = line + "\n";
-  if (fd >= 0 && write(fd, whole.data(), whole.size()) < 0) abort();
+  if (fd >= 0 && RealWrite(fd, whole.data(), whole.size()) < 0) abort();
   if (fd >= 0) close(fd);
   errno = before;
 }
@@ -41,7 +52,14 @@ std::string PathOf(int fd) {
   return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
 }
 
-void HangIfAsked(const std::string& path) {
+// True if calls of this name hang.
+bool Hangs(const char* name) {
+  const char* const which = getenv("SHOAL_DISK_HANGS_IN");
+  return strcmp(which == nullptr ? "sync" : which, name) == 0;
+}
+
+void HangIfAsked(const char* name, const std::string& path) {
+  if (!Hangs(name)) return;
   const char* const text = getenv("SHOAL_DISK_HANGS");
   const char* const release = getenv("SHOAL_DISK_RELEASE");
   if (text == nullptr || release == nullptr) return;
@@ -76,14 +94,9 @@ void ReadSlowly(int fd, off_t offset) {
   errno = before;
 }
 
-template <typename Function>
-Function* Real(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
 int Sync(int fd, const char* name) {
   const std::string path = PathOf(fd);
-  HangIfAsked(path);
+  HangIfAsked("sync", path);
   const int result = Real<int(int)>(name)(fd);
   Log("fsync " + path);
   return result;
@@ -96,6 +109,15 @@ extern "C" {
 int fsync(int fd) { return Sync(fd, "fsync"); }
 int fdatasync(int fd) { return Sync(fd, "fdatasync"); }
 
+ssize_t write(int fd, const void* bytes, size_t size) {
+  if (Hangs("write")) {
+    const int before = errno;
+    HangIfAsked("write", PathOf(fd));
+    errno = before;
+  }
+  return RealWrite(fd, bytes, size);
+}
+
 ssize_t pread(int fd, void* to, size_t size, off_t offset) {
   ReadSlowly(fd, offset);
   return Real<ssize_t(int, void*, size_t, off_t)>("pread")(fd, to, size,
@@ -103,6 +125,7 @@ ssize_t pread(int fd, void* to, size_t size, off_t offset) {
 }
 
 int rename(const char* from, const char* to) noexcept {
+  HangIfAsked("rename", to);
   const int result = Real<int(const char*, const char*)>("rename")(from, to);
   if (result == 0) Log(std::string("rename ") + from + " " + to);
   return result;

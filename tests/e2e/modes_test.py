@@ -7,12 +7,11 @@ import os
 import signal
 
 import harness
-from cluster import PROBE
+from exact_jobs import ExactJobsTest
 from launched import Launched
 from slow_data import SlowData
 
-ROWS, EPOCHS = 4000, 2
-BATCH = ["--batch_size=16", "--piece_bytes=8192"]
+EPOCHS = 2
 SILENT_AFTER = 3
 QUICK = [f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s",
          "--shutdown_timeout=1s"]
@@ -64,49 +63,23 @@ ALL = bool(os.environ.get("SHOAL_ALL_MODES"))
 JOBS = list(all_jobs()) if ALL else COVERING
 
 
-class ModesTest(harness.ShoalTest):
+class ModesTest(ExactJobsTest):
 
-    def setUp(self):
-        super().setUp()
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-
-    digests = {}  # of the serial run, by epochs: the data are the same
-
-    def serial_digest(self, epochs=EPOCHS):
-        if epochs not in self.digests:
-            self.run_ok("shoal", "train", *self.flags(epochs),
-                        "--summary=" + self.path("serial.json"))
-            self.digests[epochs] = self.summary("serial.json")["digest"]
-        return self.digests[epochs]
-
-    def flags(self, epochs=EPOCHS):
-        return [*PROBE, *BATCH, f"--num_epochs={epochs}",
-                "--training_data_dir=" + self.data]
-
-    def expect_exact(self, mode, shards, ranks, epochs=EPOCHS):
+    def expect_job(self, mode, holders, ranks, epochs=EPOCHS):
         """The whole job: its ledger, each push once on each shard and each copy
         of it, and the weights."""
-        summary = self.summary()
-        self.expect_whole(summary)
+        summary = self.expect_exact(epochs, holders)
         self.assertEqual((summary["mode"], summary["workers"]), (mode, ranks))
-        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
-        self.assertEqual(len(summary["canary"]), shards)
-        for canary in summary["canary"]:
-            self.assertEqual(canary["rows"], summary["batches"]["trained"])
-            self.assertEqual((canary["not_one"], canary["smallest"],
-                              canary["largest"]), (0, 1, 1))
-        self.assertEqual(summary["digest"], self.serial_digest(epochs))
-        return summary
 
     def test_processes_of_every_mode_end_with_the_serial_weights(self):
         for mode, ps, ranks, more in JOBS:
             with self.subTest(mode=mode, ps=ps, ranks=ranks, more=more):
                 self.run_ok("shoal", "run", f"--mode={mode}",
                             *([f"--ps={ps}"] if ps else []),
-                            f"--workers={ranks}", *more, *self.flags(),
+                            f"--workers={ranks}", *more, *self.probe_flags(EPOCHS),
                             "--canary",
                             "--summary=" + self.path("summary.json"))
-                self.expect_exact(mode, ps + copies(mode, ranks), ranks)
+                self.expect_job(mode, ps + copies(mode, ranks), ranks)
 
     def test_one_process_of_every_mode_ends_with_the_serial_weights(self):
         for mode, ranks, more in (
@@ -116,18 +89,18 @@ class ModesTest(harness.ShoalTest):
                 ("hybrid", 1, []), ("hybrid", 3, SUMS[1:])):
             with self.subTest(mode=mode, ranks=ranks, more=more):
                 self.run_ok("shoal", "train", f"--mode={mode}",
-                            f"--workers={ranks}", *more, *self.flags(),
+                            f"--workers={ranks}", *more, *self.probe_flags(EPOCHS),
                             "--canary",
                             "--summary=" + self.path("summary.json"))
                 servers = 0 if mode == "ring" else 1
-                self.expect_exact(mode, servers + copies(mode, ranks), ranks)
+                self.expect_job(mode, servers + copies(mode, ranks), ranks)
 
     def kill(self, epochs, *flags, victim=1):
         """A job of processes and the launcher, one worker of which is killed
         while it trains. Its data are slow."""
         self.slow = SlowData(self)
         self.slow.slow(self.data, 1)
-        job = Launched(self, *self.flags(epochs), *QUICK, "--canary", *flags,
+        job = Launched(self, *self.probe_flags(epochs), *QUICK, "--canary", *flags,
                        "--progress_every=100ms",
                        "--summary=" + self.path("summary.json"),
                        prefix=self.slow.prefix)
@@ -146,7 +119,7 @@ class ModesTest(harness.ShoalTest):
                 self.slow.fast(self.data)
                 self.assertEqual(job.process.wait(120), 0,
                                  job.process.output()[-3000:])
-                self.expect_exact(flags[0][len("--mode="):], 2, 2, epochs)
+                self.expect_job(flags[0][len("--mode="):], 2, 2, epochs)
 
 
 if __name__ == "__main__":

@@ -11,38 +11,24 @@ import time
 
 import harness
 import namespaces
-from cluster import PROBE
+from exact_jobs import ExactJobsTest
 from launched import Launched
 from slow_data import SlowData
 
-ROWS, TEST_ROWS = 4000, 2000
+TEST_ROWS = 2000
 SILENT_AFTER = 3  # seconds
 KILLS = int(os.environ.get("SHOAL_RANK_KILLS", "4"))
 OK = 0  # docs/commands.md
 
 
-class RankFailuresTest(harness.ShoalTest):
+class RankFailuresTest(ExactJobsTest):
 
     def setUp(self):
         super().setUp()
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
         self.slow = SlowData(self)
 
-    digests = {}  # of the serial run, by epochs: the data are the same
-
-    def serial_digest(self, epochs):
-        if epochs not in self.digests:
-            self.run_ok("shoal", "train", *self.flags(epochs),
-                        "--summary=" + self.path("serial.json"))
-            self.digests[epochs] = self.summary("serial.json")["digest"]
-        return self.digests[epochs]
-
-    def flags(self, epochs):
-        return [*PROBE, "--batch_size=16", "--piece_bytes=8192",
-                f"--num_epochs={epochs}", "--training_data_dir=" + self.data]
-
     def launch(self, epochs, *more, ranks=4):
-        return Launched(self, *self.flags(epochs), "--mode=ring",
+        return Launched(self, *self.probe_flags(epochs), "--mode=ring",
                         f"--workers={ranks}", "--canary",
                         f"--silent_after={SILENT_AFTER}s",
                         f"--ps_lease={SILENT_AFTER}s", "--shutdown_timeout=1s",
@@ -50,21 +36,9 @@ class RankFailuresTest(harness.ShoalTest):
                         "--summary=" + self.path("summary.json"), *more,
                         prefix=self.slow.prefix)
 
-    def expect_exact(self, job, epochs, replicas):
-        return self.expect_exact_end(job.process, epochs, replicas)
-
-    def expect_exact_end(self, process, epochs, replicas):
+    def expect_end(self, process, epochs, replicas):
         self.assertEqual(process.wait(120), OK, process.output()[-6000:])
-        summary = self.summary()
-        self.expect_whole(summary)
-        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
-        self.assertEqual(len(summary["canary"]), replicas)
-        for canary in summary["canary"]:
-            self.assertEqual(canary["rows"], summary["batches"]["trained"])
-            self.assertEqual((canary["not_one"], canary["smallest"],
-                              canary["largest"]), (0, 1, 1))
-        self.assertEqual(summary["digest"], self.serial_digest(epochs))
-        return summary
+        return self.expect_exact(epochs, replicas)
 
     def lose(self, job, victim, number, within, start=0):
         """Signals the victim's process; returns the index of the line that
@@ -87,7 +61,7 @@ class RankFailuresTest(harness.ShoalTest):
         self.lose(job, 1, signal.SIGKILL, within=1, start=line)
         job.process.wait_for_line(harness.TRAINED, 60, line + 1)
         self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=2)
+        self.expect_end(job.process, epochs, replicas=2)
         # It is started again with the next start of the job.
         self.assertNotIn("starting it again", job.process.output())
 
@@ -100,7 +74,7 @@ class RankFailuresTest(harness.ShoalTest):
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=2)
+        self.expect_end(job.process, epochs, replicas=2)
 
     def test_ranks_die_at_any_time(self):
         """The seconds are those of `seed`: to be tried again with it."""
@@ -118,7 +92,7 @@ class RankFailuresTest(harness.ShoalTest):
                 self.slow.fast(self.data)
                 self.assertEqual(job.process.wait(120), OK,
                                  job.process.output()[-6000:])
-                self.expect_exact(job, epochs, replicas=2)
+                self.expect_end(job.process, epochs, replicas=2)
 
     def test_a_frozen_rank_is_named_and_harms_nothing_when_it_thaws(self):
         epochs = 8
@@ -132,7 +106,7 @@ class RankFailuresTest(harness.ShoalTest):
         job.process.wait_for_line(
             "worker 1 was lost, and the job goes on without it", 60, line)
         self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=2)
+        self.expect_end(job.process, epochs, replicas=2)
 
     def test_a_short_pause_is_no_death(self):
         epochs = 8
@@ -145,7 +119,7 @@ class RankFailuresTest(harness.ShoalTest):
         time.sleep(2)  # the length of the pause
         os.kill(pid, signal.SIGCONT)
         self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=3)
+        self.expect_end(job.process, epochs, replicas=3)
 
     def test_a_rank_dies_while_it_evaluates(self):
         test = self.write("test/te.libsvm", harness.linear_rows(TEST_ROWS))
@@ -155,29 +129,23 @@ class RankFailuresTest(harness.ShoalTest):
         job.process.wait_for_line(re.compile(r"\beval \d+ %"), 60)
         self.lose(job, 2, signal.SIGKILL, within=1)
         self.slow.fast(test)
-        summary = self.expect_exact(job, epochs, replicas=2)
+        summary = self.expect_end(job.process, epochs, replicas=2)
         self.assertEqual(summary["eval"]["examples"], TEST_ROWS)
 
     def test_a_rank_dies_while_the_job_saves(self):
         """The disk of rank 0, which writes, stands still meanwhile."""
         epochs = 8
         model = self.path("model")
-        log, release = self.write("log", ""), self.path("release")
-        self.slow.prefix += ["SHOAL_DISK_LOG=" + log,
-                             "SHOAL_DISK_HANGS=.safetensors",
-                             "SHOAL_DISK_RELEASE=" + release]
+        self.slow.hang("sync", ".safetensors")
         self.slow.slow(self.data, .2)
         job = self.launch(epochs, "--model_dir=" + model,
                           "--save_checkpoint_steps=40", ranks=3)
-        deadline = time.monotonic() + 60
-        while "hangs" not in open(log).read():
-            self.assertLess(time.monotonic(), deadline, job.process.output())
-            time.sleep(.02)
+        self.slow.wait_for_hang(job.process)
         line = self.lose(job, 1, signal.SIGKILL, within=1)
         job.process.wait_for_line(harness.TRAINED, 60, line + 1)
-        self.write("release", "")
+        self.slow.let_go()
         self.slow.fast(self.data)
-        self.expect_exact(job, epochs, replicas=2)
+        self.expect_end(job.process, epochs, replicas=2)
         self.run_ok("shoal", "ckpt", "verify", model)
 
     def test_the_loss_of_rank_0_ends_the_job_and_the_same_command_resumes(self):
@@ -193,7 +161,8 @@ class RankFailuresTest(harness.ShoalTest):
         self.assertLess(time.monotonic() - killed, 10 + 5)
         self.assertRegex(job.process.lines[-1], r"(worker|rank) 0\b")
         self.slow.fast(self.data)
-        self.expect_exact(self.launch(epochs, *more, ranks=3), epochs, 3)
+        self.expect_end(self.launch(epochs, *more, ranks=3).process, epochs,
+                        replicas=3)
 
     def test_a_rank_that_is_cut_off_is_named_and_the_others_go_on(self):
         """Three hosts in namespaces; the third one loses its link."""
@@ -211,7 +180,7 @@ class RankFailuresTest(harness.ShoalTest):
         hosts = [network.addresses[0] + ":2223", *network.addresses[1:]]
         token = self.token_file()
         ranks = [self.start(
-            f"rank {i}", "shoal-worker", *self.flags(epochs), "--mode=ring",
+            f"rank {i}", "shoal-worker", *self.probe_flags(epochs), "--mode=ring",
             f"--task_index={i}", "--worker_hosts=" + ",".join(hosts),
             "--token_file=" + token, "--canary", "--progress_every=100ms",
             f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s",
@@ -226,7 +195,7 @@ class RankFailuresTest(harness.ShoalTest):
         ranks[0].wait_for_line(harness.TRAINED, 60, line + 1)
         self.slow.fast(self.data)
         self.assertEqual(ranks[1].wait(120), OK, ranks[1].output()[-3000:])
-        self.expect_exact_end(ranks[0], epochs, replicas=2)
+        self.expect_end(ranks[0], epochs, replicas=2)
         # It knows that it has lost the others.
         self.assertNotEqual(ranks[2].wait(120), OK)
 

@@ -1,9 +1,11 @@
 """Files of data whose reads take as long as a test wants, so that no job is over
-before the test has seen what it waits for, on a machine of any speed."""
+before the test has seen what it waits for, on a machine of any speed. Writes of
+checkpoints that hang."""
 
 import os
 import shutil
 import tempfile
+import time
 
 import harness
 
@@ -19,6 +21,8 @@ class SlowData:
     def __init__(self, test):
         self.directory = tempfile.mkdtemp(prefix="shoal-slow-")
         test.addCleanup(shutil.rmtree, self.directory)
+        self.calls = os.path.join(self.directory, ".calls")
+        self.released = os.path.join(self.directory, ".released")
         # What goes before a command, whose children inherit it.
         self.prefix = ["env", "LD_PRELOAD=" + PRELOADED,
                        "SHOAL_DISK_SLOW=" + self.directory]
@@ -41,6 +45,36 @@ class SlowData:
         place = self._place(path)
         if os.path.exists(place):
             os.remove(place)
+
+    def hang(self, call, text):
+        """Of processes that start now, every "write", "sync" or "rename" of a
+        path with this text hangs until `let_go`, and again from `hold_on` on."""
+        self.hold_on()
+        self.prefix += ["SHOAL_DISK_LOG=" + self.calls,
+                        "SHOAL_DISK_HANGS=" + text,
+                        "SHOAL_DISK_HANGS_IN=" + call,
+                        "SHOAL_DISK_RELEASE=" + self.released]
+
+    def hold_on(self):
+        if os.path.exists(self.released):
+            os.remove(self.released)
+        with open(self.calls, "w", encoding="utf-8"):
+            pass
+
+    def let_go(self):
+        with open(self.released, "w", encoding="utf-8"):
+            pass
+
+    def wait_for_hang(self, process, timeout=60):
+        """Until a call hangs; `process` says why none does."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            with open(self.calls, encoding="utf-8") as file:
+                if "hangs " in file.read():
+                    return
+            time.sleep(0.01)
+        raise AssertionError("nothing hangs; it said:\n" +
+                             process.output()[-6000:])
 
     def _place(self, path):
         return os.path.join(self.directory, os.path.basename(path))

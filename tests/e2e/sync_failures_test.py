@@ -11,49 +11,22 @@ import time
 import harness
 import launched
 from cluster import PROBE, Cluster
+from exact_jobs import BATCH, ExactJobsTest
 from slow_data import SlowData
 
-ROWS, EPOCHS = 4000, 12
-BATCH = ["--batch_size=16", "--piece_bytes=8192"]
+EPOCHS, SERVERS = 12, 2
 SILENT_AFTER = 3
 QUICK = [f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s"]
 SENT = re.compile(r"push sent (\S+)")
 ENDED = re.compile(r"push (?:done|dropped) (\S+)")
 
 
-class SyncFailuresTest(harness.ShoalTest):
+class SyncFailuresTest(ExactJobsTest):
 
     def setUp(self):
         super().setUp()
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
         # No job is over before the test has seen what it waits for.
         self.slow = SlowData(self)
-
-    digests = {}  # of the serial run, by epochs: the data are the same
-
-    def flags(self, epochs=EPOCHS):
-        return [*PROBE, *BATCH, f"--num_epochs={epochs}",
-                "--training_data_dir=" + self.data]
-
-    def serial_digest(self, epochs=EPOCHS):
-        if epochs not in self.digests:
-            self.run_ok("shoal", "train", *self.flags(epochs),
-                        "--summary=" + self.path("serial.json"))
-            self.digests[epochs] = self.summary("serial.json")["digest"]
-        return self.digests[epochs]
-
-    def expect_exact(self, servers=2, epochs=EPOCHS):
-        """The ledger, each push once on each server, and the weights."""
-        summary = self.summary()
-        self.expect_whole(summary)
-        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
-        self.assertEqual(len(summary["canary"]), servers)
-        for canary in summary["canary"]:
-            self.assertEqual(canary["rows"], summary["batches"]["trained"])
-            self.assertEqual((canary["not_one"], canary["smallest"],
-                              canary["largest"]), (0, 1, 1))
-        self.assertEqual(summary["digest"], self.serial_digest(epochs))
-        return summary
 
     def start_job(self, *flags, mode="sync", slow=0.2):
         """2 servers and 3 workers that train, with slow data."""
@@ -100,12 +73,12 @@ class SyncFailuresTest(harness.ShoalTest):
         self.expect_steps(job.workers)
         self.slow.fast(self.data)
         job.wait_all()
-        self.expect_exact()
+        self.expect_exact(EPOCHS, SERVERS)
 
     def test_the_launcher_starts_a_killed_worker_again(self):
         self.slow.slow(self.data, 0.5)
         job = launched.Launched(
-            self, *self.flags(), *QUICK, "--mode=sync", "--ps=2",
+            self, *self.probe_flags(EPOCHS), *QUICK, "--mode=sync", "--ps=2",
             "--workers=3", "--canary",
             "--progress_every=100ms",
             "--summary=" + self.path("summary.json"), prefix=self.slow.prefix)
@@ -119,7 +92,7 @@ class SyncFailuresTest(harness.ShoalTest):
                               start=at)
         self.slow.fast(self.data)
         self.assertEqual(run.wait(120), 0, run.output()[-3000:])
-        self.expect_exact()
+        self.expect_exact(EPOCHS, SERVERS)
 
     def in_flight(self, worker):
         """True if the worker has sent a push that has not ended, and says
@@ -156,7 +129,7 @@ class SyncFailuresTest(harness.ShoalTest):
         job.start_worker(1).wait_for_line("push done ")
         self.slow.fast(self.data)
         job.wait_all()
-        print(self.expect_exact()["batches"])
+        print(self.expect_exact(EPOCHS, SERVERS)["batches"])
 
     def test_a_frozen_worker_that_thaws_harms_nothing(self):
         job = self.start_job()
@@ -172,7 +145,7 @@ class SyncFailuresTest(harness.ShoalTest):
         self.expect_steps(job.workers)
         self.slow.fast(self.data)
         job.wait_all()
-        self.expect_exact()
+        self.expect_exact(EPOCHS, SERVERS)
 
     def freeze_often(self, job, slow, seconds):
         """Freezes one worker for `seconds` at a time, three times, less than
@@ -203,7 +176,7 @@ class SyncFailuresTest(harness.ShoalTest):
                 self.assertLessEqual(most, 2)
             self.slow.fast(self.data)
             job.wait_all()
-            self.expect_exact()
+            self.expect_exact(EPOCHS, SERVERS)
         job = self.start_job(f"--ssp_bound={bound}", mode="ssp")
         most = self.freeze_often(job, job.workers[2], 1)
         print(f"ssp: {most} steps, bound {bound}")
@@ -212,7 +185,7 @@ class SyncFailuresTest(harness.ShoalTest):
         self.assertLessEqual(most, 2 * (bound + 1) + 1)
         self.slow.fast(self.data)
         job.wait_all()
-        self.expect_exact()
+        self.expect_exact(EPOCHS, SERVERS)
 
 
 if __name__ == "__main__":
