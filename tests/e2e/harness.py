@@ -4,6 +4,7 @@ Every wait has a deadline; nothing sleeps in the hope that something is done.
 A test that fails prints the logs of the processes that it started.
 """
 
+import datetime
 import json
 import os
 import random
@@ -29,6 +30,15 @@ DATA = os.environ.get("SHOAL_TEST_DATA_DIR", "")
 
 # A line of progress of a job that has trained: `wait_for_line` finds it.
 TRAINED = re.compile(r"/s, .*\bstep [1-9]")
+
+
+LOG_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00")
+
+
+def time_of(line):
+    """The time of a line of the log, in seconds since the epoch."""
+    return datetime.datetime.fromisoformat(
+        LOG_TIME.search(line).group()).timestamp()
 
 
 class Process:

@@ -7,11 +7,9 @@ import shutil
 import signal
 
 import harness
-from cluster import PROBE
 from slow_data import SlowData
+from started_ranks import EPOCHS, USAGE, StartedRanksTest
 
-ROWS, EPOCHS = 4000, 2
-USAGE = 2  # docs/commands.md
 # mpirun asks its processes to end this many seconds after a signal to itself,
 # and kills them as many seconds later; 1 by default.
 PATIENCE = 4
@@ -23,45 +21,19 @@ def mpirun_environment():
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-class MpirunTest(harness.ShoalTest):
+class MpirunTest(StartedRanksTest):
 
     def setUp(self):
         super().setUp()
         if shutil.which("mpirun") is None:
             self.skipTest("mpirun is not installed (Debian package "
                           "openmpi-bin)")
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-        self.coordinator = f"--coordinator=127.0.0.1:{harness.own_port()}"
 
-    def flags(self, epochs=EPOCHS):
-        return [*PROBE, "--batch_size=16", "--canary",
-                f"--num_epochs={epochs}", "--training_data_dir=" + self.data]
-
-    def serial_digest(self, epochs=EPOCHS):
-        self.run_ok("shoal", "train", *self.flags(epochs),
-                    "--summary=" + self.path("serial.json"))
-        return self.summary("serial.json")["digest"]
-
-    def mpirun(self, count, *args, more=(), prefix=()):
+    def start_ranks(self, count, *args, more=(), prefix=()):
         return self.start(
             "mpirun", *args, env=mpirun_environment(),
             prefix=["mpirun", "--oversubscribe", "--bind-to", "none", *more,
                     "-np", str(count), *prefix])
-
-    def ring(self, count, *args, epochs=EPOCHS, **options):
-        return self.mpirun(count, "shoal-worker", "--mode=ring",
-                           *self.flags(epochs), *args, **options)
-
-    def expect_serial(self, ranks, epochs=EPOCHS):
-        summary = self.summary()
-        self.expect_whole(summary)
-        self.assertEqual((summary["mode"], summary["workers"]),
-                         ("ring", ranks))
-        self.assertEqual(summary["samples"]["trained"], ROWS * epochs)
-        for canary in summary["canary"]:
-            self.assertEqual((canary["rows"], canary["not_one"]),
-                             (summary["batches"]["trained"], 0))
-        self.assertEqual(summary["digest"], self.serial_digest(epochs))
 
     def test_ranks_end_with_the_serial_weights(self):
         for count in (1, 3):
@@ -76,7 +48,7 @@ class MpirunTest(harness.ShoalTest):
             self.assertEqual(job.output().count("flags given"), 1)
             self.expect_serial(count)
         # The place of rank 0, which wrote the file, is no place of the others.
-        job = self.mpirun(3, "shoal-worker", "--config=" + config)
+        job = self.start_ranks(3, "shoal-worker", "--config=" + config)
         self.assertEqual(job.wait(120), 0, job.output()[-3000:])
         self.expect_serial(3)
 
@@ -156,13 +128,13 @@ class MpirunTest(harness.ShoalTest):
 
     def test_a_launcher_under_mpirun_runs_a_job_of_its_own(self):
         """The ranks of `shoal run` do not take mpirun's for their own."""
-        job = self.mpirun(2, "shoal", "run", "--mode=ring", "--workers=3",
+        job = self.start_ranks(2, "shoal", "run", "--mode=ring", "--workers=3",
                           *self.flags())
         self.assertEqual(job.wait(120), 0, job.output()[-3000:])
         self.assertEqual(
             job.output().count("this command runs 2 times"), 1)
         self.assertEqual(
-            job.output().count("digest     " + self.serial_digest()), 2)
+            job.output().count("digest     " + self.serial_digest(EPOCHS)), 2)
 
 
 if __name__ == "__main__":

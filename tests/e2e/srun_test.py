@@ -6,14 +6,11 @@ import tempfile
 
 import harness
 import slurm
-from cluster import PROBE
 from slow_data import SlowData
-
-ROWS, EPOCHS = 4000, 2
-USAGE = 2  # docs/commands.md
+from started_ranks import USAGE, StartedRanksTest
 
 
-class SrunTest(harness.ShoalTest):
+class SrunTest(StartedRanksTest):
 
     @classmethod
     def setUpClass(cls):
@@ -40,33 +37,10 @@ class SrunTest(harness.ShoalTest):
         super().setUp()
         if self.why_not:
             self.skipTest(self.why_not)
-        self.data = self.write("data/tr.libsvm", harness.linear_rows(ROWS))
-        self.coordinator = f"--coordinator=127.0.0.1:{harness.own_port()}"
 
-    def flags(self, epochs=EPOCHS):
-        return [*PROBE, "--batch_size=16", "--canary",
-                f"--num_epochs={epochs}", "--training_data_dir=" + self.data]
-
-    def serial_digest(self, epochs=EPOCHS):
-        self.run_ok("shoal", "train", *self.flags(epochs),
-                    "--summary=" + self.path("serial.json"))
-        return self.summary("serial.json")["digest"]
-
-    def srun(self, count, *args, more=(), prefix=()):
+    def start_ranks(self, count, *args, more=(), prefix=()):
         return self.start("srun", *args, env=self.slurm.environment,
                           prefix=["srun", "-n", str(count), *more, *prefix])
-
-    def ring(self, count, *args, epochs=EPOCHS, more=(), prefix=()):
-        return self.srun(count, "shoal-worker", "--mode=ring",
-                         *self.flags(epochs), *args, more=more, prefix=prefix)
-
-    def expect_serial(self, ranks):
-        summary = self.summary()
-        self.expect_whole(summary)
-        self.assertEqual((summary["mode"], summary["workers"]),
-                         ("ring", ranks))
-        self.assertEqual(summary["samples"]["trained"], ROWS * EPOCHS)
-        self.assertEqual(summary["digest"], self.serial_digest())
 
     def test_ranks_end_with_the_serial_weights(self):
         # With pmi2, which many clusters have by default, srun sets PMI_RANK.

@@ -1,6 +1,5 @@
 #include "worker/train/rank_part.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -9,12 +8,10 @@
 #include "absl/strings/string_view.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "worker/train/flat_values.h"
 
 namespace shoal {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "the numbers of a part are used where they lie");
 
 // "SHRP" as bytes.
 constexpr uint32_t kMagic = 0x50524853;
@@ -69,27 +66,6 @@ Front FrontOf(const RankPart& part) {
   front.index = part.batch->id.index;
   front.examples = part.batch->examples;
   return front;
-}
-
-// Appends to a buffer that is large enough.
-template <typename T>
-void Append(const T* from, size_t count, char** to) {
-  const size_t bytes = count * sizeof(T);
-  if (bytes == 0) return;  // `from` may be null
-  std::memcpy(*to, from, bytes);
-  *to += bytes;
-}
-
-// Takes `count` values from the front of *bytes, or returns false if there are
-// fewer. No product can overflow.
-template <typename T>
-bool Take(uint64_t count, absl::Span<const char>* bytes,
-          absl::Span<const T>* values) {
-  if (count > bytes->size() / sizeof(T)) return false;
-  *values = absl::MakeConstSpan(reinterpret_cast<const T*>(bytes->data()),
-                                static_cast<size_t>(count));
-  bytes->remove_prefix(static_cast<size_t>(count) * sizeof(T));
-  return true;
 }
 
 absl::Status CheckFlags(const Front& front) {
@@ -167,13 +143,13 @@ void EncodeRankPart(const RankPart& part, absl::Span<const int> row_dims,
   out->ResizeDiscard(bytes);
   char* to = out->data();
   const Front front = FrontOf(part);
-  Append(&front, 1, &to);
-  Append(sizes.data(), sizes.size(), &to);
+  AppendValues(&front, 1, &to);
+  AppendValues(sizes.data(), sizes.size(), &to);
   for (const RowGradients& table : part.tables) {
-    Append(table.ids.data(), table.ids.size(), &to);
+    AppendValues(table.ids.data(), table.ids.size(), &to);
   }
   for (const RowGradients& table : part.tables) {
-    Append(table.rows.data(), table.rows.size(), &to);
+    AppendValues(table.rows.data(), table.rows.size(), &to);
   }
   SHOAL_DCHECK(to == out->end());
 }
@@ -184,21 +160,23 @@ absl::StatusOr<RankPart> DecodeRankPart(absl::Span<const char> bytes,
                    alignof(FeatureId) == 0);
   SHOAL_ASSIGN_OR_RETURN(const Front front, TakeFront(&bytes, row_dims.size()));
   absl::Span<const TableSize> sizes;
-  if (!Take(row_dims.size(), &bytes, &sizes)) return Malformed("half a front");
+  if (!TakeValues(row_dims.size(), &bytes, &sizes)) {
+    return Malformed("half a front");
+  }
   const bool may_have_rows =
       (front.flags & (kHasBatch | kRejected)) == kHasBatch;
   SHOAL_RETURN_IF_ERROR(CheckTables(sizes, may_have_rows, row_dims));
   RankPart part;
   part.tables.resize(row_dims.size());
   for (size_t t = 0; t < row_dims.size(); ++t) {
-    if (!Take(sizes[t].rows, &bytes, &part.tables[t].ids)) {
+    if (!TakeValues(sizes[t].rows, &bytes, &part.tables[t].ids)) {
       return Malformed("fewer ids than it says");
     }
   }
   for (size_t t = 0; t < row_dims.size(); ++t) {
     // Below 2^63: both factors come from unsigned 32-bit and positive int.
     const uint64_t floats = uint64_t{sizes[t].rows} * sizes[t].row_dim;
-    if (!Take(floats, &bytes, &part.tables[t].rows)) {
+    if (!TakeValues(floats, &bytes, &part.tables[t].rows)) {
       return Malformed("fewer rows than it says");
     }
   }

@@ -1,7 +1,6 @@
 #include "worker/train/step_memory.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,12 +10,10 @@
 #include "absl/strings/string_view.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "worker/train/flat_values.h"
 
 namespace shoal {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "the numbers of a step are copied as they lie");
 
 // "SHST" as bytes.
 constexpr uint32_t kStepMagic = 0x54534853;
@@ -54,26 +51,6 @@ absl::Status Malformed(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("a step with ", what));
 }
 
-template <typename T>
-void Append(const T* from, size_t count, char** to) {
-  const size_t bytes = count * sizeof(T);
-  if (bytes == 0) return;  // `from` may be null
-  std::memcpy(*to, from, bytes);
-  *to += bytes;
-}
-
-// Takes `count` values from the front of *bytes, or returns false if there are
-// fewer. No product can overflow.
-template <typename T>
-bool Take(uint64_t count, absl::Span<const char>* bytes,
-          absl::Span<const T>* values) {
-  if (count > bytes->size() / sizeof(T)) return false;
-  *values = absl::MakeConstSpan(reinterpret_cast<const T*>(bytes->data()),
-                                static_cast<size_t>(count));
-  bytes->remove_prefix(static_cast<size_t>(count) * sizeof(T));
-  return true;
-}
-
 absl::StatusOr<Front> TakeFront(absl::Span<const char>* bytes, size_t tables) {
   if (bytes->size() < sizeof(Front)) {
     return Malformed(absl::StrCat(bytes->size(), " bytes"));
@@ -97,7 +74,7 @@ absl::StatusOr<Front> TakeFront(absl::Span<const char>* bytes, size_t tables) {
 absl::Status TakeBatches(uint32_t count, absl::Span<const char>* bytes,
                          PushedBatches* batches) {
   absl::Span<const BatchEntry> entries;
-  if (count > kMaxPushedBatches || !Take(count, bytes, &entries)) {
+  if (count > kMaxPushedBatches || !TakeValues(count, bytes, &entries)) {
     return Malformed(absl::StrCat(count, " batches"));
   }
   batches->clear();
@@ -125,7 +102,7 @@ absl::Status TakeTables(absl::Span<const TableSize> sizes,
                        " floats there and ", row_dims[t], " here"));
     }
     absl::Span<const FeatureId> ids;
-    if (!Take(sizes[t].rows, bytes, &ids)) {
+    if (!TakeValues(sizes[t].rows, bytes, &ids)) {
       return Malformed("fewer ids than it says");
     }
     step->tables[t].split.ids.assign(ids.begin(), ids.end());
@@ -134,7 +111,7 @@ absl::Status TakeTables(absl::Span<const TableSize> sizes,
   for (size_t t = 0; t < sizes.size(); ++t) {
     absl::Span<const float> rows;
     // Below 2^63: both factors come from unsigned 32-bit and positive int.
-    if (!Take(uint64_t{sizes[t].rows} * sizes[t].row_dim, bytes, &rows)) {
+    if (!TakeValues(uint64_t{sizes[t].rows} * sizes[t].row_dim, bytes, &rows)) {
       return Malformed("fewer rows than it says");
     }
     step->tables[t].d_rows.ResizeDiscard(rows.size());
@@ -183,17 +160,18 @@ void EncodeStep(const StepMemory& step, absl::Span<const int> row_dims,
   }
   out->ResizeDiscard(bytes);
   char* to = out->data();
-  Append(&front, 1, &to);
-  Append(batches.data(), batches.size(), &to);
-  Append(sizes.data(), sizes.size(), &to);
+  AppendValues(&front, 1, &to);
+  AppendValues(batches.data(), batches.size(), &to);
+  AppendValues(sizes.data(), sizes.size(), &to);
   if (!rejected) {
     for (const TableParameters& table : step.gradient.tables) {
-      Append(table.split.ids.data(), table.split.ids.size(), &to);
+      AppendValues(table.split.ids.data(), table.split.ids.size(), &to);
     }
     for (const TableParameters& table : step.gradient.tables) {
-      Append(table.d_rows.data(), table.d_rows.size(), &to);
+      AppendValues(table.d_rows.data(), table.d_rows.size(), &to);
     }
-    Append(step.gradient.d_dense.data(), step.gradient.d_dense.size(), &to);
+    AppendValues(step.gradient.d_dense.data(), step.gradient.d_dense.size(),
+                 &to);
   }
   SHOAL_DCHECK(to == out->end());
 }
@@ -212,13 +190,15 @@ absl::Status DecodeStep(absl::Span<const char> bytes,
                      rejected ? 0 : dense_size, " here"));
   }
   absl::Span<const TableSize> sizes;
-  if (!Take(row_dims.size(), &bytes, &sizes)) return Malformed("half a front");
+  if (!TakeValues(row_dims.size(), &bytes, &sizes)) {
+    return Malformed("half a front");
+  }
   for (const TableSize& size : sizes) {
     if (rejected && size.rows > 0) return Malformed("rows of no batch");
   }
   SHOAL_RETURN_IF_ERROR(TakeTables(sizes, row_dims, &bytes, &step->gradient));
   absl::Span<const float> dense;
-  if (!Take(front.dense, &bytes, &dense)) {
+  if (!TakeValues(front.dense, &bytes, &dense)) {
     return Malformed("fewer dense values than it says");
   }
   if (!bytes.empty()) return Malformed("more bytes than it says");
