@@ -46,7 +46,9 @@ ROWS, EPOCHS = 20000, 100000  # more than any run lasts
 SILENT_AFTER = 3  # seconds
 FREEZES = {1: 5, 2: 1, 5: 5, 10: 1, 20: 1}  # runs, by seconds
 BOUND = 2
-FLAGS = [*PROBE, "--batch_size=64", f"--num_epochs={EPOCHS}",
+# No epoch ends within a second: then all workers wait for the slow one.
+LONG_ROWS = 320000
+FLAGS = [*PROBE, f"--num_epochs={EPOCHS}",
          f"--silent_after={SILENT_AFTER}s", f"--ps_lease={SILENT_AFTER}s",
          "--shutdown_timeout=1s", "--progress_every=100ms"]
 # A batch of this worker has ended.
@@ -61,8 +63,8 @@ class Bench(harness.ShoalTest):
     def runTest(self):
         """It is no test."""
 
-    def data(self):
-        return self.write("data/tr.libsvm", harness.linear_rows(ROWS))
+    def data(self, rows=ROWS):
+        return self.write("data/tr.libsvm", harness.linear_rows(rows))
 
 
 def first(process, pattern, start, timeout=60):
@@ -92,7 +94,8 @@ def named_and_next(process, victim, began, start, prefix):
 
 
 def launch(bench, *flags):
-    job = Launched(bench, *FLAGS, "--training_data_dir=" + bench.data(), *flags)
+    job = Launched(bench, *FLAGS, "--batch_size=64",
+                   "--training_data_dir=" + bench.data(), *flags)
     job.process.wait_for_line(harness.TRAINED)
     return job
 
@@ -134,7 +137,7 @@ def ring_cut_off(bench):
         token, data = bench.token_file(), bench.data()
         hosts = [network.addresses[0] + ":2223", *network.addresses[1:]]
         ranks = [bench.start(
-            f"rank {i}", "shoal-worker", *FLAGS, "--mode=ring",
+            f"rank {i}", "shoal-worker", *FLAGS, "--batch_size=64", "--mode=ring",
             "--log_level=debug", f"--task_index={i}",
             "--worker_hosts=" + ",".join(hosts), "--token_file=" + token,
             "--training_data_dir=" + data, prefix=network.on(i))
@@ -169,8 +172,8 @@ def sync_killed(bench):
 def stands_still(bench, flags):
     """Steps of worker 0 while worker 2 stands still for a second, and the
     longest time between two of them."""
-    job = Cluster(bench, 2, 3, [*FLAGS, *flags],
-                  worker_flags=["--training_data_dir=" + bench.data(),
+    job = Cluster(bench, 2, 3, [*FLAGS, "--batch_size=16", *flags],
+                  worker_flags=["--training_data_dir=" + bench.data(LONG_ROWS),
                                 "--log_level=debug"])
     job.start_all()
     for worker in job.workers:
