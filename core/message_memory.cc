@@ -25,7 +25,9 @@ struct Outside {
     return 0;
   }
 
-  uint64_t operator()(const Heartbeat& m) const { return Of(m.staleness); }
+  uint64_t operator()(const Heartbeat& m) const {
+    return Of(m.staleness) + Of(m.time.steps.micros);
+  }
   uint64_t operator()(const PieceReport& m) const { return Of(m.first_error); }
   uint64_t operator()(const LeaseFailed& m) const { return Of(m.status); }
   uint64_t operator()(const MarkDelta& m) const { return Of(m.marks); }

@@ -64,20 +64,20 @@ void WriteStepTimes(const StepTimes& steps, JsonWriter* w) {
     w->Null();
     return;
   }
-  constexpr double kMicro = 1e-6;
+  constexpr double kMicros = 1e6;
   const auto count = static_cast<double>(micros.count());
-  const double mean = micros.mean() * kMicro;
+  const double mean = micros.mean() / kMicros;
   const double variance = steps.square_sum / count - mean * mean;
   w->BeginObject().Field("count", micros.count()).Field("mean", mean);
   w->Field("deviation", std::sqrt(std::max(variance, 0.0)));
   const auto quantile = [&](const char* name, double q) {
-    w->Field(name, static_cast<double>(micros.Quantile(q)) * kMicro);
+    w->Field(name, static_cast<double>(micros.Quantile(q)) / kMicros);
   };
   quantile("p10", 0.1);
   quantile("p50", 0.5);
   quantile("p90", 0.9);
   quantile("p99", 0.99);
-  w->Field("max", static_cast<double>(micros.max()) * kMicro).EndObject();
+  w->Field("max", static_cast<double>(micros.max()) / kMicros).EndObject();
 }
 
 void WriteCurve(const std::vector<CurvePoint>& curve, JsonWriter* w) {

@@ -92,7 +92,7 @@ TEST_F(LaunchedJobTest, PsZeroTellsOfAJobThatNeverBeganToo) {
 TEST_F(LaunchedJobTest, TheSummaryOfALargeJobArrivesWhole) {
   JobEnding ending;
   ending.ok = true;
-  ending.summary = absl::StrCat("{\"x\":[", std::string(300'000, '1'), "]}");
+  ending.summary = absl::StrCat("{\"x\":\"", std::string(300'000, 'x'), "\"}");
   const std::string file = absl::StrCat(directory_, "/ending");
   std::ofstream(file) << EndingJson(ending) << "\n";
   Ps(absl::StrCat("cat ", file));
