@@ -51,6 +51,11 @@ class StandinTest(harness.ShoalTest):
         for figure in ("auc", "logloss", "calibration"):
             self.assertIsNone(summary["eval"][figure], figure)
         self.assertIsNone(summary["last_loss"])
+        for point in summary["curve"]:
+            self.assertIsNone(point["loss"])
+            self.assertIsNone(point["auc"])
+        self.assertEqual(summary["curve"][-1]["samples"], ROWS)
+        self.assertGreater(summary["step_seconds"]["count"], 0)
         self.assertIsNone(summary["cpu_seconds"])
         self.assertIn(f"compute    replayed from {self.profile}", output)
         self.assertIn("AUC        -, logloss -", output)
