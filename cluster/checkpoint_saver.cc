@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/check.h"
-#include "base/counted.h"
 #include "base/status_macros.h"
 #include "checkpoint/checkpoint_directory.h"
 #include "cluster/replica_check.h"
@@ -221,10 +220,9 @@ void CheckpointSaver::CheckSeals(const View& view) {
     return;
   }
   if (!view.half_marked.empty()) {
-    failure_ = absl::AbortedError(absl::StrCat(
-        "not every shard has the batches of ",
-        Counted(view.half_marked.size(), "piece"),
-        " that are trained; the next checkpoint has them"));
+    failure_ = absl::AbortedError(
+        "not every shard has the batches of the newest step, in which a worker "
+        "was lost; the next checkpoint has them");
     return;
   }
   for (const auto& [index, marks] : seals_.marks) {
