@@ -17,6 +17,8 @@ from slow_data import SlowData
 
 TEST_ROWS = 2000
 SILENT_AFTER = 3  # seconds
+# Where a rank is killed: its silence does not name it.
+NEVER_SILENT = ["--silent_after=60s", "--ps_lease=60s"]
 KILLS = int(os.environ.get("SHOAL_RANK_KILLS", "4"))
 OK = 0  # docs/commands.md
 
@@ -54,7 +56,7 @@ class RankFailuresTest(ExactJobsTest):
     def test_killed_ranks_are_named_and_the_others_go_on(self):
         epochs = 8
         self.slow.slow(self.data, 1)
-        job = self.launch(epochs)
+        job = self.launch(epochs, *NEVER_SILENT)
         job.process.wait_for_line(harness.TRAINED)
         line = self.lose(job, 2, signal.SIGKILL, within=1)
         line = job.process.wait_for_line(harness.TRAINED, 60, line)
@@ -68,7 +70,7 @@ class RankFailuresTest(ExactJobsTest):
     def test_two_ranks_die_at_once(self):
         epochs = 8
         self.slow.slow(self.data, 1)
-        job = self.launch(epochs)
+        job = self.launch(epochs, *NEVER_SILENT)
         job.process.wait_for_line(harness.TRAINED)
         pids = [job.pid("shoal-worker", victim) for victim in (3, 1)]
         for pid in pids:
@@ -125,7 +127,8 @@ class RankFailuresTest(ExactJobsTest):
         test = self.write("test/te.libsvm", harness.linear_rows(TEST_ROWS))
         epochs = 2
         self.slow.hold(test)
-        job = self.launch(epochs, "--val_data_dir=" + test, ranks=3)
+        job = self.launch(epochs, "--val_data_dir=" + test, *NEVER_SILENT,
+                          ranks=3)
         job.process.wait_for_line(re.compile(r"\beval \d+ %"), 60)
         self.lose(job, 2, signal.SIGKILL, within=1)
         self.slow.fast(test)

@@ -15,7 +15,8 @@ from launched import Launched
 from slow_data import SlowData
 
 EPOCHS, TEST_ROWS = 6, 2000
-SILENT_AFTER = 3  # seconds
+SILENT_AFTER = 3  # seconds, where a rank freezes
+NEVER = 60  # where one is killed, so that its silence does not name it
 VICTIM, OTHER = 2, 1  # of three ranks
 # All phases are frozen too, not only some.
 ALL = bool(os.environ.get("SHOAL_ALL_PHASES"))
@@ -48,14 +49,14 @@ class RankPhasesTest(ExactJobsTest):
             self.skipTest(why_not())
         self.slow = SlowData(self)
 
-    def launch(self, *more, ranks=3):
+    def launch(self, *more, ranks=3, silent=NEVER):
         self.held_victim = None  # the Breakpoint in the rank that dies
         self.release = lambda: None  # lets the others go on
         self.slow.slow(self.data, .3)
         return Launched(self, *self.probe_flags(EPOCHS), "--mode=ring",
                        f"--workers={ranks}", "--canary", "--heartbeat=200ms",
-                       f"--silent_after={SILENT_AFTER}s",
-                       f"--ps_lease={SILENT_AFTER}s", "--stall_after=500ms",
+                       f"--silent_after={silent}s", f"--ps_lease={silent}s",
+                       "--stall_after=500ms",
                        "--shutdown_timeout=1s", "--progress_every=100ms",
                        "--summary=" + self.path("summary.json"), *more,
                        prefix=self.slow.prefix)
@@ -109,13 +110,14 @@ class RankPhasesTest(ExactJobsTest):
 
     def lose_in(self, phase, number):
         worker, function, stood, said = PHASES[phase]
-        job = self.launch()
+        killed = number == signal.SIGKILL
+        job = self.launch(silent=NEVER if killed else SILENT_AFTER)
         here = self.stop_in(job, worker, function)
         job.process.wait_for_line(
             re.compile(rf"no batch was trained .*worker {VICTIM}( at step \d+)? "
                        + stood), 60, len(job.process.lines))
         line = self.lose(job, number, stood, said)
-        if number == signal.SIGSTOP:
+        if not killed:
             pid = job.pid("shoal-worker", VICTIM)
             os.kill(pid, signal.SIGCONT)
             if worker == VICTIM:
