@@ -150,7 +150,8 @@ class MistakesTest(harness.ShoalTest):
     def test_a_summary_that_cannot_be_written_is_named_at_the_start(self):
         data = self.write("data/tr.libsvm", harness.linear_rows(10))
         for path in (self.path("no", "such", "file"), self.path("data")):
-            for command in (["shoal", "train"], ["shoal", "run"]):
+            for command in (["shoal", "train"], ["shoal", "run"],
+                            ["shoal", "run", "--hosts=h1,h2"]):
                 self.assertIn("--summary=" + path, self.usage_error(
                     *command, "--feature_size=300", "--field_size=4",
                     "--training_data_dir=" + data, "--summary=" + path))
