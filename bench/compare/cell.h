@@ -1,0 +1,185 @@
+#ifndef SHOAL_BENCH_COMPARE_CELL_H_
+#define SHOAL_BENCH_COMPARE_CELL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+// What `shoal bench compare` measured, as in its compare.json
+// (docs/comparing.md; comparison_json.h reads and writes it). The members have
+// the names of the keys. Every figure of a dilated lab is multiplied back: it
+// is that of the cluster that was played. std::nullopt is a figure that is not
+// known, as those of loss and processor time are in a replay.
+//
+//   Comparison found = *ReadComparison(*files, "out/compare.json");
+//   for (const Cell& cell : found.cells) {
+//     if (!cell.grey.empty()) continue;  // out of verdicts, and why
+//     for (const CellRun& run : cell.runs) … run.samples_per_second …
+//   }
+
+// Bytes that all processes of a role send and receive, a sample.
+struct RoleBytes {
+  double worker_sent = 0;
+  double worker_received = 0;
+  double ps_sent = 0;
+  double ps_received = 0;
+};
+
+// A figure of the workers and one of the servers: seconds of processor time a
+// sample, or bytes.
+struct RoleFigures {
+  double worker = 0;
+  double ps = 0;
+};
+
+// Times of a worker's step, from the end of a batch to the end of the next, in
+// seconds, of all workers after the warm-up.
+struct RunSteps {
+  uint64_t count = 0;
+  double mean = 0;
+  double deviation = 0;
+  double p10 = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double max = 0;
+};
+
+// Numbers of pushes between a pull and its push.
+struct RunStaleness {
+  double mean = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double max = 0;
+};
+
+struct RunCurvePoint {
+  double seconds = 0;  // since the first data
+  uint64_t samples = 0;
+  std::optional<double> loss;
+  std::optional<double> auc;  // progressive
+};
+
+struct RunBalance {
+  double max_over_mean_bytes = 1;  // of the shards
+};
+
+// One run of a cell.
+struct CellRun {
+  int repeat = 0;  // from 0
+  bool ok = false;
+  std::string error;   // why it is not
+  double seconds = 0;  // wall time of the whole run, undilated
+  // A bare stream between two hosts just before the run, and what it has to
+  // reach; nullopt: the link has no limit, or there is none.
+  std::optional<double> link_bits_per_second;
+  std::optional<double> link_expected;
+  double others_cores = 0;  // cores that other programs used meanwhile
+  std::optional<double> samples_per_second;
+  std::optional<RoleFigures> cpu_seconds_per_sample;
+  std::optional<RoleBytes> bytes_per_sample;
+  // Shares of the workers' steady time by state ("compute", "wait_pull", …);
+  // the sum is 1. Empty: not known.
+  std::map<std::string, double> state_shares;
+  std::optional<RunSteps> step_seconds;
+  std::optional<RunStaleness> staleness;
+  // Largest resident set of a process of each role.
+  std::optional<RoleFigures> peak_rss_bytes;
+  std::optional<RunBalance> balance;
+  std::vector<RunCurvePoint> curve;  // empty in a replay
+  std::optional<double> auc;      // of the final model
+  std::optional<double> logloss;
+  std::optional<double> seconds_to_target;  // nullopt: it was not reached
+  std::optional<double> epoch_seconds;
+};
+
+// A host that computes slower than the others.
+struct Straggler {
+  int host = 0;      // from 0
+  double share = 1;  // of the speed of the others, above 0 and at most 1
+};
+
+// A job that is measured: mode × hosts × batch × network × model.
+struct Cell {
+  std::string name;  // "A_async_h2_b1024_1gbit"
+  std::string model;
+  std::string mode;  // as --mode
+  int hosts = 1;
+  int batch_size = 1024;    // of one worker, in force
+  int global_batch = 1024;  // of all workers
+  double learning_rate = 0;
+  std::string network = "none";  // as it was given
+  double bits_per_second = 0;    // of each link; 0: not limited
+  double cores_per_host = 1;
+  // "computed": it trained. "replayed": the computation was played by recorded
+  // times, so there is no loss, AUC nor processor time.
+  std::string compute = "computed";
+  int backup_workers = 0;
+  int ssp_bound = 0;
+  std::optional<Straggler> straggler;
+  double dilation = 1;  // 1 unless in a lab
+  std::string grey;     // why the cell is out of verdicts; "": it is not
+  std::optional<RoleBytes> formula;  // of bytes a sample
+  std::vector<CellRun> runs;         // by repeat
+
+  bool replayed() const { return compute == "replayed"; }
+};
+
+struct ComparedModel {
+  std::map<std::string, std::string> flags;
+  uint64_t dense_bytes = 0;      // of all dense variables
+  uint64_t row_bytes = 0;        // of a table row's weights
+  double flop_per_sample = 0;    // of the plain network's products
+};
+
+struct ComparedData {
+  uint64_t rows = 0;  // 0: not known
+  uint64_t files = 0;
+};
+
+// The time of one AllReduce.
+struct CollectivePoint {
+  int ranks = 0;
+  uint64_t bytes = 0;
+  double seconds = 0;
+};
+
+// What a comparison says about one network and number of hosts.
+struct ModeVerdict {
+  std::string network;
+  int hosts = 0;
+  std::string model;
+  std::string best;  // a mode; "": there is no difference, or no measurement
+  std::string text;
+  std::string rule;  // how it was decided
+};
+
+struct Comparison {
+  std::string command;
+  std::string cpu;
+  int cores = 0;  // of this machine
+  uint64_t memory_bytes = 0;
+  std::string version;
+  std::string started;  // ISO 8601
+  std::string ended;    // empty: it was stopped
+  std::string where = "loopback";  // or "lab" or "hosts"
+  double dilation = 1;             // the largest of its cells
+  std::string equal_batch = "rank";  // or "global"
+  std::optional<double> target_auc;
+  std::optional<double> price_per_host_hour;
+  int repeats = 1;
+  std::map<std::string, ComparedModel> models;
+  ComparedData data;
+  std::vector<std::string> not_played;
+  std::vector<Cell> cells;
+  std::vector<CollectivePoint> collective;
+  std::vector<ModeVerdict> verdicts;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_CELL_H_

@@ -1,0 +1,229 @@
+#include "bench/compare/comparison_json.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "bench/compare/cell.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+CellRun WholeRun() {
+  CellRun run;
+  run.repeat = 2;
+  run.ok = true;
+  run.seconds = 31.25;
+  run.link_bits_per_second = 9.5e8;
+  run.link_expected = 9.6e8;
+  run.others_cores = .03;
+  run.samples_per_second = 12345.5;
+  run.cpu_seconds_per_sample = RoleFigures{2.5e-5, 5e-6};
+  run.bytes_per_sample = RoleBytes{10, 20, 30, 40};
+  run.state_shares = {{"compute", .75}, {"wait_pull", .25}};
+  run.step_seconds = RunSteps{100, .02, .001, .018, .02, .022, .03, .05};
+  run.staleness = RunStaleness{1.5, 1, 4, 9};
+  run.peak_rss_bytes = RoleFigures{3e8, 2e8};
+  run.balance = RunBalance{1.02};
+  run.curve = {{.5, 1024, .69, std::nullopt}, {1, 2048, std::nullopt, .61}};
+  run.auc = .77;
+  run.logloss = .45;
+  run.seconds_to_target = 12.5;
+  run.epoch_seconds = 60;
+  return run;
+}
+
+Comparison Whole() {
+  Cell computed;
+  computed.name = "A_ssp_h2_b1024_1gbit";
+  computed.model = "A";
+  computed.mode = "ssp";
+  computed.hosts = 2;
+  computed.global_batch = 2048;
+  computed.learning_rate = 5e-4;
+  computed.network = "1gbit";
+  computed.bits_per_second = 1e9;
+  computed.cores_per_host = 1.5;
+  computed.ssp_bound = 2;
+  computed.straggler = Straggler{1, .5};
+  computed.dilation = 4;
+  computed.grey = "others used 0.4 of a core";
+  computed.formula = RoleBytes{1, 2, 3, 4};
+  computed.runs = {WholeRun()};
+  Cell replayed;
+  replayed.name = "A_ring_h16_b64_none";
+  replayed.model = "A";
+  replayed.mode = "ring";
+  replayed.hosts = 16;
+  replayed.batch_size = 64;
+  replayed.compute = "replayed";
+  replayed.backup_workers = 1;
+  CellRun failed;
+  failed.error = "the job failed: \"ps 0\" was killed";
+  replayed.runs = {failed};
+
+  Comparison all;
+  all.command = "shoal bench compare --out=x";
+  all.cpu = "AMD EPYC";
+  all.cores = 2;
+  all.memory_bytes = 24'000'000'000;
+  all.version = "0.5.0";
+  all.started = "2026-03-01T09:30:00+01:00";
+  all.ended = "2026-03-01T09:40:00+01:00";
+  all.where = "lab";
+  all.dilation = 4;
+  all.equal_batch = "global";
+  all.target_auc = .76;
+  all.price_per_host_hour = .5;
+  all.repeats = 3;
+  all.models["A"] = {{{"embedding_size", "16"}}, 2'500'000, 68, 3.42e6};
+  all.data = {1'000'000, 8};
+  all.not_played = {"latency"};
+  all.cells = {computed, replayed};
+  all.collective = {{2, 65536, 2.5e-5}};
+  all.verdicts = {{"1gbit", 2, "A", "ssp", "ssp is fastest", "medians"},
+                  {"none", 16, "A", "", "no difference", "medians"}};
+  return all;
+}
+
+// The error of the text in which `from` is replaced by `to`.
+std::string ErrorWith(const std::string& from, const std::string& to) {
+  const std::string text = ComparisonJson(Whole());
+  EXPECT_THAT(text, HasSubstr(from));
+  const auto parsed =
+      ParseComparison(absl::StrReplaceAll(text, {{from, to}}));
+  EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument)
+      << to;
+  return std::string(parsed.status().message());
+}
+
+TEST(ComparisonJsonTest, GivesBackWhatWasWritten) {
+  const std::string text = ComparisonJson(Whole());
+  const auto parsed = ParseComparison(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(ComparisonJson(*parsed), text);
+
+  EXPECT_EQ(parsed->ended, "2026-03-01T09:40:00+01:00");
+  EXPECT_EQ(parsed->target_auc, .76);
+  EXPECT_EQ(parsed->models.at("A").flags.at("embedding_size"), "16");
+  EXPECT_EQ(parsed->models.at("A").dense_bytes, 2'500'000u);
+  ASSERT_EQ(parsed->cells.size(), 2u);
+  const Cell& cell = parsed->cells[0];
+  EXPECT_EQ(cell.straggler->host, 1);
+  EXPECT_EQ(cell.formula->ps_received, 4);
+  const CellRun& run = cell.runs.at(0);
+  EXPECT_EQ(run.repeat, 2);
+  EXPECT_EQ(run.cpu_seconds_per_sample->ps, 5e-6);
+  EXPECT_EQ(run.bytes_per_sample->worker_received, 20);
+  EXPECT_EQ(run.state_shares.at("wait_pull"), .25);
+  EXPECT_EQ(run.step_seconds->p90, .022);
+  EXPECT_EQ(run.staleness->p99, 4);
+  EXPECT_EQ(run.curve.at(1).auc, .61);
+  EXPECT_EQ(run.curve.at(0).auc, std::nullopt);
+  EXPECT_EQ(run.seconds_to_target, 12.5);
+  EXPECT_TRUE(parsed->cells[1].replayed());
+  EXPECT_EQ(parsed->cells[1].runs.at(0).samples_per_second, std::nullopt);
+}
+
+TEST(ComparisonJsonTest, SaysThatAComparisonWasStopped) {
+  Comparison stopped = Whole();
+  stopped.ended = "";
+  const std::string text = ComparisonJson(stopped);
+  EXPECT_THAT(text, HasSubstr("\"ended\": null"));
+  ASSERT_TRUE(ParseComparison(text).ok());
+  EXPECT_EQ(ParseComparison(text)->ended, "");
+}
+
+TEST(ComparisonJsonTest, SkipsKeysThatItDoesNotKnow) {
+  const std::string text = absl::StrReplaceAll(
+      ComparisonJson(Whole()),
+      {{"\"format\": 1", "\"format\": 1, \"new\": 2"}});
+  EXPECT_TRUE(ParseComparison(text).ok());
+}
+
+TEST(ComparisonJsonTest, ReadsACellWithoutItsDilation) {
+  std::string text = ComparisonJson(Whole());
+  const size_t at = text.rfind("\"dilation\": 1.0,");
+  ASSERT_NE(at, std::string::npos);
+  text.erase(at, std::string("\"dilation\": 1.0,").size());
+  ASSERT_TRUE(ParseComparison(text).ok());
+  EXPECT_EQ(ParseComparison(text)->cells[1].dilation, 1);
+}
+
+TEST(ComparisonJsonTest, RefusesWhatCannotBe) {
+  EXPECT_THAT(ErrorWith("\"format\": 1", "\"format\": 2"),
+              HasSubstr("format: is 2, and this version reads 1"));
+  EXPECT_THAT(ErrorWith("\"hosts\": 2,", "\"hosts\": 0,"),
+              HasSubstr("cells[0].hosts: is below 1"));
+  EXPECT_THAT(ErrorWith("\"mode\": \"ssp\"", "\"mode\": \"fast\""),
+              HasSubstr("cells[0].mode: 'fast' is not known"));
+  EXPECT_THAT(ErrorWith("12345.5", "-1"),
+              HasSubstr("cells[0].runs[0].samples_per_second: is not a f"));
+  EXPECT_THAT(ErrorWith("\"auc\": 0.77", "\"auc\": 1.5"),
+              HasSubstr("cells[0].runs[0].auc: is above 1"));
+  EXPECT_THAT(ErrorWith("\"host\": 1", "\"host\": 2"),
+              HasSubstr("straggler.host: the cell has hosts 0 to 1"));
+  EXPECT_THAT(ErrorWith("\"share\": 0.5", "\"share\": 0"),
+              HasSubstr("straggler.share: is not above 0"));
+  EXPECT_THAT(ErrorWith("A_ring_h16_b64_none", "A_ssp_h2_b1024_1gbit"),
+              HasSubstr("cells[1].name: 'A_ssp_h2_b1024_1gbit' is there"));
+  EXPECT_THAT(ErrorWith("\"model\": \"A\",\n      \"mode\": \"ring\"",
+                        "\"model\": \"C\",\n      \"mode\": \"ring\""),
+              HasSubstr("cells[1].model: 'C' is not in `models`"));
+  EXPECT_THAT(ErrorWith("\"replayed\"", "\"made up\""),
+              HasSubstr("cells[1].compute: 'made up'"));
+  EXPECT_THAT(ErrorWith("\"where\": \"lab\"", "\"where\": \"moon\""),
+              HasSubstr("where: 'moon'"));
+  EXPECT_THAT(ErrorWith("\"seconds\": 1.0", "\"seconds\": 0.25"),
+              HasSubstr("curve[1].seconds: is before the point before it"));
+  EXPECT_THAT(ErrorWith("the job failed: \\\"ps 0\\\" was killed", ""),
+              HasSubstr("cells[1].runs[0].error: is empty"));
+  EXPECT_THAT(ErrorWith("\"best\": \"ssp\"", "\"best\": \"none\""),
+              HasSubstr("verdicts[0].best: 'none'"));
+  EXPECT_THAT(ErrorWith("\"repeats\": 3,", ""),
+              HasSubstr("repeats: is missing"));
+  EXPECT_FALSE(ParseComparison("{").ok());
+  EXPECT_FALSE(ParseComparison("[]").ok());
+}
+
+TEST(ComparisonJsonTest, RefusesARepeatThatIsThereTwice) {
+  Comparison twice = Whole();
+  twice.cells[0].runs.push_back(twice.cells[0].runs[0]);
+  EXPECT_THAT(ParseComparison(ComparisonJson(twice)).status().message(),
+              HasSubstr("runs[1].repeat: is there twice"));
+}
+
+TEST(ComparisonJsonTest, NamesTheFileWithTheError) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/compare.json");
+  const auto files = NewPosixFileSystem();
+  ASSERT_TRUE(files->WriteFileAtomically(path, "{}").ok());
+  EXPECT_THAT(ReadComparison(*files, path).status().message(),
+              HasSubstr(absl::StrCat(path, ": format: is missing")));
+  ASSERT_TRUE(files->WriteFileAtomically(path, ComparisonJson(Whole())).ok());
+  EXPECT_TRUE(ReadComparison(*files, path).ok());
+}
+
+TEST(RunFileTest, GivesBackTheRunOfACell) {
+  const RunFile run = {"seed=1", Whole().cells[0]};
+  const auto parsed = ParseRunFile(RunFileJson(run));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->settings, "seed=1");
+  EXPECT_EQ(RunFileJson(*parsed), RunFileJson(run));
+}
+
+TEST(RunFileTest, NeedsExactlyOneRun) {
+  RunFile none = {"", Whole().cells[0]};
+  none.cell.runs.clear();
+  EXPECT_THAT(ParseRunFile(RunFileJson(none)).status().message(),
+              HasSubstr("cell.runs: does not have exactly one entry"));
+}
+
+}  // namespace
+}  // namespace shoal
