@@ -138,6 +138,11 @@ void LaunchedJob::OnLine(int process, OutputStream stream,
       if (auto* figures = std::get_if<ProgressFigures>(&*news)) {
         output_->Live(ProgressParts(*figures), clock_.Now());
         figures_ = std::move(*figures);
+        if (!planned_stop_ && options_.stop_when &&
+            options_.stop_when(figures_)) {
+          planned_stop_ = true;
+          launcher_->Stop();
+        }
       } else {
         ending_ = std::get<JobEnding>(*std::move(news));
       }
@@ -357,6 +362,13 @@ LaunchedJobEnd LaunchedJob::End(const LaunchOutcome& outcome) const {
       end.status = absl::CancelledError(what);
       end.exit_code = kExitStopped;
     }
+    return end;
+  }
+  if (planned_stop_ && ending_.has_value() && !first.has_value()) {
+    end.status = absl::CancelledError("stopped as planned");
+    end.stopped_as_planned = true;
+    end.lost = false;
+    end.exit_code = kExitStopped;
     return end;
   }
   // The signal was sent to a parameter server, not to the launcher. All

@@ -1,6 +1,7 @@
 #ifndef SHOAL_JOB_LAUNCHED_JOB_H_
 #define SHOAL_JOB_LAUNCHED_JOB_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,10 @@ struct LaunchedJobOptions {
   // not, or one of its processes has failed. A job that was asked to stop is
   // killed a second after stop_timeout and this time.
   absl::Duration ending_timeout = absl::Seconds(8);
+  // Called with each report of the leader, in Run. Once the function returns
+  // true, the job is stopped in good order, and stopped_as_planned of its end
+  // is true. Null: the job runs to its own end.
+  std::function<bool(const ProgressFigures&)> stop_when;
 };
 
 // The end of a launched job.
@@ -71,6 +76,8 @@ struct LaunchedJobEnd {
   std::vector<std::string> lines;
   // ResumeText: the last words of the job, if the leader reported its end.
   std::string resume;
+  // True if the job ended because of stop_when. The status is then CANCELLED.
+  bool stopped_as_planned = false;
   // True if the leader reported the end of the job, which it does once it has
   // written --summary.
   bool told = false;
@@ -183,6 +190,7 @@ class LaunchedJob {
   bool signalled_ = false;    // a signal came
   bool interrupted_ = false;  // a SIGINT came
   bool quit_ = false;  // the user's second SIGINT has killed the processes
+  bool planned_stop_ = false;  // stop_when has asked for the end
 };
 
 }  // namespace shoal

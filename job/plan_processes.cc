@@ -18,7 +18,6 @@
 #include "launch/free_ports.h"
 #include "launch/job_flag_set.h"
 #include "launch/process_launcher.h"
-#include "launch/ssh_command.h"
 
 namespace shoal {
 namespace {
@@ -175,6 +174,13 @@ absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
 
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token) {
+  return PlanProcessesOnHosts(flags, set, token,
+                              BySsh(flags.cluster.ssh_command));
+}
+
+absl::StatusOr<LaunchedJobOptions> PlanProcessesOnHosts(
+    const JobFlags& flags, const FlagSet& set, const std::string& token,
+    const HostCommand& on_host) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<RemoteHost> hosts,
                          ParseRemoteHosts(flags.cluster.hosts,
                                           flags.cluster.worker_per_host));
@@ -214,8 +220,7 @@ absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     remote.push_back(absl::StrCat(
         "--memory_check=", flags.monitoring.memory_check ? "on" : "off"));
     options.processes.push_back(
-        Process(flags, command, index,
-                SshArguments(flags.cluster.ssh_command, host, remote)));
+        Process(flags, command, index, on_host(host, remote)));
   };
   for (size_t i = 0; servers && i < hosts.size(); ++i) {
     add(Command::kPs, "shoal-ps", static_cast<int>(i), hosts[i], 0);

@@ -8,6 +8,7 @@
 #include "job/launched_job.h"
 #include "launch/flag_set.h"
 #include "launch/job_flags.h"
+#include "launch/ssh_command.h"
 
 namespace shoal {
 
@@ -18,10 +19,15 @@ namespace shoal {
 absl::StatusOr<LaunchedJobOptions> PlanLocalProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token_file);
 
-// The same for --hosts, by ssh. `token` is written to the stdin of each
-// process.
+// The same for --hosts, by ssh (--ssh_command). `token` is written to the stdin
+// of each process.
 absl::StatusOr<LaunchedJobOptions> PlanRemoteProcesses(
     const JobFlags& flags, const FlagSet& set, const std::string& token);
+
+// The same for --hosts that are reached in another way than by ssh.
+absl::StatusOr<LaunchedJobOptions> PlanProcessesOnHosts(
+    const JobFlags& flags, const FlagSet& set, const std::string& token,
+    const HostCommand& on_host);
 
 // Runs the programs with --help on all hosts of --hosts at once. UNAVAILABLE
 // names the first host, in the order of the list, on which ssh or a program

@@ -1,6 +1,7 @@
 #include "launch/ssh_command.h"
 
 #include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -113,6 +114,13 @@ std::vector<std::string> SshArguments(absl::string_view ssh_command,
         absl::StrAppend(out, ShellQuote(word));
       })));
   return arguments;
+}
+
+HostCommand BySsh(std::string ssh_command) {
+  return [ssh_command = std::move(ssh_command)](
+             const RemoteHost& host, const std::vector<std::string>& command) {
+    return SshArguments(ssh_command, host, command);
+  };
 }
 
 }  // namespace shoal

@@ -1,6 +1,7 @@
 #ifndef SHOAL_LAUNCH_SSH_COMMAND_H_
 #define SHOAL_LAUNCH_SSH_COMMAND_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,15 @@ std::string ShellQuote(absl::string_view word);
 std::vector<std::string> SshArguments(absl::string_view ssh_command,
                                       const RemoteHost& host,
                                       const std::vector<std::string>& remote);
+
+// A way to reach hosts: the arguments of a local process that runs `command` on
+// `host`. The end of the local process is that of the command, and its stdin,
+// stdout and stderr are those of the command. The first argument is a path.
+using HostCommand = std::function<std::vector<std::string>(
+    const RemoteHost& host, const std::vector<std::string>& command)>;
+
+// SshArguments as a HostCommand.
+HostCommand BySsh(std::string ssh_command);
 
 }  // namespace shoal
 

@@ -389,6 +389,37 @@ TEST_F(LaunchedJobTest, TheNewestFiguresAreKept) {
   EXPECT_EQ(end.figures.checkpoint_step, 5u);
 }
 
+TEST_F(LaunchedJobTest, AJobIsStoppedWhenItsFiguresSaySo) {
+  ProgressFigures early, late;
+  early.step = 7;
+  late.step = 8;
+  const std::string last = absl::StrCat(directory_, "/last");
+  Ps(absl::StrCat(Print(EndingJson({false, "ps 0 was stopped", {}})), " > ",
+                  last, "; trap 'cat ", last, "; exit 3' TERM; ",
+                  Print(ProgressJson(early)), "; ",
+                  Print(ProgressJson(late)),
+                  "; while :; do sleep 0.02; done"));
+  Worker(UntilStopped());
+  std::vector<uint64_t> seen;
+  options_.stop_when = [&seen](const ProgressFigures& figures) {
+    seen.push_back(figures.step);
+    return figures.step == 8;
+  };
+  const LaunchedJobEnd end = Run();
+  EXPECT_THAT(seen, ElementsAre(7, 8));
+  EXPECT_TRUE(end.stopped_as_planned) << end.status;
+  EXPECT_TRUE(absl::IsCancelled(end.status)) << end.status;
+  EXPECT_EQ(end.exit_code, kExitStopped);
+  EXPECT_TRUE(end.told);
+  EXPECT_FALSE(end.lost);
+}
+
+TEST_F(LaunchedJobTest, AJobThatFailsIsNotStoppedAsPlanned) {
+  Ps(absl::StrCat(Print(ProgressJson(ProgressFigures{})), "; exit 1"));
+  options_.stop_when = [](const ProgressFigures&) { return false; };
+  EXPECT_FALSE(Run().stopped_as_planned);
+}
+
 TEST_F(LaunchedJobTest, AJobThatItsUserKilledIsStopped) {
   options_.saves = true;
   Ps("trap 'kill -INT $PPID' INT; kill -INT $PPID; "

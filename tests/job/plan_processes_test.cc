@@ -37,5 +37,30 @@ TEST(PlanProcesses, OnlyAWorkerThatOthersCanDoWithoutIsStartedAgain) {
   }
 }
 
+// Hosts that ssh does not reach are reached by the caller's command.
+TEST(PlanProcesses, ACommandOfTheCallerReachesTheHosts) {
+  JobFlags flags(Command::kRun);
+  FlagSet set = JobFlagSet(&flags);
+  ASSERT_TRUE(set.Parse({"--hosts=10.0.0.1,10.0.0.2", "--remote_bin=/bin",
+                         "--feature_size=1000", "--field_size=3",
+                         "--training_data_dir=/d"})
+                  .ok());
+  ASSERT_TRUE(flags.Validate().ok());
+  const auto plan = PlanProcessesOnHosts(
+      flags, set, "secret",
+      [](const RemoteHost& host, const std::vector<std::string>& command) {
+        return std::vector<std::string>{"/sbin/at", host.address, command[0]};
+      });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->processes.size(), 4u);
+  EXPECT_EQ(plan->processes[1].command,
+            (std::vector<std::string>{"/sbin/at", "10.0.0.2",
+                                      "/bin/shoal-ps"}));
+  EXPECT_EQ(plan->processes[3].command,
+            (std::vector<std::string>{"/sbin/at", "10.0.0.2",
+                                      "/bin/shoal-worker"}));
+  EXPECT_EQ(plan->input, "secret\n");
+}
+
 }  // namespace
 }  // namespace shoal
