@@ -35,6 +35,9 @@ constexpr Subcommand kSubcommands[] = {
      TokenCommand},
     {"ckpt save", "Ask a running job to save a checkpoint now.",
      CkptSaveCommand},
+    {"bench compare",
+     "Compare modes, numbers of hosts and networks by one job.",
+     BenchCompareCommand},
     {"data gen", "Write synthetic data for experiments.", DataGenCommand},
     {"data prepare", "Turn raw Criteo files into examples to train on.",
      DataPrepareCommand},
@@ -53,7 +56,7 @@ std::string HelpText() {
       "Shoal trains click-through-rate models with parameter servers.\n\n"
          "Usage: shoal SUBCOMMAND [--flag=value ...]\n\n";
   for (const Subcommand& subcommand : kSubcommands) {
-    absl::StrAppendFormat(&text, "  shoal %-12s %s\n", subcommand.name,
+    absl::StrAppendFormat(&text, "  shoal %-13s %s\n", subcommand.name,
                           subcommand.about);
   }
   absl::StrAppend(
@@ -98,7 +101,8 @@ std::string Instead(const std::string& wanted) {
 
 int Unknown(const Args& args) {
   std::string wanted = args[0];
-  if ((wanted == "data" || wanted == "ckpt") && args.size() > 1) {
+  if ((wanted == "data" || wanted == "ckpt" || wanted == "bench") &&
+      args.size() > 1) {
     absl::StrAppend(&wanted, " ", args[1]);
   }
   const std::string instead = Instead(wanted);

@@ -73,7 +73,7 @@ struct CellRun {
   int repeat = 0;  // from 0
   bool ok = false;
   std::string error;   // why it is not
-  double seconds = 0;  // wall time of the whole run, undilated
+  double seconds = 0;  // wall time, from the first data to the end
   // A bare stream between two hosts just before the run, and what it has to
   // reach; nullopt: the link has no limit, or there is none.
   std::optional<double> link_bits_per_second;

@@ -1,0 +1,33 @@
+#ifndef SHOAL_BENCH_COMPARE_BYTE_FORMULA_H_
+#define SHOAL_BENCH_COMPARE_BYTE_FORMULA_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "base/file_system.h"
+#include "bench/compare/cell.h"
+#include "job/data_sources.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+// The bytes that a step sends by its formula (docs/benchmarking.md): without
+// headers of frames and messages.
+
+// A cell's payload bytes a sample, if a batch of a worker has `rows` distinct
+// ids, with D the bytes of all dense variables, F floats a row, N workers:
+//   ring         2 (N - 1) / N x D + (N - 1) x rows x (8 + 4 F), each way
+//   hybrid       the first term each way; rows as with servers
+//   with servers a worker sends D, an id a row to pull, and an id with its
+//                gradient a row to push; it receives D and a row for each id
+RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double rows);
+
+// The mean number of distinct ids in a batch of so many rows, from the first
+// batches of the data (the files of `flags` to train on, in their order).
+// Errors: those of the files; NOT_FOUND if there is not one whole batch.
+absl::StatusOr<double> DistinctIds(const FileSystem& files,
+                                   const JobFlags& flags, int batch_size);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_BYTE_FORMULA_H_

@@ -1,0 +1,169 @@
+#include "bench/compare/cell_flags.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/training_mode.h"
+
+namespace shoal {
+namespace {
+
+// Steps of each worker before a job's steady part begins.
+constexpr int kWarmUpSteps = 8;
+
+struct Owned {
+  const char* flag;
+  const char* instead;
+};
+
+// Flags that a comparison gives to its jobs.
+constexpr Owned kOwned[] = {
+    {"mode", "give --modes"},
+    {"batch_size", "give --batch_sizes"},
+    {"ps", "give --hosts, which are numbers of hosts here"},
+    {"workers", "give --hosts, which are numbers of hosts here"},
+    {"worker_per_host", "a host has one worker here"},
+    {"backup_workers", "give --modes=sync+1"},
+    {"compute", "give --replay_hosts"},
+    {"compute_profile", "the comparison records one"},
+    {"compute_scale", "the comparison chooses it"},
+    {"record_compute", "the comparison records below --out"},
+    {"summary", "summaries are below --out"},
+    {"model_dir", "jobs of a comparison save nothing"},
+    {"task_type", "jobs of a comparison train"},
+    {"metrics_port", "the figures are in the summaries"},
+    {"max_restarts", "a job that fails is a failed run"},
+    {"max_job_restarts", "a job that fails is a failed run"},
+    {"progress_every", "the comparison shows its own progress"},
+    {"write_config", "each job has other flags"},
+};
+
+const TrainingModeRow& RowOf(const std::string& mode) {
+  return *std::find_if(std::begin(kTrainingModes), std::end(kTrainingModes),
+                       [&](const auto& row) { return mode == row.word; });
+}
+
+// A deadline of the played cluster, on the clock of this machine.
+std::string Stretched(absl::Duration deadline, double dilation) {
+  const absl::Duration most = absl::Hours(24);
+  return absl::StrCat(
+      absl::ToInt64Milliseconds(std::min(most, deadline * dilation)), "ms");
+}
+
+// Erases the flags that the mode does not take.
+void LeaveOutOtherModes(const TrainingModeRow& row, FlagMap* flags) {
+  if (row.value != TrainingMode::kSsp) flags->erase("ssp_bound");
+  if (!row.copies) {
+    flags->erase("reduction");
+    flags->erase("bucket_bytes");
+  }
+  if (row.depth_is_fixed) flags->erase("pipeline_depth");
+}
+
+void Set(FlagMap* flags, const char* name, std::string value) {
+  (*flags)[name] = std::move(value);
+}
+
+// What all jobs of a comparison have in common.
+FlagMap Common(const Cell& cell, const FlagMap& job) {
+  FlagMap flags = job;
+  flags.erase("config");  // its flags are in `job`
+  LeaveOutOtherModes(RowOf(cell.mode), &flags);
+  Set(&flags, "mode", cell.mode);
+  Set(&flags, "batch_size", absl::StrCat(cell.batch_size));
+  Set(&flags, "max_restarts", "0");
+  Set(&flags, "max_job_restarts", "0");
+  if (cell.learning_rate > 0) {
+    Set(&flags, "learning_rate", absl::StrFormat("%.17g", cell.learning_rate));
+  }
+  return flags;
+}
+
+// More epochs than there is time for, and no evaluation.
+void RunOn(int epochs, FlagMap* flags) {
+  Set(flags, "num_epochs", absl::StrCat(epochs));
+  flags->erase("val_data_dir");
+  flags->erase("val_data_scope");
+  flags->erase("eval_every_epochs");
+}
+
+}  // namespace
+
+absl::Status CheckJobFlags(const FlagMap& job) {
+  for (const Owned& owned : kOwned) {
+    const auto given = job.find(owned.flag);
+    if (given == job.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", owned.flag, "=", given->second,
+                     " is not for a comparison: ", owned.instead));
+  }
+  return absl::OkStatus();
+}
+
+FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
+                    const DeadlineFlags& deadlines, const CellPlace& place) {
+  FlagMap flags = Common(cell, job);
+  const TrainingModeRow& row = RowOf(cell.mode);
+  if (row.value == TrainingMode::kSsp) {
+    Set(&flags, "ssp_bound", absl::StrCat(cell.ssp_bound));
+  }
+  if (cell.backup_workers > 0) {
+    Set(&flags, "backup_workers", absl::StrCat(cell.backup_workers));
+  }
+  if (flags.count("warmup_steps") == 0) {
+    Set(&flags, "warmup_steps", absl::StrCat(kWarmUpSteps * cell.hosts));
+  }
+  if (place.hosts.empty()) {
+    if (row.servers) Set(&flags, "ps", absl::StrCat(cell.hosts));
+    Set(&flags, "workers", absl::StrCat(cell.hosts));
+  } else {
+    Set(&flags, "hosts", place.hosts);
+  }
+  if (!place.summary.empty()) Set(&flags, "summary", place.summary);
+  if (place.epochs > 0) RunOn(place.epochs, &flags);
+  if (cell.replayed()) {
+    Set(&flags, "compute", "replay");
+    Set(&flags, "compute_profile", place.profile);
+    Set(&flags, "compute_scale", absl::StrFormat("%.17g", cell.dilation));
+  }
+  if (cell.dilation > 1) {
+    const std::pair<const char*, absl::Duration> stretched[] = {
+        {"silent_after", deadlines.silent_after},
+        {"worker_lease", deadlines.worker_lease},
+        {"ps_lease", deadlines.ps_lease},
+        {"pull_timeout", deadlines.pull_timeout},
+        {"push_timeout", deadlines.push_timeout},
+        {"worker_grace", deadlines.worker_grace},
+        {"speculate_after", deadlines.speculate_after},
+        {"progress_timeout", deadlines.progress_timeout},
+        {"stall_after", deadlines.stall_after}};
+    for (const auto& [name, deadline] : stretched) {
+      Set(&flags, name, Stretched(deadline, cell.dilation));
+    }
+  }
+  return flags;
+}
+
+FlagMap FlagsOfRecord(const Cell& cell, const FlagMap& job, int epochs,
+                      const std::string& record) {
+  Cell alone = cell;
+  alone.mode = "ring";
+  FlagMap flags = Common(alone, job);
+  Set(&flags, "workers", "1");
+  Set(&flags, "record_compute", record);
+  RunOn(epochs, &flags);
+  return flags;
+}
+
+std::vector<std::string> Arguments(const FlagMap& flags) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : flags) {
+    arguments.push_back(absl::StrCat("--", name, "=", value));
+  }
+  return arguments;
+}
+
+}  // namespace shoal

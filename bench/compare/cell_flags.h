@@ -1,0 +1,50 @@
+#ifndef SHOAL_BENCH_COMPARE_CELL_FLAGS_H_
+#define SHOAL_BENCH_COMPARE_CELL_FLAGS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "bench/compare/cell.h"
+#include "launch/flags/deadline_flags.h"
+
+namespace shoal {
+
+// Flags of `shoal run` by name, as they are typed.
+using FlagMap = std::map<std::string, std::string>;
+
+// INVALID_ARGUMENT if `job` has a flag that the comparison itself gives to each
+// job, and what to use in its place.
+absl::Status CheckJobFlags(const FlagMap& job);
+
+struct CellPlace {
+  // --hosts of the job; empty: the processes run on this host.
+  std::string hosts;
+  std::string summary;  // path; empty: none
+  std::string profile;  // path of --compute_profile of a replayed cell
+  // Epochs of a job that is stopped after a time, and so has no evaluation. 0:
+  // the job runs to the end of the user's epochs.
+  int epochs = 0;
+};
+
+// The flags of a cell's job: those of `job`, which are the user's for this
+// model, but for those that the cell decides. Deadlines are stretched by the
+// cell's dilation. --heartbeat is not: figures come with the heartbeats, which
+// cost next to nothing. Flags that the cell's mode does not take are left out.
+// Pure.
+FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
+                    const DeadlineFlags& deadlines, const CellPlace& place);
+
+// The flags of a job that records the computation of a cell's model and batch:
+// one worker that holds all variables, on this host.
+FlagMap FlagsOfRecord(const Cell& cell, const FlagMap& job, int epochs,
+                      const std::string& record);
+
+// "--name=value" of each.
+std::vector<std::string> Arguments(const FlagMap& flags);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_CELL_FLAGS_H_

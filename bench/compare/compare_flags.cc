@@ -1,0 +1,215 @@
+#include "bench/compare/compare_flags.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "bench/compare/dilation.h"
+#include "core/choice.h"
+#include "launch/choice.h"
+
+namespace shoal {
+namespace {
+
+constexpr Choice<bool> kEqualBatches[] = {
+    {false, "rank", "each worker has this batch, so more workers have a larger "
+                    "global one"},
+    {true, "global", "all workers together have this batch"}};
+
+void AddGrid(CompareFlags* flags, FlagSet* set) {
+  set->Group("Cells");
+  set->Add({"modes", &flags->modes,
+            "Modes to compare, separated by commas; sync+1 is sync with one "
+            "backup worker."});
+  set->Add({"hosts", &flags->hosts,
+            "Numbers of hosts, separated by commas. Each host has one worker "
+            "and, in modes with servers, one parameter server.",
+            IntRange{1, 250}});
+  set->Add({"batch_sizes", &flags->batch_sizes,
+            "Batch sizes, separated by commas.", IntRange{1, 1 << 24}});
+  set->Add({"equal_batch",
+            ChoiceTarget(&flags->equal_global_batch, kEqualBatches),
+            absl::StrCat("Batch that is equal on all numbers of hosts: ",
+                         ChoiceHelp(kEqualBatches), ".")});
+  set->Add({"networks", &flags->networks,
+            "Rates of the links of a lab, separated by commas, as 1gbit, "
+            "250mbit or none. Left out: 1gbit,10gbit with --lab, none "
+            "otherwise. A host alone has no network."});
+  set->Add({"rates", &flags->rates,
+            "Learning rates by mode, as async:5e-4,ring:1e-3. Other modes have "
+            "--learning_rate."});
+  set->Add({"models", &flags->models,
+            "Several models with the job flags in which they differ, as "
+            "'A:--embedding_size=16 --deep_layers=400,400,400;"
+            "B:--embedding_size=32 --deep_layers=256,128,64'. Left out: the "
+            "one of the job's flags."});
+  set->Add({"straggler", &flags->straggler,
+            "A slow host, as HOST:SHARE with a number from 0 and a share of "
+            "the others' speed. Cells with the most hosts are then measured "
+            "with it too."});
+  set->Add({"replay_hosts", &flags->replay_hosts,
+            "Least number of hosts from which on cells do not compute but "
+            "replay recorded times, and so have no AUC.",
+            IntRange{1, 1 << 20}});
+}
+
+void AddPlace(CompareFlags* flags, FlagSet* set) {
+  set->Group("Place");
+  set->Add({"lab", &flags->lab,
+            "Play the hosts on this machine, each with a network namespace, "
+            "shaped links and a share of the cores. Needs root, ip and tc."});
+  set->Add({"on", &flags->on,
+            "Real hosts, separated by commas, which ssh reaches as with shoal "
+            "run --hosts. Left out, without --lab: processes on this host over "
+            "loopback, which tells nothing of networks."});
+  set->Add({"cores", &flags->cores, "Number of cores of each host of a lab.",
+            RealRange{.01, 1024}});
+  set->Add({"check_dilation", &flags->check_dilation,
+            "Also measure each mode and number of hosts once at twice the "
+            "dilation, and leave out of verdicts what then differs by more "
+            "than 5 %."});
+}
+
+void AddRuns(CompareFlags* flags, FlagSet* set) {
+  set->Group("Runs");
+  set->Add({"out",
+            &flags->out,
+            "Directory for the results, made if it does not exist. A "
+            "comparison that was stopped goes on from what is there.",
+            {},
+            "the directory for the results"});
+  set->Add({"repeats", &flags->repeats, "Number of runs of each cell.",
+            IntRange{1, 100}});
+  set->Add({"cell_time", &flags->cell_time,
+            "Time after which the job of a run is stopped, counted from its "
+            "first data, on this machine's clock. 0: jobs run to the end of "
+            "their data and are evaluated, as they always do with "
+            "--target_auc.",
+            DurationRange{absl::ZeroDuration(), absl::Hours(24)}});
+  set->Add({"target_auc", &flags->target_auc,
+            "Progressive AUC to reach; the mode that reaches it first is best. "
+            "0: the fastest mode is.",
+            RealRange{0, 1}});
+  set->Add({"price", &flags->price,
+            "Price of a host for an hour; 0: not known.", RealRange{0, 1e9}});
+  set->Add({"retries", &flags->retries,
+            "Most times that a run is measured again which other programs or "
+            "its link have disturbed.",
+            IntRange{0, 100}});
+  set->Add({"order_seed", &flags->order_seed,
+            "Random seed for the order of the runs.",
+            IntRange{0, 2'000'000'000}});
+  set->Add({"quick", &flags->quick,
+            "Take a quick look: one run of each cell, of 8 s, unless --repeats "
+            "or --cell_time say otherwise."});
+}
+
+}  // namespace
+
+FlagSet CompareFlagSet(CompareFlags* flags) {
+  FlagSet set("shoal bench compare",
+              "Runs one job in several modes, on several numbers of hosts and "
+              "over several networks, and says which mode is best where "
+              "(docs/comparing.md). All other flags are those of the job, as "
+              "for shoal run.");
+  AddGrid(flags, &set);
+  AddPlace(flags, &set);
+  AddRuns(flags, &set);
+  return set;
+}
+
+SplitArguments SplitCompareArguments(const FlagSet& own,
+                                     const std::vector<std::string>& args) {
+  SplitArguments split;
+  bool is_own = true;
+  for (const std::string& arg : args) {
+    absl::string_view name = arg;
+    if (absl::ConsumePrefix(&name, "--")) {
+      name = name.substr(0, name.find('='));
+      is_own = name == "help" || own.Find(name) != nullptr;
+    } else if (arg == "-h") {
+      is_own = true;
+    }
+    (is_own ? split.own : split.job).push_back(arg);
+  }
+  return split;
+}
+
+absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
+  if (flags->lab && !flags->on.empty()) {
+    return absl::InvalidArgumentError(
+        "--lab plays the hosts on this machine, and --on names real ones; "
+        "leave one of the two out");
+  }
+  if (flags->quick) {
+    if (!set.given("repeats")) flags->repeats = 1;
+    if (!set.given("cell_time")) flags->cell_time = absl::Seconds(8);
+  }
+  if (flags->target_auc > 0) {
+    if (set.given("cell_time") && flags->cell_time > absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          "--target_auc needs jobs that run to the end of their data; leave "
+          "--cell_time out");
+    }
+    flags->cell_time = absl::ZeroDuration();
+  }
+  if (flags->networks.empty()) {
+    flags->networks = flags->lab ? "1gbit,10gbit" : "none";
+  } else if (!flags->lab && flags->networks != "none") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--networks=", flags->networks,
+        " needs --lab: real links have the rate that they have"));
+  }
+  if (!flags->lab && !flags->straggler.empty()) {
+    return absl::InvalidArgumentError(
+        "--straggler needs --lab: real hosts are as fast as they are");
+  }
+  if (!flags->lab && flags->check_dilation) {
+    return absl::InvalidArgumentError(
+        "--check_dilation needs --lab: nothing else is dilated");
+  }
+  return absl::OkStatus();
+}
+
+std::string WhereOf(const CompareFlags& flags) {
+  if (flags.lab) return "lab";
+  return flags.on.empty() ? "loopback" : "hosts";
+}
+
+absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
+                                          const JobFlags& job, int cores) {
+  GridOptions grid;
+  SHOAL_ASSIGN_OR_RETURN(grid.models,
+                         ParseModels(flags.models, job.model.model));
+  SHOAL_ASSIGN_OR_RETURN(grid.modes, ParseModes(flags.modes));
+  SHOAL_ASSIGN_OR_RETURN(grid.networks, ParseNetworks(flags.networks));
+  SHOAL_ASSIGN_OR_RETURN(grid.rates, ParseRates(flags.rates));
+  SHOAL_ASSIGN_OR_RETURN(grid.straggler, ParseStraggler(flags.straggler));
+  grid.hosts = flags.hosts;
+  grid.batch_sizes = flags.batch_sizes;
+  grid.equal_global_batch = flags.equal_global_batch;
+  grid.learning_rate = job.optimizers.learning_rate;
+  grid.cores_per_host = flags.cores;
+  grid.ssp_bound = job.modes.ssp_bound;
+  grid.replay_hosts = flags.replay_hosts;
+  if (grid.hosts.empty() || grid.batch_sizes.empty()) {
+    return absl::InvalidArgumentError(
+        "--hosts and --batch_sizes need at least one entry each");
+  }
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeGrid(grid));
+  std::map<std::string, int> seen;
+  for (Cell& cell : cells) {
+    if (flags.lab) cell.dilation = DilationOf(cell, cores);
+    if (++seen[cell.name] > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the flags ask for cell ", cell.name,
+          " twice; --hosts and --batch_sizes must have different entries"));
+    }
+  }
+  return cells;
+}
+
+}  // namespace shoal

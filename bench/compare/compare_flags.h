@@ -1,0 +1,66 @@
+#ifndef SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_
+#define SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "bench/compare/cell_grid.h"
+#include "launch/flag_set.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+// The flags of `shoal bench compare` that are not those of the jobs.
+struct CompareFlags {
+  std::string modes = "async,ssp,sync,ring,hybrid";
+  std::vector<int> hosts = {1, 2, 4};  // numbers of hosts
+  std::vector<int> batch_sizes = {1024};
+  std::string networks;  // "": 1gbit,10gbit in a lab, otherwise none
+  bool equal_global_batch = false;
+  std::string rates;
+  std::string models;
+  double target_auc = 0;  // 0: none
+  double price = 0;       // of a host-hour; 0: not known
+  std::string straggler;
+  int repeats = 3;
+  bool lab = false;
+  std::string on;
+  double cores = 1;
+  int replay_hosts = 16;
+  absl::Duration cell_time = absl::Seconds(25);
+  bool check_dilation = false;
+  int retries = 1;
+  int order_seed = 1;
+  bool quick = false;
+  std::string out;
+};
+
+// The flags as a set bound to *flags, which must outlive it.
+FlagSet CompareFlagSet(CompareFlags* flags);
+
+// The arguments of the command: those of the set, and the rest, which are those
+// of the jobs.
+struct SplitArguments {
+  std::vector<std::string> own;
+  std::vector<std::string> job;
+};
+SplitArguments SplitCompareArguments(const FlagSet& own,
+                                     const std::vector<std::string>& args);
+
+// Fills in what --quick and the place decide, for the flags that were not given
+// in `set`. INVALID_ARGUMENT: flags do not go together.
+absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags);
+
+// "lab", "hosts" or "loopback".
+std::string WhereOf(const CompareFlags& flags);
+
+// The cells of the flags, with their dilation on a machine with `cores` cores.
+absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
+                                          const JobFlags& job, int cores);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_COMPARE_FLAGS_H_

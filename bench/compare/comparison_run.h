@@ -1,0 +1,88 @@
+#ifndef SHOAL_BENCH_COMPARE_COMPARISON_RUN_H_
+#define SHOAL_BENCH_COMPARE_COMPARISON_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/file_system.h"
+#include "bench/compare/cell.h"
+#include "bench/compare/run_figures.h"
+#include "bench/compare/time_left.h"
+
+namespace shoal {
+
+struct ComparisonRunOptions {
+  // All but runs and verdicts.
+  Comparison comparison;
+  std::string out;  // directory
+  // What a run of the directory must have in common with this comparison.
+  std::string settings;
+  uint64_t order_seed = 1;
+  int retries = 1;  // of a run that others or the link disturbed
+  bool check_dilation = false;
+  absl::Duration first_guess;         // of a run's time
+  const FileSystem* files = nullptr;  // outlives the run
+  // Runs a cell once (CellRunner::Run).
+  std::function<absl::StatusOr<CellRun>(const Cell&, int repeat, SummaryData*)>
+      run_cell;
+  // CANCELLED once a signal has asked for the end.
+  std::function<absl::Status()> stopped;
+  // Shows a line, and what is left.
+  std::function<void(const std::string& line)> say;
+  std::function<absl::Time()> now;
+};
+
+// Measures all cells of a comparison, in random order, repeat by repeat. Each
+// run leaves a file below OUT/runs at once, and a run whose file is there is
+// not measured again, so that a comparison that was stopped goes on.
+// Thread-compatible.
+class ComparisonRun {
+ public:
+  explicit ComparisonRun(ComparisonRunOptions options);
+
+  // Reads the runs of before, measures what is missing, and writes
+  // OUT/compare.json, also if a signal came (CANCELLED) or a file could not be
+  // written (the error of the file system). FAILED_PRECONDITION: the directory
+  // has runs of another comparison.
+  absl::Status Run();
+
+  // What is known, with verdicts. After Run.
+  const Comparison& found() const { return options_.comparison; }
+
+ private:
+  struct Turn {
+    Cell cell;
+    int repeat = 0;
+    std::string folder;  // below OUT
+    int tries = 0;       // before
+  };
+  // Runs by cell and repeat.
+  using Runs = std::map<std::pair<std::string, int>, CellRun>;
+
+  std::string PathOf(const Turn& turn) const;
+  absl::Status ReadBefore(const Turn& turn, Runs* runs);
+  std::vector<Turn> Turns() const;
+  absl::Status MeasureAll();
+  absl::Status Measure(const Turn& turn);
+  void Keep(const SummaryData& data);
+  void Conclude(bool ended);
+  void AddDilationReasons();
+
+  ComparisonRunOptions options_;
+  std::vector<Turn> open_;  // turns to do, the next one last
+  Runs runs_;               // of OUT/runs
+  Runs dilation_runs_;      // of OUT/dilation
+  std::vector<Cell> dilation_cells_;
+  TimeLeft time_left_;
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_COMPARISON_RUN_H_

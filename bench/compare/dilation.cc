@@ -1,0 +1,38 @@
+#include "bench/compare/dilation.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+double DilationOf(const Cell& cell, int cores) {
+  const double wanted = cell.hosts * cell.cores_per_host;
+  return std::max({1.0, wanted / (kCoresShare * cores),
+                   cell.bits_per_second / kLinkMost});
+}
+
+HostShare ShareOf(const Cell& cell, int host) {
+  HostShare share;
+  share.bits_per_second = cell.bits_per_second / cell.dilation;
+  double cores = cell.cores_per_host / cell.dilation;
+  if (cell.straggler.has_value() && cell.straggler->host == host &&
+      !cell.replayed()) {
+    cores *= cell.straggler->share;
+  }
+  constexpr absl::Duration kLeastQuota = absl::Milliseconds(1);
+  share.quota = std::max(kLeastQuota, share.period * cores);
+  if (share.quota == kLeastQuota) share.period = kLeastQuota / cores;
+  return share;
+}
+
+double ComputeScaleOf(const Cell& cell, int host) {
+  const bool slow = cell.straggler.has_value() && cell.straggler->host == host;
+  return cell.dilation / (slow ? cell.straggler->share : 1);
+}
+
+double StreamRate(double bits_per_second) {
+  constexpr double kFrame = 14 + 1500;           // Ethernet header and MTU
+  constexpr double kPayload = 1500 - 20 - 20 - 12;  // IP, TCP, timestamps
+  return bits_per_second * kPayload / kFrame;
+}
+
+}  // namespace shoal

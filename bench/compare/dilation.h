@@ -1,0 +1,56 @@
+#ifndef SHOAL_BENCH_COMPARE_DILATION_H_
+#define SHOAL_BENCH_COMPARE_DILATION_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "bench/compare/cell.h"
+
+namespace shoal {
+
+// Dilation (Gupta et al., To Infinity and Beyond: Time-Warped Network
+// Emulation, NSDI 2006): a machine plays a cluster that is larger than itself
+// by being t times slower in everything. Links have 1/t of their rate and
+// hosts 1/t of their cores, so a second of the cluster takes t seconds, and
+// figures are multiplied back. Pure.
+
+// The fastest link that tbf was seen to pass exactly.
+inline constexpr double kLinkMost = 1e9;  // bit/s
+// Share of the machine's cores that the hosts of a cell may have together. The
+// rest is for the kernel, the launcher and others.
+inline constexpr double kCoresShare = .9;
+// Factor above which no cell is played: --compute_scale ends there.
+inline constexpr double kDilationMost = 64;
+
+// The least t >= 1 for which the hosts of the cell have at most kCoresShare of
+// `cores` together, and a link has at most kLinkMost.
+double DilationOf(const Cell& cell, int cores);
+
+// What a played host may use.
+struct HostShare {
+  double bits_per_second = 0;  // of its link, out and in; 0: not limited
+  // Processor time `quota` in each `period`. The kernel takes no quota below
+  // 1 ms, so the period is 4 ms or, for less than a quarter of a core, longer.
+  absl::Duration period = absl::Milliseconds(4);
+  absl::Duration quota;
+};
+// For host `host` of the cell, at the cell's dilation. A straggler that
+// computes has its share of the processor time. One that is replayed has all of
+// it: its recorded times are stretched (ComputeScaleOf).
+HostShare ShareOf(const Cell& cell, int host);
+
+// --compute_scale of the worker on `host`, if the cell is replayed.
+double ComputeScaleOf(const Cell& cell, int host);
+
+// What a bare stream gets of a link of this rate: the payload of full TCP
+// segments in Ethernet frames, which tbf counts without preamble and checksum.
+double StreamRate(double bits_per_second);
+
+// A stream that is not within this share of StreamRate greys its cell.
+inline constexpr double kLinkTolerance = .03;
+// More cores than these, used by others during a run, grey its cell.
+inline constexpr double kOthersMost = .15;
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_DILATION_H_

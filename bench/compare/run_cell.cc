@@ -1,0 +1,312 @@
+#include "bench/compare/run_cell.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "base/path.h"
+#include "base/status_macros.h"
+#include "bench/compare/byte_formula.h"
+#include "bench/compare/cpu_watch.h"
+#include "bench/compare/dilation.h"
+#include "bench/compare/text_file.h"
+#include "job/job_plan.h"
+#include "job/options_from_flags.h"
+#include "job/plan_processes.h"
+#include "job/temporary_token.h"
+#include "job/worker_compute.h"
+#include "launch/job_flag_set.h"
+#include "report/live_output.h"
+#include "rpc/token.h"
+
+namespace shoal {
+namespace {
+
+// A profile is recorded for so many steps of one worker, or so long.
+constexpr uint64_t kRecordSteps = 200;
+constexpr double kRecordSeconds = 30;
+// A slow cell goes on until each worker has made so many steps after the
+// warm-up, but at most so many times as long.
+constexpr uint64_t kLeastSteps = 4;
+constexpr double kLongest = 4;
+constexpr uint64_t kSummaryMost = uint64_t{64} << 20;  // bytes
+
+// A log file as the output of a job.
+class LogFile {
+ public:
+  explicit LogFile(const std::string& path)
+      : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 0644)) {}
+  ~LogFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  // Without the file nothing is logged.
+  LiveOutputOptions options() const {
+    LiveOutputOptions options;
+    options.fd = fd_;
+    options.stamp = true;
+    return options;
+  }
+
+ private:
+  const int fd_;
+};
+
+}  // namespace
+
+// The flags of one job, parsed, and what lives as long as the job.
+struct CellRunner::Planned {
+  JobFlags flags{Command::kRun};
+  FlagSet set = JobFlagSet(&flags);
+  std::unique_ptr<TemporaryToken> token;
+};
+
+absl::StatusOr<std::unique_ptr<CellRunner::Planned>> CellRunner::Plan(
+    const FlagMap& flags) const {
+  auto planned = std::make_unique<Planned>();
+  SHOAL_RETURN_IF_ERROR(planned->set.Parse(Arguments(flags)));
+  planned->flags.given = planned->set.Given();
+  SHOAL_RETURN_IF_ERROR(planned->flags.Validate());
+  SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
+  if (planned->flags.compute.Replays()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        const WorkerComputeOptions compute,
+        WorkerComputeFromFlags(planned->flags, *options_.files));
+    SHOAL_RETURN_IF_ERROR(CheckReplay(compute, plan));
+  }
+  return planned;
+}
+
+std::string CellRunner::Below(const std::string& folder,
+                              const std::string& name) const {
+  return JoinPath(JoinPath(options_.out, folder), name);
+}
+
+std::string CellRunner::HostsOf(const Cell& cell) const {
+  if (options_.where != "hosts") return "";
+  const auto first = options_.on.begin();
+  return absl::StrJoin(first, first + cell.hosts, ",");
+}
+
+absl::Status CellRunner::Check(const Cell& cell) const {
+  if (cell.dilation > kDilationMost) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "cell %s would have to be played %.3g times slower than it is, and at "
+        "most %g times is possible; give fewer hosts or cores, or a slower "
+        "network",
+        cell.name, cell.dilation, kDilationMost));
+  }
+  if (options_.where == "hosts") {
+    if (static_cast<size_t>(cell.hosts) > options_.on.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--hosts asks for ", cell.hosts, " hosts, and --on has ",
+          options_.on.size()));
+    }
+    if (cell.replayed()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "cell ", cell.name, " would be replayed, which is not for --on; "
+          "give a larger --replay_hosts"));
+    }
+  }
+  CellPlace place;
+  place.hosts = HostsOf(cell);
+  place.epochs = timed() ? options_.many_epochs : 0;
+  Cell real = cell;  // there is no profile yet
+  real.compute = "computed";
+  return Annotate(Plan(FlagsOfCell(real, options_.job.at(cell.model),
+                                   options_.deadlines, place))
+                      .status(),
+                  absl::StrCat("cell ", cell.name));
+}
+
+absl::StatusOr<ComparedModel> CellRunner::ModelOf(
+    const std::string& model) const {
+  const FlagMap& job = options_.job.at(model);
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<Planned> planned, Plan(job));
+  SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
+  ComparedModel found;
+  found.flags = job;
+  found.dense_bytes = 4 * static_cast<uint64_t>(plan.spec.dense_size());
+  for (const TableSpec& table : plan.spec.tables) {
+    found.row_bytes += 4 * static_cast<uint64_t>(table.row_dim());
+  }
+  for (const DenseSpec& dense : plan.spec.dense) {
+    if (dense.shape.size() < 2) continue;
+    found.flop_per_sample += 6 * static_cast<double>(dense.size());
+  }
+  return found;
+}
+
+std::optional<RoleBytes> CellRunner::Formula(const Cell& cell) {
+  if (options_.where == "hosts") return std::nullopt;
+  const std::string key = absl::StrCat(cell.model, " ", cell.batch_size);
+  const auto model = ModelOf(cell.model);
+  if (!model.ok()) return std::nullopt;
+  if (distinct_ids_.count(key) == 0) {
+    const auto planned = Plan(options_.job.at(cell.model));
+    if (!planned.ok()) return std::nullopt;
+    const auto rows =
+        DistinctIds(*options_.files, (*planned)->flags, cell.batch_size);
+    distinct_ids_[key] = rows.ok() ? *rows : 0;
+  }
+  if (distinct_ids_[key] <= 0) return std::nullopt;
+  return FormulaOf(cell, *model, distinct_ids_[key]);
+}
+
+absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,
+                                        SummaryData* data) {
+  CellRun run;
+  run.repeat = repeat;
+  const absl::Status measured = Measure(cell, data, &run);
+  if (absl::IsCancelled(measured)) return measured;
+  run.ok = measured.ok();
+  if (!run.ok) {
+    run.error = std::string(measured.message());
+    if (run.error.empty()) run.error = "the job failed and did not say why";
+  }
+  return run;
+}
+
+absl::Status CellRunner::MeasureLink(const Cell& cell, const Lab& lab,
+                                     CellRun* run) {
+  if (cell.bits_per_second <= 0 || cell.hosts < 2) return absl::OkStatus();
+  // Another pair each time, so that all links are looked at in the end.
+  const int from = run->repeat % cell.hosts;
+  SHOAL_ASSIGN_OR_RETURN(const double rate,
+                         lab.Stream(from, (from + 1) % cell.hosts));
+  run->link_bits_per_second = rate * cell.dilation;
+  run->link_expected = StreamRate(cell.bits_per_second);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LaunchedJobOptions> CellRunner::PlanStart(const Cell& cell,
+                                                         Planned* job,
+                                                         const Lab* lab) const {
+  if (lab == nullptr && options_.where != "hosts") {
+    SHOAL_ASSIGN_OR_RETURN(job->token, TemporaryToken::Create());
+    return PlanLocalProcesses(job->flags, job->set, job->token->path());
+  }
+  SHOAL_ASSIGN_OR_RETURN(const std::string token, MakeToken());
+  if (lab == nullptr) return PlanRemoteProcesses(job->flags, job->set, token);
+  const HostCommand on_host = lab->Command();
+  return PlanProcessesOnHosts(
+      job->flags, job->set, token,
+      [&](const RemoteHost& host, const std::vector<std::string>& command) {
+        std::vector<std::string> own = command;
+        for (std::string& argument : own) {
+          if (!absl::StartsWith(argument, "--compute_scale=")) continue;
+          for (int i = 0; i < lab->size(); ++i) {
+            if (lab->address(i) != host.address) continue;
+            argument = absl::StrFormat("--compute_scale=%.17g",
+                                       ComputeScaleOf(cell, i));
+          }
+        }
+        return on_host(host, own);
+      });
+}
+
+absl::StatusOr<LaunchedJobEnd> CellRunner::Launch(
+    LaunchedJobOptions options, const std::string& log) const {
+  const LogFile file(Below("logs", log));
+  LiveOutput output(file.options());
+  LaunchedJobEnd end = LaunchedJob(std::move(options), &output).Run();
+  if (end.status.ok() || end.stopped_as_planned) return end;
+  if (absl::IsCancelled(end.status)) return end.status;
+  return absl::AbortedError(absl::StrCat(end.status.message()));
+}
+
+absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
+  const std::string name =
+      absl::StrCat(cell.model, "_b", cell.batch_size, ".json");
+  const std::string path = Below("profiles", name);
+  if (options_.files->OpenForRead(path).ok()) return path;
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Planned> planned,
+      Plan(FlagsOfRecord(cell, options_.job.at(cell.model),
+                         options_.many_epochs, path)));
+  SHOAL_ASSIGN_OR_RETURN(planned->token, TemporaryToken::Create());
+  SHOAL_ASSIGN_OR_RETURN(
+      LaunchedJobOptions job,
+      PlanLocalProcesses(planned->flags, planned->set,
+                         planned->token->path()));
+  job.stop_when = [](const ProgressFigures& figures) {
+    return figures.step >= kRecordSteps ||
+           figures.wall_seconds >= kRecordSeconds;
+  };
+  SHOAL_RETURN_IF_ERROR(Annotate(
+      Launch(std::move(job), absl::StrCat("record_", name, ".log")).status(),
+      "cannot record the computation"));
+  return path;
+}
+
+absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
+                                 CellRun* run) {
+  CellPlace place;
+  place.summary = Below("summaries", absl::StrCat(cell.name, ".json"));
+  place.epochs = timed() ? options_.many_epochs : 0;
+  if (cell.replayed()) {
+    SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
+  }
+  std::unique_ptr<Lab> lab;
+  if (options_.where == "lab") {
+    std::vector<HostShare> shares;
+    for (int i = 0; i < cell.hosts; ++i) shares.push_back(ShareOf(cell, i));
+    SHOAL_ASSIGN_OR_RETURN(lab, Lab::Make(std::move(shares)));
+    SHOAL_RETURN_IF_ERROR(MeasureLink(cell, *lab, run));
+  }
+  place.hosts = lab == nullptr ? HostsOf(cell) : lab->Hosts();
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Planned> planned,
+      Plan(FlagsOfCell(cell, options_.job.at(cell.model), options_.deadlines,
+                       place)));
+  if (options_.where == "hosts") {
+    SHOAL_RETURN_IF_ERROR(CheckRemoteHosts(planned->flags));
+  }
+  SHOAL_ASSIGN_OR_RETURN(LaunchedJobOptions job,
+                         PlanStart(cell, planned.get(), lab.get()));
+  const double seconds = absl::ToDoubleSeconds(options_.cell_time);
+  const auto enough =
+      static_cast<uint64_t>(planned->flags.training.warmup_steps) +
+      kLeastSteps * static_cast<uint64_t>(cell.hosts);
+  bool limited = false;
+  absl::Status limits;
+  job.stop_when = [&](const ProgressFigures& figures) {
+    if (!figures.started) return false;
+    // Processes start at full speed: that part is not measured.
+    if (lab != nullptr && !limited) {
+      limited = true;
+      limits = lab->LimitCores();
+      if (!limits.ok()) return true;
+    }
+    if (!timed() || figures.wall_seconds < seconds) return false;
+    if (figures.step < enough && figures.wall_seconds < kLongest * seconds) {
+      return false;
+    }
+    if (lab != nullptr) lab->FreeCores();
+    return true;
+  };
+  const CpuWatch watch;
+  auto end = Launch(std::move(job), absl::StrCat(cell.name, ".log"));
+  run->others_cores = watch.OthersCores();
+  SHOAL_RETURN_IF_ERROR(end.status());
+  SHOAL_RETURN_IF_ERROR(limits);
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::string summary,
+      ReadTextFile(*options_.files, place.summary, kSummaryMost));
+  return Annotate(ReadSummary(summary, cell, options_.target_auc, run, data),
+                  place.summary);
+}
+
+}  // namespace shoal

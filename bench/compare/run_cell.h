@@ -1,0 +1,80 @@
+#ifndef SHOAL_BENCH_COMPARE_RUN_CELL_H_
+#define SHOAL_BENCH_COMPARE_RUN_CELL_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/file_system.h"
+#include "bench/compare/cell.h"
+#include "bench/compare/cell_flags.h"
+#include "bench/compare/lab.h"
+#include "bench/compare/run_figures.h"
+#include "job/launched_job.h"
+#include "launch/job_flags.h"
+
+namespace shoal {
+
+struct CellRunnerOptions {
+  std::string where = "loopback";  // as Comparison::where
+  std::vector<std::string> on;     // with "hosts": the hosts, by ssh
+  std::map<std::string, FlagMap> job;  // by model: the flags of its jobs
+  DeadlineFlags deadlines;             // those of the jobs
+  // A job is stopped so long after its first data; zero: it runs to its end.
+  absl::Duration cell_time = absl::Seconds(25);
+  // Epochs that last longer than a job that is stopped.
+  int many_epochs = 1000;
+  std::optional<double> target_auc;
+  std::string out;  // directory; logs/, profiles/ and summaries/ are in it
+  const FileSystem* files = nullptr;  // outlives the runner
+};
+
+// Runs the job of one cell in its place, and reads what it tells.
+// Thread-hostile, as LaunchedJob: it starts processes.
+class CellRunner {
+ public:
+  explicit CellRunner(CellRunnerOptions options)
+      : options_(std::move(options)) {}
+
+  // Whether the flags of the cell's job can be used at all. INVALID_ARGUMENT,
+  // or the error of the flags; nothing is started.
+  absl::Status Check(const Cell& cell) const;
+
+  // The facts of a model of the options, and the formula of the cell's bytes;
+  // nullopt: the data cannot be read here.
+  absl::StatusOr<ComparedModel> ModelOf(const std::string& model) const;
+  std::optional<RoleBytes> Formula(const Cell& cell);
+
+  // Runs the cell once. Everything that fails is in the run's `error`, so that
+  // other cells go on. CANCELLED alone is an error of its own: a signal asked
+  // for the end. *data is as of ReadSummary.
+  absl::StatusOr<CellRun> Run(const Cell& cell, int repeat, SummaryData* data);
+
+ private:
+  struct Planned;
+
+  absl::StatusOr<std::unique_ptr<Planned>> Plan(const FlagMap& flags) const;
+  bool timed() const { return options_.cell_time > absl::ZeroDuration(); }
+  std::string HostsOf(const Cell& cell) const;
+  std::string Below(const std::string& folder, const std::string& name) const;
+  absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run);
+  absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
+  absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,
+                                               const Lab* lab) const;
+  // The path of a profile for the cell, which is recorded if it is not there.
+  absl::StatusOr<std::string> ProfileOf(const Cell& cell);
+  absl::StatusOr<LaunchedJobEnd> Launch(LaunchedJobOptions options,
+                                        const std::string& log) const;
+
+  const CellRunnerOptions options_;
+  std::map<std::string, double> distinct_ids_;  // by model and batch
+};
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_RUN_CELL_H_

@@ -1,0 +1,345 @@
+#include "bench/compare/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/counted.h"
+#include "bench/compare/dilation.h"
+
+namespace shoal {
+namespace {
+
+// Share by which a cell with one run alone may be off: nothing is known of its
+// spread.
+constexpr double kSpreadOfOne = .05;
+// A cell differs from itself at twice its dilation.
+constexpr double kDilationTolerance = .05;
+
+// A figure over the runs of a cell.
+struct Spread {
+  double median = 0;
+  double least = 0;
+  double most = 0;
+
+  bool Overlaps(const Spread& other) const {
+    return least <= other.most && other.least <= most;
+  }
+};
+
+Spread SpreadOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  Spread spread;
+  spread.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
+  const double doubt = n == 1 ? kSpreadOfOne * spread.median : 0;
+  spread.least = values.front() - doubt;
+  spread.most = values.back() + doubt;
+  return spread;
+}
+
+// A figure by which cells are ranked. nullopt: a run lacks the figure.
+std::optional<Spread> SpreadOfRuns(const Cell& cell,
+                                   std::optional<double> CellRun::*figure) {
+  std::vector<double> values;
+  for (const CellRun& run : cell.runs) {
+    if (!(run.*figure).has_value()) return std::nullopt;
+    values.push_back(*(run.*figure));
+  }
+  if (values.empty()) return std::nullopt;
+  return SpreadOf(std::move(values));
+}
+
+std::string ModeName(const Cell& cell) {
+  return cell.backup_workers == 0
+             ? cell.mode
+             : absl::StrCat(cell.mode, "+", cell.backup_workers);
+}
+
+struct Ranked {
+  const Cell* cell;
+  Spread spread;
+};
+
+using Key = std::tuple<std::string, std::string, int, int, std::string>;
+
+// Cells that one verdict is about.
+struct Group {
+  std::vector<const Cell*> cells;
+};
+
+// What the workers of the cell wait for most, as "wait_pull 31 %"; "" if not
+// known or if they wait for next to nothing.
+std::string LimitOf(const Cell& cell) {
+  std::map<std::string, double> shares;
+  for (const CellRun& run : cell.runs) {
+    for (const auto& [state, share] : run.state_shares) {
+      shares[state] += share / static_cast<double>(cell.runs.size());
+    }
+  }
+  const auto largest = [&](bool waits) {
+    std::pair<std::string, double> found;
+    for (const auto& [state, share] : shares) {
+      if (absl::StartsWith(state, "wait_") != waits) continue;
+      if (share > found.second) found = {state, share};
+    }
+    return found;
+  };
+  const auto wait = largest(true);
+  const auto work = largest(false);
+  const auto& most = wait.second >= .05 ? wait : work;
+  if (most.second <= 0) return "";
+  return absl::StrFormat("%s %.0f %% of a step", most.first,
+                         100 * most.second);
+}
+
+class VerdictMaker {
+ public:
+  VerdictMaker(const Comparison& comparison, const Group& group)
+      : comparison_(comparison), group_(group) {}
+
+  ModeVerdict Make() {
+    const Cell& any = *group_.cells.front();
+    verdict_.network = any.network;
+    verdict_.hosts = any.hosts;
+    verdict_.model = any.model;
+    if (comparison_.target_auc.has_value() && !any.replayed()) {
+      DecideByTarget();
+    } else {
+      DecideBySpeed();
+    }
+    AddNotes();
+    return std::move(verdict_);
+  }
+
+ private:
+  std::string Place() const {
+    const Cell& any = *group_.cells.front();
+    std::string place = absl::StrCat(
+        "model ", any.model, " on ", Counted(any.hosts, "host"),
+        any.hosts == 1 ? ""
+        : any.network == "none"
+            ? " over the network as it is"
+            : absl::StrCat(" at ", any.network),
+        ", batch ", any.batch_size, " a worker");
+    if (any.straggler.has_value()) {
+      absl::StrAppendFormat(&place, ", host %d at %.2g of the others' speed",
+                            any.straggler->host, any.straggler->share);
+    }
+    return place;
+  }
+
+  // Ranks the cells that are not grey by the figure, the best first. Cells that
+  // lack the figure go into `without_`.
+  std::vector<Ranked> Rank(std::optional<double> CellRun::*figure,
+                           bool more_is_better) {
+    std::vector<Ranked> ranked;
+    for (const Cell* cell : group_.cells) {
+      if (!cell->grey.empty()) continue;
+      const auto spread = SpreadOfRuns(*cell, figure);
+      if (spread.has_value()) {
+        ranked.push_back({cell, *spread});
+      } else {
+        without_.push_back(ModeName(*cell));
+      }
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [&](const Ranked& a, const Ranked& b) {
+                       return more_is_better
+                                  ? a.spread.median > b.spread.median
+                                  : a.spread.median < b.spread.median;
+                     });
+    return ranked;
+  }
+
+  void DecideBySpeed() {
+    verdict_.rule = absl::StrFormat(
+        "The mode with the most samples/s, by the median of its runs. Two "
+        "modes whose spreads (least to most of their runs; %.0f %% either way "
+        "for a single run) overlap do not differ.",
+        100 * kSpreadOfOne);
+    const std::vector<Ranked> ranked =
+        Rank(&CellRun::samples_per_second, /*more_is_better=*/true);
+    if (!without_.empty()) {
+      notes_.push_back(absl::StrCat(absl::StrJoin(without_, ", "),
+                                    " trained too little to say a speed"));
+    }
+    Decide(ranked, "is the fastest", "samples/s", /*whole=*/true,
+           [](double best, double other) { return best / other; });
+  }
+
+  void DecideByTarget() {
+    const double target = *comparison_.target_auc;
+    verdict_.rule = absl::StrFormat(
+        "The mode that reaches a progressive AUC of %g first within the first "
+        "pass over the data, by the median of its runs; every run must reach "
+        "it. Two modes whose spreads (least to most of their runs; %.0f %% "
+        "either way for a single run) overlap do not differ.",
+        target, 100 * kSpreadOfOne);
+    const std::vector<Ranked> ranked =
+        Rank(&CellRun::seconds_to_target, /*more_is_better=*/false);
+    if (!without_.empty()) {
+      notes_.push_back(absl::StrCat(absl::StrJoin(without_, ", "),
+                                    " did not reach the target in every run"));
+    }
+    Decide(ranked, absl::StrFormat("reaches AUC %g first", target), "s",
+           /*whole=*/false,
+           [](double best, double other) { return other / best; });
+  }
+
+  template <typename Lead>
+  void Decide(const std::vector<Ranked>& ranked, const std::string& wins,
+              const char* unit, bool whole, Lead lead) {
+    const auto number = [&](double value) {
+      return whole ? absl::StrFormat("%.0f", value)
+                   : absl::StrFormat("%.3g", value);
+    };
+    const auto figure = [&](const Spread& spread) {
+      return absl::StrCat(number(spread.median), " ", unit, " [",
+                          number(spread.least), "..", number(spread.most), "]");
+    };
+    if (ranked.empty()) {
+      verdict_.text = absl::StrCat(Place(), ": no verdict, since no mode has "
+                                   "been measured without a disturbance.");
+      return;
+    }
+    const Ranked& best = ranked.front();
+    const std::string name = ModeName(*best.cell);
+    if (ranked.size() == 1) {
+      verdict_.text = absl::StrCat(
+          Place(), ": no verdict, since ", name,
+          " is the only mode to compare: ", figure(best.spread), ".");
+      return;
+    }
+    std::vector<std::string> equal, slower;
+    for (size_t i = 1; i < ranked.size(); ++i) {
+      const Ranked& other = ranked[i];
+      std::string text = absl::StrCat(ModeName(*other.cell), " ",
+                                      figure(other.spread));
+      if (best.spread.Overlaps(other.spread)) {
+        equal.push_back(std::move(text));
+        continue;
+      }
+      absl::StrAppendFormat(&text, ", %.2f times as slow",
+                            lead(best.spread.median, other.spread.median));
+      const std::string limit = LimitOf(*other.cell);
+      if (!limit.empty()) absl::StrAppend(&text, " (", limit, ")");
+      slower.push_back(std::move(text));
+    }
+    if (!equal.empty()) {
+      verdict_.text = absl::StrCat(
+          Place(), ": no difference between ", name, " ", figure(best.spread),
+          " and ", absl::StrJoin(equal, " and "), ", since their spreads "
+          "overlap");
+    } else {
+      verdict_.best = best.cell->mode;
+      verdict_.text = absl::StrCat(Place(), ": ", name, " ", wins, " with ",
+                                   figure(best.spread));
+      const std::string limit = LimitOf(*best.cell);
+      if (!limit.empty()) absl::StrAppend(&verdict_.text, " (", limit, ")");
+    }
+    if (!slower.empty()) {
+      absl::StrAppend(&verdict_.text, "; then ", absl::StrJoin(slower, "; "));
+    }
+    absl::StrAppend(&verdict_.text, ".");
+    if (verdict_.best.empty()) return;
+    CompareAuc(ranked);
+  }
+
+  // The AUC of the fastest beside those of the others, where all have one.
+  void CompareAuc(const std::vector<Ranked>& ranked) {
+    const auto best = SpreadOfRuns(*ranked.front().cell, &CellRun::auc);
+    if (!best.has_value()) return;
+    for (size_t i = 1; i < ranked.size(); ++i) {
+      const auto other = SpreadOfRuns(*ranked[i].cell, &CellRun::auc);
+      if (!other.has_value() || ranked[i].cell->runs.size() < 2) continue;
+      if (best->Overlaps(*other) || best->median > other->median) continue;
+      notes_.push_back(absl::StrFormat(
+          "its AUC %.4f is below that of %s, %.4f", best->median,
+          ModeName(*ranked[i].cell), other->median));
+    }
+  }
+
+  void AddNotes() {
+    for (const Cell* cell : group_.cells) {
+      if (cell->grey.empty()) continue;
+      notes_.push_back(
+          absl::StrCat(ModeName(*cell), " is left out: ", cell->grey));
+    }
+    if (group_.cells.front()->replayed()) {
+      notes_.push_back(
+          "the computation was replayed, so nothing is known of AUC");
+    }
+    for (const std::string& note : notes_) {
+      absl::StrAppend(&verdict_.text, " Note: ", note, ".");
+    }
+  }
+
+  const Comparison& comparison_;
+  const Group& group_;
+  ModeVerdict verdict_;
+  std::vector<std::string> without_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::string GreyReason(const Cell& cell) {
+  if (cell.runs.empty()) return "it was not measured";
+  for (const CellRun& run : cell.runs) {
+    if (!run.ok) {
+      return absl::StrCat("run ", run.repeat + 1, " failed: ", run.error);
+    }
+    if (run.link_expected.has_value() &&
+        run.link_bits_per_second.has_value() && *run.link_expected > 0) {
+      const double ratio = *run.link_bits_per_second / *run.link_expected;
+      if (std::abs(ratio - 1) > kLinkTolerance) {
+        return absl::StrFormat(
+            "before run %d a bare stream had %.3f of the rate that the link "
+            "has to have",
+            run.repeat + 1, ratio);
+      }
+    }
+    if (run.others_cores > kOthersMost) {
+      return absl::StrFormat(
+          "other programs used %.2f of a core during run %d",
+          run.others_cores, run.repeat + 1);
+    }
+  }
+  return "";
+}
+
+std::string DilationReason(const Cell& cell, const CellRun& run,
+                           const CellRun& at_twice) {
+  const double ratio = *at_twice.samples_per_second / *run.samples_per_second;
+  if (std::abs(ratio - 1) <= kDilationTolerance) return "";
+  return absl::StrFormat(
+      "%s on %d hosts had %.2f of its samples/s when it was played twice as "
+      "slow, at dilation %.3g in place of %.3g",
+      cell.mode, cell.hosts, ratio, 2 * cell.dilation, cell.dilation);
+}
+
+std::vector<ModeVerdict> VerdictsOf(const Comparison& comparison) {
+  std::map<Key, Group> groups;
+  for (const Cell& cell : comparison.cells) {
+    const std::string straggler =
+        cell.straggler.has_value()
+            ? absl::StrCat(cell.straggler->host, ":", cell.straggler->share)
+            : "";
+    groups[{cell.model, cell.network, cell.hosts, cell.batch_size, straggler}]
+        .cells.push_back(&cell);
+  }
+  std::vector<ModeVerdict> verdicts;
+  for (const auto& [key, group] : groups) {
+    verdicts.push_back(VerdictMaker(comparison, group).Make());
+  }
+  return verdicts;
+}
+
+}  // namespace shoal

@@ -1,0 +1,288 @@
+// shoal bench compare: which mode is best, measured.
+
+#include <string.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
+#include "base/counted.h"
+#include "base/cpu_name.h"
+#include "base/file_system.h"
+#include "base/host_memory.h"
+#include "base/status_macros.h"
+#include "bench/compare/cell_flags.h"
+#include "bench/compare/compare_flags.h"
+#include "bench/compare/comparison_run.h"
+#include "bench/compare/lab.h"
+#include "bench/compare/run_cell.h"
+#include "cmd/own_terminal.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/subcommand.h"
+#include "cmd/version.h"
+#include "job/data_sources.h"
+#include "job/main_wait.h"
+#include "launch/job_flag_set.h"
+#include "launch/ssh_command.h"
+
+namespace shoal {
+namespace {
+
+int Cores() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::vector<std::string> NotPlayed(const std::string& where) {
+  if (where == "hosts") return {};
+  if (where == "loopback") {
+    return {"networks: all processes run on this machine over loopback, and "
+            "share its cores, so the figures tell nothing of networks"};
+  }
+  return {"latency: that of the virtual links, some tens of microseconds times "
+          "the dilation less, and no other is added",
+          "oversubscribed switches: the bridge between the hosts has no limit",
+          "neighbours on the hosts and on the network",
+          "caches and memory bandwidth of hosts of their own: all hosts share "
+          "those of this machine"};
+}
+
+// What the flags say, before anything is measured.
+struct Asked {
+  CompareFlags flags;
+  JobFlags job{Command::kRun};
+  FlagMap job_flags;  // as given
+  std::map<std::string, FlagMap> flags_of_model;
+  std::vector<Cell> cells;
+};
+
+absl::Status Ask(const FlagSet& set, const FlagSet& job_set, Asked* asked) {
+  SHOAL_RETURN_IF_ERROR(CompleteCompareFlags(set, &asked->flags));
+  for (const auto& [name, value] : job_set.Given()) {
+    asked->job_flags[name] = value;
+  }
+  asked->job_flags.erase("print_config");
+  SHOAL_RETURN_IF_ERROR(CheckJobFlags(asked->job_flags));
+  SHOAL_ASSIGN_OR_RETURN(asked->cells,
+                         CellsOf(asked->flags, asked->job, Cores()));
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<GridModel> models,
+      ParseModels(asked->flags.models, asked->job.model.model));
+  for (const GridModel& model : models) {
+    FlagMap* const own = &asked->flags_of_model[model.name];
+    *own = asked->job_flags;
+    for (absl::string_view flag : model.flags) {
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(flag.substr(2), absl::MaxSplits('=', 1));
+      (*own)[parts.first] = parts.second;
+    }
+    SHOAL_RETURN_IF_ERROR(CheckJobFlags(*own));
+  }
+  return absl::OkStatus();
+}
+
+// Two runs may be put side by side if these lines are equal.
+std::string SettingsOf(const Asked& asked) {
+  std::vector<std::string> lines = {
+      absl::StrCat("cpu=", CpuName()), absl::StrCat("cores=", Cores()),
+      absl::StrCat("where=", WhereOf(asked.flags)),
+      absl::StrCat("on=", asked.flags.on),
+      absl::StrCat("cell_time=", absl::FormatDuration(asked.flags.cell_time)),
+      absl::StrCat("target_auc=", asked.flags.target_auc)};
+  for (const auto& [model, flags] : asked.flags_of_model) {
+    for (const auto& [name, value] : flags) {
+      lines.push_back(absl::StrCat(model, ": ", name, "=", value));
+    }
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
+Comparison Facts(const Asked& asked, const Args& args) {
+  const CompareFlags& flags = asked.flags;
+  Comparison facts;
+  facts.command = absl::StrCat(
+      "shoal bench compare ",
+      absl::StrJoin(args, " ", [](std::string* out, const std::string& arg) {
+        const bool plain =
+            arg.find_first_of(" ;'\"*?$<>&|()") == std::string::npos;
+        absl::StrAppend(out, plain ? arg : ShellQuote(arg));
+      }));
+  facts.cpu = CpuName();
+  facts.cores = Cores();
+  facts.memory_bytes = ReadHostMemory().total_bytes;
+  facts.version = VersionText("shoal");
+  facts.where = WhereOf(flags);
+  for (const Cell& cell : asked.cells) {
+    facts.dilation = std::max(facts.dilation, cell.dilation);
+  }
+  facts.equal_batch = flags.equal_global_batch ? "global" : "rank";
+  if (flags.target_auc > 0) facts.target_auc = flags.target_auc;
+  if (flags.price > 0) facts.price_per_host_hour = flags.price;
+  facts.repeats = flags.repeats;
+  facts.not_played = NotPlayed(facts.where);
+  facts.cells = asked.cells;
+  return facts;
+}
+
+// Epochs in which a job reads more than it can within a run: 20 GB, or as many
+// as the coordinator keeps account of without large tables. The data of other
+// hosts are not known here.
+int ManyEpochs(const Asked& asked, const FileSystem& files) {
+  constexpr double kBytes = 20e9;
+  double bytes = 1;
+  const auto sources = SourcesFromFlags(files, asked.job);
+  if (!sources.ok()) return 100;
+  for (const LocalSource& source : sources->train) {
+    bytes += static_cast<double>(source.info.size);
+  }
+  return static_cast<int>(std::clamp(kBytes / bytes, 1.0, 10000.0));
+}
+
+CellRunnerOptions RunnerOptions(const Asked& asked, const FileSystem* files) {
+  CellRunnerOptions options;
+  options.where = WhereOf(asked.flags);
+  if (!asked.flags.on.empty()) {
+    options.on = absl::StrSplit(asked.flags.on, ',');
+  }
+  options.job = asked.flags_of_model;
+  options.deadlines = asked.job.deadlines;
+  options.cell_time = asked.flags.cell_time;
+  options.many_epochs = ManyEpochs(asked, *files);
+  if (asked.flags.target_auc > 0) options.target_auc = asked.flags.target_auc;
+  options.out = asked.flags.out;
+  options.files = files;
+  return options;
+}
+
+// Finds out what would fail in every cell, before the first one.
+absl::Status CheckAll(const Asked& asked, const CellRunner& runner,
+                      const FileSystem& files) {
+  for (const Cell& cell : asked.cells) {
+    SHOAL_RETURN_IF_ERROR(runner.Check(cell));
+  }
+  if (!asked.flags.on.empty()) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const DataSources sources,
+                         SourcesFromFlags(files, asked.job));
+  SHOAL_RETURN_IF_ERROR(CheckNotEmpty(asked.job, sources));
+  if (!asked.flags.lab) return absl::OkStatus();
+  const int leftovers = Lab::RemoveLeftovers();
+  if (leftovers > 0) {
+    std::cerr << "removed "
+              << Counted(static_cast<uint64_t>(leftovers), "leftover")
+              << " of a lab whose process is gone" << std::endl;
+  }
+  return Annotate(Lab::Check(),
+                  "--lab: no hosts can be played here (leave --lab out to "
+                  "measure over loopback)");
+}
+
+std::string VerdictText(const Comparison& found, const std::string& path) {
+  std::string text;
+  std::string rule;
+  for (const ModeVerdict& verdict : found.verdicts) {
+    absl::StrAppend(&text, verdict.text, "\n");
+    rule = verdict.rule;
+  }
+  if (!rule.empty()) absl::StrAppend(&text, "Rule: ", rule, "\n");
+  for (const std::string& what : found.not_played) {
+    absl::StrAppend(&text, "Not played: ", what, ".\n");
+  }
+  absl::StrAppend(&text, "All figures are in ", path, "\n");
+  return text;
+}
+
+bool AnyRunIsGood(const Comparison& found) {
+  for (const Cell& cell : found.cells) {
+    for (const CellRun& run : cell.runs) {
+      if (run.ok) return true;
+    }
+  }
+  return false;
+}
+
+ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
+  const std::string name = "shoal bench compare";
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  CellRunner runner(RunnerOptions(asked, files.get()));
+  const absl::Status checked = CheckAll(asked, runner, *files);
+  if (!checked.ok()) return Complain(name, checked, kExitUsage);
+  ComparisonRunOptions options;
+  options.comparison = Facts(asked, args);
+  for (const auto& [model, flags] : asked.flags_of_model) {
+    const auto facts = runner.ModelOf(model);
+    if (!facts.ok()) return Complain(name, facts.status(), kExitUsage);
+    options.comparison.models[model] = *facts;
+  }
+  for (Cell& cell : options.comparison.cells) {
+    cell.formula = runner.Formula(cell);
+  }
+  options.out = asked.flags.out;
+  options.settings = SettingsOf(asked);
+  options.order_seed = static_cast<uint64_t>(asked.flags.order_seed);
+  options.retries = asked.flags.retries;
+  options.check_dilation = asked.flags.check_dilation;
+  const bool timed = asked.flags.cell_time > absl::ZeroDuration();
+  options.first_guess =
+      (timed ? asked.flags.cell_time : absl::Minutes(1)) + absl::Seconds(5);
+  options.files = files.get();
+  options.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
+    return runner.Run(cell, repeat, data);
+  };
+  options.stopped = [&] {
+    const MainWait::Event event = wait->Wait(absl::ZeroDuration());
+    return event.action == StopSignals::Action::kNone
+               ? absl::OkStatus()
+               : absl::CancelledError(absl::StrCat(
+                     "stopped by SIG", sigabbrev_np(event.signal)));
+  };
+  options.say = [](const std::string& line) { std::cerr << line << std::endl; };
+  const RealClock clock;
+  options.now = [&clock] { return clock.Now(); };
+  ComparisonRun run(std::move(options));
+  const absl::Status status = run.Run();
+  if (absl::IsFailedPrecondition(status)) {
+    return Complain(name, status, kExitUsage);
+  }
+  const std::string path = absl::StrCat(asked.flags.out, "/compare.json");
+  const ExitCode printed = PrintResult(name, VerdictText(run.found(), path));
+  if (absl::IsCancelled(status)) {
+    return Complain(name,
+                    absl::CancelledError(absl::StrCat(
+                        status.message(), "; the same command goes on from ",
+                        asked.flags.out)),
+                    kExitStopped);
+  }
+  if (!status.ok()) return Complain(name, status, kExitFailed);
+  if (!AnyRunIsGood(run.found())) {
+    return Complain(name, absl::AbortedError("every run failed"), kExitFailed);
+  }
+  return printed;
+}
+
+}  // namespace
+
+int BenchCompareCommand(const Args& args) {
+  MainWait wait;
+  Asked asked;
+  FlagSet set = CompareFlagSet(&asked.flags);
+  SplitArguments split = SplitCompareArguments(set, args);
+  if (const auto exit = ParseOrExit(&set, split.own)) return *exit;
+  FlagSet job_set = JobFlagSet(&asked.job);
+  split.job.insert(split.job.begin(), "--print_config=false");
+  if (const auto exit = ParseJobOrExit(&asked.job, &job_set, split.job)) {
+    return *exit;
+  }
+  const absl::Status status = Ask(set, job_set, &asked);
+  if (!status.ok()) return Complain(set.command(), status, kExitUsage);
+  wait.Begin();
+  return Compare(asked, args, &wait);
+}
+
+}  // namespace shoal

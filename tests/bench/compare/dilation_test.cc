@@ -1,0 +1,66 @@
+#include "bench/compare/dilation.h"
+
+#include <gtest/gtest.h>
+
+namespace shoal {
+namespace {
+
+Cell CellOf(int hosts, double cores, double bits) {
+  Cell cell;
+  cell.hosts = hosts;
+  cell.cores_per_host = cores;
+  cell.bits_per_second = bits;
+  return cell;
+}
+
+TEST(DilationTest, IsTheLeastThatCoresAndLinksAllow) {
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(1, 1, 0), 2), 1);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 2), 2 / 1.8);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e9), 2), 8 / 1.8);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(8, 1, 1e10), 2), 10);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, .5, 1e8), 2), 1);
+  EXPECT_DOUBLE_EQ(DilationOf(CellOf(2, 1, 1e9), 64), 1);
+}
+
+TEST(DilationTest, AHostHasItsShareOfCoresAndLink) {
+  Cell cell = CellOf(2, 1, 1e9);
+  cell.dilation = 2;
+  const HostShare share = ShareOf(cell, 0);
+  EXPECT_DOUBLE_EQ(share.bits_per_second, 5e8);
+  EXPECT_EQ(share.period, absl::Milliseconds(4));
+  EXPECT_EQ(share.quota, absl::Milliseconds(2));
+}
+
+TEST(DilationTest, ASmallShareHasALongerPeriod) {
+  Cell cell = CellOf(8, 1, 1e10);
+  cell.dilation = 10;
+  const HostShare share = ShareOf(cell, 0);
+  EXPECT_EQ(share.quota, absl::Milliseconds(1));
+  EXPECT_EQ(share.period, absl::Milliseconds(10));
+}
+
+TEST(DilationTest, AStragglerThatComputesHasLessTime) {
+  Cell cell = CellOf(4, 1, 1e9);
+  cell.dilation = 2;
+  cell.straggler = Straggler{1, .5};
+  EXPECT_EQ(ShareOf(cell, 0).quota, absl::Milliseconds(2));
+  EXPECT_EQ(ShareOf(cell, 1).quota, absl::Milliseconds(1));
+  EXPECT_DOUBLE_EQ(ShareOf(cell, 1).bits_per_second, 5e8);
+}
+
+TEST(DilationTest, AStragglerThatIsReplayedHasLongerTimes) {
+  Cell cell = CellOf(4, 1, 1e9);
+  cell.dilation = 2;
+  cell.straggler = Straggler{1, .5};
+  cell.compute = "replayed";
+  EXPECT_EQ(ShareOf(cell, 1).quota, absl::Milliseconds(2));
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 0), 2);
+  EXPECT_DOUBLE_EQ(ComputeScaleOf(cell, 1), 4);
+}
+
+TEST(DilationTest, AStreamGetsTheLinkWithoutItsHeaders) {
+  EXPECT_NEAR(StreamRate(1e9), .9564e9, 1e5);
+}
+
+}  // namespace
+}  // namespace shoal

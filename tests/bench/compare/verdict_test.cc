@@ -1,0 +1,200 @@
+#include "bench/compare/verdict.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A cell of two hosts with these speeds.
+Cell CellOf(const std::string& mode, const std::vector<double>& speeds) {
+  Cell cell;
+  cell.name = absl::StrCat("A_", mode);
+  cell.model = "A";
+  cell.mode = mode;
+  cell.hosts = 2;
+  cell.network = "1gbit";
+  for (size_t i = 0; i < speeds.size(); ++i) {
+    CellRun run;
+    run.repeat = static_cast<int>(i);
+    run.ok = true;
+    run.samples_per_second = speeds[i];
+    cell.runs.push_back(run);
+  }
+  return cell;
+}
+
+ModeVerdict TheVerdict(const std::vector<Cell>& cells,
+                       std::optional<double> target = std::nullopt) {
+  Comparison comparison;
+  comparison.cells = cells;
+  comparison.target_auc = target;
+  const std::vector<ModeVerdict> verdicts = VerdictsOf(comparison);
+  EXPECT_EQ(verdicts.size(), 1u);
+  return verdicts.at(0);
+}
+
+TEST(VerdictTest, NamesTheFastestAndHowMuchSlowerTheOthersAre) {
+  Cell ring = CellOf("ring", {990, 1000, 1010});
+  for (CellRun& run : ring.runs) {
+    run.state_shares = {{"compute", .6}, {"wait_ring", .4}};
+  }
+  const ModeVerdict verdict =
+      TheVerdict({ring, CellOf("async", {1490, 1500, 1510})});
+  EXPECT_EQ(verdict.best, "async");
+  EXPECT_EQ(verdict.network, "1gbit");
+  EXPECT_EQ(verdict.hosts, 2);
+  EXPECT_EQ(verdict.model, "A");
+  EXPECT_EQ(verdict.text,
+            "model A on 2 hosts at 1gbit, batch 1024 a worker: async is the "
+            "fastest with 1500 samples/s [1490..1510]; then ring 1000 "
+            "samples/s [990..1010], 1.50 times as slow (wait_ring 40 % of a "
+            "step).");
+  EXPECT_THAT(verdict.rule, HasSubstr("median of its runs"));
+}
+
+TEST(VerdictTest, OverlappingSpreadsAreNoDifference) {
+  const ModeVerdict verdict = TheVerdict({CellOf("ring", {900, 1000, 1100}),
+                                          CellOf("async", {1090, 1150, 1200}),
+                                          CellOf("sync", {100, 101, 102})});
+  EXPECT_EQ(verdict.best, "");
+  EXPECT_THAT(verdict.text,
+              HasSubstr("no difference between async 1150 samples/s "
+                        "[1090..1200] and ring 1000 samples/s [900..1100], "
+                        "since their spreads overlap; then sync"));
+}
+
+TEST(VerdictTest, ASingleRunHasADoubt) {
+  EXPECT_EQ(TheVerdict({CellOf("ring", {1000}), CellOf("async", {1080})}).best,
+            "");
+  EXPECT_EQ(TheVerdict({CellOf("ring", {1000}), CellOf("async", {1200})}).best,
+            "async");
+}
+
+TEST(VerdictTest, GreyCellsAreLeftOutAndNamed) {
+  Cell grey = CellOf("ring", {5000, 5001, 5002});
+  grey.grey = "other programs used 0.40 of a core during run 1";
+  const ModeVerdict verdict = TheVerdict(
+      {grey, CellOf("async", {1490, 1500, 1510}), CellOf("sync", {1, 2, 3})});
+  EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.text,
+              HasSubstr("Note: ring is left out: other programs used 0.40"));
+}
+
+TEST(VerdictTest, OneModeAloneOrNoneIsNoVerdict) {
+  Cell grey = CellOf("ring", {5000});
+  grey.grey = "x";
+  EXPECT_EQ(TheVerdict({grey}).best, "");
+  EXPECT_THAT(TheVerdict({grey}).text, HasSubstr("no verdict, since no mode"));
+  const ModeVerdict alone = TheVerdict({grey, CellOf("async", {10, 11})});
+  EXPECT_EQ(alone.best, "");
+  EXPECT_THAT(alone.text, HasSubstr("async is the only mode to compare"));
+}
+
+TEST(VerdictTest, TheTargetDecidesAndNotTheSpeed) {
+  Cell ring = CellOf("ring", {1000, 1000});
+  Cell async = CellOf("async", {2000, 2000});
+  Cell sync = CellOf("sync", {3000, 3000});
+  ring.runs[0].seconds_to_target = 10;
+  ring.runs[1].seconds_to_target = 11;
+  async.runs[0].seconds_to_target = 20;
+  async.runs[1].seconds_to_target = 22;
+  sync.runs[0].seconds_to_target = 1;  // and never in its other run
+  const ModeVerdict verdict = TheVerdict({ring, async, sync}, .76);
+  EXPECT_EQ(verdict.best, "ring");
+  EXPECT_THAT(verdict.text,
+              HasSubstr("ring reaches AUC 0.76 first with 10.5 s [10..11]; "
+                        "then async 21 s [20..22], 2.00 times as slow"));
+  EXPECT_THAT(verdict.text,
+              HasSubstr("sync did not reach the target in every run"));
+}
+
+TEST(VerdictTest, AReplayedCellIsJudgedByItsSpeed) {
+  Cell ring = CellOf("ring", {1000, 1000});
+  Cell async = CellOf("async", {2000, 2000});
+  ring.compute = async.compute = "replayed";
+  const ModeVerdict verdict = TheVerdict({ring, async}, .76);
+  EXPECT_EQ(verdict.best, "async");
+  EXPECT_THAT(verdict.text, HasSubstr("nothing is known of AUC"));
+}
+
+TEST(VerdictTest, ALowerAucOfTheFastestIsSaid) {
+  Cell ring = CellOf("ring", {1000, 1001});
+  Cell async = CellOf("async", {2000, 2001});
+  ring.runs[0].auc = .76;
+  ring.runs[1].auc = .761;
+  async.runs[0].auc = .75;
+  async.runs[1].auc = .751;
+  EXPECT_THAT(TheVerdict({ring, async}).text,
+              HasSubstr("its AUC 0.7505 is below that of ring, 0.7605"));
+  async.runs[1].auc = .7602;
+  EXPECT_THAT(TheVerdict({ring, async}).text, Not(HasSubstr("AUC")));
+}
+
+TEST(VerdictTest, EachBatchNetworkAndStragglerHasAVerdict) {
+  Cell small = CellOf("async", {1});
+  Cell large = small;
+  large.batch_size = 4096;
+  Cell slow = small;
+  slow.straggler = Straggler{1, .5};
+  Cell fast = small;
+  fast.network = "10gbit";
+  Comparison comparison;
+  comparison.cells = {small, large, slow, fast};
+  const auto verdicts = VerdictsOf(comparison);
+  ASSERT_EQ(verdicts.size(), 4u);
+  std::string texts;
+  for (const ModeVerdict& verdict : verdicts) {
+    absl::StrAppend(&texts, verdict.text, "\n");
+  }
+  EXPECT_THAT(texts, HasSubstr("batch 4096 a worker"));
+  EXPECT_THAT(texts, HasSubstr("host 1 at 0.5 of the others' speed"));
+  EXPECT_THAT(texts, HasSubstr("at 10gbit"));
+}
+
+TEST(GreyReasonTest, SaysWhatDisturbedARun) {
+  Cell cell = CellOf("ring", {1000, 1000});
+  EXPECT_EQ(GreyReason(cell), "");
+  cell.runs[1].others_cores = .14;
+  cell.runs[1].link_bits_per_second = .98e9;
+  cell.runs[1].link_expected = 1e9;
+  EXPECT_EQ(GreyReason(cell), "");
+  cell.runs[1].link_bits_per_second = .5e9;
+  EXPECT_THAT(GreyReason(cell),
+              StartsWith("before run 2 a bare stream had 0.500 of the rate"));
+  cell.runs[1].link_bits_per_second = 1.04e9;
+  EXPECT_THAT(GreyReason(cell), HasSubstr("1.040"));
+  cell.runs[1].link_bits_per_second = 1e9;
+  cell.runs[1].others_cores = .16;
+  EXPECT_EQ(GreyReason(cell),
+            "other programs used 0.16 of a core during run 2");
+  cell.runs[0].ok = false;
+  cell.runs[0].error = "ps 0 was killed";
+  EXPECT_EQ(GreyReason(cell), "run 1 failed: ps 0 was killed");
+  cell.runs.clear();
+  EXPECT_EQ(GreyReason(cell), "it was not measured");
+}
+
+TEST(DilationReasonTest, SaysWhatDiffersAtTwiceTheDilation) {
+  Cell cell = CellOf("ring", {1000});
+  cell.dilation = 4;
+  CellRun twice = cell.runs[0];
+  twice.samples_per_second = 960;
+  EXPECT_EQ(DilationReason(cell, cell.runs[0], twice), "");
+  twice.samples_per_second = 900;
+  EXPECT_EQ(DilationReason(cell, cell.runs[0], twice),
+            "ring on 2 hosts had 0.90 of its samples/s when it was played "
+            "twice as slow, at dilation 8 in place of 4");
+}
+
+}  // namespace
+}  // namespace shoal
