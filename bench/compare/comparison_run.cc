@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -32,7 +33,9 @@ std::string Difference(const std::string& before, const std::string& now) {
   for (size_t i = 0; i < std::max(old_lines.size(), lines.size()); ++i) {
     const std::string was = i < old_lines.size() ? old_lines[i] : "nothing";
     const std::string is = i < lines.size() ? lines[i] : "nothing";
-    if (was != is) return absl::StrCat("was ", was, ", is ", is);
+    if (was == is) continue;
+    return absl::StrCat("was ", absl::StripAsciiWhitespace(was), ", is ",
+                        absl::StripAsciiWhitespace(is));
   }
   return "";
 }

@@ -126,7 +126,8 @@ TEST(ParseNetworksTest, ReadsRates) {
     rates.push_back(network.bits_per_second);
   }
   EXPECT_THAT(rates, ElementsAre(0, 1e9, 2.5e9, 2.5e8, 5e5));
-  for (const char* wrong : {"1", "gbit", "-1gbit", "0gbit", "1tbit", "nangbit"}) {
+  for (const char* wrong :
+       {"1", "gbit", "-1gbit", "0gbit", "1tbit", "nangbit"}) {
     EXPECT_THAT(ErrorOf(ParseNetworks(wrong).status()), HasSubstr(wrong));
   }
 }

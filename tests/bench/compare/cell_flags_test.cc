@@ -1,0 +1,217 @@
+#include "bench/compare/cell_flags.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/compare/byte_formula.h"
+#include "bench/compare/compare_flags.h"
+#include "launch/job_flag_set.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Pair;
+
+Cell CellOf(const std::string& mode) {
+  Cell cell;
+  cell.mode = mode;
+  cell.hosts = 4;
+  cell.batch_size = 512;
+  cell.learning_rate = .25;
+  return cell;
+}
+
+const FlagMap kJob = {{"feature_size", "1000"}, {"field_size", "3"},
+                      {"training_data_dir", "/d"}};
+
+TEST(FlagsOfCellTest, AJobOnThisHostHasServersUnlessItIsARing) {
+  const FlagMap async = FlagsOfCell(CellOf("async"), kJob, {}, {});
+  EXPECT_THAT(async, IsSupersetOf({Pair("mode", "async"), Pair("ps", "4"),
+                                   Pair("workers", "4"),
+                                   Pair("batch_size", "512"),
+                                   Pair("learning_rate", "0.25"),
+                                   Pair("warmup_steps", "32"),
+                                   Pair("feature_size", "1000")}));
+  EXPECT_EQ(async.count("silent_after"), 0u);
+  EXPECT_EQ(FlagsOfCell(CellOf("ring"), kJob, {}, {}).count("ps"), 0u);
+}
+
+TEST(FlagsOfCellTest, DeadlinesAreStretchedAndHeartbeatsAreNot) {
+  Cell cell = CellOf("async");
+  cell.dilation = 2.5;
+  DeadlineFlags deadlines;
+  deadlines.silent_after = absl::Seconds(6);
+  CellPlace place;
+  place.hosts = "10.0.0.1,10.0.0.2";
+  const FlagMap flags = FlagsOfCell(cell, kJob, deadlines, place);
+  EXPECT_EQ(flags.at("silent_after"), "15000ms");
+  EXPECT_EQ(flags.at("pull_timeout"), "25000ms");
+  EXPECT_EQ(flags.count("heartbeat"), 0u);
+  EXPECT_EQ(flags.at("hosts"), "10.0.0.1,10.0.0.2");
+  EXPECT_EQ(flags.count("workers"), 0u);
+}
+
+TEST(FlagsOfCellTest, FlagsOfOtherModesAreLeftOut) {
+  FlagMap job = kJob;
+  job["ssp_bound"] = "7";
+  job["bucket_bytes"] = "1MiB";
+  job["pipeline_depth"] = "2";
+  Cell ssp = CellOf("ssp");
+  ssp.ssp_bound = 2;
+  EXPECT_EQ(FlagsOfCell(ssp, job, {}, {}).at("ssp_bound"), "2");
+  EXPECT_EQ(FlagsOfCell(ssp, job, {}, {}).at("pipeline_depth"), "2");
+  EXPECT_EQ(FlagsOfCell(ssp, job, {}, {}).count("bucket_bytes"), 0u);
+  const FlagMap ring = FlagsOfCell(CellOf("ring"), job, {}, {});
+  EXPECT_EQ(ring.count("ssp_bound"), 0u);
+  EXPECT_EQ(ring.count("pipeline_depth"), 0u);
+  EXPECT_EQ(ring.at("bucket_bytes"), "1MiB");
+  Cell sync = CellOf("sync");
+  sync.backup_workers = 1;
+  EXPECT_EQ(FlagsOfCell(sync, job, {}, {}).at("backup_workers"), "1");
+}
+
+TEST(FlagsOfCellTest, AJobThatIsStoppedIsNotEvaluated) {
+  FlagMap job = kJob;
+  job["val_data_dir"] = "/v";
+  job["num_epochs"] = "3";
+  CellPlace place;
+  EXPECT_EQ(FlagsOfCell(CellOf("ring"), job, {}, place).at("num_epochs"), "3");
+  place.epochs = 77;
+  const FlagMap timed = FlagsOfCell(CellOf("ring"), job, {}, place);
+  EXPECT_EQ(timed.at("num_epochs"), "77");
+  EXPECT_EQ(timed.count("val_data_dir"), 0u);
+}
+
+TEST(FlagsOfCellTest, AReplayIsAsSlowAsTheCell) {
+  Cell cell = CellOf("ring");
+  cell.compute = "replayed";
+  cell.dilation = 8;
+  CellPlace place;
+  place.profile = "/p.json";
+  EXPECT_THAT(FlagsOfCell(cell, kJob, {}, place),
+              IsSupersetOf({Pair("compute", "replay"),
+                            Pair("compute_profile", "/p.json"),
+                            Pair("compute_scale", "8")}));
+}
+
+// The flags of every mode are flags that `shoal run` takes.
+TEST(FlagsOfCellTest, AreFlagsOfShoalRun) {
+  for (const char* mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    Cell cell = CellOf(mode);
+    cell.dilation = 3;
+    JobFlags flags(Command::kRun);
+    FlagSet set = JobFlagSet(&flags);
+    const absl::Status parsed =
+        set.Parse(Arguments(FlagsOfCell(cell, kJob, {}, {})));
+    ASSERT_TRUE(parsed.ok()) << parsed;
+    EXPECT_TRUE(flags.Validate().ok()) << flags.Validate();
+  }
+  JobFlags flags(Command::kRun);
+  FlagSet set = JobFlagSet(&flags);
+  ASSERT_TRUE(
+      set.Parse(Arguments(FlagsOfRecord(CellOf("async"), kJob, 9, "/r"))).ok());
+  EXPECT_TRUE(flags.Validate().ok());
+  EXPECT_EQ(flags.compute.record_compute, "/r");
+}
+
+TEST(CheckJobFlagsTest, SaysWhatToGiveInPlaceOfAFlag) {
+  EXPECT_TRUE(CheckJobFlags(kJob).ok());
+  EXPECT_THAT(CheckJobFlags({{"mode", "ring"}}).message(),
+              HasSubstr("--mode=ring is not for a comparison: give --modes"));
+}
+
+TEST(SplitCompareArgumentsTest, KnowsWhoseFlagAnArgumentIs) {
+  CompareFlags flags;
+  const FlagSet set = CompareFlagSet(&flags);
+  const SplitArguments split = SplitCompareArguments(
+      set, {"--lab", "--hosts", "1,2", "--seed", "3", "--shuffle", "--out=x",
+            "--deep_layers=4,4"});
+  EXPECT_THAT(split.own, ElementsAre("--lab", "--hosts", "1,2", "--out=x"));
+  EXPECT_THAT(split.job, ElementsAre("--seed", "3", "--shuffle",
+                                     "--deep_layers=4,4"));
+}
+
+absl::Status Complete(const std::vector<std::string>& args,
+                      CompareFlags* flags) {
+  FlagSet set = CompareFlagSet(flags);
+  const absl::Status parsed = set.Parse(args);
+  return parsed.ok() ? CompleteCompareFlags(set, flags) : parsed;
+}
+
+TEST(CompleteCompareFlagsTest, FillsInWhatOtherFlagsDecide) {
+  CompareFlags lab;
+  ASSERT_TRUE(Complete({"--out=x", "--lab", "--quick", "--repeats=2"}, &lab)
+                  .ok());
+  EXPECT_EQ(lab.networks, "1gbit,10gbit");
+  EXPECT_EQ(lab.repeats, 2);
+  EXPECT_EQ(lab.cell_time, absl::Seconds(8));
+  CompareFlags target;
+  ASSERT_TRUE(Complete({"--out=x", "--target_auc=.7"}, &target).ok());
+  EXPECT_EQ(target.cell_time, absl::ZeroDuration());
+  EXPECT_EQ(target.networks, "none");
+}
+
+TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--lab", "--on=h1"},
+      {"--networks=1gbit"},
+      {"--on=h1", "--networks=1gbit"},
+      {"--straggler=1:0.5"},
+      {"--check_dilation"},
+      {"--target_auc=.7", "--cell_time=5s"}};
+  for (std::vector<std::string> args : wrong) {
+    args.push_back("--out=x");
+    CompareFlags flags;
+    EXPECT_EQ(Complete(args, &flags).code(),
+              absl::StatusCode::kInvalidArgument)
+        << args[0];
+  }
+  CompareFlags flags;
+  EXPECT_THAT(Complete({}, &flags).message(), HasSubstr("--out"));
+}
+
+TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
+  CompareFlags flags;
+  flags.modes = "ring";
+  flags.hosts = {4};
+  flags.networks = "10gbit";
+  const JobFlags job(Command::kRun);
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
+  flags.lab = true;
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
+  flags.hosts = {4, 4};
+  EXPECT_THAT(CellsOf(flags, job, 2).status().message(), HasSubstr("twice"));
+}
+
+TEST(FormulaOfTest, AddsUpToTheFormulasOfTheModes) {
+  ComparedModel model;
+  model.dense_bytes = 1'000'000;
+  model.row_bytes = 68;
+  Cell cell = CellOf("async");
+  cell.batch_size = 1000;
+  const double rows = 9000, row = rows * (8 + 68);
+  const RoleBytes async = FormulaOf(cell, model, rows);
+  EXPECT_NEAR(async.worker_sent + async.ps_sent, (2e6 + 2 * row) / 1000, 1e-6);
+  EXPECT_EQ(async.worker_sent, async.ps_received);
+  EXPECT_EQ(async.worker_received, async.ps_sent);
+  cell.mode = "ring";
+  const RoleBytes ring = FormulaOf(cell, model, rows);
+  EXPECT_NEAR(ring.worker_sent, (1.5e6 + 3 * row) / 1000, 1e-6);
+  EXPECT_EQ(ring.worker_received, ring.worker_sent);
+  EXPECT_EQ(ring.ps_sent, 0);
+  cell.mode = "hybrid";
+  const RoleBytes hybrid = FormulaOf(cell, model, rows);
+  EXPECT_NEAR(hybrid.worker_sent + hybrid.ps_sent, (1.5e6 + 2 * row) / 1000,
+              1e-6);
+  cell.hosts = 1;
+  cell.mode = "ring";
+  EXPECT_EQ(FormulaOf(cell, model, rows).worker_sent, 0);
+}
+
+}  // namespace
+}  // namespace shoal

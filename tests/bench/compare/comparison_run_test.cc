@@ -1,0 +1,268 @@
+#include "bench/compare/comparison_run.h"
+
+#include <stdlib.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "bench/compare/comparison_json.h"
+#include "bench/compare/text_file.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Comparisons whose runs are made up.
+class ComparisonRunTest : public ::testing::Test {
+ protected:
+  ComparisonRunTest() : files_(NewPosixFileSystem()) {
+    out_ = absl::StrCat(::testing::TempDir(), "/compare-XXXXXX");
+    EXPECT_NE(mkdtemp(out_.data()), nullptr);
+    for (const char* mode : {"async", "ring", "sync"}) {
+      Cell cell;
+      cell.name = absl::StrCat("A_", mode);
+      cell.model = "A";
+      cell.mode = mode;
+      options_.comparison.cells.push_back(cell);
+    }
+    options_.comparison.models["A"] = {};
+    options_.comparison.repeats = 2;
+    options_.out = out_;
+    options_.settings = "seed=1\nfields=3";
+    options_.files = files_.get();
+    options_.retries = 0;
+    options_.run_cell = [this](const Cell& cell, int repeat,
+                               SummaryData* data) -> absl::StatusOr<CellRun> {
+      measured_.push_back(absl::StrCat(cell.name, ".", repeat));
+      data->rows = 5000;
+      CellRun run;
+      run.repeat = repeat;
+      run.ok = true;
+      run.samples_per_second = 1000.0 / cell.dilation + repeat;
+      return next_ ? next_(cell, std::move(run)) : run;
+    };
+    options_.stopped = [this] {
+      return static_cast<int>(measured_.size()) < stop_after_
+                 ? absl::OkStatus()
+                 : absl::CancelledError("stopped by SIGTERM");
+    };
+    options_.say = [this](const std::string& line) {
+      said_ += absl::StrCat(line, "\n");
+    };
+    options_.now = [] { return absl::FromUnixSeconds(1'800'000'000); };
+  }
+
+  absl::Status Run() {
+    measured_.clear();
+    said_.clear();
+    ComparisonRun run(options_);
+    const absl::Status status = run.Run();
+    found_ = run.found();
+    return status;
+  }
+
+  Comparison Written() {
+    const auto read =
+        ReadComparison(*files_, absl::StrCat(out_, "/compare.json"));
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read.ok() ? *read : Comparison{};
+  }
+
+  const std::unique_ptr<FileSystem> files_;
+  std::string out_;
+  ComparisonRunOptions options_;
+  std::vector<std::string> measured_;
+  std::string said_;
+  int stop_after_ = 1000;
+  std::function<absl::StatusOr<CellRun>(const Cell&, CellRun)> next_;
+  Comparison found_;
+};
+
+TEST_F(ComparisonRunTest, MeasuresEachCellInEachRepeatAndWritesAll) {
+  ASSERT_TRUE(Run().ok());
+  ASSERT_EQ(measured_.size(), 6u);
+  // Repeats are interleaved: each cell comes once before any comes twice.
+  EXPECT_EQ(std::set<std::string>(measured_.begin(), measured_.begin() + 3),
+            (std::set<std::string>{"A_async.0", "A_ring.0", "A_sync.0"}));
+  EXPECT_EQ(ComparisonJson(Written()), ComparisonJson(found_));
+  EXPECT_NE(found_.ended, "");
+  ASSERT_EQ(found_.cells[1].runs.size(), 2u);
+  EXPECT_EQ(found_.cells[1].runs[1].samples_per_second, 1001);
+  // Rows that one summary knows are those of all.
+  EXPECT_EQ(found_.data.rows, 5000u);
+  EXPECT_EQ(found_.cells[1].runs[0].epoch_seconds, 5);
+  EXPECT_EQ(found_.verdicts.size(), 1u);
+  EXPECT_THAT(said_, HasSubstr("run 1 of 6, about "));
+}
+
+TEST_F(ComparisonRunTest, TheSeedDecidesTheOrder) {
+  ASSERT_TRUE(Run().ok());
+  const std::vector<std::string> first = measured_;
+  options_.out = absl::StrCat(out_, "/again");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_, first);
+  std::set<std::vector<std::string>> orders;
+  for (int seed = 0; seed < 20; ++seed) {
+    options_.out = absl::StrCat(out_, "/seed", seed);
+    options_.order_seed = static_cast<uint64_t>(seed);
+    ASSERT_TRUE(Run().ok());
+    orders.insert(measured_);
+  }
+  EXPECT_GT(orders.size(), 5u);
+}
+
+TEST_F(ComparisonRunTest, GoesOnAfterAStop) {
+  stop_after_ = 4;
+  const absl::Status stopped = Run();
+  EXPECT_TRUE(absl::IsCancelled(stopped)) << stopped;
+  EXPECT_EQ(measured_.size(), 4u);
+  EXPECT_EQ(Written().ended, "");
+  std::set<std::string> all(measured_.begin(), measured_.end());
+  stop_after_ = 1000;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 2u);
+  EXPECT_THAT(said_, HasSubstr("4 runs are there from before"));
+  EXPECT_THAT(said_, HasSubstr("run 5 of 6"));
+  all.insert(measured_.begin(), measured_.end());
+  EXPECT_EQ(all.size(), 6u);
+  for (const Cell& cell : Written().cells) EXPECT_EQ(cell.runs.size(), 2u);
+}
+
+TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {
+  stop_after_ = 1;
+  EXPECT_TRUE(absl::IsCancelled(Run()));
+  options_.settings = "seed=2\nfields=3";
+  const absl::Status other = Run();
+  EXPECT_TRUE(absl::IsFailedPrecondition(other)) << other;
+  EXPECT_THAT(other.message(), HasSubstr("was seed=1, is seed=2"));
+  options_.settings = "seed=1\nfields=3";
+  for (Cell& cell : options_.comparison.cells) cell.learning_rate = 7;
+  EXPECT_THAT(std::string(Run().message()),
+              HasSubstr("is \"learning_rate\": 7.0"));
+}
+
+TEST_F(ComparisonRunTest, AFailedRunIsReportedAndTriedAgainNextTime) {
+  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+    if (cell.mode != "ring") return run;
+    run.ok = false;
+    run.error = "--hosts: cannot run shoal-worker on h2";
+    run.samples_per_second.reset();
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(found_.cells[1].grey, HasSubstr("cannot run shoal-worker on h2"));
+  EXPECT_EQ(found_.cells[0].grey, "");
+  next_ = nullptr;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 2u);
+  EXPECT_EQ(found_.cells[1].grey, "");
+}
+
+TEST_F(ComparisonRunTest, ADisturbedRunIsMeasuredAgainAndItsLastTryCounts) {
+  options_.retries = 1;
+  int tries = 0;
+  next_ = [&](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+    if (cell.mode == "ring" && run.repeat == 0) {
+      run.others_cores = ++tries == 1 ? .5 : .01;
+    }
+    if (cell.mode == "sync") run.others_cores = .4;
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(measured_.size(), 9u);  // and both runs of sync again
+  EXPECT_EQ(found_.cells[1].grey, "");
+  EXPECT_EQ(found_.cells[1].runs[0].others_cores, .01);
+  EXPECT_THAT(found_.cells[2].grey, HasSubstr("0.40 of a core"));
+}
+
+TEST_F(ComparisonRunTest, WhatWasMeasuredIsKnownIfTheDiskIsFull) {
+  class FullDisk final : public FileSystem {
+   public:
+    explicit FullDisk(FileSystem* files) : files_(files) {}
+    absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(
+        const std::string& path) const override {
+      return files_->OpenForRead(path);
+    }
+    absl::StatusOr<std::unique_ptr<WritableFile>> Create(
+        const std::string& path) const override {
+      return files_->Create(path);
+    }
+    absl::StatusOr<std::vector<FileInfo>> List(
+        const std::string& pattern) const override {
+      return files_->List(pattern);
+    }
+    absl::Status CreateDirectories(const std::string& path) const override {
+      return files_->CreateDirectories(path);
+    }
+    absl::Status WriteFileAtomically(const std::string& path,
+                                     absl::string_view) const override {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": No space left on device"));
+    }
+    absl::StatusOr<std::vector<DirectoryEntry>> ListDirectory(
+        const std::string& path) const override {
+      return files_->ListDirectory(path);
+    }
+    absl::Status Rename(const std::string& from,
+                        const std::string& to) const override {
+      return files_->Rename(from, to);
+    }
+    absl::Status Remove(const std::string& path) const override {
+      return files_->Remove(path);
+    }
+    absl::Status SyncDirectory(const std::string& path) const override {
+      return files_->SyncDirectory(path);
+    }
+
+   private:
+    FileSystem* const files_;
+  };
+  const FullDisk full(files_.get());
+  options_.files = &full;
+  const absl::Status status = Run();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("No space left on device"));
+  EXPECT_EQ(measured_.size(), 1u);
+  int runs = 0;
+  for (const Cell& cell : found_.cells) {
+    runs += static_cast<int>(cell.runs.size());
+  }
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_F(ComparisonRunTest, CellsThatDifferAtTwiceTheDilationAreGrey) {
+  options_.check_dilation = true;
+  options_.comparison.repeats = 1;
+  next_ = [](const Cell& cell, CellRun run) -> absl::StatusOr<CellRun> {
+    run.samples_per_second =
+        cell.mode == "ring" && cell.dilation > 1 ? 800 : 1000;
+    return run;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(measured_.size(), 9u);
+  EXPECT_EQ(found_.cells[0].grey, "");
+  EXPECT_THAT(found_.cells[1].grey,
+              HasSubstr("ring on 1 hosts had 0.80 of its samples/s"));
+}
+
+TEST(TimeLeftTest, GuessesFromTheRunsThatItSaw) {
+  TimeLeft left(5, 1, absl::Seconds(30));
+  EXPECT_EQ(left.Text(), "run 2 of 5, about 2 min left");
+  left.OnRun(absl::Seconds(10), /*again=*/false);
+  EXPECT_EQ(left.Text(), "run 3 of 5, about 30 s left");
+  left.OnRun(absl::Seconds(20), /*again=*/true);
+  EXPECT_EQ(left.left(), absl::Seconds(45));
+  EXPECT_EQ(left.done(), 2);
+}
+
+}  // namespace
+}  // namespace shoal

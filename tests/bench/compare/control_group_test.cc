@@ -1,0 +1,114 @@
+#include "bench/compare/control_group.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A made-up file system with the files of the kernel.
+class ControlGroupTest : public ::testing::Test {
+ protected:
+  ControlGroupTest() {
+    root_ = absl::StrCat(::testing::TempDir(), "/groups-XXXXXX");
+    EXPECT_NE(mkdtemp(root_.data()), nullptr);
+    Directory("/proc");
+    Directory("/proc/self");
+    Directory("/cpu");
+    Directory("/two");
+  }
+  void Directory(const std::string& path) {
+    mkdir(absl::StrCat(root_, path).c_str(), 0755);
+  }
+  void Write(const std::string& path, const std::string& text) {
+    std::ofstream(absl::StrCat(root_, path)) << text;
+  }
+  std::string Read(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(absl::StrCat(root_, path)).rdbuf();
+    return text.str();
+  }
+
+  std::string root_;
+};
+
+TEST_F(ControlGroupTest, FindsVersion1ByItsController) {
+  Write("/proc/self/mounts",
+        "tmpfs /x tmpfs rw 0 0\ncgroup /cpuset cgroup rw,cpuset 0 0\n"
+        "cgroup /cpu cgroup rw,relatime,cpu,cpuacct 0 0\n");
+  const auto place = ControlGroup::Find(root_);
+  ASSERT_TRUE(place.ok()) << place.status();
+  EXPECT_EQ(place->directory, absl::StrCat(root_, "/cpu"));
+  EXPECT_FALSE(place->version2);
+}
+
+TEST_F(ControlGroupTest, FindsVersion2IfItHasTheController) {
+  Write("/proc/self/mounts", "cgroup2 /two cgroup2 rw 0 0\n");
+  Write("/two/cgroup.controllers", "memory pids\n");
+  EXPECT_THAT(ControlGroup::Find(root_).status().message(),
+              HasSubstr("neither the `cpu` controller"));
+  Write("/two/cgroup.controllers", "cpuset cpu memory\n");
+  // The kernel may refuse to enable it.
+  EXPECT_THAT(ControlGroup::Find(root_).status().message(),
+              HasSubstr("/two/cgroup.subtree_control"));
+  Write("/two/cgroup.subtree_control", "");
+  const auto place = ControlGroup::Find(root_);
+  ASSERT_TRUE(place.ok()) << place.status();
+  EXPECT_TRUE(place->version2);
+  EXPECT_EQ(Read("/two/cgroup.subtree_control"), "+cpu");
+}
+
+TEST_F(ControlGroupTest, WritesTheQuotaOfEachVersion) {
+  const ControlGroup::Place one = {absl::StrCat(root_, "/cpu"), false};
+  auto group = ControlGroup::Make(one, "shoal-lab1-0");
+  ASSERT_TRUE(group.ok()) << group.status();
+  Write("/cpu/shoal-lab1-0/cpu.cfs_quota_us", "");
+  Write("/cpu/shoal-lab1-0/cpu.cfs_period_us", "");
+  ASSERT_TRUE(
+      group->SetQuota(absl::Milliseconds(2), absl::Milliseconds(4)).ok());
+  EXPECT_THAT(Read("/cpu/shoal-lab1-0/cpu.cfs_quota_us"), HasSubstr("2000"));
+  EXPECT_EQ(Read("/cpu/shoal-lab1-0/cpu.cfs_period_us"), "4000");
+  EXPECT_EQ(group->processes_file(),
+            absl::StrCat(root_, "/cpu/shoal-lab1-0/cgroup.procs"));
+
+  const ControlGroup::Place two = {absl::StrCat(root_, "/two"), true};
+  auto second = ControlGroup::Make(two, "shoal-lab1-0");
+  ASSERT_TRUE(second.ok()) << second.status();
+  Write("/two/shoal-lab1-0/cpu.max", "");
+  ASSERT_TRUE(
+      second->SetQuota(absl::Milliseconds(1), absl::Milliseconds(10)).ok());
+  EXPECT_EQ(Read("/two/shoal-lab1-0/cpu.max"), "1000 10000");
+  Write("/two/shoal-lab1-0/cpu.max", "");
+  ASSERT_TRUE(
+      second->SetQuota(absl::InfiniteDuration(), absl::Milliseconds(4)).ok());
+  EXPECT_EQ(Read("/two/shoal-lab1-0/cpu.max"), "max 4000");
+}
+
+TEST_F(ControlGroupTest, ListsGroupsByTheirPrefixAndIsGoneAtItsEnd) {
+  const ControlGroup::Place place = {absl::StrCat(root_, "/cpu"), false};
+  Directory("/cpu/other");
+  {
+    const auto group = ControlGroup::Make(place, "shoal-lab1-0");
+    ASSERT_TRUE(group.ok()) << group.status();
+    EXPECT_THAT(ControlGroup::List(place, "shoal-lab"),
+                ElementsAre("shoal-lab1-0"));
+    EXPECT_THAT(ControlGroup::Make(place, "shoal-lab1-0").status().message(),
+                HasSubstr("/cpu/shoal-lab1-0"));
+  }
+  EXPECT_THAT(ControlGroup::List(place, "shoal-lab"), ElementsAre());
+}
+
+}  // namespace
+}  // namespace shoal

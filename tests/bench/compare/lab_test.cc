@@ -1,0 +1,201 @@
+#include "bench/compare/lab.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "bench/compare/control_group.h"
+#include "bench/compare/cpu_watch.h"
+#include "bench/compare/dilation.h"
+#include "bench/compare/tool_command.h"
+#include "bench/compare/verdict.h"
+#include "launch/child_process.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A lab of two hosts with links of 100 Mbit/s, where it can be made.
+class LabTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const absl::Status can = Lab::Check();
+    if (!can.ok()) {
+      std::cout << "no lab here: " << can.message() << std::endl;
+      GTEST_SKIP() << can.message();
+    }
+    HostShare share;
+    share.bits_per_second = 1e8;
+    share.quota = absl::Milliseconds(1);
+    auto lab = Lab::Make({share, share});
+    ASSERT_TRUE(lab.ok()) << lab.status();
+    lab_ = *std::move(lab);
+  }
+
+  // Why a cell is grey before which the link had the rate that it has now.
+  std::string Grey() {
+    const auto rate = lab_->Stream(0, 1);
+    EXPECT_TRUE(rate.ok()) << rate.status();
+    Cell cell;
+    CellRun run;
+    run.ok = true;
+    run.link_bits_per_second = rate.ok() ? *rate : 0;
+    run.link_expected = StreamRate(1e8);
+    cell.runs = {run};
+    return GreyReason(cell);
+  }
+
+  std::unique_ptr<Lab> lab_;
+};
+
+// A link of 100 Mbit/s is exact however busy the machine is, or nearly so; a
+// few tries leave out a moment in which nothing ran.
+TEST_F(LabTest, ALinkHasItsRateAndALinkOfAnotherRateIsFound) {
+  std::string grey = "not tried";
+  for (int i = 0; i < 5 && !grey.empty(); ++i) grey = Grey();
+  EXPECT_EQ(grey, "");
+  ASSERT_TRUE(RunTool({"tc", "-n", lab_->name(1), "qdisc", "change", "dev",
+                       "eth0", "root", "tbf", "rate", "90mbit", "burst",
+                       "16kb", "limit", "2500000"})
+                  .ok());
+  // That link limits what host 1 sends, and not what it gets.
+  for (int i = 0; i < 5; ++i) {
+    const auto back = lab_->Stream(1, 0);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_LT(*back, .93 * StreamRate(1e8));
+  }
+  ASSERT_TRUE(RunTool({"tc", "-n", lab_->name(0), "qdisc", "change", "dev",
+                       "eth0", "root", "tbf", "rate", "90mbit", "burst",
+                       "16kb", "limit", "2500000"})
+                  .ok());
+  EXPECT_THAT(Grey(), HasSubstr("a bare stream had 0."));
+}
+
+// The words that a command on the host prints.
+std::string Print(const Lab& lab, int host, const std::string& script) {
+  RemoteHost remote;
+  remote.address = lab.address(host);
+  const auto child =
+      StartChild(lab.Command()(remote, {"/bin/sh", "-c", script}));
+  EXPECT_TRUE(child.ok()) << child.status();
+  std::string text;
+  char buffer[4096];
+  ProcessExit exit;
+  const RealClock clock;
+  const absl::Time give_up = clock.Now() + absl::Seconds(20);
+  while (!ReapChild(child->pid, &exit) && clock.Now() < give_up) usleep(1000);
+  for (ssize_t size; (size = read(child->out, buffer, sizeof(buffer))) > 0;) {
+    text.append(buffer, size);
+  }
+  EXPECT_TRUE(exit.ok()) << exit.Describe();
+  close(child->out);
+  close(child->err);
+  return text;
+}
+
+TEST_F(LabTest, ACommandRunsInTheNetworkAndTheGroupOfItsHost) {
+  EXPECT_THAT(Print(*lab_, 1, "ip -o -4 addr show eth0"),
+              HasSubstr(absl::StrCat(lab_->address(1), "/24")));
+  EXPECT_THAT(Print(*lab_, 1, "cat /proc/self/cgroup"),
+              HasSubstr(lab_->name(1)));
+}
+
+// A quarter of a core: a loop that takes 0.2 s of processor time cannot be done
+// in less than 0.8 s, whatever else runs. It is over at once without a limit.
+TEST_F(LabTest, AHostHasItsShareOfACore) {
+  ASSERT_TRUE(lab_->LimitCores().ok());
+  const std::string burn =
+      "while :; do set -- $(cat /proc/$$/stat); "
+      "[ $((${14} + ${15})) -ge 20 ] && break; done";
+  const RealClock clock;
+  const absl::Time start = clock.Now();
+  Print(*lab_, 0, burn);
+  EXPECT_GT(clock.Now() - start, absl::Milliseconds(400));
+}
+
+TEST_F(LabTest, LeavesNothing) {
+  const std::string name = lab_->name(0);
+  const auto place = ControlGroup::Find();
+  ASSERT_TRUE(place.ok());
+  EXPECT_EQ(ControlGroup::List(*place, name).size(), 1u);
+  lab_ = nullptr;
+  EXPECT_TRUE(ControlGroup::List(*place, name).empty());
+  EXPECT_NE(access(absl::StrCat("/run/netns/", name).c_str(), F_OK), 0);
+}
+
+// Leftovers of a process that was killed are found by the number in their
+// names.
+TEST_F(LabTest, RemovesWhatAKilledProcessHasLeft) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    HostShare share;
+    share.quota = absl::Milliseconds(4);
+    auto lab = Lab::Make({share});
+    const char made = lab.ok() ? 'y' : 'n';
+    if (write(pipe_ends[1], &made, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char made = 0;
+  ASSERT_EQ(read(pipe_ends[0], &made, 1), 1);
+  EXPECT_EQ(made, 'y');
+  const std::string name =
+      absl::StrCat("/run/netns/shoal-lab", child, "-0");
+  EXPECT_EQ(access(name.c_str(), F_OK), 0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_GE(Lab::RemoveLeftovers(), 3);  // two namespaces and a group
+  EXPECT_NE(access(name.c_str(), F_OK), 0);
+  // And not what a living process has.
+  EXPECT_TRUE(lab_->Stream(0, 1).ok());
+}
+
+TEST(CpuWatchTest, ABusyNeighbourIsSeenAndOwnWorkIsNot) {
+  const RealClock clock;
+  const auto busy = [&] {
+    const absl::Time end = clock.Now() + absl::Milliseconds(400);
+    while (clock.Now() < end) {
+    }
+  };
+  // The neighbour is not waited for, so it is not this process's work.
+  const CpuWatch watch;
+  const pid_t neighbour = fork();
+  if (neighbour == 0) {
+    for (;;) {
+    }
+  }
+  busy();
+  const double others = watch.OthersCores();
+  kill(neighbour, SIGKILL);
+  waitpid(neighbour, nullptr, 0);
+  EXPECT_GT(others, kOthersMost);
+  // Now the neighbour was a child, and its time is this process's.
+  EXPECT_LT(watch.OthersCores(), others);
+}
+
+TEST(RunToolTest, SaysWhatWentWrong) {
+  EXPECT_TRUE(RunTool({"true"}).ok());
+  const absl::Status missing = RunTool({"no-such-tool-here"});
+  EXPECT_TRUE(absl::IsNotFound(missing));
+  EXPECT_THAT(missing.message(), HasSubstr("`no-such-tool-here`"));
+  const absl::Status failed = RunTool({"sh", "-c", "echo why >&2; exit 3"});
+  EXPECT_TRUE(absl::IsUnavailable(failed));
+  EXPECT_THAT(failed.message(), HasSubstr("exited with code 3: why"));
+}
+
+}  // namespace
+}  // namespace shoal
