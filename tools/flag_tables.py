@@ -16,7 +16,8 @@ DOCUMENT = os.path.join(ROOT, "docs", "commands.md")
 JOB_COMMANDS = [("T", ["shoal", "train"]), ("R", ["shoal", "run"]),
                 ("P", ["shoal-ps"]), ("W", ["shoal-worker"]),
                 ("E", ["shoal", "eval"]), ("I", ["shoal", "infer"])]
-DATA_COMMANDS = ["gen", "prepare", "stat"]  # of shoal data
+# Commands of shoal whose flags are not those of a job.
+OTHER_COMMANDS = ["data gen", "data prepare", "data stat", "bench compare"]
 
 
 def help_flags(bin_dir, command):
@@ -77,9 +78,9 @@ def job_tables(bin_dir):
     return lines[1:]
 
 
-def data_table(bin_dir, name):
+def other_table(bin_dir, name):
     lines = ["| flag | value | default | meaning |", "|---|---|---|---|"]
-    command = ["shoal", "data", name]
+    command = ["shoal", *name.split()]
     for _group, name, kind, default, text in help_flags(bin_dir, command):
         lines.append(f"| `--{name}` | {cell(kind)} | {cell(default)} | "
                      f"{cell(text)} |")
@@ -102,9 +103,9 @@ def main():
     with open(DOCUMENT, encoding="utf-8") as file:
         before = file.read()
     after = replace_part(before, "job flags", job_tables(args.bin_dir))
-    for name in DATA_COMMANDS:
-        after = replace_part(after, f"data {name} flags",
-                             data_table(args.bin_dir, name))
+    for name in OTHER_COMMANDS:
+        after = replace_part(after, f"{name} flags",
+                             other_table(args.bin_dir, name))
     if args.check:
         if after != before:
             old, new = set(before.splitlines()), set(after.splitlines())

@@ -31,10 +31,10 @@ constexpr Owned kOwned[] = {
     {"compute_profile", "the comparison records one"},
     {"compute_scale", "the comparison chooses it"},
     {"record_compute", "the comparison records below --out"},
-    {"summary", "summaries are below --out"},
+    {"summary", "the figures of each run are below --out"},
     {"model_dir", "jobs of a comparison save nothing"},
     {"task_type", "jobs of a comparison train"},
-    {"metrics_port", "the figures are in the summaries"},
+    {"metrics_port", "the figures of each run are below --out"},
     {"max_restarts", "a job that fails is a failed run"},
     {"max_job_restarts", "a job that fails is a failed run"},
     {"progress_every", "the comparison shows its own progress"},
@@ -122,7 +122,6 @@ FlagMap FlagsOfCell(const Cell& cell, const FlagMap& job,
   } else {
     Set(&flags, "hosts", place.hosts);
   }
-  if (!place.summary.empty()) Set(&flags, "summary", place.summary);
   if (place.epochs > 0) RunOn(place.epochs, &flags);
   if (cell.replayed()) {
     Set(&flags, "compute", "replay");

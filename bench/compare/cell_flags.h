@@ -22,7 +22,6 @@ absl::Status CheckJobFlags(const FlagMap& job);
 struct CellPlace {
   // --hosts of the job; empty: the processes run on this host.
   std::string hosts;
-  std::string summary;  // path; empty: none
   std::string profile;  // path of --compute_profile of a replayed cell
   // Epochs of a job that is stopped after a time, and so has no evaluation. 0:
   // the job runs to the end of the user's epochs.

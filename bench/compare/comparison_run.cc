@@ -141,7 +141,7 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
 absl::Status ComparisonRun::Run() {
   Comparison* const found = &options_.comparison;
   for (const char* folder :
-       {kRuns, kDilation, "logs", "summaries", "profiles"}) {
+       {kRuns, kDilation, "logs", "profiles"}) {
     SHOAL_RETURN_IF_ERROR(options_.files->CreateDirectories(
         JoinPath(options_.out, folder)));
   }

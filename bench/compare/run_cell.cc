@@ -18,7 +18,6 @@
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
-#include "bench/compare/text_file.h"
 #include "job/job_plan.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
@@ -38,7 +37,6 @@ constexpr double kRecordSeconds = 30;
 // warm-up, but at most so many times as long.
 constexpr uint64_t kLeastSteps = 4;
 constexpr double kLongest = 4;
-constexpr uint64_t kSummaryMost = uint64_t{64} << 20;  // bytes
 
 // A log file as the output of a job.
 class LogFile {
@@ -254,7 +252,6 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
 absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
                                  CellRun* run) {
   CellPlace place;
-  place.summary = Below("summaries", absl::StrCat(cell.name, ".json"));
   place.epochs = timed() ? options_.many_epochs : 0;
   if (cell.replayed()) {
     SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
@@ -302,11 +299,9 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   run->others_cores = watch.OthersCores();
   SHOAL_RETURN_IF_ERROR(end.status());
   SHOAL_RETURN_IF_ERROR(limits);
-  SHOAL_ASSIGN_OR_RETURN(
-      const std::string summary,
-      ReadTextFile(*options_.files, place.summary, kSummaryMost));
-  return Annotate(ReadSummary(summary, cell, options_.target_auc, run, data),
-                  place.summary);
+  return Annotate(
+      ReadSummary(end->summary, cell, options_.target_auc, run, data),
+      "the job's summary");
 }
 
 }  // namespace shoal

@@ -30,7 +30,7 @@ struct CellRunnerOptions {
   // Epochs that last longer than a job that is stopped.
   int many_epochs = 1000;
   std::optional<double> target_auc;
-  std::string out;  // directory; logs/, profiles/ and summaries/ are in it
+  std::string out;  // directory; logs/ and profiles/ are in it
   const FileSystem* files = nullptr;  // outlives the runner
 };
 

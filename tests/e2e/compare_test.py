@@ -1,0 +1,233 @@
+"""`shoal bench compare`: over loopback, in a lab of played hosts, stopped and
+gone on with, and where it cannot work. No speed is asserted."""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import time
+
+import harness
+import namespaces
+from cluster import PROBE
+
+
+class CompareTest(harness.ShoalTest):
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.write("data/tr.libsvm", harness.linear_rows(4000))
+        self.out = self.path("out")
+
+    def flags(self, *more):
+        return ["bench", "compare", f"--out={self.out}",
+                f"--training_data_dir={self.data}", *PROBE,
+                "--batch_sizes=32", "--piece_bytes=4096", "--retries=0", *more]
+
+    def compared(self):
+        with open(os.path.join(self.out, "compare.json")) as file:
+            return json.load(file)
+
+    def expect_run(self, cell, run):
+        self.assertTrue(run["ok"], (cell["name"], run["error"]))
+        self.assertGreater(run["samples_per_second"], 0)
+        self.assertGreater(run["seconds"], 0)
+        self.assertAlmostEqual(sum(run["state_shares"].values()), 1, 3)
+        if cell["hosts"] > 1:
+            self.assertGreater(run["bytes_per_sample"]["worker_sent"], 0)
+        self.assertGreater(run["peak_rss_bytes"]["worker"], 0)
+
+    def left(self, pid):
+        """What a comparison of this process has left."""
+        return [path for pattern in ("/run/netns", "/sys/fs/cgroup/*")
+                for path in glob.glob(f"{pattern}/shoal-lab{pid}-*")]
+
+    def expect_nothing_left(self, pid):
+        self.assertEqual(self.left(pid), [])
+
+    def need_lab(self):
+        reason = namespaces.why_not()
+        if reason:
+            print(f"no lab here: {reason}")
+            self.skipTest(reason)
+
+    def test_loopback_compares_jobs_that_run_to_their_end(self):
+        output = self.run_ok(
+            "shoal", *self.flags("--modes=sync,ring", "--hosts=1,2",
+                                 "--repeats=1", "--cell_time=0",
+                                 "--val_data_dir=" + self.data,
+                                 "--rates=ring:0.125", "--price=0.5"))
+        found = self.compared()
+        self.assertEqual(found["where"], "loopback")
+        self.assertEqual(found["price_per_host_hour"], .5)
+        self.assertIsNotNone(found["ended"])
+        self.assertIn("tell nothing of networks", found["not_played"][0])
+        self.assertEqual(found["data"], {"rows": 4000, "files": 1})
+        self.assertEqual(sorted(cell["name"] for cell in found["cells"]), [
+            f"linear_probe_{mode}_h{hosts}_b32_none"
+            for mode in ("ring", "sync") for hosts in (1, 2)])
+        for cell in found["cells"]:
+            [run] = cell["runs"]
+            self.expect_run(cell, run)
+            self.assertEqual(cell["global_batch"], 32 * cell["hosts"])
+            if cell["mode"] == "ring":
+                self.assertEqual(cell["learning_rate"], .125)
+            self.assertGreater(cell["formula"]["worker_sent"] +
+                               (cell["hosts"] == 1), 0)
+        self.assertEqual(len(found["verdicts"]), 2)
+        for verdict in found["verdicts"]:
+            self.assertIn(verdict["text"], output)
+
+    def test_a_stopped_comparison_goes_on(self):
+        flags = self.flags("--modes=async,ring", "--hosts=1", "--repeats=2",
+                           "--cell_time=1s")
+        first = self.start("compare", "shoal", *flags)
+        first.wait_for_line("run 2 of 4")
+        first.signal(signal.SIGTERM)
+        self.assertEqual(first.wait(60), 3, first.output())
+        self.assertIn("the same command goes on from", first.output())
+        before = self.compared()
+        self.assertIsNone(before["ended"])
+        kept = {path: os.stat(path).st_mtime_ns
+                for path in glob.glob(f"{self.out}/runs/*")}
+        self.assertGreaterEqual(len(kept), 1)
+        self.assertLess(len(kept), 4)
+
+        done = self.start("compare again", "shoal", *flags)
+        self.assertEqual(done.wait(60), 0, done.output())
+        self.assertIn(f"{len(kept)} run", done.output())
+        for path, written in kept.items():
+            self.assertEqual(os.stat(path).st_mtime_ns, written, path)
+        found = self.compared()
+        self.assertEqual(found["started"], before["started"])
+        for cell in found["cells"]:
+            self.assertEqual([run["repeat"] for run in cell["runs"]], [0, 1])
+
+        code, other = self.run_fails("shoal", *flags, "--seed=6")
+        self.assertEqual(code, 2, other)
+        self.assertIn("is a run of another comparison", other)
+        self.assertIn("seed=6", other)
+
+    def test_a_lab_plays_hosts_and_leaves_nothing(self):
+        self.need_lab()
+        compare = self.start(
+            "compare", "shoal",
+            *self.flags("--lab", "--modes=async,ring", "--hosts=2",
+                        "--networks=100mbit", "--repeats=1", "--cores=0.4",
+                        "--cell_time=1500ms", "--straggler=1:0.5",
+                        "--replay_hosts=3"))
+        self.assertEqual(compare.wait(120), 0, compare.output())
+        self.expect_nothing_left(compare.popen.pid)
+        found = self.compared()
+        self.assertEqual(found["where"], "lab")
+        self.assertEqual(len(found["cells"]), 4)
+        self.assertTrue(any("latency" in what for what in found["not_played"]))
+        for cell in found["cells"]:
+            [run] = cell["runs"]
+            self.expect_run(cell, run)
+            self.assertEqual(cell["compute"], "computed")
+            self.assertGreaterEqual(cell["dilation"], 1)
+            # A busy machine has a slower link, and the cell is grey then.
+            self.assertGreater(run["link_bits_per_second"], 0)
+            self.assertAlmostEqual(run["link_expected"] / 1e8, .9564, 3)
+        self.assertEqual([cell["straggler"] for cell in found["cells"]],
+                         [None, {"host": 1, "share": .5}] * 2)
+
+    def test_a_lab_is_removed_after_a_signal_and_after_a_kill(self):
+        self.need_lab()
+        flags = self.flags("--lab", "--modes=ring", "--hosts=2",
+                           "--networks=100mbit", "--repeats=1",
+                           "--cell_time=60s")
+        for number, code in ((signal.SIGTERM, 3), (signal.SIGKILL, -9)):
+            compare = self.start(f"compare {number}", "shoal", *flags)
+            self.wait_for_log()
+            pid = compare.popen.pid
+            self.assertTrue(self.left(pid))
+            compare.signal(number)
+            self.assertEqual(compare.wait(60), code, compare.output())
+            if number == signal.SIGTERM:
+                self.expect_nothing_left(pid)
+        self.assertTrue(self.left(pid))
+        after = self.start("compare after", "shoal", *flags)
+        after.wait_for_line("leftover")
+        after.wait_for_line("run 1 of 1")
+        self.expect_nothing_left(pid)
+        after.signal(signal.SIGTERM)
+        self.assertEqual(after.wait(60), 3, after.output())
+
+    def wait_for_log(self):
+        """Waits until a job has logged something, and removes the log."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for path in glob.glob(f"{self.out}/logs/*"):
+                if os.path.getsize(path) > 0:
+                    os.remove(path)
+                    return
+            time.sleep(.05)
+        self.fail("no job has begun")
+
+    def test_says_why_there_is_no_lab(self):
+        flags = self.flags("--lab", "--modes=ring", "--hosts=2")
+        if os.geteuid() != 0:
+            code, output = self.run_fails("shoal", *flags)
+            self.assertEqual(code, 2, output)
+            self.assertIn("which need root", output)
+            return
+        self.need_lab()
+        # No `tc`: a PATH in which there is nothing but env.
+        tools = self.path("tools")
+        os.makedirs(tools)
+        failed = self.start("compare", "shoal", *flags,
+                            env={**os.environ, "PATH": tools})
+        self.assertEqual(failed.wait(60), 2, failed.output())
+        self.assertIn("the program `tc` is not installed", failed.output())
+        self.assertIn("leave --lab out", failed.output())
+
+    def test_hosts_that_cannot_be_reached_fail_their_cells_alone(self):
+        # The first host answers, and the second one does not.
+        ssh = self.write("ssh", "#!/bin/sh\n"
+                         "case $1 in 127.0.0.2) echo no route >&2; exit 255;; "
+                         "esac\nshift\nexec /bin/sh -c \"$*\"\n")
+        os.chmod(ssh, 0o755)
+        port = harness.own_port()
+        output = self.run_ok(
+            "shoal", *self.flags("--on=127.0.0.1,127.0.0.2", "--modes=ring",
+                                 "--hosts=1,2", "--repeats=1",
+                                 "--cell_time=1s", f"--ssh_command={ssh}",
+                                 f"--ps_port={port}"))
+        alone, both = self.compared()["cells"]
+        self.assertEqual(self.compared()["where"], "hosts")
+        self.expect_run(alone, alone["runs"][0])
+        self.assertFalse(both["runs"][0]["ok"])
+        self.assertIn("127.0.0.2: no route", both["runs"][0]["error"])
+        self.assertIn("127.0.0.2: no route", both["grey"])
+        self.assertIn("127.0.0.2: no route", output)
+
+    def test_a_full_disk_is_said_with_what_was_measured(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting needs root")
+        os.makedirs(self.out)
+        try:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs",
+                            self.out], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("a small file system cannot be mounted")
+        self.addCleanup(subprocess.run, ["umount", self.out], check=True)
+        with open(os.path.join(self.out, "filler"), "wb") as file:
+            try:
+                while True:
+                    file.write(bytes(1024))
+                    file.flush()
+            except OSError:
+                pass
+        failed = self.start("compare", "shoal", *self.flags(
+            "--modes=ring,async", "--hosts=1", "--repeats=1",
+            "--cell_time=500ms"))
+        self.assertEqual(failed.wait(60), 1, failed.output())
+        self.assertIn("No space left on device", failed.output())
+        self.assertRegex(failed.output(), r"\d+ samples/s")
+
+
+if __name__ == "__main__":
+    harness.main()
