@@ -103,8 +103,9 @@ void AddRuns(CompareFlags* flags, FlagSet* set) {
             "Random seed for the order of the runs.",
             IntRange{0, 2'000'000'000}});
   set->Add({"quick", &flags->quick,
-            "Take a quick look: one run of each cell, of 8 s, unless --repeats "
-            "or --cell_time say otherwise."});
+            "Take a quick look: one run of each cell, of 8 s and without "
+            "another try, unless --repeats, --cell_time or --retries say "
+            "otherwise."});
 }
 
 }  // namespace
@@ -147,6 +148,7 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
   if (flags->quick) {
     if (!set.given("repeats")) flags->repeats = 1;
     if (!set.given("cell_time")) flags->cell_time = absl::Seconds(8);
+    if (!set.given("retries")) flags->retries = 0;
   }
   if (flags->target_auc > 0) {
     if (set.given("cell_time") && flags->cell_time > absl::ZeroDuration()) {

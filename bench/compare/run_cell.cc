@@ -13,12 +13,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "base/host_memory.h"
 #include "base/path.h"
 #include "base/status_macros.h"
 #include "bench/compare/byte_formula.h"
 #include "bench/compare/cpu_watch.h"
 #include "bench/compare/dilation.h"
 #include "job/job_plan.h"
+#include "job/memory_forecast.h"
 #include "job/options_from_flags.h"
 #include "job/plan_processes.h"
 #include "job/temporary_token.h"
@@ -249,6 +251,22 @@ absl::StatusOr<std::string> CellRunner::ProfileOf(const Cell& cell) {
   return path;
 }
 
+absl::Status CellRunner::CheckRoom(const Cell& cell, CellPlace place) const {
+  if (options_.where == "hosts") return absl::OkStatus();
+  place.hosts = "";
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Planned> planned,
+      Plan(FlagsOfCell(cell, options_.job.at(cell.model), options_.deadlines,
+                       place)));
+  if (!planned->flags.monitoring.memory_check) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(planned->flags));
+  const HostMemory memory = ReadHostMemory();
+  return CheckMemory(
+      ForecastHost(planned->flags, plan,
+                   MeasureData(*options_.files, planned->flags), memory),
+      memory);
+}
+
 absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
                                  CellRun* run) {
   CellPlace place;
@@ -256,6 +274,7 @@ absl::Status CellRunner::Measure(const Cell& cell, SummaryData* data,
   if (cell.replayed()) {
     SHOAL_ASSIGN_OR_RETURN(place.profile, ProfileOf(cell));
   }
+  SHOAL_RETURN_IF_ERROR(CheckRoom(cell, place));
   std::unique_ptr<Lab> lab;
   if (options_.where == "lab") {
     std::vector<HostShare> shares;

@@ -62,6 +62,9 @@ class CellRunner {
   bool timed() const { return options_.cell_time > absl::ZeroDuration(); }
   std::string HostsOf(const Cell& cell) const;
   std::string Below(const std::string& folder, const std::string& name) const;
+  // RESOURCE_EXHAUSTED: the hosts of the cell do not fit into this machine's
+  // memory together.
+  absl::Status CheckRoom(const Cell& cell, CellPlace place) const;
   absl::Status Measure(const Cell& cell, SummaryData* data, CellRun* run);
   absl::Status MeasureLink(const Cell& cell, const Lab& lab, CellRun* run);
   absl::StatusOr<LaunchedJobOptions> PlanStart(const Cell& cell, Planned* job,

@@ -124,9 +124,10 @@ class VerdictMaker {
     std::string place = absl::StrCat(
         "model ", any.model, " on ", Counted(any.hosts, "host"),
         any.hosts == 1 ? ""
-        : any.network == "none"
-            ? " over the network as it is"
-            : absl::StrCat(" at ", any.network),
+        : any.network != "none"          ? absl::StrCat(" at ", any.network)
+        : comparison_.where == "hosts"   ? " over the network as it is"
+        : comparison_.where == "lab"     ? " over links without a limit"
+                                         : " over loopback",
         ", batch ", any.batch_size, " a worker");
     if (any.straggler.has_value()) {
       absl::StrAppendFormat(&place, ", host %d at %.2g of the others' speed",

@@ -57,6 +57,7 @@ class CompareTest(harness.ShoalTest):
             "shoal", *self.flags("--modes=sync,ring", "--hosts=1,2",
                                  "--repeats=1", "--cell_time=0",
                                  "--val_data_dir=" + self.data,
+                                 "--num_epochs=20", "--eval_every_epochs=0",
                                  "--rates=ring:0.125", "--price=0.5"))
         found = self.compared()
         self.assertEqual(found["where"], "loopback")
@@ -108,6 +109,29 @@ class CompareTest(harness.ShoalTest):
         self.assertEqual(code, 2, other)
         self.assertIn("is a run of another comparison", other)
         self.assertIn("seed=6", other)
+
+    def test_a_record_of_another_model_is_refused(self):
+        flags = self.flags("--modes=ring", "--hosts=1", "--repeats=1",
+                           "--cell_time=1s", "--replay_hosts=1",
+                           "--models=A:--embedding_size=3;"
+                           "B:--embedding_size=2")
+        self.run_ok("shoal", *flags)
+        for cell in self.compared()["cells"]:
+            [run] = cell["runs"]
+            self.expect_run(cell, run)
+            self.assertEqual(cell["compute"], "replayed")
+            self.assertIsNone(run["cpu_seconds_per_sample"])
+            self.assertIsNone(run["curve"])
+            self.assertIsNone(run["auc"])
+        for path in glob.glob(f"{self.out}/runs/*"):
+            os.remove(path)
+        os.replace(f"{self.out}/profiles/A_b32.json",
+                   f"{self.out}/profiles/B_b32.json")
+        self.run_ok("shoal", *flags)
+        right, wrong = self.compared()["cells"]
+        self.expect_run(right, right["runs"][0])
+        self.assertFalse(wrong["runs"][0]["ok"])
+        self.assertIn("B_b32.json", wrong["grey"])
 
     def test_a_lab_plays_hosts_and_leaves_nothing(self):
         self.need_lab()
@@ -214,13 +238,12 @@ class CompareTest(harness.ShoalTest):
         except (OSError, subprocess.CalledProcessError):
             self.skipTest("a small file system cannot be mounted")
         self.addCleanup(subprocess.run, ["umount", self.out], check=True)
-        with open(os.path.join(self.out, "filler"), "wb") as file:
+        with open(os.path.join(self.out, "filler"), "wb", 0) as file:
             try:
                 while True:
                     file.write(bytes(1024))
-                    file.flush()
             except OSError:
-                pass
+                pass  # it is full
         failed = self.start("compare", "shoal", *self.flags(
             "--modes=ring,async", "--hosts=1", "--repeats=1",
             "--cell_time=500ms"))
