@@ -164,7 +164,7 @@ class CompareTest(harness.ShoalTest):
                            "--cell_time=60s")
         for number, code in ((signal.SIGTERM, 3), (signal.SIGKILL, -9)):
             compare = self.start(f"compare {number}", "shoal", *flags)
-            self.wait_for_log()
+            self.wait_until_it_trains()
             pid = compare.popen.pid
             self.assertTrue(self.left(pid))
             compare.signal(number)
@@ -176,17 +176,19 @@ class CompareTest(harness.ShoalTest):
         after.wait_for_line("leftover")
         after.wait_for_line("run 1 of 1")
         self.expect_nothing_left(pid)
+        self.wait_until_it_trains()
         after.signal(signal.SIGTERM)
         self.assertEqual(after.wait(60), 3, after.output())
 
-    def wait_for_log(self):
-        """Waits until a job has logged something, and removes the log."""
+    def wait_until_it_trains(self):
+        """Waits until the log of a job says so, and removes the log."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             for path in glob.glob(f"{self.out}/logs/*"):
-                if os.path.getsize(path) > 0:
-                    os.remove(path)
-                    return
+                with open(path, errors="replace") as file:
+                    if "training on" in file.read():
+                        os.remove(path)
+                        return
             time.sleep(.05)
         self.fail("no job has begun")
 
