@@ -1,0 +1,217 @@
+#include "bench/compare/cell_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace shoal {
+namespace {
+
+bool SameBatch(const Comparison& comparison, const Cell& a, const Cell& b) {
+  return comparison.equal_batch == "global" ? a.global_batch == b.global_batch
+                                            : a.batch_size == b.batch_size;
+}
+
+// The same job, but for hosts, network, compute and straggler.
+bool SameJob(const Comparison& comparison, const Cell& a, const Cell& b) {
+  return a.model == b.model && a.mode == b.mode &&
+         a.backup_workers == b.backup_workers && a.ssp_bound == b.ssp_bound &&
+         SameBatch(comparison, a, b);
+}
+
+// "12346" as "12,346".
+std::string Grouped(std::string digits) {
+  const size_t begin = digits[0] == '-' ? 1 : 0;
+  const size_t point = digits.find('.');
+  for (size_t at = point == std::string::npos ? digits.size() : point;
+       at > begin + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::optional<FigureSpread> SpreadOfValues(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  const double median = values.size() % 2 == 1
+                            ? values[half]
+                            : (values[half - 1] + values[half]) / 2;
+  return FigureSpread{median, values.front(), values.back(),
+                      static_cast<int>(values.size())};
+}
+
+std::optional<FigureSpread> SpreadOf(const Cell& cell, RunFigure figure) {
+  std::vector<double> values;
+  for (const CellRun& run : cell.runs) {
+    if (!run.ok) continue;
+    if (const std::optional<double> value = figure(run)) {
+      values.push_back(*value);
+    }
+  }
+  return SpreadOfValues(std::move(values));
+}
+
+std::optional<FigureSpread> SamplesPerSecond(const Cell& cell) {
+  return SpreadOf(cell, [](const CellRun& r) { return r.samples_per_second; });
+}
+
+std::optional<FigureSpread> BusyCoresOfHost(const Cell& cell) {
+  return SpreadOf(cell, [&](const CellRun& run) -> std::optional<double> {
+    if (!run.cpu_seconds_per_sample || !run.samples_per_second) return {};
+    return (run.cpu_seconds_per_sample->worker +
+            run.cpu_seconds_per_sample->ps) *
+           *run.samples_per_second / cell.hosts;
+  });
+}
+
+std::optional<FigureSpread> MemoryOfHost(const Cell& cell) {
+  return SpreadOf(cell, [](const CellRun& run) -> std::optional<double> {
+    if (!run.peak_rss_bytes) return {};
+    return run.peak_rss_bytes->worker + run.peak_rss_bytes->ps;
+  });
+}
+
+std::optional<FigureSpread> SecondsToTarget(const Cell& cell) {
+  return SpreadOf(cell, [](const CellRun& r) { return r.seconds_to_target; });
+}
+
+std::optional<FigureSpread> CostToTarget(const Cell& cell,
+                                         double price_per_host_hour) {
+  return SpreadOf(cell, [&](const CellRun& run) -> std::optional<double> {
+    if (!run.seconds_to_target) return {};
+    return cell.hosts * price_per_host_hour * *run.seconds_to_target / 3600;
+  });
+}
+
+std::optional<double> StateShare(const Cell& cell, const std::string& state) {
+  double sum = 0;
+  int runs = 0;
+  for (const CellRun& run : cell.runs) {
+    if (!run.ok || run.state_shares.empty()) continue;
+    ++runs;
+    const auto found = run.state_shares.find(state);
+    if (found != run.state_shares.end()) sum += found->second;
+  }
+  if (runs == 0) return std::nullopt;
+  return sum / runs;
+}
+
+double SumOf(const RoleBytes& bytes) {
+  return bytes.worker_sent + bytes.worker_received + bytes.ps_sent +
+         bytes.ps_received;
+}
+
+std::optional<FigureSpread> BytesOfSample(const Cell& cell) {
+  return SpreadOf(cell, [](const CellRun& run) -> std::optional<double> {
+    if (!run.bytes_per_sample) return {};
+    return SumOf(*run.bytes_per_sample);
+  });
+}
+
+std::optional<double> Efficiency(const Comparison& comparison,
+                                 const Cell& cell) {
+  const std::optional<FigureSpread> rate = SamplesPerSecond(cell);
+  if (!rate.has_value()) return std::nullopt;
+  // Of several cells of one host, the one of the same network and compute. One
+  // host uses no network, so that another network's serves too.
+  const Cell* one = nullptr;
+  int most_like = -1;
+  for (const Cell& other : comparison.cells) {
+    if (other.hosts != 1 || other.straggler.has_value() ||
+        other.model != cell.model || other.mode != cell.mode ||
+        !SameBatch(comparison, cell, other) || !SamplesPerSecond(other)) {
+      continue;
+    }
+    const int like = (SameJob(comparison, cell, other) ? 4 : 0) +
+                     (other.compute == cell.compute ? 2 : 0) +
+                     (other.network == cell.network ? 1 : 0);
+    if (like > most_like) {
+      most_like = like;
+      one = &other;
+    }
+  }
+  if (one == nullptr) return std::nullopt;
+  const double alone = SamplesPerSecond(*one)->median;
+  if (!(alone > 0)) return std::nullopt;
+  return rate->median / (cell.hosts * alone);
+}
+
+const Cell* WithoutStraggler(const Comparison& comparison, const Cell& cell) {
+  for (const Cell& other : comparison.cells) {
+    if (!other.straggler.has_value() && other.hosts == cell.hosts &&
+        other.network == cell.network && other.compute == cell.compute &&
+        SameJob(comparison, cell, other)) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+std::string ModeName(const Cell& cell) {
+  if (cell.mode == "ssp")
+    return absl::StrCat("ssp (bound ", cell.ssp_bound, ")");
+  if (cell.backup_workers > 0) {
+    return absl::StrCat(cell.mode, "+", cell.backup_workers);
+  }
+  return cell.mode;
+}
+
+int ModeStyle(const Cell& cell) {
+  if (cell.backup_workers > 0) return 5;
+  int style = 0;
+  for (const char* mode : {"async", "ssp", "sync", "ring", "hybrid"}) {
+    if (cell.mode == mode) return style;
+    ++style;
+  }
+  return 7;
+}
+
+std::string WhyOut(const Cell& cell) {
+  if (!cell.grey.empty()) return cell.grey;
+  if (cell.runs.empty()) return "not run";
+  for (const CellRun& run : cell.runs) {
+    if (run.ok) return "";
+  }
+  return absl::StrCat("no run ended well: ", cell.runs.back().error);
+}
+
+std::string FigureText(double number) {
+  const double size = std::abs(number);
+  if (size == 0) return "0";
+  if (size < 1e15 && number == std::round(number)) {
+    return Grouped(absl::StrFormat("%.0f", number));
+  }
+  if (size < 1e-3) return absl::StrFormat("%.3e", number);
+  if (size >= 1e15) return absl::StrFormat("%.6e", number);
+  const int before = size < 1 ? 0 : 1 + static_cast<int>(std::log10(size));
+  return Grouped(absl::StrFormat("%.*f", std::clamp(4 - before, 0, 4), number));
+}
+
+std::string FigureText(const std::optional<double>& number) {
+  return number.has_value() ? FigureText(*number) : "–";
+}
+
+std::string SpreadText(const std::optional<FigureSpread>& spread,
+                       double scale) {
+  if (!spread.has_value()) return "–";
+  const std::string median = FigureText(spread->median * scale);
+  const std::string least = FigureText(spread->least * scale);
+  const std::string most = FigureText(spread->most * scale);
+  if (least == median && most == median) return median;
+  return absl::StrCat(median, " (", least, " to ", most, ")");
+}
+
+std::string SettingText(double number) { return absl::StrFormat("%g", number); }
+
+std::string DifferenceText(double measured, double expected) {
+  if (expected == 0) return measured == 0 ? "0 %" : "–";
+  return absl::StrFormat("%+.1f %%", (measured / expected - 1) * 100);
+}
+
+}  // namespace shoal

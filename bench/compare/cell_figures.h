@@ -1,0 +1,88 @@
+#ifndef SHOAL_BENCH_COMPARE_CELL_FIGURES_H_
+#define SHOAL_BENCH_COMPARE_CELL_FIGURES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "bench/compare/cell.h"
+
+namespace shoal {
+
+// The figures of a cell as the report shows them: the median of the runs that
+// ended well, with the least and the largest. A run that did not end well
+// counts in none.
+
+struct FigureSpread {
+  double median = 0;  // the mean of the two in the middle of an even number
+  double least = 0;
+  double most = 0;
+  int count = 0;  // of runs that have the figure; at least 1
+};
+
+// nullopt if there is no value.
+std::optional<FigureSpread> SpreadOfValues(std::vector<double> values);
+
+// A figure of one run; nullopt: it is not known.
+using RunFigure = absl::FunctionRef<std::optional<double>(const CellRun&)>;
+
+std::optional<FigureSpread> SpreadOf(const Cell& cell, RunFigure figure);
+
+// Samples that all workers train a second.
+std::optional<FigureSpread> SamplesPerSecond(const Cell& cell);
+// Cores that workers and servers of one host kept busy: processor seconds a
+// sample times samples a second, divided by the hosts.
+std::optional<FigureSpread> BusyCoresOfHost(const Cell& cell);
+// The largest resident sets of a worker and of a server together, in bytes.
+std::optional<FigureSpread> MemoryOfHost(const Cell& cell);
+// Seconds to the target, of the runs that reached the target.
+std::optional<FigureSpread> SecondsToTarget(const Cell& cell);
+// hosts × price × seconds to the target ÷ 3600.
+std::optional<FigureSpread> CostToTarget(const Cell& cell,
+                                         double price_per_host_hour);
+// Mean over the runs of the share of one state; 0 if a run does not name it.
+// nullopt if no run has shares.
+std::optional<double> StateShare(const Cell& cell, const std::string& state);
+// Measured bytes a sample of all roles and directions together, and the
+// formula's.
+std::optional<FigureSpread> BytesOfSample(const Cell& cell);
+double SumOf(const RoleBytes& bytes);
+
+// T(n) / (n · T(1)): the median samples/s of `cell` beside hosts times that of
+// the same cell on one host, on any network, or of its mode without backup
+// workers. nullopt if there is no such cell in the
+// comparison, or one of the two was not measured.
+std::optional<double> Efficiency(const Comparison& comparison,
+                                 const Cell& cell);
+
+// The cell that is like `cell` but has no straggler; nullptr: there is none.
+const Cell* WithoutStraggler(const Comparison& comparison, const Cell& cell);
+
+// The mode with what makes it another cell: "ssp (bound 2)", and "sync+1"
+// with a backup worker.
+std::string ModeName(const Cell& cell);
+// The style of charts for it, the same in all pictures.
+int ModeStyle(const Cell& cell);
+
+// Why the cell is out of verdicts, or has no figures; empty: neither.
+std::string WhyOut(const Cell& cell);
+
+// Texts. A whole number is itself; another number has at least four digits that
+// count, and no more decimals than that: "12,346", "123.4", "0.7712",
+// "2.513e-05". A figure that is not known is "–". A spread is
+// "12.13 (11.87 to 12.21)", or its number alone where all runs read the same.
+std::string FigureText(double number);
+std::string FigureText(const std::optional<double>& number);
+std::string SpreadText(const std::optional<FigureSpread>& spread,
+                       double scale = 1);
+// A number that somebody has set: as few digits as say it, at most six.
+// "0.0005"
+std::string SettingText(double number);
+// A difference in percent with its sign: "+0.6 %".
+std::string DifferenceText(double measured, double expected);
+
+}  // namespace shoal
+
+#endif  // SHOAL_BENCH_COMPARE_CELL_FIGURES_H_

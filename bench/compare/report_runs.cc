@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "bench/compare/cell_figures.h"
+#include "bench/compare/html_table.h"
+#include "bench/compare/report_panels.h"
+#include "bench/compare/report_sections.h"
+#include "report/number_text.h"
+#include "report/svg_canvas.h"
+
+namespace shoal {
+namespace {
+
+std::string BestText(const ModeVerdict& verdict) {
+  return verdict.best.empty() ? "No difference" : verdict.best;
+}
+
+std::string StragglerText(const Cell& cell) {
+  if (!cell.straggler.has_value()) return "";
+  return absl::StrCat("host ", cell.straggler->host, " at ",
+                      SettingText(cell.straggler->share));
+}
+
+}  // namespace
+
+std::string VerdictSection(const Comparison& comparison) {
+  if (comparison.verdicts.empty()) {
+    return ReportSection(
+        "verdict", "Verdict",
+        HtmlParagraph("There is no verdict: no two modes were measured on the "
+                      "same hosts, network and model.",
+                      "left-out"));
+  }
+  std::string html;
+  std::vector<std::string> rules;
+  for (const ModeVerdict& verdict : comparison.verdicts) {
+    // The text names the model, the hosts and the network.
+    absl::StrAppend(&html, "<p class=\"verdict\" data-best=\"",
+                    EscapeMarkup(verdict.best), "\"><b>",
+                    EscapeMarkup(BestText(verdict)), "</b> – ",
+                    EscapeMarkup(verdict.text), "</p>\n");
+    if (!verdict.rule.empty() &&
+        std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
+      rules.push_back(verdict.rule);
+    }
+  }
+  html += "<h3>Rules of the verdicts</h3>\n<ul>\n";
+  for (const std::string& rule : rules) {
+    absl::StrAppend(&html, "<li>", EscapeMarkup(rule), "</li>\n");
+  }
+  html +=
+      "<li>A cell that is greyed takes no part in a verdict; its reason stands "
+      "in the tables.</li>\n</ul>\n";
+  return ReportSection("verdict", "Verdict", html);
+}
+
+std::string NotPlayedSection(const Comparison& comparison) {
+  std::string html;
+  if (comparison.not_played.empty()) {
+    html = HtmlParagraph(comparison.where == "hosts"
+                             ? "Nothing was played: these were real hosts."
+                             : "The comparison lists nothing.");
+  } else {
+    html = "<ul>\n";
+    for (const std::string& what : comparison.not_played) {
+      absl::StrAppend(&html, "<li>", EscapeMarkup(what), "</li>\n");
+    }
+    html += "</ul>\n";
+  }
+  html += "<h3>Cells that are out of verdicts</h3>\n";
+  HtmlTable table(
+      "out", "",
+      {{"cell", "cell", false}, {"grey", "out of verdicts because", false}});
+  for (const Cell& cell : comparison.cells) {
+    const std::string out = WhyOut(cell);
+    if (!out.empty()) table.AddRow(cell.name, true, {cell.name, out});
+  }
+  html += table.empty() ? HtmlParagraph("None: every cell is in its verdict.")
+                        : table.Html();
+  return ReportSection("not_played", "What was not played", html);
+}
+
+std::string RunsSection(const Comparison& comparison) {
+  HtmlTable table(
+      "runs",
+      "Every run: its cell, and the checks just before it and meanwhile. The "
+      "stream is what one bare connection passed between two hosts.",
+      {{"cell", "cell", false},
+       {"repeat", "repeat"},
+       {"learning_rate", "learning rate"},
+       {"straggler", "slow host", false},
+       {"seconds", "run, s"},
+       {"samples_per_second", "samples/s"},
+       {"step_p99", "step, ms (99 %)"},
+       {"auc", "AUC"},
+       {"link", "stream, Mbit/s"},
+       {"link_expected", "expected"},
+       {"others_cores", "cores of others"},
+       {"ok", "ended", false}});
+  for (const Cell& cell : comparison.cells) {
+    for (const CellRun& run : cell.runs) {
+      const auto megabits = [](const std::optional<double>& bits) {
+        return bits ? FigureText(*bits / 1e6) : "–";
+      };
+      table.AddRow(
+          absl::StrCat(cell.name, "#", run.repeat), !WhyOut(cell).empty(),
+          {cell.name, absl::StrCat(run.repeat), SettingText(cell.learning_rate),
+           StragglerText(cell), FigureText(run.seconds),
+           FigureText(run.samples_per_second),
+           run.step_seconds ? FigureText(run.step_seconds->p99 * 1e3) : "–",
+           FigureText(run.auc), megabits(run.link_bits_per_second),
+           megabits(run.link_expected),
+           absl::StrFormat("%.2f", run.others_cores),
+           run.ok ? "well" : run.error});
+    }
+  }
+  return ReportSection(
+      "runs", "All runs",
+      table.empty() ? LeftOut("nothing was run") : table.Html());
+}
+
+}  // namespace shoal
