@@ -34,6 +34,7 @@ ARROWS = {
     'launch': {'base', 'core', 'proto'},
     'report': {'base', 'core', 'partitioner', 'cluster'},
     'datatools': {'base', 'core', 'partitioner', 'worker'},
+    'plan': {'base', 'core'},
     'job': {'base', 'core', 'partitioner', 'checkpoint', 'cluster',
             'coordinator', 'models', 'wire', 'rpc', 'ps', 'worker', 'launch',
             'report', 'datatools'},

@@ -1,0 +1,89 @@
+#include "plan/crossover.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "base/counted.h"
+#include "plan/prediction.h"
+
+namespace shoal {
+namespace {
+
+// Steps of the search, and the precision of what it finds.
+constexpr double kStep = 1.25;
+constexpr double kPrecision = 1.01;
+
+}  // namespace
+
+const ModeShape* FastestMode(const std::vector<const ModeShape*>& modes,
+                             const Calibration& calibration,
+                             const PlannedJob& job,
+                             const ClusterDescription& cluster, int hosts) {
+  const ModeShape* fastest = nullptr;
+  double most = 0;
+  for (const ModeShape* const mode : modes) {
+    const Prediction p = Predict(*mode, calibration, job, cluster, hosts);
+    if (p.fits && p.samples_per_second > 1.01 * most) {
+      fastest = mode;
+      most = p.samples_per_second;
+    }
+  }
+  return fastest;
+}
+
+std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
+                                    const Calibration& calibration,
+                                    const PlannedJob& job,
+                                    ClusterDescription cluster, int hosts) {
+  std::vector<Crossover> found;
+  const auto fastest_at = [&](double bits) {
+    cluster.bits_per_second = bits;
+    return FastestMode(modes, calibration, job, cluster, hosts);
+  };
+  double bits = kLeastBits;
+  const ModeShape* fastest = fastest_at(bits);
+  while (fastest != nullptr && bits < kMostBits) {
+    const double next = bits * kStep;
+    const ModeShape* const then = fastest_at(next);
+    if (then != fastest) {
+      double low = bits;
+      double high = next;
+      while (high / low > kPrecision) {
+        const double middle = std::sqrt(low * high);
+        (fastest_at(middle) == fastest ? low : high) = middle;
+      }
+      found.push_back({hosts, fastest, then, high});
+      fastest = then;
+    }
+    bits = next;
+  }
+  return found;
+}
+
+std::string CrossoverText(const Crossover& c) {
+  return absl::StrCat(c.to->name, " overtakes ", c.from->name, " above ",
+                      NetworkText(c.bits_per_second), " at ",
+                      Counted(c.hosts, "host"));
+}
+
+std::optional<double> BitsForEfficiency(const ModeShape& mode,
+                                        const Calibration& calibration,
+                                        const PlannedJob& job,
+                                        ClusterDescription cluster, int hosts,
+                                        double share) {
+  const auto enough = [&](double bits) {
+    cluster.bits_per_second = bits;
+    return Predict(mode, calibration, job, cluster, hosts).efficiency >= share;
+  };
+  if (!enough(kMostBits)) return std::nullopt;
+  double low = kLeastBits;
+  double high = kMostBits;
+  if (enough(low)) return low;
+  while (high / low > kPrecision) {
+    const double middle = std::sqrt(low * high);
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace shoal

@@ -1,0 +1,222 @@
+#include "plan/fit_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "plan/cluster_description.h"
+#include "plan/mode_shape.h"
+#include "plan/prediction.h"
+#include "plan/step_demand.h"
+
+namespace shoal {
+namespace {
+
+// The costs that are fitted. The elapsed time of a hop is none of a core's.
+constexpr double UnitCosts::*kFitted[] = {
+    &UnitCosts::sample,      &UnitCosts::row,         &UnitCosts::merged_row,
+    &UnitCosts::dense_byte,  &UnitCosts::worker_byte, &UnitCosts::worker_call,
+    &UnitCosts::server_byte, &UnitCosts::server_call, &UnitCosts::ring_byte};
+constexpr size_t kCosts = std::size(kFitted);
+// A cost that is off by its default counts like a cell that is 10 % off.
+constexpr double kTrustInDefaults = .1;
+// The sample's cost has no default that is worth anything.
+constexpr double kTrustInSample = .001;
+
+using Row = std::array<double, kCosts>;
+
+struct CpuOfStep {
+  double worker = 0;
+  double server = 0;
+};
+
+// The demands are linear in the costs, so one cost alone, at 1 second, gives a
+// column of the equations.
+CpuOfStep CpuOf(const ModeShape& mode, const Calibration& calibration,
+                const PlannedJob& job, int hosts) {
+  const StepDemand d = DemandOf(mode, calibration, job, hosts);
+  CpuOfStep cpu;
+  cpu.worker = d.compute + d.pull_worker + d.push_worker + d.apply_worker +
+               d.reduce_core + d.gather_core;
+  // A job has as many servers as workers, and each applies once a step.
+  cpu.server = d.pull_server + d.push_server + d.apply_server;
+  return cpu;
+}
+
+// The normal equations of the weighted least squares.
+struct Equations {
+  std::array<Row, kCosts> a = {};
+  Row b = {};
+
+  // Adds (coefficients · x - value)², each side divided by `unit`.
+  void Add(const Row& coefficients, double value, double unit) {
+    for (size_t i = 0; i < kCosts; ++i) {
+      for (size_t k = 0; k < kCosts; ++k) {
+        a[i][k] += coefficients[i] * coefficients[k] / (unit * unit);
+      }
+      b[i] += coefficients[i] * value / (unit * unit);
+    }
+  }
+
+  // Solves by elimination; the equations are positive definite.
+  Row Solve() const {
+    auto m = a;
+    Row x = b;
+    for (size_t i = 0; i < kCosts; ++i) {
+      for (size_t k = i + 1; k < kCosts; ++k) {
+        const double f = m[k][i] / m[i][i];
+        for (size_t j = i; j < kCosts; ++j) m[k][j] -= f * m[i][j];
+        x[k] -= f * x[i];
+      }
+    }
+    for (size_t i = kCosts; i-- > 0;) {
+      for (size_t k = i + 1; k < kCosts; ++k) x[i] -= m[i][k] * x[k];
+      x[i] /= m[i][i];
+    }
+    return x;
+  }
+};
+
+// Unknowns are the costs over their defaults, so that all have one scale.
+void AddCell(const MeasuredCell& cell, const ModeShape& mode,
+             const Calibration& known, const UnitCosts& defaults,
+             Equations* equations) {
+  PlannedJob job = MeasuredJob(known);
+  job.batch_size = cell.batch_size;
+  Row worker;
+  Row server;
+  for (size_t i = 0; i < kCosts; ++i) {
+    Calibration one = known;
+    for (double UnitCosts::*const cost : kFitted) one.costs.*cost = 0;
+    one.costs.*kFitted[i] = defaults.*kFitted[i];
+    const CpuOfStep cpu = CpuOf(mode, one, job, cell.hosts);
+    worker[i] = cpu.worker;
+    server[i] = cpu.server;
+  }
+  const double measured_worker = cell.worker_cpu * cell.batch_size;
+  equations->Add(worker, measured_worker, measured_worker);
+  if (mode.servers() && cell.server_cpu > 0) {
+    const double measured_server = cell.server_cpu * cell.batch_size;
+    equations->Add(server, measured_server, measured_server);
+  }
+}
+
+// The part of the space that the cells cover.
+void FitRange(const std::vector<MeasuredCell>& cells, Calibration* fitted) {
+  fitted->most_hosts = 1;
+  fitted->least_batch = fitted->most_batch = cells.front().batch_size;
+  fitted->least_bits = fitted->most_bits = 0;
+  for (const MeasuredCell& cell : cells) {
+    fitted->most_hosts = std::max(fitted->most_hosts, cell.hosts);
+    fitted->least_batch = std::min(fitted->least_batch, cell.batch_size);
+    fitted->most_batch = std::max(fitted->most_batch, cell.batch_size);
+    if (cell.hosts == 1 || cell.bits_per_second <= 0) continue;
+    fitted->least_bits =
+        fitted->least_bits == 0
+            ? cell.bits_per_second
+            : std::min(fitted->least_bits, cell.bits_per_second);
+    fitted->most_bits = std::max(fitted->most_bits, cell.bits_per_second);
+  }
+  fitted->network_measured = fitted->most_bits > 0;
+}
+
+void FitMemory(const std::vector<MeasuredCell>& cells, Calibration* fitted) {
+  double worker = 0;
+  double server = 0;
+  for (const MeasuredCell& cell : cells) {
+    const ModeShape* const mode = FindModeShape(cell.mode);
+    if (!mode->dense_served) continue;
+    worker = std::max(worker, cell.worker_memory);
+    const double part =
+        (fitted->table_bytes + 3 * fitted->dense_bytes) / cell.hosts;
+    server = std::max(server, cell.server_memory - part);
+  }
+  if (worker > 0) fitted->worker_memory = worker;
+  if (server > 0) fitted->server_memory = server;
+}
+
+void FitCorrections(const std::vector<MeasuredCell>& cells,
+                    Calibration* fitted) {
+  std::map<std::string, int> most_hosts;
+  for (const MeasuredCell& cell : cells) {
+    most_hosts[cell.mode] = std::max(most_hosts[cell.mode], cell.hosts);
+  }
+  std::map<std::string, std::pair<double, int>> logs;  // sum, count
+  for (const MeasuredCell& cell : cells) {
+    // One host alone tells nothing of waits.
+    if (cell.hosts == 1 || cell.hosts != most_hosts[cell.mode] ||
+        cell.samples_per_second <= 0) {
+      continue;
+    }
+    ClusterDescription cluster;
+    cluster.hosts = cell.hosts;
+    cluster.cores = cell.cores;
+    cluster.bits_per_second =
+        cell.bits_per_second > 0 ? cell.bits_per_second : 1e12;
+    PlannedJob job = MeasuredJob(*fitted);
+    job.batch_size = cell.batch_size;
+    const Prediction p =
+        Predict(*FindModeShape(cell.mode), *fitted, job, cluster, cell.hosts);
+    auto& [sum, count] = logs[cell.mode];
+    sum += std::log(p.samples_per_second / cell.samples_per_second);
+    ++count;
+  }
+  for (const auto& [mode, log] : logs) {
+    fitted->corrections.push_back(
+        {mode, std::clamp(std::exp(log.first / log.second), .25, 4.0)});
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Calibration> FitCosts(const std::vector<MeasuredCell>& cells,
+                                     Calibration known) {
+  const UnitCosts defaults = known.costs;
+  SHOAL_RETURN_IF_ERROR(known.Validate());
+  Equations equations;
+  for (size_t i = 0; i < kCosts; ++i) {
+    Row row = {};
+    row[i] = 1;
+    equations.Add(row, 1, 1 / (i == 0 ? kTrustInSample : kTrustInDefaults));
+  }
+  int used = 0;
+  for (const MeasuredCell& cell : cells) {
+    const ModeShape* const mode = FindModeShape(cell.mode);
+    if (mode == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no mode '", cell.mode, "'"));
+    }
+    if (cell.hosts < 1 || !(cell.batch_size > 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a cell of mode ", cell.mode,
+                       " has no host or no batch; measure it again"));
+    }
+    if (cell.worker_cpu <= 0) continue;
+    ++used;
+    AddCell(cell, *mode, known, defaults, &equations);
+  }
+  if (used == 0) {
+    return absl::InvalidArgumentError(
+        "no cell of 1 or 2 hosts has processor times; cells that replay their "
+        "computation have none, so measure one that computes");
+  }
+  const Row ratios = equations.Solve();
+  for (size_t i = 0; i < kCosts; ++i) {
+    // A cost below a tenth of its default is noise of the other ones.
+    known.costs.*kFitted[i] = defaults.*kFitted[i] * std::max(.1, ratios[i]);
+  }
+  known.corrections.clear();
+  FitRange(cells, &known);
+  FitMemory(cells, &known);
+  FitCorrections(cells, &known);
+  SHOAL_RETURN_IF_ERROR(known.Validate());
+  return known;
+}
+
+}  // namespace shoal

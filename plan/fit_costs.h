@@ -1,0 +1,47 @@
+#ifndef SHOAL_PLAN_FIT_COSTS_H_
+#define SHOAL_PLAN_FIT_COSTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plan/calibration.h"
+#include "plan/step_times.h"
+
+namespace shoal {
+
+// One measured cell: a mode on so many hosts.
+struct MeasuredCell {
+  std::string mode;
+  int hosts = 1;
+  double batch_size = 0;       // of one worker
+  double cores = 1;            // of a host
+  double bits_per_second = 0;  // 0: not limited
+  double samples_per_second = 0;
+  // Processor seconds for a sample; below 0: not measured.
+  double worker_cpu = -1;
+  double server_cpu = -1;
+  // Largest memory of a process of the role; 0: not known.
+  double worker_memory = 0;
+  double server_memory = 0;
+};
+
+// What is known of the job apart from its cells. `costs`, `step_times` and
+// `distinct_ids` of it are where the fit begins.
+//
+// The fit finds the costs of UnitCosts that explain the processor time of all
+// cells best: least squares of relative errors, in which a cost that is twice
+// its default counts like a cell that is 10 % off. So a cost of which the cells
+// say nothing keeps its default. Then the corrections: for each mode the mean
+// ratio of measured and predicted step times at the most hosts, if they are
+// several. The part of the
+// space that counts as measured is that of the cells; cells of several hosts
+// whose links were not limited (bits_per_second 0) tell nothing of networks.
+//
+// INVALID_ARGUMENT: no cell has processor times, or a figure cannot be.
+absl::StatusOr<Calibration> FitCosts(const std::vector<MeasuredCell>& cells,
+                                     Calibration known);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PLAN_FIT_COSTS_H_

@@ -1,0 +1,210 @@
+#include "plan/plan_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/counted.h"
+#include "base/json_writer.h"
+#include "plan/crossover.h"
+#include "plan/prediction.h"
+
+namespace shoal {
+namespace {
+
+constexpr double kLinear = .9;
+
+std::string SizeText(double bytes) {
+  const char* const units[] = {"B", "KB", "MB", "GB", "TB"};
+  int unit = 0;
+  while (bytes >= 999.5 && unit < 4) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return absl::StrFormat("%.3g %s", bytes, units[unit]);
+}
+
+// 123456 as "123,000": three digits are more than a prediction is good for.
+std::string RateText(double rate) {
+  const double digits = std::floor(std::log10(std::max(rate, 1.0)));
+  const double unit = std::pow(10, std::max(0.0, digits - 2));
+  std::string text = absl::StrFormat("%.0f", std::round(rate / unit) * unit);
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) {
+    text.insert(static_cast<size_t>(i), ",");
+  }
+  return text;
+}
+
+// The cost of 10^9 samples.
+double CostOf(const PlanRequest& request, const Prediction& p) {
+  return request.price_per_host_hour * p.hosts * 1e9 /
+         (p.samples_per_second * 3600);
+}
+
+std::string Assumptions(const PlanRequest& r) {
+  const Calibration& c = r.calibration;
+  std::string text = absl::StrFormat(
+      "measured   %s; on %s\n", c.source.empty() ? "unknown" : c.source,
+      c.cpu.empty() ? "an unknown processor" : c.cpu);
+  absl::StrAppendFormat(
+      &text,
+      "job        batch %.0f a worker, %s of dense variables, %.0f "
+      "distinct ids a batch, %.0f floats a row\n",
+      r.job.batch_size, SizeText(r.job.dense_bytes), c.IdsOf(r.job.batch_size),
+      r.job.row_floats);
+  absl::StrAppendFormat(
+      &text, "cluster    %s of %g cores, %s, latency %.3g us%s; %s a host\n",
+      Counted(r.cluster.hosts, "host"), r.cluster.cores,
+      NetworkText(r.cluster.bits_per_second), r.cluster.latency_seconds * 1e6,
+      r.cluster.memory_bytes > 0
+          ? absl::StrCat(", memory ", SizeText(r.cluster.memory_bytes))
+          : "",
+      Counted(r.job.workers_per_host, "worker"));
+  return text;
+}
+
+std::string RowText(const PlanRequest& r, const Prediction& p) {
+  std::string text = absl::StrFormat("%-7s %6d", p.mode->name, p.hosts);
+  if (!p.fits) {
+    return absl::StrCat(
+        text, absl::StrFormat("%12s  refused: needs %s of memory a host\n", "-",
+                              SizeText(p.memory_bytes)));
+  }
+  absl::StrAppendFormat(&text, "%12s%c %6.0f %% %7.2f ms  %-14s %10s %10s",
+                        RateText(p.samples_per_second),
+                        p.extrapolated ? '*' : ' ', 100 * p.efficiency,
+                        1e3 * p.step.step_seconds, LimitText(p.step.limit),
+                        SizeText(p.bytes_per_sample), SizeText(p.memory_bytes));
+  if (r.price_per_host_hour > 0) {
+    absl::StrAppendFormat(&text, " %9.2f", CostOf(r, p));
+  }
+  return text + "\n";
+}
+
+std::string Table(const PlanRequest& r) {
+  std::string text = absl::StrFormat(
+      "%-7s %6s%12s  %8s %10s  %-14s %10s %10s%s\n", "mode", "hosts",
+      "samples/s", "of linear", "a step", "limit", "sent/sample", "memory/host",
+      r.price_per_host_hour > 0 ? " cost/1e9" : "");
+  bool any = false;
+  for (const ModeShape* const mode : r.modes) {
+    for (const int hosts : r.hosts) {
+      const Prediction p =
+          Predict(*mode, r.calibration, r.job, r.cluster, hosts);
+      any = any || p.extrapolated;
+      text += RowText(r, p);
+    }
+  }
+  if (any) {
+    absl::StrAppend(
+        &text, "* extrapolated: ",
+        r.calibration.network_measured
+            ? "outside the hosts, batches, networks and models that were "
+              "measured"
+        : r.calibration.most_hosts > 1
+            ? "no cell that was measured had a limited network"
+            : "no network was measured; costs of messages are those of "
+              "another machine",
+        "\n");
+  }
+  return text;
+}
+
+std::string BandwidthText(const PlanRequest& r) {
+  std::string text;
+  for (const int hosts : r.hosts) {
+    if (hosts == 1) continue;
+    const auto crossovers =
+        CrossoversOf(r.modes, r.calibration, r.job, r.cluster, hosts);
+    for (const Crossover& crossover : crossovers) {
+      absl::StrAppend(&text, CrossoverText(crossover), "\n");
+    }
+    if (!crossovers.empty()) continue;
+    const ModeShape* const mode =
+        FastestMode(r.modes, r.calibration, r.job, r.cluster, hosts);
+    absl::StrAppend(
+        &text,
+        mode == nullptr
+            ? "no mode fits into the memory"
+            : absl::StrCat(mode->name, " is the fastest at every bandwidth"),
+        " at ", Counted(hosts, "host"), "\n");
+  }
+  for (const ModeShape* const mode : r.modes) {
+    std::vector<std::string> parts;
+    for (const int hosts : r.hosts) {
+      if (hosts == 1) continue;
+      const auto bits = BitsForEfficiency(*mode, r.calibration, r.job,
+                                          r.cluster, hosts, kLinear);
+      parts.push_back(absl::StrCat(
+          hosts, " hosts: ",
+          bits.has_value() ? NetworkText(*bits) : "at no bandwidth"));
+      // It takes no less with more hosts.
+      if (!bits.has_value()) break;
+    }
+    if (parts.empty()) continue;
+    absl::StrAppendFormat(&text, "%s stays within %.0f %% of linear from %s\n",
+                          mode->name, 100 * kLinear,
+                          absl::StrJoin(parts, "; "));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<int> HostsToPlan(int most) {
+  std::vector<int> hosts;
+  for (int n = 1; n < most; n *= 2) hosts.push_back(n);
+  hosts.push_back(most);
+  return hosts;
+}
+
+std::string PlanText(const PlanRequest& request) {
+  return absl::StrCat(
+      Assumptions(request), "\n", Table(request), "\n", BandwidthText(request),
+      "\nThis predicts speed, never AUC: modes that are as fast may train "
+      "models that differ.\n");
+}
+
+std::string PlanJson(const PlanRequest& r) {
+  std::string text;
+  JsonWriter w(&text);
+  w.BeginObject(/*lines=*/true).Field("format", "shoal plan");
+  w.Field("version", 1).Field("source", r.calibration.source);
+  w.Field("cpu", r.calibration.cpu).Field("cores", r.cluster.cores);
+  w.Field("bits_per_second", r.cluster.bits_per_second);
+  w.Field("latency_seconds", r.cluster.latency_seconds);
+  w.Field("batch_size", r.job.batch_size);
+  w.Key("predictions").BeginArray(/*lines=*/true);
+  for (const ModeShape* const mode : r.modes) {
+    for (const int hosts : r.hosts) {
+      const Prediction p =
+          Predict(*mode, r.calibration, r.job, r.cluster, hosts);
+      w.BeginObject().Field("mode", mode->name).Field("hosts", hosts);
+      w.Field("samples_per_second", p.samples_per_second);
+      w.Field("efficiency", p.efficiency);
+      w.Field("step_seconds", p.step.step_seconds);
+      w.Field("wait_seconds", p.step.wait_seconds);
+      w.Field("limit", LimitText(p.step.limit));
+      w.Field("bytes_per_sample", p.bytes_per_sample);
+      w.Field("memory_bytes", p.memory_bytes).Field("fits", p.fits);
+      w.Field("extrapolated", p.extrapolated).EndObject();
+    }
+  }
+  w.EndArray().Key("crossovers").BeginArray(/*lines=*/true);
+  for (const int hosts : r.hosts) {
+    if (hosts == 1) continue;
+    for (const Crossover& c :
+         CrossoversOf(r.modes, r.calibration, r.job, r.cluster, hosts)) {
+      w.BeginObject().Field("hosts", c.hosts).Field("from", c.from->name);
+      w.Field("to", c.to->name);
+      w.Field("bits_per_second", c.bits_per_second).EndObject();
+    }
+  }
+  w.EndArray().EndObject();
+  return text + "\n";
+}
+
+}  // namespace shoal

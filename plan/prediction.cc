@@ -1,0 +1,101 @@
+#include "plan/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal {
+namespace {
+
+StepPrediction StepOf(const ModeShape& mode, const Calibration& calibration,
+                      const PlannedJob& job, const StepDemand& demand,
+                      ClusterDescription cluster, int hosts) {
+  cluster.hosts = hosts;
+  StepSetting setting;
+  setting.cluster = cluster;
+  setting.workers_per_host = job.workers_per_host;
+  setting.step_times = calibration.step_times;
+  setting.final_share = calibration.final_share;
+  setting.ring_hop = calibration.costs.ring_hop;
+  setting.ssp_bound = job.ssp_bound;
+  setting.pipeline_depth = job.pipeline_depth;
+  StepPrediction step = PredictStep(mode, demand, setting);
+  const double factor = calibration.CorrectionOf(mode.name);
+  step.step_seconds *= factor;
+  step.wait_seconds *= factor;
+  return step;
+}
+
+double MemoryOf(const ModeShape& mode, const Calibration& calibration,
+                const PlannedJob& job, int hosts) {
+  const double workers = job.workers_per_host * calibration.worker_memory;
+  // Weights, and two slots of an optimizer such as Adam.
+  const double dense = 3 * job.dense_bytes;
+  if (!mode.servers()) {
+    return workers + job.workers_per_host * (job.table_bytes + dense);
+  }
+  const double served =
+      (job.table_bytes + (mode.dense_served ? dense : 0)) / hosts;
+  const double copies = mode.ring() ? job.workers_per_host * dense : 0;
+  return workers + calibration.server_memory + served + copies;
+}
+
+bool IsExtrapolated(const Calibration& c, const PlannedJob& job,
+                    const ClusterDescription& cluster, int hosts) {
+  const auto outside = [](double value, double least, double most) {
+    return value < .99 * least || value > 1.01 * most;
+  };
+  return hosts > c.most_hosts ||
+         outside(job.batch_size, c.least_batch, c.most_batch) ||
+         outside(job.dense_bytes, c.dense_bytes, c.dense_bytes) ||
+         outside(job.sample_ratio, 1, 1) || job.workers_per_host > 1 ||
+         (hosts > 1 &&
+          (!c.network_measured ||
+           outside(cluster.bits_per_second, c.least_bits, c.most_bits)));
+}
+
+}  // namespace
+
+const char* LimitText(Limit limit) {
+  switch (limit) {
+    case Limit::kWorkerCore:
+      return "worker's core";
+    case Limit::kHostCores:
+      return "host's cores";
+    case Limit::kServerCores:
+      return "server's core";
+    case Limit::kLink:
+      return "link";
+    case Limit::kLatency:
+      return "latency";
+    case Limit::kSlowest:
+      return "slowest worker";
+  }
+  return "";
+}
+
+Prediction Predict(const ModeShape& mode, const Calibration& calibration,
+                   const PlannedJob& job, const ClusterDescription& cluster,
+                   int hosts) {
+  const int w = job.workers_per_host;
+  const StepDemand demand = DemandOf(mode, calibration, job, hosts);
+  Prediction p;
+  p.mode = &mode;
+  p.hosts = hosts;
+  p.step = StepOf(mode, calibration, job, demand, cluster, hosts);
+  p.samples_per_second = hosts * w * job.batch_size / p.step.step_seconds;
+  const StepPrediction alone = StepOf(
+      mode, calibration, job, DemandOf(mode, calibration, job, 1), cluster, 1);
+  p.efficiency = alone.step_seconds / p.step.step_seconds;
+  const double remote = static_cast<double>(hosts - 1) / hosts;
+  // A ring crosses a host's border once, however many of its ranks are inside.
+  p.bytes_per_sample =
+      (remote * demand.served_bytes() +
+       (hosts == 1 ? 0 : (demand.reduce_bytes + demand.gather_bytes) / w)) /
+      job.batch_size;
+  p.memory_bytes = MemoryOf(mode, calibration, job, hosts);
+  p.fits = cluster.memory_bytes == 0 || p.memory_bytes <= cluster.memory_bytes;
+  p.extrapolated = IsExtrapolated(calibration, job, cluster, hosts);
+  return p;
+}
+
+}  // namespace shoal

@@ -1,0 +1,95 @@
+#include "plan/step_demand.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal {
+namespace {
+
+constexpr double kBucketBytes = 512 << 10;  // as RingRoundOptions
+// A rank that has nothing to gather still says what its batch was.
+constexpr double kConfirmBytes = 64;
+
+void AddServed(const ModeShape& mode, const UnitCosts& costs, double dense,
+               double rows, double floats, int workers, int servers,
+               double union_rows, StepDemand* d) {
+  const double id_bytes = 8 * rows;
+  const double value_bytes = 4 * floats * rows;
+  d->request_bytes = mode.rows_served ? id_bytes : 0;
+  if (mode.dense_served) d->reply_bytes = d->push_bytes = dense;
+  if (mode.rows_served) {
+    d->reply_bytes += value_bytes;
+    d->push_bytes += id_bytes + value_bytes;
+  }
+  const double pulled = d->request_bytes + d->reply_bytes;
+  const double calls = servers;
+  d->pull_worker = costs.worker_byte * pulled + costs.worker_call * calls;
+  d->push_worker =
+      costs.worker_byte * d->push_bytes + costs.worker_call * calls;
+  d->pull_server = costs.server_byte * pulled + costs.server_call * calls;
+  d->push_server =
+      costs.server_byte * d->push_bytes + costs.server_call * calls;
+  const double update =
+      costs.row * rows + (mode.dense_served ? costs.dense_byte * dense : 0);
+  if (mode.merged_on_servers()) {
+    d->apply_server =
+        (costs.row * union_rows + costs.merged_row * workers * rows +
+         costs.dense_byte * dense) /
+        servers;
+  } else {
+    d->push_server += update;
+  }
+}
+
+void AddRing(const ModeShape& mode, const UnitCosts& costs, double dense,
+             double rows, double floats, int workers, double union_rows,
+             StepDemand* d) {
+  const int others = workers - 1;
+  d->buckets = std::max(1, static_cast<int>(std::ceil(dense / kBucketBytes)));
+  d->reduce_bytes = 2.0 * others / workers * dense;
+  d->reduce_hops = 2 * others;
+  const double part =
+      (mode.rows_served ? 0 : rows * (8 + 4 * floats)) + kConfirmBytes;
+  d->gather_bytes = others * part;
+  d->gather_hops = others;
+  // What is sent is received by a rank too.
+  d->reduce_core = 2 * costs.ring_byte * d->reduce_bytes;
+  d->gather_core = 2 * costs.ring_byte * d->gather_bytes;
+  d->apply_worker = costs.dense_byte * dense;
+  if (!mode.rows_served) {
+    d->apply_worker += costs.row * union_rows +
+                       (workers == 1 ? 0 : costs.merged_row * workers * rows);
+  }
+}
+
+}  // namespace
+
+PlannedJob MeasuredJob(const Calibration& calibration) {
+  PlannedJob job;
+  job.batch_size = calibration.batch_size;
+  job.dense_bytes = calibration.dense_bytes;
+  job.row_floats = calibration.row_floats;
+  job.table_bytes = calibration.table_bytes;
+  return job;
+}
+
+StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
+                    const PlannedJob& job, int hosts) {
+  const UnitCosts& costs = calibration.costs;
+  const int workers = hosts * job.workers_per_host;
+  const double rows = calibration.IdsOf(job.batch_size);
+  const double union_rows = calibration.IdsOf(job.batch_size * workers);
+  StepDemand d;
+  d.compute = costs.sample * job.sample_ratio * job.batch_size;
+  if (mode.servers()) {
+    AddServed(mode, costs, job.dense_bytes, rows, job.row_floats, workers,
+              hosts, union_rows, &d);
+  }
+  if (mode.ring()) {
+    AddRing(mode, costs, job.dense_bytes, rows, job.row_floats, workers,
+            union_rows, &d);
+  }
+  return d;
+}
+
+}  // namespace shoal

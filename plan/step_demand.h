@@ -1,0 +1,75 @@
+#ifndef SHOAL_PLAN_STEP_DEMAND_H_
+#define SHOAL_PLAN_STEP_DEMAND_H_
+
+#include "plan/calibration.h"
+#include "plan/mode_shape.h"
+
+namespace shoal {
+
+// The job that is planned, as far as it may differ from the one that was
+// measured.
+struct PlannedJob {
+  double batch_size = 1024;  // of one worker
+  double dense_bytes = 0;
+  double row_floats = 0;
+  // Cost of a sample over that of the measured model: 1, or the ratio of their
+  // floating-point operations.
+  double sample_ratio = 1;
+  double table_bytes = 0;  // 0: not known
+  int workers_per_host = 1;
+  int ssp_bound = 3;
+  int pipeline_depth = 1;  // of modes that are pipelined; 0 to 2
+};
+
+// The job of the calibration itself.
+PlannedJob MeasuredJob(const Calibration& calibration);
+
+// What one step of one worker asks of each resource: seconds of a core, and
+// bytes. The formulas are those of docs/planning.md; with D bytes of dense
+// variables, R distinct ids in a batch and F floats of a row, W workers:
+//
+//   served dense:   D pulled, D pushed          reduced: 2 (W - 1) / W · D
+//   served rows:    8 R asked, 4 F R pulled, (8 + 4 F) R pushed
+//   gathered rows:  (W - 1) (8 + 4 F) R
+struct StepDemand {
+  // The computation of a batch, whose time varies from step to step.
+  double compute = 0;
+  // On the worker, beside the network: what a pull, a push cost; and what it
+  // does with the step's result (rows merged and applied to its own copy).
+  double pull_worker = 0;
+  double push_worker = 0;
+  double apply_worker = 0;
+  // On the servers, over all of them.
+  double pull_server = 0;
+  double push_server = 0;
+  // On every server, once in a step of all workers.
+  double apply_server = 0;
+  // Payload between one worker and all servers.
+  double request_bytes = 0;
+  double reply_bytes = 0;
+  double push_bytes = 0;
+  // A rank's share of the ring: bytes to the next rank and processor time, for
+  // the dense gradient and for what comes after the computation; and messages
+  // that follow one another, each of which waits for the one before.
+  double reduce_bytes = 0;
+  double reduce_core = 0;
+  double gather_bytes = 0;
+  double gather_core = 0;
+  int reduce_hops = 0;
+  int gather_hops = 0;
+  // Parts in which the dense gradient is summed.
+  int buckets = 1;
+
+  // Payload that a worker's step sends, over all processes, a share of it on
+  // the own host.
+  double served_bytes() const {
+    return request_bytes + reply_bytes + push_bytes;
+  }
+};
+
+StepDemand DemandOf(const ModeShape& mode, const Calibration& calibration,
+                    const PlannedJob& job, int hosts);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PLAN_STEP_DEMAND_H_

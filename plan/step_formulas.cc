@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "plan/prediction.h"
+
+namespace shoal {
+namespace {
+
+// Threads of one kind: how many, and the share of time that each is busy.
+struct Threads {
+  double count;
+  double busy;
+};
+
+// How much longer a task takes on `cores` cores that serve all threads at equal
+// shares, while each of the others is busy with its own probability:
+// E[max(1, (1 + k) / cores)], k the number of other busy threads.
+double Stretch(double cores, std::initializer_list<Threads> others) {
+  std::vector<double> chance = {1};  // by k
+  for (const Threads& kind : others) {
+    const double p = std::clamp(kind.busy, 0.0, 1.0);
+    for (int i = 0; i < static_cast<int>(kind.count); ++i) {
+      chance.push_back(0);
+      for (size_t k = chance.size() - 1; k > 0; --k) {
+        chance[k] = chance[k] * (1 - p) + chance[k - 1] * p;
+      }
+      chance[0] *= 1 - p;
+    }
+  }
+  double stretch = 0;
+  for (size_t k = 0; k < chance.size(); ++k) {
+    stretch += chance[k] * std::max(1.0, (1 + static_cast<double>(k)) / cores);
+  }
+  return stretch;
+}
+
+// Work that is cut into `parts` parts, which pass stations one after another:
+// the slowest station works all the time, each other for one part.
+double Piped(std::initializer_list<double> stations, double parts) {
+  double sum = 0;
+  double most = 0;
+  for (const double seconds : stations) {
+    sum += seconds;
+    most = std::max(most, seconds);
+  }
+  return most + (sum - most) / parts;
+}
+
+// One step: the demands as seconds of each resource of a host.
+class Step {
+ public:
+  Step(const ModeShape& mode, const StepDemand& demand,
+       const StepSetting& setting)
+      : mode_(mode),
+        d_(demand),
+        s_(setting),
+        n_(setting.cluster.hosts),
+        w_(setting.workers_per_host),
+        ranks_(n_ * w_),
+        cores_(setting.cluster.cores),
+        latency_(n_ > 1 ? setting.cluster.latency_seconds : 0),
+        reply_(Served(demand.reply_bytes)),
+        push_(Served(demand.push_bytes)),
+        request_(Served(demand.request_bytes)) {}
+
+  StepPrediction Predict() const {
+    return mode_.waits == ModeShape::Waits::kStep ? InStep() : Apart();
+  }
+
+ private:
+  // What one trial value of the time of a step leads to.
+  struct Cycle {
+    double step = 0;
+    double busy = 0;
+  };
+
+  double LinkSeconds(double bytes) const {
+    return n_ == 1 ? 0 : bytes * 8 / s_.cluster.bits_per_second;
+  }
+  // Of bytes between a worker and all servers, those that leave the host.
+  double Served(double bytes) const {
+    return LinkSeconds(bytes * (n_ - 1) / n_);
+  }
+
+  StepPrediction Apart() const;
+  Cycle CycleAt(double step) const;
+  double WaitForPace() const;
+  StepPrediction InStep() const;
+  double PullOfAll() const;
+  // `spread`: how much later the last worker pushes than most.
+  double PushOfAll(double spread) const;
+  double Ring(double* compute) const;
+
+  const ModeShape& mode_;
+  const StepDemand& d_;
+  const StepSetting& s_;
+  const int n_;
+  const int w_;
+  const double ranks_;
+  const double cores_;
+  const double latency_;
+  // Seconds of a link, one direction, for one worker's step.
+  const double reply_;
+  const double push_;
+  const double request_;
+};
+
+Step::Cycle Step::CycleAt(double t) const {
+  const int depth = s_.pipeline_depth;
+  const double others = (ranks_ - 1) / ranks_;
+  const double busy = d_.compute + d_.push_worker;
+  const double serve = d_.pull_server + d_.push_server;
+  // A worker's own calls are served while it waits, unless they overlap its
+  // computation.
+  const double beside =
+      depth == 0 ? others * serve
+                 : serve - (depth == 1 ? (1 - others) * d_.pull_server : 0);
+  Cycle cycle;
+  cycle.busy =
+      busy *
+      Stretch(cores_, {{1, w_ * beside / t},
+                       {w_ - 1.0, busy / t},
+                       {w_ - (depth > 1 ? 0.0 : 1.0), d_.pull_worker / t}});
+  const double trains = std::min(1.0, cycle.busy / t);
+  const double server = std::min(1.0, w_ * serve / t);
+  const double receives = std::min(1.0, d_.pull_worker / t);
+  const double at_server =
+      Stretch(cores_, {{static_cast<double>(w_), others * trains},
+                       {static_cast<double>(w_), receives}});
+  const double at_worker = Stretch(cores_, {{w_ - 1.0, trains},
+                                            {1, depth > 1 ? trains : 0},
+                                            {1, server},
+                                            {w_ - 1.0, receives}});
+  // A server's queue, and the links' share that others' messages take.
+  const double queue = 1 / (1 - std::min(.999, server * others));
+  const double pushes = std::min(.999, w_ * push_ / t);
+  const double replies = std::min(.999, w_ * reply_ / t);
+  // Half of what is on a link comes before a message that comes at any time,
+  // and all of it where a pull and a push begin together.
+  const double met = (depth == 0 ? .5 : 1) * others * others;
+  const double reply = reply_ * (1 + met * pushes);
+  const double push = push_ * (1 + met * replies);
+  // Without a link the push of the step before reaches the server first.
+  const double before = n_ == 1 && depth > 0 ? d_.push_server : 0;
+  const double pull_elapsed =
+      2 * latency_ + request_ +
+      Piped({reply, (before + d_.pull_server / n_) * at_server * queue,
+             d_.pull_worker * at_worker},
+            n_);
+  const double push_elapsed =
+      2 * latency_ + push + d_.push_server / n_ * at_server * queue;
+  cycle.step =
+      std::max({cycle.busy, (cycle.busy + pull_elapsed) / std::max(depth, 1),
+                (cycle.busy + pull_elapsed + push_elapsed) / (depth + 1)});
+  return cycle;
+}
+
+StepPrediction Step::Apart() const {
+  const double busy = d_.compute + d_.push_worker;
+  const double server = w_ * (d_.pull_server + d_.push_server);
+  const double cores = (w_ * (busy + d_.pull_worker) + server) / cores_;
+  const double link = w_ * (request_ + reply_ + push_);
+  const double bound = std::max({busy, server, cores, link});
+  double low = bound;
+  double high = 16 * (bound + 8 * latency_ + server);
+  for (int i = 0; i < 60; ++i) {
+    const double t = (low + high) / 2;
+    (CycleAt(t).step > t ? low : high) = t;
+  }
+  const Cycle cycle = CycleAt(high);
+  StepPrediction p;
+  p.step_seconds = high;
+  if (mode_.waits == ModeShape::Waits::kBound) {
+    p.step_seconds += WaitForPace();
+  }
+  // Where the cores are the limit, what is left of the step is shared by
+  // computing and waiting; a worker that always has work waits for a core
+  // alone.
+  if (high > 1.01 * cores) {
+    p.wait_seconds = std::max(0.0, p.step_seconds - cycle.busy);
+  } else if (s_.pipeline_depth <= 1) {
+    p.wait_seconds =
+        p.step_seconds * std::max(0.0, 1 - cycle.busy / cycle.step);
+  }
+  const std::pair<double, Limit> candidates[] = {
+      {busy, Limit::kWorkerCore},
+      {link, Limit::kLink},
+      {server, Limit::kServerCores},
+      {cores > 1.001 * std::max(busy, server) ? cores : 0, Limit::kHostCores},
+      {4 * latency_, Limit::kLatency}};
+  p.limit = std::max_element(
+                std::begin(candidates), std::end(candidates),
+                [](const auto& a, const auto& b) { return a.first < b.first; })
+                ->second;
+  return p;
+}
+
+double Step::WaitForPace() const {
+  const double slowest = s_.step_times.ExpectedMax(ranks_) - 1;
+  const int bound = s_.ssp_bound + s_.pipeline_depth;
+  if (bound == 0) return d_.compute * slowest + 2 * latency_;
+  // The positions of workers are random walks that the bound holds together.
+  // What is lost falls with the room between them; the factor is that of the
+  // simulation.
+  return d_.compute * std::min(slowest, .7 * s_.step_times.Variance() *
+                                            std::log(ranks_) / (bound + 1));
+}
+
+double Step::PullOfAll() const {
+  const double server = w_ * d_.pull_server;
+  const double receive = d_.pull_worker;
+  // Threads of a host share its cores: while all are busy, all are slower.
+  const double shared = std::max(
+      1.0, (server + w_ * receive) / (cores_ * std::max(server, receive)));
+  return 2 * latency_ + w_ * request_ +
+         Piped({w_ * reply_, server * shared, receive * shared}, n_ * w_);
+}
+
+double Step::PushOfAll(double spread) const {
+  const bool slowed = spread > 0;
+  const double server = w_ * d_.push_server / std::min(1.0, cores_);
+  const double all = Piped({w_ * push_, server}, ranks_);
+  // The servers have done part of it when the slowest worker pushes, if they
+  // have cores that the slowest worker does not need.
+  spread *= std::clamp(cores_ - w_, 0.0, 1.0);
+  const double alone = w_ * push_ + server / ranks_;
+  if (cores_ <= w_ && slowed) {
+    // The slowest worker's core serves the others' pushes first.
+    return 2 * latency_ + w_ * push_ + server * (1 - 1 / ranks_);
+  }
+  return 2 * latency_ + std::max(alone, all - spread);
+}
+
+double Step::Ring(double* compute) const {
+  if (ranks_ == 1) return 0;
+  const double shared = std::max(1.0, w_ / cores_);
+  const double reduce_link = LinkSeconds(d_.reduce_bytes);
+  const double reduce_core = d_.reduce_core * shared;
+  const double reduce = std::max(reduce_link, reduce_core);
+  const double hop = latency_ + s_.ring_hop;
+  const double hidden = s_.final_share * d_.compute;
+  if (cores_ < 2 * w_) *compute += std::min(reduce_core, hidden) / 2;
+  const double left = std::max(reduce - hidden, reduce / d_.buckets);
+  const double gather =
+      std::max(LinkSeconds(d_.gather_bytes), d_.gather_core * shared);
+  // What is gathered goes round beside the last buckets, unless it comes after
+  // a push to servers.
+  // The rank that was last has the sum of its last bucket after half of the
+  // hops, and is the one that the others would wait for.
+  const double hops =
+      mode_.servers()
+          ? d_.reduce_hops / 2.0 + d_.gather_hops
+          : std::max(d_.reduce_hops / 2.0, static_cast<double>(d_.gather_hops));
+  return left + gather + hops * hop;
+}
+
+StepPrediction Step::InStep() const {
+  double compute = d_.compute * s_.step_times.ExpectedMax(ranks_) *
+                   std::max(1.0, w_ / cores_);
+  const double slowest = compute - d_.compute;
+  double exchange = 0;
+  if (mode_.servers()) {
+    exchange += PullOfAll() + PushOfAll(mode_.ring() ? 0 : slowest);
+  }
+  if (mode_.merged_on_servers()) {
+    // The coordinator closes the step, then all servers apply it.
+    exchange += latency_ + d_.apply_server;
+  }
+  if (mode_.ring()) exchange += Ring(&compute);
+  const double own = d_.push_worker + d_.apply_worker;
+  StepPrediction p;
+  p.step_seconds = compute + own + exchange;
+  p.wait_seconds = p.step_seconds - d_.compute - own;
+  const double hops = d_.reduce_hops + d_.gather_hops;
+  const std::pair<double, Limit> candidates[] = {
+      {d_.compute + own, Limit::kWorkerCore},
+      {w_ * (request_ + reply_ + push_) + LinkSeconds(d_.reduce_bytes) +
+           LinkSeconds(d_.gather_bytes),
+       Limit::kLink},
+      {w_ * (d_.pull_server + d_.push_server) + d_.apply_server,
+       Limit::kServerCores},
+      {hops * (latency_ + s_.ring_hop) + 5 * latency_, Limit::kLatency},
+      {slowest, Limit::kSlowest}};
+  p.limit = std::max_element(
+                std::begin(candidates), std::end(candidates),
+                [](const auto& a, const auto& b) { return a.first < b.first; })
+                ->second;
+  return p;
+}
+
+}  // namespace
+
+StepPrediction PredictStep(const ModeShape& mode, const StepDemand& demand,
+                           const StepSetting& setting) {
+  return Step(mode, demand, setting).Predict();
+}
+
+}  // namespace shoal

@@ -1,0 +1,38 @@
+#ifndef SHOAL_PLAN_STEP_TIMES_H_
+#define SHOAL_PLAN_STEP_TIMES_H_
+
+namespace shoal {
+
+// The distribution of a random time, known by some of its quantiles, which are
+// joined by straight lines. All values are relative to the mean, which is 1.
+// Values are immutable after Normalized.
+//
+//   StepTimes times = NormalizedStepTimes({p10, p50, p90, p99, max});
+//   times.ExpectedMax(8)      // the slowest of 8 workers, over the mean
+struct StepTimes {
+  double p10 = 1;
+  double p50 = 1;
+  double p90 = 1;
+  double p99 = 1;
+  double max = 1;
+
+  // The value below which the share `u` of all times lies; u in [0, 1].
+  double Quantile(double u) const;
+  // The share of times that are at most `value`.
+  double ShareBelow(double value) const;
+  double Mean() const { return ExpectedMax(1); }
+  double Variance() const;
+  // E[max of n independent times] = ∫ Q(u) d(u^n), in closed form; n >= 1 (n
+  // need not be whole).
+  double ExpectedMax(double n) const;
+  // E[max(X, limit)].
+  double ExpectedAtLeast(double limit) const;
+};
+
+// The same distribution divided by its mean. Quantiles that are not ascending
+// are raised to the one before. A mean of 0 or less gives a constant 1.
+StepTimes NormalizedStepTimes(StepTimes times);
+
+}  // namespace shoal
+
+#endif  // SHOAL_PLAN_STEP_TIMES_H_

@@ -1,0 +1,74 @@
+#include "plan/calibration.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/plan/plan_examples.h"
+
+namespace shoal {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CalibrationTest, IdsGoThroughTheMeasuredPoints) {
+  const Calibration c = ExampleCalibration();
+  EXPECT_NEAR(c.IdsOf(1024), 8750, 1e-6);
+  EXPECT_NEAR(c.IdsOf(4096), 24900, 1e-6);
+  EXPECT_NEAR(c.IdsOf(2048), std::sqrt(8750 * 24900.0), 1e-6);
+  // Beyond: by the slope of the nearest line.
+  EXPECT_NEAR(c.IdsOf(65536), 66000.0 * 66000 / 24900, 1e-3);
+  EXPECT_LT(c.IdsOf(512), 8750);
+}
+
+TEST(CalibrationTest, OnePointGrowsAsIsUsual) {
+  Calibration c = ExampleCalibration();
+  c.distinct_ids = {{1024, 1000}};
+  EXPECT_NEAR(c.IdsOf(16 * 1024), 8000, 1e-6);
+}
+
+TEST(CalibrationTest, AFileGivesTheSameCalibrationBack) {
+  Calibration c = ExampleCalibration();
+  c.corrections = {{"async", 1.03}, {"ring", .9}};
+  c.costs.server_call = 71e-6;
+  const std::string text = CalibrationToJson(c);
+  const auto back = CalibrationFromJson(text);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(CalibrationToJson(*back), text);
+  EXPECT_EQ(back->CorrectionOf("ring"), .9);
+  EXPECT_EQ(back->CorrectionOf("sync"), 1);
+  EXPECT_EQ(back->costs.server_call, 71e-6);
+}
+
+TEST(CalibrationTest, AFileThatCannotBeIsRefusedWithThePlace) {
+  const std::string good = CalibrationToJson(ExampleCalibration());
+  const struct {
+    const char* from;
+    const char* to;
+    const char* why;
+  } cases[] = {
+      {"\"shoal calibration\"", "\"other\"", "--measure"},
+      {"\"version\": 1", "\"version\": 2", "version 1"},
+      {"\"sample\"", "\"simple\"", "sample"},
+      {"\"batch_size\": 1024.0", "\"batch_size\": 0", "batch_size"},
+      {"\"batch_size\": 1024.0", "\"batch_size\": \"x\"", "batch_size"},
+      {"\"dense_bytes\": ", "\"dense_bytes\": -", "dense_bytes"},
+      {"{\"samples\": 4096.0, \"ids\": 24900.0}",
+       "{\"samples\": 4096.0, \"ids\": 249.0}", "distinct_ids"},
+      {"\"final_share\": 0.35", "\"final_share\": 3.5", "final_share"},
+  };
+  for (const auto& c : cases) {
+    const std::string bad = absl::StrReplaceAll(good, {{c.from, c.to}});
+    ASSERT_NE(bad, good) << c.from << good;
+    const auto read = CalibrationFromJson(bad);
+    EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument)
+        << c.from;
+    EXPECT_THAT(std::string(read.status().message()), HasSubstr(c.why));
+  }
+  EXPECT_FALSE(CalibrationFromJson("{").ok());
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,82 @@
+#include "plan/crossover.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "plan/prediction.h"
+#include "tests/plan/plan_examples.h"
+
+namespace shoal {
+namespace {
+
+double Rate(const ModeShape& mode, int hosts, double bits) {
+  const Calibration c = ExampleCalibration();
+  return Predict(mode, c, MeasuredJob(c), ExampleCluster(hosts, bits / 1e9),
+                 hosts)
+      .samples_per_second;
+}
+
+std::vector<const ModeShape*> AsyncAndRing() {
+  return {FindModeShape("async"), FindModeShape("ring")};
+}
+
+TEST(CrossoverTest, TheFasterModeChangesAtTheCrossover) {
+  const Calibration c = ExampleCalibration();
+  int seen = 0;
+  for (const int hosts : {2, 4, 8, 16}) {
+    for (const Crossover& found :
+         CrossoversOf(AsyncAndRing(), c, MeasuredJob(c),
+                      ExampleCluster(hosts, 1), hosts)) {
+      ++seen;
+      const double bits = found.bits_per_second;
+      // Within 1 %, the first mode of the list counts as the faster one.
+      EXPECT_GT(Rate(*found.from, hosts, bits / 1.5) * 1.011,
+                Rate(*found.to, hosts, bits / 1.5));
+      EXPECT_GT(Rate(*found.to, hosts, bits * 1.5) * 1.011,
+                Rate(*found.from, hosts, bits * 1.5));
+    }
+  }
+  EXPECT_GT(seen, 0);
+}
+
+TEST(CrossoverTest, ItIsToldInWords) {
+  EXPECT_EQ(
+      CrossoverText({4, FindModeShape("async"), FindModeShape("ring"), 6e9}),
+      "ring overtakes async above 6 Gbit/s at 4 hosts");
+}
+
+TEST(CrossoverTest, OneModeHasNone) {
+  const Calibration c = ExampleCalibration();
+  EXPECT_THAT(CrossoversOf({FindModeShape("async")}, c, MeasuredJob(c),
+                           ExampleCluster(4, 1), 4),
+              ::testing::IsEmpty());
+}
+
+TEST(CrossoverTest, ARingThatDoesNotFitIsNeverTheFastest) {
+  Calibration c = ExampleCalibration();
+  c.table_bytes = 100e9;
+  ClusterDescription cluster = ExampleCluster(4, 1);
+  cluster.memory_bytes = 64e9;
+  for (const double gbit : {.2, 1.0, 10.0, 100.0}) {
+    cluster.bits_per_second = gbit * 1e9;
+    EXPECT_EQ(FastestMode(AsyncAndRing(), c, MeasuredJob(c), cluster, 4),
+              FindModeShape("async"));
+  }
+}
+
+TEST(CrossoverTest, TheBandwidthForAnEfficiencyIsTheLeast) {
+  const Calibration c = ExampleCalibration();
+  const ModeShape& async = *FindModeShape("async");
+  const ClusterDescription cluster = ExampleCluster(4, 1);
+  const auto bits = BitsForEfficiency(async, c, MeasuredJob(c), cluster, 4, .8);
+  ASSERT_TRUE(bits.has_value());
+  const double one = Rate(async, 1, 1e9);
+  EXPECT_GE(Rate(async, 4, *bits) / (4 * one), .8);
+  EXPECT_LT(Rate(async, 4, *bits / 1.05) / (4 * one), .8);
+  EXPECT_FALSE(BitsForEfficiency(async, c, MeasuredJob(c), cluster, 1000, .99)
+                   .has_value());
+}
+
+}  // namespace
+}  // namespace shoal

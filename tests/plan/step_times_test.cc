@@ -1,0 +1,78 @@
+#include "plan/step_times.h"
+
+#include <algorithm>
+#include <random>
+
+#include "gtest/gtest.h"
+
+namespace shoal {
+namespace {
+
+// Draws by the quantile function itself.
+double MeanOf(const StepTimes& times, int n, double at_least) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<> uniform(0, 1);
+  double sum = 0;
+  const int rounds = 200000 / n;
+  for (int i = 0; i < rounds; ++i) {
+    double most = at_least;
+    for (int k = 0; k < n; ++k) {
+      most = std::max(most, times.Quantile(uniform(random)));
+    }
+    sum += most;
+  }
+  return sum / rounds;
+}
+
+const StepTimes kTimes = NormalizedStepTimes({.8, .95, 1.2, 2, 4});
+
+TEST(StepTimesTest, ANormalizedDistributionHasMeanOne) {
+  EXPECT_NEAR(kTimes.Mean(), 1, 1e-12);
+  EXPECT_NEAR(MeanOf(kTimes, 1, 0), 1, .01);
+}
+
+TEST(StepTimesTest, TheSlowestOfManyIsThatOfDraws) {
+  for (const int n : {2, 4, 16, 64, 1000}) {
+    EXPECT_NEAR(kTimes.ExpectedMax(n) / MeanOf(kTimes, n, 0), 1, .02) << n;
+  }
+}
+
+TEST(StepTimesTest, TheTimeOfWhatAlsoTakesALimitIsThatOfDraws) {
+  for (const double limit : {.5, .9, 1.0, 1.5, 3.0, 9.0}) {
+    EXPECT_NEAR(kTimes.ExpectedAtLeast(limit) / MeanOf(kTimes, 1, limit), 1,
+                .01)
+        << limit;
+  }
+}
+
+TEST(StepTimesTest, SharesAndQuantilesAreInverse) {
+  for (const double u : {.05, .1, .3, .77, .95, .995}) {
+    EXPECT_NEAR(kTimes.ShareBelow(kTimes.Quantile(u)), u, 1e-9);
+  }
+}
+
+TEST(StepTimesTest, VarianceIsThatOfDraws) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<> uniform(0, 1);
+  double square = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const double x = kTimes.Quantile(uniform(random)) - 1;
+    square += x * x;
+  }
+  EXPECT_NEAR(kTimes.Variance() / (square / 100000), 1, .05);
+}
+
+TEST(StepTimesTest, AConstantHasNoSpread) {
+  const StepTimes constant = NormalizedStepTimes({5, 5, 5, 5, 5});
+  EXPECT_NEAR(constant.ExpectedMax(1000), 1, 1e-9);
+  EXPECT_NEAR(constant.Variance(), 0, 1e-12);
+}
+
+TEST(StepTimesTest, QuantilesThatCannotBeGiveAConstant) {
+  EXPECT_EQ(NormalizedStepTimes({0, 0, 0, 0, 0}).max, 1);
+  const StepTimes raised = NormalizedStepTimes({2, 1, 1, 1, 1});
+  EXPECT_LE(raised.p10, raised.max);
+}
+
+}  // namespace
+}  // namespace shoal
