@@ -31,6 +31,7 @@ constexpr Subcommand kSubcommands[] = {
     {"eval", "Evaluate a checkpoint in one process.", EvalCommand},
     {"infer", "Write the predictions of a checkpoint, in one process.",
      InferCommand},
+    {"plan", "Predict the speed of each mode on a cluster.", PlanCommand},
     {"token", "Make a file with a new secret for a job on several hosts.",
      TokenCommand},
     {"ckpt save", "Ask a running job to save a checkpoint now.",

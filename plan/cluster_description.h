@@ -19,7 +19,7 @@ struct ClusterDescription {
   int hosts = 1;
   // Cores of a host; a share of a core is allowed (a host with a quota).
   double cores = 2;
-  // Payload that a link passes in a second, each way, in bits.
+  // What a link passes in a second, each way, in bits, with all headers.
   double bits_per_second = 0;
   // Time of a message without bytes from a process of one host to a process of
   // another host.

@@ -141,6 +141,12 @@ void FitMemory(const std::vector<MeasuredCell>& cells, Calibration* fitted) {
   if (server > 0) fitted->server_memory = server;
 }
 
+// True if the modes differ in nothing but for whom workers wait.
+bool IsLike(const ModeShape& a, const ModeShape& b) {
+  return a.dense_served == b.dense_served && a.rows_served == b.rows_served &&
+         a.pipelined == b.pipelined;
+}
+
 void FitCorrections(const std::vector<MeasuredCell>& cells,
                     Calibration* fitted) {
   std::map<std::string, int> most_hosts;
@@ -167,9 +173,26 @@ void FitCorrections(const std::vector<MeasuredCell>& cells,
     sum += std::log(p.samples_per_second / cell.samples_per_second);
     ++count;
   }
-  for (const auto& [mode, log] : logs) {
+  if (logs.empty()) return;
+  const auto factor = [](double sum, int count) {
+    return std::clamp(std::exp(sum / count), .25, 4.0);
+  };
+  for (const ModeShape& mode : ModeShapes()) {
+    // A mode that was not measured is corrected as the modes that are like it,
+    // or else as all modes: it must not look faster because nothing is known.
+    double sums[3] = {};  // of all modes, of those like this one, of this one
+    int counts[3] = {};
+    for (const auto& [name, log] : logs) {
+      const ModeShape& other = *FindModeShape(name);
+      const int likeness = &other == &mode ? 2 : IsLike(mode, other) ? 1 : 0;
+      for (int i = 0; i <= likeness; ++i) {
+        sums[i] += log.first;
+        counts[i] += log.second;
+      }
+    }
+    const int best = counts[2] > 0 ? 2 : counts[1] > 0 ? 1 : 0;
     fitted->corrections.push_back(
-        {mode, std::clamp(std::exp(log.first / log.second), .25, 4.0)});
+        {mode.name, factor(sums[best], counts[best])});
   }
 }
 

@@ -55,6 +55,16 @@ std::string Assumptions(const PlanRequest& r) {
       "distinct ids a batch, %.0f floats a row\n",
       r.job.batch_size, SizeText(r.job.dense_bytes), c.IdsOf(r.job.batch_size),
       r.job.row_floats);
+  std::vector<std::string> corrections;
+  for (const ModeShape* const mode : r.modes) {
+    corrections.push_back(
+        absl::StrFormat("%s %.2f", mode->name, c.CorrectionOf(mode->name)));
+  }
+  if (!c.corrections.empty()) {
+    absl::StrAppend(&text,
+                    "corrected  a step takes, by measurement over formula: ",
+                    absl::StrJoin(corrections, ", "), "\n");
+  }
   absl::StrAppendFormat(
       &text, "cluster    %s of %g cores, %s, latency %.3g us%s; %s a host\n",
       Counted(r.cluster.hosts, "host"), r.cluster.cores,

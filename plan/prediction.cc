@@ -6,10 +6,15 @@
 namespace shoal {
 namespace {
 
+// The payload's share of what a link passes: TCP over Ethernet with frames of
+// 1,500 bytes. A bare stream reached .956 (docs/benchmarking.md).
+constexpr double kPayloadShare = .956;
+
 StepPrediction StepOf(const ModeShape& mode, const Calibration& calibration,
                       const PlannedJob& job, const StepDemand& demand,
                       ClusterDescription cluster, int hosts) {
   cluster.hosts = hosts;
+  cluster.bits_per_second *= kPayloadShare;
   StepSetting setting;
   setting.cluster = cluster;
   setting.workers_per_host = job.workers_per_host;

@@ -43,34 +43,11 @@ double StepTimes::Quantile(double u) const {
   return a.q + (b.q - a.q) * (u - a.u) / (b.u - a.u);
 }
 
-double StepTimes::ShareBelow(double value) const {
-  const auto knots = Knots(*this);
-  if (value < knots.front().q) return 0;
-  if (value >= knots.back().q) return 1;
-  size_t i = 1;
-  while (value >= knots[i].q) ++i;
-  const Knot& a = knots[i - 1];
-  const Knot& b = knots[i];
-  return a.u + (b.u - a.u) * (value - a.q) / (b.q - a.q);
-}
-
 double StepTimes::ExpectedMax(double n) const {
   const auto knots = Knots(*this);
   double sum = 0;
   for (size_t i = 1; i < knots.size(); ++i) {
     sum += Part(knots[i - 1], knots[i], n);
-  }
-  return sum;
-}
-
-double StepTimes::ExpectedAtLeast(double limit) const {
-  const double below = ShareBelow(limit);
-  const auto knots = Knots(*this);
-  double sum = limit * below;
-  for (size_t i = 1; i < knots.size(); ++i) {
-    if (knots[i].u <= below) continue;
-    const double from = std::max(knots[i - 1].u, below);
-    sum += (knots[i].u - from) * (Quantile(from) + knots[i].q) / 2;
   }
   return sum;
 }

@@ -18,15 +18,11 @@ struct StepTimes {
 
   // The value below which the share `u` of all times lies; u in [0, 1].
   double Quantile(double u) const;
-  // The share of times that are at most `value`.
-  double ShareBelow(double value) const;
   double Mean() const { return ExpectedMax(1); }
   double Variance() const;
   // E[max of n independent times] = ∫ Q(u) d(u^n), in closed form; n >= 1 (n
   // need not be whole).
   double ExpectedMax(double n) const;
-  // E[max(X, limit)].
-  double ExpectedAtLeast(double limit) const;
 };
 
 // The same distribution divided by its mean. Quantiles that are not ascending

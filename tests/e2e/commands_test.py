@@ -17,7 +17,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 COMMANDS = [["shoal", "train"], ["shoal", "run"], ["shoal", "data", "gen"],
             ["shoal-ps"], ["shoal-worker"], ["shoal", "data", "prepare"],
-            ["shoal", "data", "stat"], ["shoal", "eval"], ["shoal", "infer"]]
+            ["shoal", "data", "stat"], ["shoal", "eval"], ["shoal", "infer"],
+            ["shoal", "plan"]]
 
 
 class HelpTest(harness.ShoalTest):

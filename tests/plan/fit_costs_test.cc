@@ -86,6 +86,23 @@ TEST(FitCostsTest, WhatTheFormulasDoNotKnowBecomesACorrection) {
   }
 }
 
+TEST(FitCostsTest, AModeThatWasNotMeasuredIsCorrectedLikeItsLike) {
+  std::vector<MeasuredCell> cells = CellsOf(Truth(), 1);
+  std::erase_if(cells, [](const MeasuredCell& cell) {
+    return cell.mode == "ssp" || cell.mode == "hybrid";
+  });
+  for (MeasuredCell& cell : cells) {
+    if (cell.mode == "async") cell.samples_per_second /= 1.3;
+  }
+  const auto fitted = FitCosts(cells, ExampleCalibration());
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_NEAR(fitted->CorrectionOf("async"), 1.3, .05);
+  EXPECT_EQ(fitted->CorrectionOf("ssp"), fitted->CorrectionOf("async"));
+  EXPECT_NEAR(fitted->CorrectionOf("ring"), 1, .05);
+  EXPECT_GT(fitted->CorrectionOf("hybrid"), fitted->CorrectionOf("ring"));
+  EXPECT_LT(fitted->CorrectionOf("hybrid"), fitted->CorrectionOf("async"));
+}
+
 TEST(FitCostsTest, ACostOfWhichNoCellSaysAnythingKeepsItsDefault) {
   Calibration truth = Truth();
   std::vector<MeasuredCell> cells = CellsOf(truth, 1);

@@ -1,0 +1,280 @@
+// shoal plan: predicts the speed of a job on a cluster, by mode of training and
+// number of hosts.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "base/file_system.h"
+#include "base/output_path.h"
+#include "base/status_macros.h"
+#include "cmd/own_terminal.h"
+#include "cmd/parse_command_line.h"
+#include "cmd/plan_calibration.h"
+#include "cmd/plan_map.h"
+#include "cmd/plan_measure.h"
+#include "cmd/subcommand.h"
+#include "job/exit_code.h"
+#include "launch/job_flag_set.h"
+#include "plan/calibration.h"
+#include "plan/cluster_description.h"
+#include "plan/mode_shape.h"
+#include "plan/plan_text.h"
+#include "plan/step_demand.h"
+
+namespace shoal {
+namespace {
+
+struct PlanFlags {
+  std::string cluster;
+  std::string modes;
+  int worker_per_host = 1;
+  double price = 0;
+  bool as_json = false;
+  std::string calibration;
+  std::string compare;
+  std::string compare_model;
+  bool measure = false;
+  absl::Duration measure_time = absl::Seconds(10);
+  std::string calibration_out;
+  std::string map;
+};
+
+FlagSet PlanFlagSet(PlanFlags* flags) {
+  FlagSet set("shoal plan",
+              "Predicts how fast a job trains on a cluster, for each mode of "
+              "training and number of hosts, from what was measured on one or "
+              "two hosts (docs/planning.md). It predicts speed, never AUC. "
+              "Beside the flags below it takes those of shoal train, which "
+              "describe the job: without them the job is the one that was "
+              "measured.");
+  set.Group("Plan");
+  set.Add({"cluster",
+           &flags->cluster,
+           "The cluster, as in hosts=32,cores=8,network=10gbit,latency=60us,"
+           "memory=64GiB. hosts and network must be there; the network is what "
+           "a host's link passes each way.",
+           {},
+           "it is what the plan is for, as in "
+           "--cluster=hosts=32,cores=8,network=10gbit"});
+  set.Add({"modes", &flags->modes,
+           "Modes of training to compare, separated by commas. Empty: all."});
+  set.Add({"worker_per_host", &flags->worker_per_host,
+           "Number of workers on each host.", IntRange{1, 1024}});
+  set.Add({"price", &flags->price,
+           "Price of a host for an hour, in any currency; the plan then shows "
+           "the cost of 10^9 samples. 0: costs are not shown.",
+           RealRange{0}});
+  set.Add({"json", &flags->as_json, "Print one JSON object instead of text."});
+  set.Add(
+      {"map", &flags->map,
+       "File for a map of the fastest mode by hosts and bandwidth, as SVG."});
+  set.Group("Measurements");
+  set.Add({"calibration", &flags->calibration,
+           "File of measurements that --calibration_out wrote."});
+  set.Add({"compare", &flags->compare,
+           "File compare.json of shoal bench compare, whose cells of 1 and 2 "
+           "hosts are the measurements."});
+  set.Add({"compare_model", &flags->compare_model,
+           "Name of the model in --compare, if it has several."});
+  set.Add({"measure", &flags->measure,
+           "Measure now: train with the job's flags in one process and count "
+           "the distinct ids of the data. Costs of the network are then those "
+           "of another machine, and the plan says so."});
+  set.Add({"measure_time", &flags->measure_time, "How long --measure trains.",
+           DurationRange{absl::Seconds(1), absl::Hours(1)}});
+  set.Add({"calibration_out", &flags->calibration_out,
+           "File for the measurements, to plan with them again."});
+  return set;
+}
+
+// Takes the arguments of flags that `set` does not have out of *args: the flags
+// of the job. A flag's value may be an argument of its own.
+Args TakeJobArgs(const FlagSet& set, Args* args) {
+  Args own;
+  Args job;
+  Args* last = &own;
+  for (std::string& arg : *args) {
+    if (absl::StartsWith(arg, "-")) {
+      const std::string name(std::pair<absl::string_view, absl::string_view>(
+                                 absl::StrSplit(absl::StripPrefix(arg, "--"),
+                                                absl::MaxSplits('=', 1)))
+                                 .first);
+      last = name == "help" || arg == "-h" || set.Find(name) != nullptr ? &own
+                                                                        : &job;
+    }
+    last->push_back(std::move(arg));
+  }
+  *args = std::move(own);
+  return job;
+}
+
+absl::StatusOr<std::string> ReadWhole(const FileSystem& files,
+                                      const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
+                         files.OpenForRead(path));
+  std::string text(file->size(), '\0');
+  SHOAL_ASSIGN_OR_RETURN(
+      const size_t read,
+      file->Read(0, absl::MakeSpan(text.data(), text.size())));
+  text.resize(read);
+  return text;
+}
+
+// Where the measurements come from is given once.
+absl::Status CheckSources(const PlanFlags& flags) {
+  const int given = (flags.calibration.empty() ? 0 : 1) +
+                    (flags.compare.empty() ? 0 : 1) + (flags.measure ? 1 : 0);
+  if (given == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      given == 0 ? "no measurements are given" : "measurements are given twice",
+      ": give one of --measure (train for 10 s now), --compare=compare.json "
+      "(of shoal bench compare) and --calibration=FILE (of "
+      "--calibration_out)"));
+}
+
+absl::StatusOr<Calibration> CalibrationOf(const PlanFlags& flags,
+                                          const FileSystem& files,
+                                          const JobFlags& job,
+                                          const FlagSet& job_set) {
+  if (flags.measure) {
+    return MeasureJob(files, job, job_set, flags.measure_time);
+  }
+  const bool compares = !flags.compare.empty();
+  const std::string& path = compares ? flags.compare : flags.calibration;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadWhole(files, path));
+  auto read = compares ? CalibrationFromComparison(text, flags.compare_model)
+                       : CalibrationFromJson(text);
+  if (!read.ok()) return Annotate(read.status(), path);
+  return read;
+}
+
+absl::StatusOr<std::vector<const ModeShape*>> ModesOf(
+    const std::string& names) {
+  std::vector<const ModeShape*> modes;
+  if (names.empty()) {
+    for (const ModeShape& mode : ModeShapes()) modes.push_back(&mode);
+    return modes;
+  }
+  for (const absl::string_view name : absl::StrSplit(names, ',')) {
+    const ModeShape* const mode = FindModeShape(name);
+    if (mode == nullptr) {
+      std::vector<std::string> all;
+      for (const ModeShape& shape : ModeShapes()) all.push_back(shape.name);
+      return absl::InvalidArgumentError(
+          absl::StrCat("--modes=", names, ": there is no mode '", name,
+                       "'; the modes are ", absl::StrJoin(all, ", ")));
+    }
+    modes.push_back(mode);
+  }
+  return modes;
+}
+
+// The flags that decide the sizes of the variables.
+bool GivesModel(const FlagSet& set) {
+  for (const char* const name :
+       {"model", "feature_size", "field_size", "embedding_size", "deep_layers",
+        "optimizer", "table_optimizer"}) {
+    if (set.given(name)) return true;
+  }
+  return false;
+}
+
+// The measured job, changed by the flags that are given.
+absl::StatusOr<PlannedJob> JobOf(const PlanFlags& plan,
+                                 const Calibration& calibration,
+                                 const JobFlags& flags, const FlagSet& set) {
+  PlannedJob job = MeasuredJob(calibration);
+  job.workers_per_host = plan.worker_per_host;
+  if (set.given("batch_size")) job.batch_size = flags.training.batch_size;
+  if (set.given("ssp_bound")) job.ssp_bound = flags.modes.ssp_bound;
+  if (set.given("pipeline_depth")) {
+    job.pipeline_depth = flags.training.pipeline_depth;
+  }
+  if (!GivesModel(set)) return job;
+  SHOAL_ASSIGN_OR_RETURN(const JobSizes sizes, SizesOf(flags));
+  job.dense_bytes = sizes.dense_bytes;
+  job.row_floats = sizes.row_floats;
+  job.table_bytes = sizes.table_bytes;
+  if (calibration.flop_per_sample > 0 && sizes.flop_per_sample > 0) {
+    job.sample_ratio = sizes.flop_per_sample / calibration.flop_per_sample;
+  }
+  return job;
+}
+
+// Reads the flags of the job. Measuring trains, so the job must be whole;
+// otherwise flags that describe it are enough.
+std::optional<ExitCode> ParseJob(const PlanFlags& plan, const Args& args,
+                                 JobFlags* flags, FlagSet* set) {
+  if (plan.measure) return ParseJobOrExit(flags, set, args);
+  absl::Status read = set->ReadArguments(args);
+  if (read.ok() && GivesModel(*set)) {
+    if (flags->data.training_data_dir.empty()) {
+      flags->data.training_data_dir = "not read";
+    }
+    read = flags->Validate();
+  }
+  if (read.ok()) return std::nullopt;
+  return Complain("shoal plan", read, kExitUsage);
+}
+
+}  // namespace
+
+int PlanCommand(const Args& args) {
+  PlanFlags plan;
+  FlagSet set = PlanFlagSet(&plan);
+  Args own = args;
+  const Args job_args = TakeJobArgs(set, &own);
+  if (const auto exit = ParseOrExit(&set, own)) return *exit;
+  const auto usage = [&set](const absl::Status& status) {
+    return Complain(set.command(), status, kExitUsage);
+  };
+  PlanRequest request;
+  const auto cluster = ParseCluster(plan.cluster);
+  if (!cluster.ok()) return usage(cluster.status());
+  const auto modes = ModesOf(plan.modes);
+  if (!modes.ok()) return usage(modes.status());
+  if (const absl::Status sources = CheckSources(plan); !sources.ok()) {
+    return usage(sources);
+  }
+  JobFlags flags(Command::kTrain);
+  FlagSet job_set = JobFlagSet(&flags);
+  if (const auto exit = ParseJob(plan, job_args, &flags, &job_set)) {
+    return *exit;
+  }
+  const std::unique_ptr<FileSystem> files = NewPosixFileSystem();
+  auto calibration = CalibrationOf(plan, *files, flags, job_set);
+  if (!calibration.ok()) return Complain(set.command(), calibration.status());
+  if (!plan.calibration_out.empty()) {
+    const absl::Status written = WriteOutput(*files, plan.calibration_out,
+                                             CalibrationToJson(*calibration));
+    if (!written.ok()) return Complain(set.command(), written);
+  }
+  const auto job = JobOf(plan, *calibration, flags, job_set);
+  if (!job.ok()) return usage(job.status());
+  request.calibration = *std::move(calibration);
+  request.job = *job;
+  request.cluster = *cluster;
+  request.modes = *modes;
+  request.hosts = HostsToPlan(cluster->hosts);
+  request.price_per_host_hour = plan.price;
+  if (!plan.map.empty()) {
+    const absl::Status written =
+        WriteOutput(*files, plan.map, DrawPlanMap(request));
+    if (!written.ok()) return Complain(set.command(), written);
+  }
+  return PrintResult(set.command(),
+                     plan.as_json ? PlanJson(request) : PlanText(request));
+}
+
+}  // namespace shoal

@@ -1,0 +1,84 @@
+#include "cmd/plan_map.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/counted.h"
+#include "plan/cluster_description.h"
+#include "plan/prediction.h"
+#include "report/number_text.h"
+#include "report/svg_chart.h"
+
+namespace shoal {
+namespace {
+
+constexpr double kBits[] = {5e8, 1e9, 2e9, 5e9, 1e10, 2.5e10, 5e10, 1e11, 2e11};
+// How far ahead the fastest mode is in a cell of full colour.
+constexpr double kClearLead = .5;
+
+// The most hosts are columns of their own up to this many.
+constexpr size_t kMostColumns = 12;
+
+MapCell CellOf(const PlanRequest& request, int hosts, double bits) {
+  ClusterDescription cluster = request.cluster;
+  cluster.bits_per_second = bits;
+  MapCell cell;
+  double first = 0;
+  double second = 0;
+  for (size_t i = 0; i < request.modes.size(); ++i) {
+    const Prediction p = Predict(*request.modes[i], request.calibration,
+                                 request.job, cluster, hosts);
+    if (!p.fits) continue;
+    if (p.samples_per_second > first) {
+      second = std::exchange(first, p.samples_per_second);
+      cell.key = static_cast<int>(i);
+      cell.look = p.extrapolated ? ChartLook::kHollow : ChartLook::kFull;
+    } else {
+      second = std::max(second, p.samples_per_second);
+    }
+  }
+  if (cell.key < 0) return cell;
+  const std::string name = request.modes[static_cast<size_t>(cell.key)]->name;
+  const double lead = second == 0 ? kClearLead : first / second - 1;
+  cell.text = absl::StrCat(name, "\n", InFewDigits(first));
+  cell.strength = std::clamp(lead / kClearLead, .1, 1.0);
+  cell.tip = absl::StrFormat("%s at %s: %s, %.0f samples/s, %.0f %% ahead",
+                             Counted(static_cast<uint64_t>(hosts), "host"),
+                             NetworkText(bits), name, first, 100 * lead);
+  return cell;
+}
+
+}  // namespace
+
+std::string DrawPlanMap(const PlanRequest& request) {
+  MapChart chart;
+  chart.id = "plan";
+  chart.title = "The fastest mode by hosts and bandwidth, as predicted";
+  chart.about =
+      "For each number of hosts and each bandwidth, the mode of training with "
+      "the most samples a second.";
+  chart.hollow_means = "extrapolated";
+  chart.x_title = "hosts";
+  chart.y_title = "network";
+  for (const ModeShape* const mode : request.modes) {
+    chart.keys.push_back(
+        {mode->name, static_cast<int>(chart.keys.size()), ChartHatch::kNone});
+  }
+  std::vector<int> hosts = request.hosts;
+  if (hosts.size() > kMostColumns) {
+    hosts.erase(hosts.begin(), hosts.end() - kMostColumns);
+  }
+  for (const int n : hosts) chart.columns.push_back(absl::StrCat(n));
+  for (const double bits : kBits) {
+    chart.rows.push_back(NetworkText(bits));
+    std::vector<MapCell>& row = chart.cells.emplace_back();
+    for (const int n : hosts) row.push_back(CellOf(request, n, bits));
+  }
+  return DrawMapChart(chart);
+}
+
+}  // namespace shoal
