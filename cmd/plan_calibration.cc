@@ -46,7 +46,7 @@ struct Mean {
 struct ReadCell {
   MeasuredCell cell;
   double worker_sent = -1;         // bytes a sample
-  std::optional<StepTimes> steps;  // seconds
+  std::optional<RelativeTimes> steps;  // seconds
   double compute_share = 1;
 };
 
@@ -97,8 +97,8 @@ ReadCell ReadCellOf(const JsonNode& node) {
   read.worker_sent = sent.value(-1);
   read.compute_share = compute.value(1);
   if (p50.count > 0) {
-    read.steps = StepTimes{p10.value(), p50.value(), p90.value(), p99.value(),
-                           max.value()};
+    read.steps = RelativeTimes{p10.value(), p50.value(), p90.value(),
+                               p99.value(), max.value()};
   }
   return read;
 }
@@ -162,7 +162,7 @@ void AddDistinctIds(const std::vector<ReadCell>& cells, Calibration* c) {
 void AddStepTimes(const std::vector<ReadCell>& cells, Calibration* c) {
   for (const ReadCell& read : cells) {
     if (read.cell.hosts == 1 && read.steps.has_value()) {
-      c->step_times = NormalizedStepTimes(*read.steps);
+      c->step_times = NormalizedTimes(*read.steps);
       return;
     }
   }

@@ -160,7 +160,7 @@ absl::Status ReadSummary(const std::string& text, MeasuredCell* cell,
   if (root.Has("step_seconds") &&
       root.Field("step_seconds").kind() == JsonKind::kObject) {
     const JsonNode steps = root.Field("step_seconds");
-    calibration->step_times = NormalizedStepTimes(
+    calibration->step_times = NormalizedTimes(
         {steps.Field("p10").Double(), steps.Field("p50").Double(),
          steps.Field("p90").Double(), steps.Field("p99").Double(),
          steps.Field("max").Double()});
@@ -234,7 +234,7 @@ absl::StatusOr<Calibration> MeasureJob(const FileSystem& files,
   known.flop_per_sample = sizes.flop_per_sample;
   known.table_bytes = sizes.table_bytes;
   // The usual spread, unless the summary knows better.
-  known.step_times = NormalizedStepTimes({.93, .99, 1.07, 1.3, 2});
+  known.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
   SHOAL_RETURN_IF_ERROR(CountIds(files, flags, &known));
   SHOAL_ASSIGN_OR_RETURN(const std::string summary, TrainFor(files, set, span));
   MeasuredCell cell;

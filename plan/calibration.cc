@@ -82,7 +82,7 @@ absl::Status Calibration::Validate() const {
   if (!(final_share >= 0 && final_share <= 1)) {
     return wrong("final_share", "must be a number from 0 to 1");
   }
-  const StepTimes& t = step_times;
+  const RelativeTimes& t = step_times;
   if (!(t.p10 <= t.p50 && t.p50 <= t.p90 && t.p90 <= t.p99 && t.p99 <= t.max &&
         std::isfinite(t.max) && t.max > 0)) {
     return wrong("step_times", "quantiles must ascend");

@@ -36,7 +36,7 @@ struct Calibration {
   double flop_per_sample = 0;  // of its matrix products; 0: not known
   // Ascending in both; one entry or more.
   std::vector<DistinctIds> distinct_ids;
-  StepTimes step_times;  // of the computation of one batch
+  RelativeTimes step_times;  // of the computation of one batch
   UnitCosts costs;
   // Bytes of memory of a worker process and of a server process without its
   // part of the tables and of the dense variables.

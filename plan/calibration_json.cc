@@ -129,7 +129,7 @@ absl::StatusOr<Calibration> CalibrationFromJson(absl::string_view text) {
   }
   SHOAL_RETURN_IF_ERROR(document->status());
   SHOAL_RETURN_IF_ERROR(c.Validate());
-  c.step_times = NormalizedStepTimes(c.step_times);
+  c.step_times = NormalizedTimes(c.step_times);
   return c;
 }
 

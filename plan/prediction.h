@@ -28,7 +28,7 @@ const char* LimitText(Limit limit);
 struct StepSetting {
   ClusterDescription cluster;
   int workers_per_host = 1;
-  StepTimes step_times;
+  RelativeTimes step_times;
   double final_share = .35;
   double ring_hop = 40e-6;
   int ssp_bound = 2;

@@ -15,7 +15,7 @@ struct Knot {
 
 // The least time is as far below p10 as half of what p10 is below the median:
 // compute has a floor, so the lower tail is short.
-std::array<Knot, 6> Knots(const StepTimes& t) {
+std::array<Knot, 6> Knots(const RelativeTimes& t) {
   return {{{0, t.p10 - (t.p50 - t.p10) / 2},
            {.1, t.p10},
            {.5, t.p50},
@@ -34,7 +34,7 @@ double Part(const Knot& a, const Knot& b, double n) {
 
 }  // namespace
 
-double StepTimes::Quantile(double u) const {
+double RelativeTimes::Quantile(double u) const {
   const auto knots = Knots(*this);
   size_t i = 1;
   while (i + 1 < knots.size() && u > knots[i].u) ++i;
@@ -43,7 +43,7 @@ double StepTimes::Quantile(double u) const {
   return a.q + (b.q - a.q) * (u - a.u) / (b.u - a.u);
 }
 
-double StepTimes::ExpectedMax(double n) const {
+double RelativeTimes::ExpectedMax(double n) const {
   const auto knots = Knots(*this);
   double sum = 0;
   for (size_t i = 1; i < knots.size(); ++i) {
@@ -52,7 +52,7 @@ double StepTimes::ExpectedMax(double n) const {
   return sum;
 }
 
-double StepTimes::Variance() const {
+double RelativeTimes::Variance() const {
   const auto knots = Knots(*this);
   double square = 0;
   for (size_t i = 1; i < knots.size(); ++i) {
@@ -64,13 +64,13 @@ double StepTimes::Variance() const {
   return std::max(0.0, square - mean * mean);
 }
 
-StepTimes NormalizedStepTimes(StepTimes t) {
+RelativeTimes NormalizedTimes(RelativeTimes t) {
   t.p50 = std::max(t.p50, t.p10);
   t.p90 = std::max(t.p90, t.p50);
   t.p99 = std::max(t.p99, t.p90);
   t.max = std::max(t.max, t.p99);
   const double mean = t.Mean();
-  if (!(mean > 0) || !std::isfinite(mean)) return StepTimes();
+  if (!(mean > 0) || !std::isfinite(mean)) return RelativeTimes();
   return {t.p10 / mean, t.p50 / mean, t.p90 / mean, t.p99 / mean, t.max / mean};
 }
 

@@ -7,9 +7,9 @@ namespace shoal {
 // joined by straight lines. All values are relative to the mean, which is 1.
 // Values are immutable after Normalized.
 //
-//   StepTimes times = NormalizedStepTimes({p10, p50, p90, p99, max});
+//   RelativeTimes times = NormalizedTimes({p10, p50, p90, p99, max});
 //   times.ExpectedMax(8)      // the slowest of 8 workers, over the mean
-struct StepTimes {
+struct RelativeTimes {
   double p10 = 1;
   double p50 = 1;
   double p90 = 1;
@@ -27,7 +27,7 @@ struct StepTimes {
 
 // The same distribution divided by its mean. Quantiles that are not ascending
 // are raised to the one before. A mean of 0 or less gives a constant 1.
-StepTimes NormalizedStepTimes(StepTimes times);
+RelativeTimes NormalizedTimes(RelativeTimes times);
 
 }  // namespace shoal
 

@@ -14,7 +14,7 @@ namespace shoal {
 struct SimulatedCluster {
   ClusterDescription hosts;
   int workers_per_host = 1;
-  StepTimes step_times;
+  RelativeTimes step_times;
   double final_share = .35;  // Calibration::final_share
   double ring_hop = 40e-6;   // UnitCosts::ring_hop
   int ssp_bound = 2;

@@ -12,7 +12,7 @@ Calibration ExampleCalibration() {
   c.flop_per_sample = 3.42e6;
   c.distinct_ids = {{1024, 8750}, {4096, 24900}, {16384, 66000}};
   c.costs.sample = 14.5e-6;
-  c.step_times = NormalizedStepTimes({.93, .99, 1.07, 1.3, 2});
+  c.step_times = NormalizedTimes({.93, .99, 1.07, 1.3, 2});
   c.table_bytes = 150e6;
   c.most_hosts = 2;
   c.least_batch = c.most_batch = 1024;

@@ -9,7 +9,7 @@ namespace shoal {
 namespace {
 
 // Draws by the quantile function itself.
-double MeanOf(const StepTimes& times, int n) {
+double MeanOf(const RelativeTimes& times, int n) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<> uniform(0, 1);
   double sum = 0;
@@ -24,7 +24,7 @@ double MeanOf(const StepTimes& times, int n) {
   return sum / rounds;
 }
 
-const StepTimes kTimes = NormalizedStepTimes({.8, .95, 1.2, 2, 4});
+const RelativeTimes kTimes = NormalizedTimes({.8, .95, 1.2, 2, 4});
 
 TEST(StepTimesTest, ANormalizedDistributionHasMeanOne) {
   EXPECT_NEAR(kTimes.Mean(), 1, 1e-12);
@@ -49,14 +49,14 @@ TEST(StepTimesTest, VarianceIsThatOfDraws) {
 }
 
 TEST(StepTimesTest, AConstantHasNoSpread) {
-  const StepTimes constant = NormalizedStepTimes({5, 5, 5, 5, 5});
+  const RelativeTimes constant = NormalizedTimes({5, 5, 5, 5, 5});
   EXPECT_NEAR(constant.ExpectedMax(1000), 1, 1e-9);
   EXPECT_NEAR(constant.Variance(), 0, 1e-12);
 }
 
 TEST(StepTimesTest, QuantilesThatCannotBeGiveAConstant) {
-  EXPECT_EQ(NormalizedStepTimes({0, 0, 0, 0, 0}).max, 1);
-  const StepTimes raised = NormalizedStepTimes({2, 1, 1, 1, 1});
+  EXPECT_EQ(NormalizedTimes({0, 0, 0, 0, 0}).max, 1);
+  const RelativeTimes raised = NormalizedTimes({2, 1, 1, 1, 1});
   EXPECT_LE(raised.p10, raised.max);
 }
 

@@ -1,10 +1,5 @@
 #include "rpc/tcp_ring.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +21,7 @@
 #include "rpc/ring/ring_handshake.h"
 #include "rpc/ring/token_proof.h"
 #include "tests/conformance/completion.h"
+#include "tests/rpc/ring/rank_zero.h"
 #include "tests/rpc/ring/ring_ranks.h"
 
 namespace shoal {
@@ -48,163 +44,6 @@ Call AllReduce(TcpRing& ring, std::vector<float>* values,
   return call;
 }
 
-TcpRingOptions Options() {
-  TcpRingOptions options;
-  options.job = "demo";
-  options.token = "the-token";
-  return options;
-}
-
-// A TCP connection on loopback without any knowledge of rings. Every wait ends.
-class Socket {
- public:
-  explicit Socket(int fd) : fd_(fd) {
-    timeval limit = {30, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-  }
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-
-  static Socket Connect(const std::string& text) {
-    const Address address = *ParseAddress(text);
-    sockaddr_in to = {};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<uint16_t>(address.port));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
-    return Socket(fd);
-  }
-
-  // Listens on a free port; *address tells where.
-  static Socket Listen(std::string* address) {
-    sockaddr_in at = {};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(at);
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&at), size), 0);
-    EXPECT_EQ(listen(fd, 5), 0);
-    getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
-    *address = absl::StrCat("127.0.0.1:", ntohs(at.sin_port));
-    return Socket(fd);
-  }
-  Socket Accept() { return Socket(accept(fd_, nullptr, nullptr)); }
-
-  void Send(const std::string& bytes) {
-    (void)!send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-  // Up to `most` bytes; empty at the end.
-  std::string Receive(size_t most) {
-    std::string bytes(most, '\0');
-    const ssize_t got = recv(fd_, bytes.data(), most, 0);
-    bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
-    return bytes;
-  }
-  // All bytes until the other side closes the connection.
-  std::string ReceiveAll() {
-    std::string all;
-    while (true) {
-      const std::string more = Receive(4096);
-      if (more.empty()) return all;
-      all += more;
-    }
-  }
-  absl::Status Shake(RingHandshake* handshake) {
-    while (true) {
-      const std::string out = handshake->TakeOutput();
-      if (!out.empty()) Send(out);
-      if (handshake->done()) return handshake->status();
-      const std::string in = Receive(handshake->wants());
-      if (in.empty()) return absl::UnavailableError("closed");
-      handshake->Feed(in);
-    }
-  }
-  void Close() {
-    close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
-// Rank 0 of two, whose neighbour is played by the test.
-class RankZero {
- public:
-  explicit RankZero(const TcpRingOptions& base = Options()) {
-    listening_ = Socket::Listen(&listens_at_);
-    absl::StatusOr<RingPort> port = RingPort::Open("127.0.0.1:0", base.token);
-    EXPECT_TRUE(port.ok()) << port.status();
-    address_ = port->address();
-    TcpRingOptions options = base;
-    options.rank = 0;
-    options.size = 2;
-    options.next = listens_at_;
-    options.on_refused = [this](const std::string& line) {
-      MutexLock lock(&mu_);
-      lines_.push_back(line);
-    };
-    absl::StatusOr<std::unique_ptr<TcpRing>> ring =
-        TcpRing::Start(*std::move(port), options, &executor_);
-    EXPECT_TRUE(ring.ok()) << ring.status();
-    ring_ = *std::move(ring);
-  }
-  ~RankZero() { ring_ = nullptr; }
-
-  TcpRing& ring() { return *ring_; }
-  void Destroy() { ring_ = nullptr; }
-  const std::string& address() const { return address_; }
-  std::vector<std::string> lines() {
-    MutexLock lock(&mu_);
-    return lines_;
-  }
-
-  static RingSettings RankOne() {
-    RingSettings settings;
-    settings.job = "demo";
-    settings.rank = 1;
-    settings.size = 2;
-    return settings;
-  }
-  // Plays the handshakes of rank 1 on both sides.
-  void LinkUp() {
-    EXPECT_EQ(LinkFromZero(), absl::OkStatus());
-    EXPECT_EQ(LinkToZero(), absl::OkStatus());
-  }
-  absl::Status LinkFromZero() {
-    from_zero_ = listening_.Accept();
-    RingAcceptor acceptor(RankOne(), "the-token", MakeNonce());
-    return from_zero_.Shake(&acceptor);
-  }
-  absl::Status LinkToZero() {
-    to_zero_ = Socket::Connect(address_);
-    RingConnector connector(RankOne(), "the-token", MakeNonce());
-    return to_zero_.Shake(&connector);
-  }
-  Socket& from_zero() { return from_zero_; }
-  Socket& to_zero() { return to_zero_; }
-
- private:
-  RealClock clock_;
-  ThreadExecutor executor_{{.name = "rank 0"}, &clock_};
-  Mutex mu_;
-  std::vector<std::string> lines_ ABSL_GUARDED_BY(mu_);
-  std::string listens_at_;
-  std::string address_;
-  Socket listening_{-1};
-  Socket from_zero_{-1};
-  Socket to_zero_{-1};
-  std::unique_ptr<TcpRing> ring_;
-};
-
 CollectiveOperation OperationOf(const std::vector<float>& values) {
   return MakeOperation(CollectiveKind::kAllReduce,
                        {.step = 1, .index = 0, .name = "values"}, 1,
@@ -213,7 +52,7 @@ CollectiveOperation OperationOf(const std::vector<float>& values) {
 
 TEST(TcpRingTest, SendsNoMoreBytesThanTheFormula) {
   for (const int size : {2, 3, 5}) {
-    RingRanks ranks(size, Options());
+    RingRanks ranks(size, TestRingOptions());
     std::vector<std::vector<float>> values(static_cast<size_t>(size),
                                            std::vector<float>(1 << 20, 1));
     std::vector<Call> calls;
@@ -235,9 +74,10 @@ TEST(TcpRingTest, SendsNoMoreBytesThanTheFormula) {
 TEST(TcpRingTest, CountsTheDataThatItSendsAndReceives) {
   constexpr int kSize = 3;
   std::vector<PayloadCounters> counters(kSize);
-  RingRanks ranks(kSize, Options(), [&](int rank, TcpRingOptions* options) {
-    options->payload = &counters[static_cast<size_t>(rank)];
-  });
+  RingRanks ranks(kSize, TestRingOptions(),
+                  [&](int rank, TcpRingOptions* options) {
+                    options->payload = &counters[static_cast<size_t>(rank)];
+                  });
   std::vector<std::vector<float>> values(
       kSize, std::vector<float>(kSize * 100'000, 1));
   std::vector<Call> calls;
@@ -259,25 +99,25 @@ TEST(TcpRingTest, StrangersAreRefusedAndTheRingComesUp) {
   std::vector<float> values(1000, 1);
   const Call call = AllReduce(zero.ring(), &values);
 
-  Socket silent = Socket::Connect(zero.address());
-  Socket half = Socket::Connect(zero.address());
+  RawSocket silent = RawSocket::Connect(zero.address());
+  RawSocket half = RawSocket::Connect(zero.address());
   half.Send("SHOALRNG");
-  Socket http = Socket::Connect(zero.address());
+  RawSocket http = RawSocket::Connect(zero.address());
   http.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   // The challenge comes, and no answer.
   EXPECT_LE(http.ReceiveAll().size(), kRingChallengeBytes);
-  Socket large = Socket::Connect(zero.address());
+  RawSocket large = RawSocket::Connect(zero.address());
   std::string hello = "SHOALRNG";
   AppendNumber(kRingVersion, &hello);
   AppendNumber(uint32_t{0xffffffff}, &hello);
   hello.resize(kRingHelloBytes);
   large.Send(hello);
   large.ReceiveAll();
-  Socket wrong = Socket::Connect(zero.address());
+  RawSocket wrong = RawSocket::Connect(zero.address());
   RingConnector connector(RankZero::RankOne(), "wrong", MakeNonce());
   EXPECT_TRUE(absl::IsUnauthenticated(wrong.Shake(&connector)));
   EXPECT_EQ(wrong.ReceiveAll(), "");
-  Socket old = Socket::Connect(zero.address());
+  RawSocket old = RawSocket::Connect(zero.address());
   RingSettings settings = RankZero::RankOne();
   settings.generation = 0;
   RingConnector before(settings, "the-token", MakeNonce());
@@ -308,7 +148,7 @@ TEST(TcpRingTest, ThePortListensAsLongAsTheRingLivesAndReadsNobody) {
   RankZero zero;
   zero.LinkUp();
   for (int i = 0; i < 50; ++i) {
-    Socket late = Socket::Connect(zero.address());
+    RawSocket late = RawSocket::Connect(zero.address());
     EXPECT_EQ(late.ReceiveAll(), "") << "no challenge either";
   }
   std::vector<float> values(1000, 1);
@@ -320,7 +160,7 @@ TEST(TcpRingTest, ThePortListensAsLongAsTheRingLivesAndReadsNobody) {
 }
 
 TEST(TcpRingTest, ErrorsNameTheWorkersAndHaveTheRank) {
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   options.names = {"worker 0", "worker 2", "worker 5"};
   RingRanks ranks(3, options);
   std::vector<float> x(10, 1), y(10, 1), z(10, 1);
@@ -339,7 +179,7 @@ TEST(TcpRingTest, ErrorsNameTheWorkersAndHaveTheRank) {
 
 TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
   RankBoard board;
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   RingRanks ranks(3, options, [&](int rank, TcpRingOptions* o) {
     if (rank == 0) o->board = &board;
   });
@@ -372,12 +212,12 @@ TEST(TcpRingTest, TheBoardTellsForWhichRankTheRingWaits) {
 }
 
 TEST(TcpRingTest, ManySilentStrangersDoNotKeepTheNeighbourOut) {
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   options.max_strangers = 4;
   RankZero zero(options);
-  std::vector<Socket> strangers;
+  std::vector<RawSocket> strangers;
   for (int i = 0; i < 20; ++i) {
-    strangers.push_back(Socket::Connect(zero.address()));
+    strangers.push_back(RawSocket::Connect(zero.address()));
   }
   // The oldest gave its place.
   EXPECT_EQ(strangers[0].ReceiveAll().size(), kRingChallengeBytes);
@@ -385,10 +225,10 @@ TEST(TcpRingTest, ManySilentStrangersDoNotKeepTheNeighbourOut) {
 }
 
 TEST(TcpRingTest, ASilentStrangerIsClosedInTime) {
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   options.handshake_timeout = absl::Milliseconds(50);
   RankZero zero(options);
-  Socket silent = Socket::Connect(zero.address());
+  RawSocket silent = RawSocket::Connect(zero.address());
   EXPECT_EQ(silent.ReceiveAll().size(), kRingChallengeBytes);
   EXPECT_THAT(zero.lines(), ElementsAre(HasSubstr("does not say in time")));
 }
@@ -413,7 +253,7 @@ TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
               if (rank == 1) o->reduction = Reduction::kRankOrder;
             },
             "it has reduction"}}) {
-    TcpRingOptions options = Options();
+    TcpRingOptions options = TestRingOptions();
     // The rank that fails later finds nobody.
     options.connect_timeout = absl::Seconds(2);
     options.reconnect_timeout = absl::Seconds(2);
@@ -435,12 +275,12 @@ TEST(TcpRingTest, RanksThatDoNotBelongTogetherSaySo) {
 }
 
 TEST(TcpRingTest, ANeighbourThatIsNotThereIsNamed) {
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   options.connect_timeout = absl::Milliseconds(300);
   absl::StatusOr<RingPort> port = RingPort::Open("127.0.0.1:0", options.token);
   ASSERT_TRUE(port.ok());
   std::string nobody;
-  { Socket closed = Socket::Listen(&nobody); }
+  { RawSocket closed = RawSocket::Listen(&nobody); }
   options.size = 3;
   options.rank = 1;
   options.next = nobody;
@@ -487,7 +327,7 @@ TEST(TcpRingTest, ANeighbourThatLeavesBeforeTheOtherIsThereIsFoundAgain) {
 
 // The coordinator makes such a ring anew, as one that breaks.
 TEST(TcpRingTest, ALaterRingWithoutANeighbourIsBroken) {
-  TcpRingOptions options = Options();
+  TcpRingOptions options = TestRingOptions();
   options.generation = 2;
   options.reconnect_timeout = absl::Milliseconds(300);
   RankZero zero(options);
@@ -603,7 +443,7 @@ TEST(TcpRingTest, OptionsAreChecked) {
            {[](TcpRingOptions* o) { o->max_strangers = 0; }, "max_strangers"},
            {[](TcpRingOptions* o) { o->job = std::string(257, 'j'); }, "job"},
            {[](TcpRingOptions* o) { o->token = "a b"; }, ""}}) {
-    TcpRingOptions options = Options();
+    TcpRingOptions options = TestRingOptions();
     options.size = 3;
     options.next = "127.0.0.1:1";
     ASSERT_EQ(options.Validate(), absl::OkStatus());
