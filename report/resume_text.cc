@@ -74,7 +74,17 @@ SameCommand AfterEnd(const absl::Status& end) {
 
 std::string ResumeText(const ResumeFacts& facts, SameCommand next) {
   if (facts.checkpoint.empty()) {
-    return next == SameCommand::kGoesOn ? WithoutCheckpoint(facts) : "";
+    switch (next) {
+      case SameCommand::kGoesOn:
+        return WithoutCheckpoint(facts);
+      case SameCommand::kIsDone:
+        return facts.model_dir.empty()
+                   ? "the model was not saved, as there is no --model_dir"
+                   : absl::StrCat("there is no checkpoint in ",
+                                  facts.model_dir);
+      case SameCommand::kFailsAgain:
+        return "";
+    }
   }
   const std::string newest =
       absl::StrCat("the newest checkpoint is ", Place(facts));

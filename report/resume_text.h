@@ -35,7 +35,8 @@ struct ResumeFacts {
 // The last words of a job that trains: the checkpoint from which the same
 // command goes on, or that there is none; the newest checkpoint alone, or
 // nothing, where the same command would fail again; and after a job that is
-// done, that more epochs go on from the newest checkpoint. With --resume=never
+// done, that more epochs go on from the newest checkpoint, or that the model
+// was not saved. With --resume=never
 // the same command would be refused; the words say so.
 std::string ResumeText(const ResumeFacts& facts, SameCommand next);
 

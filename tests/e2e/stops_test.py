@@ -327,7 +327,7 @@ class LastWordsTest(StopsTest):
                         ["shoal", "train"]):
             job = self.start(command[1], *command, *self.flags(1))
             self.assertEqual(job.wait(), 0)
-            self.assertIn("there is no checkpoint without --model_dir",
+            self.assertIn("the model was not saved, as there is no --model_dir",
                           job.lines[-1])
 
 

@@ -43,7 +43,8 @@ TEST(ResumeTextTest, PromisesOnlyWhatTheSameCommandWouldDo) {
   };
   const Row rows[] = {
       {"done", absl::OkStatus(),
-       "a larger --num_epochs trains on from m/ckpt-7, step 7", ""},
+       "a larger --num_epochs trains on from m/ckpt-7, step 7",
+       "there is no checkpoint in m"},
       {"a signal", absl::CancelledError(""), kOn, kStart},
       {"a lost server", absl::UnavailableError(""), kOn, kStart},
       {"no progress", absl::DeadlineExceededError(""), kOn, kStart},
@@ -76,6 +77,11 @@ TEST(ResumeTextTest, AJobThatIsDoneGoesOnWithoutResumeNeverOnly) {
                        SameCommand::kIsDone),
             "a larger --num_epochs, without --resume=never, trains on from "
             "m/ckpt-7, step 7");
+}
+
+TEST(ResumeTextTest, AJobThatIsDonePromisesNoStartFromTheBeginning) {
+  EXPECT_EQ(ResumeText({"", 0, "", true}, SameCommand::kIsDone),
+            "the model was not saved, as there is no --model_dir");
 }
 
 TEST(ResumeTextTest, AnUnfinishedSaveIsNoCheckpoint) {
