@@ -221,7 +221,7 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
     options.comparison.models[model] = *facts;
   }
   for (Cell& cell : options.comparison.cells) {
-    cell.formula = runner.Formula(cell);
+    cell.formula = runner.Formula(cell, /*mean_batch=*/0);
   }
   options.out = asked.flags.out;
   options.settings = SettingsOf(asked);
@@ -234,6 +234,9 @@ ExitCode Compare(const Asked& asked, const Args& args, MainWait* wait) {
   options.files = files.get();
   options.run_cell = [&](const Cell& cell, int repeat, SummaryData* data) {
     return runner.Run(cell, repeat, data);
+  };
+  options.formula = [&](const Cell& cell, double mean_batch) {
+    return runner.Formula(cell, mean_batch);
   };
   options.stopped = [&] {
     const MainWait::Event event = wait->Wait(absl::ZeroDuration());

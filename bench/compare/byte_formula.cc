@@ -22,7 +22,7 @@ class SkipBadRows final : public BadRowSink {
 
 }  // namespace
 
-RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model,
+RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
                     double rows) {
   constexpr double kId = 8;  // bytes
   const double n = cell.hosts;
@@ -42,7 +42,7 @@ RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model,
   }
   for (double* bytes : {&step.worker_sent, &step.worker_received,
                         &step.ps_sent, &step.ps_received}) {
-    *bytes /= cell.batch_size;
+    *bytes /= batch;
   }
   return step;
 }

@@ -14,13 +14,15 @@ namespace shoal {
 // The bytes that a step sends by its formula (docs/benchmarking.md): without
 // headers of frames and messages.
 
-// A cell's payload bytes a sample, if a batch of a worker has `rows` distinct
-// ids, with D the bytes of all dense variables, F floats a row, N workers:
+// A cell's payload bytes a sample, if a batch of a worker has `batch` samples
+// and `rows` distinct ids, with D the bytes of all dense variables, F floats a
+// row, N workers:
 //   ring         2 (N - 1) / N x D + (N - 1) x rows x (8 + 4 F), each way
 //   hybrid       the first term each way; rows as with servers
 //   with servers a worker sends D, an id a row to pull, and an id with its
 //                gradient a row to push; it receives D and a row for each id
-RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double rows);
+RoleBytes FormulaOf(const Cell& cell, const ComparedModel& model, double batch,
+                    double rows);
 
 // The mean number of distinct ids in a batch of so many rows, from the first
 // batches of the data (the files of `flags` to train on, in their order).

@@ -130,6 +130,9 @@ absl::Status ComparisonRun::ReadBefore(const Turn& turn, Runs* runs) {
         path, " is a run of another comparison (", difference,
         "); give another --out, or remove the directory"));
   }
+  if (before->cell.formula.has_value()) {
+    formulas_[turn.cell.name] = *before->cell.formula;
+  }
   CellRun run = std::move(before->cell.runs.front());
   // What failed is tried again.
   if (run.ok) {
@@ -201,6 +204,10 @@ absl::Status ComparisonRun::Measure(const Turn& turn) {
     return absl::OkStatus();
   }
   RunFile file{options_.settings, turn.cell};
+  file.cell.formula = options_.formula(turn.cell, data.mean_batch);
+  if (file.cell.formula.has_value()) {
+    formulas_[turn.cell.name] = *file.cell.formula;
+  }
   file.cell.runs = {run};
   return options_.files->WriteFileAtomically(PathOf(turn), RunFileJson(file));
 }
@@ -215,6 +222,8 @@ void ComparisonRun::Conclude(bool ended) {
   Comparison* const found = &options_.comparison;
   for (Cell& cell : found->cells) {
     cell.runs.clear();
+    const auto formula = formulas_.find(cell.name);
+    if (formula != formulas_.end()) cell.formula = formula->second;
     for (int repeat = 0; repeat < found->repeats; ++repeat) {
       const auto run = runs_.find({cell.name, repeat});
       if (run == runs_.end()) continue;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ struct ComparisonRunOptions {
   // Runs a cell once (CellRunner::Run).
   std::function<absl::StatusOr<CellRun>(const Cell&, int repeat, SummaryData*)>
       run_cell;
+  // The formula of a cell's bytes (CellRunner::Formula).
+  std::function<std::optional<RoleBytes>(const Cell&, double mean_batch)>
+      formula;
   // CANCELLED once a signal has asked for the end.
   std::function<absl::Status()> stopped;
   // Shows a line, and what is left.
@@ -79,6 +83,7 @@ class ComparisonRun {
   std::vector<Turn> open_;  // turns to do, the next one last
   Runs runs_;               // of OUT/runs
   Runs dilation_runs_;      // of OUT/dilation
+  std::map<std::string, RoleBytes> formulas_;  // by cell
   std::vector<Cell> dilation_cells_;
   TimeLeft time_left_;
 };

@@ -149,20 +149,23 @@ absl::StatusOr<ComparedModel> CellRunner::ModelOf(
   return found;
 }
 
-std::optional<RoleBytes> CellRunner::Formula(const Cell& cell) {
+std::optional<RoleBytes> CellRunner::Formula(const Cell& cell,
+                                             double mean_batch) {
   if (options_.where == "hosts") return std::nullopt;
-  const std::string key = absl::StrCat(cell.model, " ", cell.batch_size);
+  if (mean_batch <= 0) mean_batch = cell.batch_size;
+  const int batch = std::max(1, static_cast<int>(mean_batch));
+  const std::string key = absl::StrCat(cell.model, " ", batch);
   const auto model = ModelOf(cell.model);
   if (!model.ok()) return std::nullopt;
   if (distinct_ids_.count(key) == 0) {
     const auto planned = Plan(options_.job.at(cell.model));
     if (!planned.ok()) return std::nullopt;
     const auto rows =
-        DistinctIds(*options_.files, (*planned)->flags, cell.batch_size);
+        DistinctIds(*options_.files, (*planned)->flags, batch);
     distinct_ids_[key] = rows.ok() ? *rows : 0;
   }
   if (distinct_ids_[key] <= 0) return std::nullopt;
-  return FormulaOf(cell, *model, distinct_ids_[key]);
+  return FormulaOf(cell, *model, mean_batch, distinct_ids_[key]);
 }
 
 absl::StatusOr<CellRun> CellRunner::Run(const Cell& cell, int repeat,

@@ -46,9 +46,11 @@ class CellRunner {
   absl::Status Check(const Cell& cell) const;
 
   // The facts of a model of the options, and the formula of the cell's bytes;
-  // nullopt: the data cannot be read here.
+  // nullopt: the data cannot be read here. `mean_batch`: the mean number of
+  // rows of a batch, which is below the cell's batch size where the last batch
+  // of each piece of the data is short; 0: not known.
   absl::StatusOr<ComparedModel> ModelOf(const std::string& model) const;
-  std::optional<RoleBytes> Formula(const Cell& cell);
+  std::optional<RoleBytes> Formula(const Cell& cell, double mean_batch);
 
   // Runs the cell once. Everything that fails is in the run's `error`, so that
   // other cells go on. CANCELLED alone is an error of its own: a signal asked

@@ -156,6 +156,12 @@ absl::Status ReadSummary(absl::string_view text, const Cell& cell,
   const JsonNode facts = root.Field("data");
   if (Has(facts, "rows")) data->rows = facts.Field("rows").U64();
   if (Has(facts, "files")) data->files = facts.Field("files").U64();
+  if (data->rows > 0 && Has(facts, "batches")) {
+    const double batches = facts.Field("batches").Double();
+    if (batches > 0) {
+      data->mean_batch = static_cast<double>(data->rows) / batches;
+    }
+  }
   const JsonNode steady = root.Field("steady");
   const double samples = steady.Field("samples").Double();
   run->seconds = root.Field("wall_seconds").Double() / dilation;

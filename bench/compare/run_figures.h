@@ -14,6 +14,7 @@ namespace shoal {
 struct SummaryData {
   uint64_t rows = 0;  // 0: not known
   uint64_t files = 0;
+  double mean_batch = 0;  // rows of a batch; 0: not known
 };
 
 // Reads the figures of a job's summary (docs/summary.md) into *run, multiplied

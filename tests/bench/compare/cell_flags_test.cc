@@ -193,24 +193,23 @@ TEST(FormulaOfTest, AddsUpToTheFormulasOfTheModes) {
   model.dense_bytes = 1'000'000;
   model.row_bytes = 68;
   Cell cell = CellOf("async");
-  cell.batch_size = 1000;
   const double rows = 9000, row = rows * (8 + 68);
-  const RoleBytes async = FormulaOf(cell, model, rows);
+  const RoleBytes async = FormulaOf(cell, model, 1000, rows);
   EXPECT_NEAR(async.worker_sent + async.ps_sent, (2e6 + 2 * row) / 1000, 1e-6);
   EXPECT_EQ(async.worker_sent, async.ps_received);
   EXPECT_EQ(async.worker_received, async.ps_sent);
   cell.mode = "ring";
-  const RoleBytes ring = FormulaOf(cell, model, rows);
+  const RoleBytes ring = FormulaOf(cell, model, 1000, rows);
   EXPECT_NEAR(ring.worker_sent, (1.5e6 + 3 * row) / 1000, 1e-6);
   EXPECT_EQ(ring.worker_received, ring.worker_sent);
   EXPECT_EQ(ring.ps_sent, 0);
   cell.mode = "hybrid";
-  const RoleBytes hybrid = FormulaOf(cell, model, rows);
+  const RoleBytes hybrid = FormulaOf(cell, model, 1000, rows);
   EXPECT_NEAR(hybrid.worker_sent + hybrid.ps_sent, (1.5e6 + 2 * row) / 1000,
               1e-6);
   cell.hosts = 1;
   cell.mode = "ring";
-  EXPECT_EQ(FormulaOf(cell, model, rows).worker_sent, 0);
+  EXPECT_EQ(FormulaOf(cell, model, 1000, rows).worker_sent, 0);
 }
 
 }  // namespace

@@ -43,11 +43,15 @@ class ComparisonRunTest : public ::testing::Test {
                                SummaryData* data) -> absl::StatusOr<CellRun> {
       measured_.push_back(absl::StrCat(cell.name, ".", repeat));
       data->rows = 5000;
+      data->mean_batch = 500;
       CellRun run;
       run.repeat = repeat;
       run.ok = true;
       run.samples_per_second = 1000.0 / cell.dilation + repeat;
       return next_ ? next_(cell, std::move(run)) : run;
+    };
+    options_.formula = [](const Cell&, double mean_batch) {
+      return RoleBytes{1, 2, 3, mean_batch};
     };
     options_.stopped = [this] {
       return static_cast<int>(measured_.size()) < stop_after_
@@ -99,6 +103,7 @@ TEST_F(ComparisonRunTest, MeasuresEachCellInEachRepeatAndWritesAll) {
   // Rows that one summary knows are those of all.
   EXPECT_EQ(found_.data.rows, 5000u);
   EXPECT_EQ(found_.cells[1].runs[0].epoch_seconds, 5);
+  EXPECT_EQ(found_.cells[1].formula->ps_received, 500);
   EXPECT_EQ(found_.verdicts.size(), 1u);
   EXPECT_THAT(said_, HasSubstr("run 1 of 6, about "));
 }
@@ -133,7 +138,10 @@ TEST_F(ComparisonRunTest, GoesOnAfterAStop) {
   EXPECT_THAT(said_, HasSubstr("run 5 of 6"));
   all.insert(measured_.begin(), measured_.end());
   EXPECT_EQ(all.size(), 6u);
-  for (const Cell& cell : Written().cells) EXPECT_EQ(cell.runs.size(), 2u);
+  for (const Cell& cell : Written().cells) {
+    EXPECT_EQ(cell.runs.size(), 2u);
+    EXPECT_EQ(cell.formula->ps_received, 500);
+  }
 }
 
 TEST_F(ComparisonRunTest, RunsOfAnotherComparisonAreNotMixedIn) {

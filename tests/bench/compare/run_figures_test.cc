@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 // The keys that a comparison reads.
 constexpr char kSummary[] = R"({
-  "data": {"files": 8, "rows": 4000},
+  "data": {"files": 8, "rows": 4000, "batches": 5},
   "wall_seconds": 20,
   "steady": {"samples": 1000, "wall_seconds": 10, "samples_per_second": 100,
     "cpu_seconds": {"worker": 4, "ps": 1},
@@ -64,6 +64,7 @@ TEST(ReadSummaryTest, MultipliesBackWhatIsTimeAndNothingElse) {
       ReadSummary(kSummary, Dilated(), std::nullopt, &run, &data).ok());
   EXPECT_EQ(data.rows, 4000u);
   EXPECT_EQ(data.files, 8u);
+  EXPECT_EQ(data.mean_batch, 800);
   EXPECT_EQ(run.seconds, 5);
   EXPECT_EQ(run.samples_per_second, 400);
   EXPECT_EQ(run.epoch_seconds, 10);
