@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
@@ -69,6 +67,27 @@ const char* Anchor(TextAnchor anchor) {
 }
 
 int Wrapped(int style) { return ((style % kStyles) + kStyles) % kStyles; }
+
+// Slanted lines within a rectangle, 6 pixels apart. They are lines of their own
+// and not an SVG pattern: a printer gets patterns as large bitmaps.
+std::string Diagonals(double x, double y, double width, double height,
+                      bool rising) {
+  constexpr double kApart = 6;
+  std::string path;
+  for (double from = x - height + kApart / 2; from < x + width;
+       from += kApart) {
+    const double left = std::max(from, x);
+    const double right = std::min(from + height, x + width);
+    if (right - left < .3) continue;
+    const auto at = [&](double place) {
+      const double along = place - from;  // 0 … height
+      return rising ? y + height - along : y + along;
+    };
+    absl::StrAppend(&path, "M", Pixels(left), " ", Pixels(at(left)), "L",
+                    Pixels(right), " ", Pixels(at(right)));
+  }
+  return path;
+}
 
 // The path of a marker around 0, 0.
 const char* MarkerPath(int style) {
@@ -142,11 +161,11 @@ double TextWidth(absl::string_view text, double font_size, bool bold) {
 const char* ChartColour(int style) { return kColours[Wrapped(style)]; }
 const char* ChartTextColour(int style) { return kTextColours[Wrapped(style)]; }
 
-SvgCanvas::SvgCanvas(std::string id, double width, double height,
-                     absl::string_view about)
-    : id_(std::move(id)) {
+SvgCanvas::SvgCanvas(absl::string_view id, double width, double height,
+                     absl::string_view about) {
   const std::string w = Pixels(width), h = Pixels(height);
-  head_ = absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w,
+  head_ = absl::StrCat("<svg id=\"", EscapeMarkup(id),
+                       "\" xmlns=\"http://www.w3.org/2000/svg\" width=\"", w,
                        "\" height=\"", h, "\" viewBox=\"0 0 ", w, " ", h,
                        "\" role=\"img\" aria-label=\"", EscapeMarkup(about),
                        "\">\n<rect width=\"", w, "\" height=\"", h,
@@ -176,43 +195,49 @@ void SvgCanvas::Line(double x1, double y1, double x2, double y2,
   body_ += "/>\n";
 }
 
-std::string SvgCanvas::Hatch(int style, ChartHatch hatch) {
-  const char* lines = "";
+void SvgCanvas::Hatch(double x, double y, double width, double height,
+                      int style, ChartHatch hatch) {
+  // White lines on dark colours, and dark ones on bright colours.
+  const int at = Wrapped(style);
+  const char* ink = at == 3 || at == 4 || at == 5 ? "#1f2328" : "#ffffff";
+  const auto lines = [&](const std::string& path, double line_width,
+                         const char* dash) {
+    if (path.empty()) return;
+    absl::StrAppend(&body_, "<path d=\"", path, "\" stroke=\"", ink,
+                    "\" stroke-width=\"", Pixels(line_width), "\"");
+    if (*dash != '\0') {
+      absl::StrAppend(&body_, " stroke-dasharray=\"", dash, "\"");
+    }
+    body_ += "/>\n";
+  };
+  const auto flat = [&](double from_top) {
+    return absl::StrCat("M", Pixels(x), " ", Pixels(y + from_top), "h",
+                        Pixels(width));
+  };
   switch (hatch) {
     case ChartHatch::kNone:
-      return "";
+      return;
     case ChartHatch::kRising:
-      lines = "M-1 7L7 -1M-1 1L1 -1M5 7L7 5";
-      break;
     case ChartHatch::kFalling:
-      lines = "M-1 -1L7 7M5 -1L7 1M-1 5L1 7";
-      break;
+      lines(Diagonals(x, y, width, height, hatch == ChartHatch::kRising), 1.3,
+            "");
+      return;
     case ChartHatch::kDots:
-      lines = "M1 1h1.6v1.6h-1.6zM4 4h1.6v1.6h-1.6z";
-      break;
+      for (const double part : {.22, .5, .78}) {
+        lines(flat(height * part), 1.8, part == .5 ? "0 3 1.8 1.2" : "1.8 4.2");
+      }
+      return;
     case ChartHatch::kFlat:
-      lines = "M0 3H6";
-      break;
-    case ChartHatch::kUpright:
-      lines = "M3 0V6";
-      break;
+      for (const double part : {.3, .7}) lines(flat(height * part), 1.3, "");
+      return;
+    case ChartHatch::kUpright:  // one line as thick as the area is high
+      lines(flat(height / 2), height, "1.3 4.7");
+      return;
     case ChartHatch::kCrossed:
-      lines = "M0 3H6M3 0V6";
-      break;
+      lines(flat(height / 2), height, "1.3 4.7");
+      lines(flat(height / 2), 1.3, "");
+      return;
   }
-  const std::string id =
-      absl::StrCat(id_, "_h", static_cast<int>(hatch), "_", Wrapped(style));
-  if (!absl::StrContains(defs_, absl::StrCat("\"", id, "\""))) {
-    // White lines on dark colours, and dark ones on bright colours.
-    const int at = Wrapped(style);
-    const char* ink = at == 4 || at == 5 || at == 3 ? "#1f2328" : "#ffffff";
-    absl::StrAppend(&defs_, "<pattern id=\"", id,
-                    "\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse"
-                    "\"><path d=\"",
-                    lines, "\" stroke=\"", ink,
-                    "\" stroke-width=\"1.2\" fill=\"none\"/></pattern>\n");
-  }
-  return absl::StrCat("url(#", id, ")");
 }
 
 void SvgCanvas::Tip(absl::string_view tip, absl::string_view element) {
@@ -255,10 +280,7 @@ void SvgCanvas::Tint(double x, double y, double width, double height, int style,
                     "\" stroke-width=\"1.4\" stroke-dasharray=\"4 2\"");
   }
   Tip(tip, absl::StrCat(frame, look_text));
-  const std::string pattern = grey ? "" : Hatch(style, hatch);
-  if (!pattern.empty()) {
-    Tip(tip, absl::StrCat(frame, " fill=\"", pattern, "\""));
-  }
+  if (!grey) Hatch(x, y, width, height, style, hatch);
 }
 
 void SvgCanvas::Box(double x, double y, double width, double height,
@@ -318,7 +340,6 @@ void SvgCanvas::Whisker(double at, double from, double to, bool upright,
 }
 
 std::string SvgCanvas::Finish() {
-  if (!defs_.empty()) absl::StrAppend(&head_, "<defs>", defs_, "</defs>\n");
   return absl::StrCat(head_, body_, "</svg>\n");
 }
 

@@ -61,10 +61,9 @@ struct TextStyle {
 //   std::string svg = canvas.Finish();
 class SvgCanvas {
  public:
-  // `id` begins the ids of the picture's parts, so that the pictures of one
-  // page differ: letters, digits and '_'. `about` is the picture in words, for
-  // those who do not see it. The background is white.
-  SvgCanvas(std::string id, double width, double height,
+  // `id` is the id of the picture in its page. `about` is the picture in words,
+  // for those who do not see it. The background is white.
+  SvgCanvas(absl::string_view id, double width, double height,
             absl::string_view about);
 
   void Text(double x, double y, absl::string_view text, const TextStyle& style);
@@ -98,13 +97,11 @@ class SvgCanvas {
   std::string Finish();
 
  private:
-  // The fill of a hatch, made when it is first needed.
-  std::string Hatch(int style, ChartHatch hatch);
+  void Hatch(double x, double y, double width, double height, int style,
+             ChartHatch hatch);
   void Tip(absl::string_view tip, absl::string_view element);
 
-  const std::string id_;
   std::string head_;
-  std::string defs_;
   std::string body_;
 };
 

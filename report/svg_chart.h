@@ -25,8 +25,7 @@ namespace shoal {
 
 // What all charts have.
 struct ChartFrame {
-  // Begins the ids of the picture's parts: letters, digits and '_'. Charts of
-  // one page need different ids.
+  // Id of the picture. Charts of one page need different ids.
   std::string id = "chart";
   std::string title;   // above the chart; may be empty
   std::string about;   // the picture in words, for those who do not see it
