@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/counted.h"
 #include "plan/cluster_description.h"
+#include "plan/crossover.h"
 #include "plan/prediction.h"
 #include "report/number_text.h"
 #include "report/svg_chart.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kBits[] = {5e8, 1e9, 2e9, 5e9, 1e10, 2.5e10, 5e10, 1e11, 2e11};
 // How far ahead the fastest mode is in a cell of full colour.
-constexpr double kClearLead = .5;
+constexpr double kFullLead = .5;
 
 // The most hosts are columns of their own up to this many.
 constexpr size_t kMostColumns = 12;
@@ -27,25 +27,27 @@ MapCell CellOf(const PlanRequest& request, int hosts, double bits) {
   ClusterDescription cluster = request.cluster;
   cluster.bits_per_second = bits;
   MapCell cell;
+  const ModeShape* const fastest = FastestMode(
+      request.modes, request.calibration, request.job, cluster, hosts);
+  if (fastest == nullptr) return cell;
   double first = 0;
   double second = 0;
   for (size_t i = 0; i < request.modes.size(); ++i) {
     const Prediction p = Predict(*request.modes[i], request.calibration,
                                  request.job, cluster, hosts);
-    if (!p.fits) continue;
-    if (p.samples_per_second > first) {
-      second = std::exchange(first, p.samples_per_second);
+    if (request.modes[i] == fastest) {
+      first = p.samples_per_second;
       cell.key = static_cast<int>(i);
       cell.look = p.extrapolated ? ChartLook::kHollow : ChartLook::kFull;
-    } else {
+    } else if (p.fits) {
       second = std::max(second, p.samples_per_second);
     }
   }
-  if (cell.key < 0) return cell;
-  const std::string name = request.modes[static_cast<size_t>(cell.key)]->name;
-  const double lead = second == 0 ? kClearLead : first / second - 1;
+  const std::string name = fastest->name;
+  const double lead =
+      second == 0 ? kFullLead : std::max(0.0, first / second - 1);
   cell.text = absl::StrCat(name, "\n", InFewDigits(first));
-  cell.strength = std::clamp(lead / kClearLead, .1, 1.0);
+  cell.strength = std::clamp(lead / kFullLead, .1, 1.0);
   cell.tip = absl::StrFormat("%s at %s: %s, %.0f samples/s, %.0f %% ahead",
                              Counted(static_cast<uint64_t>(hosts), "host"),
                              NetworkText(bits), name, first, 100 * lead);

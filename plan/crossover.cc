@@ -18,14 +18,18 @@ constexpr double kPrecision = 1.01;
 const ModeShape* FastestMode(const std::vector<const ModeShape*>& modes,
                              const Calibration& calibration,
                              const PlannedJob& job,
-                             const ClusterDescription& cluster, int hosts) {
+                             const ClusterDescription& cluster, int hosts,
+                             const ModeShape* instead_of) {
   const ModeShape* fastest = nullptr;
   double most = 0;
   for (const ModeShape* const mode : modes) {
     const Prediction p = Predict(*mode, calibration, job, cluster, hosts);
-    if (p.fits && p.samples_per_second > 1.01 * most) {
+    if (!p.fits) continue;
+    const double rate =
+        p.samples_per_second * (mode == instead_of ? 1 + kClearLead : 1);
+    if (rate > most) {
       fastest = mode;
-      most = p.samples_per_second;
+      most = rate;
     }
   }
   return fastest;
@@ -36,12 +40,13 @@ std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
                                     const PlannedJob& job,
                                     ClusterDescription cluster, int hosts) {
   std::vector<Crossover> found;
+  const ModeShape* fastest = nullptr;
   const auto fastest_at = [&](double bits) {
     cluster.bits_per_second = bits;
-    return FastestMode(modes, calibration, job, cluster, hosts);
+    return FastestMode(modes, calibration, job, cluster, hosts, fastest);
   };
   double bits = kLeastBits;
-  const ModeShape* fastest = fastest_at(bits);
+  fastest = fastest_at(bits);
   while (fastest != nullptr && bits < kMostBits) {
     const double next = bits * kStep;
     const ModeShape* const then = fastest_at(next);

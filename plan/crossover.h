@@ -26,15 +26,18 @@ struct Crossover {
 };
 
 // The mode with the most samples a second among those that fit into memory;
-// nullptr if none does. Modes within 1 % of the fastest count as equal, and the
-// first of them is named, so that lists do not flicker.
+// nullptr if none does. `instead_of`, if it is given and fits, stays the
+// fastest until another one is kClearLead ahead, so that a list of changes has
+// none that is smaller than the error of a prediction.
+inline constexpr double kClearLead = .03;
 const ModeShape* FastestMode(const std::vector<const ModeShape*>& modes,
                              const Calibration& calibration,
                              const PlannedJob& job,
-                             const ClusterDescription& cluster, int hosts);
+                             const ClusterDescription& cluster, int hosts,
+                             const ModeShape* instead_of = nullptr);
 
-// Where the fastest mode changes between kLeastBits and kMostBits, ascending;
-// each is exact to 1 %.
+// Where another mode becomes the fastest, by kClearLead, between kLeastBits and
+// kMostBits, ascending; each is exact to 1 %.
 std::vector<Crossover> CrossoversOf(const std::vector<const ModeShape*>& modes,
                                     const Calibration& calibration,
                                     const PlannedJob& job,

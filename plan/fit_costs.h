@@ -34,9 +34,12 @@ struct MeasuredCell {
 // its default counts like a cell that is 10 % off. So a cost of which the cells
 // say nothing keeps its default. Then the corrections: for each mode the mean
 // ratio of measured and predicted step times at the most hosts, if they are
-// several. The part of the
-// space that counts as measured is that of the cells; cells of several hosts
-// whose links were not limited (bits_per_second 0) tell nothing of networks.
+// several; a mode without a cell gets that of the modes that are like it, or
+// else of all.
+//
+// The part of the space that counts as measured is that of the cells. Cells of
+// several hosts whose links were not limited (bits_per_second 0) tell nothing
+// of networks.
 //
 // INVALID_ARGUMENT: no cell has processor times, or a figure cannot be.
 absl::StatusOr<Calibration> FitCosts(const std::vector<MeasuredCell>& cells,

@@ -126,7 +126,7 @@ std::string Table(const PlanRequest& r) {
 std::string BandwidthText(const PlanRequest& r) {
   std::string text;
   for (const int hosts : r.hosts) {
-    if (hosts == 1) continue;
+    if (hosts == 1 || r.modes.size() == 1) continue;
     const auto crossovers =
         CrossoversOf(r.modes, r.calibration, r.job, r.cluster, hosts);
     for (const Crossover& crossover : crossovers) {

@@ -32,7 +32,8 @@ HOSTS = ["h1", "h2", "h3"]
 BLOCK = re.compile(r"^( *)<!-- run (?:(\d+): )?([^\n]+) -->\n"
                    r"\1```sh\n(.*?)^\1```$", re.M | re.S)
 # The same commands on less data.
-SMALLER = {"--rows=1000000": "--rows=20000",
+SMALLER = {"--measure ": "--measure --measure_time=2s ",
+           "--rows=1000000": "--rows=20000",
            "--test_rows=50000": "--test_rows=2000"}
 
 

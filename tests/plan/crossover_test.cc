@@ -30,11 +30,12 @@ TEST(CrossoverTest, TheFasterModeChangesAtTheCrossover) {
                       ExampleCluster(hosts, 1), hosts)) {
       ++seen;
       const double bits = found.bits_per_second;
-      // Within 1 %, the first mode of the list counts as the faster one.
-      EXPECT_GT(Rate(*found.from, hosts, bits / 1.5) * 1.011,
-                Rate(*found.to, hosts, bits / 1.5));
-      EXPECT_GT(Rate(*found.to, hosts, bits * 1.5) * 1.011,
-                Rate(*found.from, hosts, bits * 1.5));
+      const double before = bits / 1.02;
+      const double after = bits * 1.02;
+      EXPECT_LT(Rate(*found.to, hosts, before),
+                Rate(*found.from, hosts, before) * (1 + kClearLead));
+      EXPECT_GT(Rate(*found.to, hosts, after),
+                Rate(*found.from, hosts, after) * (1 + kClearLead));
     }
   }
   EXPECT_GT(seen, 0);
