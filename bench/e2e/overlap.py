@@ -11,8 +11,8 @@ compute (--compute_scale=10). For each net, number of ranks and rate:
               nothing, but lets no sum begin before the whole gradient is there)
   reduction   2 (N - 1) / N x bytes of the dense gradient ÷ what a bare stream
               reached on the link just before
-  hidden      (apart - step) ÷ reduction. It may be above 1: while nothing is
-              computed, the link also stands still between the phases of a sum
+  hidden      (apart - step) ÷ reduction. Above 1 if `apart` has
+              waits that `reduction` does not count, or was disturbed
   most        the share that could be hidden at best: ranges of the gradient are
               sent in the order and at the times at which the recorded steps have
               them final, and nothing else takes time
