@@ -256,6 +256,10 @@ class RingRank::LateService final : public ParameterService {
         std::move(done)(absl::DeadlineExceededError("planted"));
       };
     }
+    if (rank_.job_.leaves_rows) {
+      PushLate(CopyOf(request), timeout, std::move(done));
+      return;
+    }
     const bool late = rank_.job_.network != nullptr && rank_.random_() % 8 == 0;
     if (rank_.job_.network != nullptr && rank_.random_() % 4 == 0) {
       Travel(60'000, [server = server_, copy = CopyOf(request), timeout] {
@@ -288,6 +292,20 @@ class RingRank::LateService final : public ParameterService {
     }
     EXPECT_THAT(request.blocks, testing::IsEmpty());
     return copy;
+  }
+  // A push that its sender does not wait for, so it has memory of its own.
+  void PushLate(std::shared_ptr<Copied> copy, absl::Duration timeout,
+                Done<PushReply> done) {
+    rank_.strand_->PostAfter(
+        absl::Microseconds(rank_.random_() % 20'000),
+        [server = server_, copy = std::move(copy), timeout,
+         done = std::move(done)]() mutable {
+          server->Push(copy->request, timeout,
+                       [copy, done = std::move(done)](
+                           absl::StatusOr<PushReply> reply) mutable {
+                         std::move(done)(std::move(reply));
+                       });
+        });
   }
   // A call is on its way for so many microseconds at most.
   void Travel(uint64_t most, Task call) {
