@@ -1,5 +1,6 @@
 #include "bench/compare/compare_flags.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -67,6 +68,11 @@ void AddPlace(CompareFlags* flags, FlagSet* set) {
             "loopback, which tells nothing of networks."});
   set->Add({"cores", &flags->cores, "Number of cores of each host of a lab.",
             RealRange{.01, 1024}});
+  set->Add({"dilation", &flags->dilation,
+            "Least dilation of the cells of a lab: how many times slower than "
+            "it is a cluster is played. Cells that do not fit into this "
+            "machine have a larger one.",
+            RealRange{1, kDilationMost}});
   set->Add({"check_dilation", &flags->check_dilation,
             "Also measure each mode and number of hosts once at twice the "
             "dilation, and leave out of verdicts what then differs by more "
@@ -169,9 +175,9 @@ absl::Status CompleteCompareFlags(const FlagSet& set, CompareFlags* flags) {
     return absl::InvalidArgumentError(
         "--straggler needs --lab: real hosts are as fast as they are");
   }
-  if (!flags->lab && flags->check_dilation) {
+  if (!flags->lab && (flags->check_dilation || flags->dilation > 1)) {
     return absl::InvalidArgumentError(
-        "--check_dilation needs --lab: nothing else is dilated");
+        "--dilation and --check_dilation need --lab: nothing else is dilated");
   }
   return absl::OkStatus();
 }
@@ -204,7 +210,9 @@ absl::StatusOr<std::vector<Cell>> CellsOf(const CompareFlags& flags,
   SHOAL_ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeGrid(grid));
   std::map<std::string, int> seen;
   for (Cell& cell : cells) {
-    if (flags.lab) cell.dilation = DilationOf(cell, cores);
+    if (flags.lab) {
+      cell.dilation = std::max(flags.dilation, DilationOf(cell, cores));
+    }
     if (++seen[cell.name] > 1) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the flags ask for cell ", cell.name,

@@ -163,6 +163,7 @@ TEST(CompleteCompareFlagsTest, RefusesFlagsThatDoNotGoTogether) {
       {"--on=h1", "--networks=1gbit"},
       {"--straggler=1:0.5"},
       {"--check_dilation"},
+      {"--dilation=2"},
       {"--target_auc=.7", "--cell_time=5s"}};
   for (std::vector<std::string> args : wrong) {
     args.push_back("--out=x");
@@ -184,6 +185,10 @@ TEST(CellsOfTest, ALabDilatesAndNothingElseDoes) {
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 1);
   flags.lab = true;
   EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
+  flags.dilation = 4;
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 10);
+  flags.networks = "1gbit";
+  EXPECT_EQ(CellsOf(flags, job, 2)->at(0).dilation, 4);
   flags.hosts = {4, 4};
   EXPECT_THAT(CellsOf(flags, job, 2).status().message(), HasSubstr("twice"));
 }
