@@ -61,9 +61,9 @@ FlagSet PlanFlagSet(PlanFlags* flags) {
   set.Group("Plan");
   set.Add({"cluster",
            &flags->cluster,
-           "The cluster, as in hosts=32,cores=8,network=10gbit,latency=60us,"
-           "memory=64GiB. hosts and network must be there; the network is what "
-           "a host's link passes each way.",
+           "The cluster, as in hosts=32,cores=8,network=10gbit, and also "
+           "latency=60us and memory=64GiB. hosts and network must be there; "
+           "the network is what a host's link passes each way.",
            {},
            "it is what the plan is for, as in "
            "--cluster=hosts=32,cores=8,network=10gbit"});

@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 DOCS = os.path.join(ROOT, "docs")
 PROGRAM_FOLDERS = ["base", "checkpoint", "cluster", "cmd", "coordinator",
-                   "core", "datatools", "job", "launch", "models", "ps",
+                   "core", "datatools", "job", "launch", "models", "plan", "ps",
                    "report", "rpc", "wire", "worker"]
 # gRPC's words, and words that one file gives to the message of another.
 FOREIGN = {"failed to connect", "the checkpoint"}
